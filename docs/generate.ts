@@ -69,7 +69,8 @@ function commandLineText(): string {
 <!-- Written by \`bun run docs\` from src/cli. -->
 
 Data goes to stdout, messages go to stderr. The commands on data also work while the server runs, except
-\`migrate\`, \`restore\` and \`compact\`. \`signalbox COMMAND --help\` shows the same in the terminal.
+\`migrate\`, \`restore\`, \`compact\` and the moves of \`cluster\`. \`signalbox COMMAND --help\` shows the same in the
+terminal.
 
 Exit codes:
 

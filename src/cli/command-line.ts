@@ -3,6 +3,7 @@ import { version } from "../core/assets.ts";
 import { AppError, DataError } from "../core/errors.ts";
 import { addAuditLog } from "./audit-log.ts";
 import { addBackup } from "./backup.ts";
+import { addCluster } from "./cluster.ts";
 import { addCompact } from "./compact.ts";
 import { addDoctor } from "./doctor.ts";
 import { addKeys } from "./keys.ts";
@@ -39,6 +40,7 @@ export function commandLine(ignoredVariables: readonly string[] = []): Command {
     addMigrate,
     addBackup,
     addRestore,
+    addCluster,
     addCompact,
     (command: Command) => addDoctor(command, ignoredVariables),
     addVersion,

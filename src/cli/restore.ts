@@ -20,7 +20,7 @@ export function addRestore(program: Command) {
     .action((file: string, { json, key, dryRun = false, ...options }: RestoreFlags) => {
       const dataDir = directoryOf(
         options,
-        "a backup is loaded into a cluster by any of its nodes; see docs/cluster.md",
+        "restore it into an empty directory, and move that up with `cluster import`",
       );
       const { migrations } = assets;
       const passphrase = passphraseOf(options.passphraseFile);

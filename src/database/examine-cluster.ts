@@ -33,7 +33,7 @@ export async function examineCluster(
           ? fine("node", `${host} answers`)
           : warning("node", `${host} does not answer`, `Start it again; \`curl ${host}/readyz\`.`),
       );
-    const { pending } = await pendingRqliteMigrations({ client, folder, clock });
+    const { pending } = await pendingRqliteMigrations({ client, folder });
     if (pending > 0) {
       const message = `older than this program; migrations to run: ${pending}`;
       const advice = "Run `signalbox migrate`, or start the new `signalbox serve`.";

@@ -9,6 +9,15 @@ export type Result = {
   error?: string;
 };
 
+/** A node of the database as its leader sees it, or as any other does where there is none. */
+export type DatabaseNode = {
+  id: string;
+  /** `host:port` where it answers requests; empty where it has not said so yet. */
+  host: string;
+  isLeader: boolean;
+  isReachable: boolean;
+};
+
 /** One request with its parameters: `[text, …parameters]`. */
 export type Sent = readonly [string, ...Parameter[]];
 
@@ -71,7 +80,7 @@ export function rqliteClient(
   let turn = 0;
   let hopelessUntil = 0;
 
-  const send = (host: string, path: string, init: RequestInit = {}) =>
+  const send = (host: string, path: string, init: BunFetchRequestInit = {}) =>
     fetch(`${scheme}://${host}${path}`, {
       ...init,
       headers,
@@ -155,14 +164,8 @@ export function rqliteClient(
     if (isLearning) return;
     isLearning = true;
     try {
-      const nodes = (await (await send(host, "/nodes?timeout=1s")).json()) as Record<
-        string,
-        { addr?: string; api_addr?: string }
-      >;
-      const urls = Object.values(nodes).map(({ addr = "", api_addr = "" }) => [addr, api_addr]);
-      names = new Map(
-        urls.map(([addr = "", url = ""]) => [addr, URL.canParse(url) ? new URL(url).host : ""]),
-      );
+      const all = await nodesIn(await send(host, nodesPath));
+      names = new Map(all.map((node) => [node.raft, node.host]));
     } catch {
       // Nodes go on passing requests on.
     } finally {
@@ -206,7 +209,55 @@ export function rqliteClient(
     }
   }
 
+  /** A request beside queries and writes, to the first node that takes it. Throws UNAVAILABLE. */
+  async function raw(path: string, init: RequestInit = {}): Promise<Response> {
+    let reason = "";
+    for (const host of leader === null ? hosts : [leader, ...hosts]) {
+      try {
+        const response = await send(host, path, init);
+        if (response.status === 401) throw refusedCredentials();
+        if (response.ok) return response;
+        reason = `${response.status} ${(await response.text()).slice(0, 200)}`;
+      } catch (error) {
+        if (error instanceof AppError) throw error;
+        avoid(host, avoidedMs.refused);
+        reason = (error as Error).message;
+      }
+    }
+    throw unavailable(reason);
+  }
+
   return {
+    raw,
+
+    /** All nodes of the cluster, also those that don't answer. Throws UNAVAILABLE. */
+    nodes: async (): Promise<DatabaseNode[]> => nodesIn(await raw(nodesPath)),
+
+    /**
+     * Puts a database in place of all data, which it happens to as a whole or not at all. A node that is alone
+     * takes it as it is; several have it go through their log. Throws UNAVAILABLE, also where nobody
+     * knows whether it happened.
+     */
+    async load(image: Blob, signal?: AbortSignal): Promise<void> {
+      const all = await nodesIn(await raw(nodesPath));
+      const leading = all.find(({ isLeader }) => isLeader)?.host ?? "";
+      const path = all.length === 1 ? "/boot" : "/db/load";
+      let reason = "";
+      for (const host of hosts.toSorted((a, b) => Number(b === leading) - Number(a === leading))) {
+        try {
+          const init = { method: "POST", body: image, timeout: false };
+          const response = await send(host, path, { ...init, ...(signal && { signal }) });
+          if (response.ok) return;
+          throw unavailable(`${response.status} ${(await response.text()).slice(0, 200).trim()}`);
+        } catch (error) {
+          const { code = "", message } = error as Error & { code?: string };
+          if (!neverSent.test(code)) throw error instanceof AppError ? error : unavailable(message);
+          reason = message;
+        }
+      }
+      throw unavailable(reason);
+    },
+
     /** Rows of each of these queries. Throws UNAVAILABLE where no leader is found in time. */
     async query(queries: readonly Sent[], level: "weak" | "strong" = "weak"): Promise<Result[]> {
       const body = JSON.stringify(queries);
@@ -313,24 +364,6 @@ export function rqliteClient(
         .toSorted((a, b) => Math.abs(a) - Math.abs(b));
       return nearest;
     },
-
-    /** A request beside queries and writes, to the first node that takes it. Throws UNAVAILABLE. */
-    async raw(path: string, init: RequestInit = {}): Promise<Response> {
-      let reason = "";
-      for (const host of leader === null ? hosts : [leader, ...hosts]) {
-        try {
-          const response = await send(host, path, init);
-          if (response.status === 401) throw refusedCredentials();
-          if (response.ok) return response;
-          reason = `${response.status} ${(await response.text()).slice(0, 200)}`;
-        } catch (error) {
-          if (error instanceof AppError) throw error;
-          avoid(host, avoidedMs.refused);
-          reason = (error as Error).message;
-        }
-      }
-      throw unavailable(reason);
-    },
   };
 }
 
@@ -341,6 +374,21 @@ export class Unresolved extends Error {
     super(error.message);
     this.error = error;
   }
+}
+
+const nodesPath = "/nodes?ver=2&nonvoters&timeout=1s";
+
+async function nodesIn(response: Response): Promise<(DatabaseNode & { raft: string })[]> {
+  const { nodes } = (await response.json()) as {
+    nodes: { id: string; addr: string; api_addr?: string; leader: boolean; reachable: boolean }[];
+  };
+  return nodes.map(({ id, addr, api_addr: url = "", leader, reachable }) => ({
+    id,
+    raft: addr,
+    host: URL.canParse(url) ? new URL(url).host : "",
+    isLeader: leader,
+    isReachable: reachable,
+  }));
 }
 
 const neverSent =
@@ -384,7 +432,8 @@ const codes: [RegExp, string][] = [
 
 /** An error of SQLite as the embedded one throws it. */
 export function sqlError(message: string): Error {
-  if (/disk is full|disk I\/O error|readonly database/.test(message)) return unavailable(message);
+  if (/disk is full|disk I\/O error|readonly database|is being upgraded/.test(message))
+    return unavailable(message);
   const code = codes.find(([pattern]) => pattern.test(message))?.[1] ?? "SQLITE_ERROR";
   return Object.assign(new Error(message), { code });
 }

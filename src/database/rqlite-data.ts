@@ -8,6 +8,8 @@ import { newId, sha256 } from "../core/ids.ts";
 import { type Vault, vaultOf } from "../core/secrets.ts";
 import type { ClusterAddress } from "./address.ts";
 import { copyPrefix, writeBackup } from "./backup-file.ts";
+import { download } from "./cluster-image.ts";
+import { keyName, removeClusterState } from "./content.ts";
 import type { Sealing } from "./copy.ts";
 import {
   applicationId,
@@ -106,12 +108,9 @@ async function copy(client: RqliteClient, path: string, to: string, sealing: Sea
   if (existsSync(to)) throw new Error(`${to} exists already. Nothing was written.`);
   const plain = join(path, `${copyPrefix}${newId(Date.now())}.rqlite`);
   try {
-    await Bun.write(plain, await client.raw("/db/backup"));
+    await download(client, plain);
     using database = new Database(plain, { strict: true });
-    for (const table of ["write_markers", "migration_lease"])
-      database.run(`drop table if exists ${table}`);
-    for (const table of ["nodes", "leases", "forwarded_requests"])
-      if (hasTable(database, table)) database.run(`delete from ${table}`);
+    removeClusterState(database);
     database.run(`pragma application_id = ${applicationId}`);
     const secretKey = sealing?.withKey ? readKey(files(path).key) : null;
     const encryption = sealing && { passphrase: sealing.passphrase, secretKey, workIn: path };
@@ -120,9 +119,6 @@ async function copy(client: RqliteClient, path: string, to: string, sealing: Sea
     rmSync(plain, { force: true });
   }
 }
-
-const hasTable = (database: Database, name: string) =>
-  database.query("select 1 from sqlite_schema where name = ?").get(name) !== null;
 
 type Status = {
   build?: { version?: string };
@@ -173,7 +169,7 @@ export function isOlder(version: string, oldest: string): boolean {
 
 async function bringUpToDate(client: RqliteClient, path: string, options: OpenOptions) {
   const { clock, migrations: folder, onWait } = options;
-  const upgrade = { client, folder, clock, ...(onWait && { onWait }) };
+  const upgrade = { client, folder, workIn: path, clock, ...(onWait && { onWait }) };
   await makeOwnTables(client);
   const { pending, isNew } = await pendingRqliteMigrations(upgrade);
   if (pending === 0) return 0;
@@ -193,9 +189,6 @@ async function bringUpToDate(client: RqliteClient, path: string, options: OpenOp
   return migrateRqlite({ ...upgrade, beforeChange });
 }
 
-/** What `housekeeping` keeps of the key, so that no node ever begins with another one. */
-const keyName = "fingerprint of the key";
-
 async function openVault(path: string, store: Store): Promise<Vault> {
   const { key } = files(path);
   const [known] = await store.query<{ value: number }>(
@@ -213,7 +206,7 @@ async function openVault(path: string, store: Store): Promise<Vault> {
   }
   const bytes = readKey(key);
   const vault = vaultOf(bytes);
-  const fingerprint = Number.parseInt(sha256(`signalbox/${sha256(bytes)}`).slice(0, 12), 16);
+  const fingerprint = fingerprintOf(bytes);
   if (known === undefined && (await isKeyOfStore(store, vault)))
     await store.atomic([
       {
@@ -231,6 +224,10 @@ async function openVault(path: string, store: Store): Promise<Vault> {
     `${key} is another key than that of this database: it opens none of the stored secrets. All machines on one cluster have the same: copy it from another one, or from your backup.`,
   );
 }
+
+/** Tells keys from one another, and nothing of them. */
+export const fingerprintOf = (key: Uint8Array) =>
+  Number.parseInt(sha256(`signalbox/${sha256(key)}`).slice(0, 12), 16);
 
 export function asDataError(error: unknown): unknown {
   if (!(error instanceof AppError) || error.code !== "UNAVAILABLE") return error;

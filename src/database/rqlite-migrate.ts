@@ -1,8 +1,13 @@
+import { Database } from "bun:sqlite";
 import { readMigrationFiles } from "drizzle-orm/migrator";
+import { rmSync } from "node:fs";
+import { join } from "node:path";
 import type { Clock } from "../core/clock.ts";
 import { DataError } from "../core/errors.ts";
-import { newId } from "../core/ids.ts";
-import { type Applied, appliedTable, pendingAfter } from "./migrate.ts";
+import { firstIdAt, newId } from "../core/ids.ts";
+import { copyPrefix } from "./backup-file.ts";
+import { contentIn, download, replaceAll } from "./cluster-image.ts";
+import { type Applied, appliedTable, migrate, pendingAfter } from "./migrate.ts";
 import { type RqliteClient, type Sent, sqlError, Unresolved } from "./rqlite-client.ts";
 
 /** What the store on rqlite needs beside the product's tables. */
@@ -15,11 +20,15 @@ export const ownTables = [
 ];
 
 const leaseMs = 60_000;
+/** An upgrade that has all data go through one machine holds the lease for so long. */
+const longLeaseMs = 10 * leaseMs;
 const waitMs = 250;
 
 type Upgrade = {
   client: RqliteClient;
   folder: string;
+  /** A directory for copies that are made meanwhile. */
+  workIn: string;
   clock: Clock;
   /** Runs before the first change where there are rows to lose. */
   beforeChange?: () => Promise<void>;
@@ -53,7 +62,10 @@ async function executed(
 }
 
 /** How many migrations this binary knows that the database has not had. Throws MIGRATION_REFUSED as `migrate` does. */
-export async function pendingRqliteMigrations({ client, folder }: Upgrade) {
+export async function pendingRqliteMigrations({
+  client,
+  folder,
+}: Pick<Upgrade, "client" | "folder">) {
   const ours = readMigrationFiles({ migrationsFolder: folder });
   const applied = await appliedIn(client);
   return { pending: pendingAfter(applied, ours).length, isNew: applied.length === 0 };
@@ -93,7 +105,10 @@ export async function migrateRqlite(upgrade: Upgrade): Promise<number> {
     if (applied.length > 0 && rest.length > 0) await beforeChange();
     for (const [index, migration] of rest.entries()) {
       const count = applied.length + index;
-      await mustDropNoRows(client, migration.sql);
+      if (await dropsRows(client, migration.sql)) {
+        await migrateAsFile(upgrade, owner, count, run);
+        break;
+      }
       const record = "insert into __drizzle_migrations (hash, created_at) values (?, ?)";
       await run(
         [
@@ -117,12 +132,12 @@ export async function migrateRqlite(upgrade: Upgrade): Promise<number> {
   }
 }
 
-const takeLease = (owner: string, now: number): Sent => [
+const takeLease = (owner: string, now: number, ms = leaseMs): Sent => [
   `insert into migration_lease (one, owner, ends_at) values (1, ?, ?)
    on conflict do update set owner = excluded.owner, ends_at = excluded.ends_at
    where owner = excluded.owner or ends_at < ?`,
   owner,
-  now + leaseMs,
+  now + ms,
   now,
 ];
 
@@ -136,20 +151,72 @@ const mustHoldLease = unless(
 const mustKeepReferences = unless("not exists (select 1 from pragma_foreign_key_check)");
 
 /**
- * References are enforced while a cluster is migrated, and no request can turn that off for its own
- * time alone: dropping a table with rows, as a rebuild does, would remove their children.
+ * References are enforced on a cluster, and no request can turn that off for its own time alone: dropping a
+ * table with rows, as a rebuild does, would remove their children.
  */
-async function mustDropNoRows(client: RqliteClient, statements: readonly string[]) {
+async function dropsRows(client: RqliteClient, statements: readonly string[]): Promise<boolean> {
   for (const statement of statements) {
     const [, table] = /^\s*drop table (?:if exists )?[`"]?(\w+)/im.exec(statement) ?? [];
     if (table === undefined) continue;
     const [there] = await client.query([["select 1 from sqlite_schema where name = ?", table]]);
     if ((there?.values ?? []).length === 0) continue;
     const [rows] = await client.query([[`select 1 from "${table}" limit 1`]]);
-    if ((rows?.values ?? []).length > 0)
-      throw refused(
-        `it rebuilds the table ${table}, and a cluster can't without losing what refers to it`,
-      );
+    if ((rows?.values ?? []).length > 0) return true;
+  }
+  return false;
+}
+
+/**
+ * Runs what is pending on a copy, as in a file, and puts that in place of everything. Nobody writes meanwhile:
+ * each write of a store begins with a marker, and a trigger refuses those that are made before the lease is
+ * over, by the time in their ids. If this process dies, that is when writing goes on.
+ */
+async function migrateAsFile(
+  { client, folder, clock, workIn }: Upgrade,
+  owner: string,
+  count: number,
+  run: (writes: readonly Sent[], hasHappened: () => Promise<boolean>) => Promise<void>,
+) {
+  const endsAt = clock() + longLeaseMs;
+  const signal = AbortSignal.timeout(longLeaseMs);
+  const trigger = `upgrade_${owner.replaceAll("-", "")}`;
+  const before = join(workIn, `${copyPrefix}${owner}.before`);
+  const image = join(workIn, `${copyPrefix}${owner}.image`);
+  const isHeld = async () => {
+    const text = "select 1 from sqlite_schema where name = ?";
+    const [found] = await client.query([[text, trigger]], "strong");
+    return (found?.values ?? []).length > 0;
+  };
+  const release: Sent = [`drop trigger if exists ${trigger}`];
+  try {
+    await run(
+      [
+        [mustHoldLease, owner, clock(), count],
+        takeLease(owner, clock(), longLeaseMs),
+        [
+          `create trigger ${trigger} before insert on write_markers when new.id < '${firstIdAt(endsAt)}'
+           begin select raise(abort, 'the data is being upgraded'); end`,
+        ],
+      ],
+      isHeld,
+    );
+    await download(client, before);
+    await Bun.write(image, Bun.file(before));
+    using database = new Database(image, { strict: true });
+    if (database.query("select 1 from sqlite_schema where name = ?").get(trigger) === null)
+      throw new Error("the copy is older than the upgrade");
+    for (const { name } of database
+      .query<{ name: string }, []>(
+        "select name from sqlite_schema where type = 'trigger' and tbl_name = 'write_markers'",
+      )
+      .all())
+      database.run(`drop trigger ${name}`);
+    migrate(database, folder);
+    database.close();
+    await replaceAll(client, { image, wanted: contentIn(image), before, signal });
+  } finally {
+    for (const file of [before, image]) rmSync(file, { force: true });
+    await run([release], async () => !(await isHeld())).catch(() => {});
   }
 }
 

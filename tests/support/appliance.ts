@@ -1,3 +1,4 @@
+import { tablesOfCluster } from "../../src/database/content.ts";
 import { configOf } from "../../src/config.ts";
 import { createApiKey, apiKeyCache } from "../../src/accounts/api-keys/service.ts";
 import { assets } from "../../src/core/assets.ts";
@@ -35,7 +36,7 @@ import { sessionCache } from "../../src/accounts/sessions/cache.ts";
 import { requestMetrics } from "../../src/http/request-metrics.ts";
 import { applianceMetrics } from "../../src/operations/metrics/appliance.ts";
 import { serverOf } from "../../src/server.ts";
-import { migratedStore, ofEngine } from "./engines.ts";
+import { migratedStore } from "./engines.ts";
 
 export type Answer = {
   status: number;
@@ -331,7 +332,7 @@ export function dump({ database }: Pick<TestAppliance, "database">): string {
       "SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name",
     )
     .all()
-    .filter(({ name }) => !ofEngine.includes(name));
+    .filter(({ name }) => !tablesOfCluster.includes(name));
   return JSON.stringify(
     tables.map(({ name }) => [name, database.query(`SELECT * FROM "${name}"`).values()]),
   );

@@ -14,9 +14,6 @@ import { synchronousDatabase } from "./synchronous.ts";
 /** Under `STORE=rqlite bun test …` the stores of tests are on rqlite. */
 export const isOnRqlite = process.env["STORE"] === "rqlite";
 
-/** Tables that an engine keeps for itself. */
-export const ofEngine = ["write_markers", "migration_lease"];
-
 /** A fresh store, and its database as tests look into it past the store. */
 export type TestStore = { store: Store; database: Database };
 

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { tablesOfCluster } from "../../../src/database/content.ts";
 import { getTableColumns, getTableName, is } from "drizzle-orm";
 import { type SQLiteColumn, SQLiteTable } from "drizzle-orm/sqlite-core";
 import { logFormats } from "../../../src/core/log.ts";
@@ -11,7 +12,6 @@ import * as monitoring from "../../../src/database/tables/monitoring.ts";
 import * as statusPages from "../../../src/database/tables/status-pages.ts";
 import { housekeeping } from "../../../src/operations/retention/service.ts";
 import { testAppliance } from "../../support/appliance.ts";
-import { ofEngine } from "../../support/engines.ts";
 
 const kept = { results: 14, hours: 400, audit: 400 };
 const minute = 60_000;
@@ -97,7 +97,7 @@ describe("what grows", () => {
       .query<{ name: string }, []>("SELECT name FROM sqlite_schema WHERE type = 'table'")
       .all()
       .map(({ name }) => name)
-      .filter((name) => !name.startsWith("sqlite_") && !ofEngine.includes(name));
+      .filter((name) => !name.startsWith("sqlite_") && !tablesOfCluster.includes(name));
     const listed = [...Object.values(configured), ...growing.map(({ tables }) => tables)].flat();
     expect([...new Set(listed)].toSorted()).toEqual(names.toSorted());
     expect(Object.keys(dated).concat(withParent).toSorted()).toEqual(

@@ -1,0 +1,78 @@
+import type { Database } from "bun:sqlite";
+
+/** What a database holds: of its schema and of each table how many rows, and a digest of them in their order. */
+export type Content = Map<string, { rows: number; digest: string }>;
+
+/** What `housekeeping` keeps of the key on a cluster, so that no node ever begins with another one. */
+export const keyName = "fingerprint of the key";
+
+/** What a cluster needs beside the product's tables. */
+export const tablesOfCluster = ["write_markers", "migration_lease"];
+/** Tables of the product in which the machines on a cluster agree who does what: no data either. */
+const agreements = ["nodes", "leases", "forwarded_requests"];
+
+/** Leaves what a file holds, too, of the copy of a cluster. */
+export function removeClusterState(copy: Database) {
+  for (const name of tablesOfCluster) copy.run(`drop table if exists ${name}`);
+  for (const name of agreements)
+    if (copy.query("select 1 from sqlite_schema where name = ?").get(name) !== null)
+      copy.run(`delete from ${name}`);
+}
+
+type Table = { name: string; wr: number };
+
+/** Reads the whole database; without what an engine keeps for itself, which is no data. */
+export function contentOf(database: Database): Content {
+  const [own, noData] = [tablesOfCluster, [...tablesOfCluster, ...agreements]].map((names) =>
+    JSON.stringify(names),
+  ) as [string, string];
+  const tables = database
+    .query<Table, [string]>(
+      `select name, wr from pragma_table_list where schema = 'main' and type = 'table'
+       and name not like 'sqlite_%' and name not in (select value from json_each(?)) order by name`,
+    )
+    .all(noData);
+  const schema = `select type || ' ' || name || ' ' || coalesce(sql, '') as line from sqlite_schema
+    where name not like 'sqlite_%' and tbl_name not like 'sqlite_%'
+    and tbl_name not in (select value from json_each(?)) order by type, name`;
+  return new Map([
+    ["the schema", digested(database, schema, own)],
+    ...tables.map((table) => [table.name, rowsOf(database, table)] as const),
+  ]);
+}
+
+function rowsOf(database: Database, { name, wr }: Table) {
+  const columns = database
+    .query<{ name: string; pk: number }, [string]>("select name, pk from pragma_table_info(?)")
+    .all(name);
+  const values = columns.map((column) => `quote("${column.name}")`).join(" || ',' || ");
+  const key = columns.filter(({ pk }) => pk > 0).toSorted((one, other) => one.pk - other.pk);
+  const order = wr === 0 ? "rowid" : key.map((column) => `"${column.name}"`).join(", ");
+  const isData = name === "housekeeping" ? `where name <> '${keyName}'` : "";
+  return digested(database, `select ${values} as line from "${name}" ${isData} order by ${order}`);
+}
+
+function digested(database: Database, text: string, ...parameters: string[]) {
+  const hash = new Bun.CryptoHasher("sha256");
+  let rows = 0;
+  for (const { line } of database.query<{ line: string }, string[]>(text).iterate(...parameters)) {
+    hash.update(line).update("\n");
+    rows++;
+  }
+  return { rows, digest: hash.digest("hex") };
+}
+
+/** The names of what is not the same in both. */
+export function differences(one: Content, other: Content): string[] {
+  const names = new Set([...one.keys(), ...other.keys()]);
+  return [...names].filter((name) => one.get(name)?.digest !== other.get(name)?.digest);
+}
+
+/** How many tables there are, and how many rows in them. */
+export function sizeOf(content: Content) {
+  const rows = [...content].reduce(
+    (sum, [name, its]) => sum + (name === "the schema" ? 0 : its.rows),
+    0,
+  );
+  return { tables: content.size - 1, rows };
+}

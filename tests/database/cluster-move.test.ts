@@ -1,0 +1,278 @@
+import { afterEach, describe, expect, test } from "bun:test";
+import { copyFileSync, existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { basename, join } from "node:path";
+import { createOrganization, listOrganizations } from "../../src/accounts/organizations/service.ts";
+import { assets } from "../../src/core/assets.ts";
+import { exportFromCluster, importToCluster } from "../../src/database/cluster-move.ts";
+import { type Content, contentOf, differences } from "../../src/database/content.ts";
+import { openDataDirectory } from "../../src/database/data-directory.ts";
+import { openData } from "../../src/database/data.ts";
+import { migrationsBefore } from "../support/migration-folder.ts";
+import {
+  addressOf,
+  hasRqlite,
+  type RqliteNode,
+  startCluster,
+  startOneNode,
+} from "../support/rqlite.ts";
+import { scratch } from "../support/scratch.ts";
+
+const newDirectory = scratch();
+const clock = () => Date.parse("2026-11-20T10:00:00.000Z");
+const usual = { migrations: assets.migrations, clock };
+const nodes: RqliteNode[] = [];
+const proxies: { stop(): unknown }[] = [];
+
+afterEach(async () => {
+  await Promise.all(proxies.splice(0).map((proxy) => proxy.stop()));
+  await Promise.all(nodes.splice(0).map((node) => node.kill()));
+});
+
+async function oneNode(): Promise<RqliteNode> {
+  const node = await startOneNode();
+  nodes.push(node);
+  return node;
+}
+
+/** A data directory with organizations of these names, and values of all kinds. */
+async function filled(...names: string[]): Promise<string> {
+  const directory = newDirectory();
+  const data = openDataDirectory(directory, usual);
+  for (const name of names) await createOrganization(data.store, clock, name);
+  data.database.run("create table kinds (a integer, b real, c text, d text) strict");
+  for (const row of [
+    [Number.MAX_SAFE_INTEGER, 0.1, "ü ' \n 😀", null],
+    [-1, 1e300, "", "x".repeat(20_000)],
+  ])
+    data.database.run("insert into kinds values (?, ?, ?, ?)", row as never);
+  data.close();
+  return directory;
+}
+
+function contentIn(directory: string): Content {
+  const data = openDataDirectory(directory, usual);
+  const content = contentOf(data.database);
+  data.close();
+  return content;
+}
+
+const namesIn = async (data: { store: Parameters<typeof listOrganizations>[0] }) =>
+  (await listOrganizations(data.store)).map(({ name }) => name).toSorted();
+
+const moveUp = (dataDir: string, hosts: readonly { host: string }[], replace = false) =>
+  importToCluster({ ...usual, dataDir, cluster: addressOf(...hosts), replace, say() {} });
+
+const moveDown = (dataDir: string, ...hosts: { host: string }[]) =>
+  exportFromCluster({ ...usual, dataDir, cluster: addressOf(...hosts), say() {} });
+
+const refusal = (moving: Promise<unknown>) =>
+  moving.then(
+    () => null,
+    ({ code, message }: Error & { code?: string }) => ({ code, message }),
+  );
+
+/** A directory for a machine on a cluster: it has the key, and no database. */
+function directoryWithKeyOf(other: string): string {
+  const directory = newDirectory();
+  copyFileSync(join(other, "secret.key"), join(directory, "secret.key"));
+  return directory;
+}
+
+/** A node behind something that does as `answer` says with what is for `path`; the rest goes through. */
+function behind(
+  node: RqliteNode,
+  path: string,
+  answer: (pass: (body?: BodyInit) => Promise<Response>) => Promise<Response>,
+) {
+  const proxy = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    async fetch(request) {
+      const { pathname, search } = new URL(request.url);
+      const given = request.method === "POST" ? await request.bytes() : undefined;
+      const pass = (body: BodyInit | undefined = given) =>
+        fetch(`http://${node.host}${pathname}${search}`, {
+          method: request.method,
+          ...(body && { body }),
+        });
+      return pathname === path ? answer(pass) : pass();
+    },
+  });
+  proxies.push(proxy);
+  return { host: `127.0.0.1:${proxy.port}` };
+}
+
+describe.skipIf(!hasRqlite)("moving to a cluster and back", () => {
+  test("three nodes take all of it, and give it back: the same rows, and the secrets open", async () => {
+    const cluster = await startCluster();
+    nodes.push(...cluster);
+    const directory = await filled("Ours", "Theirs");
+    const before = contentIn(directory);
+    const moved = await moveUp(directory, cluster);
+    expect(moved.rows).toBeGreaterThan(2);
+    expect(readdirSync(directory).toSorted()).toEqual(
+      ["instance.json", "secret.key", "signalbox.lock", basename(moved.keptAside)].toSorted(),
+    );
+    const database = `rqlite://${cluster.map(({ host }) => host).join(",")}`;
+    const there = await openData({ dataDir: directory, database }, usual);
+    expect(await namesIn(there)).toEqual(["Ours", "Theirs"]);
+    await there.close();
+    // Nothing is sealed yet: still no other key is taken for that of the data.
+    const stranger = await refusal(openData({ dataDir: newDirectory(), database }, usual));
+    expect(stranger?.message).toContain("secret.key is missing");
+
+    const back = directoryWithKeyOf(directory);
+    await moveDown(back, ...cluster);
+    expect(differences(before, contentIn(back))).toEqual([]);
+    expect(readdirSync(back).filter((name) => name.includes("backup"))).toEqual([]);
+    // It is no restored copy, whose sessions end and whose alerts are not sent.
+    const data = openDataDirectory(back, usual);
+    expect(data.database.query("pragma user_version").values()).toEqual([[0]]);
+    data.close();
+  });
+
+  test("an import that was cut off after the load is finished by the same command", async () => {
+    const node = await oneNode();
+    const directory = await filled("Ours");
+    const { keptAside } = await moveUp(directory, [node]);
+    copyFileSync(keptAside, join(directory, "signalbox.db"));
+    expect((await moveUp(directory, [node])).replaced).toBeNull();
+    expect(existsSync(join(directory, "signalbox.db"))).toBe(false);
+  });
+
+  test("a cluster with data is not overwritten unless that is asked for, and then kept", async () => {
+    const node = await oneNode();
+    const first = await filled("First");
+    await moveUp(first, [node]);
+    const second = await filled("Second");
+    expect(await refusal(moveUp(second, [node]))).toMatchObject({
+      code: "DATA_UNUSABLE",
+      message: expect.stringMatching(/is not empty: it has rows in .*organizations.*--replace/),
+    });
+    const { replaced } = await moveUp(second, [node], true);
+    const back = directoryWithKeyOf(second);
+    await moveDown(back, node);
+    const data = openDataDirectory(back, usual);
+    expect(await namesIn(data)).toEqual(["Second"]);
+    data.close();
+    expect(readFileSync(replaced ?? "").includes("First")).toBe(true);
+  });
+
+  test("what can't be moved is refused, and nothing changes", async () => {
+    const node = await oneNode();
+    const directory = await filled("Ours");
+    const before = contentIn(directory);
+    const empty = newDirectory();
+    expect((await refusal(moveUp(empty, [node])))?.message).toContain("There is no database");
+    expect(readdirSync(empty)).toEqual([]);
+
+    const running = openDataDirectory(directory, { ...usual, exclusive: true });
+    for (const moving of [() => moveUp(directory, [node]), () => moveDown(directory, node)])
+      expect((await refusal(moving()))?.code).toBe("ALREADY_RUNNING");
+    running.close();
+
+    const older = newDirectory();
+    const migrations = migrationsBefore(newDirectory(), "index_statistics");
+    openDataDirectory(older, { ...usual, migrations }).close();
+    expect((await refusal(moveUp(older, [node])))?.code).toBe("MIGRATION_REFUSED");
+
+    await moveUp(await filled("Others"), [node]);
+    expect((await refusal(moveDown(directory, node)))?.message).toContain("exists already");
+    expect((await refusal(moveDown(newDirectory(), node)))?.message).toContain("There is no key");
+    await node.kill();
+    expect((await refusal(moveUp(directory, [node])))?.message).toContain(
+      "No node of the database",
+    );
+    expect(differences(before, contentIn(directory))).toEqual([]);
+  });
+
+  test("while a Signalbox runs on the cluster, nothing is moved", async () => {
+    const node = await oneNode();
+    const directory = await filled("Ours");
+    await moveUp(directory, [node]);
+    const insert = `insert into nodes (id, run, name, version, started_at, beats, beat_at)
+      values ('one', 'first', 'https://one.lan', '1', '', 7, ${clock() - 3_000})`;
+    await fetch(`http://${node.host}/db/execute`, {
+      method: "POST",
+      body: JSON.stringify([insert]),
+    });
+    for (const moving of [moveDown(directory, node), moveUp(await filled("Others"), [node], true)])
+      expect(await refusal(moving)).toMatchObject({
+        code: "ALREADY_RUNNING",
+        message: expect.stringContaining("https://one.lan"),
+      });
+  });
+
+  test("a key that opens none of the secrets exports nothing", async () => {
+    const node = await oneNode();
+    const directory = await filled("Ours");
+    const data = openDataDirectory(directory, usual);
+    const [{ id } = { id: "" }] = await listOrganizations(data.store);
+    const sealed = JSON.stringify({ password: data.vault.seal("x", `${id}/settings/password`) });
+    const update = "update organization_settings set secrets = ? where organization_id = ?";
+    await data.store.atomic([{ text: update, parameters: [sealed, id] }]);
+    data.close();
+    await moveUp(directory, [node]);
+    const other = newDirectory();
+    writeFileSync(join(other, "secret.key"), "08".repeat(32));
+    expect((await refusal(moveDown(other, node)))?.message).toContain("is another key than that");
+    expect(readdirSync(other).toSorted()).toEqual(["secret.key", "signalbox.lock"]);
+    await moveDown(directory, node);
+  });
+
+  test.each<[string, (pass: (body?: BodyInit) => Promise<Response>) => Promise<Response>, RegExp]>([
+    ["is refused", async () => new Response("no room", { status: 500 }), /as it was: 500 no room/],
+    [
+      "takes another database than was sent",
+      async (pass) => pass(await imageOf(await filled("Wrong"))),
+      /not what was loaded \(.*organizations.*given back what it had/,
+    ],
+  ])("a load that %s leaves the cluster and the directory as they were", async (_, answer, why) => {
+    const node = await oneNode();
+    await moveUp(await filled("Before"), [node]);
+    const directory = await filled("Ours");
+    const before = contentIn(directory);
+    let loads = 0;
+    const proxy = behind(node, "/boot", (pass) => (loads++ === 0 ? answer(pass) : pass()));
+    expect(await refusal(moveUp(directory, [proxy], true))).toMatchObject({
+      code: "DATA_UNUSABLE",
+      message: expect.stringMatching(why),
+    });
+    expect(differences(before, contentIn(directory))).toEqual([]);
+    const names = await fetch(
+      `http://${node.host}/db/query?q=select%20name%20from%20organizations`,
+    );
+    expect(await names.json()).toMatchObject({ results: [{ values: [["Before"]] }] });
+  });
+
+  test("a load whose answer is lost is found to have happened", async () => {
+    const node = await oneNode();
+    const proxy = behind(node, "/boot", async (pass) => {
+      await pass();
+      return new Response("lost", { status: 502 });
+    });
+    expect((await moveUp(await filled("Ours"), [proxy])).rows).toBeGreaterThan(0);
+  });
+
+  test("whoever writes to the cluster during an export makes it fail", async () => {
+    const node = await oneNode();
+    const directory = await filled("Ours");
+    await moveUp(directory, [node]);
+    const text = "insert into kinds values (3, 3, '', '')";
+    const proxy = behind(node, "/db/backup", async (pass) => {
+      const copy = await (await pass()).bytes();
+      await fetch(`http://${node.host}/db/execute`, {
+        method: "POST",
+        body: JSON.stringify([text]),
+      });
+      return new Response(copy);
+    });
+    expect(await refusal(moveDown(directory, proxy))).toMatchObject({
+      code: "ALREADY_RUNNING",
+      message: expect.stringContaining("Somebody has written to the cluster meanwhile (kinds)"),
+    });
+    expect(existsSync(join(directory, "signalbox.db"))).toBe(false);
+  });
+});
+
+const imageOf = (directory: string) => Bun.file(join(directory, "signalbox.db")).bytes();
