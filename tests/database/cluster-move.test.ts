@@ -18,7 +18,7 @@ import {
 import { scratch } from "../support/scratch.ts";
 
 const newDirectory = scratch();
-const clock = () => Date.parse("2026-11-20T10:00:00.000Z");
+const clock = Date.now;
 const usual = { migrations: assets.migrations, clock };
 const nodes: RqliteNode[] = [];
 const proxies: { stop(): unknown }[] = [];
