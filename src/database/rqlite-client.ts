@@ -1,21 +1,14 @@
 import type { Clock } from "../core/clock.ts";
 import { AppError } from "../core/errors.ts";
 import type { ClusterAddress } from "./address.ts";
+import { refusedCredentials, sqlError, unavailable } from "./rqlite-errors.ts";
+import { type DatabaseNode, nodesIn, nodesPath } from "./rqlite-nodes.ts";
 import type { Parameter } from "./store.ts";
 
 export type Result = {
   columns?: string[];
   values?: Parameter[][];
   error?: string;
-};
-
-/** A node of the database as its leader sees it, or as any other does where there is none. */
-export type DatabaseNode = {
-  id: string;
-  /** `host:port` where it answers requests; empty where it has not said so yet. */
-  host: string;
-  isLeader: boolean;
-  isReachable: boolean;
 };
 
 /** One request with its parameters: `[text, …parameters]`. */
@@ -376,21 +369,6 @@ export class Unresolved extends Error {
   }
 }
 
-const nodesPath = "/nodes?ver=2&nonvoters&timeout=1s";
-
-async function nodesIn(response: Response): Promise<(DatabaseNode & { raft: string })[]> {
-  const { nodes } = (await response.json()) as {
-    nodes: { id: string; addr: string; api_addr?: string; leader: boolean; reachable: boolean }[];
-  };
-  return nodes.map(({ id, addr, api_addr: url = "", leader, reachable }) => ({
-    id,
-    raft: addr,
-    host: URL.canParse(url) ? new URL(url).host : "",
-    isLeader: leader,
-    isReachable: reachable,
-  }));
-}
-
 const neverSent =
   /^(ConnectionRefused|ECONNREFUSED|FailedToOpenSocket|ENOTFOUND|EHOSTUNREACH|ENETUNREACH|UNABLE_TO_VERIFY.*|.*CERT.*)$/;
 
@@ -412,28 +390,4 @@ function whole(results: Result[], count: number): Result[] {
   for (const { error } of results) if (error !== undefined) throw sqlError(error);
   if (results.length !== count) throw unavailable("it was answered in part");
   return results;
-}
-
-const refusedCredentials = () => unavailable("it refuses this user or password");
-
-export function unavailable(reason: string): AppError {
-  return new AppError("UNAVAILABLE", "The database can't be reached right now. Try again soon.", {
-    headers: { "Retry-After": "5" },
-    cause: new Error(reason),
-  });
-}
-
-const codes: [RegExp, string][] = [
-  [/^CHECK constraint/, "SQLITE_CONSTRAINT_CHECK"],
-  [/^UNIQUE constraint/, "SQLITE_CONSTRAINT_UNIQUE"],
-  [/^FOREIGN KEY constraint/, "SQLITE_CONSTRAINT_FOREIGNKEY"],
-  [/^NOT NULL constraint/, "SQLITE_CONSTRAINT_NOTNULL"],
-];
-
-/** An error of SQLite as the embedded one throws it. */
-export function sqlError(message: string): Error {
-  if (/disk is full|disk I\/O error|readonly database|is being upgraded/.test(message))
-    return unavailable(message);
-  const code = codes.find(([pattern]) => pattern.test(message))?.[1] ?? "SQLITE_ERROR";
-  return Object.assign(new Error(message), { code });
 }

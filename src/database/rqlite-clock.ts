@@ -1,5 +1,6 @@
 import type { Clock } from "../core/clock.ts";
-import { type RqliteClient, unavailable } from "./rqlite-client.ts";
+import { type RqliteClient } from "./rqlite-client.ts";
+import { unavailable } from "./rqlite-errors.ts";
 
 /** A clock that is off by more would put what happens here before or after what happens elsewhere. */
 const toleratedMs = 5_000;

@@ -23,7 +23,8 @@ import { copyBeforeUpgradeIn, goOnWithoutCopy, removeOlderCopies } from "./upgra
 import { files, writeOnce } from "./data-files.ts";
 import { lockDirectory } from "./directory-lock.ts";
 import { clockWatch, mustBeInTime } from "./rqlite-clock.ts";
-import { type RqliteClient, rqliteClient, unavailable } from "./rqlite-client.ts";
+import { type RqliteClient, rqliteClient } from "./rqlite-client.ts";
+import { unavailable } from "./rqlite-errors.ts";
 import { makeOwnTables, migrateRqlite, pendingRqliteMigrations } from "./rqlite-migrate.ts";
 import { rqliteStore } from "./rqlite.ts";
 import { isKeyOfStore } from "./sealed-values.ts";

@@ -2,14 +2,8 @@ import { drizzle } from "drizzle-orm/sqlite-proxy";
 import type { Clock } from "../core/clock.ts";
 import { AppError } from "../core/errors.ts";
 import { firstIdAt, newId } from "../core/ids.ts";
-import {
-  type Result,
-  type RqliteClient,
-  type Sent,
-  sqlError,
-  unavailable,
-  Unresolved,
-} from "./rqlite-client.ts";
+import { type Result, type RqliteClient, type Sent, Unresolved } from "./rqlite-client.ts";
+import { sqlError, unavailable } from "./rqlite-errors.ts";
 import { compiled, type Parameter, type Prepared, type Store } from "./store.ts";
 
 type Write = {
