@@ -4,6 +4,7 @@ import { AppError } from "../core/errors.ts";
 import { newId } from "../core/ids.ts";
 import type { Log } from "../core/log.ts";
 import type { Prepared, Statement, Store } from "../database/store.ts";
+import { forwarding } from "./forwarding.ts";
 import {
   aliveAt,
   changesFor,
@@ -52,6 +53,13 @@ export type Leases = {
    * brought to an end what it does under them.
    */
   onChange(listener: () => Promise<void> | void): void;
+  /**
+   * Has the node that has the lease of this id do something; resolves when it is done, once or – where nodes
+   * die – more often. Throws UNAVAILABLE where that takes too long.
+   */
+  forward(id: string, request: object): Promise<void>;
+  /** Who does what is forwarded to this node. */
+  onForwarded(handler: (request: unknown) => Promise<void>): void;
   /** Those of them that are still this node's, as the database knows. */
   stillHeld(leases: Iterable<Lease>): Promise<ReadonlySet<Lease>>;
 };
@@ -89,6 +97,8 @@ export const soleNode: Leases = {
   named: () => everything,
   of: () => everything,
   onChange() {},
+  forward: async () => {},
+  onForwarded() {},
   stillHeld: async (leases) => new Set(leases),
 };
 
@@ -140,6 +150,7 @@ export function clusterNode({
   const startedAt = timestamp(clock());
   const self = () => ({ ...me, name: node.name(), version, startedAt });
   const find = (name: string) => (monotonic() < until ? (held.get(name) ?? null) : null);
+  const forwarded = forwarding({ store, clock, log, has: (name) => find(name) !== null });
   const ended = () => [...ending].filter(([, isEnded]) => isEnded).map(([name]) => name);
 
   function announce() {
@@ -262,6 +273,8 @@ export function clusterNode({
   return {
     named: find,
     of: (id) => find(shardOf(id)),
+    forward: (id, request) => forwarded.forward(shardOf(id), request),
+    onForwarded: forwarded.onForwarded,
     onChange: (listener) => void listeners.push(listener),
     async stillHeld(leases) {
       const rows = await findLeases(store);
@@ -273,9 +286,11 @@ export function clusterNode({
       await heartbeat();
       go();
       await beating;
+      forwarded.start();
     },
     async stop() {
       isOver = true;
+      forwarded.stop();
       for (const pending of [timer, lapse]) if (pending !== null) clearTimeout(pending);
       await beating;
       held.clear();
@@ -284,6 +299,7 @@ export function clusterNode({
     async runOnce() {
       await heartbeat();
       await announced;
+      await forwarded.runOnce();
     },
   };
 }

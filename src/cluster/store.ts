@@ -1,4 +1,11 @@
-import { mustText, type Prepared, type Statement, type Store } from "../database/store.ts";
+import {
+  insertInto,
+  mustText,
+  type Prepared,
+  type Statement,
+  type Store,
+} from "../database/store.ts";
+import { forwardedRequests } from "../database/tables/cluster.ts";
 import { type Beat, type LeaseRow, leaseNames } from "./rules.ts";
 
 /** A process that serves, and the data directory that it has for itself. */
@@ -97,6 +104,26 @@ export const findBeats = (store: Store) =>
 
 export const findLeases = (store: Store) =>
   store.query<LeaseRow>("select name, owner, epoch from leases", []);
+
+export const insertRequest = insertInto(forwardedRequests);
+
+export type ForwardedRequest = typeof forwardedRequests.$inferSelect;
+
+/** What the owners of leases are to do, oldest first. */
+export const findRequests = (store: Store) =>
+  store.query<ForwardedRequest>(
+    "select id, lease, request, created_at as createdAt from forwarded_requests order by id limit 1000",
+    [],
+  );
+
+export async function findRequest(store: Store, id: string): Promise<boolean> {
+  return (await store.query("select 1 from forwarded_requests where id = ?", [id])).length > 0;
+}
+
+export const removeRequest = (id: string): Statement => ({
+  text: "delete from forwarded_requests where id = ?",
+  parameters: [id],
+});
 
 /** Removes nodes that have shown no sign of themselves since then. */
 export const removeNodes = (before: number): Statement => ({

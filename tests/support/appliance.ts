@@ -2,6 +2,7 @@ import { tablesOfCluster } from "../../src/database/content.ts";
 import { configOf } from "../../src/config.ts";
 import { createApiKey, apiKeyCache } from "../../src/accounts/api-keys/service.ts";
 import { assets } from "../../src/core/assets.ts";
+import { type Leases, soleNode } from "../../src/cluster/service.ts";
 import type { Scope } from "../../src/events/scope.ts";
 import { fairQueue } from "../../src/core/fair-queue.ts";
 import { type Log, logFormats, type LogLevel, logTo } from "../../src/core/log.ts";
@@ -55,7 +56,13 @@ export type Options = {
 
 export type Client = (method: string, path: string, options?: Options) => Promise<Answer>;
 
-type Data = { store: Store; vault: Vault; clock: Clock };
+type Data = {
+  store: Store;
+  vault: Vault;
+  clock: Clock;
+  /** What it does of what one node does for all; everything, where nothing is said. */
+  leases?: Leases;
+};
 type Settings = {
   requestsPerMinute?: number;
   /** Wrong passwords, codes and tokens from one address. */
@@ -76,7 +83,7 @@ type Settings = {
 };
 
 /** What requests share, and what engines need beside it. */
-type TestedAppliance = Services & { events: EventReader };
+type TestedAppliance = Services & { events: EventReader; leases: Leases };
 
 /** An engine that sends what waits for channels and subscribers; `random` spreads its retries. */
 export function alertsOn(appliance: TestedAppliance, random = 0.5) {
@@ -121,7 +128,7 @@ function everythingLogged(lines: string[]): Log {
 
 /** A whole server on this data, its engine not started: tests say when what is due runs. */
 export function applianceOn(
-  data: Data,
+  { leases = soleNode, ...given }: Data,
   {
     requestsPerMinute = 0,
     attemptsPerMinute = 10,
@@ -136,6 +143,7 @@ export function applianceOn(
     backups = noBackups,
   }: Settings = {},
 ) {
+  const data = { ...given, leases };
   const { store, clock } = data;
   const logged: string[] = [];
   const log = everythingLogged(logged);
@@ -148,7 +156,7 @@ export function applianceOn(
   });
   const events = eventReader(store, log);
   const signals = newSignals();
-  const maintenance = maintenanceWatch({ store, clock, events, log });
+  const maintenance = maintenanceWatch({ ...data, events, log });
   const { of: maintenanceOf } = maintenance;
   const engine = checkEngine({
     ...data,

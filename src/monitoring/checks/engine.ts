@@ -1,3 +1,4 @@
+import type { Leases } from "../../cluster/service.ts";
 import type { Clock } from "../../core/clock.ts";
 import { AppError } from "../../core/errors.ts";
 import type { Log } from "../../core/log.ts";
@@ -15,6 +16,7 @@ import { allowedSeconds, overdue, stillFailing, stillReporting } from "./kinds/p
 import { rateLimit } from "../../http/rate-limit.ts";
 import { tickMs, troubleWatch } from "./own-trouble.ts";
 import { recorder } from "./record.ts";
+import { type PushReport, requestsOf } from "./requests.ts";
 import { nextSlot, phaseOf } from "./rules.ts";
 import {
   type Checkable,
@@ -26,7 +28,7 @@ import {
 } from "./run-check.ts";
 import { type Limits, scheduler } from "./scheduler.ts";
 import { settling } from "./settling.ts";
-import { findByPushToken, type FirstCheck, termsOf, type Watched, watching } from "./watching.ts";
+import { type FirstCheck, termsOf, type Watched, watching } from "./watching.ts";
 
 /** Checks at one time: far above what spread checks need, below what a machine has. */
 const usual: Limits = { reserved: 1_000, shared: 1_000, perLane: 1_000 };
@@ -37,18 +39,17 @@ const minTickMs = 50;
 const pushPatienceMs = 10_000;
 /** Checks that are brought forward together come within this time. */
 const rushMs = 5_000;
-
-type PushReport = {
-  status: "up" | "down";
-  message: string | null;
-  latencyMs: number | null;
-};
+/** A result so shortly before a slot is the one of that slot, by another node's clock. */
+const sameSlotMs = 1_000;
+/** What could not be read is read again after so long. */
+const retryMs = 1_000;
 
 export type Engine = ReturnType<typeof checkEngine>;
 
 type EngineContext = {
   store: Store;
   clock: Clock;
+  leases: Leases;
   /** Milliseconds that only ever go forward, for due times. */
   monotonic?: Clock;
   vault: Vault;
@@ -64,9 +65,10 @@ type EngineContext = {
 
 /** Looks at the world: runs the checks of all monitors, decides what they are, records it. */
 export function checkEngine(context: EngineContext) {
-  const { store, clock, monotonic = () => performance.now(), log, places = usual } = context;
+  const { store, clock, leases, monotonic = () => performance.now(), log } = context;
+  const { places = usual } = context;
   const trouble = troubleWatch(clock, monotonic);
-  const results = recorder(store, log, context.signals);
+  const results = recorder(context);
   const counted = checkMetrics();
   const { settle, storedNow } = settling(context, results, counted.ended);
   const asked = onDemand(clock);
@@ -81,12 +83,38 @@ export function checkEngine(context: EngineContext) {
   let cursor: number | null = null;
   let timer: ReturnType<typeof setTimeout> | null = null;
   let stopped = false;
+  /** What the monotonic clock is behind the one on the wall, by which all nodes count the same slots. */
+  const behind = clock() - monotonic();
+  let hasBegun = false;
+  let following: Promise<void> | null = null;
+  leases.onChange(() => (hasBegun ? follow() : undefined));
+  const isOurs = ({ id, lease }: Watched) => leases.of(id) === lease;
+
+  /** Leaves the monitors of leases that went, their results written, and takes in those of leases that came. */
+  function follow(): Promise<void> {
+    monitors.leave();
+    const before = following;
+    const now = (async () => {
+      await before;
+      while (!stopped)
+        try {
+          await results.flush();
+          await monitors.load();
+          return;
+        } catch (error) {
+          log.error("monitors can't be read", { cause: String(error) });
+          await Bun.sleep(retryMs);
+        }
+    })();
+    following = now;
+    return now;
+  }
 
   /** One check of one monitor, to its result and the time of its next one. */
   async function check(key: number, dueAt: number): Promise<void> {
     const outsideTurn = wanted.delete(key);
     const monitor = monitors.get(key);
-    if (monitor === undefined || stopped) return;
+    if (monitor === undefined || stopped || !isOurs(monitor)) return;
     const startedAt = monotonic();
     if (!outsideTurn) counted.began((startedAt - dueAt) / 1_000);
     const ending = new AbortController();
@@ -107,7 +135,7 @@ export function checkEngine(context: EngineContext) {
         ? startedAt + seconds * 1000
         : isRetry
           ? Math.min(monotonic() + seconds * 1000, startedAt + interval)
-          : nextSlot(key, interval, startedAt);
+          : slotAfter(monitor, startedAt);
     jobs.schedule(key, next, termsOf(monitor));
     arm();
   }
@@ -130,7 +158,7 @@ export function checkEngine(context: EngineContext) {
   /** Its turn did not come: nobody knows what it is meanwhile. */
   function miss(key: number) {
     const monitor = monitors.get(key);
-    if (monitor === undefined || stopped) return;
+    if (monitor === undefined || stopped || !isOurs(monitor)) return;
     const { patienceMs } = termsOf(monitor);
     counted.missed();
     settle(monitor, unknownResult("too many other checks are under way"), patienceMs / 1000);
@@ -151,9 +179,23 @@ export function checkEngine(context: EngineContext) {
   function firstDue(monitor: Watched, firstCheck: FirstCheck): number {
     const now = monotonic();
     if (monitor.type === "push") return now + allowedSeconds(monitor) * 1000;
-    if (firstCheck === "spread") return nextSlot(monitor.key, monitor.intervalSeconds * 1000, now);
+    if (firstCheck === "spread") return resumedAt(monitor, now);
     const atOnce = firstCheck === "now" && immediate.take(monitor.organizationId) === 0;
     return atOnce ? now : now + phaseOf(monitor.key, rushMs);
+  }
+
+  function slotAfter({ key, intervalSeconds }: Watched, after: number): number {
+    return nextSlot(key, intervalSeconds * 1000, after + behind) - behind;
+  }
+
+  /** After a restart, or after another node: the slot behind the last result. One that was missed is made up for, as fast as they were missed. */
+  function resumedAt(monitor: Watched, now: number): number {
+    const next = slotAfter(monitor, now);
+    if (monitor.lastAt === null) return next;
+    const due = slotAfter(monitor, monitor.lastAt - behind + sameSlotMs);
+    const intervalMs = monitor.intervalSeconds * 1000;
+    if (due > now + intervalMs || due < now - intervalMs) return next;
+    return due > now ? due : now + phaseOf(monitor.key, Math.floor(now - due));
   }
 
   function arm() {
@@ -167,6 +209,48 @@ export function checkEngine(context: EngineContext) {
     trouble.tick();
     jobs.startDue();
     arm();
+  }
+
+  /** Resolves when its result is stored, with false where this node is not to check it. Throws UNAVAILABLE. */
+  async function checkNow(organizationId: string, monitorId: string): Promise<boolean> {
+    for (;;) {
+      const monitor = await monitors.refresh(organizationId, monitorId);
+      if (stopped) throw new AppError("UNAVAILABLE", "The appliance is stopping.");
+      if (monitor === undefined || monitor.type === "push") return false;
+      const { key, lastAt } = monitor;
+      if (!jobs.isRunning(key)) wanted.add(key);
+      await jobs.runNow(key, termsOf(monitor));
+      // Else it was changed or paused meanwhile, and the result was void.
+      if (monitors.get(key) === monitor && monitor.lastAt !== lastAt) {
+        await storedNow(monitor);
+        return true;
+      }
+    }
+  }
+
+  /** Resolves when it is stored; false where this node is not to watch the monitor. Throws UNAVAILABLE. */
+  async function takeReport(
+    organizationId: string,
+    monitorId: string,
+    { status, message, latencyMs }: PushReport,
+  ): Promise<boolean> {
+    const known = monitors.byId(monitorId);
+    const monitor =
+      known && isOurs(known) ? known : await monitors.refresh(organizationId, monitorId);
+    if (stopped) throw new AppError("UNAVAILABLE", "The appliance is stopping.");
+    if (monitor === undefined) return false;
+    const usual = status === "up" ? "Reported up." : "Reported down.";
+    const allowed = allowedSeconds(monitor);
+    const finding = {
+      status,
+      message: usual,
+      latencyMs,
+      ...(message !== null && { said: message }),
+    };
+    settle(monitor, slowed(finding, monitor.degradedAfterMs), "since the last");
+    jobs.schedule(monitor.key, monotonic() + allowed * 1000, termsOf(monitor));
+    await storedNow(monitor);
+    return true;
   }
 
   function monitorsByState() {
@@ -216,6 +300,7 @@ export function checkEngine(context: EngineContext) {
     ],
     /** Loads the monitors and spreads their checks over one interval from now on. */
     async start() {
+      hasBegun = true;
       subscription = context.events.subscribe("checks", await monitors.load(), monitors.take);
       trouble.tick();
       arm();
@@ -233,6 +318,7 @@ export function checkEngine(context: EngineContext) {
     /** Follows the events and runs what is due now to its end, results written: for tests, instead of `start`. */
     async runOnce() {
       if (cursor === null) {
+        hasBegun = true;
         cursor = await monitors.load();
       } else {
         const events = await readSince(store, cursor, 10_000);
@@ -244,23 +330,7 @@ export function checkEngine(context: EngineContext) {
       await jobs.settled();
       await results.flush();
     },
-    /** Checks at once; resolves when the result is stored, with false where the monitor is not to be checked. Throws UNAVAILABLE, RATE_LIMITED. */
-    checkNow: (caller: Caller, monitorId: string) =>
-      asked(caller, async () => {
-        for (;;) {
-          const monitor = await monitors.refresh(caller.organizationId, monitorId);
-          if (stopped) throw new AppError("UNAVAILABLE", "The appliance is stopping.");
-          if (monitor === undefined || monitor.type === "push") return false;
-          const { key, lastAt } = monitor;
-          if (!jobs.isRunning(key)) wanted.add(key);
-          await jobs.runNow(key, termsOf(monitor));
-          // Else it was changed or paused meanwhile, and the result was void.
-          if (monitors.get(key) === monitor && monitor.lastAt !== lastAt) {
-            await storedNow(monitor);
-            return true;
-          }
-        }
-      }),
+    ...requestsOf({ store, leases, asked, check: checkNow, take: takeReport }),
     /** Makes one check of what is no monitor yet; nothing of it is kept. Throws RATE_LIMITED. */
     tryCheck: (caller: Caller, monitor: Checkable) =>
       asked(caller, () =>
@@ -284,30 +354,6 @@ export function checkEngine(context: EngineContext) {
           settle(monitor, stillReporting, "since the last");
       }
       arm();
-    },
-    /** Takes what a watched job reports; resolves when it is stored. False for a paused monitor, null for an unknown token. */
-    report: async (
-      tokenHash: string,
-      { status, message, latencyMs }: PushReport,
-    ): Promise<boolean | null> => {
-      const found = await findByPushToken(store, tokenHash);
-      if (found === null) return null;
-      const monitor =
-        monitors.get(found.key) ?? (await monitors.refresh(found.organizationId, found.id));
-      if (stopped) throw new AppError("UNAVAILABLE", "The appliance is stopping.");
-      if (monitor === undefined) return false;
-      const usual = status === "up" ? "Reported up." : "Reported down.";
-      const allowed = allowedSeconds(monitor);
-      const finding = {
-        status,
-        message: usual,
-        latencyMs,
-        ...(message !== null && { said: message }),
-      };
-      settle(monitor, slowed(finding, monitor.degradedAfterMs), "since the last");
-      jobs.schedule(monitor.key, monotonic() + allowed * 1000, termsOf(monitor));
-      await storedNow(monitor);
-      return true;
     },
   };
 }

@@ -1,3 +1,4 @@
+import { LeaseLost, type Leases, mustHold } from "../../cluster/service.ts";
 import { timestamp } from "../../core/clock.ts";
 import { AppError } from "../../core/errors.ts";
 import type { Log } from "../../core/log.ts";
@@ -38,13 +39,15 @@ export type Result = {
   certificateExpiresAt: string | null;
 };
 
+type Dependencies = { store: Store; log: Log; signals: Signals; leases: Leases };
+
 export type Recorder = ReturnType<typeof recorder>;
 
 /** A result and whoever waits for it. */
 type Waiting = { result: Result; done: () => void; failed: (error: unknown) => void };
 
 /** Gathers results and writes them with all that follows from them in one atomic write. */
-export function recorder(store: Store, log: Log, signals: Signals) {
+export function recorder({ store, log, signals, leases }: Dependencies) {
   let waiting: Waiting[] = [];
   let events: Statement[] = [];
   let timer: ReturnType<typeof setTimeout> | null = null;
@@ -94,6 +97,7 @@ export function recorder(store: Store, log: Log, signals: Signals) {
       announce(all);
       for (const { done } of portion) done();
     } catch (error) {
+      if (error instanceof LeaseLost) return writePortion(await ofOurs(portion), told);
       if (error instanceof AppError) throw error;
       if (portion.length <= 1) {
         log.error("the result of a check is dropped", { cause: String(error) });
@@ -104,6 +108,18 @@ export function recorder(store: Store, log: Log, signals: Signals) {
       await writePortion(portion.slice(0, half), told);
       await writePortion(portion.slice(half), []);
     }
+  }
+
+  /** Those that this node still has the lease for: of the others another one knows better. */
+  async function ofOurs(portion: readonly Waiting[]) {
+    const held = await leases.stillHeld(new Set(portion.map(({ result }) => result.monitor.lease)));
+    const isHeld = ({ result }: Waiting) => held.has(result.monitor.lease);
+    const lost = portion.filter((one) => !isHeld(one));
+    for (const { failed } of lost) failed(new LeaseLost());
+    log.warn("results of checks are void: another node does these checks", {
+      results: lost.length,
+    });
+    return portion.filter(isHeld);
   }
 
   function announce(results: readonly Result[]) {
@@ -189,6 +205,7 @@ async function writeResults(
     for (const result of moved.filter(holds))
       changes.push(...(await changeStatements(store, result)));
     await store.atomic([
+      ...mustHold(new Set(results.map(({ monitor }) => monitor.lease))),
       ...changes,
       ...results.flatMap(({ heartbeat, monitor }) =>
         insertHeartbeat({ ...heartbeat, epoch: monitor.epoch }),

@@ -1,3 +1,4 @@
+import type { Lease, Leases } from "../../cluster/service.ts";
 import type { Log } from "../../core/log.ts";
 import type { Vault } from "../../core/secrets.ts";
 import type { Store } from "../../database/store.ts";
@@ -31,9 +32,11 @@ export type Watched = {
   /** Unix milliseconds of the last heartbeat; null where there was none. */
   lastAt: number | null;
   certificateExpiresAt: string | null;
+  /** Under which this node checks it. */
+  lease: Lease;
 };
 
-type Row = Omit<Watched, "settings" | "state" | "lastAt"> & {
+type Row = Omit<Watched, "settings" | "state" | "lastAt" | "lease"> & {
   settings: string;
   secrets: string;
   status: StoredStatus;
@@ -54,9 +57,9 @@ const watched = `select s.key, m.organization_id as organizationId, m.id, m.name
 /** Monitors read in one go. */
 const readAtOnce = 200;
 
-type Reading = { store: Store; vault: Vault; log: Log };
+type Reading = { store: Store; vault: Vault; log: Log; leases: Leases };
 
-/** Every monitor of this appliance that is neither paused nor in a paused group, some at a time. */
+/** Every monitor that this node is to check – neither paused nor in a paused group –, some at a time. */
 export async function* allWatched(reading: Reading): AsyncGenerator<Watched[]> {
   const page = `${watched} and s.key > ? order by s.key limit ${readAtOnce}`;
   for (let last = -1; ;) {
@@ -67,7 +70,7 @@ export async function* allWatched(reading: Reading): AsyncGenerator<Watched[]> {
   }
 }
 
-/** Those among these monitors that are to be checked. */
+/** Those among these monitors that this node is to check. */
 async function watchedAmong(
   reading: Reading,
   organizationId: string,
@@ -77,13 +80,23 @@ async function watchedAmong(
   return opened(reading, await reading.store.query(among, [organizationId, JSON.stringify(ids)]));
 }
 
-/** The epochs of an organization's monitors that are to be checked, by id. */
-async function watchedEpochs({ store }: Reading, organizationId: string) {
+/** Whether any node is to check it in turn. */
+export async function isChecked(store: Store, organizationId: string, id: string) {
+  const rows = await store.query(`${watched} and m.organization_id = ? and m.id = ?`, [
+    organizationId,
+    id,
+  ]);
+  return rows.length > 0;
+}
+
+/** The epochs of an organization's monitors that this node is to check, by id. */
+async function watchedEpochs({ store, leases }: Reading, organizationId: string) {
   const rows = await store.query<{ id: string; epoch: number }>(
     `select monitor_id as id, epoch from monitor_states where organization_id = ? and not paused`,
     [organizationId],
   );
-  return new Map(rows.map(({ id, epoch }) => [id, epoch]));
+  const its = rows.filter(({ id }) => leases.of(id) !== null);
+  return new Map(its.map(({ id, epoch }) => [id, epoch]));
 }
 
 /** The monitor that this push token belongs to; null for none. */
@@ -106,8 +119,10 @@ export async function begunStates(store: Store, keys: readonly number[]) {
   return new Map(rows.map((row) => [row.key, row]));
 }
 
-function opened({ vault, log }: Reading, rows: readonly Row[]): Watched[] {
-  return rows.map((row) => {
+function opened({ vault, log, leases }: Reading, rows: readonly Row[]): Watched[] {
+  return rows.flatMap((row) => {
+    const lease = leases.of(row.id);
+    if (lease === null) return [];
     const { secrets: _, status, since, failures, lastCheckedAt, ...monitor } = row;
     let settings: Watched["settings"] = null;
     try {
@@ -120,6 +135,7 @@ function opened({ vault, log }: Reading, rows: readonly Row[]): Watched[] {
       settings,
       state: { status, since, failures },
       lastAt: lastCheckedAt === null ? null : Date.parse(lastCheckedAt),
+      lease,
     };
   });
 }
@@ -150,7 +166,7 @@ const begunAtOnce = 50;
 
 /** The monitors that are checked, kept as the store has them: `begin` and `end` hear of each that changed. */
 export function watching(
-  reading: { store: Store; vault: Vault; log: Log },
+  reading: Reading,
   begin: (monitor: Watched, firstCheck: FirstCheck) => void,
   end: (monitor: Watched) => void,
 ) {
@@ -160,7 +176,7 @@ export function watching(
 
   function watch(found: Watched, firstCheck: FirstCheck) {
     const known = monitors.get(found.key);
-    if (known !== undefined && known.epoch === found.epoch) {
+    if (known !== undefined && known.epoch === found.epoch && known.lease === found.lease) {
       // What the store knows of the state is older than what we know.
       const { state, lastAt, certificateExpiresAt } = known;
       Object.assign(found, { state, lastAt, certificateExpiresAt });
@@ -203,11 +219,17 @@ export function watching(
     get: (key: number) => monitors.get(key),
     values: () => monitors.values(),
     byId,
-    /** Takes in all monitors; returns the place in the event log from which to follow. */
+    /** Forgets the monitors that this node is no longer to check. */
+    leave() {
+      for (const { id, lease } of monitors.values())
+        if (reading.leases.of(id) !== lease) forget(id);
+    },
+    /** Takes in all monitors that are not known; returns the place in the event log from which to follow. */
     async load(): Promise<number> {
       const cursor = await lastSeq(reading.store);
       for await (const some of allWatched(reading)) {
-        for (const monitor of some) watch(monitor, "spread");
+        // What is known was read later, or is what this node made of it.
+        for (const monitor of some) if (!monitors.has(monitor.key)) watch(monitor, "spread");
         // Requests are answered already.
         await new Promise((resolve) => setImmediate(resolve));
       }

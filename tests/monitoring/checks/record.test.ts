@@ -32,7 +32,7 @@ async function recording(fields: object = {}) {
     ...made,
     id,
     result,
-    results: recorder(made.store, made.appliance.log, made.appliance.signals),
+    results: recorder(made.appliance),
   };
 }
 
@@ -122,7 +122,7 @@ describe("a database that can't be written", () => {
       await store.atomic(statements);
       if (isLost) throw lost;
     };
-    const results = recorder({ ...store, atomic }, made.appliance.log, made.appliance.signals);
+    const results = recorder({ ...made.appliance, store: { ...store, atomic } });
     for (const status of ["up", "down", "down", "up"] as const) {
       const stored = results.add(result(status));
       await Promise.all([results.flush(), refusal(stored)]);
@@ -184,7 +184,7 @@ describe("a pause", () => {
       await (paused ??= changeMonitor(id, { paused: true }));
       return rows;
     };
-    const results = recorder({ ...store, query }, made.appliance.log, made.appliance.signals);
+    const results = recorder({ ...made.appliance, store: { ...store, query } });
     await Promise.all([results.add(result("down")), results.flush()]);
     expect(paused).not.toBeNull();
     expect(await types(made)).toEqual([]);

@@ -1,0 +1,152 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { phaseOf } from "../../../src/monitoring/checks/rules.ts";
+import { readSince } from "../../../src/events/log.ts";
+import { type Answer, clientOf } from "../../support/appliance.ts";
+import { type Sharing, sharing } from "../../support/sharing.ts";
+import { target } from "../../support/target.ts";
+import { isStateChange } from "../../support/watch.ts";
+
+const interval = 20;
+
+type Row = { key: number; id: string; at: number };
+
+describe("two nodes that share the checks", () => {
+  let site: Awaited<ReturnType<typeof target>>;
+  beforeAll(async () => {
+    site = await target();
+  });
+  afterAll(() => site[Symbol.asyncDispose]());
+
+  async function make({ ours }: Sharing, body: object) {
+    const { status, json, text } = await ours.api("POST", "/api/v1/monitors", {
+      body: { name: "Shop", interval, ...body },
+    });
+    expect([status, status === 201 ? "" : text]).toEqual([201, ""]);
+    return json.data;
+  }
+
+  async function shops(made: Sharing, count: number): Promise<string[]> {
+    const monitors: { id: string }[] = [];
+    for (let i = 0; i < count; i++)
+      monitors.push(await make(made, { type: "http", url: site.at(), retries: 0 }));
+    return monitors.map(({ id }) => id);
+  }
+
+  const beats = ({ store }: Sharing) =>
+    store.query<Row>(
+      `select s.key, s.monitor_id as id, h.at from heartbeats h
+       join monitor_states s on s.key = h.monitor_key order by s.key, h.at`,
+      [],
+    );
+
+  /** In which slots of its interval a monitor has results. */
+  const slotsOf = (rows: readonly Row[]) =>
+    [...Map.groupBy(rows, ({ id }) => id).values()].map((its) =>
+      its.map(({ key, at }) =>
+        Math.floor((at - phaseOf(key, interval * 1_000)) / (interval * 1_000)),
+      ),
+    );
+
+  test("every slot is recorded once, by the one or the other, also when one dies and comes back", async () => {
+    const made = await sharing({ allowTarget: ["127.0.0.1/32"] });
+    const { both, pass, time } = made;
+    const [a, b] = both;
+    const ids = await shops(made, 16);
+    await pass(interval, both);
+    const began = time.now;
+    site.asked.length = 0;
+    await pass(3 * interval, both);
+    const rows = (await beats(made)).filter(({ at }) => at > began);
+    expect(new Set(rows.map(({ id }) => id))).toEqual(new Set(ids));
+    expect(site.asked.length).toBe(rows.length);
+    for (const slots of slotsOf(rows)) expect(slots).toEqual(slots.map((_, i) => slots[0]! + i));
+    const byNode = [a, b].map(({ node }) => ids.filter((id) => node.of(id) !== null).length);
+    expect(Math.min(...byNode)).toBeGreaterThan(0);
+
+    await pass(4 * interval, [a]);
+    const alone = await beats(made);
+    for (const slots of slotsOf(alone.filter(({ at }) => at > began))) {
+      expect(slots).toEqual(slots.map((_, i) => slots[0]! + i));
+    }
+    const gaps = [...Map.groupBy(alone, ({ id }) => id).values()].flatMap((its) =>
+      its.slice(1).map(({ at }, i) => at - its[i]!.at),
+    );
+    expect(Math.max(...gaps)).toBeLessThanOrEqual((interval + 15 + 15) * 1_000);
+
+    await pass(3 * interval, both);
+    for (const slots of slotsOf((await beats(made)).filter(({ at }) => at > began)))
+      expect(slots).toEqual(slots.map((_, i) => slots[0]! + i));
+    expect((await readSince(made.store, 0, 1_000)).filter(isStateChange)).toHaveLength(ids.length);
+  });
+
+  test("a result of a node that has not noticed its end is void, and whoever waits for it hears of that", async () => {
+    const made = await sharing();
+    const { start, both, pass, time, store } = made;
+    // Its clock stands still while the others go on: a process that was stopped, and woke.
+    const asleep = { now: time.now };
+    const c = start("c", asleep);
+    const jobs = [];
+    for (let i = 0; i < 8; i++) jobs.push(await make(made, { type: "push" }));
+    for (let i = 0; i < 6; i++) {
+      await pass(2, both);
+      asleep.now = time.now;
+      await c.node.runOnce();
+      await c.engine.runOnce();
+    }
+    const its = jobs.filter(({ id }) => c.node.of(id) !== null);
+    expect(its.length).toBeGreaterThan(0);
+    await pass(16, both);
+    for (const { id } of its) {
+      expect(c.node.of(id)).not.toBeNull();
+      expect(both.filter(({ node }) => node.of(id) !== null)).toHaveLength(1);
+    }
+    const before = await beats(made);
+    for (const { pushUrl } of its) {
+      const { pathname } = new URL(pushUrl);
+      const answer = await clientOf(c.app, null)("GET", pathname);
+      expect([answer.status, answer.headers.get("retry-after")]).toEqual([503, "1"]);
+    }
+    expect(await beats(made)).toEqual(before);
+    expect((await readSince(store, 0, 1_000)).filter(isStateChange)).toEqual([]);
+  });
+
+  test("a report and a check that somebody asks for are done by whom the monitor belongs to", async () => {
+    const made = await sharing({ allowTarget: ["127.0.0.1/32"] });
+    const { both, pass, ours } = made;
+    const [id = ""] = await shops(made, 1);
+    const { id: jobId, pushUrl } = await make(made, { type: "push" });
+    await pass(1, both);
+    /** Whom it belongs to, and the other one. */
+    const nodesOf = (id: string) =>
+      both.toSorted((x, y) => Number(x.node.of(id) === null) - Number(y.node.of(id) === null));
+    /** What comes of a request while a node does what it is asked for by the other. */
+    const meanwhile = async (
+      id: string,
+      ask: (other: (typeof both)[0]["app"]) => Promise<Answer>,
+    ) => {
+      const [owner, other] = nodesOf(id);
+      let answer: Answer | null = null;
+      void ask(other!.app).then((its) => (answer = its));
+      while (answer === null) {
+        await owner!.node.runOnce();
+        await Bun.sleep(5);
+      }
+      return answer as Answer;
+    };
+    const { pathname } = new URL(pushUrl);
+    const reported = await meanwhile(jobId, (app) =>
+      clientOf(app, null)("GET", `${pathname}?status=down&msg=late`),
+    );
+    expect(reported.json).toEqual({ ok: true });
+    const state = await ours.api("GET", `/api/v1/monitors/${jobId}`);
+    expect(state.json.data).toMatchObject({ lastMessage: "late" });
+
+    site.asked.length = 0;
+    const checked = await meanwhile(id, (app) =>
+      clientOf(app, ours.writeKey.key)("POST", `/api/v1/monitors/${id}/check`),
+    );
+    expect(checked.status).toBe(200);
+    expect(site.asked).toHaveLength(1);
+    expect(await made.store.query("select id from forwarded_requests", [])).toEqual([]);
+  });
+});

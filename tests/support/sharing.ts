@@ -1,0 +1,52 @@
+import { vaultOf } from "../../src/core/secrets.ts";
+import { applianceOn, newOrganization } from "./appliance.ts";
+import { migratedStore } from "./engines.ts";
+import { nodesOn } from "./nodes.ts";
+
+type Settings = Parameters<typeof applianceOn>[1];
+
+const beatMs = 2_000;
+
+/** Two appliances that share the work on one database, in a time that the test sets. */
+export async function sharing(settings: Settings = {}) {
+  const { store, database } = await migratedStore();
+  const time = { now: Date.parse("2026-11-20T10:00:00.000Z") };
+  const start = (id: string, own: { now: number } = time) => {
+    const node = nodesOn(store, own)(id);
+    const clock = () => own.now;
+    const vault = vaultOf(new Uint8Array(32).fill(7));
+    const made = applianceOn({ store, clock, vault, leases: node }, settings);
+    return Object.assign(made, { id, node, time: own, beatAt: -Infinity });
+  };
+  type Server = ReturnType<typeof start>;
+
+  /** What these do in such a moment, their heartbeats every two seconds. */
+  async function run(servers: readonly Server[]) {
+    for (const server of servers) {
+      const { node, maintenance, engine, alerts } = server;
+      if (time.now - server.beatAt >= beatMs) {
+        server.beatAt = time.now;
+        await node.runOnce();
+      }
+      await maintenance.runOnce();
+      await engine.runOnce();
+      await alerts.runOnce();
+    }
+  }
+
+  /** Lets so many seconds go by for these; the others stand still. */
+  async function pass(seconds: number, servers: readonly Server[]) {
+    for (const end = time.now + seconds * 1_000; time.now < end;) {
+      time.now = Math.min(time.now + 250, end);
+      await run(servers);
+    }
+  }
+
+  const both = [start("a"), start("b")] as const;
+  const [{ appliance, app }] = both;
+  const ours = await newOrganization(appliance, app, "Ours");
+  await pass(8, both);
+  return { store, database, time, start, pass, both, ours };
+}
+
+export type Sharing = Awaited<ReturnType<typeof sharing>>;
