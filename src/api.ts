@@ -11,6 +11,7 @@ import { auditLogRoutes } from "./operations/audit-log/routes.ts";
 import { backupRoutes } from "./operations/backups/routes.ts";
 import { checkRoutes } from "./monitoring/checks/routes.ts";
 import { incidentDashboardRoutes } from "./dashboard/incident-routes.ts";
+import { problemRoutes } from "./dashboard/problem-routes.ts";
 import { dashboardRoutes } from "./dashboard/routes.ts";
 import { openApiOf, type Route } from "./http/openapi.ts";
 import { pushOperations } from "./monitoring/checks/push.ts";
@@ -64,6 +65,7 @@ export const dashboard = new Elysia({ name: "dashboard", prefix: "/dashboard" })
   .use(checkDashboardRoutes)
   .use(statusPageDashboardRoutes)
   .use(dashboardRoutes)
+  .use(problemRoutes)
   .use(incidentDashboardRoutes)
   .use(signInRoutes)
   .use(profileRoutes)

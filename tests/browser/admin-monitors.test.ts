@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { flawsOfLooks } from "../support/admin-looks.ts";
-import { adminWorld, inTheme, owner, ownFaults, rowOf } from "../support/admin-world.ts";
+import { adminWorld, inTheme, owner, ownFaults, rowOf, visitAs } from "../support/admin-world.ts";
 import { describeInChromium, violations } from "../support/browsing.ts";
+import { until } from "../support/journeys.ts";
+import { answer, target } from "../support/target.ts";
 
 const schemes = ["light", "dark"] as const;
 
@@ -11,13 +13,33 @@ const namesOn = (page: Page) => page.locator(".row-name b").allTextContents();
 
 describeInChromium("the Monitors page", (browser) => {
   let world: Awaited<ReturnType<typeof adminWorld>>;
+  let chat: Awaited<ReturnType<typeof target>>;
+  const channel = (name: string) =>
+    world.ask("POST", "/api/v1/alert-channels", { type: "webhook", name, url: chat.at("/hook") });
   beforeAll(async () => {
     world = await adminWorld();
+    chat = await target(answer(503));
+    // One monitor is down, and its alert reaches nobody.
+    const { id } = await channel("Chat");
+    await world.ask("PATCH", `/api/v1/monitors/${world.idOf("Blog")}`, { alertChannelIds: [id] });
+    await until(
+      () => world.ask("GET", `/api/v1/monitors/${world.idOf("Blog")}`),
+      ({ status }) => status === "up",
+    );
+    world.site.reply(answer(502), "/blog");
+    await world.ask("POST", `/api/v1/monitors/${world.idOf("Blog")}/check`);
+    await until(
+      () => world.ask("GET", "/problems"),
+      ({ channels }) => channels.length === 1,
+    );
   });
-  afterAll(() => world[Symbol.asyncDispose]());
+  afterAll(async () => {
+    await world[Symbol.asyncDispose]();
+    await chat[Symbol.asyncDispose]();
+  });
 
   const places = () => ({
-    monitors: { path: "/", ready: "Web shop" },
+    monitors: { path: "/", ready: "Nobody reached" },
     monitor: { path: `/monitors/${world.idOf("Web shop")}`, ready: "Recent checks" },
   });
 
@@ -31,6 +53,45 @@ describeInChromium("the Monitors page", (browser) => {
       await open.shifts();
       expect(open.faults).toEqual([]);
     });
+
+  test("problems come first: what is down, that nobody was reached, and why", async () => {
+    await using open = await world.open(browser, "/");
+    const { page } = open;
+    const section = page.getByRole("region", { name: /^Needs attention/ });
+    const row = section.getByRole("listitem").filter({ hasText: "Blog" });
+    await row.getByText("Nobody reached").waitFor();
+    expect(await row.textContent()).toContain("Chat: The receiver answered HTTP 503");
+    expect(await page.title()).toBe("(2) Monitors – Signalbox");
+    const navigation = page.getByRole("navigation", { name: "Main" });
+    await navigation.getByRole("link", { name: "Alert channels 1 failing" }).waitFor();
+    await page.getByText("Chat is failing.").waitFor();
+    await page.getByRole("button", { name: "Hide", exact: true }).first().click();
+    // Folded and hidden, it stays so, until another channel fails.
+    await section.getByRole("button", { name: /^Needs attention/ }).click();
+    await page.reload();
+    await section.getByRole("button", { name: /^Needs attention 1/ }).waitFor();
+    expect(await row.count()).toBe(0);
+    expect(await page.getByText("Chat is failing.").count()).toBe(0);
+    const { id } = await channel("Second chat");
+    await world.ask("POST", `/api/v1/alert-channels/${id}/test`);
+    await page.getByText("2 alert channels are failing.").waitFor();
+    await navigation.getByRole("link", { name: "Alert channels 2 failing" }).waitFor();
+    await world.ask("DELETE", `/api/v1/alert-channels/${id}`);
+    await page.getByText("2 alert channels are failing.").waitFor({ state: "detached" });
+    await section.getByRole("button", { name: /^Needs attention/ }).click();
+    await row.hover();
+    world.site.reply(answer(200), "/blog");
+    await row.getByRole("button", { name: "Check Blog now" }).click();
+    await row.getByText(/^Up after/).waitFor();
+    expect(open.faults).toEqual([]);
+  });
+
+  test("a viewer sees the problems, and nothing that they may not do", async () => {
+    await using open = await visitAs(browser, world, "viewer", "/");
+    const { page } = open;
+    await page.getByText("Chat is failing.").waitFor();
+    expect(await page.getByRole("button", { name: /^(Check .* now|Create)/ }).count()).toBe(0);
+  });
 
   test("editors, palette and shortcuts have no violations either", async () => {
     await using open = await world.open(browser, "/");

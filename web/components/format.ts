@@ -15,6 +15,10 @@ export function percent(ratio: number | null | undefined): string {
   return `${(Math.floor(ratio * 10_000 + 1e-9) / 100).toFixed(2)}${thin}%`;
 }
 
+/** Ranges such as `200–299` stay on one line. */
+export const withWholeRanges = (text: string): string =>
+  text.replace(/(\d)[-–](?=\d)/g, "$1\u2060–\u2060");
+
 export const plural = (count: number, one: string, many = `${one}s`): string =>
   `${integer.format(count)} ${count === 1 ? one : many}`;
 

@@ -56,11 +56,16 @@ export function RecordItems({
 }
 
 /** The three dots of a page about one record. */
-export function MoreActions({ children }: { children: ReactNode }) {
+export function MoreActions({ className, children }: { className?: string; children: ReactNode }) {
   return (
     <Menu position="bottom-end" width={210}>
       <Menu.Target>
-        <ActionIcon variant="default" size={34} aria-label="More actions">
+        <ActionIcon
+          variant="default"
+          size={34}
+          aria-label="More actions"
+          {...(className !== undefined && { className })}
+        >
           <Icon name="dots" />
         </ActionIcon>
       </Menu.Target>

@@ -3,6 +3,7 @@ import { useDocumentTitle } from "@mantine/hooks";
 import type { UseQueryResult } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
+import { problemCount } from "../data/problems.ts";
 import { Icon } from "./icons.tsx";
 
 /** Title and actions at the top of every page; `crumbs` lead back. */
@@ -21,7 +22,8 @@ export function PageHeader({
   /** The page's actions, the main one last. */
   children?: ReactNode;
 }) {
-  useDocumentTitle(`${title} – Signalbox`);
+  const problems = problemCount.use();
+  useDocumentTitle(`${problems > 0 ? `(${problems}) ` : ""}${title} – Signalbox`);
   return (
     <header className="page-header">
       {crumbs.length > 0 && (

@@ -15,5 +15,10 @@ function keep(names: ReadonlySet<string>) {
 export const hiddenHere = {
   use: stored.use,
   add: (name: string) => keep(new Set([...stored.get(), name])),
-  remove: (name: string) => keep(new Set([...stored.get()].filter((other) => other !== name))),
+  /** Forgets what begins so, but for this one. */
+  forget(start: string, except?: string) {
+    const names = [...stored.get()];
+    const left = names.filter((name) => name === except || !name.startsWith(start));
+    if (left.length < names.length) keep(new Set(left));
+  },
 };

@@ -10,3 +10,6 @@ export const listKey = (noun: EventNoun) => [noun, "list"] as const;
 
 /** Of who was notified of incidents. */
 export const tracesKey = [...listKey("incident"), "traces"] as const;
+
+/** Of who was notified of monitors that are down or degraded. */
+export const attentionKey = [...tracesKey, "attention"] as const;

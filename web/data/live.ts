@@ -3,7 +3,7 @@ import type { CompactMonitor } from "../../src/dashboard/schema.ts";
 import { type EventNoun, type EventType, nounOf } from "../../src/events/catalogue.ts";
 import { dashboard, onWritten } from "./client.ts";
 import { connection } from "./connection.ts";
-import { listKey, recordKey, tracesKey } from "./keys.ts";
+import { attentionKey, listKey, recordKey, tracesKey } from "./keys.ts";
 import { changeOverview, overviewQuery } from "./overview.ts";
 import { queryClient } from "./query.ts";
 import { loadSession, type Session } from "./session.ts";
@@ -113,11 +113,14 @@ const alsoLists: Partial<Record<EventNoun, EventNoun>> = {
   // Groups have channels as monitors have, and who joins appears among the people.
   group: "monitor",
   invitation: "person",
+  // Among what keeps people from being told.
+  appliance: "alert-channel",
 };
 
 function apply({ type, subjectId }: Change) {
   const noun = nounOf(type);
   refresh(recordKey(noun, subjectId), listKey(noun), ["audit-log"]);
+  if (noun === "monitor") refresh(attentionKey);
   const also = alsoLists[noun];
   if (also !== undefined) refresh(listKey(also));
   if (effectOf(type) === "overview") refresh(overviewQuery.queryKey);

@@ -11,7 +11,10 @@ declare module "@tanstack/react-router" {
   }
 }
 
-/** The pages of the navigation, in the order of their routes; the phone has the middle of them in its menu. */
+/** A phone's bar has so many of them, the others are in its menu. */
+export const onPhones = 4;
+
+/** The pages of the navigation, in the order of their routes. */
 export function useNavigationItems(): (NavigationItem & { to: string })[] {
   const { routesByPath } = useRouter();
   return useMemo(

@@ -1,19 +1,27 @@
 import { Link, useLocation } from "@tanstack/react-router";
 import { useCounts, useOverallState } from "../data/overview.ts";
+import { useProblems } from "../data/problems.ts";
 import { Icon } from "../components/icons.tsx";
 import { Mark } from "../components/mark.tsx";
 import { stateLabels } from "../components/state-icon.tsx";
-import { useNavigationItems } from "./navigation-items.ts";
+import { onPhones, useNavigationItems } from "./navigation-items.ts";
 import { PersonMenu } from "./person-menu.tsx";
+
+/** How many of something there are; `word` says of what, where there is room. */
+type Badge = { count: number; tone: "plain" | "hot" | "warn"; word: string };
 
 export function Navigation({ onHelp }: { onHelp: () => void }) {
   const state = useOverallState();
   const { monitors, openIncidents } = useCounts();
+  const { data: problems } = useProblems();
   const path = useLocation({ select: ({ pathname }) => pathname });
   const current = path === "/" ? "/monitors" : path;
-  const counts: Record<string, { count: number | null; hot: boolean }> = {
-    "/monitors": { count: monitors, hot: false },
-    "/incidents": { count: openIncidents, hot: true },
+  const troubles = problems?.appliance.length ?? 0;
+  const badges: Record<string, Badge> = {
+    "/monitors": { count: monitors ?? 0, tone: "plain", word: "" },
+    "/incidents": { count: openIncidents ?? 0, tone: "hot", word: "open" },
+    "/alert-channels": { count: problems?.channels.length ?? 0, tone: "warn", word: "failing" },
+    "/settings": { count: troubles, tone: "warn", word: troubles === 1 ? "problem" : "problems" },
   };
   return (
     <nav className="rail" aria-label="Main">
@@ -23,21 +31,23 @@ export function Navigation({ onHelp }: { onHelp: () => void }) {
         <span className="visually-hidden">, overall: {stateLabels[state]}</span>
       </Link>
       {useNavigationItems().map(({ to, label, icon }, index, { length }) => {
-        const { count = null, hot = false } = counts[to] ?? {};
+        const { count = 0, tone = "plain", word = "" } = badges[to] ?? {};
         const here = current === to || current.startsWith(`${to}/`);
+        const tip = count > 0 && word !== "" ? `${label} · ${count} ${word}` : label;
         return (
           <Link
             key={to}
             to={to}
-            className={`rail-link ${index === length - 1 && to === "/settings" ? "rail-last" : ""} ${index > 2 && index < length - 1 ? "rail-more" : ""}`}
+            data-tip={tip}
+            className={`rail-link ${index === length - 1 && to === "/settings" ? "rail-last" : ""} ${index < onPhones ? "" : "rail-more"}`}
             {...(here && { "aria-current": "page" as const })}
           >
             <Icon name={icon} size={18} />
-            <span>{label}</span>
-            {count !== null && count > 0 && (
-              <em className={`num ${hot ? "rail-hot" : ""}`}>
+            <span className="rail-label">{label}</span>
+            {count > 0 && (
+              <em className={`num rail-${tone}`}>
                 {count}
-                {hot && <span className="visually-hidden"> open</span>}
+                {word !== "" && <span className="rail-word"> {word}</span>}
               </em>
             )}
           </Link>

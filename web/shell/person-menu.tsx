@@ -6,7 +6,7 @@ import { Icon, type IconName } from "../components/icons.tsx";
 import { MenuItem } from "../components/menus.tsx";
 import { KeyHint } from "../components/page.tsx";
 import { notifyError } from "../components/toasts.tsx";
-import { useNavigationItems } from "./navigation-items.ts";
+import { onPhones, useNavigationItems } from "./navigation-items.ts";
 import { useOrganizationSwitch } from "./switching.ts";
 
 const schemes: { value: "light" | "dark" | "auto"; label: string; icon: IconName }[] = [
@@ -36,6 +36,9 @@ export function PersonMenu({ onHelp }: { onHelp: () => void }) {
             <small>{organization.role}</small>
           </span>
           <Icon name="down" size={14} />
+          <span className="rail-label only-phone" aria-hidden="true">
+            More
+          </span>
         </button>
       </Menu.Target>
       <Menu.Dropdown>
@@ -55,7 +58,7 @@ export function PersonMenu({ onHelp }: { onHelp: () => void }) {
           </>
         )}
         <Menu.Label className="only-phone">Go to</Menu.Label>
-        {items.slice(3, -1).map(({ to, label, icon }) => (
+        {items.slice(onPhones).map(({ to, label, icon }) => (
           <Menu.Item
             key={to}
             className="only-phone"

@@ -2,6 +2,7 @@ import { Outlet, useNavigate } from "@tanstack/react-router";
 import { useEffect, useMemo, useState } from "react";
 import { followLive } from "../data/live.ts";
 import { useOverallState } from "../data/overview.ts";
+import { useProblemCount } from "../data/problems.ts";
 import { useSession, useSignedIn } from "../data/session.ts";
 import { palette } from "../components/dialogs.ts";
 import { useFavicon } from "../components/mark.tsx";
@@ -27,6 +28,7 @@ function Frame() {
   const navigate = useNavigate();
   useEffect(() => followLive(organization.id), [organization.id]);
   useFavicon(useOverallState());
+  useProblemCount();
   const items = useNavigationItems();
   const shortcuts = useMemo(
     () => ({

@@ -5,7 +5,7 @@ import { type State, StateIcon, stateLabels } from "../../components/state-icon.
 import type { Filters } from "./filters.ts";
 import { typeLabels } from "./labels.ts";
 
-const shown: State[] = ["up", "degraded", "down", "maintenance", "pending", "paused"];
+const shown: State[] = ["down", "degraded", "maintenance", "pending", "paused", "up"];
 
 export function FilterBar({
   overview,

@@ -34,7 +34,15 @@ export function MonitorList({
   const focusing = useRef<string | null>(null);
   const narrow = useMediaQuery(phone.query, undefined, { getInitialValueInEffect: false });
   const rowHeight = narrow ? phone.row : heights.row;
-  useEffect(() => setTop(list.current?.offsetTop ?? 0), []);
+  useEffect(() => {
+    // What stands above it comes and goes.
+    const place = () => setTop(list.current?.offsetTop ?? 0);
+    const observer = new ResizeObserver(place);
+    const page = list.current?.closest("main");
+    if (page) observer.observe(page);
+    place();
+    return () => observer.disconnect();
+  }, []);
   const getItemKey = useCallback(
     (index: number) => items[index]?.key ?? index,
     // Also what has other heights from now on is asked for anew.

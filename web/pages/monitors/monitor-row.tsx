@@ -84,8 +84,8 @@ export const MonitorRow = memo(
             )}
           </b>
           <span>
+            {message !== null && <em className={status}>{message} · </em>}
             {where}
-            {message !== null && <em className={status}> · {message}</em>}
           </span>
         </Link>
         <DayBar day={day} />
@@ -103,7 +103,8 @@ export const MonitorRow = memo(
     one.mayWrite === other.mayWrite,
 );
 
-function MonitorMenu({
+/** What can be done to a monitor, wherever it stands on the page. */
+export function MonitorMenu({
   monitor,
   mayWrite,
   tabbed,

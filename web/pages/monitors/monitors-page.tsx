@@ -5,6 +5,7 @@ import { useOverview } from "../../data/overview.ts";
 import { useSignedIn } from "../../data/session.ts";
 import { openDialog, palette } from "../../components/dialogs.ts";
 import { Icon } from "../../components/icons.tsx";
+import { MenuItem, MoreActions } from "../../components/menus.tsx";
 import {
   CreateButton,
   EmptyState,
@@ -13,6 +14,7 @@ import {
   PageHeader,
 } from "../../components/page.tsx";
 import { useShortcuts } from "../../components/shortcuts.ts";
+import { NeedsAttention } from "./attention.tsx";
 import { BulkBar } from "./bulk-bar.tsx";
 import { FilterBar } from "./filter-bar.tsx";
 import { FirstAlert } from "./first-alert.tsx";
@@ -20,6 +22,7 @@ import { GetStarted } from "./get-started.tsx";
 import { type Filters, filtersOf, isFiltered } from "./filters.ts";
 import { folds, selection } from "./list-state.ts";
 import { MonitorList } from "./monitor-list.tsx";
+import { ProblemBanners } from "./problem-banners.tsx";
 import { FirstMonitor, QuickAdd } from "./quick-add-field.tsx";
 import { itemsOf } from "./rows.ts";
 
@@ -59,6 +62,11 @@ export function MonitorsPage() {
               Create group
             </Button>
             <CreateButton onClick={() => setAdding(true)}>Create monitor</CreateButton>
+            <MoreActions className="only-phone">
+              <MenuItem icon="folder" onClick={() => openDialog({ kind: "create-group" })}>
+                Create group
+              </MenuItem>
+            </MoreActions>
           </>
         )}
       </PageHeader>
@@ -71,7 +79,9 @@ export function MonitorsPage() {
               <QuickAdd onClose={() => setAdding(false)} />
             </div>
           )}
+          <ProblemBanners />
           <FirstAlert monitors={data.monitors} />
+          <NeedsAttention overview={data} />
           <FilterBar overview={data} filters={filters} onChange={setFilters} search={search} />
           {items.length === 0 ? (
             <EmptyState

@@ -1,0 +1,45 @@
+import { z } from "zod";
+import { Id, Timestamp } from "../core/fields.ts";
+import { problemNames, problemSeverities } from "../core/problems.ts";
+
+/** What keeps people from being told, and what is wrong with the appliance itself. */
+export const Problems = z.object({
+  channels: z.array(
+    z.object({
+      id: Id,
+      name: z.string(),
+      since: Timestamp,
+      error: z.string(),
+      /** Alerts that did not arrive since then. */
+      undelivered: z.int(),
+    }),
+  ),
+  appliance: z.array(
+    z.object({
+      name: z.enum(problemNames),
+      severity: z.enum(problemSeverities),
+      message: z.string(),
+      since: Timestamp,
+    }),
+  ),
+});
+export type Problems = z.infer<typeof Problems>;
+
+/** Who was told of a monitor that is down or degraded, and the incident about it. */
+export const Attention = z.object({
+  monitorId: Id,
+  /** Channels of the monitor, also those that are disabled. */
+  attached: z.int(),
+  notified: z.array(
+    z.object({
+      id: Id,
+      name: z.string(),
+      status: z.enum(["delivered", "pending", "failed"]),
+      /** When it arrived, or else when it was to be sent. */
+      at: Timestamp,
+      error: z.string().nullable(),
+    }),
+  ),
+  incident: z.object({ id: Id, title: z.string() }).nullable(),
+});
+export type Attention = z.infer<typeof Attention>;

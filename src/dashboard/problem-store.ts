@@ -1,0 +1,115 @@
+import { timestamp } from "../core/clock.ts";
+import type { Tenant } from "../database/rows.ts";
+import type { Attention, Problems } from "./problem-schema.ts";
+
+/** So many of a channel's latest deliveries say since when it fails. */
+const latest = 500;
+/** What was to be sent so long ago and was never tried is stuck. */
+const stuckMs = 300_000;
+
+// A channel fails while its last attempt failed; it is stuck where not even that was made.
+const failingText = `select c.id, c.name, c.last_error as error,
+    coalesce(min(d.first_attempt_at), ?1) as sinceMs,
+    total(d.id is not null and not exists (select 1 from delivery_alerts l
+      join alerts a on a.organization_id = l.organization_id and a.id = l.alert_id
+      where l.organization_id = d.organization_id and l.delivery_id = d.id
+        and a.type = 'test')) as undelivered
+  from alert_channels c
+    left join deliveries d on d.organization_id = c.organization_id and d.receiver_id = c.id
+      and d.receiver_type = 'channel' and d.attempts > 0
+      and d.status in ('gathering', 'sending', 'failed')
+      and d.created_at > coalesce(c.last_delivery_at, '')
+      and d.seq > coalesce((select l.seq from deliveries l
+        where l.organization_id = c.organization_id and l.receiver_id = c.id
+        order by l.seq desc limit 1 offset ${latest}), 0)
+  where c.organization_id = ?2 and c.enabled and c.last_error is not null
+  group by c.id
+  union all
+  select c.id, c.name, null, min(w.due_at), count(*)
+  from alert_channels c join deliveries w on w.receiver_type = 'channel'
+    and w.organization_id = c.organization_id and w.receiver_id = c.id and w.due_at is not null
+  where c.organization_id = ?2 and c.enabled and c.last_error is null
+  group by c.id having min(w.due_at) < ?1 - ${stuckMs}
+  order by sinceMs`;
+
+type FailingRow = {
+  id: string;
+  name: string;
+  error: string | null;
+  sinceMs: number;
+  undelivered: number;
+};
+
+export async function failingChannels(
+  { store, organizationId }: Tenant,
+  now: number,
+): Promise<Problems["channels"]> {
+  const rows = await store.query<FailingRow>(failingText, [now, organizationId]);
+  return rows.map(({ error, sinceMs, ...row }) => ({
+    ...row,
+    since: timestamp(sinceMs),
+    error: error ?? "Alerts wait to be sent. The log says why.",
+  }));
+}
+
+export function problemsOf({ store, organizationId }: Tenant, now: number) {
+  return store.query<Problems["appliance"][number]>(
+    `select name, severity, message, since from problems
+     where organization_id = ? and (until is null or until > ?) order by since, name`,
+    [organizationId, now],
+  );
+}
+
+/** Nobody looks at more at one time. */
+const most = 500;
+
+const attentionText = `with troubled as (
+    select s.monitor_id as id, s.since from monitor_states s
+    where s.organization_id = ?1 and s.status in ('down', 'degraded') and not s.paused
+    order by s.status desc, s.since desc limit ${most})
+  select t.id as monitorId,
+    (select count(*) from monitor_channels x
+      where x.organization_id = ?1 and x.monitor_id = t.id) as attached,
+    (select json_group_array(json_object('id', n.id, 'name', n.name, 'status', n.status,
+        'at', coalesce(n.delivered_at, n.created_at), 'error', n.error) order by n.seq)
+      from (select c.id, c.name, d.status, d.delivered_at, d.created_at, d.error, max(d.seq) as seq
+        from alerts a
+          join delivery_alerts l on l.organization_id = ?1 and l.alert_id = a.id and not l.withheld
+          join deliveries d on d.organization_id = ?1 and d.id = l.delivery_id
+            and d.receiver_type = 'channel' and d.status <> 'skipped'
+          join alert_channels c on c.organization_id = ?1 and c.id = d.receiver_id
+        where a.organization_id = ?1 and a.monitor_id = t.id and a.at >= t.since
+          and a.type <> 'monitor.up'
+        group by c.id) n) as notified,
+    (select json_object('id', i.id, 'title', i.title) from incidents i
+      where i.organization_id = ?1 and i.monitor_id = t.id and i.resolved_at is null
+      order by i.id desc limit 1) as incident
+  from troubled t`;
+
+type AttentionRow = {
+  monitorId: string;
+  attached: number;
+  notified: string;
+  incident: string | null;
+};
+
+export async function attentionOf({ store, organizationId }: Tenant): Promise<Attention[]> {
+  const rows = await store.query<AttentionRow>(attentionText, [organizationId]);
+  return rows.map(({ notified, incident, ...row }) => ({
+    ...row,
+    notified: (JSON.parse(notified) as Notified[]).map((one) => ({
+      ...one,
+      status: statuses[one.status],
+    })),
+    incident: incident === null ? null : (JSON.parse(incident) as Attention["incident"]),
+  }));
+}
+
+type Notified = Omit<Attention["notified"][number], "status"> & { status: keyof typeof statuses };
+
+const statuses = {
+  gathering: "pending",
+  sending: "pending",
+  delivered: "delivered",
+  failed: "failed",
+} as const;

@@ -1,0 +1,101 @@
+import { expect, test } from "bun:test";
+import { problemBegins } from "../../src/events/problems.ts";
+import { pager } from "../support/pager.ts";
+import { answer } from "../support/target.ts";
+import { member } from "../support/visiting.ts";
+
+async function looked() {
+  const made = await pager();
+  const { page } = await member(made, "viewer");
+  return {
+    ...made,
+    read: async (path: string) => {
+      const { status, json, text } = await page("GET", `/dashboard/${path}`);
+      expect([status, status === 200 ? "" : text]).toEqual([200, ""]);
+      return json.data;
+    },
+  };
+}
+
+test("a channel that fails is a problem until it delivers, with what did not arrive since when", async () => {
+  const { inbox, watched, later, read, api, changeChannel } = await looked();
+  const [good, bad] = [await inbox({ name: "Pager" }), await inbox({ name: "Chat" }, answer(503))];
+  const job = await watched([good, bad]);
+  expect((await read("problems")).channels).toEqual([]);
+  await api("POST", `/api/v1/alert-channels/${bad.id}/test`);
+  const [tested] = (await read("problems")).channels;
+  expect(tested).toMatchObject({ name: "Chat", undelivered: 0 });
+  await job.goes("down");
+  await later();
+  const { channels } = await read("problems");
+  expect(channels).toEqual([
+    {
+      id: bad.id,
+      name: "Chat",
+      since: tested.since,
+      error: "The receiver answered HTTP 503 (Service Unavailable).",
+      undelivered: 1,
+    },
+  ]);
+  await changeChannel(bad, { enabled: false });
+  expect((await read("problems")).channels).toEqual([]);
+  await changeChannel(bad, { enabled: true });
+  bad.reply(answer(), "/hook");
+  await later(60);
+  expect((await read("problems")).channels).toEqual([]);
+});
+
+test("a delivery that nobody tries to send is a problem, too", async () => {
+  const { inbox, watched, alerts, read, time } = await looked();
+  const chat = await inbox({ name: "Chat" });
+  const job = await watched([chat]);
+  await job.goes("down");
+  // It is decided what to send, and then nothing sends it.
+  await alerts.runOnce();
+  expect((await read("problems")).channels).toEqual([]);
+  time.now += 600_000;
+  expect((await read("problems")).channels).toMatchObject([{ name: "Chat", undelivered: 1 }]);
+});
+
+test("what is wrong with the appliance is told where somebody runs it, until it has passed", async () => {
+  const { store, ours, time, read } = await looked();
+  const disk = { name: "disk", stage: "", severity: "error", message: "It is full." } as const;
+  await store.atomic([
+    ...problemBegins([ours.id], { ...disk, until: null }, time.now),
+    ...problemBegins([ours.id], { ...disk, name: "loop", until: time.now + 1_000 }, time.now),
+  ]);
+  const names = async () =>
+    (await read("problems")).appliance.map(({ name }: { name: string }) => name);
+  expect(await names()).toEqual(["disk", "loop"]);
+  time.now += 2_000;
+  expect(await names()).toEqual(["disk"]);
+});
+
+test("of what is down it is known who was told, who could not be, and of which incident", async () => {
+  const { inbox, watched, monitor, later, read, api } = await looked();
+  const [good, bad] = [await inbox({ name: "Pager" }), await inbox({ name: "Chat" }, answer(503))];
+  const job = await watched([good, bad]);
+  await monitor({ name: "Fine" });
+  expect(await read("attention")).toEqual([]);
+  await job.goes("down");
+  const [unheard] = await read("attention");
+  expect(unheard).toEqual({ monitorId: job.id, attached: 2, notified: [], incident: null });
+  await later();
+  const body = { title: "No backups", monitorId: job.id };
+  const { json } = await api("POST", "/api/v1/incidents", { body });
+  const [told] = await read("attention");
+  expect(told).toMatchObject({
+    monitorId: job.id,
+    notified: [
+      { id: good.id, name: "Pager", status: "delivered", error: null },
+      { id: bad.id, name: "Chat", status: "pending", error: expect.stringContaining("HTTP 503") },
+    ],
+    incident: { id: json.data.id, title: "No backups" },
+  });
+  // What was told of the outage before says nothing of this one.
+  await job.goes("up");
+  await later();
+  expect(await read("attention")).toEqual([]);
+  await job.goes("down");
+  expect((await read("attention"))[0].notified).toEqual([]);
+});

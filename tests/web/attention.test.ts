@@ -1,0 +1,59 @@
+import { describe, expect, test } from "bun:test";
+import type { OverviewMonitor } from "../../web/data/overview.ts";
+import {
+  troubledFirst,
+  whoWasTold,
+  withoutMoving,
+} from "../../web/pages/monitors/attention-rules.ts";
+
+const monitor = (id: string, status: string, statusSince: string) =>
+  ({ id, status, statusSince }) as OverviewMonitor;
+
+test("down comes before degraded, and what happened last first", () => {
+  const all = [
+    monitor("slow", "degraded", "2026-11-22T14:30:00.000Z"),
+    monitor("old", "down", "2026-11-22T11:40:00.000Z"),
+    monitor("new", "down", "2026-11-22T14:31:00.000Z"),
+  ];
+  expect(all.toSorted(troubledFirst).map(({ id }) => id)).toEqual(["new", "old", "slow"]);
+});
+
+test("under the pointer nothing moves: what is new comes last, what is gone is gone", () => {
+  expect(withoutMoving(["a", "b", "c"], ["d", "c", "a"])).toEqual(["a", "c", "d"]);
+});
+
+describe("who was told", () => {
+  const at = "2026-11-22T14:31:00.000Z";
+  const one = (name: string, status: "delivered" | "pending" | "failed", error?: string) => ({
+    id: name,
+    name,
+    status,
+    at,
+    error: error ?? null,
+  });
+  const of = (attached: number, ...notified: ReturnType<typeof one>[]) =>
+    whoWasTold({ monitorId: "m", attached, notified, incident: null }, false);
+
+  test("names those that were reached, and those that were not", () => {
+    expect(of(2, one("Slack", "delivered"), one("Mail", "failed", "refused"))).toMatchObject({
+      words: "told",
+      names: ["Slack"],
+      at,
+      detail: "Mail not reached",
+      isBad: false,
+    });
+  });
+  test("is nobody where no channel could be reached, with the reason", () => {
+    const nobody = { words: "Nobody reached", detail: "Mail: refused", isBad: true };
+    expect(of(1, one("Mail", "pending", "refused"))).toMatchObject(nobody);
+    expect(of(1, one("Mail", "failed", "refused"))).toMatchObject(nobody);
+  });
+  test("is not known as long as the first attempt is under way", () => {
+    expect(of(1, one("Mail", "pending"))).toMatchObject({ words: "is being told", isBad: false });
+  });
+  test("is nobody where there is no channel, or the monitor is muted", () => {
+    expect(of(0)).toMatchObject({ detail: "No alert channel", isBad: true });
+    const muted = whoWasTold({ monitorId: "m", attached: 1, notified: [], incident: null }, true);
+    expect(muted).toMatchObject({ detail: "Muted", isBad: false });
+  });
+});

@@ -1,0 +1,47 @@
+import type { Attention } from "../../data/problems.ts";
+import type { OverviewMonitor } from "../../data/overview.ts";
+
+const worst = ["down", "degraded"];
+
+/** Down before degraded, and what happened last first. */
+export const troubledFirst = (one: OverviewMonitor, other: OverviewMonitor): number =>
+  worst.indexOf(one.status) - worst.indexOf(other.status) ||
+  other.statusSince.localeCompare(one.statusSince) ||
+  one.id.localeCompare(other.id);
+
+/** The new order, in which nothing moves that was there: what is new comes last. */
+export function withoutMoving(before: readonly string[], wanted: readonly string[]): string[] {
+  const known = new Set(before);
+  const there = new Set(wanted);
+  return [...before.filter((id) => there.has(id)), ...wanted.filter((id) => !known.has(id))];
+}
+
+/** Whether people know of a monitor, in words; null while that is not known here. */
+export function whoWasTold(
+  { attached, notified }: Attention,
+  isMuted: boolean,
+): { words: string; names: string[]; at: string | null; detail: string | null; isBad: boolean } {
+  const of = (wanted: string) => notified.filter(({ status }) => status === wanted);
+  const named = (all: Attention["notified"]) => all.map(({ name }) => name);
+  const [told, waiting, failed] = [of("delivered"), of("pending"), of("failed")];
+  const unreached = [...failed, ...waiting.filter(({ error }) => error !== null)];
+  const [why] = unreached;
+  const reason = why === undefined ? null : `${why.name}: ${why.error ?? "given up"}`;
+  const nobody = { names: [], at: null };
+  if (told.length > 0)
+    return {
+      words: "told",
+      names: named(told),
+      at: told[0]?.at ?? null,
+      detail: unreached.length > 0 ? `${named(unreached).join(", ")} not reached` : null,
+      isBad: false,
+    };
+  if (unreached.length > 0)
+    return { ...nobody, words: "Nobody reached", detail: reason, isBad: true };
+  if (waiting.length > 0)
+    return { ...nobody, names: named(waiting), words: "is being told", detail: null, isBad: false };
+  if (isMuted) return { ...nobody, words: "Nobody told", detail: "Muted", isBad: false };
+  if (attached === 0)
+    return { ...nobody, words: "Nobody told", detail: "No alert channel", isBad: true };
+  return { ...nobody, words: "Nobody told", detail: null, isBad: false };
+}
