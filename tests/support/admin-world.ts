@@ -107,7 +107,10 @@ export const ownFaults = (faults: readonly string[]) =>
 
 /** A row of the Monitors page. */
 export const rowOf = (page: Page, name: string) =>
-  page.getByRole("listitem").filter({ has: page.getByText(name, { exact: true }) });
+  page
+    .getByRole("list", { name: "Monitors by group" })
+    .getByRole("listitem")
+    .filter({ has: page.getByText(name, { exact: true }) });
 
 /** Looks at the page in this theme, once it stands still in it. */
 export async function inTheme(page: Page, colorScheme: "light" | "dark") {

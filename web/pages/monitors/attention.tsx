@@ -1,6 +1,6 @@
 import { Button } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
-import { useEffect, useRef, useState } from "react";
+import { useRef, useState } from "react";
 import { hiddenHere } from "../../data/hidden-here.ts";
 import type { Overview, OverviewMonitor } from "../../data/overview.ts";
 import { type Attention, isTroubled, useAttention } from "../../data/problems.ts";
