@@ -2,7 +2,7 @@ import { z } from "zod";
 import { endpoint } from "../http/endpoint.ts";
 import { routesUnder } from "../http/request-context.ts";
 import { Attention, Problems } from "./problem-schema.ts";
-import { attentionOf, failingChannels, problemsOf } from "./problem-store.ts";
+import { attentionOf, listProblems } from "./problem-service.ts";
 
 export const problemRoutes = routesUnder("")
   .get(
@@ -11,14 +11,7 @@ export const problemRoutes = routesUnder("")
       access: "read",
       summary: "Alert channels that fail, and what is wrong with the appliance itself",
       data: Problems,
-      handle: async ({ scope }) => {
-        const now = scope.clock();
-        const [channels, appliance] = await Promise.all([
-          failingChannels(scope, now),
-          problemsOf(scope, now),
-        ]);
-        return { channels, appliance };
-      },
+      handle: ({ scope }) => listProblems(scope),
     }),
   )
   .get(
