@@ -7,6 +7,7 @@ import {
 } from "@tanstack/react-router";
 import type { adminPaths } from "../src/http/admin-page.ts";
 import { incidentFiltersOf } from "./pages/incidents/filters.ts";
+import { spanSearchOf } from "./pages/monitors/spans.ts";
 import { maintenanceSearchOf } from "./pages/maintenance/search.ts";
 import { filtersOf } from "./pages/monitors/filters.ts";
 import { MonitorsPage } from "./pages/monitors/monitors-page.tsx";
@@ -40,6 +41,7 @@ const framed = [
   createRoute({
     ...inShell,
     path: "/monitors/$id",
+    validateSearch: spanSearchOf,
     component: lazyRouteComponent(() => import("./pages/monitors/monitor-page.tsx")),
   }),
   createRoute({

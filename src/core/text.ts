@@ -59,6 +59,29 @@ export function durationInWords(seconds: number): string {
     .join(" ");
 }
 
+const thin = "\u2009";
+/** Made once: the first of a kind is what costs. */
+const integer = new Intl.NumberFormat("en", { maximumFractionDigits: 0 });
+
+/** `1,204`. */
+export const countInWords = (count: number): string => integer.format(count);
+
+/** `99.98 %`: two decimals, never rounded up, so that 100 % is said only where nothing failed; `–` for nothing. */
+export function percent(ratio: number | null | undefined): string {
+  if (ratio == null) return "–";
+  if (ratio === 1) return `100${thin}%`;
+  // What is a hundredth of a percent on paper may be a little less in binary.
+  const hundredths = Math.min(9_999, Math.floor(ratio * 10_000 + 1e-9));
+  return `${(hundredths / 100).toFixed(2)}${thin}%`;
+}
+
+/** `84 ms`, `12.4 s` from ten seconds on; `–` for nothing. */
+export function latencyInWords(ms: number | null | undefined): string {
+  if (ms == null) return "–";
+  if (ms < 1) return `<1${thin}ms`;
+  return ms < 10_000 ? `${integer.format(ms)}${thin}ms` : `${(ms / 1000).toFixed(1)}${thin}s`;
+}
+
 const byteUnits = ["bytes", "kB", "MB", "GB", "TB"];
 
 /** `12.4 MB`. */

@@ -18,6 +18,9 @@ const usual = {
   paused: false,
   muted: false,
   target: null,
+  uptime30d: null,
+  since: null,
+  spark: "",
 };
 
 /** A row as it is sent, in this folder or by itself. */
@@ -26,7 +29,7 @@ export function compactMonitor(
   folderId: string | null = null,
 ): CompactMonitor {
   const { id, name, type, groupId, tags, status, statusSince, day } = row;
-  const { lastMessage, latencyMs, uptime24h, paused, muted, target } = row;
+  const { lastMessage, latencyMs, uptime24h, uptime30d, since, paused, muted, target, spark } = row;
   return {
     id,
     name,
@@ -41,7 +44,10 @@ export function compactMonitor(
     ...(paused && { paused }),
     ...(muted && { muted }),
     ...(target !== null && { target }),
+    ...(uptime30d !== null && { uptime30d }),
+    ...(since !== null && { since }),
     day,
+    ...(spark !== "" && { spark }),
   };
 }
 
@@ -51,6 +57,22 @@ export function expandMonitor(
   folderId: string | null = null,
 ): OverviewMonitor {
   return { ...usual, groupId: folderId, ...compact };
+}
+
+const highest = 35;
+
+/** The course of figures as a digit of base 36 each, `-` for none; empty where there is none at all. */
+export function sparkOf(figures: readonly (number | null)[]): string {
+  const known = figures.filter((figure) => figure !== null);
+  if (known.length === 0) return "";
+  const least = Math.min(...known);
+  // What hardly changes is a line that hardly moves.
+  const span = Math.max(Math.max(...known) - least, least / 2, 1);
+  return figures
+    .map((one) =>
+      one === null ? "-" : Math.round(((one - least) / span) * highest).toString(highest + 1),
+    )
+    .join("");
 }
 
 /** The overview as it is sent. */

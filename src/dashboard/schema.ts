@@ -33,10 +33,16 @@ export const OverviewMonitor = z.object({
   lastMessage: z.string().nullable(),
   latencyMs: z.int().nullable(),
   uptime24h: z.number().nullable(),
+  uptime30d: z.number().nullable(),
+  /** When it began, where its 30 days are not whole. */
+  since: Timestamp.nullable(),
   paused: z.boolean(),
   muted: z.boolean(),
   target: z.string().nullable(),
+  /** A letter for what each of the last 24 hours was. */
   day: z.string(),
+  /** The course of its latency over them; empty where none was measured. */
+  spark: z.string(),
 });
 export type OverviewMonitor = z.infer<typeof OverviewMonitor>;
 
@@ -46,6 +52,7 @@ export type Overview = { groups: OverviewGroup[]; monitors: OverviewMonitor[]; p
 /** A row as it is sent: without what `rules.ts` knows to be usual. */
 const { groupId, tags, lastMessage, latencyMs, uptime24h, paused, muted, target } =
   OverviewMonitor.shape;
+const { uptime30d, since, spark } = OverviewMonitor.shape;
 export const CompactMonitor = OverviewMonitor.extend({
   groupId: groupId.exactOptional(),
   tags: tags.exactOptional(),
@@ -55,6 +62,9 @@ export const CompactMonitor = OverviewMonitor.extend({
   paused: paused.exactOptional(),
   muted: muted.exactOptional(),
   target: target.exactOptional(),
+  uptime30d: uptime30d.exactOptional(),
+  since: since.exactOptional(),
+  spark: spark.exactOptional(),
 });
 export type CompactMonitor = z.infer<typeof CompactMonitor>;
 

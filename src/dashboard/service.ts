@@ -4,7 +4,7 @@ import { AppError } from "../core/errors.ts";
 import { isWholeSince, lastSeqOf } from "../events/log.ts";
 import type { SignedInContext } from "../http/visitor-context.ts";
 import { getMonitor } from "../monitoring/monitors/service.ts";
-import { hoursOf } from "./hours.ts";
+import { recentOf } from "./recent.ts";
 import { positionOf, compactMonitor, compactOverview, statusBegun } from "./rules.ts";
 import type {
   CompactMonitor,
@@ -36,7 +36,7 @@ export async function rowsOf(scope: Reading, ids: readonly string[]): Promise<Co
 
 /** Rows of the Monitors page; null for all of them, in dashboard order. */
 function fullRowsOf(scope: Reading, ids: readonly string[] | null) {
-  return monitorsOf(scope, ids, (keys) => hoursOf(scope.store)(keys, scope.clock()));
+  return monitorsOf(scope, ids, (keys) => recentOf(scope.store, keys, scope.clock()));
 }
 
 /** What a monitor was, newest first, from when it was made. Throws NOT_FOUND. */

@@ -29,7 +29,7 @@ export async function groupsOf({ store, organizationId }: Tenant): Promise<Overv
 const monitorColumns = `s.key, m.id, m.name, m.type, m.group_id as groupId, m.tags,
   case when s.paused then 'paused' else s.status end as status, s.since as statusSince,
   s.last_message as lastMessage, s.latency_ms as latencyMs, m.paused, m.muted,
-  m.settings ->> 'url' as url, m.settings ->> 'host' as host, m.settings ->> 'port' as port`;
+  m.settings ->> 'url' as url, m.settings ->> 'host' as host, m.settings ->> 'port' as port, m.created_at as createdAt`;
 
 const allText = `select ${monitorColumns} from monitors m
     join monitor_states s on s.organization_id = m.organization_id and s.monitor_id = m.id
@@ -41,27 +41,30 @@ const someText = `select ${monitorColumns} from json_each(?) wanted
     cross join monitors m on m.organization_id = ? and m.id = wanted.value
     join monitor_states s on s.organization_id = m.organization_id and s.monitor_id = m.id`;
 
-type MonitorRow = { key: number; tags: string; paused: number; muted: number } & Record<
-  "url" | "host",
-  string | null
-> & { port: number | null } & Omit<
+type MonitorRow = {
+  key: number;
+  tags: string;
+  paused: number;
+  muted: number;
+  createdAt: string;
+} & Record<"url" | "host", string | null> & { port: number | null } & Omit<
     OverviewMonitor,
-    "tags" | "paused" | "muted" | "target" | "uptime24h" | "day"
+    "tags" | "paused" | "muted" | "target" | keyof Recent
   >;
 
-/** What the last 24 hours were, of the monitor with this key. */
-export type Day = Pick<OverviewMonitor, "day" | "uptime24h">;
+/** What the last hours and days of a monitor were. */
+export type Recent = Pick<OverviewMonitor, "day" | "spark" | "uptime24h" | "uptime30d" | "since">;
 
 /** Rows in dashboard order, ungrouped ones last; or of some monitors, in any order. */
 export async function monitorsOf(
   { store, organizationId }: Tenant,
   ids: readonly string[] | null,
-  daysOf: (keys: readonly number[]) => Promise<(key: number) => Day>,
+  read: (keys: readonly number[]) => Promise<(key: number, createdAt: string) => Recent>,
 ): Promise<OverviewMonitor[]> {
   const rows = await (ids === null
     ? store.query<MonitorRow>(allText, [organizationId])
     : store.query<MonitorRow>(someText, [JSON.stringify(ids), organizationId]));
-  const dayOf = await daysOf(rows.map(({ key }) => key));
+  const recentOf = await read(rows.map(({ key }) => key));
   return rows.map((row) => ({
     id: row.id,
     name: row.name,
@@ -75,7 +78,7 @@ export async function monitorsOf(
     paused: row.paused === 1,
     muted: row.muted === 1,
     target: targetOf(row),
-    ...dayOf(row.key),
+    ...recentOf(row.key, row.createdAt),
   }));
 }
 

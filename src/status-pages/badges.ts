@@ -1,7 +1,8 @@
-import { escapeXml } from "../core/text.ts";
+import { escapeXml, latencyInWords, percent } from "../core/text.ts";
+import { sinceIn } from "../core/times.ts";
 import { dayMs } from "../monitoring/uptime/rules.ts";
-import { type PublicMonitor, uptimeOf } from "./public-data.ts";
-import { percent, stateTones, type Tone } from "./view.ts";
+import { partialSince, type PublicMonitor, uptimeOf } from "./public-data.ts";
+import { stateTones, type Tone } from "./view.ts";
 
 export const badgeKinds = ["status", "uptime", "latency"] as const;
 export type BadgeKind = (typeof badgeKinds)[number];
@@ -18,24 +19,32 @@ const colours: Record<Tone, string> = {
 };
 
 /** An SVG badge of one published monitor: what it is, its uptime of 30 days, or its latency. */
-export function badgeOf(kind: BadgeKind, monitor: PublicMonitor, now: number): string {
-  const { text, tone } = valueOf(kind, monitor, now);
+export function badgeOf(
+  kind: BadgeKind,
+  monitor: PublicMonitor,
+  timeZone: string,
+  now: number,
+): string {
+  const { text, tone } = valueOf(kind, monitor, timeZone, now);
   const label = kind === "status" ? monitor.name : `${monitor.name} ${kind}`;
   const [left, right] = [widthOf(label), widthOf(text)];
   const name = escapeXml(`${label}: ${text}`);
   return `<svg xmlns="http://www.w3.org/2000/svg" width="${left + right}" height="20" role="img" aria-label="${name}"><title>${name}</title><clipPath id="r"><rect width="${left + right}" height="20" rx="4"/></clipPath><g clip-path="url(#r)"><rect width="${left}" height="20" fill="#3a3936"/><rect x="${left}" width="${right}" height="20" fill="${colours[tone]}"/></g><g fill="#fff" font-family="Verdana,Geneva,DejaVu Sans,sans-serif" font-size="11" text-anchor="middle"><text x="${left / 2}" y="14" textLength="${left - 12}">${escapeXml(label)}</text><text x="${left + right / 2}" y="14" textLength="${right - 12}">${escapeXml(text)}</text></g></svg>`;
 }
 
-function valueOf(kind: BadgeKind, { state, latencyMs, days }: PublicMonitor, now: number) {
+function valueOf(kind: BadgeKind, monitor: PublicMonitor, timeZone: string, now: number) {
+  const { state, latencyMs, days } = monitor;
   const stateTone = stateTones[state];
   if (kind === "status")
     return { text: state === "pending" ? "not checked yet" : state, tone: stateTone };
-  if (kind === "latency")
-    return { text: latencyMs === null ? "–" : `${latencyMs} ms`, tone: stateTone };
-  const ratio = uptimeOf(days, Math.floor(now / dayMs), badgeDays);
+  if (kind === "latency") return { text: latencyInWords(latencyMs), tone: stateTone };
+  const today = Math.floor(now / dayMs);
+  const ratio = uptimeOf(days, today, badgeDays);
+  const since = partialSince(monitor, today, badgeDays);
   const tone: Tone =
     ratio === null ? "none" : ratio >= 0.999 ? "up" : ratio >= 0.99 ? "degraded" : "down";
-  return { text: percent(ratio), tone };
+  const words = since === null || ratio === null ? "" : ` ${sinceIn(timeZone, since, now)}`;
+  return { text: percent(ratio) + words, tone };
 }
 
 /** About what Verdana at 11 px takes; `textLength` makes it exact. */

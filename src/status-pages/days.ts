@@ -7,7 +7,8 @@ export const totalsText = (
   period: "hour" | "day",
 ) => `select u.monitor_key as key, u.up_seconds as upSeconds,
     u.degraded_seconds as degradedSeconds, u.down_seconds as downSeconds,
-    u.maintenance_seconds as maintenanceSeconds
+    u.maintenance_seconds as maintenanceSeconds, u.latency_count as latencyCount,
+    u.latency_sum as latencySum
   from json_each(?) wanted cross join ${table} u
     on u.${period} = ? and u.monitor_key = wanted.value`;
 

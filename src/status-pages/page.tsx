@@ -145,11 +145,12 @@ function iconOf(tone: Tone): string {
 }
 
 function* monitorPieces(monitor: MonitorView): Generator<string> {
-  const { name, tone, word, uptime, latency, daysBetween, settled } = monitor;
+  const { name, tone, word, uptime, since, latency, daysBetween, settled } = monitor;
   const count = monitor.historyDays;
   const state = `<span class="${word === "" ? "hidden" : "word"}">${word || "Up"}</span>`;
-  const took = latency === null ? "" : `<span class="latency">${latency}</span>`;
-  yield `<div class="comp"><div class="line"><span class="what">${iconOf(tone)}<b dir="auto">${Bun.escapeHTML(name)}</b>${state}</span><span class="num">${took}${uptime}</span></div><div class="bars${count > denseFrom ? " dense" : ""}" role="img" aria-label="Uptime of ${count} days: ${uptime}">`;
+  const took = latency === null ? "" : `<span class="latency">${Bun.escapeHTML(latency)}</span>`;
+  const began = since === null ? "" : `<span class="since">${since}</span>`;
+  yield `<div class="comp"><div class="line"><span class="what">${iconOf(tone)}<b dir="auto">${Bun.escapeHTML(name)}</b>${state}</span>${began}<span class="num">${took}${uptime}</span></div><div class="bars${count > denseFrom ? " dense" : ""}" role="img" aria-label="Uptime ${since ?? `of ${count} days`}: ${uptime}">`;
   yield settledBars(monitor);
   yield `${barsOf(daysBetween(settled.count, count))}</div></div>`;
 }

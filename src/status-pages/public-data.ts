@@ -1,4 +1,4 @@
-import { ratioOf, type Sums } from "../monitoring/uptime/rules.ts";
+import { beginOfSpan, dayMs, ratioOf, type Sums } from "../monitoring/uptime/rules.ts";
 import type { Severity } from "../core/fields.ts";
 import type { MonitorStatus } from "../core/statuses.ts";
 import type { IncidentStatus } from "../incidents/schema.ts";
@@ -75,4 +75,20 @@ export function uptimeOf(days: DaySums, today: number, count: number): number | 
     sums.downSeconds += totals.downSeconds;
   }
   return ratioOf(sums);
+}
+
+/** When a monitor began that was not there for all of the last `count` days, in Unix milliseconds; null for others. */
+export function partialSince(
+  { createdAt, days }: Pick<PublicMonitor, "createdAt" | "days">,
+  today: number,
+  count: number,
+): number | null {
+  const first = today - count + 1;
+  const createdMs = Date.parse(createdAt);
+  if (createdMs <= first * dayMs) return null;
+  let measured = first;
+  while (measured <= today && days.get(measured) === undefined) measured++;
+  const firstMs = measured > today ? null : measured * dayMs;
+  const from = beginOfSpan(first * dayMs, createdMs, firstMs, dayMs);
+  return from > first * dayMs ? from : null;
 }

@@ -277,7 +277,7 @@ export function statusSite(dependencies: Dependencies) {
         ? {
             status: 200,
             type: "image/svg+xml; charset=utf-8",
-            body: badgeOf(kind as BadgeKind, monitor, clock()),
+            body: badgeOf(kind as BadgeKind, monitor, page.timeZone, clock()),
             headers: openHeaders,
           }
         : null;

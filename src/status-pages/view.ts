@@ -1,9 +1,11 @@
-import { capitalized, durationInWords } from "../core/text.ts";
+import { capitalized, durationInWords, latencyInWords, percent } from "../core/text.ts";
+import { sinceIn } from "../core/times.ts";
 import { dayMs, ratioOf, toneOf } from "../monitoring/uptime/rules.ts";
 import {
   type Totals,
   type PublicData,
   type PublicIncident,
+  partialSince,
   type PublicMonitor,
   uptimeOf,
 } from "./public-data.ts";
@@ -27,7 +29,6 @@ export function viewOf(published: PublicData, now: number) {
   const times = timesIn(page.timeZone);
   const shown = incidents.map((incident) => incidentView(incident, times, now));
   const all = sections.flatMap(({ monitors }) => monitors);
-  const today = Math.floor(now / dayMs);
   // In half days, because a day may have 23 hours, or 25.
   const halves = Array.from({ length: 2 * pastDays + 2 }, (_, back) =>
     times.day(new Date(now - (back * dayMs) / 2).toISOString()),
@@ -57,7 +58,7 @@ export function viewOf(published: PublicData, now: number) {
     })),
     sections: sections.map(({ name, monitors }) => ({
       name,
-      monitors: monitors.map((monitor) => monitorView(monitor, page, today)),
+      monitors: monitors.map((monitor) => monitorView(monitor, page, now)),
     })),
     past: days.map((day) => ({
       day,
@@ -86,10 +87,12 @@ const stateWords: Record<MonitorStatus, string> = {
 };
 
 function monitorView(
-  { id, name, state, latencyMs, days }: PublicMonitor,
-  { historyDays, showLatency }: PublicData["page"],
-  today: number,
+  monitor: PublicMonitor,
+  { historyDays, showLatency, timeZone }: PublicData["page"],
+  now: number,
 ) {
+  const { id, name, state, latencyMs, days } = monitor;
+  const today = Math.floor(now / dayMs);
   /** Some of its days, by their place. */
   const daysBetween = (from: number, to: number): DayView[] =>
     Array.from({ length: to - from }, (_, index) => {
@@ -102,10 +105,15 @@ function monitorView(
     tone: stateTones[state],
     /** What it is in a word; empty while it is up. */
     word: stateWords[state],
-    latency: showLatency && latencyMs !== null ? `${latencyMs} ms` : null,
+    latency: showLatency && latencyMs !== null ? latencyInWords(latencyMs) : null,
     // Of a large page these are most of the work: done monitor by monitor, where they are needed.
     get uptime() {
       return percent(uptimeOf(days, today, historyDays));
+    },
+    /** Where it was not there all the time that its uptime is of. */
+    get since() {
+      const since = partialSince(monitor, today, historyDays);
+      return since === null ? null : sinceIn(timeZone, since, now);
     },
     get days() {
       return daysBetween(0, historyDays);
@@ -129,13 +137,6 @@ function dayView(day: number, sums: Totals | undefined): DayView {
     ...(maintenanceSeconds > 0 ? [`${durationInWords(maintenanceSeconds)} maintenance`] : []),
   ];
   return { tone: toneOf(sums), text: `${date}: ${parts.join(", ") || "no data"}` };
-}
-
-/** Two decimals, never rounded up: 100 % is said only where nothing failed. */
-export function percent(ratio: number | null): string {
-  if (ratio === null) return "–";
-  if (ratio === 1) return "100\u2009%";
-  return `${(Math.floor(ratio * 10_000) / 100).toFixed(2)}\u2009%`;
 }
 
 function headlineOf(

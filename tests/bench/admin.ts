@@ -157,7 +157,7 @@ export async function manyMonitors() {
   await site.untilAsked(monitors);
   const database = new Database(join(snapshot.box.dataDir, "signalbox.db"));
   const add = database.query(
-    `INSERT INTO uptime_hours SELECT ?, key, ?, 0, ?, 0, 0, 60, 2400, 12, 90 FROM monitor_states
+    `INSERT INTO uptime_hours SELECT ?, key, ?, 0, ?, 0, 0, 60, 2400, 12, 90, NULL FROM monitor_states
      WHERE true ON CONFLICT DO NOTHING`,
   );
   const hour = Math.floor(Date.now() / 3_600_000);

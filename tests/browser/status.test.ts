@@ -93,7 +93,9 @@ describeInChromium("the status page", (browser) => {
       const page = await browser.newPage({ javaScriptEnabled, viewport });
       await page.goto(pageOf("typical").address);
       texts.push(await page.locator("body").innerText());
-      expect(await page.getByRole("img", { name: /^Uptime of 90 days: / }).count()).toBe(7);
+      expect(
+        await page.getByRole("img", { name: /^Uptime (?:of 90 days|since .*): / }).count(),
+      ).toBe(7);
       for (const link of await page.locator("main a, footer a").all()) {
         const href = await link.evaluate((element) => (element as HTMLAnchorElement).href);
         expect([href, (await fetch(href)).status]).toEqual([href, 200]);

@@ -20,7 +20,10 @@ test("whatever is left out of an overview, the page has it again", () => {
     paused: fc.boolean(),
     muted: fc.boolean(),
     target: fc.option(text),
+    uptime30d: fc.option(fc.constantFrom(0, 0.5, 1)),
+    since: fc.option(text),
     day: text,
+    spark: text,
   });
   const group = { name: "Shop", description: "", color: "blue", tags: [], alertChannelIds: [] };
   const groups = groupIds.map((id) => ({ ...group, id, paused: false, muted: true, version: 1 }));

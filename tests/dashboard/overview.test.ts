@@ -50,7 +50,7 @@ describe("the Monitors page in one answer", () => {
     await monitor({ ...made, name: "Grouped", groupId, muted: true });
     await monitor({ ...made, name: "Free", tags: ["eu"] });
     const { groups, ungrouped } = (await page("GET", path)).json.data;
-    const always = ["id", "name", "type", "status", "statusSince", "day"];
+    const always = ["id", "name", "type", "status", "statusSince", "since", "day"];
     expect(groups).toMatchObject([{ name: "Shop", monitors: [{ name: "Grouped", muted: true }] }]);
     expect(Object.keys(groups[0].monitors[0]).sort()).toEqual([...always, "muted"].sort());
     expect(Object.keys(ungrouped[0]).sort()).toEqual([...always, "tags"].sort());
@@ -76,7 +76,10 @@ describe("the Monitors page in one answer", () => {
       paused: false,
       muted: true,
       target: new URL(shop.at()).host,
+      uptime30d: 1,
+      since: record.createdAt,
       day: `${"-".repeat(23)}u`,
+      spark: `${"-".repeat(23)}0`,
     };
     expect((await overview()).monitors).toEqual([row]);
     shop.fails();
@@ -104,7 +107,7 @@ describe("the Monitors page in one answer", () => {
       0: [60, 0, 0, 0],
     };
     const add = database.query(
-      "INSERT INTO uptime_hours VALUES (?, 1, ?, ?, ?, 0, ?, 0, 0, NULL, NULL)",
+      "INSERT INTO uptime_hours VALUES (?, 1, ?, ?, ?, 0, ?, 0, 0, NULL, NULL, NULL)",
     );
     for (const [back, [up = 0, degraded = 0, down = 0, maintenance = 0]] of Object.entries(sums))
       add.run(hour - Number(back), up, degraded, down, maintenance);

@@ -14,7 +14,7 @@ const monitor = (fields: Partial<PublicMonitor> = {}): PublicMonitor => ({
   latencyMs: 34,
   days: new Map(),
   lastCheckedAt: null,
-  createdAt: "2026-11-01T10:00:00.000Z",
+  createdAt: "2026-10-01T10:00:00.000Z",
   since: "2026-11-01T10:00:00.000Z",
   ...fields,
 });
@@ -40,7 +40,10 @@ describe("a badge", () => {
   ] as const;
   for (const [state, text, colour] of states)
     test(`says that a monitor is ${text}, in words and in colour`, () =>
-      expect(said(badgeOf("status", monitor({ state }), now))).toEqual([`Shop: ${text}`, colour]));
+      expect(said(badgeOf("status", monitor({ state }), "UTC", now))).toEqual([
+        `Shop: ${text}`,
+        colour,
+      ]));
 
   const uptimes: [down: number, text: string, colour: string | undefined][] = [
     [0, "100\u2009%", green],
@@ -54,20 +57,23 @@ describe("a badge", () => {
     test(`says an uptime of ${text}, never more than it was`, () => {
       const sums = { upSeconds: 100_000 - downSeconds, downSeconds, degradedSeconds: 0 };
       const days = new Map([[today, { ...sums, maintenanceSeconds: 0 }]]);
-      const badge = badgeOf("uptime", monitor({ days }), now);
+      const badge = badgeOf("uptime", monitor({ days }), "UTC", now);
       expect(said(badge)).toEqual([`Shop uptime: ${text}`, colour ?? ""]);
     });
 
   test("says a dash where nothing was measured", () => {
     const none = monitor({ latencyMs: null });
-    expect(said(badgeOf("uptime", none, now))).toEqual(["Shop uptime: –", gray ?? ""]);
-    expect(said(badgeOf("latency", none, now))).toEqual(["Shop latency: –", green ?? ""]);
-    expect(said(badgeOf("latency", monitor(), now))).toEqual(["Shop latency: 34 ms", green ?? ""]);
+    expect(said(badgeOf("uptime", none, "UTC", now))).toEqual(["Shop uptime: –", gray ?? ""]);
+    expect(said(badgeOf("latency", none, "UTC", now))).toEqual(["Shop latency: –", green ?? ""]);
+    expect(said(badgeOf("latency", monitor(), "UTC", now))).toEqual([
+      "Shop latency: 34\u2009ms",
+      green ?? "",
+    ]);
   });
 
   test("is as wide as its text", () => {
     const width = (name: string) =>
-      Number(/width="(\d+)"/.exec(badgeOf("status", monitor({ name }), now))?.[1]);
+      Number(/width="(\d+)"/.exec(badgeOf("status", monitor({ name }), "UTC", now))?.[1]);
     expect(width("A".repeat(40))).toBeGreaterThan(width("A".repeat(20)) + 100);
   });
 });

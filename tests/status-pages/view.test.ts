@@ -6,7 +6,8 @@ import type {
   PublicIncident,
   PublicMonitor,
 } from "../../src/status-pages/public-data.ts";
-import { percent, viewOf } from "../../src/status-pages/view.ts";
+import { percent } from "../../src/core/text.ts";
+import { viewOf } from "../../src/status-pages/view.ts";
 import { dayMs } from "../../src/monitoring/uptime/rules.ts";
 
 const now = Date.parse("2026-11-20T10:00:00.000Z");
@@ -278,7 +279,7 @@ test("a latency is shown only where the page says so", () => {
   expect([latency(false, 34), latency(true, null), latency(true, 34)]).toEqual([
     null,
     null,
-    "34 ms",
+    "34\u2009ms",
   ]);
 });
 

@@ -4,7 +4,11 @@ import { webFiles } from "../../src/http/web-files.ts";
 import { networkLimit } from "../../src/http/rate-limit.ts";
 import { pageLock } from "../../src/status-pages/lock.ts";
 import { statusSite } from "../../src/status-pages/site.ts";
-import { findKey, type HeartbeatRow, insertHeartbeat } from "../../src/monitoring/uptime/store.ts";
+import {
+  findMeasured,
+  type HeartbeatRow,
+  insertHeartbeat,
+} from "../../src/monitoring/uptime/store.ts";
 import { subscriberFanOut } from "../../src/status-pages/subscribers/fan-out.ts";
 import { subscriptionsOf } from "../../src/status-pages/subscribers/visits.ts";
 import { proxiesOf } from "./appliance.ts";
@@ -142,7 +146,7 @@ export async function visitor({
     post: (id: string, fields: object) => written("PATCH", `/api/v1/incidents/${id}`, fields),
     /** Results of a monitor so many milliseconds ago. */
     past: async (monitorId: string, ...rows: Past[]) => {
-      const monitorKey = (await findKey(store, ours.id, monitorId)) ?? 0;
+      const monitorKey = (await findMeasured(store, ours.id, monitorId))?.key ?? 0;
       const usual = { status: "up", latencyMs: 34, seconds: 60, message: null } as const;
       const beats = rows.map(({ ago, ...row }) => ({ ...usual, ...row, at: time.now - ago }));
       await store.atomic(beats.flatMap((beat) => insertHeartbeat({ ...beat, monitorKey })));

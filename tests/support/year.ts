@@ -19,6 +19,8 @@ import { incidents, incidentUpdates } from "../../src/database/tables/incidents.
 import { applianceOn } from "./appliance.ts";
 
 const minuteMs = 60_000;
+/** The bucket of a latency as `percentiles.ts` has it. */
+const bucketText = "iif(latency_ms < 1, 0, 1 + cast(floor(log2(latency_ms) * 8) AS INTEGER))";
 
 export type Plan = {
   monitors: number;
@@ -266,7 +268,7 @@ export async function simulatedYear(data: DataDirectory, plan: Plan) {
     database.run(
       `WITH RECURSIVE m(n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM m WHERE n < ?2 - 1)
        INSERT INTO heartbeats (monitor_key, at, status, latency_ms, seconds, message)
-       SELECT key, ?1 + n * ${minuteMs} + phase, 0, 20 + (key * 7919 + n * 104729 + ?1 / ${hourMs} * 31) % 400, 60, NULL
+       SELECT key, ?1 + n * ${minuteMs} + phase, 0, 80 + (key * 7919 + n * 104729 + ?1 / ${hourMs} * 31) % 60 + iif(n % 37 = key % 37, 240, 0), 60, NULL
        FROM m CROSS JOIN checked`,
       [from, minutes],
     );
@@ -290,8 +292,12 @@ export async function simulatedYear(data: DataDirectory, plan: Plan) {
        SELECT at / ${periodMs} AS period, monitor_key, total(seconds) FILTER (WHERE status = 0),
          total(seconds) FILTER (WHERE status = 1), total(seconds) FILTER (WHERE status = 2),
          total(seconds) FILTER (WHERE status = 3), total(seconds) FILTER (WHERE status = 4),
-         count(latency_ms), total(latency_ms), min(latency_ms), max(latency_ms)
-       FROM checked JOIN heartbeats ON monitor_key = key AND at >= ? AND at < ?
+         count(latency_ms), total(latency_ms), min(latency_ms), max(latency_ms),
+         (SELECT json_group_object(bucket, checks) FROM (
+           SELECT ${bucketText} AS bucket, count(*) AS checks FROM heartbeats b
+           WHERE b.monitor_key = key AND b.at / ${periodMs} = heartbeats.at / ${periodMs}
+             AND b.at >= ?1 AND b.at < ?2 GROUP BY 1))
+       FROM checked JOIN heartbeats ON monitor_key = key AND at >= ?1 AND at < ?2
        GROUP BY period, monitor_key ORDER BY period, monitor_key`,
       [first * periodMs, (last + 1) * periodMs],
     );
@@ -325,7 +331,7 @@ function olderSums(database: Database, from: number, to: number, templates: numb
     database.run(`CREATE INDEX temp.young_by_period ON young (${period})`);
     database.run(`DELETE FROM ${table}`);
     const others =
-      "up_seconds, degraded_seconds, down_seconds, unknown_seconds, maintenance_seconds, latency_count, latency_sum, latency_min, latency_max";
+      "up_seconds, degraded_seconds, down_seconds, unknown_seconds, maintenance_seconds, latency_count, latency_sum, latency_min, latency_max, latency_counts";
     for (let day = from; day < to; day++) {
       const template = to + ((day - from) % templates);
       database.run(

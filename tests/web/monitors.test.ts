@@ -9,7 +9,7 @@ import {
   withMonitorsAt,
   withGroupAt,
 } from "../../web/pages/monitors/rows.ts";
-import { downSince, seriesOf } from "../../web/pages/monitors/statistics.ts";
+import { seriesOf } from "../../web/pages/monitors/statistics.ts";
 import { percent } from "../../web/components/format.ts";
 
 const group = (id: string) => ({
@@ -38,7 +38,10 @@ const monitor = (id: string, groupId: string | null, more: Partial<OverviewMonit
   paused: false,
   muted: false,
   target: `${id}.lan`,
+  uptime30d: 1,
+  since: null,
   day: "u",
+  spark: "0",
   ...more,
 });
 
@@ -133,18 +136,10 @@ test("figures are never rounded up, and gaps stay gaps", () => {
     minMs: 1,
     maxMs: 9,
     checks: 1,
+    p50Ms: 5,
+    p95Ms: 9,
+    p99Ms: 9,
   });
   const [, values] = seriesOf([point(0), point(1), point(2), point(9), point(10)]);
   expect(values).toEqual([5, 5, 5, null, 5, 5]);
-  const now = Date.UTC(2026, 10, 20, 12);
-  const states = [
-    { status: "up" as const, since: "2026-11-20T11:30:00.000Z", until: null, message: null },
-    {
-      status: "down" as const,
-      since: "2026-11-20T10:00:00.000Z",
-      until: "2026-11-20T11:30:00.000Z",
-      message: null,
-    },
-  ];
-  expect(downSince(states, now - 3_600_000, now)).toBe(1_800);
 });

@@ -1,6 +1,7 @@
 import { Tooltip } from "@mantine/core";
 import { createContext, useContext } from "react";
 import { durationInWords } from "../../src/core/text.ts";
+import { formatIn, minuteFormat, momentIn } from "../../src/core/times.ts";
 import { createStore } from "../data/store.ts";
 
 /** The organization's time zone, in which all times are shown. */
@@ -16,44 +17,17 @@ document.addEventListener("visibilitychange", () => clock.set(Date.now()));
 /** Now, each second anew. */
 export const useNow = clock.use;
 
-const formats = new Map<string, Intl.DateTimeFormat>();
-
-/** Times of a zone in this form; made once, as that is what takes long. */
-export function format(zone: string, options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
-  const key = zone + JSON.stringify(options);
-  const known =
-    formats.get(key) ??
-    new Intl.DateTimeFormat("en-GB", { timeZone: zone, hourCycle: "h23", ...options });
-  formats.set(key, known);
-  return known;
-}
-
-const minute = { hour: "2-digit", minute: "2-digit" } as const;
-
 /** `Fri, 20 Nov 2026, 14:31:05 CET`. */
 export const absolute = (at: number | string, zone: string) =>
-  format(zone, {
+  formatIn(zone, {
     weekday: "short",
     day: "numeric",
     month: "short",
     year: "numeric",
-    ...minute,
+    ...minuteFormat,
     second: "2-digit",
     timeZoneName: "short",
   }).format(new Date(at));
-
-/** `14:31` today, `Tue 03:12` within a week, `20 Nov` before. */
-function shortly(at: number | string, zone: string, now: number, seconds = false): string {
-  const time = new Date(at);
-  const day = format(zone, { day: "numeric", month: "numeric", year: "numeric" });
-  const clockTime = seconds ? { ...minute, second: "2-digit" as const } : minute;
-  if (day.format(time) === day.format(now)) return format(zone, clockTime).format(time);
-  if (now - time.getTime() < 6 * 86_400_000)
-    return format(zone, { weekday: "short", ...minute })
-      .format(time)
-      .replace(",", "");
-  return format(zone, { day: "numeric", month: "short" }).format(time);
-}
 
 /** `8 min 30 s`, or `just now` below a second. */
 function ago(at: number | string, now: number): string {
@@ -86,9 +60,9 @@ export function Time({
     ago: () => ago(at, now),
     for: () => ago(at, now).replace(/ ago$/, ""),
     until: () => until(at, now),
-    short: () => shortly(at, zone, now),
-    clock: () => format(zone, minute).format(new Date(at)),
-    seconds: () => shortly(at, zone, now, true),
+    short: () => momentIn(zone, Date.parse(at), now),
+    clock: () => formatIn(zone, minuteFormat).format(new Date(at)),
+    seconds: () => momentIn(zone, Date.parse(at), now, true),
   };
   const text = words[as]();
   return (

@@ -149,6 +149,8 @@ const rollup = (name: string, period: string) =>
       latencySum: integer("latency_sum").notNull(),
       latencyMin: integer("latency_min"),
       latencyMax: integer("latency_max"),
+      /** How many took about how long, as a JSON object; null for sums of an older version. */
+      latencyCounts: text("latency_counts", { mode: "json" }).$type<Record<string, number>>(),
     },
     (t) => [primaryKey({ columns: [t.period, t.monitorKey] })],
   );

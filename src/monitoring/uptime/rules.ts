@@ -1,4 +1,5 @@
 import { dayMs, hourMs } from "../../core/clock.ts";
+import { addCounts, bucketOf, type LatencyCounts } from "../../core/percentiles.ts";
 import { HeartbeatStatus, type LatencyQuery } from "./schema.ts";
 
 export { dayMs, hourMs };
@@ -12,6 +13,7 @@ export type Sums = Seconds & {
   latencySum: number;
   latencyMin: number | null;
   latencyMax: number | null;
+  latencyCounts: LatencyCounts | null;
 };
 
 /** The number that stands for a status in the database. */
@@ -40,6 +42,30 @@ export function sumsOf({ status, seconds, latencyMs }: HeartbeatFound): Sums {
     latencySum: latencyMs ?? 0,
     latencyMin: latencyMs,
     latencyMax: latencyMs,
+    latencyCounts: latencyMs === null ? null : { [bucketOf(latencyMs)]: 1 },
+  };
+}
+
+const least = (one: number | null, other: number | null) =>
+  one === null || other === null ? (one ?? other) : Math.min(one, other);
+const most = (one: number | null, other: number | null) =>
+  one === null || other === null ? (one ?? other) : Math.max(one, other);
+
+/** What several periods add up to. */
+export function addSums(all: readonly Sums[]): Sums & { latencyCounts: LatencyCounts } {
+  const sum = (name: keyof Seconds | "latencyCount" | "latencySum") =>
+    all.reduce((total, sums) => total + sums[name], 0);
+  return {
+    upSeconds: sum("upSeconds"),
+    degradedSeconds: sum("degradedSeconds"),
+    downSeconds: sum("downSeconds"),
+    unknownSeconds: sum("unknownSeconds"),
+    maintenanceSeconds: sum("maintenanceSeconds"),
+    latencyCount: sum("latencyCount"),
+    latencySum: sum("latencySum"),
+    latencyMin: all.reduce<number | null>((lowest, one) => least(lowest, one.latencyMin), null),
+    latencyMax: all.reduce<number | null>((highest, one) => most(highest, one.latencyMax), null),
+    latencyCounts: addCounts(all.map(({ latencyCounts }) => latencyCounts)),
   };
 }
 
@@ -73,6 +99,30 @@ export function toneOf(
 export function lastPeriods(nowMs: number, periodMs: number, count: number): number[] {
   const current = Math.floor(nowMs / periodMs);
   return Array.from({ length: count }, (_, index) => current - count + 1 + index);
+}
+
+/** The spans that figures are told of: whole hours or days of UTC, the current one included. */
+export const spans = {
+  "24h": { unit: "hours", count: 24 },
+  "7d": { unit: "hours", count: 7 * 24 },
+  "30d": { unit: "days", count: 30 },
+  "90d": { unit: "days", count: 90 },
+  "365d": { unit: "days", count: 365 },
+} as const;
+export type SpanName = keyof typeof spans;
+
+/**
+ * When a span of a monitor begins: the monitor itself where that is younger, unless results were brought
+ * along from before. `firstMs` is where the first period begins that was measured, `periodMs` its length.
+ */
+export function beginOfSpan(
+  spanMs: number,
+  createdMs: number,
+  firstMs: number | null,
+  periodMs: number,
+): number {
+  const isOlder = firstMs !== null && firstMs + periodMs <= createdMs;
+  return Math.max(spanMs, isOlder ? firstMs : createdMs);
 }
 
 export type LatencySpan = {

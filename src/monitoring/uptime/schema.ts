@@ -58,6 +58,12 @@ export const LatencyQuery = z
   .refine(inOrder, notInOrder);
 export type LatencyQuery = z.infer<typeof LatencyQuery>;
 
+const percentile = z.int().min(0).nullable().meta({
+  description:
+    "Exact for points closer than an hour, else from stored sums and off by at most a tenth; null where nothing was measured, or before sums had it.",
+});
+const percentiles = { p50Ms: percentile, p95Ms: percentile, p99Ms: percentile };
+
 export const LatencyPoint = z
   .object({
     at: Timestamp,
@@ -65,11 +71,21 @@ export const LatencyPoint = z
     minMs: z.int().min(0),
     maxMs: z.int().min(0),
     checks: z.int().min(1).meta({ description: "Checks that measured a latency." }),
+    ...percentiles,
   })
   .meta({
     id: "LatencyPoint",
     description: "Latency from this time to the next point.",
-    example: { at: "2026-11-20T23:00:00.000Z", averageMs: 35.25, minMs: 28, maxMs: 61, checks: 60 },
+    example: {
+      at: "2026-11-20T23:00:00.000Z",
+      averageMs: 35.25,
+      minMs: 28,
+      maxMs: 61,
+      checks: 60,
+      p50Ms: 34,
+      p95Ms: 52,
+      p99Ms: 61,
+    },
   });
 export type LatencyPoint = z.infer<typeof LatencyPoint>;
 
@@ -77,6 +93,48 @@ const ratio = z.number().min(0).max(1).nullable().meta({
   description: "0 to 1, never rounded; null when nothing was measured.",
 });
 const seconds = z.int().min(0);
+const secondsByStatus = {
+  upSeconds: seconds,
+  degradedSeconds: seconds,
+  downSeconds: seconds,
+  unknownSeconds: seconds,
+  maintenanceSeconds: seconds,
+};
+
+/** What is told of a span of time, everywhere. */
+const SpanFigures = z
+  .object({
+    from: Timestamp.meta({ description: "When it begins." }),
+    isPartial: z.boolean().meta({
+      description: "Whether the monitor was there for a part of it only: since `from`.",
+    }),
+    ratio,
+    ...secondsByStatus,
+    checks: z.int().min(0).meta({ description: "Checks that measured a latency." }),
+    averageMs: z.number().min(0).nullable(),
+    ...percentiles,
+  })
+  .meta({ id: "SpanFigures" });
+export type SpanFigures = z.infer<typeof SpanFigures>;
+
+const yesterday = {
+  ratio: 0.9979166666666667,
+  upSeconds: 86_160,
+  degradedSeconds: 60,
+  downSeconds: 180,
+  unknownSeconds: 0,
+  maintenanceSeconds: 0,
+};
+const whole = {
+  ...yesterday,
+  from: "2026-11-19T11:00:00.000Z",
+  isPartial: false,
+  checks: 1_437,
+  averageMs: 35.25,
+  p50Ms: 34,
+  p95Ms: 52,
+  p99Ms: 61,
+};
 
 export const Uptime = z
   .object({
@@ -86,16 +144,21 @@ export const Uptime = z
         description:
           "The share of time in which checks succeeded, the current hour (24h, 7d) or day (the others) included. `unknown` and maintenance count on neither side.",
       }),
+    spans: z
+      .object({
+        "24h": SpanFigures,
+        "7d": SpanFigures,
+        "30d": SpanFigures,
+        "90d": SpanFigures,
+        "365d": SpanFigures,
+      })
+      .meta({ description: "The same spans with the time in each status and the latencies." }),
     days: z
       .array(
         z.object({
           date: z.string().meta({ format: "date", example: "2026-11-20" }),
           ratio,
-          upSeconds: seconds,
-          degradedSeconds: seconds,
-          downSeconds: seconds,
-          unknownSeconds: seconds,
-          maintenanceSeconds: seconds,
+          ...secondsByStatus,
         }),
       )
       .meta({
@@ -106,17 +169,8 @@ export const Uptime = z
     id: "Uptime",
     example: {
       ratios: { "24h": 0.9979166666666667, "7d": 0.9998, "30d": 0.9999, "90d": 1, "365d": null },
-      days: [
-        {
-          date: "2026-11-20",
-          ratio: 0.9979166666666667,
-          upSeconds: 86_160,
-          degradedSeconds: 60,
-          downSeconds: 180,
-          unknownSeconds: 0,
-          maintenanceSeconds: 0,
-        },
-      ],
+      spans: { "24h": whole, "7d": whole, "30d": whole, "90d": whole, "365d": whole },
+      days: [{ date: "2026-11-20", ...yesterday }],
     },
   });
 export type Uptime = z.infer<typeof Uptime>;

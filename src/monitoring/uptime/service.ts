@@ -1,53 +1,118 @@
-import type { Scope } from "../../events/scope.ts";
+import { timestamp } from "../../core/clock.ts";
 import { found } from "../../database/rows.ts";
-import { dayMs, hourMs, lastPeriods, latencySpan, type Measured, ratioOf } from "./rules.ts";
-import type { HeartbeatQuery, LatencyQuery, Uptime } from "./schema.ts";
-import { findKey, listDays, listHeartbeats, listLatencies, sumsOfHours } from "./store.ts";
+import type { Scope } from "../../events/scope.ts";
+import { percentilesOf } from "../../core/percentiles.ts";
+import {
+  addSums,
+  beginOfSpan,
+  dayMs,
+  hourMs,
+  lastPeriods,
+  latencySpan,
+  ratioOf,
+  type SpanName,
+  spans,
+  type Sums,
+} from "./rules.ts";
+import type { HeartbeatQuery, LatencyPoint, LatencyQuery, SpanFigures, Uptime } from "./schema.ts";
+import { findMeasured, listHeartbeats, listPoints, listSums } from "./store.ts";
 
-async function keyOf({ store, organizationId }: Scope, monitorId: string): Promise<number> {
-  return found(await findKey(store, organizationId, monitorId), "monitor");
+/** What the monitor's results are kept under. Throws NOT_FOUND. */
+export async function measuredOf({ store, organizationId }: Scope, monitorId: string) {
+  return found(await findMeasured(store, organizationId, monitorId), "monitor");
 }
 
 /** Newest first. Throws NOT_FOUND. */
 export async function heartbeatsOf(scope: Scope, monitorId: string, query: HeartbeatQuery) {
-  return listHeartbeats(scope.store, await keyOf(scope, monitorId), query);
+  return listHeartbeats(scope.store, (await measuredOf(scope, monitorId)).key, query);
 }
 
 /** At most `points` points, oldest first; without the times in which nothing was measured. Throws NOT_FOUND. */
-export async function latenciesOf(scope: Scope, monitorId: string, query: LatencyQuery) {
-  const key = await keyOf(scope, monitorId);
-  return listLatencies(scope.store, key, latencySpan(query, scope.clock()));
+export async function latenciesOf(
+  scope: Scope,
+  monitorId: string,
+  query: LatencyQuery,
+): Promise<LatencyPoint[]> {
+  const { key } = await measuredOf(scope, monitorId);
+  const points = await listPoints(scope.store, key, latencySpan(query, scope.clock()));
+  return points
+    .filter(({ latencyCount }) => latencyCount > 0)
+    .map(({ at, latencySum, latencyCount, latencyMin, latencyMax, p50Ms, p95Ms, p99Ms }) => ({
+      at: timestamp(at),
+      averageMs: latencySum / latencyCount,
+      minMs: latencyMin ?? 0,
+      maxMs: latencyMax ?? 0,
+      checks: latencyCount,
+      p50Ms,
+      p95Ms,
+      p99Ms,
+    }));
 }
+
+type Periods = readonly (Sums & { period: number })[];
 
 /** Throws NOT_FOUND. */
 export async function uptimeOf(scope: Scope, monitorId: string): Promise<Uptime> {
   const { store } = scope;
-  const key = await keyOf(scope, monitorId);
+  const { key, createdAt } = await measuredOf(scope, monitorId);
   const now = scope.clock();
-  const ofHours = async (count: number) => {
-    const sums = await sumsOfHours(store, [key], lastPeriods(now, hourMs, count));
-    return ratioOf(sums.get(key) ?? nothing);
-  };
-  const year = lastPeriods(now, dayMs, 365);
-  const [day, week, days] = await Promise.all([
-    ofHours(24),
-    ofHours(7 * 24),
-    listDays(store, key, year),
+  const lastOf = (name: SpanName) =>
+    lastPeriods(now, spans[name].unit === "hours" ? hourMs : dayMs, spans[name].count);
+  const [hours, days] = await Promise.all([
+    listSums(store, key, "hours", lastOf("7d")),
+    listSums(store, key, "days", lastOf("365d")),
   ]);
-  const ofDays = (count: number) => {
-    const last = days.filter(({ day }) => day > (year.at(-1) ?? 0) - count);
-    const sum = (name: keyof Measured) => last.reduce((total, day) => total + day[name], 0);
-    const [upSeconds, degradedSeconds] = [sum("upSeconds"), sum("degradedSeconds")];
-    return ratioOf({ upSeconds, degradedSeconds, downSeconds: sum("downSeconds") });
+  const figuresOf = (name: SpanName) => {
+    const [all, periodMs] = spans[name].unit === "hours" ? [hours, hourMs] : [days, dayMs];
+    return spanFigures(all, periodMs, lastOf(name)[0] ?? 0, Date.parse(createdAt));
+  };
+  const figures = {
+    "24h": figuresOf("24h"),
+    "7d": figuresOf("7d"),
+    "30d": figuresOf("30d"),
+    "90d": figuresOf("90d"),
+    "365d": figuresOf("365d"),
   };
   return {
-    ratios: { "24h": day, "7d": week, "30d": ofDays(30), "90d": ofDays(90), "365d": ofDays(365) },
-    days: days.map(({ day, ...sums }) => ({
-      date: new Date(day * dayMs).toISOString().slice(0, 10),
+    ratios: {
+      "24h": figures["24h"].ratio,
+      "7d": figures["7d"].ratio,
+      "30d": figures["30d"].ratio,
+      "90d": figures["90d"].ratio,
+      "365d": figures["365d"].ratio,
+    },
+    spans: figures,
+    days: days.map(({ period, ...sums }) => ({
+      date: timestamp(period * dayMs).slice(0, 10),
       ratio: ratioOf(sums),
-      ...sums,
+      upSeconds: sums.upSeconds,
+      degradedSeconds: sums.degradedSeconds,
+      downSeconds: sums.downSeconds,
+      unknownSeconds: sums.unknownSeconds,
+      maintenanceSeconds: sums.maintenanceSeconds,
     })),
   };
 }
 
-const nothing: Measured = { upSeconds: 0, degradedSeconds: 0, downSeconds: 0 };
+/** What the periods from the `first` on say. */
+function spanFigures(
+  all: Periods,
+  periodMs: number,
+  first: number,
+  createdMs: number,
+): SpanFigures {
+  const its = all.filter(({ period }) => period >= first);
+  const { latencyCount, latencySum, latencyMin, latencyMax, latencyCounts, ...seconds } =
+    addSums(its);
+  const begin = its[0] === undefined ? null : its[0].period * periodMs;
+  const from = beginOfSpan(first * periodMs, createdMs, begin, periodMs);
+  return {
+    from: timestamp(from),
+    isPartial: from > first * periodMs,
+    ratio: ratioOf(seconds),
+    ...seconds,
+    checks: latencyCount,
+    averageMs: latencyCount === 0 ? null : latencySum / latencyCount,
+    ...percentilesOf({ latencyCount, latencyMin, latencyMax, latencyCounts }),
+  };
+}

@@ -3,6 +3,13 @@ import { getTableColumns, getTableName } from "drizzle-orm";
 import type { Prepared, Store } from "../../database/store.ts";
 import { type heartbeats, uptimeDays, uptimeHours } from "../../database/tables/monitoring.ts";
 import {
+  exactPercentiles,
+  type LatencyCounts,
+  type Percentiles,
+  percentilesOf,
+} from "../../core/percentiles.ts";
+import {
+  addSums,
   codeOf,
   hourMs,
   type LatencySpan,
@@ -14,7 +21,7 @@ import {
   type Sums,
   sumsOf,
 } from "./rules.ts";
-import type { Heartbeat, HeartbeatQuery, HeartbeatStatus, LatencyPoint } from "./schema.ts";
+import type { Heartbeat, HeartbeatQuery, HeartbeatStatus } from "./schema.ts";
 
 type StoredHeartbeat = typeof heartbeats.$inferSelect;
 /** A heartbeat that is to be stored, with its status by name. */
@@ -54,6 +61,9 @@ export function insertHeartbeat(row: HeartbeatRow & { epoch?: number }): Prepare
 function rollupInto(table: typeof uptimeHours) {
   const columns = Object.entries(getTableColumns(table));
   const changes = columns.slice(2).map(([key, { name }]) => {
+    if (key === "latencyCounts")
+      return `${name} = case when excluded.${name} is null then ${name}
+        else json_set(coalesce(${name}, '{}'), ?, coalesce(${name} ->> ?, 0) + 1) end`;
     if (key === "latencyMin" || key === "latencyMax") {
       const pick = key === "latencyMin" ? "min" : "max";
       return `${name} = coalesce(${pick}(${name}, excluded.${name}), ${name}, excluded.${name})`;
@@ -63,19 +73,27 @@ function rollupInto(table: typeof uptimeHours) {
   const text = `insert into ${getTableName(table)} (${columns.map(([, { name }]) => name).join(", ")})
     select ${columns.map(() => "?").join(", ")} where changes() > 0
     on conflict do update set ${changes.join(", ")}`;
-  return (period: number, monitorKey: number, sums: Sums): Prepared => {
-    const row: Record<string, number | null> = { period, monitorKey, ...sums };
-    return { text, parameters: columns.map(([key]) => row[key] ?? null) };
+  return (period: number, monitorKey: number, { latencyCounts, ...sums }: Sums): Prepared => {
+    const row: Record<string, string | number | null> = {
+      period,
+      monitorKey,
+      ...sums,
+      latencyCounts: latencyCounts && JSON.stringify(latencyCounts),
+    };
+    const bucket = `$."${Object.keys(latencyCounts ?? {})[0]}"`;
+    return { text, parameters: [...columns.map(([key]) => row[key] ?? null), bucket, bucket] };
   };
 }
 
-/** The number that names the monitor in its results; null when the organization has no such monitor. */
-export async function findKey(store: Store, organizationId: string, monitorId: string) {
-  const [row] = await store.query<{ key: number }>(
-    "select key from monitor_states where organization_id = ? and monitor_id = ?",
+/** The number that names the monitor in its results, and when it was made; null when the organization has no such monitor. */
+export async function findMeasured(store: Store, organizationId: string, monitorId: string) {
+  const [row] = await store.query<{ key: number; createdAt: string }>(
+    `select s.key, m.created_at as createdAt from monitor_states s
+       join monitors m on m.organization_id = s.organization_id and m.id = s.monitor_id
+     where s.organization_id = ? and s.monitor_id = ?`,
     [organizationId, monitorId],
   );
-  return row?.key ?? null;
+  return row ?? null;
 }
 
 /** Newest first. */
@@ -107,7 +125,6 @@ const inPeriods = (table: typeof uptimeHours) =>
   `from json_each(?) periods cross join json_each(?) keys cross join ${getTableName(table)} sums
    on sums.${table.period.name} = periods.value and sums.monitor_key = keys.value`;
 const hoursText = `select monitor_key as monitorKey, ${secondsByStatus} ${inPeriods(uptimeHours)} group by monitor_key`;
-const daysText = `select day, ${secondsByStatus} ${inPeriods(uptimeDays)} group by day order by day`;
 
 /** What these hours add up to for each of these monitors that was measured in them. */
 export async function sumsOfHours(
@@ -135,51 +152,72 @@ export async function uptime24hOf(
   };
 }
 
-/** The days among `periods` on which the monitor was measured, oldest first. */
-export function listDays(
+const sumColumns = Object.entries(getTableColumns(uptimeHours))
+  .slice(2)
+  .map(([key, { name }]) => `${name} as ${key}`)
+  .join(", ");
+const periodText = (table: typeof uptimeHours) =>
+  `select ${table.period.name} as period, ${sumColumns} ${inPeriods(table)} order by period`;
+const periodTexts = { hours: periodText(uptimeHours), days: periodText(uptimeDays) };
+
+/** The periods among these in which the monitor was measured, oldest first. */
+export async function listSums(
   store: Store,
   monitorKey: number,
+  unit: "hours" | "days",
   periods: readonly number[],
-): Promise<(Seconds & { day: number })[]> {
-  return store.query(daysText, [JSON.stringify(periods), JSON.stringify([monitorKey])]);
+): Promise<(Sums & { period: number })[]> {
+  type Row = Omit<Sums, "latencyCounts"> & { period: number; latencyCounts: string | null };
+  const rows = await store.query<Row>(periodTexts[unit], [
+    JSON.stringify(periods),
+    JSON.stringify([monitorKey]),
+  ]);
+  return rows.map((row) => ({ ...row, latencyCounts: countsIn(row.latencyCounts) }));
 }
 
-/** Points in which anything was measured, oldest first. */
-export async function listLatencies(
+const countsIn = (text: string | null) =>
+  text === null ? null : (JSON.parse(text) as LatencyCounts);
+
+/** A part of a span, `width` long: what was found in it. */
+export type Point = Omit<Sums, "latencyCounts"> & Percentiles & { at: number };
+
+/** The points in which anything was found, oldest first. */
+export async function listPoints(
   store: Store,
   monitorKey: number,
   { from, to, width, source }: LatencySpan,
-): Promise<LatencyPoint[]> {
-  type Row = { point: number; sum: number; min: number; max: number; checks: number };
-  const rows =
-    source === "heartbeats"
-      ? await store.query<Row>(rawLatencies, [from, width, monitorKey, from, to])
-      : await store.query<Row>(source === "hours" ? hourLatencies : dayLatencies, [
-          from,
-          width,
-          JSON.stringify(periodsBetween(from, to, source === "hours" ? hourMs : dayMs)),
-          monitorKey,
-        ]);
-  return rows.map(({ point, sum, min, max, checks }) => ({
-    at: new Date(from + point * width).toISOString(),
-    averageMs: sum / checks,
-    minMs: min,
-    maxMs: max,
-    checks,
-  }));
+): Promise<Point[]> {
+  if (source === "heartbeats") {
+    type Row = Omit<Point, keyof Percentiles> & { latencies: string };
+    const rows = await store.query<Row>(rawPoints, [
+      from,
+      width,
+      width,
+      from,
+      monitorKey,
+      from,
+      to,
+    ]);
+    return rows.map(({ latencies, ...sums }) => ({
+      ...sums,
+      ...exactPercentiles(JSON.parse(latencies) as number[]),
+    }));
+  }
+  const periodMs = source === "hours" ? hourMs : dayMs;
+  const sums = await listSums(store, monitorKey, source, periodsBetween(from, to, periodMs));
+  const points = Map.groupBy(sums, ({ period }) => Math.floor((period * periodMs - from) / width));
+  return [...points].map(([point, its]) => {
+    const total = addSums(its);
+    return { at: from + point * width, ...total, ...percentilesOf(total) };
+  });
 }
 
-const rawLatencies = `select (at - ?) / ? as point, sum(latency_ms) as sum, min(latency_ms) as min,
-  max(latency_ms) as max, count(*) as checks from heartbeats
-  where monitor_key = ? and at >= ? and at < ? and latency_ms is not null group by point order by point`;
-const rolledLatencies = (table: typeof uptimeHours, periodMs: number) => `
-  select (sums.${table.period.name} * ${periodMs} - ?) / ? as point, sum(latency_sum) as sum,
-    min(latency_min) as min, max(latency_max) as max, sum(latency_count) as checks
-  from json_each(?) periods cross join ${getTableName(table)} sums
-    on sums.${table.period.name} = periods.value and sums.monitor_key = ?
-  where latency_count > 0 group by point order by point`;
-const hourLatencies = rolledLatencies(uptimeHours, hourMs);
-const dayLatencies = rolledLatencies(uptimeDays, dayMs);
+const rawPoints = `select (at - ?) / ? * ? + ? as at, ${heartbeatStatuses
+  .map((status) => `sum(seconds * (status = ${codeOf(status)})) as ${status}Seconds`)
+  .join(", ")}, count(latency_ms) as latencyCount, coalesce(sum(latency_ms), 0) as latencySum,
+  min(latency_ms) as latencyMin, max(latency_ms) as latencyMax,
+  json_group_array(latency_ms) filter (where latency_ms is not null) as latencies
+  from heartbeats where monitor_key = ? and at >= ? and at < ? group by 1 order by 1`;
 
 /** The periods of a span that begins and ends with one. */
 function periodsBetween(from: number, to: number, periodMs: number): number[] {

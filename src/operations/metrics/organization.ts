@@ -3,7 +3,7 @@ import { version } from "../../core/assets.ts";
 import type { Clock } from "../../core/clock.ts";
 import { family, type Family, metricsText } from "../../core/metrics.ts";
 import { mapYielding } from "../../core/yielding.ts";
-import { hoursOf } from "../../dashboard/hours.ts";
+import { hoursOf } from "../../dashboard/recent.ts";
 import type { Store } from "../../database/store.ts";
 import { incidentCounts } from "../../database/tables/incidents.ts";
 import { monitorGroups, monitors, monitorStates } from "../../database/tables/monitoring.ts";

@@ -3,14 +3,21 @@ import fc from "fast-check";
 import { assets } from "../../../src/core/assets.ts";
 import { embeddedStore, openDatabase } from "../../../src/database/embedded.ts";
 import { migrate } from "../../../src/database/migrate.ts";
-import { dayMs, hourMs, ratioOf, type Sums, sumsOf } from "../../../src/monitoring/uptime/rules.ts";
+import {
+  addSums,
+  dayMs,
+  hourMs,
+  ratioOf,
+  type Sums,
+  sumsOf,
+} from "../../../src/monitoring/uptime/rules.ts";
 import { HeartbeatStatus } from "../../../src/monitoring/uptime/schema.ts";
 import {
   type HeartbeatRow,
   insertHeartbeat,
-  listDays,
   listHeartbeats,
-  listLatencies,
+  listPoints,
+  listSums,
   sumsOfHours,
   uptime24hOf,
 } from "../../../src/monitoring/uptime/store.ts";
@@ -66,9 +73,6 @@ const stream = fc
 type Table = "uptime_hours" | "uptime_days";
 const widths = { uptime_hours: hourMs, uptime_days: dayMs };
 
-const together = (one: number | null, other: number | null, pick: (...of: number[]) => number) =>
-  one === null ? other : other === null ? one : pick(one, other);
-
 /** What heartbeats add up to by period and monitor, one after the other. */
 function addedUp(rows: readonly HeartbeatRow[], periodMs: number) {
   const found = new Map<string, Sums>();
@@ -76,17 +80,7 @@ function addedUp(rows: readonly HeartbeatRow[], periodMs: number) {
     const place = `${Math.floor(row.at / periodMs)} ${row.monitorKey}`;
     const sums = sumsOf(row);
     const before = found.get(place);
-    if (before === undefined) {
-      found.set(place, sums);
-      continue;
-    }
-    const total = Object.entries(before).map(([name, value]) => {
-      const more = sums[name as keyof Sums];
-      if (name === "latencyMin") return [name, together(value, more, Math.min)];
-      if (name === "latencyMax") return [name, together(value, more, Math.max)];
-      return [name, (value ?? 0) + (more ?? 0)];
-    });
-    found.set(place, Object.fromEntries(total) as Sums);
+    found.set(place, addSums(before === undefined ? [sums] : [before, sums]));
   }
   return found;
 }
@@ -97,7 +91,7 @@ function stored({ database }: ReturnType<typeof results>, table: Table) {
     rows.map(({ hour, day, monitor_key, ...sums }) => {
       const named = Object.entries(sums).map(([name, value]) => [
         name.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase()),
-        value,
+        name === "latency_counts" ? (JSON.parse(String(value)) ?? {}) : value,
       ]);
       return [`${hour ?? day} ${monitor_key}`, Object.fromEntries(named) as Sums];
     }),
@@ -149,12 +143,12 @@ test("uptime is in 0…1 and that of the heartbeats themselves; null where nothi
         expect(of24h ?? 0).toBeWithin(0, 1 + Number.EPSILON);
 
         const days = rows.map(({ at }) => Math.floor(at / dayMs));
-        const listed = await listDays(store, monitorKey, [...new Set(days)]);
-        expect(listed.map(({ day }) => day)).toEqual(
+        const listed = await listSums(store, monitorKey, "days", [...new Set(days)]);
+        expect(listed.map(({ period }) => period)).toEqual(
           [...new Set(its.map(({ at }) => Math.floor(at / dayMs)))].toSorted((a, b) => a - b),
         );
-        for (const { day, ...sums } of listed) {
-          const ofDay = its.filter(({ at }) => Math.floor(at / dayMs) === day);
+        for (const { period, ...sums } of listed) {
+          const ofDay = its.filter(({ at }) => Math.floor(at / dayMs) === period);
           expect(ratioOf(sums)).toBe(ratio(ofDay));
           expect(sums.unknownSeconds).toBe(secondsOf(["unknown"], ofDay));
           expect(sums.maintenanceSeconds).toBe(secondsOf(["maintenance"], ofDay));
@@ -165,7 +159,7 @@ test("uptime is in 0…1 and that of the heartbeats themselves; null where nothi
   );
 });
 
-test("latencies from hours and days are those of the heartbeats over the same span", async () => {
+test("points from hours and days are those of the heartbeats over the same span", async () => {
   const periods = fc.integer({ min: 1, max: 30 });
   await fc.assert(
     fc.asyncProperty(stream, periods, fc.nat({ max: 40 }), async (rows, wide, skipped) => {
@@ -182,10 +176,22 @@ test("latencies from hours and days are those of the heartbeats over the same sp
           to: whole(end),
           width: wide * periodMs,
         };
-        for (const key of keys)
-          expect(await listLatencies(store, key, { ...span, source })).toEqual(
-            await listLatencies(store, key, { ...span, source: "heartbeats" }),
-          );
+        for (const key of keys) {
+          const summed = await listPoints(store, key, { ...span, source });
+          const exact = await listPoints(store, key, { ...span, source: "heartbeats" });
+          const names = ["p50Ms", "p95Ms", "p99Ms"] as const;
+          expect(summed).toHaveLength(exact.length);
+          for (const [index, point] of exact.entries()) {
+            const { p50Ms: _p50, p95Ms: _p95, p99Ms: _p99, ...rest } = point;
+            expect(summed[index]).toMatchObject(rest);
+            for (const name of names) {
+              const [found, real] = [summed[index]?.[name] ?? null, point[name]];
+              if (real === null || found === null) expect(found).toBe(real);
+              // A bucket is a tenth wide.
+              else expect(Math.abs(found - real)).toBeLessThanOrEqual(1 + real * 0.1);
+            }
+          }
+        }
       }
     }),
     often,
@@ -223,5 +229,5 @@ test("periods on which nothing was measured have no sums, and cost no answer", a
   const { store, write } = results();
   await write([beat()]);
   expect(await sumsOfHours(store, [1, 2], [1, 2, 3])).toEqual(new Map());
-  expect(await listDays(store, 2, [Math.floor(start / dayMs)])).toEqual([]);
+  expect(await listSums(store, 2, "days", [Math.floor(start / dayMs)])).toEqual([]);
 });

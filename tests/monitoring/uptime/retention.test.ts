@@ -3,7 +3,7 @@ import type { Store } from "../../../src/database/store.ts";
 import { sweepingOf } from "../../../src/database/portions.ts";
 import { sweepRemovedMonitors, sweepResults } from "../../../src/monitoring/uptime/retention.ts";
 import { dayMs, hourMs } from "../../../src/monitoring/uptime/rules.ts";
-import { findKey, insertHeartbeat } from "../../../src/monitoring/uptime/store.ts";
+import { findMeasured, insertHeartbeat } from "../../../src/monitoring/uptime/store.ts";
 import { dashboard } from "../../support/dashboard.ts";
 import { isOnRqlite } from "../../support/engines.ts";
 
@@ -36,7 +36,7 @@ async function archive() {
     },
     watched: async () => {
       const { id } = await made.monitor();
-      return { id: id as string, key: (await findKey(store, ours.id, id)) ?? 0 };
+      return { id: id as string, key: (await findMeasured(store, ours.id, id))?.key ?? 0 };
     },
     remove: (id: string) => made.api("DELETE", `/api/v1/monitors/${id}`),
     /** One result of the monitor at each of these ages in days. */
@@ -113,11 +113,11 @@ describe("results", () => {
       const hour = time.now / hourMs - 500 * 24;
       database.run(
         `WITH RECURSIVE n(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < 2200)
-       INSERT INTO uptime_hours SELECT ?, n, 60, 0, 0, 0, 0, 0, 0, NULL, NULL FROM n`,
+       INSERT INTO uptime_hours SELECT ?, n, 60, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL FROM n`,
         [hour],
       );
       database.run(
-        "INSERT INTO uptime_hours SELECT hour + 1, monitor_key, 60, 0, 0, 0, 0, 0, 0, NULL, NULL FROM uptime_hours WHERE monitor_key < 4",
+        "INSERT INTO uptime_hours SELECT hour + 1, monitor_key, 60, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL FROM uptime_hours WHERE monitor_key < 4",
       );
       await sweep();
       expect(database.query("SELECT * FROM uptime_hours").values()).toEqual([]);

@@ -65,6 +65,7 @@ describe("a heartbeat's part in the sums", () => {
         latencySum: 0,
         latencyMin: null,
         latencyMax: null,
+        latencyCounts: null,
       });
     });
 
@@ -75,6 +76,7 @@ describe("a heartbeat's part in the sums", () => {
         latencySum: latencyMs,
         latencyMin: latencyMs,
         latencyMax: latencyMs,
+        latencyCounts: { [latencyMs === 0 ? 0 : 41]: 1 },
       });
   });
 });

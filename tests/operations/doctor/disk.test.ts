@@ -60,7 +60,7 @@ test("a disk that gets full is said with the day", async () => {
   expect(found("disk space")).toMatchObject({ verdict: "problem" });
   expect(found("growth")).toMatchObject({
     verdict: "warning",
-    message: "it takes 20.7 MB more a day: the disk is full in 10 days",
+    message: "it takes 20.8 MB more a day: the disk is full in 10 days",
     advice: expect.stringContaining("--keep-results"),
   });
 });

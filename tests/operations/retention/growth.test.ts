@@ -1,3 +1,4 @@
+import type { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { growing } from "../../../docs/growth.ts";
 import { assets } from "../../../src/core/assets.ts";
@@ -63,7 +64,13 @@ describe("a simulated time", () => {
     ] as const) {
       const rows = `SELECT * FROM ${table} WHERE ${period} >= ? ORDER BY ${period}, monitor_key`;
       const since = (plan.end - dayMs) / periodMs;
-      expect(data.database.query(rows).values(since)).toEqual(database.query(rows).values(since));
+      // Neither says in which order it counted.
+      const valuesOf = (from: Database) =>
+        from
+          .query(rows)
+          .values(since)
+          .map((row) => [...row.slice(0, -1), JSON.parse(String(row.at(-1)))]);
+      expect(valuesOf(data.database)).toEqual(valuesOf(database));
     }
     recorded.close();
   });

@@ -7,7 +7,7 @@ import {
 import { dashboard, dataOf } from "../../data/client.ts";
 import { recordKey } from "../../data/keys.ts";
 import { queryClient } from "../../data/query.ts";
-import { inMs } from "../../components/format.ts";
+import { latencyInWords } from "../../components/format.ts";
 import { deleteWithUndo, notifyError, notify } from "../../components/toasts.tsx";
 
 /** Sends a test alert at once; resolves with what became of it. */
@@ -18,7 +18,7 @@ export async function testChannel(id: string): Promise<Delivery> {
 /** What became of a test, in a sentence. */
 export function outcomeOf({ status, error, attempts }: Delivery): string {
   if (status !== "delivered") return error ?? "It was not delivered.";
-  return `Delivered in ${inMs(attempts.at(-1)?.durationMs)}. ${attempts.at(-1)?.message ?? ""}`.trim();
+  return `Delivered in ${latencyInWords(attempts.at(-1)?.durationMs)}. ${attempts.at(-1)?.message ?? ""}`.trim();
 }
 
 export async function testFromList({ id, name }: AlertChannel) {

@@ -1,7 +1,7 @@
 import { Button } from "@mantine/core";
 import { useState } from "react";
 import { type Delivery, useDeliveries } from "../../data/alert-channels.ts";
-import { inMs, plural } from "../../components/format.ts";
+import { latencyInWords, plural } from "../../components/format.ts";
 import { Icon } from "../../components/icons.tsx";
 import { Panel } from "../../components/page.tsx";
 import { Pager } from "../../components/pager.tsx";
@@ -79,7 +79,7 @@ function DeliveryLine({ delivery }: { delivery: Delivery }) {
           {alertIds.length > 1 && <span className="num">of {alertIds.length} alerts, </span>}
           <span className={status === "failed" ? "down" : ""}>{word.toLowerCase()}</span>
           {status === "delivered" && last && (
-            <span className="num"> in {inMs(last.durationMs)}</span>
+            <span className="num"> in {latencyInWords(last.durationMs)}</span>
           )}
           {attempts.length > 1 && (
             <span className="num"> after {plural(attempts.length, "attempt")}</span>
@@ -98,7 +98,7 @@ function DeliveryLine({ delivery }: { delivery: Delivery }) {
               <li key={at}>
                 <Time at={at} as="seconds" />
                 <span className={outcome === "failed" ? "down" : ""}>{message}</span>
-                <span className="num faint">{inMs(durationMs)}</span>
+                <span className="num faint">{latencyInWords(durationMs)}</span>
               </li>
             ))}
           </ol>

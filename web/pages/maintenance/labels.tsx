@@ -8,17 +8,18 @@ import type { MaintenanceWindow } from "../../../src/monitoring/maintenance/sche
 import type { Overview } from "../../data/overview.ts";
 import { plural } from "../../components/format.ts";
 import { type State, StateIcon } from "../../components/state-icon.tsx";
-import { format, useZone } from "../../components/time.tsx";
+import { useZone } from "../../components/time.tsx";
+import { formatIn } from "../../../src/core/times.ts";
 import { dayAt } from "./calendar.ts";
 import { planInWords, planOf } from "./recurrence.ts";
 
 export const clockAt = (at: number, zone: string) =>
-  format(zone, { hour: "2-digit", minute: "2-digit" }).format(at);
+  formatIn(zone, { hour: "2-digit", minute: "2-digit" }).format(at);
 
 function dayInWords(at: number, zone: string) {
-  const isFar = format(zone, { year: "numeric" }).format(at) !== String(new Date().getFullYear());
+  const isFar = formatIn(zone, { year: "numeric" }).format(at) !== String(new Date().getFullYear());
   const year = isFar ? { year: "numeric" as const } : {};
-  return format(zone, { weekday: "short", day: "numeric", month: "short", ...year })
+  return formatIn(zone, { weekday: "short", day: "numeric", month: "short", ...year })
     .format(at)
     .replace(",", "");
 }

@@ -29,10 +29,13 @@ export async function addMonitor(target: Target, groupId: string | null = null):
     lastMessage: null,
     latencyMs: null,
     uptime24h: null,
+    uptime30d: null,
+    since: null,
     paused: false,
     muted: false,
     target: (target.type === "http" ? target.url : target.host).replace(/^https?:\/\//, ""),
     day: "",
+    spark: "",
   };
   await queryClient.cancelQueries({ queryKey: overviewQuery.queryKey });
   changeOverview((overview) =>

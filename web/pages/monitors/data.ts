@@ -23,9 +23,8 @@ function useChecks(id: string) {
       onChecks((ids) => {
         if (!ids.has(id)) return;
         void queryClient.invalidateQueries({ queryKey: recordKey("monitor", id), exact: true });
-        void queryClient.invalidateQueries({
-          queryKey: [...recordKey("monitor", id), "heartbeats"],
-        });
+        for (const part of ["heartbeats", "uptime"])
+          void queryClient.invalidateQueries({ queryKey: [...recordKey("monitor", id), part] });
       }),
     [id],
   );
@@ -59,12 +58,11 @@ export const useHeartbeats = (id: string, limit: number) =>
 
 export type Span = { from: number; to: number };
 
-export const useLatency = (id: string, hours: number, zoom: Span | null) =>
+export const useLatency = (id: string, from: number, zoom: Span | null) =>
   useQuery({
-    queryKey: [...recordKey("monitor", id), "latency", hours, zoom],
+    queryKey: [...recordKey("monitor", id), "latency", from, zoom],
     queryFn: async ({ signal }) => {
-      const now = Date.now();
-      const span = zoom ?? { from: now - hours * 3_600_000, to: now };
+      const span = zoom ?? { from, to: Date.now() };
       const query = {
         from: new Date(span.from).toISOString(),
         to: new Date(span.to).toISOString(),

@@ -1,75 +1,114 @@
-import type { PastState } from "../../../src/dashboard/schema.ts";
+import { Link } from "@tanstack/react-router";
+import type { ReactNode } from "react";
+import type { SpanFigures, Uptime } from "../../../src/monitoring/uptime/schema.ts";
 import type { Monitor } from "../../../src/monitoring/monitors/schema.ts";
-import type { Uptime } from "../../../src/monitoring/uptime/schema.ts";
-import { inMs, percent } from "../../components/format.ts";
+import { momentIn, sinceIn } from "../../../src/core/times.ts";
+import { latencyInWords, percent } from "../../components/format.ts";
 import { Dash } from "../../components/page.tsx";
-import { Time, durationInWords, useNow } from "../../components/time.tsx";
-import { useHeartbeats, useStates, useUptime } from "./data.ts";
-import { downSecondsOf, downSince, percentile } from "./statistics.ts";
+import { StateIcon, type State } from "../../components/state-icon.tsx";
+import { Time, durationInWords, useNow, useZone } from "../../components/time.tsx";
+import { type SpanName, shownSpans, spanLabels } from "./spans.ts";
 
-const periods = [
-  ["24 hours", "24h", 1],
-  ["7 days", "7d", 7],
-  ["30 days", "30d", 30],
-  ["90 days", "90d", 90],
-] as const;
+type Props = { monitor: Monitor; uptime: Uptime; span: SpanName };
 
-/** Uptime, latency and certificate: the figures under the name. */
-export function Figures({ monitor }: { monitor: Monitor }) {
-  const { data: uptime } = useUptime(monitor.id);
-  const { data: states } = useStates(monitor.id);
-  const { data: checks } = useHeartbeats(monitor.id, 100);
+/** What the chosen span of time was; the spans to choose from, each with its uptime. */
+export function Figures({ monitor, uptime, span }: Props) {
   const now = useNow();
-  const p95 = percentile(checks?.flatMap(({ latencyMs }) => latencyMs ?? []) ?? [], 0.95);
-  const { certificateExpiresAt } = monitor;
-  const days =
-    certificateExpiresAt === null
-      ? null
-      : Math.floor((Date.parse(certificateExpiresAt) - now) / 86_400_000);
+  const zone = useZone();
+  const chosen = uptime.spans[span];
   return (
-    <dl className="panel stats">
-      {periods.map(([label, name, length]) => (
-        <div key={name}>
-          <dt>{label}</dt>
-          <dd className="num">{percent(uptime?.ratios[name])}</dd>
-          <dd className="stat-note num">
-            {downWords(length === 1 ? byStates(states, now) : byDays(uptime, length, now))}
-          </dd>
-        </div>
-      ))}
-      <div>
-        <dt>Latency</dt>
-        <dd className="num">{inMs(monitor.latencyMs)}</dd>
-        <dd className="stat-note num">{p95 === null ? "" : `p95 ${inMs(p95)}`}</dd>
-      </div>
-      {days === null ? (
-        <div>
-          <dt>Last check</dt>
-          <dd className="num">
-            {monitor.lastCheckedAt === null ? <Dash /> : <Time at={monitor.lastCheckedAt} />}
-          </dd>
-          <dd className="stat-note">every {durationInWords(monitor.interval)}</dd>
-        </div>
-      ) : (
-        <div>
-          <dt>Certificate</dt>
-          <dd className="num">{days < 0 ? "ended" : `${days} days`}</dd>
-          <dd className="stat-note">
-            {new Date(certificateExpiresAt ?? 0).toISOString().slice(0, 10)}
-          </dd>
-        </div>
-      )}
-    </dl>
+    <section className="panel stats" aria-label="Figures">
+      <nav className="span-tabs" aria-label="Time range">
+        {shownSpans(uptime).map((name) => {
+          const { isPartial, from, ratio } = uptime.spans[name];
+          return (
+            <Link
+              key={name}
+              to="/monitors/$id"
+              params={{ id: monitor.id }}
+              search={{ span: name }}
+              replace
+              resetScroll={false}
+              aria-current={name === span}
+            >
+              {isPartial ? sinceIn(zone, Date.parse(from), now) : spanLabels[name]}{" "}
+              <b className="num">{percent(ratio)}</b>
+            </Link>
+          );
+        })}
+        <span className="num">{momentIn(zone, Date.parse(chosen.from), now)} – now</span>
+      </nav>
+      <dl>
+        <Figure label="Uptime" value={percent(chosen.ratio)} note={measuredIn(chosen)} />
+        <Lasting state="down" seconds={chosen.downSeconds} />
+        <Lasting state="degraded" seconds={chosen.degradedSeconds} note="counted as up" />
+        <Lasting state="maintenance" seconds={chosen.maintenanceSeconds} note="not counted" />
+        <Figure
+          label="Latency p50"
+          value={latencyInWords(chosen.p50Ms)}
+          note={`p95 ${latencyInWords(chosen.p95Ms)} · p99 ${latencyInWords(chosen.p99Ms)}`}
+        />
+        <LastFigure monitor={monitor} now={now} />
+      </dl>
+    </section>
   );
 }
 
-const byDays = (uptime: Uptime | undefined, days: number, now: number) =>
-  uptime === undefined ? null : downSecondsOf(uptime.days, days, now);
+function Figure({ label, value, note }: { label: ReactNode; value: ReactNode; note: string }) {
+  return (
+    <div>
+      <dt>{label}</dt>
+      <dd className="num">{value}</dd>
+      <dd className="stat-note num">{note}</dd>
+    </div>
+  );
+}
 
-const byStates = (states: PastState[] | undefined, now: number) =>
-  states === undefined ? null : downSince(states, now - 86_400_000, now);
+const lastingLabels = { down: "Down", degraded: "Degraded", maintenance: "Maintenance" };
 
-function downWords(seconds: number | null): string {
-  if (seconds === null) return "";
-  return seconds < 1 ? "no downtime" : `${durationInWords(seconds)} down`;
+function Lasting({
+  state,
+  seconds,
+  note = "",
+}: {
+  state: keyof typeof lastingLabels & State;
+  seconds: number;
+  note?: string;
+}) {
+  const label = (
+    <>
+      <StateIcon state={state} size={12} /> {lastingLabels[state]}
+    </>
+  );
+  return (
+    <Figure label={label} value={seconds === 0 ? "None" : durationInWords(seconds)} note={note} />
+  );
+}
+
+/** How much time the uptime is of. */
+function measuredIn({ upSeconds, degradedSeconds, downSeconds }: SpanFigures): string {
+  const seconds = upSeconds + degradedSeconds + downSeconds;
+  return seconds === 0 ? "not measured" : `of ${durationInWords(seconds)} measured`;
+}
+
+function LastFigure({ monitor, now }: { monitor: Monitor; now: number }) {
+  const { certificateExpiresAt, lastCheckedAt, interval } = monitor;
+  const zone = useZone();
+  if (certificateExpiresAt === null)
+    return (
+      <Figure
+        label="Last check"
+        value={lastCheckedAt === null ? <Dash /> : <Time at={lastCheckedAt} />}
+        note={`every ${durationInWords(interval)}`}
+      />
+    );
+  const ends = Date.parse(certificateExpiresAt);
+  const days = Math.floor((ends - now) / 86_400_000);
+  return (
+    <Figure
+      label="Certificate"
+      value={days < 0 ? "ended" : `${days} d left`}
+      note={`ends ${momentIn(zone, ends, now)}`}
+    />
+  );
 }

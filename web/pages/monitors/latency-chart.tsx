@@ -3,8 +3,9 @@ import { useEffect, useRef } from "react";
 import uPlot from "uplot";
 import type { PastState } from "../../../src/dashboard/schema.ts";
 import type { LatencyPoint } from "../../../src/monitoring/uptime/schema.ts";
-import { inMs } from "../../components/format.ts";
-import { absolute, format, useZone } from "../../components/time.tsx";
+import { latencyInWords } from "../../components/format.ts";
+import { formatIn } from "../../../src/core/times.ts";
+import { absolute, useZone } from "../../components/time.tsx";
 import type { Span } from "./data.ts";
 import { seriesOf } from "./statistics.ts";
 
@@ -64,7 +65,12 @@ export default function LatencyChart({
         },
         axes: [
           { ...axis, size: 30, grid: { show: false }, values: timesOf(zone, span) },
-          { ...axis, size: 52, incrs: steps, values: (_, ticks) => ticks.map((ms) => inMs(ms)) },
+          {
+            ...axis,
+            size: 52,
+            incrs: steps,
+            values: (_, ticks) => ticks.map((ms) => latencyInWords(ms)),
+          },
         ],
         series: [
           {},
@@ -87,7 +93,7 @@ export default function LatencyChart({
               legend.current.textContent =
                 point == null || time == null
                   ? ""
-                  : `${inMs(point)} · ${absolute(time * 1000, zone)}`;
+                  : `${latencyInWords(point)} · ${absolute(time * 1000, zone)}`;
             },
           ],
           setSelect: [
@@ -120,7 +126,7 @@ export default function LatencyChart({
       <div
         ref={box}
         role="img"
-        aria-label={`Latency from ${inMs(Math.min(...values))} to ${inMs(Math.max(...values))}`}
+        aria-label={`Latency from ${latencyInWords(Math.min(...values))} to ${latencyInWords(Math.max(...values))}`}
       />
       <div ref={legend} className="chart-legend num" aria-hidden="true" />
     </>
@@ -158,7 +164,7 @@ function shade(chart: uPlot, states: readonly PastState[], color: (token: string
 
 function timesOf(zone: string, { from, to }: Span): uPlot.Axis.Values {
   const long = to - from > 2 * 86_400_000;
-  const labels = format(
+  const labels = formatIn(
     zone,
     long ? { day: "numeric", month: "short" } : { hour: "2-digit", minute: "2-digit" },
   );

@@ -1,7 +1,8 @@
 import { Button } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
-import { useNavigate, useParams } from "@tanstack/react-router";
+import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import type { Monitor as MonitorRecord } from "../../../src/monitoring/monitors/schema.ts";
+import type { Uptime } from "../../../src/monitoring/uptime/schema.ts";
 import { v1 } from "../../data/client.ts";
 import { useOverview } from "../../data/overview.ts";
 import { useSignedIn } from "../../data/session.ts";
@@ -14,10 +15,11 @@ import { StateIcon, stateLabels } from "../../components/state-icon.tsx";
 import { durationInWords, Time } from "../../components/time.tsx";
 import { notifyError } from "../../components/toasts.tsx";
 import { checkNow, deleteMonitors, muteMonitor, pauseMonitor } from "./actions.ts";
-import { useMonitor, useAlertRecipients } from "./data.ts";
+import { useMonitor, useAlertRecipients, useUptime } from "./data.ts";
 import { Figures } from "./figures.tsx";
 import { typeLabels } from "./labels.ts";
 import { LatencyPanel } from "./latency-panel.tsx";
+import { chosenSpan, type SpanSearch } from "./spans.ts";
 import {
   PushPanel,
   RecentChecks,
@@ -38,6 +40,7 @@ export default function MonitorPage() {
 function Monitor({ monitor }: { monitor: MonitorRecord }) {
   const { id, name, status } = monitor;
   const { data: overview } = useOverview();
+  const uptime = useUptime(id);
   const group = overview?.groups.find((one) => one.id === monitor.groupId);
   return (
     <>
@@ -54,9 +57,21 @@ function Monitor({ monitor }: { monitor: MonitorRecord }) {
       >
         <Actions monitor={monitor} />
       </PageHeader>
-      <Figures monitor={monitor} />
+      <Loaded query={uptime} what="The monitor's figures">
+        {(uptime) => <Panels monitor={monitor} uptime={uptime} />}
+      </Loaded>
+    </>
+  );
+}
+
+function Panels({ monitor, uptime }: { monitor: MonitorRecord; uptime: Uptime }) {
+  const { id } = monitor;
+  const span = chosenSpan(uptime, useSearch({ strict: false }) as SpanSearch);
+  return (
+    <>
+      <Figures monitor={monitor} uptime={uptime} span={span} />
       {monitor.type === "push" && <PushPanel monitor={monitor} />}
-      <LatencyPanel id={id} />
+      <LatencyPanel key={span} id={id} from={Date.parse(uptime.spans[span].from)} />
       <div className="columns">
         <Activity id={id} />
         <RecentChecks id={id} />

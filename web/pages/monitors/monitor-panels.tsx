@@ -5,7 +5,7 @@ import type { PastState } from "../../../src/dashboard/schema.ts";
 import type { IncidentSummary } from "../../../src/incidents/schema.ts";
 import type { Monitor } from "../../../src/monitoring/monitors/schema.ts";
 import { copy } from "../../components/copy.tsx";
-import { inMs } from "../../components/format.ts";
+import { latencyInWords } from "../../components/format.ts";
 import { Panel } from "../../components/page.tsx";
 import { StateIcon } from "../../components/state-icon.tsx";
 import { durationInWords, Time } from "../../components/time.tsx";
@@ -141,7 +141,7 @@ export function RecentChecks({ id }: { id: string }) {
             <Tooltip label={message} disabled={message === null}>
               <span className="line-words">{message}</span>
             </Tooltip>
-            <span className="num">{inMs(latencyMs)}</span>
+            <span className="num">{latencyInWords(latencyMs)}</span>
           </li>
         ))}
       </ul>

@@ -3,7 +3,7 @@ import { memo } from "react";
 import { v1 } from "../../data/client.ts";
 import type { OverviewMonitor } from "../../data/overview.ts";
 import { openDialog } from "../../components/dialogs.ts";
-import { inMs, percent } from "../../components/format.ts";
+import { latencyInWords, percent } from "../../components/format.ts";
 import { Icon } from "../../components/icons.tsx";
 import { MenuItem, RecordItems, RowMenu } from "../../components/menus.tsx";
 import { StateIcon, type State } from "../../components/state-icon.tsx";
@@ -89,7 +89,9 @@ export const MonitorRow = memo(
           </span>
         </Link>
         <DayBar day={day} />
-        <span className="row-latency num">{inMs(measured(status) ? monitor.latencyMs : null)}</span>
+        <span className="row-latency num">
+          {latencyInWords(measured(status) ? monitor.latencyMs : null)}
+        </span>
         <span className="row-uptime num">{percent(monitor.uptime24h)}</span>
         <MonitorMenu monitor={monitor} mayWrite={mayWrite} tabbed={active} />
       </div>

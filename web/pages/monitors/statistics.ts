@@ -1,24 +1,4 @@
-import type { PastState } from "../../../src/dashboard/schema.ts";
-import type { LatencyPoint, Uptime } from "../../../src/monitoring/uptime/schema.ts";
-
-/** Seconds down in the last so many UTC days, today included. */
-export function downSecondsOf(days: Uptime["days"], count: number, now: number): number {
-  const first = new Date(now - (count - 1) * 86_400_000).toISOString().slice(0, 10);
-  let sum = 0;
-  for (const { date, downSeconds } of days) if (date >= first) sum += downSeconds;
-  return sum;
-}
-
-/** Seconds in state down since then. */
-export function downSince(states: readonly PastState[], from: number, now: number): number {
-  let sum = 0;
-  for (const { status, since, until } of states) {
-    if (status !== "down") continue;
-    const end = until === null ? now : Date.parse(until);
-    sum += Math.max(0, end - Math.max(from, Date.parse(since)));
-  }
-  return Math.floor(sum / 1000);
-}
+import type { LatencyPoint } from "../../../src/monitoring/uptime/schema.ts";
 
 /** Null for no values. */
 export function percentile(values: readonly number[], share: number): number | null {

@@ -9,7 +9,8 @@ import { useSignedIn } from "../../data/session.ts";
 import { Icon } from "../../components/icons.tsx";
 import { Loaded, EmptyState, Panel } from "../../components/page.tsx";
 import { Pager } from "../../components/pager.tsx";
-import { format, Time, useZone } from "../../components/time.tsx";
+import { formatIn } from "../../../src/core/times.ts";
+import { Time, useZone } from "../../components/time.tsx";
 import { actorLabel, actionLabel, fieldLabels, pathOf } from "./audit-labels.ts";
 
 const perPage = 50;
@@ -74,7 +75,7 @@ export default function AuditLog() {
 /** The entries under their days, in the organization's time zone. */
 function Days({ entries }: { entries: readonly AuditEntry[] }) {
   const zone = useZone();
-  const day = format(zone, {
+  const day = formatIn(zone, {
     weekday: "long",
     day: "numeric",
     month: "long",

@@ -8,7 +8,8 @@ import { plural } from "../../components/format.ts";
 import { Icon } from "../../components/icons.tsx";
 import { Mark } from "../../components/mark.tsx";
 import { StateIcon, stateLabels } from "../../components/state-icon.tsx";
-import { format, Time, useNow, useZone } from "../../components/time.tsx";
+import { formatIn } from "../../../src/core/times.ts";
+import { Time, useNow, useZone } from "../../components/time.tsx";
 import { countsOf, firstOf, headline } from "./wall-rules.ts";
 
 /** The overall state in one line: mark, words, figures and the time. */
@@ -62,7 +63,8 @@ function useLost(): string | null {
 function Clock() {
   const now = new Date(useNow());
   const timeZone = useZone();
-  const formatted = (options: Intl.DateTimeFormatOptions) => format(timeZone, options).format(now);
+  const formatted = (options: Intl.DateTimeFormatOptions) =>
+    formatIn(timeZone, options).format(now);
   return (
     <time className="wall-clock num" dateTime={now.toISOString()}>
       <b>{formatted({ hour: "2-digit", minute: "2-digit" })}</b>

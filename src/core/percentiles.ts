@@ -1,0 +1,62 @@
+/** How many checks took about how long: by bucket, eight to each doubling of the latency. */
+export type LatencyCounts = Readonly<Record<string, number>>;
+
+const bucketsPerDoubling = 8;
+
+/** The bucket of a latency in whole milliseconds: 0 for 0 ms, and from 1 for 1 ms on. */
+export function bucketOf(latencyMs: number): number {
+  return latencyMs < 1 ? 0 : 1 + Math.floor(Math.log2(latencyMs) * bucketsPerDoubling);
+}
+
+/** The latency at which a bucket begins. */
+const beginOf = (bucket: number) => (bucket < 1 ? 0 : 2 ** ((bucket - 1) / bucketsPerDoubling));
+
+export function addCounts(all: readonly (LatencyCounts | null)[]): LatencyCounts {
+  const sum: Record<string, number> = {};
+  for (const counts of all)
+    for (const [bucket, count] of Object.entries(counts ?? {}))
+      sum[bucket] = (sum[bucket] ?? 0) + count;
+  return sum;
+}
+
+type Latencies = {
+  latencyCount: number;
+  latencyMin: number | null;
+  latencyMax: number | null;
+  latencyCounts: LatencyCounts;
+};
+
+export type Percentiles = { p50Ms: number | null; p95Ms: number | null; p99Ms: number | null };
+
+const none: Percentiles = { p50Ms: null, p95Ms: null, p99Ms: null };
+
+/** Whole milliseconds, off by at most a tenth; null where nothing was measured, or counted before buckets were. */
+export function percentilesOf(latencies: Latencies): Percentiles {
+  const { latencyCount, latencyMin, latencyMax, latencyCounts } = latencies;
+  const buckets = Object.entries(latencyCounts)
+    .map(([bucket, count]) => ({ bucket: Number(bucket), count }))
+    .sort((one, other) => one.bucket - other.bucket);
+  const counted = buckets.reduce((sum, { count }) => sum + count, 0);
+  if (counted === 0 || counted !== latencyCount) return none;
+  const at = (share: number) => {
+    let rank = Math.ceil(share * counted);
+    for (const { bucket, count } of buckets) {
+      if (rank > count) {
+        rank -= count;
+        continue;
+      }
+      const [begin, end] = [beginOf(bucket), beginOf(bucket + 1)];
+      const ms = begin === 0 ? 0 : begin * (end / begin) ** ((rank - 0.5) / count);
+      return Math.round(Math.min(latencyMax ?? ms, Math.max(latencyMin ?? ms, ms)));
+    }
+    return null;
+  };
+  return { p50Ms: at(0.5), p95Ms: at(0.95), p99Ms: at(0.99) };
+}
+
+/** The same of single latencies, exactly: the smallest that so many of them don't exceed. */
+export function exactPercentiles(latencies: readonly number[]): Percentiles {
+  const sorted = latencies.toSorted((one, other) => one - other);
+  const at = (share: number) => sorted[Math.ceil(share * sorted.length) - 1] ?? null;
+  return { p50Ms: at(0.5), p95Ms: at(0.95), p99Ms: at(0.99) };
+}

@@ -1,0 +1,43 @@
+const formats = new Map<string, Intl.DateTimeFormat>();
+
+/** Times of a zone in this form; made once, as that is what takes long. */
+export function formatIn(
+  timeZone: string,
+  options: Intl.DateTimeFormatOptions,
+): Intl.DateTimeFormat {
+  const key = timeZone + JSON.stringify(options);
+  const known =
+    formats.get(key) ??
+    new Intl.DateTimeFormat("en-GB", { timeZone, hourCycle: "h23", ...options });
+  formats.set(key, known);
+  return known;
+}
+
+export const minuteFormat = { hour: "2-digit", minute: "2-digit" } as const;
+const secondFormat = { ...minuteFormat, second: "2-digit" } as const;
+const dayFormat = { day: "numeric", month: "short" } as const;
+const wholeDayFormat = { ...dayFormat, year: "numeric" } as const;
+
+/** `12 Sept`, with its year where that is not the current one. */
+export function dayIn(timeZone: string, at: number, now: number): string {
+  const year = formatIn(timeZone, { year: "numeric" });
+  const isThisYear = year.format(at) === year.format(now);
+  return formatIn(timeZone, isThisYear ? dayFormat : wholeDayFormat).format(at);
+}
+
+export function isSameDayIn(timeZone: string, one: number, other: number): boolean {
+  const day = formatIn(timeZone, wholeDayFormat);
+  return day.format(one) === day.format(other);
+}
+
+/** `14:31` today, `12 Sept 14:31` this year, `12 Sept 2025 14:31` before. */
+export function momentIn(timeZone: string, at: number, now: number, seconds = false): string {
+  const clock = formatIn(timeZone, seconds ? secondFormat : minuteFormat).format(at);
+  return isSameDayIn(timeZone, at, now) ? clock : `${dayIn(timeZone, at, now)} ${clock}`;
+}
+
+/** `since 05:09` today, `since 12 Sept` before. */
+export function sinceIn(timeZone: string, at: number, now: number): string {
+  const isToday = isSameDayIn(timeZone, at, now);
+  return `since ${isToday ? momentIn(timeZone, at, now) : dayIn(timeZone, at, now)}`;
+}

@@ -1,0 +1,136 @@
+import { dayMs, timestamp } from "../core/clock.ts";
+import { perStore, type Store } from "../database/store.ts";
+import {
+  beginOfSpan,
+  hourMs,
+  lastPeriods,
+  type Measured,
+  ratioOf,
+  spans,
+  toneOf,
+} from "../monitoring/uptime/rules.ts";
+import { totalsText } from "../status-pages/days.ts";
+import type { Totals } from "../status-pages/public-data.ts";
+import { sparkOf } from "./rules.ts";
+import type { Recent } from "./store.ts";
+
+/** What a monitor measured in one hour, and the letter that stands for it. */
+type Hour = Totals & { letter: string; averageMs: number | null };
+
+const letters = { up: "u", degraded: "g", down: "d", maintenance: "m", none: "-" };
+const unmeasured: Hour = {
+  upSeconds: 0,
+  degradedSeconds: 0,
+  downSeconds: 0,
+  maintenanceSeconds: 0,
+  letter: letters.none,
+  averageMs: null,
+};
+
+const hourText = totalsText("uptime_hours", "hour");
+const dayText = totalsText("uptime_days", "day");
+
+type Row = Totals & { key: number; latencyCount: number; latencySum: number };
+
+function add(total: Measured, sums: Measured) {
+  total.upSeconds += sums.upSeconds;
+  total.degradedSeconds += sums.degradedSeconds;
+  total.downSeconds += sums.downSeconds;
+}
+
+/** Hours that are over stay in memory: of 1,000 monitors two rows each are read, not 24. */
+function hourReader(store: Store) {
+  const known = new Map<number, Map<number, Hour>>();
+
+  async function read(hour: number, keys: readonly number[], into: Map<number, Hour>) {
+    const rows = await store.query<Row>(hourText, [JSON.stringify(keys), hour]);
+    for (const key of keys) into.set(key, unmeasured);
+    for (const { key, latencyCount, latencySum, ...sums } of rows) {
+      const averageMs = latencyCount === 0 ? null : latencySum / latencyCount;
+      into.set(key, { ...sums, averageMs, letter: letters[toneOf(sums)] });
+    }
+  }
+
+  return async (keys: readonly number[], nowMs: number) => {
+    const periods = lastPeriods(nowMs, hourMs, spans["24h"].count);
+    const current = periods.at(-1) ?? 0;
+    for (const hour of known.keys()) if (!periods.includes(hour)) known.delete(hour);
+    const all: Map<number, Hour>[] = [];
+    for (const hour of periods) {
+      const sums = known.get(hour) ?? new Map<number, Hour>();
+      known.set(hour, sums);
+      // Results of the last seconds of an hour are written in the next.
+      const isOpen = hour >= current - 1;
+      const wanted = isOpen ? keys : keys.filter((key) => !sums.has(key));
+      if (wanted.length > 0) await read(hour, wanted, sums);
+      all.push(sums);
+    }
+    return (key: number) => {
+      const hours = all.map((sums) => sums.get(key) ?? unmeasured);
+      const total = { upSeconds: 0, degradedSeconds: 0, downSeconds: 0 };
+      for (const hour of hours) add(total, hour);
+      return {
+        day: hours.map(({ letter }) => letter).join(""),
+        spark: sparkOf(hours.map(({ averageMs }) => averageMs)),
+        uptime24h: ratioOf(total),
+      };
+    };
+  };
+}
+
+/** What a monitor measured in some days, and the first of them. */
+type Days = Measured & { first: number | null };
+
+/** Of days that are over only the sum stays in memory, until another day begins. */
+function monthReader(store: Store) {
+  let settled = { today: 0, sums: new Map<number, Days>() };
+
+  async function read(days: readonly number[], keys: readonly number[]) {
+    const sums = new Map<number, Days>();
+    for (const key of keys)
+      sums.set(key, { upSeconds: 0, degradedSeconds: 0, downSeconds: 0, first: null });
+    for (const day of days) {
+      for (const { key, ...row } of await store.query<Row>(dayText, [JSON.stringify(keys), day])) {
+        const total = sums.get(key);
+        if (total === undefined) continue;
+        add(total, row);
+        total.first ??= day;
+      }
+      // A first reading of many monitors is long; others have their turn between two days.
+      await Bun.sleep(0);
+    }
+    return sums;
+  }
+
+  return async (keys: readonly number[], nowMs: number) => {
+    const days = lastPeriods(nowMs, dayMs, spans["30d"].count);
+    const [first = 0, today = 0] = [days[0], days.at(-1)];
+    if (settled.today !== today) settled = { today, sums: new Map() };
+    const known = settled.sums;
+    const wanted = keys.filter((key) => !known.has(key));
+    if (wanted.length > 0)
+      for (const [key, sums] of await read(days.slice(0, -2), wanted)) known.set(key, sums);
+    // Results of the last seconds of a day are written on the next.
+    const recent = await read(days.slice(-2), keys);
+    return (key: number, createdAt: string) => {
+      const total = { upSeconds: 0, degradedSeconds: 0, downSeconds: 0 };
+      const parts = [known.get(key), recent.get(key)];
+      for (const part of parts) if (part !== undefined) add(total, part);
+      const measured = parts.find((part) => part?.first != null)?.first ?? null;
+      const firstMs = measured === null ? null : measured * dayMs;
+      const from = beginOfSpan(first * dayMs, Date.parse(createdAt), firstMs, dayMs);
+      return { uptime30d: ratioOf(total), since: from > first * dayMs ? timestamp(from) : null };
+    };
+  };
+}
+
+/** The last 24 hours of monitors, the current one included. */
+export const hoursOf = perStore(hourReader);
+const monthOf = perStore(monthReader);
+
+/** The last 24 hours and 30 days of monitors, the current ones included. */
+export async function recentOf(store: Store, keys: readonly number[], nowMs: number) {
+  const hours = await hoursOf(store)(keys, nowMs);
+  const month = await monthOf(store)(keys, nowMs);
+  return (key: number, createdAt: string): Recent => ({ ...hours(key), ...month(key, createdAt) });
+}
