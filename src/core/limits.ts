@@ -34,3 +34,6 @@ export function limitsOf(changes: readonly string[]): Limits | string {
   }
   return limits as Limits;
 }
+
+/** What the assertions of a monitor may be: how many, and code points of their parts. */
+export const assertionLimits = { ofMonitor: 20, path: 500, value: 1_000, expression: 500 };

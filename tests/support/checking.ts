@@ -51,7 +51,8 @@ export async function loggedCheck(
   const still = () => 0;
   const trouble = troubleWatch(still, still);
   const targets = targetGuard(() => listeners);
-  const context = { memory, targets, clock: () => now, monotonic: still, trouble, log };
+  const inTurn = <T>(work: () => Promise<T>) => work();
+  const context = { memory, targets, clock: () => now, monotonic: still, trouble, log, inTurn };
   const checkable = { type, settings, timeoutMs, degradedAfterMs };
   return { outcome: await runCheck(checkable, context, cancelled), logged };
 }
@@ -65,6 +66,7 @@ export function contextOf(ending = new AbortController()): CheckContext {
     memory: uncounted,
     addressesOf: async (host) => [{ address: host, family: 4, isPrivate: true }],
     now: Date.now,
+    inTurn: (work) => work(),
   };
 }
 

@@ -12,7 +12,13 @@ export type OutgoingContext = {
   /** Ends when the time is up: whatever was opened closes then. */
   signal: AbortSignal;
   /** What is being done, for the sentence that says where the time was used up. */
-  step: "resolving the name" | "connecting" | "waiting for the answer" | "reading the answer";
+  step:
+    | "resolving the name"
+    | "connecting"
+    | "waiting for the answer"
+    | "reading the answer"
+    | "waiting for its turn"
+    | "searching the answer";
   memory: Memory;
   /** Addresses of a host, each one judged. Throws TargetFailure for a blocked or unknown one. */
   addressesOf(host: string, port: number | null): Promise<Address[]>;

@@ -2,10 +2,13 @@
 export class TargetFailure extends Error {
   /** Whether trying again is pointless. */
   readonly final: boolean;
+  /** The same with what was received, for those who may see that; absent where nothing was. */
+  readonly said: string | undefined;
 
-  constructor(message: string, final = false) {
+  constructor(message: string, final = false, said?: string) {
     super(message);
     this.final = final;
+    this.said = said;
   }
 }
 

@@ -7,7 +7,7 @@ export type Finding = {
   status: "up" | "degraded" | "down";
   /** One sentence for people; nothing that the target said, and nothing secret. */
   message: string;
-  /** What a watched job reported in its own words: for the organization, not for its status page. */
+  /** The same with what was received, or what a watched job reported in its own words: for the organization, not for its status page. */
   said?: string;
   /** Milliseconds that the target took; null where nothing was measured. */
   latencyMs: number | null;
@@ -22,6 +22,8 @@ export type CheckContext = OutgoingContext & {
   timeoutMs: number;
   /** Unix milliseconds. */
   now(): number;
+  /** Does work that takes the processor in the turn of the monitor's organization. */
+  inTurn<T>(work: () => Promise<T>): Promise<T>;
 };
 
 /** One type of check. Whatever it throws becomes `down` with a reason, or `unknown` for trouble of our own. */
@@ -35,13 +37,18 @@ export function since(startedAt: number): number {
   return Math.round(performance.now() - startedAt);
 }
 
+/** Whole days until then; undefined where nothing ends, negative once it is over. */
+export function daysUntil(expiresAt: string | undefined, nowMs: number): number | undefined {
+  return expiresAt === undefined ? undefined : Math.floor((Date.parse(expiresAt) - nowMs) / dayMs);
+}
+
 /** The sentence about a certificate that ends within so many days; null when there is nothing to say. */
 export function expiryOf(expiresAt: string | undefined, withinDays: number | null, nowMs: number) {
   if (expiresAt === undefined || withinDays === null) return null;
   const leftMs = Date.parse(expiresAt) - nowMs;
   if (leftMs > withinDays * dayMs) return null;
   if (leftMs <= 0) return `The certificate expired on ${expiresAt.slice(0, 10)}.`;
-  const days = Math.floor(leftMs / dayMs);
+  const days = daysUntil(expiresAt, nowMs);
   const left = days === 0 ? "less than a day" : days === 1 ? "1 day" : `${days} days`;
   return `The certificate expires in ${left}, on ${expiresAt.slice(0, 10)}.`;
 }

@@ -1,6 +1,7 @@
 import type { Leases } from "../../cluster/service.ts";
 import type { Clock } from "../../core/clock.ts";
 import { AppError } from "../../core/errors.ts";
+import { fairQueue } from "../../core/fair-queue.ts";
 import type { Log } from "../../core/log.ts";
 import type { Vault } from "../../core/secrets.ts";
 import type { TargetGuard } from "../../core/target-guard.ts";
@@ -79,6 +80,7 @@ export function checkEngine(context: EngineContext) {
   const wanted = new Set<number>();
   const jobs = scheduler({ run: check, overdue: miss }, monotonic, places);
   const budget = byteBudget(jobs.organizations);
+  const searches = fairQueue({ atOnce: 1, mostWaiting: Infinity });
   let subscription: Subscription | null = null;
   let cursor: number | null = null;
   let timer: ReturnType<typeof setTimeout> | null = null;
@@ -147,7 +149,8 @@ export function checkEngine(context: EngineContext) {
   }
 
   function checkDependencies(organizationId: string) {
-    return { ...context, monotonic, trouble, memory: budget.of(organizationId) };
+    const inTurn = <T>(work: () => Promise<T>) => searches.run(organizationId, work);
+    return { ...context, monotonic, trouble, memory: budget.of(organizationId), inTurn };
   }
 
   function silence(monitor: Watched, now: number): Outcome {

@@ -34,6 +34,7 @@ type EngineDependencies = {
   log: Log;
   /** What this one check may keep of answers. */
   memory: CheckMemory;
+  inTurn: CheckContext["inTurn"];
 };
 
 export function unknownResult(reason: string): Outcome {
@@ -64,6 +65,13 @@ export async function runCheck(
       return found;
     },
     now: dependencies.clock,
+    async inTurn(work) {
+      context.step = "waiting for its turn";
+      return dependencies.inTurn(() => {
+        context.step = "searching the answer";
+        return work();
+      });
+    },
   };
   const over = Promise.withResolvers<never>();
   const timer = setTimeout(() => over.reject(new TimeUp()), timeoutMs);
@@ -94,12 +102,15 @@ export async function runCheck(
     }
     if (reached.length > 0 && reached.every(lacksNetworkFor))
       return unknownResult("this machine has no network to reach the target");
-    return { status: "down", message: reason.message, latencyMs: null, final: reason.final };
+    const { message, said, final } = reason;
+    return { status: "down", message, latencyMs: null, final, ...(said !== undefined && { said }) };
   }
 
   async function timeUp(): Promise<TargetFailure | OwnTrouble> {
     if (context.step === "resolving the name" && !(await nameServersAnswer()))
       return new OwnTrouble("the name servers of this machine don't answer");
+    if (context.step === "waiting for its turn")
+      return new OwnTrouble("too many long answers are being searched at once");
     return new TargetFailure(`Timed out after ${timeoutMs / 1000} s while ${context.step}.`);
   }
 }

@@ -2,7 +2,7 @@ import { checkStatuses } from "../../core/statuses.ts";
 import { z } from "zod";
 import { Timestamp } from "../../core/fields.ts";
 
-/** What one check of an unsaved monitor found; nothing that the target said. */
+/** What one check of an unsaved monitor found. */
 export const TestCheck = z.object({
   status: z.enum(checkStatuses),
   message: z.string(),

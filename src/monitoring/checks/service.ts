@@ -41,13 +41,18 @@ export async function tryMonitor(
       "type",
       "can't be tried: a push monitor is not checked, it reports to its pushUrl",
     );
-  const { status, message, latencyMs, certificateExpiresAt } = await run(callerOf(scope), {
+  const { status, message, said, latencyMs, certificateExpiresAt } = await run(callerOf(scope), {
     type,
     settings: input,
     timeoutMs: input.timeout * 1000,
     degradedAfterMs: input.degradedAfterMs,
   });
-  return { status, message, latencyMs, certificateExpiresAt: certificateExpiresAt ?? null };
+  return {
+    status,
+    message: said ?? message,
+    latencyMs,
+    certificateExpiresAt: certificateExpiresAt ?? null,
+  };
 }
 
 function callerOf({ organizationId, actor }: Scope): Caller {

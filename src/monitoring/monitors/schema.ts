@@ -19,6 +19,7 @@ import {
 } from "../../core/fields.ts";
 import { kind, newOf, patchOfKinds, shownOf } from "../../core/kinds.ts";
 import { pageFields } from "../../core/paging.ts";
+import { Assertions, JsonPath } from "./assertions-schema.ts";
 
 const wellFormed = (max: number) =>
   z
@@ -37,16 +38,6 @@ const ExpectedStatus = z
   .min(1)
   .max(20)
   .meta({ example: ["200-299", "401"] });
-
-const JsonPath = z
-  .string()
-  .max(500)
-  .refine((text) => text.isWellFormed(), "must be valid Unicode, without lone surrogates")
-  .regex(
-    /^\$(\.[\p{L}_][\p{L}\p{N}_-]*|\[(0|[1-9]\d{0,8})\]|\['[^'\\\p{Cc}]*'\]|\["[^"\\\p{Cc}]*"\])*$/u,
-    "must be a path such as $.data.items[0]['state']: names, quoted names and indexes",
-  )
-  .meta({ example: "$.status" });
 
 const certificateExpiryDays = integer(1, 3650)
   .nullable()
@@ -87,6 +78,7 @@ const http = {
   jsonEquals: nullable(z.union([line(1000), z.number(), z.boolean()])).meta({
     description: "What the value at `jsonPath` must be; null asks only that there is one.",
   }),
+  assertions: Assertions.default([]),
   followRedirects: z.boolean().default(true).meta({ description: "Up to 5 redirects." }),
   followToPrivate: z.boolean().default(false).meta({
     description:

@@ -2,6 +2,7 @@ import { commit, commitEach, mustBeCurrent } from "../../events/commit.ts";
 import type { Scope } from "../../events/scope.ts";
 import { timestamp } from "../../core/clock.ts";
 import { AppError } from "../../core/errors.ts";
+import { expressionIssue } from "../../core/expressions.ts";
 import { newId } from "../../core/ids.ts";
 import { merged, mustNotFollow } from "../../core/kind-secrets.ts";
 import { deleted, page } from "../../core/paging.ts";
@@ -27,6 +28,7 @@ import {
   mustHaveFewChannels,
   touchGroup,
 } from "../groups/store.ts";
+import type { Assertion } from "./assertions-schema.ts";
 import { columnsOf, editable, type MonitorRecord, shown } from "./record.ts";
 import { channelsOfNew, channelsTogether, targetsOf } from "./rules.ts";
 import {
@@ -178,12 +180,23 @@ async function changed(scope: Scope, before: MonitorRow, patch: MonitorPatch): P
     targetsOf(input),
     targetsOf({ ...current, type: before.type }),
   );
+  await mustBeSearchable(input);
   return input;
+}
+
+/** The library that knows expressions is not for schemas, which the admin page has, too. */
+async function mustBeSearchable(input: NewMonitor) {
+  const { assertions = [] } = input as { assertions?: readonly Assertion[] };
+  for (const [index, { op, value }] of assertions.entries()) {
+    const issue = op === "matches" ? await expressionIssue(String(value)) : null;
+    if (issue !== null) throw invalid(`assertions[${index}].value`, issue);
+  }
 }
 
 /** Throws VALIDATION_ERROR for what must not or can't be checked from here. */
 export async function mustBeCheckable({ targets }: Scope, input: NewMonitor) {
   await mustBeAllowed(targets, targetsOf(input));
+  await mustBeSearchable(input);
   if (input.type === "ping" && pingCommand() === null)
     throw invalid(
       "type",

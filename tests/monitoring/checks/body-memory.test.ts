@@ -2,11 +2,13 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
 import { byteBudget } from "../../../src/monitoring/checks/byte-budget.ts";
+import { conditionsOf } from "../../../src/monitoring/checks/assertions.ts";
 import { wantedOf } from "../../../src/monitoring/checks/kinds/http-body.ts";
 import { OwnTrouble } from "../../../src/core/outgoing/failures.ts";
 import type { HttpAnswer } from "../../../src/core/outgoing/http-answer.ts";
 import { type Memory, uncounted } from "../../../src/core/outgoing/memory.ts";
-import { check } from "../../support/checking.ts";
+import { type MonitorSettings, NewMonitor } from "../../../src/monitoring/monitors/schema.ts";
+import { check, contextOf } from "../../support/checking.ts";
 import { type Reply, target } from "../../support/target.ts";
 
 const kib = 1024;
@@ -54,12 +56,14 @@ function counted() {
   return { memory, kept };
 }
 
-const nothing = { keyword: null, keywordAbsent: null, jsonPath: null, jsonEquals: null };
-const issueOf = (wanted: object, answer: HttpAnswer, memory: Memory = uncounted) =>
-  wantedOf({ ...nothing, ...wanted }).issueOf(answer, {
-    memory,
-    signal: new AbortController().signal,
-  });
+async function issueOf(wanted: object, answer: HttpAnswer, memory: Memory = uncounted) {
+  const usual = NewMonitor.parse({ type: "http", name: "Target", url: "http://intranet.lan" });
+  const settings = { ...usual, ...wanted } as unknown as MonitorSettings<"http">;
+  const { reading } = wantedOf(conditionsOf(settings), settings);
+  const issueInBody = await reading(answer, { ...contextOf(), memory });
+  const issue = await issueInBody();
+  return issue?.told.replace("but ", "") ?? null;
+}
 
 const letter = fc.constantFrom("a", "b", "ä", "€", "😀", "\ud83d\ude03", "\n");
 const text = fc.array(letter, { minLength: 1, maxLength: 60 }).map((letters) => letters.join(""));

@@ -44,6 +44,7 @@ const defaults: Record<keyof typeof newMonitors, object> = {
     keywordAbsent: null,
     jsonPath: null,
     jsonEquals: null,
+    assertions: [],
     followRedirects: true,
     followToPrivate: false,
     verifyTls: true,
@@ -71,6 +72,12 @@ const set: Record<keyof typeof newMonitors, object> = {
     keywordAbsent: "error",
     jsonPath: "$.data.items[0]['state of it']",
     jsonEquals: 1.5,
+    assertions: [
+      { source: "status", path: null, op: "lessThan", value: 300 },
+      { source: "header", path: "Content-Type", op: "matches", value: "^text/(html|plain)" },
+      { source: "json", path: "$.on", op: "equals", value: false },
+      { source: "certificateDays", path: null, op: "exists", value: null },
+    ],
     followRedirects: false,
     followToPrivate: true,
     verifyTls: false,
@@ -143,6 +150,11 @@ describe("each type", () => {
   }
 });
 
+const ok = { source: "status", op: "equals", value: 200 };
+const head = { source: "header", path: "A", op: "exists" };
+const json = (path: string | null) => ({ source: "json", path, op: "exists" });
+const matches = (value: string) => ({ source: "body", op: "matches", value });
+
 const wrong: Record<string, [field: string, ...values: unknown[]][]> = {
   http: [
     ["name", undefined, null, "", " ", "a\tb", "x".repeat(256), 7],
@@ -173,6 +185,26 @@ const wrong: Record<string, [field: string, ...values: unknown[]][]> = {
     ["keywordAbsent", ""],
     ["jsonPath", "", "$['\ud800']", "status", "$..status", "$.a[?(@.b)]", `$${".a".repeat(250)}`],
     ["jsonEquals", {}, []],
+    ["assertions", null, {}, Array.from({ length: 21 }, () => ok)],
+    ["assertions[0]", ["status"], [null]],
+    ["assertions[0].source", [{ ...ok, source: "cookie" }], [{ op: "equals", value: 200 }]],
+    ["assertions[0].op", [{ ...ok, op: "contains" }], [{ ...ok, op: "is" }], [{ source: "body" }]],
+    ["assertions[0].value", [{ ...ok, value: "200" }], [{ source: "status", op: "equals" }]],
+    ["assertions[0].path", [{ ...ok, path: "$.a" }], [{ ...head, path: "A b" }], [json("a")]],
+    ["assertions[1].path", [ok, { source: "header", op: "exists" }], [ok, json(null)]],
+    [
+      "assertions[1].value",
+      [ok, { ...head, value: "x" }],
+      [ok, { source: "body", op: "contains", value: "" }],
+      [ok, { source: "body", op: "equals", value: 7 }],
+      [ok, { source: "body", op: "equals", value: "x".repeat(1001) }],
+      [ok, { source: "body", op: "lessThan", value: "7" }],
+      [ok, matches("(a")],
+      [ok, matches("(?=a)")],
+      [ok, matches("(\\w{30}){30}")],
+      [ok, matches("a".repeat(501))],
+    ],
+    ["assertions[0].extra", [{ ...ok, extra: 1 }]],
     ["followRedirects", null, "yes"],
     ["followToPrivate", null, "yes", 1],
     ["verifyTls", 0],
@@ -267,6 +299,26 @@ describe("wrong values", () => {
     for (const { status, json } of refused)
       expect([status, json.error.details[0].path]).toEqual([422, "timeout"]);
     expect((await changeMonitor(id, { interval: 5, timeout: 5 })).status).toBe(200);
+  });
+
+  test("what would be right in an assertion is said at its field", async () => {
+    const { api } = await dashboard();
+    const issueOf = async (assertion: object) => {
+      const body = { type: "http", name: "Intranet", ...newMonitors.http, assertions: [assertion] };
+      return (await api("POST", path, { body })).json.error.message;
+    };
+    expect(await issueOf({ ...ok, op: "contains" })).toBe(
+      "assertions[0].op must be one of: equals, notEquals, lessThan, greaterThan, as the source is status.",
+    );
+    expect(await issueOf({ ...head, path: undefined })).toBe(
+      "assertions[0].path must be the name of a header, such as Content-Type.",
+    );
+    expect(await issueOf({ ...head, value: true })).toBe(
+      "assertions[0].value must be null or left out: exists compares with nothing.",
+    );
+    expect(await issueOf(matches("(a"))).toBe(
+      "assertions[0].value must be a regular expression as RE2 has them: missing closing ).",
+    );
   });
 
   test("jsonEquals needs a jsonPath, which may stand alone", async () => {

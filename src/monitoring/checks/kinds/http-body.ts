@@ -4,6 +4,15 @@ import { discarded } from "../../../core/garbage.ts";
 import { TargetFailure } from "../../../core/outgoing/failures.ts";
 import type { HttpAnswer } from "../../../core/outgoing/http-answer.ts";
 import { growingBuffer, inPieces } from "../../../core/outgoing/memory.ts";
+import {
+  type Condition,
+  type Issue,
+  issueFor,
+  issueOf,
+  otherThan,
+  type Received,
+  startNeeded,
+} from "../assertions.ts";
 import type { CheckContext, CheckKind } from "../check.ts";
 
 /** So much of a body is looked at, counted before and after decompression. */
@@ -15,52 +24,106 @@ const searchedBytes = 16 * 1024;
 /** Roughly what undoing a compression takes. */
 const decoderBytes = 64 * 1024;
 
-type Context = Pick<CheckContext, "memory" | "signal">;
+type Context = Pick<CheckContext, "memory" | "signal" | "inTurn">;
 type Settings = Parameters<CheckKind<"http">>[0];
-type Assertions = Pick<Settings, "keyword" | "keywordAbsent" | "jsonPath" | "jsonEquals">;
+
+type Judgement = () => Promise<Issue | null>;
+
+const searched = (condition: Condition) =>
+  condition.source === "body" && (condition.op === "contains" || condition.op === "notContains");
 
 /**
  * What a body has to fulfil. It is read as it arrives and never beyond a bound, so an endless stream or
- * a compression bomb costs no more than that; only JSON is kept as a whole. A body cut short is an error
- * of the connection.
+ * a compression bomb costs no more than that; only what is looked at as a whole is kept. A body cut short
+ * is an error of the connection.
  */
-export function wantedOf({ keyword, keywordAbsent, jsonPath, jsonEquals }: Assertions) {
-  const texts = [keyword, keywordAbsent].filter((text) => text !== null);
-  return {
-    /** Why the answer is not what was wanted, to follow “but”; null when it is. Throws TargetFailure, OwnTrouble. */
-    async issueOf(answer: HttpAnswer, context: Context): Promise<string | null> {
-      if (texts.length === 0 && jsonPath === null) {
-        await read(answer, null, context, () => {});
-        return null;
+export function wantedOf(conditions: readonly Condition[], settings: Settings) {
+  const wanted = conditions.filter(({ source }) => source === "body" || source === "json");
+  const texts = wanted.filter(searched).map(({ value }) => String(value));
+  const isKept = wanted.length > texts.length;
+  const isShown = wanted.some(({ number }) => number !== null);
+
+  /** Reads the body; what comes back finds why it is not what was wanted, null where it is. Throws TargetFailure, OwnTrouble. */
+  async function reading(answer: HttpAnswer, context: Context): Promise<Judgement> {
+    if (wanted.length === 0) {
+      await read(answer, null, context, () => {});
+      return async () => null;
+    }
+    const decoder = decoderOf(answer, context);
+    const charset = charsetOf(answer);
+    const whole = isKept ? growingBuffer(maxBytes, context.memory) : null;
+    const search = searchFor(texts, charset, isShown ? startNeeded : 0);
+    const complete = await read(answer, decoder, context, (chunk) => {
+      search.push(chunk);
+      whole?.push(chunk);
+    });
+    const { found, start } = search.result();
+    return async () => {
+      const text = whole === null ? "" : new TextDecoder(charset).decode(whole.bytes());
+      discarded(whole?.bytes().length ?? 0);
+      const json = lazily(() => (complete ? parsed(text) : tooLong));
+      const receivedFor = ({ source, op, path }: Condition): Received => {
+        if (source === "body") return { value: text === "" && isPresence(op) ? undefined : text };
+        const all = json();
+        return "unreadable" in all ? all : { value: valueAt(all.value, path ?? "") };
+      };
+      for (const condition of wanted) {
+        const issue = searched(condition)
+          ? searchedIssue(condition, found, complete, start, settings)
+          : await issueOf(condition, receivedFor(condition), settings, context);
+        if (issue !== null) return issue;
       }
-      const decoder = decoderOf(answer, context);
-      const whole = jsonPath === null ? null : growingBuffer(maxBytes, context.memory);
-      const search = searchFor(texts, charsetOf(answer));
-      const complete = await read(answer, decoder, context, (chunk) => {
-        search.push(chunk);
-        whole?.push(chunk);
-      });
-      const found = search.found();
-      if (keyword !== null && !found.has(keyword))
-        return complete ? "the keyword is missing" : `${maxText} lack the keyword`;
-      if (keywordAbsent !== null && found.has(keywordAbsent))
-        return "it has the keyword that must be absent";
-      if (jsonPath === null || whole === null) return null;
-      if (!complete) return "it is longer than the 1 MiB that are read as JSON";
-      const text = new TextDecoder(charsetOf(answer)).decode(whole.bytes());
-      discarded(whole.bytes().length);
-      return validateJson(text, jsonPath, jsonEquals);
-    },
-  };
+      return null;
+    };
+  }
+
+  return { reading };
 }
 
-/** Looks for texts in what arrives, wherever it is cut, and keeps no more of it than they are long. */
-function searchFor(texts: readonly string[], charset: Bun.Encoding | undefined) {
+const tooLong: Received = { unreadable: "it is longer than the 1 MiB that are read as JSON" };
+
+function lazily<T>(make: () => T): () => T {
+  let made: { value: T } | null = null;
+  return () => (made ??= { value: make() }).value;
+}
+
+const isPresence = (op: Condition["op"]) => op === "exists" || op === "notExists";
+
+function parsed(text: string): Received {
+  try {
+    return { value: JSON.parse(text) as unknown };
+  } catch {
+    return { unreadable: "it is not JSON" };
+  }
+}
+
+function searchedIssue(
+  condition: Condition,
+  found: ReadonlySet<string>,
+  complete: boolean,
+  start: string,
+  settings: Settings,
+): Issue | null {
+  const { op, value, number } = condition;
+  if (found.has(String(value)) === (op === "contains")) return null;
+  if (number !== null) return otherThan(condition, start, settings);
+  if (op === "notContains") return issueFor(condition, "it has the keyword that must be absent");
+  return issueFor(condition, complete ? "the keyword is missing" : `${maxText} lack the keyword`);
+}
+
+/** Looks for texts in what arrives, wherever it is cut, and keeps no more of it than they are long, and its start. */
+function searchFor(
+  texts: readonly string[],
+  charset: Bun.Encoding | undefined,
+  startLength: number,
+) {
   const decoder = new TextDecoder(charset);
   const overlap = Math.max(0, ...texts.map((text) => text.length - 1));
   const found = new Set<string>();
+  let start = "";
   let tail = "";
   const look = (text: string) => {
+    if (start.length < startLength) start += text.slice(0, startLength - start.length);
     const searched = tail + text;
     for (const wanted of texts) if (searched.includes(wanted)) found.add(wanted);
     tail = searched.slice(Math.max(0, searched.length - overlap));
@@ -70,25 +133,13 @@ function searchFor(texts: readonly string[], charset: Bun.Encoding | undefined) 
     push(chunk: Buffer) {
       if (texts.length > 0) pieces.push(chunk);
     },
-    /** Those that were found; the text is over. */
-    found() {
+    /** Those that were found, and how the text begins; it is over. */
+    result() {
       pieces.flush();
       look(decoder.decode());
-      return found;
+      return { found, start };
     },
   };
-}
-
-function validateJson(text: string, path: string, wanted: string | number | boolean | null) {
-  let json: unknown;
-  try {
-    json = JSON.parse(text);
-  } catch {
-    return "it is not JSON";
-  }
-  const value = valueAt(json, path);
-  if (value === undefined) return `it has nothing at ${path}`;
-  return wanted === null || value === wanted ? null : `the value at ${path} is another`;
 }
 
 /** Hands over the body, decoded, up to the bound; resolves with whether it came to its end before. */

@@ -1,23 +1,25 @@
 import { TargetFailure } from "../../../core/outgoing/failures.ts";
 import { named, type HttpRequest, send } from "../../../core/outgoing/http-request.ts";
-import { type CheckKind, expiryOf, since } from "../check.ts";
+import { conditionsOf, type Issue, issueOf } from "../assertions.ts";
+import { type CheckKind, daysUntil, expiryOf, since } from "../check.ts";
 import { wantedOf } from "./http-body.ts";
 
 const maxRedirects = 5;
 type Settings = Parameters<CheckKind<"http">>[0];
 
-/** Up when the last answer has an expected status and a body that fulfils all assertions. */
+/** Up when the last answer fulfils all conditions. */
 export const checkHttp: CheckKind<"http"> = async (settings, context) => {
   const startedAt = performance.now();
-  const wanted = wantedOf(settings);
+  const conditions = conditionsOf(settings);
+  const wanted = wantedOf(conditions, settings);
   let request = firstRequest(settings);
   let expiresAt: string | undefined;
   for (let redirects = 0; ; redirects++) {
     const { answer, connection, isPublic } = await send(request, context);
     const firstByteMs = since(startedAt);
     expiresAt = earliest(expiresAt, connection.secured?.certificateExpiresAt ?? undefined);
-    const { status } = answer;
-    const location = answer.headers.get("location");
+    const { status, headers } = answer;
+    const location = headers.get("location");
     if (settings.followRedirects && isRedirect(status) && location !== undefined) {
       connection.close();
       if (redirects === maxRedirects)
@@ -26,14 +28,29 @@ export const checkHttp: CheckKind<"http"> = async (settings, context) => {
       request = { ...next, onlyPublic: isPublic && settings.followToPrivate !== true };
       continue;
     }
-    if (!settings.expectedStatus.some((range) => contains(range, status)))
-      throw new TargetFailure(
-        `${named(status)}, expected ${settings.expectedStatus.join(" or ")}.`,
-      );
+    const mustHold = (issue: Issue | null) => {
+      if (issue === null) return;
+      const sentence = (words: string) => `${named(status)}, ${words}.`;
+      throw new TargetFailure(sentence(issue.told), false, issue.said && sentence(issue.said));
+    };
+    const mustFulfil = async (known: Readonly<Record<string, (path: string) => unknown>>) => {
+      for (const condition of conditions) {
+        const value = known[condition.source]?.(condition.path ?? "");
+        if (condition.source in known)
+          mustHold(await issueOf(condition, { value }, settings, context));
+      }
+    };
+    await mustFulfil({
+      status: () => status,
+      header: (name) => headers.get(name.toLowerCase()),
+      redirectCount: () => redirects,
+      certificateDays: () => daysUntil(expiresAt, context.now()),
+    });
     context.step = "reading the answer";
-    const issue = await wanted.issueOf(answer, context);
-    if (issue !== null) throw new TargetFailure(`${named(status)}, but ${issue}.`);
+    const issueInBody = await wanted.reading(answer, context);
     const latencyMs = since(startedAt);
+    mustHold(await issueInBody());
+    await mustFulfil({ latency: () => latencyMs });
     const expiry = expiryOf(expiresAt, settings.certificateExpiryDays, context.now());
     return {
       status: expiry === null ? "up" : "degraded",
@@ -92,9 +109,4 @@ function nextRequest(before: HttpRequest, status: number, location: string): Htt
 
 function earliest(one: string | undefined, other: string | undefined): string | undefined {
   return one === undefined || (other !== undefined && other < one) ? other : one;
-}
-
-function contains(range: string, status: number): boolean {
-  const [from, to = from] = range.split("-");
-  return Number(from) <= status && status <= Number(to);
 }

@@ -112,6 +112,16 @@ testWith(["openssl"], "what is left of a certificate is told to the day", async 
     expect(await seen(ends - left, null)).toMatchObject({ status: "up" });
   }
   expect(await seen(ends - 14 * day - 1)).toMatchObject({ status: "up", certificateExpiresAt });
+  const judged = async (op: string, value?: number) => {
+    const assertions = [{ source: "certificateDays", op, value }];
+    const fields = { url, verifyTls: false, certificateExpiryDays: null, assertions };
+    return (await check("http", fields, { now: ends - 3 * day + 1 })).said ?? "holds";
+  };
+  expect(await judged("exists")).toBe("holds");
+  expect(await judged("equals", 2)).toBe("holds");
+  expect(await judged("greaterThan", 2)).toEndWith(
+    "the days until the certificate ends must be greater than 2, received 2.",
+  );
 });
 
 test("a port that is silent, or hangs up, is down with a reason", async () => {

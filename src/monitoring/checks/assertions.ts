@@ -1,0 +1,209 @@
+import { isFound, type Searched } from "../../core/expressions.ts";
+import { excerpt } from "../../core/text.ts";
+import type { Assertion } from "../monitors/assertions-schema.ts";
+import type { MonitorSettings } from "../monitors/schema.ts";
+import type { CheckContext } from "./check.ts";
+
+type Settings = MonitorSettings<"http">;
+type SearchContext = Pick<CheckContext, "inTurn" | "signal">;
+
+/** What an answer has to fulfil: an assertion, or a short form of one, which has no number but words of its own. */
+export type Condition = Pick<Assertion, "source" | "path"> & {
+  op: Assertion["op"] | "within";
+  value: Assertion["value"] | readonly string[];
+  number: number | null;
+};
+
+/** In the order in which they are told: the short forms come first. */
+export function conditionsOf(settings: Settings): readonly Condition[] {
+  const { expectedStatus, keyword, keywordAbsent, jsonPath, jsonEquals, assertions } = settings;
+  const short = { path: null, number: null };
+  const conditions: Condition[] = [
+    { ...short, source: "status", op: "within", value: expectedStatus },
+  ];
+  if (keyword !== null)
+    conditions.push({ ...short, source: "body", op: "contains", value: keyword });
+  if (keywordAbsent !== null)
+    conditions.push({ ...short, source: "body", op: "notContains", value: keywordAbsent });
+  if (jsonPath !== null) {
+    const op = jsonEquals === null ? "exists" : "equals";
+    conditions.push({ ...short, source: "json", path: jsonPath, op, value: jsonEquals });
+  }
+  for (const [index, assertion] of assertions.entries())
+    conditions.push({ ...assertion, number: index + 1 });
+  return conditions;
+}
+
+/** Why a condition does not hold, to follow the status; the same with what was received, where that may be told to few. */
+export type Issue = { told: string; said?: string };
+
+/** Part of an answer: what stands there, undefined for nothing; or why that can't be known. */
+export type Received = { value: unknown } | { unreadable: string };
+
+/** Why what was received does not fulfil the condition; null when it does. */
+export async function issueOf(
+  condition: Condition,
+  received: Received,
+  settings: Settings,
+  context: SearchContext,
+): Promise<Issue | null> {
+  if ("unreadable" in received) return issueFor(condition, received.unreadable);
+  const { value } = received;
+  const found =
+    condition.op === "matches"
+      ? await matches(String(condition.value), value, context)
+      : holds(condition, value);
+  if (found === true) return null;
+  if (found === "too much work")
+    return issueFor(condition, "its expression takes too much work on this answer");
+  return otherThan(condition, value, settings);
+}
+
+/** That something else was received. */
+export function otherThan(condition: Condition, value: unknown, settings: Settings): Issue {
+  const { number, path, op } = condition;
+  if (op === "within")
+    return { told: `expected ${(condition.value as readonly string[]).join(" or ")}` };
+  if (number === null)
+    return issueFor(
+      condition,
+      value === undefined ? `it has nothing at ${path}` : `the value at ${path} is another`,
+    );
+  return issueFor(
+    condition,
+    requirementOf(condition),
+    `, received ${shown(condition, value, settings)}`,
+  );
+}
+
+/** An issue of an assertion says which it is; a short form says what it says. */
+export function issueFor({ number }: Condition, why: string, received?: string): Issue {
+  const told = number === null ? `but ${why}` : `but assertion ${number} failed: ${why}`;
+  return received === undefined ? { told } : { told, said: `${told}${received}` };
+}
+
+function holds({ op, value }: Condition, received: unknown): boolean {
+  switch (op) {
+    case "within":
+      return (value as readonly string[]).some((range) => contains(range, Number(received)));
+    case "exists":
+      return received !== undefined;
+    case "notExists":
+      return received === undefined;
+    case "equals":
+      return received === value;
+    case "notEquals":
+      return received !== value;
+    case "contains":
+      return includes(received, value);
+    case "notContains":
+      return !includes(received, value);
+    case "lessThan":
+      return numberIn(received) < Number(value);
+    case "greaterThan":
+      return numberIn(received) > Number(value);
+    case "matches":
+      throw new Error("An expression is searched for.");
+  }
+}
+
+function contains(range: string, status: number): boolean {
+  const [from, to = from] = range.split("-");
+  return Number(from) <= status && status <= Number(to);
+}
+
+function includes(received: unknown, value: Condition["value"]): boolean {
+  if (Array.isArray(received)) return received.includes(value);
+  return typeof received === "string" && typeof value === "string" && received.includes(value);
+}
+
+/** A number, also where it is written as text; NaN, which is neither less nor greater, for anything else. */
+function numberIn(received: unknown): number {
+  if (typeof received === "number") return received;
+  const text = typeof received === "string" ? received.trim() : "";
+  return /^-?\d{1,15}(\.\d{1,15})?$/.test(text) ? Number(text) : Number.NaN;
+}
+
+async function matches(
+  expression: string,
+  received: unknown,
+  context: SearchContext,
+): Promise<Searched> {
+  if (!["string", "number", "boolean"].includes(typeof received)) return false;
+  return isFound(expression, String(received), context.inTurn, context.signal);
+}
+
+const subjects: Record<Assertion["source"], string> = {
+  status: "the status",
+  header: "the header",
+  body: "the body",
+  json: "the value at",
+  latency: "the latency in ms",
+  certificateDays: "the days until the certificate ends",
+  redirectCount: "the number of redirects",
+};
+
+const requirements: Record<Condition["op"], string> = {
+  within: "must be within",
+  equals: "must be",
+  notEquals: "must not be",
+  contains: "must contain",
+  notContains: "must not contain",
+  matches: "must match",
+  lessThan: "must be less than",
+  greaterThan: "must be greater than",
+  exists: "must be there",
+  notExists: "must not be there",
+};
+
+/** `the value at $.queue must be less than 100`. */
+function requirementOf({ source, path, op, value }: Condition): string {
+  const subject = path === null ? subjects[source] : `${subjects[source]} ${excerpt(path)}`;
+  const compares = op !== "exists" && op !== "notExists";
+  return `${subject} ${requirements[op]}${compares ? ` ${quoted(value)}` : ""}`;
+}
+
+/** So much of what was received is shown. */
+const maxShown = 100;
+
+/** The longest start of a body in which what may be shown is known to hold no credential. */
+export const startNeeded = maxShown + 2 * 8192;
+
+const credentialName = /auth|cookie|credential|token|secret|passw|session|signature|key\b/i;
+
+function shown({ source, path }: Condition, value: unknown, settings: Settings): string {
+  const text = typeof value === "string" ? value : "";
+  const isCredential =
+    (source === "header" || source === "json") && credentialName.test(path ?? "");
+  if (
+    value !== undefined &&
+    (isCredential || credentialsOf(settings).some((one) => text.includes(one)))
+  )
+    return "what may hold a credential and is not shown";
+  return quoted(value);
+}
+
+function quoted(value: unknown): string {
+  if (value === undefined) return "nothing";
+  if (Array.isArray(value)) return "a list";
+  if (typeof value === "object" && value !== null) return "an object";
+  return typeof value === "string" ? `"${excerpt(value, maxShown)}"` : String(value);
+}
+
+/** Values of these are no secrets, although the monitor's headers are write-only as a whole. */
+const plainHeader = /^(accept.*|cache-control|content-type|pragma|user-agent)$/i;
+
+/** What the monitor sends and nobody is shown, as an answer may repeat it. */
+function credentialsOf({ basicAuth, bearerToken, headers }: Settings): string[] {
+  const { username = "", password } = basicAuth ?? {};
+  const pair = `${username}:${password ?? ""}`;
+  const sent = [
+    bearerToken,
+    password,
+    password == null ? null : Buffer.from(pair).toString("base64"),
+    ...Object.entries(headers).map(([name, value]) => (plainHeader.test(name) ? null : value)),
+  ];
+  return sent
+    .filter((text): text is string => typeof text === "string" && text !== "")
+    .flatMap((text) => [text, JSON.stringify(text).slice(1, -1), encodeURIComponent(text)]);
+}

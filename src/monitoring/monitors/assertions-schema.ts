@@ -1,0 +1,125 @@
+import { z } from "zod";
+import { assertionLimits } from "../../core/limits.ts";
+
+const { ofMonitor, path: maxPath, value: maxValue, expression: maxExpression } = assertionLimits;
+
+const lone = "must be valid Unicode, without lone surrogates";
+const text = (max: number) =>
+  z
+    .string()
+    .max(max)
+    .refine((value) => value.isWellFormed(), lone);
+
+export const JsonPath = text(maxPath)
+  .regex(
+    /^\$(\.[\p{L}_][\p{L}\p{N}_-]*|\[(0|[1-9]\d{0,8})\]|\['[^'\\\p{Cc}]*'\]|\["[^"\\\p{Cc}]*"\])*$/u,
+    "must be a path such as $.data.items[0]['state']: names, quoted names and indexes",
+  )
+  .meta({ example: "$.status" });
+
+const HeaderName = text(maxPath).regex(
+  /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$/,
+  "must be the name of a header, such as Content-Type",
+);
+
+const compared = ["equals", "notEquals", "lessThan", "greaterThan"] as const;
+const searched = ["contains", "notContains", "matches"] as const;
+const present = ["exists", "notExists"] as const;
+
+export const assertionOps = [...compared, ...searched, ...present] as const;
+export type AssertionOp = (typeof assertionOps)[number];
+
+type Source = {
+  /** What may be asked of it. */
+  ops: readonly AssertionOp[];
+  /** What names the part that is meant; null where the whole is. */
+  path: z.ZodType<string> | null;
+  /** What it is by its nature. */
+  is: "number" | "text" | "any";
+};
+
+/** What an answer is judged by. */
+export const assertionSources = {
+  status: { ops: compared, path: null, is: "number" },
+  header: { ops: assertionOps, path: HeaderName, is: "text" },
+  body: { ops: assertionOps, path: null, is: "text" },
+  json: { ops: assertionOps, path: JsonPath, is: "any" },
+  latency: { ops: compared, path: null, is: "number" },
+  certificateDays: { ops: [...compared, ...present], path: null, is: "number" },
+  redirectCount: { ops: compared, path: null, is: "number" },
+} as const satisfies Record<string, Source>;
+
+export type AssertionSource = keyof typeof assertionSources;
+
+type Scalar = string | number | boolean | null;
+
+/** What would be right as the value; null where this one is. */
+function valueIssue(source: Source, op: AssertionOp, value: Scalar): string | null {
+  const of = typeof value;
+  switch (op) {
+    case "exists":
+    case "notExists":
+      return value === null ? null : `must be null or left out: ${op} compares with nothing`;
+    case "lessThan":
+    case "greaterThan":
+      return of === "number" ? null : `must be a number: ${op} compares numbers`;
+    case "matches":
+      if (of !== "string" || value === "") return "must be a regular expression";
+      return Array.from(value as string).length > maxExpression
+        ? `must have at most ${maxExpression} characters: it is a regular expression`
+        : null;
+    case "contains":
+    case "notContains":
+      if (value === null || value === "") return "must be what is looked for, and not empty";
+      return of === "string" || source.is === "any" ? null : "must be text in quotes";
+    default:
+      if (source.is === "number") return of === "number" ? null : "must be a number";
+      return of === "string" || source.is === "any" ? null : "must be text in quotes";
+  }
+}
+
+export const Assertion = z
+  .strictObject({
+    source: z.enum(Object.keys(assertionSources) as [AssertionSource]).meta({
+      description:
+        "`latency` is in milliseconds, `certificateDays` are the days until the certificate ends.",
+    }),
+    path: text(maxPath).nullable().default(null).meta({
+      description: "The name of a `header`, or the path of a value in `json`; null for the others.",
+    }),
+    op: z.enum(assertionOps).meta({
+      description:
+        "`lessThan` and `greaterThan` compare numbers, `matches` takes a regular expression as RE2 has them. Where there is nothing, only `notEquals`, `notContains` and `notExists` hold.",
+    }),
+    value: z
+      .union([text(maxValue), z.number(), z.boolean()])
+      .nullable()
+      .default(null)
+      .meta({ description: 'Of the type that is meant: `200`, `true` and `"200"` differ.' }),
+  })
+  .superRefine(({ source: name, path, op, value }, context) => {
+    const issue = (field: string, message: string) =>
+      context.addIssue({ code: "custom", path: [field], message });
+    const source: Source = assertionSources[name];
+    if (source.path === null) {
+      if (path !== null) issue("path", `must be null or left out: ${name} has no parts`);
+    } else {
+      const found = source.path.safeParse(path ?? "");
+      if (!found.success) issue("path", found.error.issues[0]?.message ?? "is not valid");
+    }
+    if (!source.ops.includes(op))
+      return issue("op", `must be one of: ${source.ops.join(", ")}, as the source is ${name}`);
+    const wrong = valueIssue(source, op, value);
+    if (wrong !== null) issue("value", wrong);
+  })
+  .meta({ id: "Assertion" });
+export type Assertion = z.infer<typeof Assertion>;
+
+export const Assertions = z
+  .array(Assertion)
+  .max(ofMonitor)
+  .meta({
+    description:
+      "What else the answer must fulfil, all of it. `expectedStatus`, `keyword`, `keywordAbsent`, `jsonPath` and `jsonEquals` are short forms of common ones and hold as well.",
+    example: [{ source: "json", path: "$.queue", op: "lessThan", value: 100 }],
+  });

@@ -1,0 +1,141 @@
+import { describe, expect, test } from "bun:test";
+import { RE2JS } from "re2js";
+import { expressionIssue, isFound, type Searched } from "../../src/core/expressions.ts";
+
+/** Expressions that hold a backtracking engine for years, or make an automaton explode. */
+const bad = [
+  "(a+)+$",
+  "([a-zA-Z]+)*$",
+  "(a|aa)+$",
+  "(a|a?)+$",
+  "(.*a){20}$",
+  "(a*)*b",
+  "(a*)*$",
+  "((a*)*)*c",
+  "(x+x+)+y",
+  "(x*)*y",
+  "^(([a-z])+.)+[A-Z]([a-z])+$",
+  "^(a?){25}(a){25}$",
+  "(a|b)*a(a|b){15}$",
+  "(a|b)*a(a|b){30}c",
+  "a.{100}c",
+  "a.{400}c",
+  ".*.*=.*",
+  "(.*)(.*)(.*)(.*)(.*)(.*)c",
+  "(\\w+\\s?)*$",
+  "(\\s+)+$",
+  "\\s+$",
+  "^\\s+|\\s+$",
+  "(\\d+)*x",
+  "(ab|a|b)*c",
+  "(?:a?){50}a{50}c",
+  "a{0,50}a{50}c",
+  "(?i)(foo|bar|baz)+z",
+  "[^x]*[^y]*[^z]*q",
+  "^(([a-zA-Z0-9]+)[._-]?)+@",
+  "^([a-zA-Z0-9])(([\\-.]|[_]+)?([a-zA-Z0-9]+))*(@){1}[a-z0-9]+",
+  "(([^<>]+)|(<[^>]*>))*;",
+  "<(\\w+)[^>]*>(.*)</(\\w+)>!",
+  '"(?:[^"\\\\]|\\\\.)*!',
+  "^(?:(?:a|b)+)+$",
+  "(.+)+\\z",
+  "(?s)(.*)*X",
+  "(?s).*.*.*X",
+  "(?m)^(a+)+$",
+  "\\b(\\w+)+\\b!",
+  "(\\pL+)+!",
+  "([\\pL\\pN]+\\s*)+\\?",
+  "(a+b?)+c",
+  "(a?b?c?)*d",
+  "((a|b|c)+d?)+e",
+  "(a{1,20}){1,20}c",
+  "(.*a.*b){50}c",
+  "(?:.*,){11}P",
+  "^(.*?,){11}P",
+  "(0|1|a|b)*1(0|1|a|b){10}x",
+  "(a+a+a+a+a+)+z",
+];
+
+const letters = (length: number) => {
+  let state = 1;
+  return Array.from({ length }, () => {
+    state = (state * 48_271) % 2_147_483_647;
+    return state % 2 === 0 ? "a" : "b";
+  }).join("");
+};
+
+const at = (work: () => Promise<Searched>) => work();
+
+describe("an expression", () => {
+  test("is found where RE2 finds it, whatever the expression and the text", async () => {
+    const texts = ["", "a", "b\n", "ab=aab c", "Größe 😀 1,2", "foobarbazz", letters(300)];
+    const usual = ["^$", "\\bab\\b", "(?i)GRÖSSE|größe", "a$", "^b$", "(?m)^b$", ".😀.\\d", "\\Ba"];
+    for (const expression of [...bad, ...usual])
+      for (const text of texts)
+        expect([expression, text, await isFound(expression, text, at)]).toEqual([
+          expression,
+          text,
+          RE2JS.compile(expression).test(text),
+        ]);
+  });
+
+  test("that is too long when written out is refused before it is compiled", async () => {
+    for (const long of [
+      "(\\w{30}){30}",
+      `(${"abcdefghij".repeat(40)}){1000}`,
+      "a{1000}".repeat(60),
+    ])
+      expect(await expressionIssue(long)).toBe(
+        "must be a simpler expression: its counted repetitions make it too long",
+      );
+    for (const fine of [...bad, "[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", "\\pL{1,50}"])
+      expect([fine, await expressionIssue(fine)]).toEqual([fine, null]);
+  });
+
+  test("that RE2 does not know says why, without the expression", async () => {
+    for (const [wrong, why] of [
+      ["(a", "missing closing )"],
+      ["a**", "invalid nested repetition operator"],
+      ["(?=a)", "invalid or unsupported Perl syntax"],
+      ["(a)\\1", "invalid escape sequence"],
+      ["[b-a]", "invalid character class range"],
+      ["a{1001}", "invalid repeat count"],
+    ] as const)
+      expect(await expressionIssue(wrong)).toBe(
+        `must be a regular expression as RE2 has them: ${why}`,
+      );
+  });
+});
+
+describe("a long search", () => {
+  const text = letters(1024 * 1024);
+  const explodes = "(a|b)*a(a|b){30}c";
+
+  test("lets the event loop turn, and is given up after so much work", async () => {
+    let turns = 0;
+    let over = false;
+    const count = () => {
+      turns++;
+      if (!over) setImmediate(count);
+    };
+    const found = await isFound(explodes, text, (rest) => {
+      count();
+      return rest();
+    });
+    over = true;
+    expect(found).toBe("too much work");
+    expect(turns).toBeGreaterThan(3);
+  });
+
+  test("ends with the check that it is for", async () => {
+    const ending = new AbortController();
+    ending.abort();
+    const found = isFound(explodes, text, (rest) => rest(), ending.signal);
+    expect(await found).toBe("too much work");
+  });
+
+  test("needs no turn of its own where the text is short", async () => {
+    const never = () => Promise.reject(new Error("It waits for its turn."));
+    for (const expression of bad) await isFound(expression, text.slice(0, 64), never);
+  });
+});

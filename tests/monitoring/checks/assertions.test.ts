@@ -1,0 +1,278 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import {
+  type Assertion,
+  assertionOps,
+  type AssertionSource,
+} from "../../../src/monitoring/monitors/assertions-schema.ts";
+import { conditionsOf, issueOf } from "../../../src/monitoring/checks/assertions.ts";
+import { type MonitorSettings, NewMonitor } from "../../../src/monitoring/monitors/schema.ts";
+import { check, contextOf } from "../../support/checking.ts";
+import { canary } from "../../support/samples.ts";
+import { answer, redirect, target, type Target } from "../../support/target.ts";
+
+let site: Target;
+beforeAll(async () => void (site = await target()));
+afterAll(() => site[Symbol.asyncDispose]());
+
+type Written = Partial<Assertion>;
+
+function settingsWith(assertions: readonly Written[], fields: object = {}) {
+  const monitor = { type: "http", name: "Target", url: site.at(), assertions, ...fields };
+  return NewMonitor.parse(monitor) as unknown as MonitorSettings<"http">;
+}
+
+/** What is wrong with a value that was received; null for nothing. */
+async function issue(assertion: Written, value: unknown, fields: object = {}) {
+  const settings = settingsWith([assertion], fields);
+  const condition = conditionsOf(settings).at(-1);
+  if (condition === undefined) throw new Error("There is no condition.");
+  return issueOf(condition, { value }, settings, contextOf());
+}
+
+const holds = async (assertion: Written, value: unknown) =>
+  (await issue(assertion, value)) === null;
+
+describe("an assertion holds", () => {
+  const at = { source: "json", path: "$.a" } as const;
+  const cases: Record<
+    Assertion["op"],
+    [value: Assertion["value"], good: unknown[], bad: unknown[]][]
+  > = {
+    equals: [
+      ["1", ["1"], [1, "", "11", undefined]],
+      [1, [1], ["1", true, 1.5, undefined]],
+      [false, [false], [0, "", null, undefined]],
+      [null, [null], [undefined, 0, "null"]],
+    ],
+    notEquals: [
+      ["1", [1, undefined, null], ["1"]],
+      [null, [undefined, 0], [null]],
+    ],
+    contains: [
+      ["b", ["abc", ["b"]], ["B", ["abc"], 7, null, undefined]],
+      [7, [[7]], [["7"], 7, "7"]],
+    ],
+    notContains: [["b", ["B", ["abc"], undefined, 7], ["abc", ["b"]]]],
+    matches: [
+      ["^a+$", ["a", "aaa"], ["ab", "", undefined, null, ["a"]]],
+      ["^4\\d$", [42, "42"], [402]],
+      ["(?i)größe", ["GRÖSSE: größe"], ["grosse"]],
+    ],
+    lessThan: [[10, [9, "9.5", " -3 "], [10, "10", "9 of 10", "", null, [1], undefined]]],
+    greaterThan: [[10, [11, "10.5"], [10, "abc", "0x20", "Infinity", undefined]]],
+    exists: [[null, ["", 0, null, false, {}], [undefined]]],
+    notExists: [[null, [undefined], ["", 0, null, false]]],
+  };
+  for (const op of assertionOps)
+    test(`that ${op}`, async () => {
+      for (const [value, good, bad] of cases[op]) {
+        for (const received of good)
+          expect([value, received, await holds({ ...at, op, value }, received)]).toEqual([
+            value,
+            received,
+            true,
+          ]);
+        for (const received of bad)
+          expect([value, received, await holds({ ...at, op, value }, received)]).toEqual([
+            value,
+            received,
+            false,
+          ]);
+      }
+    });
+});
+
+describe("a check is judged by", () => {
+  const page = answer(201, '{"queue":120,"tags":["eu"],"note":null}', {
+    "content-type": "application/json",
+    "x-depth": "7",
+  });
+  type Case = [good: Written, bad: Written, received: string | RegExp];
+  const sources: Record<Exclude<AssertionSource, "certificateDays">, Case[]> = {
+    status: [
+      [
+        { op: "lessThan", value: 300 },
+        { op: "notEquals", value: 201 },
+        "the status must not be 201, received 201",
+      ],
+    ],
+    header: [
+      [
+        { path: "CONTENT-Type", op: "equals", value: "application/json" },
+        { path: "Content-Type", op: "matches", value: "^text/" },
+        'the header Content-Type must match "^text/", received "application/json"',
+      ],
+      [
+        { path: "X-Depth", op: "lessThan", value: 8 },
+        { path: "X-Gone", op: "exists" },
+        "the header X-Gone must be there, received nothing",
+      ],
+    ],
+    body: [
+      [
+        { op: "contains", value: "queue" },
+        { op: "contains", value: "Queue" },
+        'the body must contain "Queue", received "{"queue":120,"tags":["eu"],"note":null}"',
+      ],
+      [
+        { op: "matches", value: '"queue":1\\d\\d,' },
+        { op: "notContains", value: "queue" },
+        'the body must not contain "queue", received "{"queue":120,"tags":["eu"],"note":null}"',
+      ],
+      [
+        { op: "exists" },
+        { op: "equals", value: "" },
+        'the body must be "", received "{"queue":120,"tags":["eu"],"note":null}"',
+      ],
+    ],
+    json: [
+      [
+        { path: "$.tags", op: "contains", value: "eu" },
+        { path: "$.queue", op: "lessThan", value: 100 },
+        "the value at $.queue must be less than 100, received 120",
+      ],
+      [
+        { path: "$.note", op: "equals", value: null },
+        { path: "$.tags", op: "equals", value: "eu" },
+        'the value at $.tags must be "eu", received a list',
+      ],
+      [
+        { path: "$.none", op: "notExists" },
+        { path: "$.none", op: "greaterThan", value: 0 },
+        "the value at $.none must be greater than 0, received nothing",
+      ],
+    ],
+    latency: [
+      [
+        { op: "lessThan", value: 60_000 },
+        { op: "greaterThan", value: 60_000 },
+        /^the latency in ms must be greater than 60000, received \d+$/,
+      ],
+    ],
+    redirectCount: [
+      [
+        { op: "equals", value: 1 },
+        { op: "equals", value: 0 },
+        "the number of redirects must be 0, received 1",
+      ],
+    ],
+  };
+  for (const [source, cases] of Object.entries(sources))
+    test(`the ${source}, and says which assertion failed and what was received`, async () => {
+      site.reply(page, "/page");
+      site.reply(redirect("/page"), "/");
+      for (const [good, bad, received] of cases) {
+        const assertions = [good, bad].map((each) => ({ source, ...each }));
+        const url = site.at();
+        const up = await check("http", { url, assertions: assertions.slice(0, 1) });
+        expect([source, up.message, up.status]).toEqual([source, up.message, "up"]);
+        const down = await check("http", { url, assertions });
+        expect(down.status).toBe("down");
+        const [, said = ""] =
+          /^HTTP 201 \(Created\), but assertion 2 failed: (.+)\.$/s.exec(down.said ?? "") ?? [];
+        if (typeof received === "string") expect(said).toBe(received);
+        else expect(said).toMatch(received);
+        expect(down.message).toBe(`${down.said?.replace(/, received .*/s, "")}.`);
+      }
+    });
+
+  test("the days of its certificate, where it has one", async () => {
+    site.reply(answer(), "/");
+    const said = async (op: string) => {
+      const assertions = [{ source: "certificateDays", op }];
+      return (await check("http", { url: site.at(), assertions })).said ?? "holds";
+    };
+    expect(await said("notExists")).toBe("holds");
+    expect(await said("exists")).toEndWith("must be there, received nothing.");
+  });
+
+  test("all of it, the short forms as well, which are told first", async () => {
+    site.reply(answer(200, "fine"), "/");
+    const assertions = [{ source: "body", op: "equals", value: "other" }];
+    const found = async (fields: object) =>
+      (await check("http", { url: site.at(), assertions, ...fields })).message;
+    expect(await found({ expectedStatus: ["404"] })).toBe("HTTP 200 (OK), expected 404.");
+    expect(await found({ keyword: "none" })).toBe("HTTP 200 (OK), but the keyword is missing.");
+    expect(await found({})).toBe(
+      'HTTP 200 (OK), but assertion 1 failed: the body must be "other".',
+    );
+    const status = [{ source: "status", op: "equals", value: 404 }];
+    site.reply(answer(404), "/");
+    const any = { url: site.at(), assertions: status, expectedStatus: ["100-599"] };
+    expect(await check("http", any)).toMatchObject({ status: "up" });
+  });
+});
+
+describe("of what was received is shown", () => {
+  const saidOf = async (assertion: Written, value: unknown, fields: object = {}) =>
+    (await issue(assertion, value, fields))?.said?.replace(/.*, received /s, "");
+
+  test("no more than its start, on one line", async () => {
+    const body = { source: "body", op: "equals", value: "x" } as const;
+    expect(await saidOf(body, `a\nb${"😀".repeat(200)}`)).toBe(`"a�b${"😀".repeat(97)}…"`);
+  });
+
+  test("nothing that is a credential by its name", async () => {
+    const hidden = "what may hold a credential and is not shown";
+    for (const path of [
+      "Set-Cookie",
+      "WWW-Authenticate",
+      "X-Auth-Token",
+      "X-Api-Key",
+      "Session-Id",
+    ])
+      expect([
+        path,
+        await saidOf({ source: "header", path, op: "equals", value: "x" }, "y"),
+      ]).toEqual([path, hidden]);
+    for (const path of ["$.access_token", "$['api-key']", "$.user.password", "$.clientSecret"])
+      expect([path, await saidOf({ source: "json", path, op: "equals", value: "x" }, "y")]).toEqual(
+        [path, hidden],
+      );
+    const none = { source: "header", path: "Set-Cookie", op: "exists" } as const;
+    expect(await saidOf(none, undefined)).toBe("nothing");
+  });
+
+  test("nothing that holds what the monitor sends as a secret, wherever it stands", async () => {
+    const secrets = {
+      bearerToken: canary,
+      basicAuth: { username: "probe", password: `p${canary}"` },
+      headers: { "X-Team": `h${canary}`, Accept: "application/json" },
+    };
+    const echo = (text: string) => answer(200, text, { "x-echo": text.slice(-200) });
+    const pair = Buffer.from(`probe:p${canary}"`).toString("base64");
+    for (const text of [canary, `Bearer ${canary}`, pair, JSON.stringify(`p${canary}"`)]) {
+      site.reply(echo(`${"x".repeat(90)}${text}`), "/echo");
+      for (const assertion of [
+        { source: "body", op: "contains", value: "none" },
+        { source: "body", op: "equals", value: "none" },
+        { source: "body", op: "matches", value: "^none" },
+        { source: "header", path: "X-Echo", op: "equals", value: "none" },
+      ]) {
+        const fields = { ...secrets, url: site.at("/echo"), assertions: [assertion] };
+        const { status, said } = await check("http", fields);
+        expect([status, said?.replace(/.*received/, "")]).toEqual([
+          "down",
+          " what may hold a credential and is not shown.",
+        ]);
+      }
+    }
+    const type = {
+      source: "header",
+      path: "Content-Type",
+      op: "equals",
+      value: "text/html",
+    } as const;
+    expect(await saidOf(type, "application/json", secrets)).toBe('"application/json"');
+  });
+
+  test("all of that to the organization alone: what may be published names the assertion", async () => {
+    site.reply(answer(200, canary), "/");
+    for (const op of ["equals", "matches", "contains"] as const) {
+      const assertions = [{ source: "body", op, value: "x" }];
+      const { message, said } = await check("http", { url: site.at(), assertions });
+      expect(message).not.toContain(canary);
+      expect(said).toContain(canary);
+    }
+  });
+});
