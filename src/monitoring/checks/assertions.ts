@@ -187,7 +187,7 @@ function quoted(value: unknown): string {
   if (value === undefined) return "nothing";
   if (Array.isArray(value)) return "a list";
   if (typeof value === "object" && value !== null) return "an object";
-  return typeof value === "string" ? `"${excerpt(value, maxShown)}"` : String(value);
+  return typeof value === "string" ? `"${excerpt(value, maxShown)}"` : JSON.stringify(value);
 }
 
 /** Values of these are no secrets, although the monitor's headers are write-only as a whole. */
