@@ -28,6 +28,7 @@ export const configured: Readonly<Record<string, readonly string[]>> = {
   "`--limit people`": ["people", "memberships", "recovery_codes", "invitations"],
   "`--limit api-keys`, and those revoked within `--keep-audit`": ["api_keys"],
   organizations: ["organizations", "organization_settings", "incident_counts"],
+  "the machines of a [cluster](cluster.md)": ["nodes", "leases", "forwarded_requests"],
   "the program itself": [
     "followers",
     "housekeeping",

@@ -269,14 +269,14 @@ export async function startApp(
   const cleaning = housekeeping({
     store,
     clock,
+    leases: shared.leases,
     log,
     kept: { results: config.keepResults, hours: config.keepHours, audit: config.keepAudit },
     async readUpTo() {
-      const position = events.position();
-      await Promise.all([alerts.save(), notices.save()]);
-      return position;
+      return events.position();
     },
     async eachMinute() {
+      await Promise.all([alerts.save(), notices.save()]);
       await store.atomic(lastSeen());
       // Somebody may have been made on the command line.
       if (await hasPeople(store)) setUp.end();

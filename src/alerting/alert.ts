@@ -43,7 +43,7 @@ type OfIncident = {
 };
 
 // Absent in alerts that an older version made.
-type OfProblem = { problem?: ProblemName; message: string };
+type OfProblem = { problem?: ProblemName; node?: string; message: string };
 
 /** What each type of alert tells; frozen when the alert is made, so that every attempt says the same. */
 export type AlertData = {

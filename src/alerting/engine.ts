@@ -1,5 +1,6 @@
+import { type Leases, perLease, underLease, whileHeld } from "../cluster/service.ts";
 import { readSince } from "../events/log.ts";
-import type { EventReader, Subscription } from "../events/reader.ts";
+import type { EventReader } from "../events/reader.ts";
 import type { SendingContext } from "./attempt.ts";
 import { fanOut } from "./fan-out.ts";
 import { channelReceivers } from "./channel-receivers.ts";
@@ -15,6 +16,7 @@ const portionMs = 100;
 const graceMs = 3_000;
 
 type Dependencies = SendingContext & {
+  leases: Leases;
   events: EventReader;
   /** How what waits for subscribers of status pages is sent. */
   subscribers: Record<"mailbox" | "webhook", Receivers>;
@@ -23,15 +25,30 @@ type Dependencies = SendingContext & {
 
 /** Tells people: follows the events, decides who hears of them, delivers until they arrive. */
 export function alertEngine(dependencies: Dependencies) {
-  const { store, clock, log, events } = dependencies;
-  const fan = fanOut(dependencies);
+  const { store, clock, log, events, leases } = dependencies;
+  const fanNow = perLease(leases, "alerting", (lease) =>
+    fanOut({ ...dependencies, store: underLease(store, lease) }),
+  );
   const receivers = { channel: channelReceivers(dependencies), ...dependencies.subscribers };
   const sending = notifier({ ...dependencies, receivers });
-  let subscription: Subscription | null = null;
+  const deciding = whileHeld(dependencies, "alerting", async () => {
+    const fan = fanNow();
+    if (fan === null) return async () => {};
+    const subscription = events.subscribe("alerting", await fan.position(), async (events) => {
+      await fan.take(events);
+      sending.wake();
+      await Bun.sleep(portionMs);
+    });
+    return async () => {
+      await subscription.stop();
+      // Where that fails, whoever goes on reads these events again and finds nothing to tell in them.
+      await fan.save().catch(() => {});
+    };
+  });
   let ticking: ReturnType<typeof setInterval> | null = null;
 
   async function tick() {
-    await fan.tick();
+    await fanNow()?.tick();
     sending.wake();
   }
 
@@ -39,11 +56,7 @@ export function alertEngine(dependencies: Dependencies) {
     metrics: async () => [...sending.metrics(), ...(await outboxMetrics(store, clock()))],
     async start() {
       await sending.start();
-      subscription = events.subscribe("alerting", await fan.position(), async (events) => {
-        await fan.take(events);
-        sending.wake();
-        await Bun.sleep(portionMs);
-      });
+      await deciding.start();
       ticking = setInterval(() => {
         tick().catch((error: unknown) =>
           log.error("deciding about alerts failed", { cause: String(error) }),
@@ -54,17 +67,16 @@ export function alertEngine(dependencies: Dependencies) {
     /** Ends what is under way; what was not delivered goes out after the next start. */
     async stop() {
       if (ticking !== null) clearInterval(ticking);
-      await subscription?.stop();
-      // Where that fails, the next start reads these events again and finds nothing to tell in them.
-      await fan.save().catch(() => {});
+      await deciding.stop();
       await sending.stop(graceMs);
     },
     /** Writes down how far it has come with the events, where nothing else did. */
-    save: () => fan.save(),
+    save: async () => fanNow()?.save(),
     /** Turns what happened into deliveries and sends what is due now: for tests, instead of `start`. */
     async runOnce() {
-      await fan.take(await readSince(store, await fan.position(), 10_000));
-      await fan.tick();
+      const fan = fanNow();
+      await fan?.take(await readSince(store, await fan.position(), 10_000));
+      await fan?.tick();
       await sending.runOnce();
     },
   };

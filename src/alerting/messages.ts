@@ -1,4 +1,5 @@
 import type { Placeholder } from "./channels/kinds-schema.ts";
+import { keyOfProblem } from "../events/problems.ts";
 import type { ProblemName, ProblemSeverity } from "../core/problems.ts";
 import { durationInWords } from "../core/text.ts";
 import type { Alert } from "./alert.ts";
@@ -93,7 +94,8 @@ export function subjectOf({ data }: Alert): string {
   if ("monitor" in data) return data.monitor.id;
   if ("incident" in data) return data.incident.id;
   if ("channel" in data) return data.channel.id;
-  return data.problem ?? "appliance";
+  const { problem: name, node } = data;
+  return name === undefined ? "appliance" : keyOfProblem({ name, ...(node && { node }) });
 }
 
 /** The page about it. */

@@ -1,8 +1,10 @@
+import { LeaseLost, type Leases, mustHold } from "../cluster/service.ts";
 import { StaleRead } from "../database/store.ts";
 import { deliveryMetrics } from "./metrics.ts";
 import { attemptMs, type SendingContext } from "./attempt.ts";
 import {
   claim,
+  claimedDeliveries,
   dropAll,
   endOvertaken,
   queueOf,
@@ -10,7 +12,7 @@ import {
   receiverRound,
   type Receivers,
   type ReceiverType,
-  releaseAll,
+  release,
   type Retry,
   type Sent,
   settled,
@@ -33,6 +35,7 @@ import {
 const leaseMs = attemptMs + 10_000;
 
 type Dependencies = Pick<SendingContext, "store" | "clock" | "log" | "signals"> & {
+  leases: Leases;
   receivers: Readonly<Record<ReceiverType, Receivers>>;
   random?: () => number;
 };
@@ -41,9 +44,9 @@ type Dependencies = Pick<SendingContext, "store" | "clock" | "log" | "signals"> 
 type Outcome = { mustWait: boolean; failing: boolean };
 
 /** Sends what waits in the outbox, one delivery a turn: a receiver that is slow delays nobody but itself. */
-export function notifier({ store, clock, log, signals, ...dependencies }: Dependencies) {
+export function notifier({ store, clock, log, signals, leases, ...dependencies }: Dependencies) {
   const { receivers, random = Math.random } = dependencies;
-  const working = new Map<string, Promise<void>>();
+  const working = new Map<string, { receiverId: string; done: Promise<void> }>();
   const rotations = new Map(
     Object.entries(receivers).map(([type, { slots }]) => [type, rotation<Waiting>(slots)]),
   );
@@ -51,7 +54,16 @@ export function notifier({ store, clock, log, signals, ...dependencies }: Depend
   const counted = deliveryMetrics();
   const round = receiverRound(store);
   let hasMore = false;
+  let hasBegun = false;
   let stopped = false;
+  leases.onChange(async () => {
+    // What is under way for whom another node is to send to comes to its end first.
+    const lost = [...working.values()].filter(({ receiverId }) => leases.of(receiverId) === null);
+    await Promise.all(lost.map(({ done }) => done));
+    if (!hasBegun || stopped) return;
+    await freeClaims();
+    wake();
+  });
 
   const nameOf = ({ organizationId, receiverId }: ReceiverKey) => `${organizationId}/${receiverId}`;
 
@@ -66,7 +78,7 @@ export function notifier({ store, clock, log, signals, ...dependencies }: Depend
 
   function serve(waiting: Waiting, rotation: Rotation<Waiting>) {
     const name = nameOf(waiting);
-    const work = sendNext(waiting)
+    const done = sendNext(waiting)
       .catch((error: unknown) => {
         const cause = String(error);
         log.error("sending failed", { [waiting.receiverType]: waiting.receiverId, cause });
@@ -80,7 +92,7 @@ export function notifier({ store, clock, log, signals, ...dependencies }: Depend
         fill(rotation);
         if (hasMore && working.size === 0) wake();
       });
-    working.set(name, work);
+    working.set(name, { receiverId: waiting.receiverId, done });
   }
 
   /** Sends what is next for a receiver; null where nothing is due. */
@@ -92,6 +104,7 @@ export function notifier({ store, clock, log, signals, ...dependencies }: Depend
     } catch (error) {
       // Another process was quicker: look again.
       if (error instanceof StaleRead) return { mustWait: false, failing: key.failing };
+      if (error instanceof LeaseLost) return null;
       throw error;
     }
   }
@@ -116,8 +129,10 @@ export function notifier({ store, clock, log, signals, ...dependencies }: Depend
     key: ReceiverKey,
     queued: Queued,
     overtaken: readonly Queued[],
-  ): Promise<Outcome> {
+  ): Promise<Outcome | null> {
     const { organizationId, receiverType } = key;
+    const lease = leases.of(key.receiverId);
+    if (lease === null) return null;
     const done = { mustWait: false, failing: false };
     const receiver = await receivers[receiverType].find(key);
     if (receiver === null) {
@@ -131,8 +146,10 @@ export function notifier({ store, clock, log, signals, ...dependencies }: Depend
       return done;
     }
     const now = clock();
+    const claimed = { ...queued, leasedUntil: now + leaseMs };
     await store.atomic([
-      ...claim(organizationId, queued, now + leaseMs, now),
+      ...mustHold([lease]),
+      ...claim(organizationId, queued, claimed.leasedUntil, now),
       ...endOvertaken(organizationId, overtaken),
     ]);
     counted.ended(to, "delivered", overtaken.length);
@@ -159,7 +176,7 @@ export function notifier({ store, clock, log, signals, ...dependencies }: Depend
       !hasArrivedPartly({ progress });
     const note = verdict.outcome === "delivered" ? (verdict.note ?? null) : null;
     await store.atomic([
-      ...settled(organizationId, queued, attempt, { retry, progress }, endedAt),
+      ...settled(organizationId, claimed, attempt, { retry, progress }, endedAt),
       ...receiver.after(attempt, { note, isLost: looksLost, now: endedAt }),
     ]);
     counted.attempted(to, isDelivered ? "delivered" : "failed", attempt.durationMs);
@@ -188,12 +205,26 @@ export function notifier({ store, clock, log, signals, ...dependencies }: Depend
     const { waiting, isMore } = await round.find(clock());
     for (const [type, rotation] of rotations) {
       rotation.replace(
-        waiting.filter((one) => one.receiverType === type && !working.has(nameOf(one))),
+        waiting.filter(
+          (one) =>
+            one.receiverType === type &&
+            !working.has(nameOf(one)) &&
+            leases.of(one.receiverId) !== null,
+        ),
       );
       fill(rotation);
     }
     hasMore = isMore;
     return isMore;
+  }
+
+  /** Frees what nobody is sending any more: only whoever has a receiver's lease sends to it. */
+  async function freeClaims() {
+    const claimed = await claimedDeliveries(store);
+    const left = claimed.filter(
+      (one) => leases.of(one.receiverId) !== null && !working.has(nameOf(one)),
+    );
+    if (left.length > 0) await store.atomic(left.map(release));
   }
 
   function wake() {
@@ -203,25 +234,31 @@ export function notifier({ store, clock, log, signals, ...dependencies }: Depend
     );
   }
 
+  const idle = () => Promise.all([...working.values()].map(({ done }) => done));
+
   return {
     metrics: () => counted.families(),
-    /** Frees what a crash left claimed: a data directory has one process. */
-    start: () => store.atomic([releaseAll]),
+    /** Frees what a crash left claimed. */
+    start() {
+      hasBegun = true;
+      return freeClaims();
+    },
     /** Sends what is due now; to be called often. */
     wake,
     /** Lets attempts under way come to their end, for so many milliseconds; then cuts them off: they are made again. */
     async stop(graceMs: number) {
       stopped = true;
       const cut = setTimeout(() => cancelling.abort(), graceMs);
-      await Promise.all(working.values());
+      await idle();
       clearTimeout(cut);
     },
     /** Sends what is due now and waits for it: for tests. */
     async runOnce() {
+      hasBegun = true;
       let isMore = true;
       while (isMore) {
         isMore = await serveAll();
-        while (working.size > 0) await Promise.all(working.values());
+        while (working.size > 0) await idle();
       }
     },
   };

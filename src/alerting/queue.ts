@@ -183,11 +183,23 @@ export function claim(organizationId: string, queued: Queued, leasedUntil: numbe
   ];
 }
 
-/** Makes every delivery free to be claimed: right only where nobody else can be sending. */
-export const releaseAll: Statement = {
-  text: "update deliveries set leased_until = null where due_at is not null and leased_until is not null",
-  parameters: [],
-};
+export type Claimed = ReceiverKey & { id: string; leasedUntil: number };
+
+/** What is being sent, or was when a process ended. */
+export const claimedDeliveries = (store: Store) =>
+  store.query<Claimed>(
+    `select organization_id as organizationId, receiver_type as receiverType,
+       receiver_id as receiverId, id, leased_until as leasedUntil
+     from deliveries where due_at is not null and leased_until is not null`,
+    [],
+  );
+
+/** Makes a delivery free to be claimed anew: right only where nobody else can be sending it. */
+export const release = ({ organizationId, id, leasedUntil }: Claimed): Statement => ({
+  text: `update deliveries set leased_until = null
+    where organization_id = ? and id = ? and due_at is not null and leased_until = ?`,
+  parameters: [organizationId, id, leasedUntil],
+});
 
 /** Ends a delivery that nobody is to get. */
 export function skip(organizationId: string, deliveryId: string, reason: string): Statement {
@@ -228,12 +240,12 @@ export function statusAfter(retry: Retry | null, progress: Progress | null) {
 
 const insertAttempt = insertInto(deliveryAttempts);
 const claimedText = mustText(`exists (select 1 from deliveries
-  where organization_id = ? and id = ? and status = 'sending' and attempts = ?)`);
+  where organization_id = ? and id = ? and status = 'sending' and attempts = ? and leased_until = ?)`);
 
 /** Writes down an attempt and what it means for its delivery; `retry` is null where it was delivered, `progress` where that was to everybody or nobody. */
 export function settled(
   organizationId: string,
-  { id, attempts, dueAt }: Queued,
+  { id, attempts, dueAt, leasedUntil }: Queued,
   attempt: Attempt,
   { retry, progress }: { retry: Retry | null; progress: Progress | null },
   now: number,
@@ -242,7 +254,7 @@ export function settled(
   return [
     {
       ...claimedText,
-      parameters: [organizationId, id, attempts],
+      parameters: [organizationId, id, attempts, leasedUntil],
       otherwise: () => new StaleRead(),
     },
     {

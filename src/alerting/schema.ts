@@ -173,6 +173,10 @@ const channelData = z.object({
 const problemData = {
   alertId,
   problem: z.enum(problemNames).meta({ description: "What of the appliance itself it is." }),
+  node: z
+    .string()
+    .optional()
+    .meta({ description: "Id of the machine that has it, where several serve the same data." }),
   message: z.string(),
   url,
 };

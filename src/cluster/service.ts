@@ -3,6 +3,7 @@ import { type Clock, timestamp } from "../core/clock.ts";
 import { AppError } from "../core/errors.ts";
 import { newId } from "../core/ids.ts";
 import type { Log } from "../core/log.ts";
+import type { Problem } from "../core/problems.ts";
 import type { Prepared, Statement, Store } from "../database/store.ts";
 import { forwarding } from "./forwarding.ts";
 import {
@@ -44,6 +45,8 @@ export type Lease = {
 
 /** What this node does of what one node does for all. */
 export type Leases = {
+  /** Which of several nodes this is; null where there is one. */
+  node: { id: string; name: () => string } | null;
   /** Null while another node has it, or may soon. */
   named(name: NamedLease): Lease | null;
   /** The same for whatever is about the record with this id. */
@@ -90,10 +93,81 @@ export function underLease(store: Store, lease: Lease): Store {
   };
 }
 
+/** The problem as one of this machine, where there are others. */
+export function ofNode<T extends Pick<Problem, "node"> & Partial<Problem>>(
+  { node }: Pick<Leases, "node">,
+  problem: T,
+): T {
+  if (node === null) return problem;
+  const { message } = problem;
+  const told = message !== undefined && { message: `${node.name()}: ${message}` };
+  return { ...problem, node: node.id, ...told };
+}
+
+/** What is made for each time that this node gets the lease; null while it has not. */
+export function perLease<T>(leases: Leases, name: NamedLease, make: (lease: Lease) => T) {
+  let made: { lease: Lease; value: T } | null = null;
+  return (): T | null => {
+    const lease = leases.named(name);
+    if (lease === null) return null;
+    if (made?.lease !== lease) made = { lease, value: make(lease) };
+    return made.value;
+  };
+}
+
+/**
+ * Does something for as long as this node has the lease: `begin` returns what ends it. From `start` to
+ * `stop`.
+ */
+export function whileHeld(
+  { leases, log }: { leases: Leases; log: Log },
+  name: NamedLease,
+  begin: () => Promise<() => Promise<void>>,
+) {
+  let isOn = false;
+  let under: Lease | null = null;
+  let end: (() => Promise<void>) | null = null;
+  let changing: Promise<void> = Promise.resolve();
+  let retry: ReturnType<typeof setTimeout> | null = null;
+  leases.onChange(follow);
+
+  function follow(): Promise<void> {
+    changing = changing.then(change).catch((error: unknown) => {
+      log.error("work can't be begun", { lease: name, cause: String(error) });
+      retry = setTimeout(() => void follow(), retryMs);
+    });
+    return changing;
+  }
+
+  async function change() {
+    const lease = isOn ? leases.named(name) : null;
+    if (lease === under) return;
+    const endBefore = end;
+    [under, end] = [null, null];
+    await endBefore?.();
+    if (lease === null) return;
+    end = await begin();
+    under = lease;
+  }
+
+  return {
+    start() {
+      isOn = true;
+      return follow();
+    },
+    stop() {
+      isOn = false;
+      if (retry !== null) clearTimeout(retry);
+      return follow();
+    },
+  };
+}
+
 const everything: Lease = { name: "everything", epoch: 0, owner: null };
 
 /** The leases of a node that is the only one: it has them all. */
 export const soleNode: Leases = {
+  node: null,
   named: () => everything,
   of: () => everything,
   onChange() {},
@@ -271,6 +345,7 @@ export function clusterNode({
   }
 
   return {
+    node,
     named: find,
     of: (id) => find(shardOf(id)),
     forward: (id, request) => forwarded.forward(shardOf(id), request),

@@ -1,3 +1,5 @@
+import { dayMs } from "../core/clock.ts";
+import { type Sweeping, sweepRows } from "../database/portions.ts";
 import {
   insertInto,
   mustText,
@@ -105,6 +107,11 @@ export const findBeats = (store: Store) =>
 export const findLeases = (store: Store) =>
   store.query<LeaseRow>("select name, owner, epoch from leases", []);
 
+export async function nodeIds(store: Store): Promise<ReadonlySet<string>> {
+  const rows = await store.query<{ id: string }>("select id from nodes", []);
+  return new Set(rows.map(({ id }) => id));
+}
+
 export const insertRequest = insertInto(forwardedRequests);
 
 export type ForwardedRequest = typeof forwardedRequests.$inferSelect;
@@ -125,8 +132,6 @@ export const removeRequest = (id: string): Statement => ({
   parameters: [id],
 });
 
-/** Removes nodes that have shown no sign of themselves since then. */
-export const removeNodes = (before: number): Statement => ({
-  text: "delete from nodes where beat_at < ?",
-  parameters: [before],
-});
+/** Forgets machines that have shown no sign of themselves for a day. */
+export const sweepNodes = (sweeping: Sweeping): Promise<void> =>
+  sweepRows(sweeping, "nodes", "beat_at < ?", [sweeping.now - dayMs]);

@@ -17,6 +17,8 @@ export type ProblemSeverity = (typeof problemSeverities)[number];
 /** What is wrong with the appliance itself. */
 export type Problem = {
   name: ProblemName;
+  /** Id of the machine that has it, where several serve the same data; else it is everybody's. */
+  node?: string;
   /** How far it has come: told again where that changes. */
   stage: string;
   severity: ProblemSeverity;

@@ -56,9 +56,9 @@ type EventData = Record<CheckedType, StateChange> &
   Record<"channel.failed", { message: string }> &
   Record<
     "appliance.troubled",
-    { problem: ProblemName; severity: ProblemSeverity; message: string }
+    { problem: ProblemName; node?: string; severity: ProblemSeverity; message: string }
   > &
-  Record<"appliance.recovered", { problem: ProblemName; message: string }> &
+  Record<"appliance.recovered", { problem: ProblemName; node?: string; message: string }> &
   Record<"maintenance.started" | "maintenance.ended", { startsAt: string; endsAt: string }>;
 
 type CheckedType = `monitor.${StoredStatus}`;

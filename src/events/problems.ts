@@ -2,6 +2,10 @@ import { timestamp } from "../core/clock.ts";
 import type { Problem, ProblemName } from "../core/problems.ts";
 import type { Prepared, Store } from "../database/store.ts";
 
+/** What one machine's problem is kept under, and what alerts of it are about. */
+export const keyOfProblem = ({ name, node }: Pick<Problem, "name" | "node">): string =>
+  node === undefined ? name : `${name}@${node}`;
+
 /** A problem that an organization was told of, and not yet of its end. */
 export type OpenProblem = Problem & {
   organizationId: string;
@@ -20,12 +24,16 @@ export async function organizationsOfAdministrators(store: Store): Promise<strin
   return rows.map(({ id }) => id);
 }
 
-export function openProblems(store: Store): Promise<OpenProblem[]> {
-  return store.query(
-    `select organization_id as organizationId, name, stage, severity, message, since, until
+export async function openProblems(store: Store): Promise<OpenProblem[]> {
+  const rows = await store.query<Omit<OpenProblem, "name" | "node"> & { key: string }>(
+    `select organization_id as organizationId, name as key, stage, severity, message, since, until
      from problems order by since, name`,
     [],
   );
+  return rows.map(({ key, ...problem }) => {
+    const [name, node] = key.split("@") as [ProblemName, string?];
+    return { ...problem, name, ...(node !== undefined && { node }) };
+  });
 }
 
 /**
@@ -35,17 +43,22 @@ export function openProblems(store: Store): Promise<OpenProblem[]> {
  */
 export function problemBegins(
   organizationIds: readonly string[],
-  { name, stage, severity, message, until }: Problem,
+  { name, node, stage, severity, message, until }: Problem,
   now: number,
 ): Prepared[] {
   const at = timestamp(now);
   const ids = JSON.stringify(organizationIds);
-  const data = JSON.stringify({ problem: name, severity, message });
+  const data = JSON.stringify({ problem: name, node, severity, message });
+  const key = keyOfProblem({ name, ...(node !== undefined && { node }) });
+  const causes = (["clock", "loop"] as const).map((cause) =>
+    keyOfProblem({ name: cause, ...(node !== undefined && { node }) }),
+  );
+  const uncausedGiven = [name, JSON.stringify(causes), now];
   return [
     {
       text: `insert into events (organization_id, at, type, subject_id, data)
         select value, ?, 'appliance.troubled', ?, ? from json_each(?) where ${unknown}`,
-      parameters: [at, name, data, ids, name, stage, now, name, now],
+      parameters: [at, key, data, ids, key, stage, now, ...uncausedGiven],
     },
     {
       text: `insert into problems (organization_id, name, stage, severity, message, since, until)
@@ -53,27 +66,28 @@ export function problemBegins(
         on conflict (organization_id, name) do update set stage = excluded.stage,
           severity = excluded.severity, message = excluded.message, until = excluded.until,
           since = case when until <= ? then excluded.since else since end`,
-      parameters: [name, stage, severity, message, at, until, ids, name, now, now],
+      parameters: [key, stage, severity, message, at, until, ids, ...uncausedGiven, now],
     },
   ];
 }
 
 const uncaused = `(? <> 'checks' or not exists (select 1 from problems where organization_id = value
-    and name in ('clock', 'loop') and until > ?))`;
+    and name in (select json_each.value from json_each(?)) and until > ?))`;
 const unknown = `not exists (select 1 from problems where organization_id = value and name = ?
     and stage = ? and (until is null or until > ?)) and ${uncaused}`;
 
 /** Who was told of the problem is told that it is over: all of them, or these. */
 export function problemEnds(
-  name: ProblemName,
+  { name, node }: Pick<Problem, "name" | "node">,
   message: string,
   now: number,
   organizationIds: readonly string[] | null = null,
 ): Prepared[] {
-  const data = JSON.stringify({ problem: name, message });
+  const data = JSON.stringify({ problem: name, node, message });
+  const key = keyOfProblem({ name, ...(node !== undefined && { node }) });
   const which = "name = ? and (? is null or organization_id in (select value from json_each(?)))";
   const ids = organizationIds && JSON.stringify(organizationIds);
-  const these = [name, ids, ids];
+  const these = [key, ids, ids];
   return [
     {
       text: `insert into events (organization_id, at, type, subject_id, data)

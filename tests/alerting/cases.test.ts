@@ -409,7 +409,7 @@ test("a problem of the appliance is one case from its beginning to its end, what
     await later();
   };
   const ends = async () => {
-    await store.atomic(problemEnds("certificate", "It was renewed.", time.now));
+    await store.atomic(problemEnds({ name: "certificate" }, "It was renewed.", time.now));
     await later();
   };
   const title = "Signalbox: its own certificate ends soon";

@@ -1,3 +1,4 @@
+import { soleNode } from "../../src/cluster/service.ts";
 import { assets } from "../../src/core/assets.ts";
 import { openDataDirectory } from "../../src/database/data-directory.ts";
 import { housekeeping } from "../../src/operations/retention/service.ts";
@@ -37,6 +38,7 @@ const [dataDir = "", now = ""] = process.argv.slice(2);
 const clock = () => Number(now);
 const data = openDataDirectory(dataDir, { migrations: assets.migrations, clock });
 const keeper = housekeeping({
+  leases: soleNode,
   store: data.store,
   clock,
   log: { info() {}, warn: console.warn, error: console.error },

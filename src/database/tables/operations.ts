@@ -1,6 +1,6 @@
 import { sql } from "drizzle-orm";
 import { check, integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
-import { problemNames, problemSeverities } from "../../core/problems.ts";
+import { problemSeverities } from "../../core/problems.ts";
 import { organizationId } from "./columns.ts";
 
 /** What is wrong with the appliance itself, by who was told of it and not yet of its end. */
@@ -8,7 +8,8 @@ export const problems = sqliteTable(
   "problems",
   {
     organizationId: organizationId(),
-    name: text("name", { enum: problemNames }).notNull(),
+    /** Of the problem, and of the machine where it is one machine's. */
+    name: text("name").notNull(),
     /** How far it had come when it was told last. */
     stage: text("stage").notNull(),
     severity: text("severity", { enum: problemSeverities }).notNull(),

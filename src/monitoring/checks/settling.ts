@@ -1,3 +1,4 @@
+import { type Leases, ofNode } from "../../cluster/service.ts";
 import { type Clock, timestamp } from "../../core/clock.ts";
 import type { Log } from "../../core/log.ts";
 import { problemBegins } from "../../events/problems.ts";
@@ -18,12 +19,13 @@ type Period = "turn" | "since the last" | number;
 type Dependencies = {
   clock: Clock;
   log: Log;
+  leases: Leases;
   maintenanceOf?: (monitor: Watched) => { countsUptime: boolean } | null;
 };
 
 /** Makes of outcomes what monitors are, and hands that to the recorder. */
 export function settling(
-  { clock, log, maintenanceOf }: Dependencies,
+  { clock, log, leases, maintenanceOf }: Dependencies,
   results: Recorder,
   counted: (type: string, outcome: Outcome["status"]) => void,
 ) {
@@ -39,7 +41,7 @@ export function settling(
     log.warn("checks can't be judged", { reason: message });
     const until = at + troubleEpisodeMs;
     const problem = { name: "checks", stage: "", severity: "warning", message, until } as const;
-    results.addEvents(problemBegins([organizationId], problem, at));
+    results.addEvents(problemBegins([organizationId], ofNode(leases, problem), at));
   }
 
   /** Moves the monitor to what the outcome makes of it; returns the seconds to the next check. */

@@ -1,3 +1,4 @@
+import { type Lease, type Leases, LeaseLost, underLease } from "../../cluster/service.ts";
 import { type Clock, timestamp } from "../../core/clock.ts";
 import type { Log } from "../../core/log.ts";
 import { mapYielding } from "../../core/yielding.ts";
@@ -24,14 +25,23 @@ import {
 /** A beginning and an end are told this late at most; they hold to the millisecond. */
 const tickMs = 1_000;
 
-type Dependencies = { store: Store; clock: Clock; events: EventReader; log: Log };
+type Dependencies = {
+  store: Store;
+  clock: Clock;
+  leases: Leases;
+  events: EventReader;
+  log: Log;
+};
 
 /** Knows from the events and the clock which monitors are in maintenance, and tells when windows begin and end. */
-export function maintenanceWatch({ store, clock, events: reader, log }: Dependencies) {
+export function maintenanceWatch(dependencies: Dependencies) {
+  const { store, clock, leases, events: reader, log } = dependencies;
   const plans = new Map<string, Plan>();
   /** Monitors that listeners know to be in maintenance, by organization. */
   const announced = new Map<string, { has(id: string): boolean; keys(): Iterable<string> }>();
   let marks = new Map<string, Mark>();
+  /** Under which the marks were read: who had it before may have set others. */
+  let lease: Lease | null = null;
   let listener: ((monitorIds: readonly string[]) => void) | null = null;
   let subscription: Subscription | null = null;
   let ticking: ReturnType<typeof setInterval> | null = null;
@@ -63,6 +73,7 @@ export function maintenanceWatch({ store, clock, events: reader, log }: Dependen
   }
 
   async function readMarks() {
+    lease = leases.named("maintenance");
     marks = new Map((await findMarks(store)).map((mark) => [mark.windowId, mark]));
   }
 
@@ -117,9 +128,11 @@ export function maintenanceWatch({ store, clock, events: reader, log }: Dependen
     }
   }
 
-  /** Tells of each occurrence that it began and that it ended: what was told stands in the same write as its mark. */
+  /** Tells of each occurrence that it began and that it ended, where no other node does: what was told stands in the same write as its mark. */
   async function tell() {
     const now = clock();
+    if (leases.named("maintenance") === null) return;
+    if (leases.named("maintenance") !== lease) await readMarks();
     const running = new Map(
       [...plans.values()].flatMap((plan) => plan.runningAt(now)).map((one) => [one.window.id, one]),
     );
@@ -155,10 +168,11 @@ export function maintenanceWatch({ store, clock, events: reader, log }: Dependen
 
   /** Somebody else may have told it, or changed the window: then it is looked at again with the next tick. */
   async function write(statements: readonly Statement[]) {
+    if (lease === null) return;
     try {
-      await store.atomic(statements);
+      await underLease(store, lease).atomic(statements);
     } catch (error) {
-      if (!(error instanceof StaleRead)) throw error;
+      if (!(error instanceof StaleRead || error instanceof LeaseLost)) throw error;
     }
     await readMarks();
   }

@@ -4,7 +4,7 @@ import { type Clock, timestamp } from "../../core/clock.ts";
 import { AppError } from "../../core/errors.ts";
 import { retrying, type Statement, type Store } from "../../database/store.ts";
 import { problemTitles } from "../../alerting/messages.ts";
-import { openProblems } from "../../events/problems.ts";
+import { keyOfProblem, openProblems } from "../../events/problems.ts";
 import { appendEvent } from "../../events/log.ts";
 import type { Membership } from "../../http/session.ts";
 import type { SignedInContext } from "../../http/visitor-context.ts";
@@ -132,7 +132,7 @@ export async function deleteOrganization(by: Running, organizationId: string): P
 export async function figuresOf({ store }: Running): Promise<ApplianceFigures> {
   const open = await openProblems(store);
   // Organizations were told of the same one each by itself.
-  const problems = new Map(open.toReversed().map((one) => [one.name, one]));
+  const problems = new Map(open.toReversed().map((one) => [keyOfProblem(one), one]));
   return {
     dataBytes: await bytesOf(store),
     ...(await countsOf(store)),

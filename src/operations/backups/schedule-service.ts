@@ -98,7 +98,7 @@ export function updateBackupSchedule(
     await store.atomic([
       mustStillAdminister(session.person.id),
       ...putSchedule(store, next),
-      ...(after.enabled ? [] : problemEnds("backup", "Scheduled backups are off.", now)),
+      ...(after.enabled ? [] : problemEnds({ name: "backup" }, "Scheduled backups are off.", now)),
       ...auditOfPerson(context, "backup.scheduled", Object.keys(patch)),
     ]);
     return shown(vault, next, now);

@@ -1,3 +1,4 @@
+import type { Leases } from "../../cluster/service.ts";
 import { type Clock, hourMs, timestamp } from "../../core/clock.ts";
 import { AppError } from "../../core/errors.ts";
 import type { Log } from "../../core/log.ts";
@@ -25,6 +26,7 @@ const patienceMs = 6 * hourMs;
 type Dependencies = {
   store: Store;
   clock: Clock;
+  leases: Leases;
   vault: Vault;
   targets: TargetGuard;
   log: Log;
@@ -46,6 +48,7 @@ export type ScheduledBackups = Collector & {
 export function scheduledBackups({
   store,
   clock,
+  leases,
   vault,
   targets,
   log,
@@ -58,7 +61,7 @@ export function scheduledBackups({
   let isStopped = false;
 
   async function runOnce() {
-    if (running !== null) return;
+    if (running !== null || leases.named("backups") === null) return;
     const row = await findSchedule(store);
     if (row === null || running !== null) return;
     const { enabled, ...daily } = planOf(vault, row);
@@ -98,7 +101,7 @@ export function scheduledBackups({
       const over = { retryAt: null, failingSince: null, lastError: null };
       await store.atomic([
         recordOutcome(store, over),
-        ...problemEnds("backup", `${name} was made.`, clock()),
+        ...problemEnds({ name: "backup" }, `${name} was made.`, clock()),
       ]);
       log.info("a scheduled backup was made", { name, bytes: lastBytes });
       return null;

@@ -8,7 +8,7 @@ import { targetGuard } from "../../core/target-guard.ts";
 import { files } from "../../database/data-files.ts";
 import { isDirectoryLocked } from "../../database/directory-lock.ts";
 import type { Store } from "../../database/store.ts";
-import { openProblems } from "../../events/problems.ts";
+import { keyOfProblem, openProblems } from "../../events/problems.ts";
 import { hasPassed } from "../problems/rules.ts";
 import { listenerOn } from "./machine.ts";
 
@@ -89,7 +89,7 @@ export async function examineProblems(store: Store, clock: Clock): Promise<Findi
   const open = (await openProblems(store)).filter(
     ({ name, until }) => !examined.includes(name) && !hasPassed(until, clock()),
   );
-  const each = new Map(open.map((problem) => [problem.name, problem])).values();
+  const each = new Map(open.map((problem) => [keyOfProblem(problem), problem])).values();
   return [...each].map(({ name, message, since }) =>
     warning(name, `since ${since}: ${message}`, "The log says more: `journalctl -u signalbox`."),
   );

@@ -1,3 +1,5 @@
+import { type Leases, ofNode } from "../../cluster/service.ts";
+import { nodeIds } from "../../cluster/store.ts";
 import { type Clock, hourMs } from "../../core/clock.ts";
 import type { Log } from "../../core/log.ts";
 import type { Problem, ProblemName } from "../../core/problems.ts";
@@ -34,6 +36,7 @@ const lookMs = 30_000;
 type Dependencies = {
   store: Store;
   clock: Clock;
+  leases: Leases;
   /** Milliseconds that only ever go forward. */
   monotonic?: Clock;
   vault: Vault;
@@ -47,7 +50,7 @@ type Dependencies = {
 
 /** Looks after the appliance itself: begins and ends its problems, of which alerting tells. */
 export function problemWatch(dependencies: Dependencies) {
-  const { store, clock, vault, events, log, diskOf, certificateEndsAt } = dependencies;
+  const { store, clock, leases, vault, events, log, diskOf, certificateEndsAt } = dependencies;
   const { monotonic = () => performance.now() } = dependencies;
   const startedAt = monotonic();
   const moment = () => ({ wall: clock(), monotonic: monotonic() });
@@ -87,7 +90,8 @@ export function problemWatch(dependencies: Dependencies) {
     lookedAt = monotonic();
     const now = clock();
     const found = [...passing.values()];
-    const open = await openProblems(store);
+    const all = await openProblems(store);
+    const open = all.filter(isOurs);
     const lasting = await lastingProblems(open, now);
     for (const problem of lasting.found)
       if (logged.get(problem.name) !== problem.stage) record(problem);
@@ -104,21 +108,42 @@ export function problemWatch(dependencies: Dependencies) {
       ({ name, until }) => !isFound(name) && (lasting.over.includes(name) || hasPassed(until, now)),
     );
     const statements = [
-      ...begun.flatMap((problem) => problemBegins(told, problem, now)),
+      ...begun.flatMap((problem) => problemBegins(told, ownedProblem(problem), now)),
       ...[...Map.groupBy(over, ({ name }) => name)].flatMap(([name, its]) =>
         problemEnds(
-          name,
+          ownedProblem({ name }),
           ends[name],
           now,
           its.map(({ organizationId }) => organizationId),
         ),
       ),
+      ...(await endsOfGone(all, now)),
     ];
     if (statements.length > 0) await store.atomic(statements);
     for (const problem of found)
       if (passing.get(problem.name) === problem) passing.delete(problem.name);
     for (const name of new Set(over.map(({ name }) => name)))
       log.info("a problem of the appliance is over", { problem: name });
+  }
+
+  /** Backups are made once for all; all else is each machine's own. */
+  const isShared = ({ name }: Pick<Problem, "name">) => name === "backup";
+  const ownedProblem = <T extends Pick<Problem, "name">>(problem: T) =>
+    isShared(problem) ? problem : ofNode(leases, problem);
+  const isOurs = (open: OpenProblem) =>
+    isShared(open) ? leases.named("problems") !== null : open.node === leases.node?.id;
+
+  /** Problems of machines that are no longer among the nodes. */
+  async function endsOfGone(all: readonly OpenProblem[], now: number) {
+    if (leases.node === null || leases.named("problems") === null) return [];
+    const others = all.filter((open) => !isShared(open) && !isOurs(open));
+    if (others.length === 0) return [];
+    const there = await nodeIds(store);
+    return others
+      .filter(({ node }) => node === undefined || !there.has(node))
+      .flatMap((open) =>
+        problemEnds(open, "This machine serves no longer.", now, [open.organizationId]),
+      );
   }
 
   function record({ name, stage, severity, message }: Problem) {
@@ -156,7 +181,7 @@ export function problemWatch(dependencies: Dependencies) {
 
   /** One that was missed while the appliance was off is made soon; of one that failed the schedule tells, and of the end of both. */
   async function oldBackup(now: number): Promise<Problem | null> {
-    if (monotonic() - startedAt < hourMs) return null;
+    if (leases.named("problems") === null || monotonic() - startedAt < hourMs) return null;
     const row = await findSchedule(store);
     if (row === null || row.failingSince !== null || !planOf(vault, row).enabled) return null;
     const since = row.lastSuccessAt ?? row.updatedAt;

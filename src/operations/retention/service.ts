@@ -2,6 +2,8 @@ import { sweepApiKeys } from "../../accounts/api-keys/service.ts";
 import { sweepInvitations } from "../../accounts/invitations/service.ts";
 import { sweepSessions } from "../../accounts/sessions/store.ts";
 import { sweepAlerts } from "../../alerting/retention.ts";
+import { type Leases, underLease } from "../../cluster/service.ts";
+import { sweepNodes } from "../../cluster/store.ts";
 import { type Clock, timestamp } from "../../core/clock.ts";
 import type { Log } from "../../core/log.ts";
 import { type Collector, family } from "../../core/metrics.ts";
@@ -24,11 +26,12 @@ type KeptDays = { results: number; hours: number; audit: number };
 type Dependencies = {
   store: Store;
   clock: Clock;
+  leases: Leases;
   log: Log;
   kept: KeptDays;
   /** Writes down how far those who follow the events have come; returns how far the others have. */
   readUpTo: () => Promise<number>;
-  /** What others do each minute. */
+  /** What every node does each minute. */
   eachMinute?: () => Promise<void>;
 };
 
@@ -45,8 +48,9 @@ type Housekeeping = Collector & {
  * portions between which everything else goes on.
  */
 export function housekeeping({
-  store,
+  store: whole,
   clock,
+  leases,
   log,
   kept,
   readUpTo,
@@ -68,6 +72,9 @@ export function housekeeping({
       took.set(run, (performance.now() - startedAt) / 1_000);
     };
     await eachMinute();
+    const lease = leases.named("retention");
+    if (lease === null) return;
+    const store = underLease(whole, lease);
     const memory = await readMemory(store, clock());
     const state = clockAfter(memory.clock, clock());
     await store.atomic(rememberClock(state));
@@ -81,7 +88,7 @@ export function housekeeping({
           until: timestamp(doubtedSince + doubtMs),
         },
       );
-    const sweeping = sweepingOf(store, now, () => isOver);
+    const sweeping = sweepingOf(store, now, () => isOver || leases.named("retention") !== lease);
     await sweepSessions(sweeping);
     await sweepInvitations(sweeping);
     await sweepResponses(sweeping);
@@ -89,12 +96,13 @@ export function housekeeping({
     await sweepOrganizations(sweeping);
     await sweepRemovedMonitors(sweeping);
     if (!isDue(memory.lastNow, now)) return end("minute");
+    await sweepNodes(sweeping);
     await sweepAlerts(sweeping);
     await sweepEvents(sweeping, { hourDays: kept.hours, readUpTo: await readUpTo() });
     await sweepAuditLog(sweeping, kept.audit);
     await sweepApiKeys(sweeping, kept.audit);
     await sweepResults(sweeping, { heartbeatDays: kept.results, hourDays: kept.hours });
-    if (isOver) return;
+    if (sweeping.isOver()) return;
     await store.atomic([setValue("done", now)]);
     end("day");
   }
@@ -118,7 +126,7 @@ export function housekeeping({
     },
     runOnce,
     async metrics() {
-      const lastDay = await valueOf(store, "done");
+      const lastDay = await valueOf(whole, "done");
       const at = { minute: lastEndedAt, day: lastDay };
       return [
         family(

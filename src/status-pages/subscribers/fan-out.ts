@@ -1,10 +1,12 @@
+import { type Leases, perLease, underLease, whileHeld } from "../../cluster/service.ts";
 import { type Clock, timestamp } from "../../core/clock.ts";
 import { newId } from "../../core/ids.ts";
 import { retrying, type Statement, type Store } from "../../database/store.ts";
 import { eventCursor, type Position } from "../../events/cursor.ts";
 import type { LoggedEvent } from "../../events/catalogue.ts";
 import { readSince } from "../../events/log.ts";
-import type { EventReader, Subscription } from "../../events/reader.ts";
+import type { Log } from "../../core/log.ts";
+import type { EventReader } from "../../events/reader.ts";
 import { type Loaded, loaderOf } from "../load.ts";
 import { findPublicPageById } from "../store.ts";
 import { updateInWords } from "../../incidents/rules.ts";
@@ -23,6 +25,7 @@ const portionMs = 100;
 /** So many deliveries stand in one write. */
 const atOnce = 2_000;
 
+type Cursor = ReturnType<typeof eventCursor>;
 type ShownPage = { id: string; loaded: Loaded };
 
 /** What of one notice earlier writes have told. */
@@ -37,16 +40,41 @@ type Part = {
 /** What one write holds so far. */
 type Portion = { statements: Statement[]; left: number };
 
-type Dependencies = { store: Store; clock: Clock; events: EventReader };
+type Dependencies = {
+  store: Store;
+  clock: Clock;
+  events: EventReader;
+  leases: Leases;
+  log: Log;
+};
 
 /** Tells the subscribers of status pages what these show: the new deliveries and the position in the log stand in one atomic write. */
-export function subscriberFanOut({ store, clock, events: reader }: Dependencies) {
-  const cursor = eventCursor(store, "subscribers");
+export function subscriberFanOut(dependencies: Dependencies) {
+  const { store, clock, events: reader, leases } = dependencies;
+  const cursorNow = perLease(leases, "subscribers", (lease) =>
+    eventCursor(underLease(store, lease), "subscribers"),
+  );
   const load = loaderOf(store);
-  let subscription: Subscription | null = null;
-  const save = () => retrying(() => cursor.save());
+  const save = async () => {
+    const cursor = cursorNow();
+    if (cursor !== null) await retrying(() => cursor.save());
+  };
 
-  const take = (events: readonly LoggedEvent[]) =>
+  const telling = whileHeld(dependencies, "subscribers", async () => {
+    const cursor = cursorNow();
+    if (cursor === null) return async () => {};
+    const { seq } = await cursor.read();
+    const subscription = reader.subscribe("subscribers", seq, async (events) => {
+      await take(cursor, events);
+      await Bun.sleep(portionMs);
+    });
+    return async () => {
+      await subscription.stop();
+      await retrying(() => cursor.save()).catch(() => {});
+    };
+  });
+
+  const take = (cursor: Cursor, events: readonly LoggedEvent[]) =>
     retrying(async () => {
       let position = await cursor.read();
       const unread = events.filter(({ seq }) => seq > position.seq).filter(concernsSubscribers);
@@ -123,23 +151,16 @@ export function subscriberFanOut({ store, clock, events: reader }: Dependencies)
   }
 
   return {
-    async start() {
-      const { seq } = await cursor.read();
-      subscription = reader.subscribe("subscribers", seq, async (events) => {
-        await take(events);
-        await Bun.sleep(portionMs);
-      });
-    },
-    async stop() {
-      await subscription?.stop();
-      await save().catch(() => {});
-    },
+    start: () => telling.start(),
+    stop: () => telling.stop(),
     /** Writes down how far it has come, where nothing else did. */
     save,
     /** Turns what happened into deliveries: for tests, instead of `start`. */
     async runOnce() {
+      const cursor = cursorNow();
+      if (cursor === null) return;
       const { seq } = await cursor.read();
-      await take(await readSince(store, seq, 10_000));
+      await take(cursor, await readSince(store, seq, 10_000));
     },
   };
 }

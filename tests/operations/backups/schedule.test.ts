@@ -33,11 +33,12 @@ async function scheduled(denied: string[] = []) {
   const folder = join(newDirectory(), "backups");
   const workIn = newDirectory();
   let broken: string | null = null;
-  const { store, vault, log } = made.appliance;
+  const { store, vault, log, leases } = made.appliance;
   const backups = scheduledBackups({
     store,
     vault,
     clock,
+    leases,
     log,
     targets: targetGuard(() => [], { denied: denied.map((name) => ({ name })) }),
     workIn,

@@ -1,3 +1,4 @@
+import { soleNode } from "../../../src/cluster/service.ts";
 import { describe, expect, test } from "bun:test";
 import { tablesOfCluster } from "../../../src/database/content.ts";
 import { getTableColumns, getTableName, is } from "drizzle-orm";
@@ -26,7 +27,7 @@ async function cleaned() {
     await alerts.save();
     return Number.MAX_SAFE_INTEGER;
   };
-  const job = () => housekeeping({ store, clock, log: logger, kept, readUpTo });
+  const job = () => housekeeping({ store, clock, leases: soleNode, log: logger, kept, readUpTo });
   // Rows stand for themselves here, without the records that they belong to.
   database.run("PRAGMA foreign_keys = OFF");
   database.run(

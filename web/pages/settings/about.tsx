@@ -71,7 +71,7 @@ function Appliance() {
   return (
     <Panel title="In the whole appliance">
       {data.problems.map(({ name, title, message, severity, since }) => (
-        <p key={name} className="about-problem">
+        <p key={`${name} ${message}`} className="about-problem">
           <StateIcon state={severity === "warning" ? "degraded" : "down"} size={14} />
           <span>
             <b>{title}</b>, <Time at={since} as="ago" />

@@ -1,0 +1,98 @@
+import { describe, expect, test } from "bun:test";
+import { namedLeases } from "../../src/cluster/rules.ts";
+import { timestamp } from "../../src/core/clock.ts";
+import { readSince } from "../../src/events/log.ts";
+import { openProblems } from "../../src/events/problems.ts";
+import { problemWatch } from "../../src/operations/problems/watch.ts";
+import { housekeeping } from "../../src/operations/retention/service.ts";
+import type { TestAppliance } from "../support/appliance.ts";
+import { type Sharing, sharing } from "../support/sharing.ts";
+import { person } from "../support/visiting.ts";
+
+const GB = 1_000_000_000;
+
+describe("of several nodes one does", () => {
+  const holding = ({ both }: Sharing, name: (typeof namedLeases)[number]) =>
+    both.toSorted(
+      (x, y) => Number(x.node.named(name) === null) - Number(y.node.named(name) === null),
+    );
+  const typesIn = async ({ store }: Sharing, prefix: string) =>
+    (await readSince(store, 0, 1_000))
+      .map(({ type }) => type)
+      .filter((type) => type.startsWith(prefix));
+
+  test("the telling of maintenance, and another one goes on where it died", async () => {
+    const made = await sharing();
+    const { both, ours, pass, time } = made;
+    const [startsAt, endsAt] = [10, 40].map((seconds) => timestamp(time.now + seconds * 1_000));
+    const { json } = await ours.api("POST", "/api/v1/monitors", {
+      body: { name: "Job", type: "push" },
+    });
+    const body = { title: "Upgrade", startsAt, endsAt, monitorIds: [json.data.id] };
+    const planned = await ours.api("POST", "/api/v1/maintenance-windows", { body });
+    expect(planned.status).toBe(201);
+    await pass(15, both);
+    expect(await typesIn(made, "maintenance.s")).toEqual(["maintenance.started"]);
+    const [, other] = holding(made, "maintenance");
+    await pass(45, [other!]);
+    await pass(10, both);
+    expect(await typesIn(made, "maintenance.")).toEqual([
+      "maintenance.created",
+      "maintenance.started",
+      "maintenance.ended",
+    ]);
+  });
+
+  test("the housekeeping", async () => {
+    const made = await sharing();
+    const { both, store, time } = made;
+    const swept: string[] = [];
+    const minutes: string[] = [];
+    const runs = both.map(({ id, node, appliance }) =>
+      housekeeping({
+        store,
+        clock: () => time.now,
+        leases: node,
+        log: appliance.log,
+        kept: { results: 14, hours: 400, audit: 400 },
+        readUpTo: async () => swept.push(id),
+        eachMinute: async () => void minutes.push(id),
+      }),
+    );
+    for (const run of runs) await run.runOnce();
+    expect(swept).toEqual([holding(made, "retention")[0]!.id]);
+    // Each for itself, such as when its keys were used last.
+    expect(minutes).toEqual(["a", "b"]);
+  });
+
+  test("the alerts of a machine's own problems, which no other takes for over until it is gone", async () => {
+    const made = await sharing();
+    const { both, ours, store, time, pass } = made;
+    const seen = { ...both[0], store, time } as unknown as TestAppliance;
+    await person(seen, ours.id, "owner", { administrator: true });
+    const watches = both.map(({ id, appliance }) =>
+      problemWatch({
+        ...appliance,
+        diskOf: async () => ({ free: (id === "a" ? 0.1 : 50) * GB, total: 100 * GB }),
+        certificateEndsAt: () => null,
+      }),
+    );
+    const look = async () => {
+      for (const watch of watches) await watch.runOnce();
+    };
+    await look();
+    await look();
+    expect(await openProblems(store)).toMatchObject([
+      { name: "disk", node: "a", message: expect.stringMatching(/^a\.lan:3210: The disk/) },
+    ]);
+    expect(await typesIn(made, "appliance.")).toEqual(["appliance.troubled"]);
+    await both[0].node.stop();
+    await pass(4, [both[1]]);
+    await watches[1]!.runOnce();
+    expect(await openProblems(store)).toEqual([]);
+    expect(await typesIn(made, "appliance.")).toEqual([
+      "appliance.troubled",
+      "appliance.recovered",
+    ]);
+  });
+});
