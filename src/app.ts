@@ -149,6 +149,7 @@ export async function startApp(
       log,
       node: { id: data.shared.nodeId(), name: () => `${hostname()}:${main.number}` },
       clockOffsetMs: data.shared.clockOffsetMs,
+      handled: events.position,
     });
   const shared = {
     store,
@@ -178,6 +179,7 @@ export async function startApp(
   const byNetwork = (count: number) => networkLimit(count, clock);
   const services: Services = {
     ...shared,
+    databaseNodes: data.shared?.databaseNodes ?? (async () => []),
     limits: config.limit,
     responses: responseCache(store),
     requestLimit: rateLimit(config.rateLimit, clock),

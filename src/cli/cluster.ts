@@ -1,4 +1,7 @@
 import type { Command } from "commander";
+import { databasesOf, serversOf } from "../cluster/status.ts";
+import type { ClusterStatus } from "../cluster/schema.ts";
+import { configOf } from "../config.ts";
 import { assets } from "../core/assets.ts";
 import { systemClock } from "../core/clock.ts";
 import { bytesInWords } from "../core/text.ts";
@@ -9,8 +12,10 @@ import {
   type Moved,
   type MoveOptions,
 } from "../database/cluster-move.ts";
+import type { ClusterAddress } from "../database/address.ts";
 import { clusterOf } from "../database/data.ts";
-import { type DataOptions, onData, placeOf } from "./with-data.ts";
+import { lookAtCluster } from "../database/rqlite-data.ts";
+import { type DataOptions, onData, placeOf, print } from "./with-data.ts";
 
 export function addCluster(program: Command) {
   const cluster = program.command("cluster").description("data on a rqlite cluster");
@@ -42,14 +47,80 @@ export function addCluster(program: Command) {
         "Start `signalbox serve` without --database, and stop the nodes of the database: they keep what they have.",
       ]);
     });
+
+  onData(cluster.command("status"))
+    .description(
+      "show the machines of a cluster: who leads, who does what, and how far they are behind",
+    )
+    .action(async (options: DataOptions) => {
+      const machines = lookAtCluster(clusterIn(options), systemClock);
+      const databases = await databasesOf(machines);
+      // What is not known while nobody leads is left out.
+      const servers = await serversOf(machines).catch(() => null);
+      const wrong = [...wrongDatabases(databases), ...wrongServers(servers)];
+      if (options.json)
+        process.stdout.write(`${JSON.stringify({ databases, ...servers, wrong }, null, 2)}\n`);
+      else {
+        print(databases.map(databaseRow), false);
+        process.stdout.write("\n");
+        print(servers?.nodes.map(nodeRow) ?? [], false);
+      }
+      if (wrong.length > 0) throw new Error(`${wrong.join("; ")}.`);
+    });
+}
+
+type Database = ClusterStatus["databases"][number];
+type Server = ClusterStatus["nodes"][number];
+
+const databaseRow = ({ address, leader, reachable }: Database) => ({
+  database: address,
+  role: leader ? "leader" : "follower",
+  state: reachable ? "reachable" : "unreachable",
+});
+
+const nodeRow = ({ name, version, alive, shards, tasks, eventLag, clockOffsetMs }: Server) => ({
+  signalbox: name,
+  version,
+  state: alive ? "alive" : "gone",
+  shards: String(shards),
+  "events behind": eventLag === null ? null : String(eventLag),
+  clock: clockOffsetMs === null ? null : `${(clockOffsetMs / 1_000).toFixed(1)} s`,
+  "does for all": tasks.join(", ") || null,
+});
+
+function wrongDatabases(databases: readonly Database[]): string[] {
+  return [
+    ...(databases.some(({ leader }) => leader) ? [] : ["no node of the database leads"]),
+    ...databases
+      .filter(({ reachable }) => !reachable)
+      .map(({ address }) => `the database node ${address} can't be reached`),
+  ];
+}
+
+function wrongServers(servers: Omit<ClusterStatus, "databases"> | null): string[] {
+  if (servers === null) return ["the database does not say which Signalbox nodes there are"];
+  const { nodes, freeShards } = servers;
+  return [
+    ...nodes
+      .filter(({ alive }) => !alive)
+      .map(({ name, lastSeenAt }) => `${name} is gone since ${lastSeenAt}`),
+    ...(nodes.length > 0 && freeShards > 0
+      ? [`${freeShards} shards of the monitors are nobody's`]
+      : []),
+  ];
+}
+
+function clusterIn(options: DataOptions): ClusterAddress {
+  const cluster = clusterOf(placeOf(options));
+  if (cluster === null) throw invalid("--database", "is needed: it names the cluster");
+  return cluster;
 }
 
 function moveOf(options: DataOptions): MoveOptions {
-  const { dataDir, ...place } = placeOf(options);
-  const cluster = clusterOf({ dataDir, ...place });
-  if (cluster === null) throw invalid("--database", "is needed: it names the cluster");
+  const { dataDir } = configOf({ dataDir: options.dataDir });
   const say = (line: string) => void process.stderr.write(`${line}\n`);
-  return { dataDir, cluster, migrations: assets.migrations, clock: systemClock, say };
+  const { migrations } = assets;
+  return { dataDir, cluster: clusterIn(options), migrations, clock: systemClock, say };
 }
 
 function report(moved: Moved, { json }: DataOptions, sentences: readonly string[]) {

@@ -186,6 +186,8 @@ type Dependencies = {
   node: { id: string; name: () => string };
   /** How far the clock is ahead of the database's; null where that isn't known. */
   clockOffsetMs?: () => number | null;
+  /** How far it has come in the log of events. */
+  handled?: () => number;
 };
 
 export type ClusterNode = Leases & {
@@ -205,6 +207,7 @@ export function clusterNode({
   log,
   node,
   clockOffsetMs = () => null,
+  handled = () => Infinity,
 }: Dependencies): ClusterNode {
   const me = { id: node.id, run: newId(clock()) };
   const listeners: (() => Promise<void> | void)[] = [];
@@ -236,10 +239,15 @@ export function clusterNode({
     return all;
   }
 
+  const condition = () => {
+    const seq = handled();
+    return { clockOffsetMs: clockOffsetMs(), handled: seq === Infinity ? null : seq };
+  };
+
   async function heartbeat() {
     const sentAt = monotonic();
     const now = clock();
-    const first = hasJoined ? [beat(me, now, clockOffsetMs())] : join(self(), now);
+    const first = hasJoined ? [beat(me, now, condition())] : join(self(), now);
     const released = ended();
     await store.atomic([
       ...first,

@@ -48,11 +48,17 @@ export function leave({ id, run }: Run): Statement[] {
   ];
 }
 
-export function beat({ id, run }: Run, now: number, clockOffsetMs: number | null): Statement {
+/** `handled` is how far it has come in the log of events; null before it reads it. */
+export function beat(
+  { id, run }: Run,
+  now: number,
+  { clockOffsetMs, handled }: { clockOffsetMs: number | null; handled: number | null },
+): Statement {
   return {
-    text: `update nodes set beats = beats + 1, beat_at = ?, clock_offset_ms = ?
+    text: `update nodes set beats = beats + 1, beat_at = ?, clock_offset_ms = ?,
+        event_lag = max((select coalesce(max(seq), 0) from events) - ?, 0)
       where id = ? and run = ?`,
-    parameters: [now, clockOffsetMs, id, run],
+    parameters: [now, clockOffsetMs, handled, id, run],
   };
 }
 
@@ -131,6 +137,19 @@ export const removeRequest = (id: string): Statement => ({
   text: "delete from forwarded_requests where id = ?",
   parameters: [id],
 });
+
+type Entry = Omit<NodeRow, "run"> & {
+  beatAt: number;
+  clockOffsetMs: number | null;
+  eventLag: number | null;
+};
+
+export const findNodes = (store: Store) =>
+  store.query<Entry>(
+    `select id, name, version, started_at as startedAt, beat_at as beatAt,
+       clock_offset_ms as clockOffsetMs, event_lag as eventLag from nodes order by name, id`,
+    [],
+  );
 
 /** Forgets machines that have shown no sign of themselves for a day. */
 export const sweepNodes = (sweeping: Sweeping): Promise<void> =>

@@ -34,6 +34,15 @@ const checkedAtStartBytes = 128 * 1024 * 1024;
 /** Up to this size what indexes say is compared as well, which takes three times as long. */
 const comparedAtStartBytes = 16 * 1024 * 1024;
 
+/** A node of the database as its leader sees it, or as any other does where there is none. */
+export type DatabaseNode = {
+  id: string;
+  /** `host:port` where it answers requests, or else where the others reach it. */
+  host: string;
+  isLeader: boolean;
+  isReachable: boolean;
+};
+
 /** What a process works on: a file in its data directory, or a cluster beside that. */
 export type Data = {
   path: string;
@@ -42,7 +51,12 @@ export type Data = {
   /** Migrations that ran while opening. */
   migrated: number;
   /** Where several machines may serve the data: which one this is, and how far its clock is ahead of the database's, where that is known. */
-  shared: { nodeId: () => string; clockOffsetMs: () => number | null } | null;
+  shared: {
+    nodeId: () => string;
+    clockOffsetMs: () => number | null;
+    /** Throws UNAVAILABLE. */
+    databaseNodes: () => Promise<DatabaseNode[]>;
+  } | null;
   /** Overwrites what removed values have left behind. */
   scrub(): Promise<void>;
   close(): Promise<void>;

@@ -2,7 +2,8 @@ import type { Clock } from "../core/clock.ts";
 import { AppError } from "../core/errors.ts";
 import type { ClusterAddress } from "./address.ts";
 import { refusedCredentials, sqlError, unavailable } from "./rqlite-errors.ts";
-import { type DatabaseNode, nodesIn, nodesPath } from "./rqlite-nodes.ts";
+import type { DatabaseNode } from "./data-directory.ts";
+import { nodesIn, nodesPath } from "./rqlite-nodes.ts";
 import type { Parameter } from "./store.ts";
 
 export type Result = {

@@ -66,7 +66,11 @@ export async function openOnRqlite(
       store,
       vault,
       migrated,
-      shared: { nodeId: () => nodeIdOf(path, options.clock), clockOffsetMs: watch.offsetMs },
+      shared: {
+        nodeId: () => nodeIdOf(path, options.clock),
+        clockOffsetMs: watch.offsetMs,
+        databaseNodes: client.nodes,
+      },
       async scrub() {
         await client.raw("/db/execute", { method: "POST", body: '["vacuum"]' });
       },
@@ -87,6 +91,16 @@ function nodeIdOf(path: string, clock: Clock): string {
   const { node } = files(path);
   if (!existsSync(node)) writeOnce(node, newId(clock()));
   return readFileSync(node, "utf8").trim();
+}
+
+/** What can be read of a cluster without being one of its machines, also while nobody leads it. */
+export function lookAtCluster(address: ClusterAddress, clock: Clock) {
+  const client = rqliteClient(address);
+  const databaseNodes = () =>
+    client.nodes().catch((error: unknown) => {
+      throw asDataError(error);
+    });
+  return { store: rqliteStore(client, clock).relaxed(), clock, databaseNodes };
 }
 
 /** Copies a cluster as `copyDatabase` does a file: one moment of it, which `restore` takes. */

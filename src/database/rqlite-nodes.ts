@@ -1,11 +1,4 @@
-/** A node of the database as its leader sees it, or as any other does where there is none. */
-export type DatabaseNode = {
-  id: string;
-  /** `host:port` where it answers requests; empty where it has not said so yet. */
-  host: string;
-  isLeader: boolean;
-  isReachable: boolean;
-};
+import type { DatabaseNode } from "./data-directory.ts";
 
 /** Where a node says which others it knows. */
 export const nodesPath = "/nodes?ver=2&nonvoters&timeout=1s";
@@ -17,7 +10,8 @@ export async function nodesIn(response: Response): Promise<(DatabaseNode & { raf
   return nodes.map(({ id, addr, api_addr: url = "", leader, reachable }) => ({
     id,
     raft: addr,
-    host: URL.canParse(url) ? new URL(url).host : "",
+    // One that can't be reached doesn't say where it takes requests.
+    host: URL.canParse(url) ? new URL(url).host : addr,
     isLeader: leader,
     isReachable: reachable,
   }));

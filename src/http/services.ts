@@ -6,6 +6,7 @@ import type { Log } from "../core/log.ts";
 import type { OwnHosts } from "../core/own-hosts.ts";
 import type { Vault } from "../core/secrets.ts";
 import type { TargetGuard } from "../core/target-guard.ts";
+import type { DatabaseNode } from "../database/data-directory.ts";
 import type { Statement, Store } from "../database/store.ts";
 import type { Signals } from "../events/signals.ts";
 import type { AccessTokens } from "../core/outgoing/access-tokens.ts";
@@ -25,6 +26,8 @@ export type Services = {
   targets: TargetGuard;
   ownHosts: OwnHosts;
   log: Log;
+  /** The machines of the database; none where it is in a file. Throws UNAVAILABLE. */
+  databaseNodes: () => Promise<DatabaseNode[]>;
   limits: Limits;
   responses: ResponseCache;
   /** Requests a minute by API key. */

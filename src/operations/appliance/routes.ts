@@ -22,9 +22,9 @@ export const applianceRoutes = routesUnder("")
     ...endpoint("/appliance", {
       name: "getApplianceFigures",
       access: "administrator",
-      summary: "Get how much there is in all organizations together",
+      summary: "Get how much there is in all organizations together, and how its machines are",
       data: ApplianceFigures,
-      handle: ({ context }) => figuresOf(runningBy(context)),
+      handle: ({ context }) => figuresOf(context),
     }),
   )
   .get(

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { ClusterStatus } from "../../cluster/schema.ts";
 import { Id, Timestamp } from "../../core/fields.ts";
 import { problemNames, problemSeverities } from "../../core/problems.ts";
 
@@ -36,5 +37,6 @@ export const ApplianceFigures = z.object({
   people: z.int(),
   monitors: z.int(),
   problems: z.array(ApplianceProblem),
+  cluster: ClusterStatus,
 });
 export type ApplianceFigures = z.infer<typeof ApplianceFigures>;

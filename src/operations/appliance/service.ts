@@ -1,4 +1,5 @@
 import { bytesOf } from "../about/store.ts";
+import { clusterStatus } from "../../cluster/status.ts";
 import type { Actor } from "../../events/scope.ts";
 import { type Clock, timestamp } from "../../core/clock.ts";
 import { AppError } from "../../core/errors.ts";
@@ -129,7 +130,10 @@ export async function deleteOrganization(by: Running, organizationId: string): P
   ]);
 }
 
-export async function figuresOf({ store }: Running): Promise<ApplianceFigures> {
+export async function figuresOf(
+  context: Pick<SignedInContext, "store" | "clock" | "databaseNodes">,
+): Promise<ApplianceFigures> {
+  const { store } = context;
   const open = await openProblems(store);
   // Organizations were told of the same one each by itself.
   const problems = new Map(open.toReversed().map((one) => [keyOfProblem(one), one]));
@@ -143,5 +147,6 @@ export async function figuresOf({ store }: Running): Promise<ApplianceFigures> {
       severity,
       since,
     })),
+    cluster: await clusterStatus(context),
   };
 }

@@ -169,6 +169,7 @@ test("figures of the whole and all organizations are for administrators, in what
   const { page } = await member(appliance, "viewer", { administrator: true });
   expect((await page("GET", "/dashboard/appliance")).json.data).toEqual({
     dataBytes: expect.any(Number),
+    cluster: { databases: [], nodes: [], freeShards: 0 },
     organizations: 2,
     people: 2,
     monitors: 1,

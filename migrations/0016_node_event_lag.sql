@@ -1,0 +1,1 @@
+ALTER TABLE `nodes` ADD `event_lag` integer;

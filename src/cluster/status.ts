@@ -1,0 +1,50 @@
+import { type Clock, timestamp } from "../core/clock.ts";
+import type { DatabaseNode } from "../database/data-directory.ts";
+import type { Store } from "../database/store.ts";
+import { namedLeases, ttlMs } from "./rules.ts";
+import type { ClusterStatus } from "./schema.ts";
+import { findLeases, findNodes } from "./store.ts";
+
+type Dependencies = {
+  store: Store;
+  clock: Clock;
+  /** The machines of the database. Throws UNAVAILABLE. */
+  databaseNodes: () => Promise<DatabaseNode[]>;
+};
+
+/** How the machines are, by what they last said of themselves. Throws UNAVAILABLE. */
+export const clusterStatus = async (dependencies: Dependencies): Promise<ClusterStatus> => ({
+  databases: await databasesOf(dependencies),
+  ...(await serversOf(dependencies)),
+});
+
+export async function databasesOf({
+  databaseNodes,
+}: Pick<Dependencies, "databaseNodes">): Promise<ClusterStatus["databases"]> {
+  return (await databaseNodes()).map(({ host, isLeader, isReachable }) => ({
+    address: host,
+    leader: isLeader,
+    reachable: isReachable,
+  }));
+}
+
+export async function serversOf({
+  store,
+  clock,
+}: Omit<Dependencies, "databaseNodes">): Promise<Omit<ClusterStatus, "databases">> {
+  const leases = await findLeases(store);
+  const shards = leases.filter(({ name }) => name.startsWith("shard "));
+  const nodes = await findNodes(store);
+  return {
+    nodes: nodes.map(({ beatAt, ...node }) => ({
+      ...node,
+      lastSeenAt: timestamp(beatAt),
+      alive: clock() - beatAt < ttlMs,
+      shards: shards.filter(({ owner }) => owner === node.id).length,
+      tasks: namedLeases.filter((task) =>
+        leases.some(({ name, owner }) => name === task && owner === node.id),
+      ),
+    })),
+    freeShards: shards.filter(({ owner }) => owner === null).length,
+  };
+}

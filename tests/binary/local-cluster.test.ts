@@ -1,0 +1,52 @@
+import { afterAll, describe, expect, test } from "bun:test";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import type { ClusterStatus } from "../../src/cluster/schema.ts";
+import { signalbox } from "../support/binary.ts";
+import { succeeded } from "../support/outside.ts";
+import { hasRqlite } from "../support/rqlite.ts";
+
+const program = join(import.meta.dir, "..", "local-cluster", "main.ts");
+
+describe.skipIf(!hasRqlite)("bun run cluster", () => {
+  let trial: Bun.Subprocess<"ignore", "pipe", "inherit"> | undefined;
+  afterAll(() => trial?.kill("SIGTERM"));
+
+  test("starts machines that find each other, says where they are, and leaves nothing behind", async () => {
+    trial = Bun.spawn([process.execPath, program], { stdout: "pipe", stderr: "inherit" });
+    let said = "";
+    for await (const chunk of trial.stdout.pipeThrough(new TextDecoderStream())) {
+      said += chunk;
+      if (said.includes("Ctrl+C stops")) break;
+    }
+    const urls = said.match(/http:\/\/127\.0\.0\.1:\d+\b(?=[ \n])/g) ?? [];
+    expect(urls).toHaveLength(5);
+    const servers = urls.slice(3);
+    for (const url of servers) expect((await fetch(`${url}/healthz`)).status).toBe(200);
+    expect(said).toMatch(/Set it up +http:\/\/127\.0\.0\.1:\d+\/set-up#\w{43}\n/);
+
+    const [, command = ""] = /Commands +\.\/dist\/signalbox (.*)/.exec(said) ?? [];
+    const args = command.split(" ");
+    // Each takes its part of the shards at a heartbeat.
+    const shared = async (): Promise<ClusterStatus> => {
+      const { stdout, exitCode } = await signalbox([...args, "--json"]);
+      const status: ClusterStatus = JSON.parse(stdout);
+      const isShared = status.nodes?.every(({ shards }) => shards === 32) ?? false;
+      return exitCode === 0 && isShared ? status : shared();
+    };
+    const { databases, nodes } = await shared();
+    expect(databases).toHaveLength(3);
+    expect(databases.filter(({ leader }) => leader)).toHaveLength(1);
+    expect(nodes).toHaveLength(2);
+    for (const node of nodes) expect(node).toMatchObject({ alive: true, eventLag: 0 });
+    const text = await succeeded(signalbox(args));
+    expect(text).toMatch(/^database +role +state\n/);
+    expect(text).toMatch(/^signalbox +version +state +shards +events behind +clock/m);
+
+    trial.kill("SIGINT");
+    expect(await trial.exited).toBe(0);
+    const folder = args[args.indexOf("--data-dir") + 1] ?? "";
+    expect(existsSync(join(folder, ".."))).toBe(false);
+    for (const url of urls) expect(fetch(url)).rejects.toThrow();
+  });
+});
