@@ -1,6 +1,6 @@
 import { Database } from "bun:sqlite";
-import { drizzle } from "drizzle-orm/sqlite-proxy";
 import { AppError } from "../core/errors.ts";
+import { queryBuilders } from "./query-builders.ts";
 import { compiled, type Parameter, type Statement, type Store } from "./store.ts";
 
 export type EmbeddedStore = Store & { close(): void };
@@ -111,7 +111,7 @@ export function embeddedStore(
   }
 
   const store: EmbeddedStore = {
-    db: drizzle(async (text, parameters, method) => {
+    db: queryBuilders(async (text, parameters, method) => {
       const rows = reading(() => database.query(text).values(...(parameters as Parameter[])));
       return { rows: method === "get" ? (rows[0] as unknown[]) : rows };
     }),

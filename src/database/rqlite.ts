@@ -1,7 +1,7 @@
-import { drizzle } from "drizzle-orm/sqlite-proxy";
 import type { Clock } from "../core/clock.ts";
 import { AppError } from "../core/errors.ts";
 import { firstIdAt, newId } from "../core/ids.ts";
+import { queryBuilders } from "./query-builders.ts";
 import { type Result, type RqliteClient, type Sent, Unresolved } from "./rqlite-client.ts";
 import { sqlError, unavailable } from "./rqlite-errors.ts";
 import { compiled, type Parameter, type Prepared, type Store } from "./store.ts";
@@ -144,7 +144,7 @@ export function rqliteStore(
   const reading = (
     ask: (queries: readonly Sent[]) => Promise<Result[]>,
   ): Pick<Store, "db" | "query"> => ({
-    db: drizzle(async (text, parameters, method) => {
+    db: queryBuilders(async (text, parameters, method) => {
       const [{ values = [] } = {}] = await ask([[text, ...(parameters as Parameter[])]]);
       return { rows: method === "get" ? (values[0] as Parameter[]) : values };
     }),

@@ -5,6 +5,7 @@ import { type Patience, rqliteClient, usualPatience } from "../../src/database/r
 import { ownTables } from "../../src/database/rqlite-migrate.ts";
 import { rqliteStore } from "../../src/database/rqlite.ts";
 import { must, type Store } from "../../src/database/store.ts";
+import { organizations } from "../../src/database/tables/organizations.ts";
 import { lyingProxy } from "../support/lying-proxy.ts";
 import {
   addressOf,
@@ -281,6 +282,8 @@ describe.skipIf(!hasRqlite)("three nodes", () => {
     for (const node of nodes) if (node !== leader) node.signal("SIGSTOP");
     expect(await store.atomic([add("late")]).catch(codeOf)).toBe("UNAVAILABLE");
     expect(await store.query("select 1", []).catch(codeOf)).toBe("UNAVAILABLE");
+    expect(await store.db.select().from(organizations).catch(codeOf)).toBe("UNAVAILABLE");
+    expect(await Promise.resolve(store.db.$count(organizations)).catch(codeOf)).toBe("UNAVAILABLE");
     expect(await stockOf(store.relaxed())).toMatchObject({ last: 1 });
     for (const node of nodes) node.signal("SIGCONT");
     const again = rqliteStore(rqliteClient(addressOf(...nodes)), Date.now);

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { AppError } from "../../src/core/errors.ts";
 import { embeddedStore, openDatabase } from "../../src/database/embedded.ts";
 import { must, retrying, StaleRead } from "../../src/database/store.ts";
+import { organizations } from "../../src/database/tables/organizations.ts";
 import { storeWith, type TestStore } from "../support/engines.ts";
 import { scratch } from "../support/scratch.ts";
 
@@ -104,6 +105,15 @@ describe("atomic", () => {
     other.close();
     store.close();
   });
+});
+
+test("what reading throws comes through Drizzle's builders as it is", async () => {
+  const { store } = await newStore();
+  const thrown = (read: PromiseLike<unknown>) => read.then(null, (error: unknown) => error);
+  const plain = (await thrown(store.query("select 1 from organizations", []))) as Error;
+  expect(plain.message).toContain("no such table");
+  for (const read of [store.db.select().from(organizations), store.db.$count(organizations)])
+    expect(((await thrown(read)) as Error).message).toBe(plain.message);
 });
 
 describe("must", () => {

@@ -11,13 +11,18 @@ import { answer, endless, hang, redirect, type Reply, reset, target } from "../s
 import { type Notified, wrongIncidents, writeUntilGone } from "../support/writers.ts";
 import { randomFrom } from "../support/seeded.ts";
 import { residentMb } from "../bench/process.ts";
+import { soakCluster } from "./cluster.ts";
 import { wrongAlerts, wrongGroups, wrongRows } from "./invariants.ts";
 
-// `bun run soak --minutes N [--seed S]`: load, faults and kills in an order that the seed gives, on the
+// `bun run soak [--cluster] --minutes N [--seed S]`: load, faults and kills in an order that the seed gives, on the
 // executable; then what must hold whatever happened. Exits with 1 where something did not.
 
 const { values } = parseArgs({
-  options: { minutes: { type: "string", default: "5" }, seed: { type: "string" } },
+  options: {
+    minutes: { type: "string", default: "5" },
+    seed: { type: "string" },
+    cluster: { type: "boolean", default: false },
+  },
 });
 const minutes = Number(values.minutes);
 const seed = Number(values.seed ?? crypto.getRandomValues(new Uint32Array(1))[0]);
@@ -39,6 +44,24 @@ const say = (text: string) => console.log(`${elapsed()}  ${text}`);
 function violated(text: string) {
   wrong.push(text);
   say(`WRONG: ${text}`);
+}
+
+/** Prints what held and what did not, for whoever started this. */
+function conclude(checks: Record<string, string[]>, again: string) {
+  for (const [name, found] of Object.entries(checks)) {
+    console.log(`${found.length === 0 ? "passed" : "FAILED"}  ${name}`);
+    for (const one of found.slice(0, 20)) console.log(`          ${one}`);
+  }
+  const failed = Object.values(checks).filter((found) => found.length > 0).length;
+  console.log(`\n${Object.keys(checks).length - failed} passed, ${failed} failed`);
+  if (failed > 0) console.log(`Again: bun run soak ${again}--minutes ${minutes} --seed ${seed}`);
+  process.exitCode = failed > 0 ? 1 : 0;
+}
+
+if (values.cluster) {
+  say(`seed ${seed}, ${minutes} minutes, two servers on a cluster`);
+  conclude(await soakCluster({ minutes, seed, say }), "--cluster ");
+  process.exit();
 }
 
 /** Above this a process holds more than what is bounded by bytes (P31). */
@@ -448,11 +471,4 @@ console.log(
 console.log(
   `${acknowledged} writes acknowledged, ${arrived().length} alerts arrived; this process stood still for ${Math.round(stoodStillMs)} ms at most\n`,
 );
-for (const [name, found] of Object.entries(checks)) {
-  console.log(`${found.length === 0 ? "passed" : "FAILED"}  ${name}`);
-  for (const one of found.slice(0, 20)) console.log(`          ${one}`);
-}
-const failed = Object.values(checks).filter((found) => found.length > 0).length;
-console.log(`\n${Object.keys(checks).length - failed} passed, ${failed} failed`);
-if (failed > 0) console.log(`Again: bun run soak --minutes ${minutes} --seed ${seed}`);
-process.exitCode = failed > 0 ? 1 : 0;
+conclude(checks, "");

@@ -4,35 +4,33 @@ import { made } from "./records.ts";
 
 type Post = { post: string } | "read";
 type Timeline = Operation<Post, readonly string[]>[];
+type Moves = Operation<Move, readonly (string | null)[]>[];
 
 const messagesOf = ({ data }: { data: { updates: { message: string }[] } }) =>
   data.updates.slice(1).map(({ message }) => message);
 
 /**
- * Has clients post to incidents and move monitors among groups, each one thing after the other and at any
- * of these servers, and records what they were answered and when.
+ * Has clients post to incidents and move monitors among the groups of their set, each one thing after the
+ * other and at any of these servers, and records what they were answered and when.
  */
 export async function clientHistory(
   servers: readonly Client[],
   random: () => number,
-  {
-    clients,
-    incidents = 2,
-    monitors = 3,
-    groups = 2,
-  }: Record<"clients", number> & Partial<Record<"incidents" | "monitors" | "groups", number>>,
+  { clients, incidents, sets }: Record<"clients" | "incidents" | "sets", number>,
 ) {
   const [server] = servers as [Client];
   const many = (count: number, noun: string) =>
     Promise.all(Array.from({ length: count }, () => made(server, noun)));
-  const [incidentIds, monitorIds, groupIds] = [
-    await many(incidents, "incidents"),
-    await many(monitors, "monitors"),
-    await many(groups, "monitor-groups"),
-  ];
+  const incidentIds = await many(incidents, "incidents");
+  const all = await Promise.all(
+    Array.from({ length: sets }, async () => {
+      const [monitorIds, groupIds] = [await many(3, "monitors"), await many(2, "monitor-groups")];
+      const initial: Membership = Object.fromEntries(monitorIds.map((id) => [id, null]));
+      return { monitorIds, groupIds, initial, moves: [] as Moves };
+    }),
+  );
   const one = <T>(list: readonly T[]) => list[Math.floor(random() * list.length)] as T;
   const timelines = new Map<string, Timeline>(incidentIds.map((id) => [id, []]));
-  const moves: Operation<Move, readonly (string | null)[]>[] = [];
   let isOver = false;
   let posted = 0;
   let answered = 0;
@@ -47,14 +45,18 @@ export async function clientHistory(
     server = one(servers),
   ) {
     const start = performance.now();
-    const answer = await server(method, path, body && { body }).catch(() => null);
+    const answer = await server(method, path, body && { body }).catch(
+      (error: Error & { code?: string }) => error,
+    );
     const end = performance.now();
-    if (answer?.status === 200) {
+    if (answer instanceof Error || answer.status === 503) {
+      const isSent = !(answer instanceof Error && answer.code === "ConnectionRefused");
+      if (isSent && method !== "GET") history.push({ input, output: null, start, end });
+      await Bun.sleep(20);
+    } else if (answer.status === 200) {
       history.push({ input, output: outputOf(answer.json), start, end });
       answered++;
-    } else if (answer !== null && answer.status !== 503)
-      wrong.push(`${method} ${path}: ${answer.status} ${answer.text}`);
-    else if (method !== "GET") history.push({ input, output: null, start, end });
+    } else wrong.push(`${method} ${path}: ${answer.status} ${answer.text}`);
   }
 
   const pathOf = (noun: string, id: string) => `/api/v1/${noun}/${id}`;
@@ -62,6 +64,7 @@ export async function clientHistory(
   const groupIn = ({ data }: { data: { groupId: string | null } }) => [data.groupId];
 
   function step(): Promise<void> {
+    const { monitorIds, groupIds, moves } = one(all);
     const [incident, monitor, group] = [one(incidentIds), one(monitorIds), one(groupIds)];
     const ofIncident = timelines.get(incident) as Timeline;
     const at = {
@@ -88,23 +91,20 @@ export async function clientHistory(
   async function readAll(server: Client) {
     for (const [id, history] of timelines)
       await record(history, "read", ["GET", pathOf("incidents", id)], messagesOf, server);
-    for (const id of monitorIds)
-      await record(moves, { groupOf: id }, ["GET", pathOf("monitors", id)], groupIn, server);
-    for (const id of groupIds)
-      await record(
-        moves,
-        { membersOf: id },
-        ["GET", pathOf("monitor-groups", id)],
-        membersIn,
-        server,
-      );
+    for (const { monitorIds, groupIds, moves } of all) {
+      for (const id of monitorIds)
+        await record(moves, { groupOf: id }, ["GET", pathOf("monitors", id)], groupIn, server);
+      for (const id of groupIds) {
+        const path = pathOf("monitor-groups", id);
+        await record(moves, { membersOf: id }, ["GET", path], membersIn, server);
+      }
+    }
   }
 
   const working = Array.from({ length: clients }, async () => {
     while (!isOver) await step();
   });
 
-  const initial: Membership = Object.fromEntries(monitorIds.map((id) => [id, null]));
   return {
     /** Resolves when so many further operations were answered. */
     async answered(count: number) {
@@ -117,7 +117,7 @@ export async function clientHistory(
       await Promise.all(working);
       await Promise.all(servers.map(readAll));
       if (wrong.length > 0) throw new Error(wrong.join("\n"));
-      return { timelines: [...timelines.values()], moves: { history: moves, initial } };
+      return { timelines: [...timelines.values()], sets: all };
     },
   };
 }

@@ -25,15 +25,23 @@ export function isLinearizable<State, Input, Output>(
   const byStart = history.toSorted((a, b) => a.start - b.start);
   const known = byStart.filter(({ output }) => output !== null);
   const unknown = byStart.filter(({ output }) => output === null);
-  const tried = new Set<string>();
+  /** Of each unknown one the last before it that asks the same: of such the earlier is tried first. */
+  const alike = unknown.map(({ input }, i) => {
+    const asked = JSON.stringify(input);
+    const earlier = unknown.slice(0, i).findLastIndex((one) => JSON.stringify(one.input) === asked);
+    return earlier === -1 ? undefined : earlier;
+  });
+  /** By place and state: which of the unknown had happened. With fewer of them more is left to try. */
+  const tried = new Map<string, (readonly number[])[]>();
   /** How far all are done that are known, which are done beyond that, and which of the unknown are. */
   type Place = { prefix: number; beyond: readonly number[]; done: readonly number[]; state: State };
   const places: Place[] = [{ prefix: 0, beyond: [], done: [], state: model.initial }];
 
   function tryOn({ prefix, beyond, done, state }: Place) {
-    const key = JSON.stringify([prefix, beyond, done, state]);
-    if (tried.has(key)) return;
-    tried.add(key);
+    const key = JSON.stringify([prefix, beyond, state]);
+    const before = tried.get(key) ?? [];
+    if (before.some((fewer) => fewer.every((one) => done.includes(one)))) return;
+    tried.set(key, [...before, done]);
     places.push({ prefix, beyond, done, state });
   }
 
@@ -50,7 +58,8 @@ export function isLinearizable<State, Input, Output>(
     const after = (one: Operation<Input, Output> | undefined) =>
       one === undefined || one.start > firstEnd ? null : model.step(state, one.input, one.output);
     for (const [i, one] of unknown.entries()) {
-      const reached = done.includes(i) ? null : after(one);
+      const isLater = alike[i] !== undefined && !done.includes(alike[i]);
+      const reached = done.includes(i) || isLater ? null : after(one);
       if (reached !== null) yield { prefix, beyond, done: withOne(done, i), state: reached };
     }
     // Those that began first are tried first: they are taken last from the stack's end.

@@ -1,0 +1,211 @@
+import { closeSync, copyFileSync, mkdirSync, openSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Client } from "../support/appliance.ts";
+import { binary, freePort, untilHealthy } from "../support/binary.ts";
+import { clientHistory } from "../support/client-history.ts";
+import { isLinearizable, memberships, timeline } from "../support/linearizability.ts";
+import { machine, succeeded } from "../support/outside.ts";
+import { leaderOf, type RqliteNode, startCluster } from "../support/rqlite.ts";
+import { randomFrom } from "../support/seeded.ts";
+
+/** Service is back so soon after the worst that leaves a majority, or after the majority is back. */
+const resumeMs = 5_000;
+/** The most that a stop may take. */
+const stopMs = 10_000;
+/** One history: what is checked as a whole. */
+const roundMs = 20_000;
+
+type Soak = { minutes: number; seed: number; say: (text: string) => void };
+
+/** A server of the executable, with clients that outlive it. */
+async function serverOn(database: string) {
+  const box = machine();
+  const { PATH = "" } = process.env;
+  const env = { PATH, SIGNALBOX_DATABASE: database };
+  const log = join(box.directory, "log");
+  const port = freePort();
+  const url = `http://127.0.0.1:${port}`;
+  const address = ["--data-dir", box.dataDir, "--host", "127.0.0.1", "--port", String(port)];
+  let running: Bun.Subprocess | null = null;
+  return {
+    ...box,
+    run: (args: string[]) => succeeded(box.run(args, { env })),
+    isUp: () => running !== null,
+    async start() {
+      const output = openSync(log, "a");
+      const args = [binary, "serve", ...address, "--rate-limit", "0"];
+      const started = Bun.spawn(args, { env, stdio: ["ignore", output, output] });
+      closeSync(output);
+      running = started;
+      await Promise.race([
+        untilHealthy(url),
+        started.exited.then((code) => Promise.reject(new Error(`A server exited with ${code}.`))),
+      ]);
+    },
+    async stop(signal: NodeJS.Signals) {
+      const was = running;
+      running = null;
+      was?.kill(signal);
+      return was?.exited;
+    },
+    signal(name: NodeJS.Signals) {
+      running?.kill(name);
+    },
+    /** What it has logged of requests that it failed by itself. */
+    failures: () =>
+      readFileSync(log, "utf8")
+        .split("\n")
+        .filter((line) => line.includes("request failed")),
+    client(key: string): Client {
+      return async (method, path, { body, headers = {} } = {}) => {
+        const response = await fetch(`${url}${path}`, {
+          method,
+          headers: {
+            Authorization: `Bearer ${key}`,
+            ...(body !== undefined && { "Content-Type": "application/json" }),
+            ...headers,
+          },
+          ...(body !== undefined && { body: JSON.stringify(body) }),
+        });
+        const text = await response.text();
+        return { status: response.status, headers: response.headers, text, json: JSON.parse(text) };
+      };
+    },
+  };
+}
+
+/**
+ * `bun run soak --cluster`: clients at two servers over three nodes of the database, faults of either in an
+ * order that the seed gives. Returns by check what did not hold.
+ */
+export async function soakCluster({ minutes, seed, say }: Soak): Promise<Record<string, string[]>> {
+  const [chance, choosing] = [randomFrom(seed), randomFrom(seed + 1)];
+  const between = (from: number, to: number) => from + chance() * (to - from);
+  const oneOf = <T>(list: readonly T[]) => list[Math.floor(chance() * list.length)] as T;
+  const until = performance.now() + minutes * 60_000;
+  const checks = { answers: [] as string[], history: [] as string[], resumed: [] as string[] };
+  const counts: Record<string, number> = {};
+  const count = (what: string, more = 1) => void (counts[what] = (counts[what] ?? 0) + more);
+  const found = (check: keyof typeof checks, text: string) => {
+    checks[check].push(text);
+    say(`WRONG: ${text}`);
+  };
+
+  const databases = await startCluster(1_000);
+  const address = `rqlite://${databases.map(({ host }) => host).join(",")}`;
+  const servers = [await serverOn(address), await serverOn(address)];
+  const [first, second] = servers as [(typeof servers)[0], (typeof servers)[0]];
+  await first.run(["orgs", "create", "Acme"]);
+  const key = await first.run(["keys", "create", "--org", "acme", "--name", "Script"]);
+  mkdirSync(second.dataDir, { mode: 0o700 });
+  copyFileSync(join(first.dataDir, "secret.key"), join(second.dataDir, "secret.key"));
+  for (const server of servers) await server.start();
+  const clients = servers.map((server) => server.client(key));
+
+  const probe = async (): Promise<boolean> => {
+    const [client = clients[0]] = clients.filter((_, i) => servers[i]?.isUp());
+    const body = { title: `Probe ${counts["probes"] ?? 0}` };
+    const asked = client?.("POST", "/api/v1/incidents", { body }).catch(() => null);
+    return (await Promise.race([asked, Bun.sleep(500)]))?.status === 201;
+  };
+  /** Whether writes are acknowledged again soon enough after what happened now. */
+  async function resumes(after: string) {
+    const from = performance.now();
+    while (!(await probe())) await Bun.sleep(20);
+    count("probes");
+    const ms = Math.round(performance.now() - from);
+    counts["ms to resume at most"] = Math.max(counts["ms to resume at most"] ?? 0, ms);
+    if (ms > resumeMs) found("resumed", `${ms} ms after “${after}” nothing was acknowledged.`);
+  }
+
+  async function suspended(nodes: readonly RqliteNode[], ms: number, meanwhile: () => unknown) {
+    for (const node of nodes) node.signal("SIGSTOP");
+    const from = performance.now();
+    await meanwhile();
+    await Bun.sleep(Math.max(0, ms - (performance.now() - from)));
+    for (const node of nodes) node.signal("SIGCONT");
+  }
+  async function killed(node: RqliteNode, name: string) {
+    await node.kill();
+    await resumes(name);
+    await node.restart();
+  }
+  async function ended(server: (typeof servers)[0], signal: NodeJS.Signals, name: string) {
+    const from = performance.now();
+    const [code] = await Promise.all([server.stop(signal), resumes(name)]);
+    const expected = signal === "SIGTERM" ? 0 : 137;
+    if (code !== expected) found("answers", `After “${name}” a server exited with ${code}.`);
+    if (performance.now() - from > stopMs) found("answers", `“${name}” took too long.`);
+    await server.start();
+  }
+  const others = (node: RqliteNode) => databases.filter((one) => one !== node);
+  const faults: Record<string, (name: string) => Promise<void>> = {
+    "leader killed": async (name) => killed(await leaderOf(databases), name),
+    "follower killed": async (name) => killed(oneOf(others(await leaderOf(databases))), name),
+    async "leader stopped"(name) {
+      const leader = await leaderOf(databases);
+      leader.signal("SIGTERM");
+      await resumes(name);
+      await leader.restart();
+    },
+    "leader suspended": async (name) =>
+      suspended([await leaderOf(databases)], between(500, 8_000), () => resumes(name)),
+    async "majority suspended"(name) {
+      await suspended(others(oneOf(databases)), between(1_000, 6_000), () => {});
+      await resumes(name);
+    },
+    "server killed": (name) => ended(oneOf(servers), "SIGKILL", name),
+    "server stopped": (name) => ended(oneOf(servers), "SIGTERM", name),
+    async "server suspended"(name) {
+      const server = oneOf(servers);
+      server.signal("SIGSTOP");
+      await Bun.sleep(between(500, 6_000));
+      server.signal("SIGCONT");
+      await resumes(name);
+    },
+  };
+
+  try {
+    while (performance.now() < until) {
+      const end = Math.min(performance.now() + roundMs, until);
+      const history = await clientHistory(clients, choosing, {
+        clients: 12,
+        incidents: 6,
+        sets: 6,
+      });
+      while (performance.now() < end) {
+        await Bun.sleep(between(500, 3_000));
+        const name = oneOf(Object.keys(faults));
+        say(name);
+        count(name);
+        await faults[name]?.(name);
+      }
+      const { timelines, sets } = await history.end();
+      const all = [...timelines.flat(), ...sets.flatMap(({ moves }) => moves)];
+      count("operations", all.length);
+      count("without an answer", all.filter(({ output }) => output === null).length);
+      if (!timelines.every((one) => isLinearizable(one, timeline)))
+        found("history", "The updates of an incident have no order that explains every answer.");
+      if (!sets.every(({ moves, initial }) => isLinearizable(moves, memberships(initial))))
+        found("history", "The moves among groups have no order that explains every answer.");
+    }
+  } catch (error) {
+    found("answers", String(error));
+  } finally {
+    for (const line of servers.flatMap((server) => server.failures())) found("answers", line);
+    await Promise.all(servers.map((server) => server.stop("SIGKILL")));
+    await Promise.all(servers.map((server) => server[Symbol.asyncDispose]()));
+    await Promise.all(databases.map((node) => node.kill()));
+  }
+  say(
+    Object.entries(counts)
+      .map(([what, times]) => `${times} ${what}`)
+      .join(", "),
+  );
+  return {
+    "answers and exits are no others than they may be": checks.answers,
+    "updates and moves are linearizable: nothing acknowledged is lost or applied twice (P34)":
+      checks.history,
+    [`service resumes within ${resumeMs} ms`]: checks.resumed,
+  };
+}
