@@ -218,6 +218,7 @@ export function clusterNode({
   const ending = new Map<string, boolean>();
   let takes: Statement[] = [];
   let hasJoined = false;
+  let isFailing = false;
   let isOver = false;
   let timer: ReturnType<typeof setTimeout> | null = null;
   let lapse: ReturnType<typeof setTimeout> | null = null;
@@ -337,8 +338,11 @@ export function clusterNode({
     timer = null;
     let waitMs = beatMs;
     beating = heartbeat()
+      .then(() => void (isFailing = false))
       .catch((error: unknown) => {
         waitMs = retryMs;
+        if (isFailing) return;
+        isFailing = true;
         const { cause = error } = error as { cause?: unknown };
         log.warn("a heartbeat could not be written", { cause: String(cause) });
       })
