@@ -38,6 +38,15 @@ describeInChromium("the settings", (browser) => {
         FROM organizations
       UNION ALL SELECT id, 'loop', '', 'warning', 'It did nothing for 7 s.', '${since}',
         ${Date.now() + 600_000} FROM organizations`);
+    // As machines on a cluster say of themselves; far ahead: they stay alive.
+    const node = `INSERT INTO nodes
+      (id, run, name, version, started_at, beats, beat_at, clock_offset_ms, event_lag)`;
+    database.run(
+      `${node} VALUES ('a', '1', 'one.lan:3210', '0.1.0', '${since}', 1, ${Date.now() + 9e9}, -80, 0)`,
+    );
+    database.run(`${node} VALUES ('b', '1', 'two.lan:3210', '0.1.0', '${since}', 1, 0, 1240, 17)`);
+    database.run(`INSERT INTO leases VALUES ('alerting', 'a', 1), ('problems', 'a', 1),
+      ('shard 0', 'a', 1), ('shard 1', 'a', 1), ('shard 2', null, 1)`);
   });
   afterAll(() => world[Symbol.asyncDispose]());
 
@@ -51,6 +60,12 @@ describeInChromium("the settings", (browser) => {
       const issues = await flawsOfLooks(page, `settings-${section}`);
       expect([section, issues]).toEqual([section, []]);
     }
+    const machines = page.getByRole("list", { name: "Machines" });
+    expect(await machines.getByRole("listitem").count()).toBe(3);
+    using database = new Database(join(world.dataDir, "signalbox.db"));
+    database.run("UPDATE nodes SET event_lag = 8 WHERE id = 'a'");
+    await machines.getByText("8 events").waitFor();
+
     await page.goto(`${world.url}/settings`);
     await page.getByRole("link", { name: "API keys" }).waitFor();
     expect(await violations(page)).toEqual([]);

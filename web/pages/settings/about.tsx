@@ -10,6 +10,7 @@ import { StateIcon } from "../../components/state-icon.tsx";
 import { absolute, Time, useZone } from "../../components/time.tsx";
 import { aboutQuery, figuresQuery } from "./data.ts";
 import { Facts } from "./entry.tsx";
+import { Machines } from "./machines.tsx";
 
 export default function About() {
   const query = useQuery(aboutQuery);
@@ -69,28 +70,31 @@ function Appliance() {
   const { data } = useQuery(figuresQuery);
   if (data === undefined) return null;
   return (
-    <Panel title="In the whole appliance">
-      {data.problems.map(({ name, title, message, severity, since }) => (
-        <p key={`${name} ${message}`} className="about-problem">
-          <StateIcon state={severity === "warning" ? "degraded" : "down"} size={14} />
-          <span>
-            <b>{title}</b>, <Time at={since} as="ago" />
-            <br />
-            <span className="faint">{message}</span>
-          </span>
-        </p>
-      ))}
-      <p className="counts">
-        {[
-          plural(data.organizations, "organization"),
-          data.people === 1 ? "1 person" : `${data.people} people`,
-          plural(data.monitors, "monitor"),
-          `${bytesInWords(data.dataBytes)} of data`,
-        ].map((words) => (
-          <span key={words}>{words}</span>
+    <>
+      <Panel title="In the whole appliance">
+        {data.problems.map(({ name, title, message, severity, since }) => (
+          <p key={`${name} ${message}`} className="about-problem">
+            <StateIcon state={severity === "warning" ? "degraded" : "down"} size={14} />
+            <span>
+              <b>{title}</b>, <Time at={since} as="ago" />
+              <br />
+              <span className="faint">{message}</span>
+            </span>
+          </p>
         ))}
-      </p>
-    </Panel>
+        <p className="counts">
+          {[
+            plural(data.organizations, "organization"),
+            data.people === 1 ? "1 person" : `${data.people} people`,
+            plural(data.monitors, "monitor"),
+            `${bytesInWords(data.dataBytes)} of data`,
+          ].map((words) => (
+            <span key={words}>{words}</span>
+          ))}
+        </p>
+      </Panel>
+      <Machines cluster={data.cluster} />
+    </>
   );
 }
 

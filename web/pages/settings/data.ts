@@ -33,6 +33,8 @@ export const aboutQuery = queryOptions({
 export const figuresQuery = queryOptions({
   ...dataQuery(["appliance"], (options) => dashboard.appliance.get(options)),
   staleTime: 0,
+  // Machines say every two seconds how they are, by no event.
+  refetchInterval: ({ state }) => (state.data?.cluster.nodes.length ? 2_000 : false),
 });
 
 export const organizationsQuery = queryOptions({

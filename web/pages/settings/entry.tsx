@@ -4,6 +4,7 @@ import { Icon, type IconName } from "../../components/icons.tsx";
 /** A row of a list in the settings: what it is, facts about it, and what can be done with it. */
 export function Entry({
   icon,
+  mark,
   avatar,
   title,
   note,
@@ -13,6 +14,8 @@ export function Entry({
   action,
 }: {
   icon?: IconName;
+  /** In the icon's place. */
+  mark?: ReactNode;
   /** Whose first letter stands in the icon's place. */
   avatar?: string;
   title: ReactNode;
@@ -25,11 +28,7 @@ export function Entry({
 }) {
   return (
     <li className={isOver ? "entry entry-over" : "entry"}>
-      {icon && (
-        <span className="entry-icon">
-          <Icon name={icon} />
-        </span>
-      )}
+      {(icon ?? mark) && <span className="entry-icon">{icon ? <Icon name={icon} /> : mark}</span>}
       {avatar !== undefined && (
         <span className="avatar" aria-hidden="true">
           {Array.from(avatar)[0]?.toUpperCase()}

@@ -1,0 +1,84 @@
+import type { ClusterStatus } from "../../../src/cluster/schema.ts";
+import { plural } from "../../components/format.ts";
+import { Panel } from "../../components/page.tsx";
+import { StateIcon } from "../../components/state-icon.tsx";
+import { Time } from "../../components/time.tsx";
+import { Entry } from "./entry.tsx";
+
+/** What each task that one machine does for all is called. */
+const taskNames: Record<ClusterStatus["nodes"][number]["tasks"][number], string> = {
+  alerting: "alerts",
+  subscribers: "subscribers",
+  maintenance: "maintenance",
+  retention: "clean-up",
+  backups: "backups",
+  problems: "own problems",
+};
+
+/** The machines that serve and those of the database; nothing where one has its data in a file. */
+export function Machines({
+  cluster: { nodes, databases, freeShards },
+}: {
+  cluster: ClusterStatus;
+}) {
+  return (
+    <>
+      {nodes.length > 0 && (
+        <Panel title="Machines" flush>
+          <ul className="entries" aria-label="Machines">
+            {nodes.map((node) => (
+              <Entry
+                key={node.id}
+                mark={<StateIcon state={node.alive ? "up" : "down"} size={14} />}
+                isOver={!node.alive}
+                title={node.name}
+                note={
+                  node.alive ? (
+                    [
+                      `Signalbox ${node.version}`,
+                      ...node.tasks.map((task) => taskNames[task]),
+                    ].join(", ")
+                  ) : (
+                    <>
+                      Not heard of for <Time at={node.lastSeenAt} as="for" />
+                    </>
+                  )
+                }
+                facts={[
+                  ["Shards", node.shards],
+                  ["Behind", node.eventLag === null ? "–" : plural(node.eventLag, "event")],
+                  ["Clock", secondsIn(node.clockOffsetMs)],
+                ]}
+              />
+            ))}
+            {freeShards > 0 && (
+              <Entry
+                mark={<StateIcon state="degraded" size={14} />}
+                title={`${plural(freeShards, "shard")} without a machine`}
+                note={`Nobody checks the monitors in ${freeShards === 1 ? "it" : "them"} right now.`}
+              />
+            )}
+          </ul>
+        </Panel>
+      )}
+      {databases.length > 0 && (
+        <Panel title="Database" flush>
+          <ul className="entries" aria-label="Machines of the database">
+            {databases.map(({ address, leader, reachable }) => (
+              <Entry
+                key={address}
+                mark={<StateIcon state={reachable ? "up" : "down"} size={14} />}
+                isOver={!reachable}
+                title={address}
+                note={reachable ? (leader ? "Leader" : "Follower") : "Can't be reached"}
+              />
+            ))}
+          </ul>
+        </Panel>
+      )}
+    </>
+  );
+}
+
+const secondsIn = (ms: number | null) =>
+  ms === null ? "–" : `${ms > 0 ? "+" : ""}${(ms / 1_000).toFixed(1)} s`;
