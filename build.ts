@@ -46,6 +46,7 @@ async function buildWeb() {
   const standalone = reference.replace(/dist\/.*$/, "dist/browser/standalone.js");
   await cp(standalone, "dist/plain/docs/reference.js");
   await cp("web/status", "dist/plain/status", { recursive: true });
+  await withTokens("dist/plain/status/status.css");
   const font = Bun.resolveSync("@fontsource-variable/inter/package.json", import.meta.dir);
   const latin = font.replace("package.json", "files/inter-latin-wght-normal.woff2");
   await cp(latin, "dist/plain/status/inter.woff2");
@@ -61,6 +62,16 @@ async function buildWeb() {
       await Bun.write(`dist/web/${name}.br`, brotliCompressSync(bytes, brotli));
   }
   await rm("dist/plain", { recursive: true });
+}
+
+/** A stylesheet that is served as it is has the design's tokens in the place where it imports them. */
+async function withTokens(path: string) {
+  const tokens = await Bun.file("web/theme/tokens.css").text();
+  const css = await Bun.file(path).text();
+  await Bun.write(
+    path,
+    css.replace('@import "../theme/tokens.css";', () => tokens),
+  );
 }
 
 /** The admin page: `index.html`, and everything that it loads under hashed names in `assets`. */

@@ -123,3 +123,34 @@ function csvCell(text: string): string {
   const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
+
+/** Letters that no mark makes out of an ASCII one, and those that German writes with two. */
+const spelled: Record<string, string> = {
+  ß: "ss",
+  ä: "ae",
+  ö: "oe",
+  ü: "ue",
+  æ: "ae",
+  œ: "oe",
+  ø: "o",
+  å: "a",
+  đ: "d",
+  ð: "d",
+  ł: "l",
+  þ: "th",
+  ı: "i",
+};
+
+/** A name as it may stand in an address: lower-case ASCII letters, digits and single hyphens; perhaps empty. */
+export function slugFrom(name: string, most: number): string {
+  return name
+    .normalize("NFC")
+    .toLowerCase()
+    .replace(/[^\p{ASCII}]/gu, (letter) => spelled[letter] ?? letter)
+    .normalize("NFKD")
+    .replace(/\p{M}/gu, "")
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, "-")
+    .slice(0, most)
+    .replace(/^-+|-+$/g, "");
+}

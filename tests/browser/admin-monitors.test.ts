@@ -112,10 +112,41 @@ describeInChromium("the Monitors page", (browser) => {
     await page.getByRole("option", { name: /Create group/ }).waitFor();
     await judge();
     await page.getByRole("option", { name: /Create monitor/ }).click();
+    await page.getByRole("button", { name: "Assertions" }).waitFor();
+    expect(await page.locator(":focus").getAttribute("id")).toBe(
+      await page.getByLabel("Name", { exact: true }).getAttribute("id"),
+    );
     await page.getByRole("button", { name: "Assertions" }).click();
     await page.getByRole("button", { name: "Request", exact: true }).click();
     await judge();
     await open.shifts();
+    expect(open.faults).toEqual([]);
+  });
+
+  test("menus and a palette that finds nothing have none either, and keys walk their entries", async () => {
+    await using open = await world.open(browser, "/");
+    const { page } = open;
+    const focused = (name: string) => page.locator(":focus").getByText(name).waitFor();
+    await page.getByRole("button", { name: "Actions for Checkout" }).press("Enter");
+    await focused("Check now");
+    await page.keyboard.press("ArrowDown");
+    await focused("Pause");
+    for (const colorScheme of schemes) {
+      await inTheme(page, colorScheme);
+      expect(await violations(page)).toEqual([]);
+    }
+    await page.keyboard.press("Escape");
+    await page.getByRole("menu").waitFor({ state: "detached" });
+    await page.getByRole("link", { name: /^Checkout/ }).focus();
+    await page.keyboard.press("x");
+    await page.getByRole("button", { name: "Tags", exact: true }).press("Enter");
+    await page.getByRole("combobox", { name: "Tags to add" }).waitFor();
+    expect(await violations(page)).toEqual([]);
+    await page.keyboard.press("Escape");
+    await page.keyboard.press("Control+k");
+    await page.keyboard.type("nothing is called so");
+    await page.getByText("No results.").waitFor();
+    expect(await violations(page)).toEqual([]);
     expect(open.faults).toEqual([]);
   });
 

@@ -26,7 +26,7 @@ export function DangerItem({
   disabled?: boolean;
   children: ReactNode;
 }) {
-  return <Menu.Item {...props} color="red" leftSection={<Icon name={icon} />} />;
+  return <Menu.Item {...props} className="menu-danger" leftSection={<Icon name={icon} />} />;
 }
 
 /** The end of a record's menu: the same for a script, and its deletion where they may. */

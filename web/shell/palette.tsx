@@ -64,8 +64,8 @@ function Finder({ onHelp }: { onHelp: () => void }) {
         autoFocus
         className="palette-input"
         role="combobox"
-        aria-expanded="true"
-        aria-controls={id}
+        aria-expanded={found.length > 0}
+        {...(found.length > 0 && { "aria-controls": id })}
         aria-activedescendant={found[at] && `${id}-${at}`}
         aria-label="Search and commands"
         placeholder="Search or jump to…"
@@ -75,25 +75,29 @@ function Finder({ onHelp }: { onHelp: () => void }) {
         onChange={({ currentTarget }) => setText(currentTarget.value)}
         onKeyDown={onKeyDown}
       />
-      <div className="palette-list" role="listbox" id={id} aria-label="Results" ref={list}>
-        {found.map((command, index) => (
-          <div
-            key={command.key}
-            id={`${id}-${index}`}
-            role="option"
-            aria-selected={index === at}
-            tabIndex={-1}
-            className="palette-item"
-            onPointerMove={() => setAt(index)}
-            onClick={() => run(command)}
-          >
-            {typeof command.icon === "string" ? <Icon name={command.icon} /> : command.icon}
-            <span className="palette-label">{command.label}</span>
-            {command.hint !== undefined && <span className="palette-hint">{command.hint}</span>}
-          </div>
-        ))}
-        {found.length === 0 && <p className="palette-none">No results.</p>}
-      </div>
+      {found.length > 0 && (
+        <div className="palette-list" role="listbox" id={id} aria-label="Results" ref={list}>
+          {found.map((command, index) => (
+            <div
+              key={command.key}
+              id={`${id}-${index}`}
+              role="option"
+              aria-selected={index === at}
+              tabIndex={-1}
+              className="palette-item"
+              onPointerMove={() => setAt(index)}
+              onClick={() => run(command)}
+            >
+              {typeof command.icon === "string" ? <Icon name={command.icon} /> : command.icon}
+              <span className="palette-label">{command.label}</span>
+              {command.hint !== undefined && <span className="palette-hint">{command.hint}</span>}
+            </div>
+          ))}
+        </div>
+      )}
+      <p className="palette-none" role="status">
+        {found.length === 0 && "No results."}
+      </p>
     </div>
   );
 }

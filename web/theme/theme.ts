@@ -8,6 +8,7 @@ import {
   type MantineColorsTuple,
   Menu,
   Modal,
+  Portal,
   SegmentedControl,
   Tooltip,
 } from "@mantine/core";
@@ -58,7 +59,16 @@ export const theme = createTheme({
         closeButtonProps: { "aria-label": "Close" },
       },
     }),
-    Menu: Menu.extend({ defaultProps: { shadow: "md", transitionProps: { duration: 80 } } }),
+    Menu: Menu.extend({
+      defaultProps: {
+        shadow: "md",
+        transitionProps: { duration: 80 },
+        // A menu holds nothing but its items.
+        withInitialFocusPlaceholder: false,
+      },
+    }),
+    // What lies over the page is in a landmark as everything else is.
+    Portal: Portal.extend({ defaultProps: { target: "#overlays" } }),
     SegmentedControl: SegmentedControl.extend({ defaultProps: { withItemsBorders: false } }),
     Tooltip: Tooltip.extend({
       defaultProps: { openDelay: 300, transitionProps: { duration: 80 }, withinPortal: true },

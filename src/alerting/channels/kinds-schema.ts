@@ -71,8 +71,6 @@ const region = z.enum(["us", "eu"]).default("us");
 
 type ChannelKind<F extends Record<string, z.ZodType>> = {
   name: string;
-  /** Two letters that stand for it. */
-  mark: string;
   /** What it is, in the gallery. */
   summary: string;
   /** Where its address or key comes from, as the service documents it. */
@@ -106,7 +104,6 @@ const regionLabels = {
 export const channelKinds = {
   webhook: channelKind({
     name: "Webhook",
-    mark: "{}",
     summary: "Signed JSON to any URL",
     help: "Sends a POST request with JSON, as described by Standard Webhooks. With a secret, each request is signed.",
     fields: { url: HttpUrl, secret: nullable(SigningSecret), headers: Headers.default({}) },
@@ -124,7 +121,6 @@ export const channelKinds = {
   }),
   email: channelKind({
     name: "E-mail",
-    mark: "@",
     summary: "Through your own mail server",
     help: "Sent through the mail server in Settings. Press Enter after each address.",
     fields: { to: z.array(EmailAddress).min(1).max(50), template },
@@ -133,7 +129,6 @@ export const channelKinds = {
   }),
   slack: channelKind({
     name: "Slack",
-    mark: "Sl",
     summary: "A message in a channel",
     help: "At api.slack.com/apps create an app, open Incoming Webhooks, switch on “Activate Incoming Webhooks”, choose “Add New Webhook to Workspace”, pick the channel and copy the webhook URL.",
     fields: { webhookUrl, template },
@@ -143,7 +138,6 @@ export const channelKinds = {
   }),
   discord: channelKind({
     name: "Discord",
-    mark: "Di",
     summary: "A message in a channel",
     help: "Edit the channel, open Integrations, Webhooks, choose “New Webhook” and “Copy Webhook URL”.",
     fields: { webhookUrl, template },
@@ -153,7 +147,6 @@ export const channelKinds = {
   }),
   teams: channelKind({
     name: "Microsoft Teams",
-    mark: "Te",
     summary: "A card in a channel",
     help: "In the channel’s ••• menu open Workflows, choose “Send webhook alerts to a channel” (formerly “Post to a channel when a webhook request is received”) and copy the URL. Connector URLs at webhook.office.com stopped working in May 2026.",
     fields: { webhookUrl, template },
@@ -163,7 +156,6 @@ export const channelKinds = {
   }),
   mattermost: channelKind({
     name: "Mattermost",
-    mark: "Mm",
     summary: "A message in a channel",
     help: "In the product menu open Integrations, Incoming Webhooks, choose “Add Incoming Webhook”, pick the channel and copy the URL.",
     fields: { webhookUrl, template },
@@ -173,7 +165,6 @@ export const channelKinds = {
   }),
   googlechat: channelKind({
     name: "Google Chat",
-    mark: "Gc",
     summary: "A message in a space",
     help: "In a browser, open the menu of the space, then “Apps & integrations”, choose “Add webhooks”, name it and copy its link.",
     fields: { webhookUrl, template },
@@ -183,7 +174,6 @@ export const channelKinds = {
   }),
   telegram: channelKind({
     name: "Telegram",
-    mark: "Tg",
     summary: "A message from your bot",
     help: "Send /newbot to @BotFather for the token. Add the bot to the chat and send a message to it; api.telegram.org/bot<token>/getUpdates then shows the chat's id and, in a topic, its message_thread_id. In a channel the bot has to be an administrator.",
     fields: {
@@ -218,7 +208,6 @@ export const channelKinds = {
   }),
   ntfy: channelKind({
     name: "ntfy",
-    mark: "nt",
     summary: "Push to phones, through ntfy.sh or your own server",
     help: "Subscribe to a topic in the ntfy app and name it here. Anyone who guesses the name of a topic without access control can read it.",
     fields: {
@@ -258,7 +247,6 @@ export const channelKinds = {
   }),
   gotify: channelKind({
     name: "Gotify",
-    mark: "Go",
     summary: "Push from your own server",
     help: "In Gotify's web page open Apps, choose “Create Application” and copy its token.",
     fields: { server: HttpUrl, token: secret(), template },
@@ -268,7 +256,6 @@ export const channelKinds = {
   }),
   pushover: channelKind({
     name: "Pushover",
-    mark: "Po",
     summary: "Push to phones",
     help: "pushover.net shows your user key (or make a delivery group); “Create an Application/API Token” there gives the API token.",
     fields: {
@@ -301,7 +288,6 @@ export const channelKinds = {
   }),
   pagerduty: channelKind({
     name: "PagerDuty",
-    mark: "PD",
     summary: "Opens and resolves incidents",
     help: "In the service open Integrations, add “Events API V2” and copy its integration key, of 32 characters.",
     fields: { routingKey: secret(), region },
@@ -311,7 +297,6 @@ export const channelKinds = {
   }),
   jsm: channelKind({
     name: "Jira Service Management",
-    mark: "JS",
     summary: "Opens and closes alerts",
     help: "In a team’s Operations open Integrations, add “API”, turn it on and copy its API key. Keys migrated from Opsgenie work, too.",
     fields: { apiKey },
@@ -321,7 +306,6 @@ export const channelKinds = {
   }),
   opsgenie: channelKind({
     name: "Opsgenie",
-    mark: "Op",
     summary: "Until it shuts down on 5 April 2027",
     help: "Opsgenie shuts down on 5 April 2027. Once your account is migrated, use Jira Service Management with the same key. In the team open Integrations, add “API”, turn it on and copy its API key.",
     fields: { apiKey, region },
@@ -331,7 +315,6 @@ export const channelKinds = {
   }),
   apprise: channelKind({
     name: "Apprise",
-    mark: "Ap",
     summary: "A hundred more services",
     help: "Requires an Apprise API server. Save the URLs of your services there under a key and enter the key here, or enter the URLs here.",
     fields: {

@@ -5,7 +5,9 @@ test("a slug has lower-case letters, digits and single hyphens between them", ()
   const slugs: Record<string, string> = {
     Acme: "acme",
     "  Acme & Sons, Ltd. ": "acme-sons-ltd",
-    "Café Zürich": "cafe-zurich",
+    "Café Zürich": "cafe-zuerich",
+    Großhandel: "grosshandel",
+    "GROẞE Łódź & Ørsted": "grosse-lodz-orsted",
     "24/7": "24-7",
     "ﬁne Ⅳ": "fine-iv",
     "a_b%c": "a-b-c",

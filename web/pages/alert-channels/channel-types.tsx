@@ -1,14 +1,26 @@
+import { channelMarks } from "./channel-marks.ts";
 import { channelKinds, type ChannelType } from "../../../src/alerting/channels/kinds-schema.ts";
 
 /** What people read of a type, also of one that is unknown here. */
-export const channelTypeOf = (type: string): { name: string; mark: string } =>
-  type in channelKinds ? channelKinds[type as ChannelType] : { name: type, mark: "?" };
+export const channelTypeOf = (type: string): { name: string } =>
+  type in channelKinds ? channelKinds[type as ChannelType] : { name: type };
 
 /** The sign of a channel's type, beside its name. */
 export function ChannelMark({ type }: { type: string }) {
   return (
     <span className="channel-mark" aria-hidden="true">
-      {channelTypeOf(type).mark}
+      <svg
+        width={17}
+        height={17}
+        viewBox="0 0 24 24"
+        fill="none"
+        stroke="currentColor"
+        strokeWidth="1.8"
+        strokeLinecap="round"
+        strokeLinejoin="round"
+      >
+        <path d={type in channelMarks ? channelMarks[type as ChannelType] : channelMarks.webhook} />
+      </svg>
     </span>
   );
 }

@@ -1,4 +1,4 @@
-import { ActionIcon, Button, Menu, TagsInput } from "@mantine/core";
+import { ActionIcon, Button, Menu, Popover, TagsInput } from "@mantine/core";
 import { type ReactNode, useState } from "react";
 import { useAlertChannels } from "../../data/alert-channels.ts";
 import type { Overview } from "../../data/overview.ts";
@@ -50,19 +50,28 @@ export function BulkBar({ overview }: { overview: Overview }) {
           Create group from selection
         </MenuItem>
       </Drop>
-      <Drop label="Tags" stays>
-        <AddTags onAdd={(addTags) => change({ addTags })} />
-        {tags.length > 0 && <Menu.Label>Remove</Menu.Label>}
-        {tags.map((tag) => (
-          <Menu.Item
-            key={tag}
-            leftSection={<Icon name="close" size={14} />}
-            onClick={() => change({ removeTags: [tag] })}
-          >
-            {tag}
-          </Menu.Item>
-        ))}
-      </Drop>
+      <Popover position="top" trapFocus returnFocus>
+        <Popover.Target>
+          <Button size="xs" variant="subtle" color="gray">
+            Tags
+          </Button>
+        </Popover.Target>
+        <Popover.Dropdown className="menu-scroll bulk-tags" aria-label="Tags">
+          <AddTags onAdd={(addTags) => change({ addTags })} />
+          {tags.map((tag) => (
+            <Button
+              key={tag}
+              size="xs"
+              variant="subtle"
+              color="gray"
+              leftSection={<Icon name="close" size={14} />}
+              onClick={() => change({ removeTags: [tag] })}
+            >
+              Remove {tag}
+            </Button>
+          ))}
+        </Popover.Dropdown>
+      </Popover>
       {channels.length > 0 && (
         <Drop label="Alerts to">
           <Menu.Label>Add</Menu.Label>
@@ -97,17 +106,9 @@ export function BulkBar({ overview }: { overview: Overview }) {
   );
 }
 
-function Drop({
-  label,
-  stays = false,
-  children,
-}: {
-  label: string;
-  stays?: boolean;
-  children: ReactNode;
-}) {
+function Drop({ label, children }: { label: string; children: ReactNode }) {
   return (
-    <Menu position="top" closeOnItemClick={!stays}>
+    <Menu position="top">
       <Menu.Target>
         <Button size="xs" variant="subtle" color="gray">
           {label}
@@ -121,7 +122,7 @@ function Drop({
 function AddTags({ onAdd }: { onAdd: (tags: string[]) => void }) {
   const [tags, setTags] = useState<string[]>([]);
   return (
-    <div className="bulk-tags">
+    <div className="bulk-add">
       <TagsInput
         aria-label="Tags to add"
         placeholder="Add tags"

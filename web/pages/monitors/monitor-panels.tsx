@@ -80,8 +80,8 @@ export function AlertRecipients({ id }: { id: string }) {
           <li key={id}>
             <span className="line-words">
               <b>{name}</b> {type}
+              <small className="line-reason">{reason}</small>
             </span>
-            <span className="faint">{reason}</span>
           </li>
         ))}
       </ul>

@@ -124,10 +124,11 @@ export function MonitorMenu({
             <>
               <MenuItem
                 icon="refresh"
-                onClick={() => {
-                  notify(`Checking ${name}`);
-                  checkNow(id).catch(notifyError);
-                }}
+                onClick={() =>
+                  void checkNow(id)
+                    .then(() => notify(`Checked ${name}`))
+                    .catch(notifyError)
+                }
               >
                 Check now
               </MenuItem>

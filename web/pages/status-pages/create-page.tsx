@@ -1,6 +1,7 @@
 import { Select, TextInput } from "@mantine/core";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
+import { slugFrom } from "../../../src/core/text.ts";
 import { dataOf, v1 } from "../../data/client.ts";
 import { useOverview } from "../../data/overview.ts";
 import { cacheStatusPage, type StatusPage } from "../../data/status-pages.ts";
@@ -10,14 +11,7 @@ import { notify } from "../../components/toasts.tsx";
 import { visibilities } from "./labels.tsx";
 
 /** An address made of a title: `Card payments` becomes `card-payments`. */
-const slugOf = (title: string) =>
-  title
-    .normalize("NFKD")
-    .toLowerCase()
-    .replace(/\p{M}/gu, "")
-    .replace(/[^a-z0-9]+/g, "-")
-    .slice(0, 63)
-    .replace(/^-|-$/g, "");
+const slugOf = (title: string) => slugFrom(title, 63);
 
 /** A further page: what it can't do without; everything else is set up in its editor. */
 export default function CreatePage({ onClose }: { onClose: () => void }) {

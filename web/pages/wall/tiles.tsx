@@ -1,5 +1,6 @@
 import { type CSSProperties, type ReactNode, useLayoutEffect, useRef, useState } from "react";
 import type { OverviewMonitor } from "../../data/overview.ts";
+import { withWholeRanges } from "../../components/format.ts";
 import { StateIcon, stateLabels } from "../../components/state-icon.tsx";
 import { Time } from "../../components/time.tsx";
 import { columnsFor, firstOf, type Tile } from "./wall-rules.ts";
@@ -52,10 +53,10 @@ function Fitted({
   );
 }
 
-const mostTrouble = 24;
+const mostTrouble = 12;
 const mostTiles = 60;
 
-/** What is not up, first and large. */
+/** What is down or degraded, first and large. */
 export function Trouble({ monitors }: { monitors: readonly OverviewMonitor[] }) {
   const { shown, more } = firstOf(monitors, mostTrouble);
   return (
@@ -63,8 +64,8 @@ export function Trouble({ monitors }: { monitors: readonly OverviewMonitor[] }) 
       className="wall-trouble"
       label="Problems"
       count={shown.length + Math.min(more, 1)}
-      ratio={3.2}
-      weight={Math.min(4, 1 + monitors.length / 3)}
+      ratio={2.4}
+      weight={4}
     >
       {shown.map(({ id, name, status, statusSince, lastMessage, target }) => (
         <article key={id} className={`wall-card wall-${status}`}>
@@ -76,7 +77,7 @@ export function Trouble({ monitors }: { monitors: readonly OverviewMonitor[] }) 
             <p className="wall-since">
               {stateLabels[status]} for <Time at={statusSince} as="for" />
             </p>
-            <p className="wall-message">{lastMessage ?? target}</p>
+            <p className="wall-message">{withWholeRanges(lastMessage ?? target ?? "")}</p>
           </div>
         </article>
       ))}
@@ -91,8 +92,8 @@ export function Trouble({ monitors }: { monitors: readonly OverviewMonitor[] }) 
   );
 }
 
-/** The folders, each with what is in it. */
-export function Tiles({ tiles }: { tiles: readonly Tile[] }) {
+/** The folders, each with what is in it; beside problems they take little room. */
+export function Tiles({ tiles, isBeside }: { tiles: readonly Tile[]; isBeside: boolean }) {
   const { shown, more } = firstOf(tiles, mostTiles);
   return (
     <Fitted
@@ -100,7 +101,7 @@ export function Tiles({ tiles }: { tiles: readonly Tile[] }) {
       label="Groups"
       count={shown.length + Math.min(more, 1)}
       ratio={2.2}
-      weight={3}
+      weight={isBeside ? Math.min(3, 0.5 + shown.length / 10) : 4}
     >
       {shown.map(({ id, name, state, words, states }) => (
         <article key={id} className={`wall-tile wall-${state}`}>

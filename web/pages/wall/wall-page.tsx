@@ -50,7 +50,7 @@ function Wall() {
         {open !== undefined && open.data.length > 0 && (
           <OpenIncidents incidents={open.data} total={open.meta.total} />
         )}
-        <Tiles tiles={tilesOf(overview)} />
+        <Tiles tiles={tilesOf(overview)} isBeside={trouble.length > 0} />
         <WallControls light={isLight} />
       </main>
       <SignInDialog />

@@ -1,4 +1,6 @@
 import type { Overview, OverviewMonitor } from "../../data/overview.ts";
+import { isTroubled } from "../../data/problems.ts";
+import { troubledFirst } from "../monitors/attention-rules.ts";
 import { type State, stateLabels, worstFirst, worstOf } from "../../components/state-icon.tsx";
 
 /** How many columns show `count` tiles largest in a room of this size; `ratio` is a tile's width by its height. */
@@ -27,8 +29,15 @@ export function firstOf<T>(all: readonly T[], most: number): { shown: readonly T
   return { shown: all.slice(0, most - 1), more: all.length - most + 1 };
 }
 
-/** Folders as tiles; single monitors where there are no folders. */
-export function tilesOf({ groups, monitors }: Overview): Tile[] {
+/** Folders as tiles, and one for all that is in maintenance; single monitors where there are no folders. */
+export function tilesOf(overview: Overview): Tile[] {
+  const planned = overview.monitors.filter(({ status }) => status === "maintenance");
+  const tiles = foldersOf(overview);
+  if (planned.length === 0 || overview.groups.length === 0) return tiles;
+  return [...tiles, tileOf("maintenance", "Maintenance", planned)];
+}
+
+function foldersOf({ groups, monitors }: Overview): Tile[] {
   if (groups.length === 0)
     return monitors.map(({ id, name, status }) => ({
       id,
@@ -72,18 +81,9 @@ export function countsOf(states: readonly State[]): { state: State; count: numbe
     .filter(({ count }) => count > 0);
 }
 
-/** What is not up, the worst first and the longest in that state before the others. */
-export function troubleOf({ monitors }: Overview): OverviewMonitor[] {
-  const isTrouble = ({ status }: OverviewMonitor) =>
-    status === "down" || status === "degraded" || status === "maintenance";
-  return monitors
-    .filter(isTrouble)
-    .toSorted(
-      (one, other) =>
-        worstFirst.indexOf(one.status) - worstFirst.indexOf(other.status) ||
-        one.statusSince.localeCompare(other.statusSince),
-    );
-}
+/** What is down or degraded, in the order in which the Monitors page has it. */
+export const troubleOf = ({ monitors }: Overview): OverviewMonitor[] =>
+  monitors.filter(isTroubled).toSorted(troubledFirst);
 
 /** The overall state in a few words, to be read from across the room. */
 export function headline({ monitors }: Overview): { state: State; words: string } {
