@@ -33,7 +33,7 @@ describe("the default page", () => {
     expect(shape.filter((tag) => / (style|on\w+)\b/.test(tag))).toEqual([
       "html lang data-theme style",
     ]);
-    expect(text).toContain('data-theme="dark" style="--accent:light-dark(#2563eb, #467aee)"');
+    expect(text).toContain('data-theme="dark" style="--accent:light-dark(#2563eb, #5182ef)"');
   });
 
   test("names the files that the site serves", async () => {
