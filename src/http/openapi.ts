@@ -174,7 +174,7 @@ const tags: Record<string, { name: string; description: string }> = {
   monitors: {
     name: "Monitors",
     description:
-      "The things being watched. A new monitor is checked at once. `retries` further failures in a row make it `down`, one success makes it `up`; a check that failed because of the appliance itself is `unknown` and changes nothing.",
+      "The things being watched. A new monitor is checked at once. `retries` further failures in a row make it `down`, `successThreshold` successes in a row make it `up` again; a check that failed because of the appliance itself is `unknown` and changes nothing.",
   },
   "alert-channels": {
     name: "Alert channels",

@@ -82,12 +82,14 @@ type CheckTarget = {
   settings: object;
   timeoutMs: number;
   degradedAfterMs: number | null;
+  inverted: boolean;
 };
 
 /** What a check found. */
 type CheckResult = {
   status: "up" | "degraded" | "down" | "unknown";
   message: string;
+  said?: string;
   latencyMs: number | null;
   certificateExpiresAt?: string;
 };

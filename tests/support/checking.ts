@@ -53,7 +53,8 @@ export async function loggedCheck(
   const targets = targetGuard(() => listeners);
   const inTurn = <T>(work: () => Promise<T>) => work();
   const context = { memory, targets, clock: () => now, monotonic: still, trouble, log, inTurn };
-  const checkable = { type, settings, timeoutMs, degradedAfterMs };
+  const { inverted = false } = settings as { inverted?: boolean };
+  const checkable = { type, settings, timeoutMs, degradedAfterMs, inverted };
   return { outcome: await runCheck(checkable, context, cancelled), logged };
 }
 

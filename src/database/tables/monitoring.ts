@@ -53,6 +53,8 @@ export const monitors = sqliteTable(
     retries: integer("retries").notNull(),
     retryIntervalSeconds: integer("retry_interval_seconds").notNull(),
     degradedAfterMs: integer("degraded_after_ms"),
+    successThreshold: integer("success_threshold").notNull().default(1),
+    inverted: flag("inverted").notNull().default(false),
     paused: flag("paused").notNull(),
     muted: flag("muted").notNull(),
     autoIncidentSeverity: text("auto_incident_severity"),
@@ -88,6 +90,8 @@ export const monitorStates = sqliteTable(
     paused: flag("paused").notNull(),
     /** Failed checks in a row. */
     failures: integer("failures").notNull(),
+    /** Good results in a row since it was down, while it still is. */
+    successes: integer("successes").notNull().default(0),
     /** Counts the pauses and resumptions: the result of a check that began before one is void after it. */
     epoch: integer("epoch").notNull(),
     lastCheckedAt: text("last_checked_at"),

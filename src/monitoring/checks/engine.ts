@@ -21,6 +21,7 @@ import { type PushReport, requestsOf } from "./requests.ts";
 import { nextSlot, phaseOf } from "./rules.ts";
 import {
   type Checkable,
+  inverse,
   maxStallMs,
   type Outcome,
   runCheck,
@@ -155,7 +156,8 @@ export function checkEngine(context: EngineContext) {
 
   function silence(monitor: Watched, now: number): Outcome {
     const stalled = trouble.during(now - pushPatienceMs, now, maxStallMs);
-    return stalled === null ? overdue(monitor) : unknownResult(stalled);
+    if (stalled !== null) return unknownResult(stalled);
+    return monitor.inverted ? inverse(overdue(monitor)) : overdue(monitor);
   }
 
   /** Its turn did not come: nobody knows what it is meanwhile. */
@@ -250,7 +252,8 @@ export function checkEngine(context: EngineContext) {
       latencyMs,
       ...(message !== null && { said: message }),
     };
-    settle(monitor, slowed(finding, monitor.degradedAfterMs), "since the last");
+    const judged = slowed(finding, monitor.degradedAfterMs);
+    settle(monitor, monitor.inverted ? inverse(judged) : judged, "since the last");
     jobs.schedule(monitor.key, monotonic() + allowed * 1000, termsOf(monitor));
     await storedNow(monitor);
     return true;

@@ -216,17 +216,18 @@ async function writeResults(
   });
 }
 
-const stateText = `update monitor_states set status = ?, since = ?, failures = ?, last_checked_at = ?,
+const stateText = `update monitor_states set status = ?, since = ?, failures = ?, successes = ?, last_checked_at = ?,
   last_message = ?, latency_ms = ?, certificate_expires_at = ? where key = ? and epoch = ?`;
 
 function stateStatement({ monitor, heartbeat, after, ...result }: Result): Prepared {
-  const { status, since, failures } = after;
+  const { status, since, failures, successes } = after;
   return {
     text: stateText,
     parameters: [
       status,
       since,
       failures,
+      successes,
       timestamp(heartbeat.at),
       result.message,
       heartbeat.latencyMs,

@@ -7,22 +7,26 @@ export type MonitorState = {
   since: string;
   /** Failed checks in a row. */
   failures: number;
+  /** Good results in a row since it was down, while it still is. */
+  successes: number;
 };
 
 /** What a check found; `final` makes it down without further retries. */
 export type Found = { status: "up" | "degraded" | "down" | "unknown"; final?: boolean };
 
+/** Results in a row that it takes to change, beyond the first failure. */
+type Patience = { retries: number; successThreshold: number };
 type Pace = { intervalSeconds: number; retryIntervalSeconds: number };
 
 /**
- * What a monitor is after a check. It takes `retries` further failures in a row to be down, and one
- * success to be up or degraded again. `unknown` changes nothing: the trouble was not the target's.
+ * What a monitor is after a check. It takes `retries` further failures in a row to be down, and then
+ * `successThreshold` successes in a row to be up or degraded again. `unknown` changes nothing: the trouble was not the target's.
  * Under maintenance failures are counted but it stays in maintenance; the first check after it tells.
  */
 export function stateAfter(
   before: MonitorState,
   found: Found,
-  monitor: { retries: number; inMaintenance: boolean },
+  monitor: Patience & { inMaintenance: boolean },
   at: string,
 ): MonitorState {
   const failures =
@@ -31,19 +35,30 @@ export function stateAfter(
       : found.status === "down"
         ? before.failures + 1
         : 0;
-  const status = monitor.inMaintenance ? "maintenance" : judged(before, found, failures, monitor);
-  return { status, failures, since: status === before.status ? before.since : at };
+  const successes = successesAfter(before, found);
+  const status = monitor.inMaintenance
+    ? "maintenance"
+    : judged(before, found, { failures, successes }, monitor);
+  const isOver = status !== "down";
+  const since = status === before.status ? before.since : at;
+  return { status, failures, successes: isOver ? 0 : successes, since };
+}
+
+function successesAfter({ status, successes }: MonitorState, found: Found): number {
+  if (found.status === "unknown") return successes;
+  return found.status !== "down" && status === "down" ? successes + 1 : 0;
 }
 
 function judged(
   before: MonitorState,
   found: Found,
-  failures: number,
-  { retries }: { retries: number },
+  { failures, successes }: Pick<MonitorState, "failures" | "successes">,
+  { retries, successThreshold }: Patience,
 ): StoredStatus {
   const unmaintained = before.status === "maintenance" ? "pending" : before.status;
   if (found.status === "unknown") return unmaintained;
-  if (found.status !== "down") return found.status;
+  if (found.status !== "down")
+    return before.status === "down" && successes < successThreshold ? "down" : found.status;
   return found.final === true || failures > retries ? "down" : unmaintained;
 }
 

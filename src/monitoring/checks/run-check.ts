@@ -18,6 +18,8 @@ export type Checkable = {
   settings: object;
   timeoutMs: number;
   degradedAfterMs: number | null;
+  /** Whether it is wanted to fail. */
+  inverted: boolean;
 };
 
 /** A finding, or `unknown`: nothing is known about the target, because the trouble was here. */
@@ -46,7 +48,7 @@ export function unknownResult(reason: string): Outcome {
  * sooner. Never throws: one bad check harms no other.
  */
 export async function runCheck(
-  { type, settings, timeoutMs, degradedAfterMs }: Checkable,
+  { type, settings, timeoutMs, degradedAfterMs, inverted }: Checkable,
   dependencies: EngineDependencies,
   cancelled: AbortSignal,
 ): Promise<Outcome> {
@@ -88,10 +90,15 @@ export async function runCheck(
     ending.abort();
     dependencies.memory.end();
   }
-  if (outcome.status === "up") return outcome;
+  if (outcome.status === "up") return wanted(outcome);
   const toleratedMs = Math.min(maxStallMs, timeoutMs / 5);
   const trouble = dependencies.trouble.during(startedAt, dependencies.monotonic(), toleratedMs);
-  return trouble === null ? outcome : unknownResult(trouble);
+  return trouble === null ? wanted(outcome) : unknownResult(trouble);
+
+  /** What was blocked was not tried: it stays down. */
+  function wanted(outcome: Outcome) {
+    return inverted && outcome.final !== true ? inverse(outcome) : outcome;
+  }
 
   async function outcomeOf(error: unknown): Promise<Outcome> {
     const reason = error instanceof TimeUp ? await timeUp() : reasonFor(error);
@@ -116,6 +123,20 @@ export async function runCheck(
 }
 
 class TimeUp extends Error {}
+
+/** What an outcome is to a monitor that is up when its check fails. */
+export function inverse({ status, message, said, final: _final, ...found }: Outcome): Outcome {
+  if (status === "unknown") return { status, message, ...found };
+  const fails = status === "down";
+  const words = (sentence: string) =>
+    `${fails ? "Fails, as it should" : "Should fail, but did not"}: ${sentence}`;
+  return {
+    ...found,
+    status: fails ? "up" : "down",
+    message: words(message),
+    ...(said !== undefined && { said: words(said) }),
+  };
+}
 
 /** A success that took longer than it may is degraded. */
 export function slowed(finding: Finding, degradedAfterMs: number | null): Finding {

@@ -46,6 +46,7 @@ export async function tryMonitor(
     settings: input,
     timeoutMs: input.timeout * 1000,
     degradedAfterMs: input.degradedAfterMs,
+    inverted: input.inverted,
   });
   return {
     status,

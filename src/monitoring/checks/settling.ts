@@ -49,7 +49,8 @@ export function settling(
     const at = momentAfter(monitor.lastAt, clock());
     const maintenance = maintenanceOf?.(monitor) ?? null;
     const before = monitor.state;
-    const patience = { retries: monitor.retries, inMaintenance: maintenance !== null };
+    const { retries, successThreshold } = monitor;
+    const patience = { retries, successThreshold, inMaintenance: maintenance !== null };
     const after = stateAfter(before, outcome, patience, timestamp(at));
     const toNext = secondsToNext(after, outcome, monitor);
     const seconds =

@@ -24,8 +24,10 @@ export type Watched = {
   intervalSeconds: number;
   timeoutMs: number;
   retries: number;
+  successThreshold: number;
   retryIntervalSeconds: number;
   degradedAfterMs: number | null;
+  inverted: boolean;
   autoIncidentSeverity: Severity | null;
   epoch: number;
   state: MonitorState;
@@ -36,20 +38,23 @@ export type Watched = {
   lease: Lease;
 };
 
-type Row = Omit<Watched, "settings" | "state" | "lastAt" | "lease"> & {
+type Row = Omit<Watched, "settings" | "inverted" | "state" | "lastAt" | "lease"> & {
+  inverted: number;
   settings: string;
   secrets: string;
   status: StoredStatus;
   since: string;
   failures: number;
+  successes: number;
   lastCheckedAt: string | null;
 };
 
 const watched = `select s.key, m.organization_id as organizationId, m.id, m.name, m.type, m.settings,
     m.secrets, m.interval_seconds as intervalSeconds, m.timeout_seconds * 1000 as timeoutMs,
     m.retries, m.retry_interval_seconds as retryIntervalSeconds,
-    m.degraded_after_ms as degradedAfterMs, m.auto_incident_severity as autoIncidentSeverity,
-    s.epoch, s.status, s.since, s.failures, s.last_checked_at as lastCheckedAt,
+    m.success_threshold as successThreshold, m.inverted, m.degraded_after_ms as degradedAfterMs,
+    m.auto_incident_severity as autoIncidentSeverity,
+    s.epoch, s.status, s.since, s.failures, s.successes, s.last_checked_at as lastCheckedAt,
     s.certificate_expires_at as certificateExpiresAt
   from monitors m
     join monitor_states s on s.organization_id = m.organization_id and s.monitor_id = m.id
@@ -123,7 +128,7 @@ function opened({ vault, log, leases }: Reading, rows: readonly Row[]): Watched[
   return rows.flatMap((row) => {
     const lease = leases.of(row.id);
     if (lease === null) return [];
-    const { secrets: _, status, since, failures, lastCheckedAt, ...monitor } = row;
+    const { secrets: _, status, since, failures, successes, lastCheckedAt, ...monitor } = row;
     let settings: Watched["settings"] = null;
     try {
       settings = settingsOf(vault, row);
@@ -133,7 +138,8 @@ function opened({ vault, log, leases }: Reading, rows: readonly Row[]): Watched[
     return {
       ...monitor,
       settings,
-      state: { status, since, failures },
+      inverted: row.inverted === 1,
+      state: { status, since, failures, successes },
       lastAt: lastCheckedAt === null ? null : Date.parse(lastCheckedAt),
       lease,
     };
@@ -142,8 +148,16 @@ function opened({ vault, log, leases }: Reading, rows: readonly Row[]): Watched[
 
 /** What a check depends on: where it differs, the monitor has to be checked anew. */
 function fingerprintOf(monitor: Watched): string {
-  const { type, settings, intervalSeconds, timeoutMs, degradedAfterMs, epoch } = monitor;
-  return JSON.stringify([type, settings, intervalSeconds, timeoutMs, degradedAfterMs, epoch]);
+  const { type, settings, intervalSeconds, timeoutMs, degradedAfterMs, inverted, epoch } = monitor;
+  return JSON.stringify([
+    type,
+    settings,
+    intervalSeconds,
+    timeoutMs,
+    degradedAfterMs,
+    inverted,
+    epoch,
+  ]);
 }
 
 /** A check that has waited for its interval shows as not judged; for so long, where that is shorter or longer. */

@@ -126,6 +126,7 @@ export function insertMonitor({ store, organizationId }: Tenant, monitor: Monito
 export const unchecked = {
   status: "pending",
   failures: 0,
+  successes: 0,
   lastCheckedAt: null,
   lastMessage: null,
   latencyMs: null,

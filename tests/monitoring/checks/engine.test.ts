@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { checkEngine } from "../../../src/monitoring/checks/engine.ts";
 import { applianceOn } from "../../support/appliance.ts";
 import { answer, hang, slow, target } from "../../support/target.ts";
 import { type Beat, watch } from "../../support/watch.ts";
@@ -102,6 +103,20 @@ describe("what it is", () => {
       "monitor.down",
       "monitor.up",
     ]);
+  });
+
+  test("three good results in a row make up what was down, where that is asked, also after a restart", async () => {
+    const { pass, statusOf, site, appliance, time } = await watch();
+    await using shop = await site({ retries: 0, interval: 60, successThreshold: 3 });
+    shop.fails();
+    await pass(60);
+    shop.recovers();
+    await pass(60);
+    await pass(60);
+    expect(await statusOf(shop.id)).toBe("down");
+    const restarted = checkEngine({ ...appliance, monotonic: appliance.clock });
+    for (const end = time.now + 60_000; time.now < end; time.now += 250) await restarted.runOnce();
+    expect(await statusOf(shop.id)).toBe("up");
   });
 
   test("a success between failures begins the count anew", async () => {

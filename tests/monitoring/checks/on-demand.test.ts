@@ -97,6 +97,7 @@ describe("of checks that are asked for, there are at one time", () => {
           settings: { host: "127.0.0.1", port: shop.port, send: null, expect: "never" },
           timeoutMs: 60_000,
           degradedAfterMs: null,
+          inverted: false,
         },
       );
     const running = Array.from({ length: 64 }, (_, number) => ask(number));

@@ -188,6 +188,27 @@ describe("silence", () => {
     ]);
   });
 
+  test("is what an inverted monitor wants: it is down when something is reported", async () => {
+    const { report, pass, monitorOf, id } = await waiting({
+      interval: 20,
+      grace: 0,
+      retries: 0,
+      inverted: true,
+    });
+    await pass(20);
+    expect(await monitorOf(id)).toMatchObject({
+      status: "up",
+      lastMessage: "Fails, as it should: Nothing was reported for 20 s.",
+    });
+    await report({ msg: "stuck" });
+    expect(await monitorOf(id)).toMatchObject({
+      status: "down",
+      lastMessage: "Should fail, but did not: stuck",
+    });
+    await report({ status: "down" });
+    expect(await monitorOf(id)).toMatchObject({ status: "up" });
+  });
+
   test("from the beginning is down after interval and grace, too", async () => {
     const { pass, statusOf, id } = await waiting({ interval: 20, grace: 0 });
     await pass(19);

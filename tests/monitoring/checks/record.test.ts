@@ -21,7 +21,7 @@ async function recording(fields: object = {}) {
   const result = (status: Status, message = `Reported ${status}.`): Result => {
     const at = (made.time.now += 1_000);
     const since = status === before.status ? before.since : timestamp(at);
-    const after = { status, since, failures: 0 };
+    const after = { status, since, failures: 0, successes: 0 };
     const heartbeat = { monitorKey: monitor.key, at, status, latencyMs: 5, seconds: 60, message };
     const told = { reason: message, message, certificateExpiresAt: null };
     const found = { monitor, heartbeat, before, after, ...told };

@@ -14,33 +14,39 @@ import {
 type Step = { found: Found; inMaintenance: boolean };
 
 const atOf = (index: number) => new Date(Date.UTC(2026, 10, 20, 10, index)).toISOString();
-const beginning: MonitorState = { status: "pending", since: atOf(0), failures: 0 };
+const beginning: MonitorState = { status: "pending", since: atOf(0), failures: 0, successes: 0 };
+
+type Patience = { retries: number; successThreshold: number };
 
 /** The states after each of these checks. */
-function statesOf(steps: readonly Step[], retries: number): MonitorState[] {
+function statesOf(steps: readonly Step[], patience: Patience): MonitorState[] {
   const states: MonitorState[] = [];
   for (const [index, { found, inMaintenance }] of steps.entries()) {
     const before = states.at(-1) ?? beginning;
-    states.push(stateAfter(before, found, { retries, inMaintenance }, atOf(index + 1)));
+    states.push(stateAfter(before, found, { ...patience, inMaintenance }, atOf(index + 1)));
   }
   return states;
 }
 
-/** The failures at the end of a history; unknown results are as if they had not been. */
-function failuresOf(history: readonly Step[]): number {
+/** The failures, or else the successes, at the end of a history; unknown results are as if they had not been. */
+function runOf(history: readonly Step[], failures: boolean): number {
   const judged = history.filter(({ found }) => found.status !== "unknown");
-  return judged.length - 1 - judged.findLastIndex(({ found }) => found.status !== "down");
+  const others = ({ found }: Step) => (found.status === "down") !== failures;
+  return judged.length - 1 - judged.findLastIndex(others);
 }
+const failuresOf = (history: readonly Step[]) => runOf(history, true);
 
 /** The specification, told by the whole history instead of by the state before. */
-function statusOf(history: readonly Step[], retries: number): MonitorState["status"] {
+function statusOf(history: readonly Step[], patience: Patience): MonitorState["status"] {
   const last = history.at(-1);
   if (last === undefined) return "pending";
   if (last.inMaintenance) return "maintenance";
   const { status, final } = last.found;
-  if (status === "up" || status === "degraded") return status;
-  if (status === "down" && (final === true || failuresOf(history) > retries)) return "down";
-  const before = statusOf(history.slice(0, -1), retries);
+  const before = statusOf(history.slice(0, -1), patience);
+  if (status === "up" || status === "degraded")
+    return before === "down" && runOf(history, false) < patience.successThreshold ? "down" : status;
+  if (status === "down" && (final === true || failuresOf(history) > patience.retries))
+    return "down";
   return before === "maintenance" ? "pending" : before;
 }
 
@@ -52,16 +58,19 @@ const step = fc.record({
   found,
   inMaintenance: fc.integer({ min: 0, max: 4 }).map((number) => number === 0),
 });
-const retries = fc.integer({ min: 0, max: 4 });
+const patience = fc.record({
+  retries: fc.integer({ min: 0, max: 4 }),
+  successThreshold: fc.integer({ min: 1, max: 4 }),
+});
 
 describe("what a monitor is after its checks", () => {
   test("is what the specification says, whatever they found", () => {
     fc.assert(
-      fc.property(fc.array(step, { maxLength: 30 }), retries, (steps, retries) => {
-        const states = statesOf(steps, retries);
+      fc.property(fc.array(step, { maxLength: 30 }), patience, (steps, patience) => {
+        const states = statesOf(steps, patience);
         const histories = steps.map((_, index) => steps.slice(0, index + 1));
         expect(states.map(({ status, failures }) => [status, failures])).toEqual(
-          histories.map((history) => [statusOf(history, retries), failuresOf(history)]),
+          histories.map((history) => [statusOf(history, patience), failuresOf(history)]),
         );
       }),
       { numRuns: 500 },
@@ -70,8 +79,8 @@ describe("what a monitor is after its checks", () => {
 
   test("is so since the check at which it changed", () => {
     fc.assert(
-      fc.property(fc.array(step, { maxLength: 30 }), retries, (steps, retries) => {
-        const states = [beginning, ...statesOf(steps, retries)];
+      fc.property(fc.array(step, { maxLength: 30 }), patience, (steps, patience) => {
+        const states = [beginning, ...statesOf(steps, patience)];
         const since = states.map(({ status }, index) => {
           const other = states.findLastIndex((state, at) => at < index && state.status !== status);
           return atOf(other + 1);
@@ -84,10 +93,15 @@ describe("what a monitor is after its checks", () => {
   const up = { status: "up" } as const;
   const down = { status: "down" } as const;
   const unknown = { status: "unknown" } as const;
-  const seen = (results: Found[], retries: number, maintained: number[] = []) =>
+  const seen = (
+    results: Found[],
+    retries: number,
+    maintained: number[] = [],
+    successThreshold = 1,
+  ) =>
     statesOf(
       results.map((found, index) => ({ found, inMaintenance: maintained.includes(index) })),
-      retries,
+      { retries, successThreshold },
     ).map(({ status }) => status);
 
   test("three missed checks in a row make a monitor with two retries down, one good one brings it up", () => {
@@ -116,6 +130,15 @@ describe("what a monitor is after its checks", () => {
 
   test("a final failure needs no retries", () => {
     expect(seen([up, { status: "down", final: true }], 10)).toEqual(["up", "down"]);
+  });
+
+  test("what was down is up after three good results in a row, where that is asked", () => {
+    const degraded = { status: "degraded" } as const;
+    const results = [up, down, up, up, down, up, degraded, unknown, up, up];
+    const [first, ...others] = seen(results, 0, [], 3);
+    expect(first).toBe("up");
+    expect(others).toEqual([...Array<"down">(7).fill("down"), "up", "up"]);
+    expect(seen([down, up, up, up], 2, [], 3)).toEqual(["pending", "up", "up", "up"]);
   });
 
   test("an outage under maintenance counts from the first check after it", () => {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
+import { freePort } from "../../support/binary.ts";
 import { check, loggedCheck } from "../../support/checking.ts";
-import { hang, target } from "../../support/target.ts";
+import { answer, hang, target } from "../../support/target.ts";
 
 describe("a check", () => {
   test("is over when its time is, and says what it was doing", async () => {
@@ -35,6 +36,48 @@ describe("a check", () => {
       message: "Blocked: the target is this appliance itself.",
       latencyMs: null,
       final: true,
+    });
+  });
+
+  describe("of an inverted monitor", () => {
+    const inverted = true;
+
+    test("is up when it fails, and down when it succeeds, also when that is slow", async () => {
+      await using shop = await target(answer(503));
+      const url = shop.at();
+      expect(await check("http", { url, inverted })).toEqual({
+        status: "up",
+        message: "Fails, as it should: HTTP 503 (Service Unavailable), expected 200-299.",
+        latencyMs: null,
+      });
+      shop.reply(answer());
+      for (const degradedAfterMs of [null, -1])
+        expect(await check("http", { url, inverted }, { degradedAfterMs })).toMatchObject({
+          status: "down",
+          message: expect.stringMatching(/^Should fail, but did not: .+ in \d+ ms/),
+          latencyMs: expect.any(Number),
+        });
+      const port = freePort();
+      expect(await check("tcp", { host: "127.0.0.1", port, inverted })).toMatchObject({
+        status: "up",
+        message: "Fails, as it should: The connection was refused.",
+      });
+    });
+
+    test("says what was received", async () => {
+      await using shop = await target(answer(200, "fine"));
+      const assertions = [{ source: "body", op: "equals", value: "x" }];
+      expect(await check("http", { url: shop.at(), inverted, assertions })).toMatchObject({
+        status: "up",
+        said: expect.stringMatching(/^Fails, as it should: .+, received "fine"\.$/),
+      });
+    });
+
+    test("that is blocked, or by our own fault, is no success", async () => {
+      const blocked = { host: "169.254.169.254", port: 80, inverted };
+      expect(await check("tcp", blocked)).toMatchObject({ status: "down", final: true });
+      const { outcome } = await loggedCheck("tcp", { inverted });
+      expect(outcome.status).toBe("unknown");
     });
   });
 

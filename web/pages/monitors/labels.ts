@@ -63,6 +63,11 @@ export const monitorLabels: Record<string, FieldLabels> = {
   timeout: { label: "Timeout", unit: "s" },
   retries: { label: "Retries", hint: "Further failed checks before the monitor is down." },
   retryInterval: { label: "Retry interval", unit: "s" },
+  successThreshold: {
+    label: "Success threshold",
+    hint: "Good results in a row before the monitor is up again.",
+  },
+  inverted: { label: "Inverted", hint: "Up when the check fails, down when it succeeds." },
   degradedAfterMs: {
     label: "Degraded after",
     unit: "ms",
@@ -117,7 +122,15 @@ export const ownSections: Record<string, Section[]> = {
 export const commonSections: Section[] = [
   {
     title: "Timing",
-    fields: ["interval", "timeout", "retries", "retryInterval", "degradedAfterMs"],
+    fields: [
+      "interval",
+      "timeout",
+      "retries",
+      "retryInterval",
+      "successThreshold",
+      "degradedAfterMs",
+      "inverted",
+    ],
     folded: true,
   },
   {
