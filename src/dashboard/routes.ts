@@ -24,6 +24,8 @@ import {
   subscriberCounts,
   usersOfChannel,
 } from "./service.ts";
+import { Timeline, TimelineQuery } from "./timeline-schema.ts";
+import { timelineOf } from "./timeline-service.ts";
 
 export const dashboardRoutes = routesUnder("")
   .get(
@@ -78,6 +80,17 @@ export const dashboardRoutes = routesUnder("")
       query: StatesQuery,
       data: z.array(PastState),
       handle: ({ scope, params, query }) => statesOf(scope, params.id, query),
+    }),
+  )
+  .get(
+    ...endpoint("/monitors/:id/timeline", {
+      name: "getTimeline",
+      access: "read",
+      compressed: true,
+      summary: "What a monitor was over a span of time, point by point",
+      query: TimelineQuery,
+      data: Timeline,
+      handle: ({ scope, params, query }) => timelineOf(scope, params.id, query),
     }),
   )
   .get(

@@ -10,7 +10,7 @@ import {
 } from "../incidents/rules.ts";
 import type { IncidentRecord } from "../incidents/store.ts";
 import { dayMs } from "../monitoring/uptime/rules.ts";
-import type { PublicIncident } from "./public-data.ts";
+import type { IncidentMark, PublicIncident } from "./public-data.ts";
 
 type Page = { organizationId: string; isDefault: boolean };
 
@@ -41,6 +41,12 @@ export function incidentReader(store: Store, page: Page, shown: Shown) {
     /** Those that were opened in this time, newest first. */
     openedBetween: async (from: number, to: number) =>
       whole(await read(betweenText, firstIdAt(from), firstIdAt(to), ...published, maxIncidents)),
+    /** The same without their timelines. */
+    marksBetween: async (from: number, to: number): Promise<IncidentMark[]> =>
+      (await read(betweenText, firstIdAt(from), firstIdAt(to), ...published, maxIncidents)).map(
+        (row) =>
+          publishedAs({ ...row, automatic: factsIn<AutomaticTitle>(row.automatic) }, [], shown),
+      ),
     hasBefore: async (at: number) =>
       (await read(beforeText, firstIdAt(at), ...published)).length > 0,
     /** When one of them changed last; null where there is none. */

@@ -103,6 +103,7 @@ function pageLoader(store: Store) {
       sections,
       incidents: await currentIncidents(now),
       windows: await currentWindows(),
+      marks: await incidentReads.marksBetween((today - historyDays + 1) * dayMs, now + 1),
       takesMail: (await findSettings(store, page.organizationId)).smtp !== null,
       ...incidentReads,
       ...windowReads,

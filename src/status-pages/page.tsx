@@ -15,7 +15,7 @@ export function* statusPage(document: PageDocument): Generator<string> {
   for (const [index, piece] of between.entries()) {
     yield piece;
     const section = view.sections[index];
-    if (section !== undefined) yield* sectionPieces(section);
+    if (section !== undefined) yield* sectionPieces(section, base);
   }
 }
 
@@ -130,10 +130,13 @@ function folded(past: StatusView["past"]): StatusView["past"] {
 const denseFrom = 170;
 
 /** Written by hand, because there are thousands: one piece a monitor. */
-function* sectionPieces({ name, monitors }: StatusView["sections"][number]): Generator<string> {
+function* sectionPieces(
+  { name, monitors }: StatusView["sections"][number],
+  base: string,
+): Generator<string> {
   yield `<h2 dir="auto">${Bun.escapeHTML(name)}</h2>`;
   if (monitors.length === 0) yield '<p class="quiet">Nothing is shown here yet.</p>';
-  for (const monitor of monitors) yield* monitorPieces(monitor);
+  for (const monitor of monitors) yield* monitorPieces(monitor, base);
 }
 
 const icons = new Map<Tone, string>();
@@ -144,13 +147,16 @@ function iconOf(tone: Tone): string {
   return icon;
 }
 
-function* monitorPieces(monitor: MonitorView): Generator<string> {
-  const { name, tone, word, uptime, since, latency, daysBetween, settled } = monitor;
+function* monitorPieces(monitor: MonitorView, base: string): Generator<string> {
+  const { name, tone, word, uptime, since, latency, daysBetween, settled, marks } = monitor;
   const count = monitor.historyDays;
   const state = `<span class="${word === "" ? "hidden" : "word"}">${word || "Up"}</span>`;
   const took = latency === null ? "" : `<span class="latency">${Bun.escapeHTML(latency)}</span>`;
+  const incidents = marks.map(({ id, ...mark }) => ({ ...mark, url: `${base}/incidents/${id}` }));
+  const marked =
+    marks.length === 0 ? "" : ` data-incidents="${Bun.escapeHTML(JSON.stringify(incidents))}"`;
   const began = since === null ? "" : `<span class="since">${since}</span>`;
-  yield `<div class="comp"><div class="line"><span class="what">${iconOf(tone)}<b dir="auto">${Bun.escapeHTML(name)}</b>${state}</span>${began}<span class="num">${took}${uptime}</span></div><div class="bars${count > denseFrom ? " dense" : ""}" role="img" aria-label="Uptime ${since ?? `of ${count} days`}: ${uptime}">`;
+  yield `<div class="comp"><div class="line"><span class="what">${iconOf(tone)}<b dir="auto">${Bun.escapeHTML(name)}</b>${state}</span>${began}<span class="num">${took}${uptime}</span></div><div class="bars${count > denseFrom ? " dense" : ""}"${marked} role="img" aria-label="Uptime ${since ?? `of ${count} days`}: ${uptime}">`;
   yield settledBars(monitor);
   yield `${barsOf(daysBetween(settled.count, count))}</div></div>`;
 }

@@ -24,6 +24,8 @@ export type PublicData = {
   /** Newest first. */
   incidents: readonly PublicIncident[];
   windows: readonly PublicWindow[];
+  /** Those of its monitors that were opened in the days that it tells of, newest first. */
+  marks: readonly IncidentMark[];
   /** Whether there is a mail server, so that people can subscribe by e-mail. */
   takesMail: boolean;
 };
@@ -47,6 +49,12 @@ type DaySums = Pick<ReadonlyMap<number, Totals>, "get">;
 export type Totals = Pick<
   Sums,
   "upSeconds" | "degradedSeconds" | "downSeconds" | "maintenanceSeconds"
+>;
+
+/** An incident as the bar of a day names it. */
+export type IncidentMark = Pick<
+  PublicIncident,
+  "id" | "title" | "severity" | "monitor" | "createdAt" | "resolvedAt"
 >;
 
 export type PublicIncident = {

@@ -2,6 +2,7 @@ import { capitalized, durationInWords, latencyInWords, percent } from "../core/t
 import { sinceIn } from "../core/times.ts";
 import { dayMs, ratioOf, toneOf } from "../monitoring/uptime/rules.ts";
 import {
+  type IncidentMark,
   type Totals,
   type PublicData,
   type PublicIncident,
@@ -25,9 +26,10 @@ const pastDays = 7;
 
 /** What a page says at `now`, in words: everything but markup. */
 export function viewOf(published: PublicData, now: number) {
-  const { page, sections, incidents, windows } = published;
+  const { page, sections, incidents, windows, marks } = published;
   const times = timesIn(page.timeZone);
   const shown = incidents.map((incident) => incidentView(incident, times, now));
+  const marked = Map.groupBy(marks, ({ monitor }) => monitor?.id);
   const all = sections.flatMap(({ monitors }) => monitors);
   // In half days, because a day may have 23 hours, or 25.
   const halves = Array.from({ length: 2 * pastDays + 2 }, (_, back) =>
@@ -58,7 +60,9 @@ export function viewOf(published: PublicData, now: number) {
     })),
     sections: sections.map(({ name, monitors }) => ({
       name,
-      monitors: monitors.map((monitor) => monitorView(monitor, page, now)),
+      monitors: monitors.map((monitor) =>
+        monitorView(monitor, page, marked.get(monitor.id) ?? [], now),
+      ),
     })),
     past: days.map((day) => ({
       day,
@@ -89,6 +93,7 @@ const stateWords: Record<MonitorStatus, string> = {
 function monitorView(
   monitor: PublicMonitor,
   { historyDays, showLatency, timeZone }: PublicData["page"],
+  marks: readonly IncidentMark[],
   now: number,
 ) {
   const { id, name, state, latencyMs, days } = monitor;
@@ -120,6 +125,12 @@ function monitorView(
     },
     historyDays,
     daysBetween,
+    /** Its incidents with the places of the first and the last day of each. */
+    marks: marks.map(({ id, title, severity, createdAt, resolvedAt }) => {
+      const placeOf = (at: number) => Math.floor(at / dayMs) - (today - historyDays + 1);
+      const last = placeOf(resolvedAt === null ? now : Date.parse(resolvedAt));
+      return { id, title, severity, first: placeOf(Date.parse(createdAt)), last };
+    }),
     /** How many of them don't change any more, up to which day, and what they are days of. */
     settled: { of: days, count: Math.max(0, historyDays - 2), until: today - 2 },
   };

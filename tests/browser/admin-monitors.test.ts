@@ -93,6 +93,39 @@ describeInChromium("the Monitors page", (browser) => {
     expect(await page.getByRole("button", { name: /^(Check .* now|Create)/ }).count()).toBe(0);
   });
 
+  test("a row's bars say what each hour was: by hover, by keys, and by a click in the chart", async () => {
+    await using open = await world.open(browser, "/");
+    const { page } = open;
+    const bars = page.getByRole("group", { name: /^Web shop, last 24 hours/ });
+    const said = page.locator(".pop");
+    const dayOf = () => said.locator("h3").textContent();
+    await bars.locator(".bar-up").waitFor();
+    await page.getByRole("link", { name: /^Web shop/ }).focus();
+    await page.keyboard.press("Tab");
+    await said.getByText(/^Today \d\d:\d\d–\d\d:\d\d$/).waitFor();
+    await said.getByText(/checks? passed$/).waitFor();
+    const last = await dayOf();
+    expect(await violations(page)).toEqual([]);
+    await page.keyboard.press("Home");
+    expect(await dayOf()).not.toBe(last);
+    await said.getByText("Nothing was measured.").waitFor();
+    await page.keyboard.press("End");
+    expect(await dayOf()).toBe(last);
+    await page.keyboard.press("Escape");
+    expect(await said.count()).toBe(0);
+    const { width = 0 } = (await bars.boundingBox()) ?? {};
+    const position = { x: width - 4, y: 10 };
+    await bars.hover({ position });
+    await said.getByText(/checks? passed$/).waitFor();
+    await bars.click({ position });
+    await page.getByRole("button", { name: "Reset zoom" }).waitFor();
+    const { searchParams } = new URL(page.url());
+    expect(Number(searchParams.get("to"))).toBeGreaterThan(Number(searchParams.get("from")));
+    expect(await said.count()).toBe(0);
+    await open.shifts();
+    expect(open.faults).toEqual([]);
+  });
+
   test("editors, palette and shortcuts have no violations either", async () => {
     await using open = await world.open(browser, "/");
     const { page } = open;

@@ -276,6 +276,35 @@ describeInChromium("the status page", (browser) => {
     }
   });
 
+  test("bars say what each day was, by hover and by keys, with its incident; nothing moves", async () => {
+    await using open = await visit(browser, pageOf("typical").address);
+    const { page } = open;
+    const said = page.locator(".pop");
+    const dayOf = () => said.locator("h3").textContent();
+    const bars = page.locator(".bars[data-incidents]").first();
+    await bars.locator("i").last().hover();
+    await said.waitFor();
+    const today = await dayOf();
+    const link = said.getByRole("link");
+    expect(await link.getAttribute("href")).toContain("/incidents/");
+    expect(await violations(page)).toEqual([]);
+    await page.mouse.move(0, 0);
+    await said.waitFor({ state: "hidden" });
+    await page.locator("footer a").first().focus();
+    while (!(await bars.evaluate((element) => element === document.activeElement)))
+      await page.keyboard.press("Shift+Tab");
+    expect(await dayOf()).toBe(today);
+    await page.keyboard.press("ArrowLeft");
+    expect(await dayOf()).not.toBe(today);
+    await page.keyboard.press("Escape");
+    expect(await said.isVisible()).toBe(false);
+    await page.keyboard.press("End");
+    expect(await open.shifts()).toBeLessThanOrEqual(0.02);
+    await page.keyboard.press("Enter");
+    await page.waitForURL(/\/incidents\//);
+    expect(open.faults).toEqual([]);
+  });
+
   test("each day says on hover what happened, in words", async () => {
     await using site = await statusWorld({
       sections: [{ name: "Shop", monitors: [{ name: "Web shop", day: mixedDays(3) }] }],

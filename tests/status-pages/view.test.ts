@@ -60,7 +60,14 @@ type Shown = {
 };
 function view({ monitors = [], incidents = [], windows = [], ...rest }: Shown, at = now) {
   const sections = [{ name: "Services", monitors }];
-  const shown = { page: { ...page, ...rest.page }, sections, incidents, windows, takesMail: false };
+  const shown = {
+    page: { ...page, ...rest.page },
+    sections,
+    incidents,
+    windows,
+    marks: [],
+    takesMail: false,
+  };
   return viewOf(shown, at);
 }
 

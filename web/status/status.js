@@ -2,14 +2,129 @@
 const local = () => {
   for (const time of document.querySelectorAll("time"))
     time.title = new Date(time.dateTime).toLocaleString();
+  // One stop for each row: the arrow keys walk its days.
+  for (const bars of allBars()) {
+    bars.role = "group";
+    bars.tabIndex = 0;
+  }
 };
+
+// What a day was: on hover, tap, focus and arrow keys.
+const allBars = () => [...document.querySelectorAll(".bars")];
+const pop = document.createElement("div");
+pop.className = "pop";
+pop.hidden = true;
+pop.ariaLive = "polite";
+document.body.append(pop);
+let shown = null;
+let timer;
+
+const element = (name, text, properties = {}) =>
+  Object.assign(document.createElement(name), { textContent: text, ...properties });
+
+const close = () => {
+  clearTimeout(timer);
+  shown?.classList.remove("open");
+  shown = null;
+  pop.hidden = true;
+};
+const later = (ms, act) => {
+  clearTimeout(timer);
+  timer = setTimeout(act, ms);
+};
+
+const open = (bar) => {
+  clearTimeout(timer);
+  if (bar === shown) return;
+  shown?.classList.remove("open");
+  shown = bar;
+  bar.classList.add("open");
+  // The browser's own hint would stand in front.
+  if (bar.title) [bar.dataset.day, bar.title] = [bar.title, ""];
+  const [date, words] = bar.dataset.day.split(": ");
+  const day = new Date(date).toLocaleDateString("en-GB", {
+    weekday: "short",
+    day: "numeric",
+    month: "short",
+    ...(date.slice(0, 4) !== String(new Date().getFullYear()) && { year: "numeric" }),
+    timeZone: "UTC",
+  });
+  const lines = element("dl", "");
+  // What went wrong comes before the figure that follows from it.
+  for (const part of words
+    .split(", ")
+    .sort((one, other) => one.endsWith(" up") - other.endsWith(" up"))) {
+    const [, value, name] = /^(.*) (up|down|degraded|maintenance)$/.exec(part) ?? [0, "", part];
+    lines.append(element("dt", name === "up" ? "Uptime" : name), element("dd", value));
+  }
+  const row = bar.parentElement;
+  const at = [...row.children].indexOf(bar);
+  const incidents = JSON.parse(row.dataset.incidents ?? "[]").filter(
+    ({ first, last }) => first <= at && at <= last,
+  );
+  pop.replaceChildren(element("h3", day), lines);
+  for (const { title, severity, url } of incidents.slice(0, 3)) {
+    const tone = severity === "minor" ? "degraded" : "down";
+    const line = element("p", "");
+    line.append(
+      element("span", severity, { className: `sev ${tone}` }),
+      element("a", title, { href: url, dir: "auto" }),
+    );
+    pop.append(line);
+  }
+  const enter = incidents.length > 0 ? "↵ open incident · " : "";
+  pop.append(element("small", `← → day · ${enter}Esc close`, { ariaHidden: "true" }));
+  pop.hidden = false;
+  const [box, whole] = [bar.getBoundingClientRect(), row.getBoundingClientRect()];
+  const left = box.left + box.width / 2 - pop.offsetWidth / 2;
+  const last = whole.right - pop.offsetWidth;
+  const below = whole.bottom + 12;
+  const isBelow = below + pop.offsetHeight < innerHeight || whole.top < pop.offsetHeight + 12;
+  pop.style.left = `${Math.max(whole.left, Math.min(last, left)) + scrollX}px`;
+  pop.style.top = `${(isBelow ? below : whole.top - 12 - pop.offsetHeight) + scrollY}px`;
+};
+
+const barAt = ({ target }) => (target.parentElement?.classList.contains("bars") ? target : null);
+document.addEventListener("pointerover", (event) => {
+  if (event.pointerType !== "mouse") return;
+  const bar = barAt(event);
+  if (bar !== null) later(shown === null ? 120 : 0, () => open(bar));
+  else if (pop.contains(event.target)) clearTimeout(timer);
+  else if (shown !== null && event.target !== shown.parentElement) later(160, close);
+  else if (shown === null) clearTimeout(timer);
+});
+document.addEventListener("click", (event) => {
+  const bar = barAt(event);
+  if (bar !== null) bar === shown && event.pointerType === "touch" ? close() : open(bar);
+  else if (!pop.contains(event.target)) close();
+});
+document.addEventListener("focusin", ({ target }) => {
+  if (target.classList.contains("bars") && target.matches(":focus-visible"))
+    open(target.lastElementChild);
+});
+document.addEventListener("focusout", ({ relatedTarget }) => {
+  if (!pop.contains(relatedTarget)) close();
+});
+document.addEventListener("keydown", (event) => {
+  if (event.key === "Escape") close();
+  const row = document.activeElement;
+  if (!row?.classList.contains("bars") || event.altKey || event.ctrlKey || event.metaKey) return;
+  const days = [...row.children].filter((bar) => bar.offsetWidth > 0);
+  const at = shown === null ? days.length - 1 : days.indexOf(shown);
+  const next = { ArrowLeft: at - 1, ArrowRight: at + 1, Home: 0, End: days.length - 1 }[event.key];
+  if (next !== undefined) open(days[Math.max(0, Math.min(days.length - 1, next))]);
+  else if (event.key === "Enter") pop.querySelector("a")?.click();
+  else return;
+  event.preventDefault();
+});
 local();
 setInterval(async () => {
-  if (document.hidden) return;
+  if (document.hidden || !pop.hidden) return;
   const answer = await fetch(location.href, { cache: "no-cache" }).catch(() => null);
   if (answer === null || !answer.ok) return;
   const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
   const place = document.activeElement?.getAttribute("href");
+  const row = allBars().indexOf(document.activeElement);
   for (const part of ["#status", ".top", "footer"]) {
     const [now, then] = [fresh.querySelector(part), document.querySelector(part)];
     if (now.innerHTML !== then.innerHTML) then.replaceWith(now);
@@ -19,6 +134,7 @@ setInterval(async () => {
     [...document.links]
       .find((link) => link.getAttribute("href") === place)
       ?.focus({ preventScroll: true });
+  if (row !== -1) allBars()[row]?.focus({ preventScroll: true });
   document.querySelector("link[rel=icon]").href = fresh.querySelector("link[rel=icon]").href;
   local();
 }, 15_000);

@@ -219,6 +219,31 @@ const rawPoints = `select (at - ?) / ? * ? + ? as at, ${heartbeatStatuses
   json_group_array(latency_ms) filter (where latency_ms is not null) as latencies
   from heartbeats where monitor_key = ? and at >= ? and at < ? group by 1 order by 1`;
 
+const reasonText = `select (at - ?) / ? * ? + ? as at, status, message, max(at) as last
+  from heartbeats where monitor_key = ? and at >= ? and at < ? and status in (?, ?)
+  group by 1, status order by 1, status`;
+
+/** The last message of what failed, or else was degraded, by the begin of its point. */
+export async function reasonsOf(
+  store: Store,
+  key: number,
+  { from, to, width }: Pick<LatencySpan, "from" | "to" | "width">,
+) {
+  const [degraded, down] = [codeOf("degraded"), codeOf("down")];
+  const rows = await store.query<{ at: number; message: string | null }>(reasonText, [
+    from,
+    width,
+    width,
+    from,
+    key,
+    from,
+    to,
+    degraded,
+    down,
+  ]);
+  return new Map(rows.map(({ at, message }) => [at, message]));
+}
+
 /** The periods of a span that begins and ends with one. */
 function periodsBetween(from: number, to: number, periodMs: number): number[] {
   const first = from / periodMs;

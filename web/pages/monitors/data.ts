@@ -58,6 +58,22 @@ export const useHeartbeats = (id: string, limit: number) =>
 
 export type Span = { from: number; to: number };
 
+/** What the monitor was in each `step` seconds of a span. */
+export const useTimeline = (id: string, { from, to }: Span, step: number) =>
+  useQuery({
+    ...dataQuery([...recordKey("monitor", id), "timeline", from, to, step], (options) =>
+      dashboard.monitors({ id }).timeline.get({
+        query: {
+          from: new Date(from).toISOString(),
+          to: new Date(to).toISOString(),
+          step: String(step),
+        },
+        ...options,
+      }),
+    ),
+    staleTime: 20_000,
+  });
+
 export const useLatency = (id: string, from: number, zoom: Span | null) =>
   useQuery({
     queryKey: [...recordKey("monitor", id), "latency", from, zoom],

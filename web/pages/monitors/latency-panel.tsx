@@ -1,20 +1,44 @@
 import { Button } from "@mantine/core";
-import { lazy, Suspense, useState } from "react";
+import { useNavigate } from "@tanstack/react-router";
+import { lazy, Suspense } from "react";
 import { Panel } from "../../components/page.tsx";
 import { type Span, useLatency, useStates } from "./data.ts";
+import type { SpanName } from "./spans.ts";
 
 const LatencyChart = lazy(() => import("./latency-chart.tsx"));
 
-export function LatencyPanel({ id, from }: { id: string; from: number }) {
-  const [zoom, setZoom] = useState<Span | null>(null);
+/** The latency over the page's span, or the part of it that the address names. */
+export function LatencyPanel({
+  id,
+  from,
+  span,
+  zoom,
+}: {
+  id: string;
+  from: number;
+  span: SpanName;
+  zoom: Span | null;
+}) {
+  const navigate = useNavigate();
   const { data } = useLatency(id, from, zoom);
   const { data: states = [] } = useStates(id);
+  const show = (part: Span | null) =>
+    void navigate({
+      to: "/monitors/$id",
+      params: { id },
+      search: {
+        span,
+        ...(part && { from: Math.round(part.from), to: Math.round(part.to) }),
+      },
+      replace: true,
+      resetScroll: false,
+    });
   return (
     <Panel
       title="Latency"
       actions={
         zoom !== null && (
-          <Button size="compact-xs" onClick={() => setZoom(null)}>
+          <Button size="compact-xs" onClick={() => show(null)}>
             Reset zoom
           </Button>
         )
@@ -26,7 +50,7 @@ export function LatencyPanel({ id, from }: { id: string; from: number }) {
         )}
         {data !== undefined && data.points.length > 0 && (
           <Suspense>
-            <LatencyChart span={data.span} points={data.points} states={states} onZoom={setZoom} />
+            <LatencyChart span={data.span} points={data.points} states={states} onZoom={show} />
           </Suspense>
         )}
       </div>

@@ -138,8 +138,10 @@ export function MonitorList({
       <div className="monitors-head" aria-hidden="true">
         <span>Monitor</span>
         <span>Last 24 hours</span>
+        <span className="row-spark" />
         <span>Latency</span>
         <span>24 h</span>
+        <span>30 d</span>
       </div>
       <div
         ref={list}

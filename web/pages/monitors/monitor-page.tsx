@@ -66,12 +66,15 @@ function Monitor({ monitor }: { monitor: MonitorRecord }) {
 
 function Panels({ monitor, uptime }: { monitor: MonitorRecord; uptime: Uptime }) {
   const { id } = monitor;
-  const span = chosenSpan(uptime, useSearch({ strict: false }) as SpanSearch);
+  const search = useSearch({ strict: false }) as SpanSearch;
+  const span = chosenSpan(uptime, search);
+  const { from, to } = search;
+  const zoom = from === undefined || to === undefined ? null : { from, to };
   return (
     <>
       <Figures monitor={monitor} uptime={uptime} span={span} />
       {monitor.type === "push" && <PushPanel monitor={monitor} />}
-      <LatencyPanel key={span} id={id} from={Date.parse(uptime.spans[span].from)} />
+      <LatencyPanel id={id} from={Date.parse(uptime.spans[span].from)} span={span} zoom={zoom} />
       <div className="columns">
         <Activity id={id} />
         <RecentChecks id={id} />

@@ -1,17 +1,21 @@
 import { Link } from "@tanstack/react-router";
 import { memo } from "react";
+import { capitalized } from "../../../src/core/text.ts";
+import { sinceIn } from "../../../src/core/times.ts";
 import { v1 } from "../../data/client.ts";
 import type { OverviewMonitor } from "../../data/overview.ts";
 import { openDialog } from "../../components/dialogs.ts";
 import { latencyInWords, percent } from "../../components/format.ts";
 import { Icon } from "../../components/icons.tsx";
 import { MenuItem, RecordItems, RowMenu } from "../../components/menus.tsx";
-import { StateIcon, type State } from "../../components/state-icon.tsx";
+import { StateIcon } from "../../components/state-icon.tsx";
 import { notifyError, notify } from "../../components/toasts.tsx";
 import { checkNow, deleteMonitors, muteMonitor, pauseMonitor } from "./actions.ts";
 import { endDrag, startDrag } from "./dragging.ts";
 import { typeLabels } from "./labels.ts";
+import { DayBar, Spark } from "./day-bar.tsx";
 import { selection } from "./list-state.ts";
+import { useZone } from "../../components/time.tsx";
 
 type Props = {
   monitor: OverviewMonitor;
@@ -88,11 +92,13 @@ export const MonitorRow = memo(
             {where}
           </span>
         </Link>
-        <DayBar day={day} />
+        <DayBar id={id} name={name} day={day} tabbed={active} />
+        <Spark course={monitor.spark} />
         <span className="row-latency num">
           {latencyInWords(measured(status) ? monitor.latencyMs : null)}
         </span>
         <span className="row-uptime num">{percent(monitor.uptime24h)}</span>
+        <MonthUptime monitor={monitor} />
         <MonitorMenu monitor={monitor} mayWrite={mayWrite} tabbed={active} />
       </div>
     );
@@ -104,6 +110,18 @@ export const MonitorRow = memo(
     one.mayMove === other.mayMove &&
     one.mayWrite === other.mayWrite,
 );
+
+/** Since it began, where that is less than 30 days ago. */
+function MonthUptime({ monitor: { uptime30d, since } }: { monitor: OverviewMonitor }) {
+  const zone = useZone();
+  const title =
+    since === null ? undefined : capitalized(sinceIn(zone, Date.parse(since), Date.now()));
+  return (
+    <span className={`row-uptime row-month num ${since === null ? "" : "faint"}`} title={title}>
+      {percent(uptime30d)}
+    </span>
+  );
+}
 
 /** What can be done to a monitor, wherever it stands on the page. */
 export function MonitorMenu({
@@ -161,31 +179,3 @@ export function MonitorMenu({
     </RowMenu>
   );
 }
-
-const states: Record<string, State> = { u: "up", g: "degraded", d: "down", m: "maintenance" };
-const words: [letter: string, word: string][] = [
-  ["d", "down"],
-  ["g", "degraded"],
-  ["m", "in maintenance"],
-];
-
-/** The last 24 hours as bars; `day` has one letter a span, oldest first. */
-const DayBar = memo(function DayBar({ day }: { day: string }) {
-  const spans = day.split("");
-  const spanMinutes = 1440 / Math.max(1, spans.length);
-  const problems = words.flatMap(([letter, word]) => {
-    const count = spans.filter((span) => span === letter).length;
-    return count === 0 ? [] : [`${word} in ${count} of ${spans.length}`];
-  });
-  return (
-    <div
-      className="day-bar"
-      role="img"
-      aria-label={`Last 24 hours, ${spanMinutes} minutes per bar: ${problems.join(", ") || "no problems"}`}
-    >
-      {spans.map((span, index) => (
-        <i key={index} className={`bar-${states[span] ?? "none"}`} />
-      ))}
-    </div>
-  );
-});

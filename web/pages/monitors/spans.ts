@@ -4,11 +4,17 @@ export const spanLabels = { "24h": "24 h", "7d": "7 d", "30d": "30 d", "90d": "9
 export type SpanName = keyof typeof spanLabels;
 const spanNames = Object.keys(spanLabels) as SpanName[];
 
-/** The span that an address names. */
-export type SpanSearch = { span?: SpanName };
+/** The span that an address names, and the part of it that the chart shows. */
+export type SpanSearch = { span?: SpanName; from?: number; to?: number };
 
-export const spanSearchOf = ({ span }: Record<string, unknown>): SpanSearch =>
-  typeof span === "string" && span in spanLabels ? { span: span as SpanName } : {};
+export function spanSearchOf({ span, from, to }: Record<string, unknown>): SpanSearch {
+  const isPart =
+    Number.isSafeInteger(from) && Number.isSafeInteger(to) && (from as number) < (to as number);
+  return {
+    ...(typeof span === "string" && span in spanLabels && { span: span as SpanName }),
+    ...(isPart && { from: from as number, to: to as number }),
+  };
+}
 
 /** Those that differ: of a monitor that is younger than a span, that one and none that is longer. */
 export function shownSpans({ spans }: Uptime): SpanName[] {

@@ -1,6 +1,8 @@
 import { type CSSProperties, type ReactNode, useLayoutEffect, useRef, useState } from "react";
+import { useNavigate } from "@tanstack/react-router";
 import type { OverviewMonitor } from "../../data/overview.ts";
-import { withWholeRanges } from "../../components/format.ts";
+import { BarDetails, Bars, type BarTone } from "../../components/bars.tsx";
+import { percent, withWholeRanges } from "../../components/format.ts";
 import { StateIcon, stateLabels } from "../../components/state-icon.tsx";
 import { Time } from "../../components/time.tsx";
 import { columnsFor, firstOf, type Tile } from "./wall-rules.ts";
@@ -103,7 +105,7 @@ export function Tiles({ tiles, isBeside }: { tiles: readonly Tile[]; isBeside: b
       ratio={2.2}
       weight={isBeside ? Math.min(3, 0.5 + shown.length / 10) : 4}
     >
-      {shown.map(({ id, name, state, words, states }) => (
+      {shown.map(({ id, name, state, words, monitors }) => (
         <article key={id} className={`wall-tile wall-${state}`}>
           <div>
             <h2>
@@ -111,7 +113,7 @@ export function Tiles({ tiles, isBeside }: { tiles: readonly Tile[]; isBeside: b
               <span>{name}</span>
             </h2>
             <p>{words}</p>
-            <Segments states={states} />
+            <Segments name={name} monitors={monitors} />
           </div>
         </article>
       ))}
@@ -126,23 +128,47 @@ export function Tiles({ tiles, isBeside }: { tiles: readonly Tile[]; isBeside: b
   );
 }
 
-const bars: Record<Tile["state"], string> = {
-  up: "bar-up",
-  degraded: "bar-degraded",
-  down: "bar-down",
-  maintenance: "bar-maintenance",
-  paused: "bar-none",
-  pending: "bar-none",
-  unknown: "bar-none",
+const tones: Record<Tile["state"], BarTone> = {
+  up: "up",
+  degraded: "degraded",
+  down: "down",
+  maintenance: "maintenance",
+  paused: "none",
+  pending: "none",
+  unknown: "none",
 };
 
-function Segments({ states }: Pick<Tile, "states">) {
-  if (states.length === 0) return null;
+/** The monitors of a group, a bar each, the worst first. */
+function Segments({ name, monitors }: Pick<Tile, "name" | "monitors">) {
+  const shown = monitors.slice(0, 60);
+  const navigate = useNavigate();
+  if (shown.length === 0) return null;
   return (
-    <span className="wall-segments" aria-hidden="true">
-      {states.slice(0, 60).map((state, index) => (
-        <i key={index} className={bars[state]} />
-      ))}
-    </span>
+    <Bars
+      className="wall-segments"
+      label={`Monitors of ${name}, one bar each`}
+      tones={shown.map(({ status }) => tones[status])}
+      onPick={(index) =>
+        void navigate({ to: "/monitors/$id", params: { id: shown[index]?.id ?? "" } })
+      }
+    >
+      {(index) => <Segment monitor={shown[index]} />}
+    </Bars>
+  );
+}
+
+function Segment({ monitor }: { monitor: OverviewMonitor | undefined }) {
+  if (monitor === undefined) return null;
+  const { name, status, statusSince, lastMessage, uptime24h } = monitor;
+  return (
+    <BarDetails
+      title={name}
+      lines={[
+        ["State", stateLabels[status]],
+        ["For", <Time key="since" at={statusSince} as="for" />],
+        ["Reason", lastMessage],
+        ["24 hours", uptime24h === null ? null : percent(uptime24h)],
+      ]}
+    />
   );
 }

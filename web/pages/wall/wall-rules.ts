@@ -20,7 +20,7 @@ export type Tile = {
   state: State;
   /** `1 down, 11 up`. */
   words: string;
-  states: State[];
+  monitors: readonly OverviewMonitor[];
 };
 
 /** The first of them, and how many more there are; one place is kept for saying so. */
@@ -44,7 +44,7 @@ function foldersOf({ groups, monitors }: Overview): Tile[] {
       name,
       state: status,
       words: stateLabels[status],
-      states: [],
+      monitors: [],
     }));
   const byGroup = Map.groupBy(monitors, ({ groupId }) => groupId);
   const tiles = groups.map(({ id, name }) => tileOf(id, name, byGroup.get(id) ?? []));
@@ -59,7 +59,9 @@ function tileOf(id: string, name: string, monitors: readonly OverviewMonitor[]):
     name,
     state: monitors.length === 0 ? "paused" : worstOf(states),
     words: monitors.length === 0 ? "empty" : countWords(states),
-    states: states.toSorted((one, other) => worstFirst.indexOf(one) - worstFirst.indexOf(other)),
+    monitors: monitors.toSorted(
+      (one, other) => worstFirst.indexOf(one.status) - worstFirst.indexOf(other.status),
+    ),
   };
 }
 

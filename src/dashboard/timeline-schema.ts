@@ -1,0 +1,72 @@
+import { z } from "zod";
+import { dayMs, hourMs } from "../core/clock.ts";
+import { Id, Severity, Timestamp } from "../core/fields.ts";
+import { countUpTo } from "../core/paging.ts";
+
+const instant = z.iso
+  .datetime({ offset: true, error: "must be an RFC 3339 time such as 2026-11-20T23:02:00.000Z" })
+  .transform((text) => Date.parse(text));
+
+const maxPoints = 500;
+
+export const TimelineQuery = z
+  .strictObject({
+    from: instant,
+    to: instant,
+    /** Seconds from one point to the next; from an hour on whole hours, from a day on whole days. */
+    step: countUpTo(31 * 86_400, 3_600, "Steps"),
+  })
+  .refine(({ from, to }) => from < to, { path: ["from"], message: "must be before to" })
+  .refine(({ from, to, step }) => (to - from) / (step * 1000) <= maxPoints, {
+    path: ["step"],
+    message: `must give at most ${maxPoints} points`,
+  })
+  .refine(({ from, to, step }) => step * 1000 >= hourMs || to - from <= 3 * dayMs, {
+    path: ["step"],
+    message: "must be an hour or more for more than three days",
+  })
+  .refine(({ step }) => step < 3_600 || step % (step < 86_400 ? 3_600 : 86_400) === 0, {
+    path: ["step"],
+    message: "must be whole hours, from a day on whole days",
+  });
+export type TimelineQuery = z.infer<typeof TimelineQuery>;
+
+const seconds = z.int();
+const ms = z.int().nullable();
+
+/** What a monitor was from `at` to the next point; times in which nothing was found have none. */
+export const TimelinePoint = z.object({
+  at: Timestamp,
+  upSeconds: seconds,
+  degradedSeconds: seconds,
+  downSeconds: seconds,
+  unknownSeconds: seconds,
+  maintenanceSeconds: seconds,
+  checks: z.int(),
+  averageMs: z.number().nullable(),
+  p50Ms: ms,
+  p95Ms: ms,
+  p99Ms: ms,
+  maxMs: ms,
+  /** Why it was down, or degraded. */
+  reason: z.string().nullable(),
+});
+export type TimelinePoint = z.infer<typeof TimelinePoint>;
+
+export const Timeline = z.object({
+  from: Timestamp,
+  to: Timestamp,
+  step: z.int(),
+  points: z.array(TimelinePoint),
+  /** Incidents of the monitor that were open in that time, newest first. */
+  incidents: z.array(
+    z.object({
+      id: Id,
+      title: z.string(),
+      severity: Severity,
+      createdAt: Timestamp,
+      resolvedAt: Timestamp.nullable(),
+    }),
+  ),
+});
+export type Timeline = z.infer<typeof Timeline>;

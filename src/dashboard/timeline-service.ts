@@ -1,0 +1,83 @@
+import { dayMs, hourMs, timestamp } from "../core/clock.ts";
+import type { Scope } from "../events/scope.ts";
+import { measuredOf } from "../monitoring/uptime/service.ts";
+import { listPoints, type Point, reasonsOf } from "../monitoring/uptime/store.ts";
+import { statusBegun } from "./rules.ts";
+import type { Timeline, TimelineQuery } from "./timeline-schema.ts";
+import { incidentsBetween, stateEventsBetween } from "./timeline-store.ts";
+
+/** What a monitor was over a span of time, point by point. Throws NOT_FOUND. */
+export async function timelineOf(
+  scope: Scope,
+  monitorId: string,
+  { from, to, step }: TimelineQuery,
+): Promise<Timeline> {
+  const { key } = await measuredOf(scope, monitorId);
+  const width = step * 1000;
+  const source = width < hourMs ? "heartbeats" : width < dayMs ? "hours" : "days";
+  // Sums are of whole hours or days, so the span then begins and ends with one.
+  const whole = { heartbeats: width, hours: hourMs, days: dayMs }[source];
+  const span = {
+    from: Math.floor(from / whole) * whole,
+    to: Math.ceil(to / whole) * whole,
+    width,
+    source,
+  } as const;
+  const [points, incidents] = await Promise.all([
+    listPoints(scope.store, key, span),
+    incidentsBetween(scope, monitorId, from, to),
+  ]);
+  const reasonOf = await reasonsFor(scope, monitorId, key, { ...span, points });
+  return {
+    from: timestamp(span.from),
+    to: timestamp(span.to),
+    step,
+    points: points.map((point) => ({
+      at: timestamp(point.at),
+      upSeconds: point.upSeconds,
+      degradedSeconds: point.degradedSeconds,
+      downSeconds: point.downSeconds,
+      unknownSeconds: point.unknownSeconds,
+      maintenanceSeconds: point.maintenanceSeconds,
+      checks: point.latencyCount,
+      averageMs: point.latencyCount === 0 ? null : point.latencySum / point.latencyCount,
+      p50Ms: point.p50Ms,
+      p95Ms: point.p95Ms,
+      p99Ms: point.p99Ms,
+      maxMs: point.latencyMax,
+      reason: isTrouble(point) ? reasonOf(point.at) : null,
+    })),
+    incidents,
+  };
+}
+
+const isTrouble = ({ downSeconds, degradedSeconds }: Point) =>
+  downSeconds > 0 || degradedSeconds > 0;
+
+/** Of few days the results themselves say why; of more, the changes of state. */
+async function reasonsFor(
+  scope: Scope,
+  monitorId: string,
+  key: number,
+  { from, to, width, points }: { from: number; to: number; width: number; points: Point[] },
+): Promise<(at: number) => string | null> {
+  if (!points.some(isTrouble)) return () => null;
+  if (to - from <= 3 * dayMs) {
+    const reasons = await reasonsOf(scope.store, key, { from, to, width });
+    return (at) => reasons.get(at) ?? null;
+  }
+  const events = await stateEventsBetween(scope, monitorId, from, to);
+  const states = events.map(({ type, at, message }, index) => ({
+    status: statusBegun[type],
+    from: Date.parse(at),
+    to: Date.parse(events[index + 1]?.at ?? timestamp(to)),
+    message,
+  }));
+  return (at) => {
+    const its = states.filter((one) => one.from < at + width && one.to > at);
+    const found = (["down", "degraded"] as const).flatMap((status) =>
+      its.filter((one) => one.status === status),
+    );
+    return found[0]?.message ?? null;
+  };
+}

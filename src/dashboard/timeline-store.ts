@@ -1,0 +1,48 @@
+import { timestamp } from "../core/clock.ts";
+import type { Tenant } from "../database/rows.ts";
+import { stateTypes } from "../events/catalogue.ts";
+import type { Timeline } from "./timeline-schema.ts";
+
+/** Beginnings of states that are read at most. */
+const maxStates = 2_000;
+
+// The list of types is the index's own, word for word.
+const statesBegun = stateTypes.map((type) => `'${type}'`).join(", ");
+const stateText = `select type, at, data ->> 'message' as message from events
+  where organization_id = ? and subject_id = ? and type in (${statesBegun}) and at < ?`;
+
+type StateBegun = { type: (typeof stateTypes)[number]; at: string; message: string | null };
+
+/** Beginnings of a monitor's states in a span, oldest first, with the one that it began in. */
+export async function stateEventsBetween(
+  { store, organizationId }: Tenant,
+  monitorId: string,
+  from: number,
+  to: number,
+): Promise<StateBegun[]> {
+  const read = (condition: string, ...rest: (string | number)[]) =>
+    store.query<StateBegun>(`${stateText} ${condition} order by seq desc limit ?`, [
+      organizationId,
+      monitorId,
+      ...rest,
+    ]);
+  const [within, before] = await Promise.all([
+    read("and at >= ?", timestamp(to), timestamp(from), maxStates),
+    read("", timestamp(from), 1),
+  ]);
+  return [...within, ...before].toReversed();
+}
+
+const incidentText = `select id, title, severity, created_at as createdAt, resolved_at as resolvedAt
+  from incidents where organization_id = ? and monitor_id = ? and created_at < ?
+    and (resolved_at is null or resolved_at > ?)
+  order by id desc limit 50`;
+
+export function incidentsBetween(
+  { store, organizationId }: Tenant,
+  monitorId: string,
+  from: number,
+  to: number,
+): Promise<Timeline["incidents"]> {
+  return store.query(incidentText, [organizationId, monitorId, timestamp(to), timestamp(from)]);
+}

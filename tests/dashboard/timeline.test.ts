@@ -1,0 +1,83 @@
+import { expect, test } from "bun:test";
+import { dayMs, hourMs } from "../../src/core/clock.ts";
+import { visitor } from "../support/visitor.ts";
+import { timelineOf } from "../../src/dashboard/timeline-service.ts";
+import { TimelineQuery } from "../../src/dashboard/timeline-schema.ts";
+
+const reason = "Status 502, expected 200–299.";
+
+async function timelined() {
+  const made = await visitor();
+  const { id } = await made.monitor();
+  const read = (agoMs: number, step: number) =>
+    timelineOf(made.ours.scope, id, { from: made.time.now - agoMs, to: made.time.now + 1, step });
+  return { ...made, id, read };
+}
+
+test("a timeline tells each point's time by status, its latencies and why it failed", async () => {
+  await using made = await timelined();
+  const { id, past, incident, read } = made;
+  const minute = 60_000;
+  await past(
+    id,
+    { ago: 50 * hourMs, latencyMs: 20 },
+    { ago: 2 * hourMs, status: "down", latencyMs: null, message: reason },
+    { ago: 2 * hourMs - minute, status: "degraded", latencyMs: 900, message: "Slow." },
+    { ago: 2 * hourMs - 2 * minute, latencyMs: 100 },
+    { ago: minute, latencyMs: 40 },
+  );
+  const opened = await incident({ title: "Checkout fails", monitorId: id, severity: "major" });
+  const { points, incidents } = await read(23 * hourMs, 3_600);
+  expect(points).toMatchObject([
+    {
+      at: "2026-11-20T08:00:00.000Z",
+      upSeconds: 60,
+      degradedSeconds: 60,
+      downSeconds: 60,
+      checks: 2,
+      averageMs: 500,
+      maxMs: 900,
+      reason,
+    },
+    { at: "2026-11-20T09:00:00.000Z", upSeconds: 60, p50Ms: 40, p95Ms: 40, reason: null },
+  ]);
+  expect(incidents).toMatchObject([{ id: opened.id, title: "Checkout fails", severity: "major" }]);
+  const close = (await read(2 * hourMs, 60)).points;
+  expect(close.map(({ reason }) => reason)).toEqual([reason, "Slow.", null, null]);
+  expect((await read(52 * hourMs, 86_400)).points).toMatchObject([
+    { at: "2026-11-18T00:00:00.000Z", averageMs: 20 },
+    { at: "2026-11-20T00:00:00.000Z", checks: 3, reason },
+  ]);
+});
+
+test("of more than three days the changes of state say why, also of an outage that began before", async () => {
+  await using made = await timelined();
+  const { id, past, read, store, ours, time } = made;
+  const event = (ago: number, type: string, message: string) =>
+    store.query(
+      "insert into events (organization_id, at, type, subject_id, data) values (?, ?, ?, ?, ?) returning seq",
+      [ours.id, new Date(time.now - ago).toISOString(), type, id, JSON.stringify({ message })],
+    );
+  await event(12 * dayMs, "monitor.down", "Refused.");
+  await event(6 * dayMs, "monitor.up", "Fine.");
+  await event(2 * dayMs, "monitor.down", reason);
+  await past(
+    id,
+    ...[9, 7, 2].map((days) => ({ ago: days * dayMs, status: "down" as const, latencyMs: null })),
+    { ago: 4 * dayMs },
+  );
+  const { points } = await read(10 * dayMs, 3_600);
+  expect(points.map(({ reason }) => reason)).toEqual(["Refused.", "Refused.", null, reason]);
+});
+
+test("a timeline has at most 500 points, and of sums whole hours and days", () => {
+  const from = "2026-11-01T00:00:00.000Z";
+  const issueOf = (to: string, step: string) =>
+    TimelineQuery.safeParse({ from, to, step }).error?.issues[0]?.path[0];
+  expect(issueOf("2026-11-02T00:00:00.000Z", "300")).toBeUndefined();
+  expect(issueOf("2026-11-02T00:00:00.000Z", "60")).toBe("step");
+  expect(issueOf("2026-11-08T00:00:00.000Z", "1800")).toBe("step");
+  expect(issueOf("2026-11-08T00:00:00.000Z", "5400")).toBe("step");
+  expect(issueOf("2026-11-20T00:00:00.000Z", "90000")).toBe("step");
+  expect(issueOf("2026-10-20T00:00:00.000Z", "3600")).toBe("from");
+});

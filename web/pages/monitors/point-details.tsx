@@ -1,0 +1,86 @@
+import { Link } from "@tanstack/react-router";
+import { dayIn, formatIn, isSameDayIn, minuteFormat } from "../../../src/core/times.ts";
+import type { Timeline, TimelinePoint } from "../../../src/dashboard/timeline-schema.ts";
+import { BarDetails } from "../../components/bars.tsx";
+import { latencyInWords, plural } from "../../components/format.ts";
+import { StateIcon } from "../../components/state-icon.tsx";
+import { durationInWords, useNow, useZone } from "../../components/time.tsx";
+
+const dayMs = 86_400_000;
+
+/** `Today 12:00–13:00`, `12 Nov 12:00–18:00`, `Thu 12 Nov`. */
+export function periodInWords(zone: string, from: number, to: number, now: number): string {
+  if (to - from >= dayMs) {
+    const first = `${formatIn(zone, { weekday: "short" }).format(from)} ${dayIn(zone, from, now)}`;
+    return to - from > dayMs ? `${first} – ${dayIn(zone, to - 1, now)}` : first;
+  }
+  const clock = formatIn(zone, minuteFormat);
+  const day = isSameDayIn(zone, from, now) ? "Today" : dayIn(zone, from, now);
+  return `${day} ${clock.format(from)}–${clock.format(to)}`;
+}
+
+type Props = {
+  from: number;
+  to: number;
+  /** Null while it is not known yet, undefined where nothing was measured. */
+  point: TimelinePoint | null | undefined;
+  incidents: Timeline["incidents"];
+};
+
+/** What a bar or a point of the chart says. */
+export function PointDetails({ from, to, point, incidents }: Props) {
+  const zone = useZone();
+  const now = useNow();
+  const its = incidents.filter(
+    ({ createdAt, resolvedAt }) =>
+      Date.parse(createdAt) < to && (resolvedAt === null || Date.parse(resolvedAt) > from),
+  );
+  const lasting = (seconds: number | undefined) => (seconds ? durationInWords(seconds) : null);
+  const isFine = point != null && point.downSeconds === 0 && point.degradedSeconds === 0;
+  const keys = [
+    [["←", "→"], "move"],
+    [["↵"], its.length > 0 ? "open incident" : "zoom"],
+    [["Esc"], "close"],
+  ] as const;
+  return (
+    <BarDetails
+      title={periodInWords(zone, from, to, now)}
+      keys={keys}
+      lines={[
+        [state("down", "Down"), lasting(point?.downSeconds)],
+        [state("degraded", "Degraded"), lasting(point?.degradedSeconds)],
+        [state("maintenance", "Maintenance"), lasting(point?.maintenanceSeconds)],
+        ["Not judged", lasting(point?.unknownSeconds)],
+        [state("up", "Up"), isFine && point.upSeconds > 0 ? passed(point) : null],
+        ["Reason", point?.reason ?? null],
+        [
+          "Latency",
+          point?.p50Ms == null
+            ? null
+            : `p50 ${latencyInWords(point.p50Ms)}, p95 ${latencyInWords(point.p95Ms)}`,
+        ],
+        ["No data", point === undefined ? "Nothing was measured." : null],
+      ]}
+    >
+      {its.slice(0, 3).map(({ id, title, severity }) => (
+        <p key={id} className="pop-incident">
+          <span className={`pill pill-${severity === "minor" ? "degraded" : "down"}`}>
+            {severity}
+          </span>
+          <Link to="/incidents/$id" params={{ id }} className="link">
+            {title}
+          </Link>
+        </p>
+      ))}
+    </BarDetails>
+  );
+}
+
+const passed = ({ checks, upSeconds }: TimelinePoint) =>
+  checks > 0 ? `${plural(checks, "check")} passed` : durationInWords(upSeconds);
+
+const state = (name: "up" | "down" | "degraded" | "maintenance", label: string) => (
+  <>
+    <StateIcon state={name} size={12} /> {label}
+  </>
+);
