@@ -69,6 +69,10 @@ describeInChromium("incidents", (browser) => {
     await message(page).waitFor();
     await page.keyboard.type("A queue is stuck.");
     await page.getByText("Identified", { exact: true }).first().click();
+    // Neither is lost by a reload.
+    await page.reload();
+    await page.getByText("What you typed earlier is back.").waitFor();
+    expect(await message(page).inputValue()).toBe("A queue is stuck.");
     await message(page).focus();
     await page.keyboard.press("ControlOrMeta+Enter");
     await page.getByRole("listitem").getByText("A queue is stuck.").waitFor();

@@ -264,6 +264,41 @@ describeInChromium("the Monitors page", (browser) => {
     expect(await world.ask("GET", `/api/v1/monitors/${world.idOf("NAS")}`)).toBeObject();
   });
 
+  test("what is typed outlives Escape and a reload, secrets apart, until it is discarded on purpose", async () => {
+    await using open = await world.open(browser, "/");
+    const { page } = open;
+    const dialog = page.getByRole("dialog", { name: "Create monitor" });
+    const create = async () => {
+      await page.getByText("Web shop").first().waitFor();
+      await page.keyboard.press("Control+k");
+      await page.getByRole("option", { name: /Create monitor/ }).click();
+      await dialog.waitFor();
+    };
+    await create();
+    await page.keyboard.type("Warehouse");
+    await dialog.getByRole("button", { name: "Request", exact: true }).click();
+    await dialog.getByLabel("Bearer token").fill("a-secret-token");
+    await page.keyboard.press("Escape");
+    await dialog.waitFor({ state: "detached" });
+    await page.getByText("What you typed is kept").waitFor();
+    expect(await page.evaluate(() => JSON.stringify(sessionStorage))).not.toContain("a-secret");
+    await page.reload();
+    await create();
+    await dialog.getByText("What you typed earlier is back.").waitFor();
+    expect(await dialog.getByLabel("Name", { exact: true }).inputValue()).toBe("Warehouse");
+    await dialog.getByRole("button", { name: "Cancel" }).click();
+    await page.getByRole("button", { name: "Keep editing" }).click();
+    await dialog.getByRole("button", { name: "Cancel" }).click();
+    await page.getByRole("button", { name: "Discard", exact: true }).click();
+    await dialog.waitFor({ state: "detached" });
+    await create();
+    expect(await dialog.getByLabel("Name", { exact: true }).inputValue()).toBe("");
+    // Nothing was typed: nobody is asked.
+    await dialog.getByRole("button", { name: "Cancel" }).click();
+    await dialog.waitFor({ state: "detached" });
+    expect(open.faults).toEqual([]);
+  });
+
   test("what two people change is a choice, and what was typed outlives the session", async () => {
     const path = `/api/v1/monitors/${world.idOf("Search")}`;
     await using open = await world.open(browser, `/monitors/${world.idOf("Search")}`);

@@ -8,6 +8,7 @@ import { notifyError } from "./toasts.tsx";
 export function Confirm({
   title,
   verb,
+  cancel = "Cancel",
   children,
   onConfirm,
   onClose,
@@ -15,6 +16,7 @@ export function Confirm({
   title: string;
   /** On the button. */
   verb: string;
+  cancel?: string;
   children: ReactNode;
   onConfirm: () => Promise<unknown>;
   onClose: () => void;
@@ -29,7 +31,7 @@ export function Confirm({
       <div className="dialog-words quiet">{children}</div>
       <div className="form-buttons">
         <div className="form-extra" />
-        <Button onClick={onClose}>Cancel</Button>
+        <Button onClick={onClose}>{cancel}</Button>
         <BusyButton
           variant="filled"
           color="red"

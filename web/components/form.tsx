@@ -1,162 +1,12 @@
 import { Alert, Button, Group, Modal, SegmentedControl, Text } from "@mantine/core";
-import { type ChangeEvent, type ReactNode, useEffect, useRef, useState, useId } from "react";
-import { flushSync } from "react-dom";
-import { ApiError } from "../data/client.ts";
+import { type ReactNode, useEffect, useRef, useState, useId } from "react";
 import { BusyButton } from "./busy-button.tsx";
+import { Confirm } from "./confirm.tsx";
 import { type Action, CurlButton } from "./copy.tsx";
 import { Icon } from "./icons.tsx";
+import type { Form, Values } from "./use-form.ts";
 
-type Values = Record<string, unknown>;
-type Issue = { path: string; message: string };
-
-/** How a form stands: what was typed, what the server said of it, whether it is being saved. */
-export type Form<V extends Values> = {
-  values: V;
-  set: <K extends keyof V & string>(name: K, value: V[K]) => void;
-  replace: (values: V) => void;
-  /** Begins anew from what is stored now. */
-  reset: (values: V) => void;
-  /** The server's words about a field and whatever is inside it. */
-  errorOf: (path: string) => string | undefined;
-  /** What a field of text is wired with. */
-  input: <K extends keyof V & string>(
-    name: K,
-  ) => {
-    value: V[K];
-    onChange: (event: ChangeEvent<HTMLInputElement | HTMLTextAreaElement>) => void;
-    error: string | undefined;
-  };
-  /** What a field is wired with that hands over its value. */
-  field: <K extends keyof V & string>(
-    name: K,
-  ) => { value: V[K]; onChange: (value: V[K] | null) => void; error: string | undefined };
-  /** What a switch is wired with. */
-  toggle: <K extends keyof V & string>(
-    name: K,
-  ) => {
-    checked: boolean;
-    onChange: (event: ChangeEvent<HTMLInputElement>) => void;
-    error: string | undefined;
-  };
-  /** Puts what was refused at the fields that it names. */
-  fail: (error: unknown) => void;
-  clearErrors: () => void;
-  /** What was said of no field on the page. */
-  rest: string | null;
-  busy: boolean;
-  dirty: boolean;
-  conflict: boolean;
-  submit: (event?: { preventDefault(): void }) => Promise<void>;
-  /** After a 412: save over the other's change, or look at it. */
-  settle: (choice: "mine" | "theirs") => void;
-};
-
-const within = (path: string, field: string) =>
-  path === field || path.startsWith(`${field}.`) || path.startsWith(`${field}[`);
-
-/**
- * A form over the API. `save` sends the values; what it throws stands at the fields. With `force`
- * it must leave out `If-Match`: somebody else's change is overwritten on purpose.
- */
-export function useForm<V extends Values>(
-  initial: V,
-  save: (values: V, force: boolean) => Promise<unknown>,
-  onTheirs?: () => void,
-): Form<V> {
-  const [values, setValues] = useState(initial);
-  const [issues, setIssues] = useState<readonly Issue[]>([]);
-  const [failure, setFailure] = useState<string | null>(null);
-  const [busy, setBusy] = useState(false);
-  const [dirty, setDirty] = useState(false);
-  const [conflict, setConflict] = useState(false);
-  const shown = useRef(new Set<string>());
-
-  function clearErrors() {
-    setFailure(null);
-    setIssues([]);
-  }
-
-  async function run(force: boolean) {
-    setBusy(true);
-    clearErrors();
-    try {
-      await save(values, force);
-      setDirty(false);
-      setBusy(false);
-    } catch (error) {
-      fail(error);
-    }
-  }
-
-  function fail(error: unknown) {
-    // At once, not with some next frame: the field that gets the focus must be marked by then.
-    flushSync(() => {
-      setBusy(false);
-      if (error instanceof ApiError && error.status === 412) setConflict(true);
-      else if (error instanceof ApiError && error.details.length > 0) setIssues(error.details);
-      else setFailure(error instanceof Error ? error.message : String(error));
-    });
-    document.querySelector<HTMLElement>("form [aria-invalid=true]")?.focus();
-  }
-
-  const unplaced = issues.filter(({ path }) => ![...shown.current].some((f) => within(path, f)));
-  function set<K extends keyof V & string>(name: K, value: V[K]) {
-    setDirty(true);
-    setValues((current) => ({ ...current, [name]: value }));
-    setIssues((current) => current.filter(({ path }) => !within(path, name)));
-  }
-  function errorOf(path: string) {
-    shown.current.add(path);
-    const found = issues.find((issue) => within(issue.path, path));
-    return found && sentence(found.message);
-  }
-  return {
-    values,
-    set,
-    replace: setValues,
-    reset(next) {
-      setValues(next);
-      clearErrors();
-      setDirty(false);
-    },
-    errorOf,
-    input: (name) => ({
-      value: values[name],
-      onChange: ({ currentTarget }) => set(name, currentTarget.value as V[typeof name]),
-      error: errorOf(name),
-    }),
-    field: (name) => ({
-      value: values[name],
-      onChange: (value) => set(name, value as V[typeof name]),
-      error: errorOf(name),
-    }),
-    toggle: (name) => ({
-      checked: values[name] === true,
-      onChange: ({ currentTarget }) => set(name, currentTarget.checked as V[typeof name]),
-      error: errorOf(name),
-    }),
-    fail,
-    clearErrors,
-    rest: failure ?? (unplaced.map(({ path, message }) => `${path} ${message}.`).join(" ") || null),
-    busy,
-    dirty,
-    conflict,
-    async submit(event) {
-      event?.preventDefault();
-      if (!busy) await run(false);
-    },
-    settle(choice) {
-      setConflict(false);
-      if (choice === "mine") void run(true);
-      else onTheirs?.();
-    },
-  };
-}
-
-/** `must have at most 255 characters` as a sentence of its own. */
-function sentence(message: string): string {
-  return `${message.charAt(0).toUpperCase()}${message.slice(1)}.`.replace(/\.\.$/, ".");
-}
+export { type Form, useForm } from "./use-form.ts";
 
 type FrameProps<V extends Values> = {
   form: Form<V>;
@@ -186,9 +36,18 @@ export function FormFrame<V extends Values>({
   children,
 }: FrameProps<V>) {
   const frame = useRef<HTMLFormElement>(null);
+  const [asking, setAsking] = useState(false);
   useEffect(() => focusFirst(frame.current), []);
   return (
     <form ref={frame} onSubmit={(event) => void form.submit(event)} noValidate className="form">
+      {form.restored && (
+        <p className="restored" role="status">
+          <span>What you typed earlier is back.</span>
+          <button type="button" className="plain-button link" onClick={form.discard}>
+            Start over
+          </button>
+        </p>
+      )}
       {children}
       {form.rest !== null && (
         <Alert color="red" variant="light" role="alert">
@@ -201,7 +60,10 @@ export function FormFrame<V extends Values>({
           {curl && <CurlButton action={curl} />}
         </div>
         {onCancel && (
-          <Button onClick={onCancel} variant="default">
+          <Button
+            onClick={() => (form.asksFirst && form.pending ? setAsking(true) : onCancel())}
+            variant="default"
+          >
             {cancel}
           </Button>
         )}
@@ -209,6 +71,20 @@ export function FormFrame<V extends Values>({
           {submit}
         </BusyButton>
       </div>
+      {asking && onCancel && (
+        <Confirm
+          title="Discard what you typed?"
+          verb="Discard"
+          cancel="Keep editing"
+          onClose={() => setAsking(false)}
+          onConfirm={async () => {
+            form.discard();
+            onCancel();
+          }}
+        >
+          It is not saved yet.
+        </Confirm>
+      )}
       <ConflictDialog form={form} />
     </form>
   );

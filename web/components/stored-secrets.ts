@@ -13,6 +13,10 @@ export type StoredSecrets = {
   errorOf(path: string): string | undefined;
 };
 
+/** The fields of a type that hold its secrets, whole or in part. */
+export const fieldsWith = (secrets: Kind["secrets"]): string[] =>
+  Object.keys(secrets).map((path) => path.split(".")[0] ?? path);
+
 /** The secrets of a record as it is shown, while `body` is what would be sent; null for a new record. */
 export function storedSecrets(
   kinds: Kinds,

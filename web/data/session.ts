@@ -4,6 +4,7 @@ import type { Role } from "../../src/core/roles.ts";
 import { roles } from "../../src/core/statuses.ts";
 import type { WhereQuery } from "../../src/dashboard/schema.ts";
 import { ApiError, dashboard, dataOf, setOrganization } from "./client.ts";
+import { setDraftOwner } from "./drafts.ts";
 import { queryClient } from "./query.ts";
 import { remembered, rememberedOrganization, rememberOrganization } from "./remembered.ts";
 import { signedOut } from "./signed-out.ts";
@@ -34,6 +35,7 @@ export async function loadSession(): Promise<Session> {
   // What is there is of another organization: asked for early, or left by somebody who belongs to it no more.
   if (id !== chosenId) queryClient.removeQueries(ofOrganization);
   if (id !== null) choose(id);
+  setDraftOwner(data.person?.id ?? "", id ?? "");
   signedOut.over();
   return data;
 }
@@ -90,6 +92,8 @@ export async function switchOrganization(id: string) {
   finishUndoable();
   await queryClient.cancelQueries(ofOrganization);
   choose(id);
+  const { person } = queryClient.getQueryData<Session>(["session"]) ?? {};
+  setDraftOwner(person?.id ?? "", id);
   queryClient.removeQueries(ofOrganization);
   // The frame draws itself anew for whom it belongs to now.
   queryClient.setQueryData<Session>(["session"], (session) => session && { ...session });

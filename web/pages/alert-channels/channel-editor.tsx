@@ -20,7 +20,7 @@ import { BusyButton } from "../../components/busy-button.tsx";
 import { plural } from "../../components/format.ts";
 import { FormFrame, useForm } from "../../components/form.tsx";
 import { kindOf, SchemaField } from "../../components/schema-field.tsx";
-import { storedSecrets } from "../../components/stored-secrets.ts";
+import { fieldsWith, storedSecrets } from "../../components/stored-secrets.ts";
 import { notifyError } from "../../components/toasts.tsx";
 import { attachToMonitors } from "./actions.ts";
 import { ChannelMark } from "./channel-types.tsx";
@@ -107,6 +107,10 @@ export function ChannelEditor({ type, channel, submit, onSaved, onCancel, onThei
       onSaved(saved);
     },
     onTheirs,
+    {
+      key: `alert-channel ${channel?.id ?? type}`,
+      secrets: fieldsWith(channelKinds[type].secrets),
+    },
   );
   const trying = useMutation({
     mutationFn: (values: Values) =>

@@ -31,6 +31,7 @@ export function Composer({ incident, box }: { incident: Incident; box: Ref<HTMLT
       seen.current = incident;
       void queryClient.invalidateQueries({ queryKey: recordKey("incident", id) });
     },
+    { key: `update ${id}`, staysOnConflict: true },
   );
   // Whoever writes decides on what they saw when they began.
   if (!form.dirty) seen.current = incident;

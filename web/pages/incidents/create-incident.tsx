@@ -35,6 +35,8 @@ export default function CreateIncident() {
       closeDialog();
       await navigate({ href: `/incidents/${incident.id}` });
     },
+    undefined,
+    { key: "incident" },
   );
   const { values, set, errorOf } = form;
   const { data: audience } = useAudience({ monitorId: values.monitorId ?? undefined });

@@ -31,6 +31,7 @@ export function EditDialog({
       void queryClient.invalidateQueries({ queryKey: recordKey("incident", incident.id) });
       onClose();
     },
+    { key: `incident ${incident.id}` },
   );
   return (
     <FormDialog

@@ -65,6 +65,7 @@ function Fields({
       if (isNew) await navigate({ href: `/maintenance/${saved.id}` });
     },
     onTheirs,
+    { key: `maintenance ${isNew ? `like ${window?.id ?? ""}` : what.id}` },
   );
   const { values, set, errorOf } = form;
   const times = timesOf(values);

@@ -71,6 +71,7 @@ function Fields({
       closeDialog();
     },
     onTheirs,
+    { key: `group ${group?.id ?? ""}` },
   );
   const { values, set } = form;
   return (

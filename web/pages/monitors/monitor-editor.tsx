@@ -1,6 +1,6 @@
 import { MultiSelect, SegmentedControl, Select } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
-import { useMemo, useState } from "react";
+import { useMemo } from "react";
 import type { z } from "zod";
 import type { TestCheck } from "../../../src/monitoring/checks/schema.ts";
 import {
@@ -19,7 +19,7 @@ import { EditorDialog } from "../../components/editor-dialog.tsx";
 import { FormFrame, useForm, Fold } from "../../components/form.tsx";
 import { kindOf, SchemaField } from "../../components/schema-field.tsx";
 import { StateIcon, stateLabels } from "../../components/state-icon.tsx";
-import { storedSecrets } from "../../components/stored-secrets.ts";
+import { fieldsWith, storedSecrets } from "../../components/stored-secrets.ts";
 import { commonSections, monitorLabels, ownSections, type Section, typeLabels } from "./labels.ts";
 
 type What = Extract<Dialog, { kind: "create-monitor" | "edit-monitor" }>;
@@ -27,6 +27,9 @@ type Values = Record<string, unknown>;
 type Body = z.input<typeof NewMonitor>;
 
 const types = Object.keys(monitorKinds) as MonitorType[];
+
+/** Fields that hold a secret, of any type. */
+const secrets = Object.values(monitorKinds).flatMap(({ secrets }) => fieldsWith(secrets));
 
 const readMonitor = (id: string) => dataOf(v1.monitors({ id }).get());
 
@@ -72,15 +75,16 @@ function Fields({
   groupId: string | null;
   onTheirs: () => void;
 }) {
-  const [type, setType] = useState<MonitorType>((monitor?.type as MonitorType) ?? "http");
-  const fields = useMemo(() => fieldsOf(type), [type]);
   const { data: channels = [] } = useAlertChannels();
   const { data: overview } = useOverview();
   const edited = isNew ? undefined : monitor;
-  const start: Values = monitor ? { ...monitor } : { groupId };
+  const start: Values = monitor ? { ...monitor } : { groupId, type: "http" };
   if (isNew && monitor) start["name"] = `Copy of ${monitor.name}`;
   // The form is made of the schema's fields, and the server judges what stands in them.
-  const bodyOf = (values: Values) => ({ type, ...sent(fields, values) }) as Body;
+  const bodyOf = (values: Values) => {
+    const type = values["type"] as MonitorType;
+    return { type, ...sent(fieldsOf(type), values) } as Body;
+  };
   const form = useForm(
     start,
     async (values, force) => {
@@ -93,7 +97,10 @@ function Fields({
       closeDialog();
     },
     onTheirs,
+    { key: `monitor ${isNew ? `like ${monitor?.id ?? ""}` : (monitor?.id ?? "")}`, secrets },
   );
+  const type = form.values["type"] as MonitorType;
+  const fields = useMemo(() => fieldsOf(type), [type]);
   const trying = useMutation({
     mutationFn: (body: Body): Promise<TestCheck> =>
       dataOf(
@@ -105,7 +112,7 @@ function Fields({
     onError: form.fail,
   });
   const { values, set, errorOf } = form;
-  const secrets = storedSecrets(monitorKinds, type, edited ?? null, bodyOf(values), errorOf);
+  const stored = storedSecrets(monitorKinds, type, edited ?? null, bodyOf(values), errorOf);
   const field = (name: string) => {
     const kind = fields[name];
     if (kind === undefined) return null;
@@ -118,7 +125,7 @@ function Fields({
         value={name in values ? values[name] : kind.initial}
         onChange={(value) => set(name, value)}
         error={errorOf(name)}
-        secrets={secrets}
+        secrets={stored}
       />
     );
   };
@@ -164,7 +171,7 @@ function Fields({
           aria-label="Type"
           fullWidth
           value={type}
-          onChange={(next) => setType(next as MonitorType)}
+          onChange={(next) => set("type", next)}
           data={types.map((value) => ({ value, label: typeLabels[value] ?? value }))}
         />
       )}

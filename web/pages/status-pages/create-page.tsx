@@ -28,6 +28,8 @@ export default function CreatePage({ onClose }: { onClose: () => void }) {
       notify(`Created ${page.title}`);
       void navigate({ to: "/status-pages/$id", params: { id: page.id } });
     },
+    undefined,
+    { key: "status-page" },
   );
   const { values, set, errorOf } = form;
   return (
