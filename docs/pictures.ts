@@ -95,15 +95,17 @@ writePast(join(machine.box.dataDir, "signalbox.db"));
 await machine.box.serve({ port: Number(new URL(machine.url).port) });
 
 const browser = launchChromium();
-await using open = await machine.open(browser, "/", {
+const page = await browser.newPage({
   viewport: { width: 1120, height: 720 },
   deviceScaleFactor: 2,
+  storageState: machine.storageState,
 });
-await open.page.getByText("Checkout API").first().waitFor();
+await page.goto(machine.url);
+await page.getByText("Checkout API").first().waitFor();
 for (const scheme of ["light", "dark"] as const) {
-  await inTheme(open.page, scheme);
+  await inTheme(page, scheme);
   const path = join(import.meta.dir, "pictures", `monitors-${scheme}.png`);
-  await open.page.screenshot({ path });
+  await page.screenshot({ path });
   Bun.spawnSync(["pngquant", "--force", "--strip", "--output", path, path]);
 }
 await browser.close();

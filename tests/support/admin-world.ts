@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { BrowserContextOptions, Page } from "playwright-core";
-import { type Browser, visit } from "./browsing.ts";
+import type { Cookie, Page } from "playwright-core";
+import { type Browser, type Looking, visit } from "./browsing.ts";
 import { machine } from "./outside.ts";
 import { answer, target } from "./target.ts";
 
@@ -43,19 +43,22 @@ export async function ownedMachine() {
   }
 
   await ask("POST", "/set-up", { ...owner, token });
-  const [name = "", value = ""] = cookie.split("=");
-  const about = { domain: "127.0.0.1", path: "/", expires: -1, httpOnly: true, secure: false };
-  const cookies = [{ name, value, ...about, sameSite: "Strict" as const }];
-  /** What a browser knows in which the owner is signed in. */
-  const storageState = { cookies, origins: [] };
+  const cookies = cookiesOf(cookie);
   return {
     ...fresh,
     ask,
-    storageState,
+    /** What a browser knows in which the owner is signed in. */
+    storageState: { cookies, origins: [] },
     /** Opens a page of the admin page as its owner, without motion: pictures and contrasts stand still. */
-    open: (browser: Browser, path: string, options: BrowserContextOptions = {}) =>
-      visit(browser, `${url}${path}`, { reducedMotion: "reduce", ...options, storageState }),
+    open: (browser: Browser, path: string, options: Looking = {}) =>
+      visit(browser, `${url}${path}`, { reducedMotion: "reduce", ...options, cookies }),
   };
+}
+
+function cookiesOf(header: string): Cookie[] {
+  const [, name = "", value = ""] = /^([^=]+)=([^;]*)/.exec(header) ?? [];
+  const about = { domain: "127.0.0.1", path: "/", expires: -1, httpOnly: true, secure: false };
+  return [{ name, value, ...about, sameSite: "Strict" }];
 }
 
 /** That, with two groups of monitors of a target of ours. */
@@ -129,12 +132,11 @@ export async function visitAs(
   const email = `${role}-${Date.now()}@acme.example`;
   const { link } = await ask("POST", "/invitations", { email, role });
   const token = new URL(link, url).hash.slice(1);
-  const context = await browser.newContext();
-  await context.request.post(`${url}/dashboard/invitations/accept`, {
-    headers: { Origin: url },
-    data: { token, name: role, password: owner.password },
+  const answer = await fetch(`${url}/dashboard/invitations/accept`, {
+    method: "POST",
+    headers: { Origin: url, "Content-Type": "application/json" },
+    body: JSON.stringify({ token, name: role, password: owner.password }),
   });
-  const storageState = await context.storageState();
-  await context.close();
-  return visit(browser, `${url}${path}`, { reducedMotion: "reduce", storageState });
+  const cookies = cookiesOf(answer.headers.get("set-cookie") ?? "");
+  return visit(browser, `${url}${path}`, { reducedMotion: "reduce", cookies });
 }

@@ -1,11 +1,13 @@
-import { describe } from "bun:test";
+import { afterAll, describe } from "bun:test";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import axe, { type RunOptions } from "axe-core";
+import type axe from "axe-core";
+import type { RunOptions } from "axe-core";
 import {
   type Browser as Chromium,
   type BrowserContextOptions,
   chromium,
+  type Cookie,
   type Page,
 } from "playwright-core";
 
@@ -26,6 +28,8 @@ const args = [
   "--disable-sync",
 ];
 
+const usualViewport = { width: 1280, height: 720 };
+
 /** Nobody measures here how quick a page is: a busy machine only takes longer. Less than a test has. */
 const patienceMs = 60_000;
 
@@ -45,9 +49,27 @@ export function launchChromium(executablePath = lightest) {
     if (!(await browser)?.isConnected()) browser = chromium.launch({ executablePath, args });
     return (await browser) as Chromium;
   };
+  let left: { page: Page; origin: string }[] = [];
   return {
     newPage: async (options?: BrowserContextOptions) => (await living()).newPage(options),
     newContext: async (options?: BrowserContextOptions) => (await living()).newContext(options),
+    /** A page of this origin that nobody uses any more. */
+    leftAt: async (origin: string): Promise<Page | undefined> => {
+      const found = left.find((one) => one.origin === origin && !one.page.isClosed());
+      left = left.filter((one) => one !== found);
+      return found?.page;
+    },
+    /** Keeps a page for whoever looks at this origin next. */
+    leave: async (page: Page, origin: string) => {
+      for (const event of ["pageerror", "console", "request", "load"] as const)
+        page.removeAllListeners(event);
+      await page.unrouteAll({ behavior: "ignoreErrors" });
+      left.push({ page, origin });
+    },
+    /** Closes the pages that nobody uses. */
+    tidyUp: async () => {
+      await Promise.all(left.splice(0).map(({ page }) => page.close()));
+    },
     close: async () => (await browser)?.close(),
   };
 }
@@ -61,20 +83,32 @@ export function describeInChromium(name: string, tests: (browser: Browser) => vo
     return console.warn(`\nNOT TESTED: ${name}, because there is no Chromium.\n`);
   describe(`${name} in Chromium`, () => {
     tests(shared);
+    afterAll(shared.tidyUp);
   });
 }
 
-/** Opens an address in a context of its own; collects what the page complains about and asks of other hosts. */
+export type Looking = Pick<BrowserContextOptions, "viewport" | "colorScheme" | "reducedMotion"> & {
+  /** All that the browser has. */
+  cookies?: Cookie[];
+};
+
+/**
+ * Opens an address as a browser that knows nothing but its cookies; collects what the page complains about
+ * and asks of other hosts. A page that an earlier test has left is used again: there, the script of this
+ * server is compiled already, which is most of the work.
+ */
 export async function visit(
   browser: Browser,
   address: string,
-  options: BrowserContextOptions = {},
-  prepare: (page: Page) => Promise<unknown> = async () => {},
+  { viewport = usualViewport, colorScheme, reducedMotion, cookies = [] }: Looking = {},
+  prepare?: (page: Page) => Promise<unknown>,
 ) {
-  const page = await browser.newPage(options);
+  const { origin } = new URL(address);
+  const page = (prepare ? undefined : await browser.leftAt(origin)) ?? (await browser.newPage());
+  const isNew = page.url() === "about:blank";
+  const context = page.context();
   page.setDefaultTimeout(patienceMs);
   const faults: string[] = [];
-  const { origin } = new URL(address);
   page.on("pageerror", ({ message }) => faults.push(message));
   page.on("console", (message) => {
     if (["error", "warning"].includes(message.type())) faults.push(message.text());
@@ -84,8 +118,20 @@ export async function visit(
     if (!["data:", "blob:"].includes(asked.protocol) && asked.origin !== origin)
       faults.push(request.url());
   });
-  await page.addInitScript(watchThePage);
-  await prepare(page);
+  if (isNew) await page.addInitScript(watchThePage);
+  else {
+    await context.clearCookies();
+    await page.evaluate(() => void (window.name = "left"));
+    // What the last page complained of until here is not this one's.
+    page.once("framenavigated", () => void (faults.length = 0));
+  }
+  await context.addCookies(cookies);
+  await page.setViewportSize(viewport ?? usualViewport);
+  await page.emulateMedia({
+    colorScheme: colorScheme ?? "light",
+    reducedMotion: reducedMotion ?? "no-preference",
+  });
+  await prepare?.(page);
   await page.goto(address, { waitUntil: "load" });
   return {
     page,
@@ -103,7 +149,7 @@ export async function visit(
       faults.push(...blocked);
       return sum;
     },
-    [Symbol.asyncDispose]: () => page.close(),
+    [Symbol.asyncDispose]: () => (prepare ? page.close() : browser.leave(page, origin)),
   };
 }
 
@@ -111,6 +157,11 @@ type Watched = { layoutShift: () => number; blocked: string[] };
 
 /** Runs in the page before anything of it. */
 function watchThePage() {
+  if (window.name === "left") {
+    window.name = "";
+    localStorage.clear();
+    sessionStorage.clear();
+  }
   const watched = globalThis as unknown as Watched;
   let sum = 0;
   const add = (entries: PerformanceEntryList) => {
@@ -128,6 +179,8 @@ function watchThePage() {
   );
 }
 
+const axeSource = Bun.file(Bun.resolveSync("axe-core/axe.min.js", import.meta.dir)).text();
+
 /** What axe finds, one line for each element that breaks a rule; all of its usual rules apply. */
 export const violations = (page: Page): Promise<string[]> => foundByAxe(page, {});
 
@@ -139,7 +192,12 @@ export const violationsOfColor = (page: Page): Promise<string[]> =>
   });
 
 async function foundByAxe(page: Page, options: RunOptions): Promise<string[]> {
-  if (!(await page.evaluate(() => "axe" in globalThis))) await page.evaluate(axe.source);
+  if (!(await page.evaluate(() => "axe" in globalThis))) {
+    // Past the page's own rules, and past what Playwright would do with so long a text.
+    const session = await page.context().newCDPSession(page);
+    await session.send("Runtime.evaluate", { expression: await axeSource });
+    await session.detach();
+  }
   const found = await page.evaluate(
     (options) =>
       (globalThis as unknown as { axe: typeof axe }).axe.run(document, {
