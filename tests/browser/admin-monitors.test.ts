@@ -143,10 +143,43 @@ describeInChromium("the Monitors page", (browser) => {
       await page.getByLabel("Name", { exact: true }).getAttribute("id"),
     );
     await page.getByRole("button", { name: "Assertions" }).click();
+    await page.getByRole("button", { name: "Add assertion" }).click();
     await page.getByRole("button", { name: "Request", exact: true }).click();
     await judge();
     await open.shifts();
     expect(open.faults).toEqual([]);
+  });
+
+  test("assertions are lines of the editor that follow their source, and say what is wrong where it is", async () => {
+    const id = world.idOf("Search");
+    await using open = await world.open(browser, `/monitors/${id}`);
+    const { page } = open;
+    const choose = async (label: string, option: string) => {
+      await page.getByRole("combobox", { name: label }).click();
+      await page.getByRole("option", { name: option, exact: true }).click();
+    };
+    await page.getByRole("button", { name: "Edit", exact: true }).click();
+    await page.getByRole("button", { name: "Assertions" }).click();
+    for (const _ of [1, 2]) await page.getByRole("button", { name: "Add assertion" }).click();
+    await choose("Source of assertion 2", "JSON value");
+    await choose("Comparison of assertion 2", "is not");
+    await page.getByLabel("JSON path of assertion 2").fill("$.items");
+    await page.getByLabel("Value of assertion 2").fill('"200"');
+    await choose("Comparison of assertion 1", "matches");
+    await page.getByLabel("Value of assertion 1").fill("(fine");
+    await page.getByRole("button", { name: "Save" }).click();
+    await page
+      .getByText("Must be a regular expression as RE2 has them: missing closing ).")
+      .waitFor();
+    await page.getByRole("button", { name: "Remove assertion 1" }).click();
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+    const { assertions } = await world.ask("GET", `/api/v1/monitors/${id}`);
+    expect(assertions).toEqual([
+      { source: "json", path: "$.items", op: "notEquals", value: "200" },
+    ]);
+    await world.ask("PATCH", `/api/v1/monitors/${id}`, { assertions: [] });
+    expect(ownFaults(open.faults)).toEqual([]);
   });
 
   test("menus and a palette that finds nothing have none either, and keys walk their entries", async () => {

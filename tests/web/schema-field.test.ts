@@ -1,9 +1,14 @@
 import { expect, test } from "bun:test";
 import { monitorFields, monitorKinds } from "../../src/monitoring/monitors/schema.ts";
+import { scalarOf, scalarText } from "../../web/components/assertions-field.tsx";
 import { kindOf } from "../../web/components/schema-field.tsx";
 
-test("every field of a monitor is asked for by what it holds, headers alone as headers", () => {
+test("every field of a monitor is asked for by what it holds, headers alone as headers and assertions as such", () => {
   const asHeaders = new Set<string>();
+  expect(kindOf(monitorKinds.http.fields.assertions)).toMatchObject({
+    control: "assertions",
+    initial: [],
+  });
   for (const { fields } of Object.values(monitorKinds))
     for (const [name, field] of Object.entries({ ...fields, ...monitorFields }))
       if (kindOf(field).control === "headers") asHeaders.add(name);
@@ -14,4 +19,23 @@ test("every field of a monitor is asked for by what it holds, headers alone as h
     true,
     ["minor", "major", "critical"],
   ]);
+});
+
+test("a value of JSON is written so that it is read as it was", () => {
+  for (const value of [
+    "",
+    "a",
+    "200",
+    "true",
+    "null",
+    '"quoted"',
+    '"',
+    "-1.5",
+    200,
+    -1.5,
+    true,
+    null,
+  ])
+    expect([value, scalarOf(scalarText(value))]).toEqual([value, value]);
+  expect([scalarText("200"), scalarText(200), scalarText("up")]).toEqual(['"200"', "200", "up"]);
 });

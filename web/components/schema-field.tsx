@@ -2,6 +2,8 @@ import { NumberInput, Select, Switch, TagsInput, Textarea, TextInput } from "@ma
 import { z } from "zod";
 import type { FieldLabels } from "../../src/core/kinds.ts";
 import { durationInWords } from "../../src/core/text.ts";
+import type { Assertion } from "../../src/monitoring/monitors/assertions-schema.ts";
+import { AssertionsField, scalarOf, scalarText } from "./assertions-field.tsx";
 import { HeadersField, LoginField, SecretField } from "./secret-fields.tsx";
 import { noSecrets, type StoredSecrets } from "./stored-secrets.ts";
 
@@ -23,7 +25,16 @@ type Json = {
 };
 
 type FieldKind = {
-  control: "text" | "number" | "switch" | "choice" | "list" | "headers" | "login" | "scalar";
+  control:
+    | "text"
+    | "number"
+    | "switch"
+    | "choice"
+    | "list"
+    | "assertions"
+    | "headers"
+    | "login"
+    | "scalar";
   nullable: boolean;
   secret: boolean;
   schema: Json;
@@ -49,7 +60,10 @@ export function kindOf(field: z.ZodType): FieldKind {
   if (schema.type === "boolean") return { ...base, control: "switch", initial };
   if (schema.type === "integer" || schema.type === "number")
     return { ...base, control: "number", initial };
-  if (schema.type === "array") return { ...base, control: "list", initial };
+  if (schema.type === "array") {
+    const isAssertions = schema.items !== undefined && named(schema.items).properties !== undefined;
+    return { ...base, control: isAssertions ? "assertions" : "list", initial };
+  }
   if (schema.properties) return { ...base, control: "login", initial };
   if (schema.type === "object" || schema.type === undefined)
     return { ...base, control: "headers", initial: initial ?? {} };
@@ -138,6 +152,17 @@ export function SchemaField({
           onChange={onChange}
         />
       );
+    case "assertions":
+      return (
+        <AssertionsField
+          {...common}
+          name={name}
+          hint={hint}
+          errorOf={secrets.errorOf}
+          value={(value ?? []) as Assertion[]}
+          onChange={onChange}
+        />
+      );
     case "headers":
       return (
         <HeadersField
@@ -163,8 +188,10 @@ export function SchemaField({
         <TextInput
           {...common}
           description={hint}
-          value={textOf(value)}
-          onChange={({ currentTarget }) => onChange(scalarOf(currentTarget.value))}
+          value={value === null ? "" : scalarText(value as Assertion["value"])}
+          onChange={({ currentTarget }) =>
+            onChange(currentTarget.value === "" ? null : (scalarOf(currentTarget.value) ?? "null"))
+          }
         />
       );
     default:
@@ -213,13 +240,6 @@ export function SchemaField({
 
 const textOf = (value: unknown): string =>
   ["string", "number", "boolean"].includes(typeof value) ? `${value as string}` : "";
-
-/** `true`, `12` and `"12"` are different answers of a JSON path: quotes say that it is text. */
-function scalarOf(text: string): string | number | boolean | null {
-  if (text === "") return null;
-  if (text === "true" || text === "false") return text === "true";
-  return /^-?(0|[1-9]\d*)(\.\d+)?$/.test(text) ? Number(text) : text.replace(/^"(.*)"$/, "$1");
-}
 
 function durationHint(value: unknown, labels: FieldLabels | undefined): string | undefined {
   if (labels?.unit !== "s" || typeof value !== "number" || value < 60) return undefined;

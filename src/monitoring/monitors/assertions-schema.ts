@@ -70,7 +70,7 @@ function valueIssue(source: Source, op: AssertionOp, value: Scalar): string | nu
         : null;
     case "contains":
     case "notContains":
-      if (value === null || value === "") return "must be what is looked for, and not empty";
+      if (value === null || value === "") return "must not be empty: it is what is looked for";
       return of === "string" || source.is === "any" ? null : "must be text in quotes";
     default:
       if (source.is === "number") return of === "number" ? null : "must be a number";

@@ -28,6 +28,7 @@ export const monitorLabels: Record<string, FieldLabels> = {
     label: "Expected value",
     hint: "Leave empty to accept any value.",
   },
+  assertions: { label: "Assertions", hint: "All of them must hold, as must the fields above." },
   followRedirects: { label: "Follow redirects" },
   followToPrivate: {
     label: "Follow redirects to the LAN",
@@ -94,7 +95,14 @@ export const ownSections: Record<string, Section[]> = {
     { title: "", fields: ["url"] },
     {
       title: "Assertions",
-      fields: ["expectedStatus", "keyword", "keywordAbsent", "jsonPath", "jsonEquals"],
+      fields: [
+        "expectedStatus",
+        "keyword",
+        "keywordAbsent",
+        "jsonPath",
+        "jsonEquals",
+        "assertions",
+      ],
       folded: true,
     },
     {

@@ -1,0 +1,226 @@
+import { ActionIcon, Button, Input, NumberInput, Select, TextInput } from "@mantine/core";
+import { useState } from "react";
+import {
+  type Assertion,
+  type AssertionOp,
+  assertionSources,
+  type AssertionSource,
+} from "../../src/monitoring/monitors/assertions-schema.ts";
+import { assertionLimits } from "../../src/core/limits.ts";
+import { Icon } from "./icons.tsx";
+
+const sourceWords: Record<AssertionSource, string> = {
+  status: "Status",
+  header: "Header",
+  body: "Body",
+  json: "JSON value",
+  latency: "Latency (ms)",
+  certificateDays: "Certificate days",
+  redirectCount: "Redirects",
+};
+
+const opWords: Record<AssertionOp, string> = {
+  equals: "is",
+  notEquals: "is not",
+  lessThan: "is less than",
+  greaterThan: "is greater than",
+  contains: "contains",
+  notContains: "does not contain",
+  matches: "matches",
+  exists: "exists",
+  notExists: "does not exist",
+};
+
+const pathWords: Partial<Record<AssertionSource, { label: string; placeholder: string }>> = {
+  header: { label: "Header name", placeholder: "Content-Type" },
+  json: { label: "JSON path", placeholder: "$.status" },
+};
+
+const options = <T extends string>(values: readonly T[], words: Record<T, string>) =>
+  values.map((value) => ({ value, label: words[value] }));
+
+const sources = options(Object.keys(assertionSources) as AssertionSource[], sourceWords);
+
+/** What a value is written as: bare text, a number, or in JSON whichever it looks like. */
+type Writing = "text" | "number" | "any" | "none";
+
+function writingOf({ source, op }: Pick<Assertion, "source" | "op">): Writing {
+  if (op === "exists" || op === "notExists") return "none";
+  if (op === "lessThan" || op === "greaterThan" || assertionSources[source].is === "number")
+    return "number";
+  return op === "matches" ? "text" : assertionSources[source].is;
+}
+
+const empty = { text: "", any: "", number: null, none: null };
+
+/** With another source or comparison it keeps what still has a meaning. */
+function changed(before: Assertion, change: Partial<Assertion>): Assertion {
+  const next = { ...before, ...change };
+  const { ops, path } = assertionSources[next.source];
+  if (!(ops as readonly AssertionOp[]).includes(next.op)) next.op = ops[0];
+  if (next.source !== before.source) next.path = path === null ? null : "";
+  if (writingOf(next) !== writingOf(before)) next.value = empty[writingOf(next)];
+  return next;
+}
+
+type Props = {
+  name: string;
+  label: string;
+  hint?: string | undefined;
+  error: string | undefined;
+  errorOf: (path: string) => string | undefined;
+  value: readonly Assertion[];
+  onChange: (value: Assertion[]) => void;
+};
+
+/** Assertions as lines of what, how it is compared, and with what. */
+export function AssertionsField({ name, label, hint, error, errorOf, value, onChange }: Props) {
+  const issues = value.map((_, index) => {
+    const at = `${name}[${index}]`;
+    const of = (field: string) => errorOf(`${at}.${field}`);
+    return { source: of("source"), path: of("path"), op: of("op"), value: of("value") };
+  });
+  const isPlaced = issues.some((its) => Object.values(its).some(Boolean));
+  return (
+    <Input.Wrapper
+      label={label}
+      description={hint}
+      error={isPlaced ? undefined : error}
+      labelElement="div"
+    >
+      <div className="assertions" role="group" aria-label={label}>
+        {value.map((assertion, index) => (
+          <AssertionLine
+            // Lines that go take their place among the others with them.
+            key={`${value.length} ${index}`}
+            number={index + 1}
+            assertion={assertion}
+            issues={issues[index] ?? {}}
+            onChange={(change) => onChange([...value].with(index, changed(assertion, change)))}
+            onRemove={() => onChange([...value].toSpliced(index, 1))}
+          />
+        ))}
+        {value.length < assertionLimits.ofMonitor && (
+          <Button size="xs" onClick={() => onChange([...value, added])}>
+            Add assertion
+          </Button>
+        )}
+      </div>
+    </Input.Wrapper>
+  );
+}
+
+const added: Assertion = { source: "body", path: null, op: "contains", value: "" };
+
+type LineProps = {
+  number: number;
+  assertion: Assertion;
+  issues: Partial<Record<keyof Assertion, string | undefined>>;
+  onChange: (change: Partial<Assertion>) => void;
+  onRemove: () => void;
+};
+
+function AssertionLine({ number, assertion, issues, onChange, onRemove }: LineProps) {
+  const { source, path, op } = assertion;
+  const writing = writingOf(assertion);
+  const named = pathWords[source];
+  const of = (what: string) => `${what} of assertion ${number}`;
+  return (
+    <div className="assertion">
+      <Select
+        aria-label={of("Source")}
+        data={sources}
+        value={source}
+        onChange={(next) => onChange({ source: next as AssertionSource })}
+        allowDeselect={false}
+        error={issues.source}
+      />
+      {named !== undefined && (
+        <TextInput
+          aria-label={of(named.label)}
+          placeholder={named.placeholder}
+          autoComplete="off"
+          styles={{ input: { fontFamily: "var(--mono)" } }}
+          value={path ?? ""}
+          onChange={({ currentTarget }) => onChange({ path: currentTarget.value })}
+          error={issues.path}
+        />
+      )}
+      <Select
+        aria-label={of("Comparison")}
+        data={options(assertionSources[source].ops, opWords)}
+        value={op}
+        onChange={(next) => onChange({ op: next as AssertionOp })}
+        allowDeselect={false}
+        error={issues.op}
+      />
+      {writing !== "none" && (
+        <ValueInput
+          key={writing}
+          label={of("Value")}
+          writing={writing}
+          placeholder={op === "matches" ? "Regular expression (RE2)" : ""}
+          value={assertion.value}
+          onChange={(value) => onChange({ value })}
+          error={issues.value}
+        />
+      )}
+      <ActionIcon aria-label={`Remove assertion ${number}`} onClick={onRemove}>
+        <Icon name="close" />
+      </ActionIcon>
+    </div>
+  );
+}
+
+type Value = Assertion["value"];
+
+type ValueProps = {
+  label: string;
+  writing: Exclude<Writing, "none">;
+  placeholder: string;
+  value: Value;
+  onChange: (value: Value) => void;
+  error: string | undefined;
+};
+
+function ValueInput({ label, writing, placeholder, value, onChange, error }: ValueProps) {
+  const [text, setText] = useState(() =>
+    writing === "any" ? scalarText(value) : `${value ?? ""}`,
+  );
+  if (writing === "number")
+    return (
+      <NumberInput
+        aria-label={label}
+        hideControls
+        value={typeof value === "number" ? value : ""}
+        onChange={(next) => onChange(next === "" ? null : Number(next))}
+        error={error}
+      />
+    );
+  return (
+    <TextInput
+      aria-label={label}
+      autoComplete="off"
+      placeholder={placeholder}
+      value={text}
+      onChange={({ currentTarget }) => {
+        setText(currentTarget.value);
+        onChange(writing === "any" ? scalarOf(currentTarget.value) : currentTarget.value);
+      }}
+      error={error}
+    />
+  );
+}
+
+/** `true`, `12`, `null` and `"12"` are different values in JSON: quotes say that it is text. */
+export function scalarOf(text: string): Value {
+  if (text === "null") return null;
+  if (text === "true" || text === "false") return text === "true";
+  return /^-?(0|[1-9]\d*)(\.\d+)?$/.test(text) ? Number(text) : text.replace(/^"(.*)"$/s, "$1");
+}
+
+/** The same written down, in quotes where it would be taken for something else. */
+export function scalarText(value: Value): string {
+  if (typeof value !== "string") return String(value);
+  return scalarOf(value) === value ? value : `"${value}"`;
+}
