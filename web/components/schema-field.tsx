@@ -158,7 +158,7 @@ export function SchemaField({
           {...common}
           name={name}
           hint={hint}
-          errorOf={secrets.errorOf}
+          errorOf={(path) => secrets.errorOf(path)}
           value={(value ?? []) as Assertion[]}
           onChange={onChange}
         />
