@@ -5,8 +5,8 @@ import {
   type AssertionOp,
   assertionSources,
   type AssertionSource,
+  maxAssertions,
 } from "../../src/monitoring/monitors/assertions-schema.ts";
-import { assertionLimits } from "../../src/core/limits.ts";
 import { Icon } from "./icons.tsx";
 
 const sourceWords: Record<AssertionSource, string> = {
@@ -100,7 +100,7 @@ export function AssertionsField({ name, label, hint, error, errorOf, value, onCh
             onRemove={() => onChange([...value].toSpliced(index, 1))}
           />
         ))}
-        {value.length < assertionLimits.ofMonitor && (
+        {value.length < maxAssertions && (
           <Button size="xs" onClick={() => onChange([...value, added])}>
             Add assertion
           </Button>

@@ -115,9 +115,11 @@ export const Assertion = z
   .meta({ id: "Assertion" });
 export type Assertion = z.infer<typeof Assertion>;
 
+export const maxAssertions = ofMonitor;
+
 export const Assertions = z
   .array(Assertion)
-  .max(ofMonitor)
+  .max(maxAssertions)
   .meta({
     description:
       "What else the answer must fulfil, all of it. `expectedStatus`, `keyword`, `keywordAbsent`, `jsonPath` and `jsonEquals` are short forms of common ones and hold as well.",
