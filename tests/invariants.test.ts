@@ -63,6 +63,7 @@ test("a patch changes the keys it names and updatedAt, and no other record", asy
         interval: fc.integer({ min: 60, max: 86_400 }),
         timeout: fc.integer({ min: 1, max: 60 }),
         retries: fc.integer({ min: 0, max: 10 }),
+        confirmations: fc.integer({ min: 1, max: 9 }),
         degradedAfterMs: nullable(fc.integer({ min: 1, max: 60_000 })),
         muted: fc.boolean(),
         alertChannelIds: someOf(channels),

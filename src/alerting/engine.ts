@@ -1,4 +1,4 @@
-import { type Leases, perLease, underLease, whileHeld } from "../cluster/service.ts";
+import { type Leases, perLease, underLease, whileHeld } from "../cluster/leases.ts";
 import { readSince } from "../events/log.ts";
 import type { EventReader } from "../events/reader.ts";
 import type { SendingContext } from "./attempt.ts";

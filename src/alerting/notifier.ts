@@ -1,4 +1,4 @@
-import { LeaseLost, type Leases, mustHold } from "../cluster/service.ts";
+import { LeaseLost, type Leases, mustHold } from "../cluster/leases.ts";
 import { StaleRead } from "../database/store.ts";
 import { deliveryMetrics } from "./metrics.ts";
 import { attemptMs, type SendingContext } from "./attempt.ts";

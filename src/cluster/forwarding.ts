@@ -4,6 +4,8 @@ import { newId } from "../core/ids.ts";
 import type { Log } from "../core/log.ts";
 import type { Store } from "../database/store.ts";
 import {
+  answerRequest,
+  findAnswers,
   findRequest,
   findRequests,
   type ForwardedRequest,
@@ -18,6 +20,10 @@ const patienceMs = 20_000;
 /** What nobody has done for so long is wanted no more. */
 const keptMs = 10 * 60_000;
 
+/** What stands in place of a lease's name where a certain node is meant. */
+export const requestsFor = (nodeId: string) => `node ${nodeId}`;
+const isForNode = (lease: string) => lease.startsWith("node ");
+
 type Dependencies = { store: Store; clock: Clock; log: Log; has: (lease: string) => boolean };
 
 /** Has the owner of a lease do what another node was asked for. It is done at least once. */
@@ -25,25 +31,36 @@ export function forwarding({ store, clock, log, has }: Dependencies) {
   const underWay = new Map<string, Promise<void>>();
   /** Done, and shown by the last look all the same. */
   const done = new Set<string>();
-  let handle: (request: unknown) => Promise<void> = async () => {};
+  let handle: (request: unknown) => Promise<unknown> = async () => {};
   let timer: ReturnType<typeof setTimeout> | null = null;
   let isOver = false;
+  let isFailing = false;
 
   /** Begins with what is new; returns what is under way then. */
   async function take(): Promise<{ underWay: Promise<void>[] }> {
     const found = await findRequests(store);
     const there = new Set(found.map(({ id }) => id));
     for (const id of done) if (!there.has(id)) done.delete(id);
+    const old = found.filter(({ createdAt }) => Math.abs(clock() - createdAt) > keptMs);
+    if (old.length > 0) await store.atomic(old.map(({ id }) => removeRequest(id)));
     for (const one of found)
-      if (has(one.lease) && !done.has(one.id) && !underWay.has(one.id))
+      if (
+        one.answer === null &&
+        !old.includes(one) &&
+        has(one.lease) &&
+        !done.has(one.id) &&
+        !underWay.has(one.id)
+      )
         underWay.set(one.id, serve(one));
     return { underWay: [...underWay.values()] };
   }
 
-  async function serve({ id, request, createdAt }: ForwardedRequest) {
+  async function serve({ id, lease, request }: ForwardedRequest) {
     try {
-      if (Math.abs(clock() - createdAt) < keptMs) await handle(JSON.parse(request));
-      await store.atomic([removeRequest(id)]);
+      const answer = await handle(JSON.parse(request));
+      await store.atomic([
+        isForNode(lease) ? answerRequest(id, JSON.stringify(answer ?? null)) : removeRequest(id),
+      ]);
       done.add(id);
     } catch (error) {
       log.warn("what another node was asked for is not done yet", { cause: String(error) });
@@ -56,8 +73,11 @@ export function forwarding({ store, clock, log, has }: Dependencies) {
     timer = setTimeout(async () => {
       try {
         await take();
+        isFailing = false;
       } catch (error) {
-        log.warn("what other nodes were asked for can't be read", { cause: String(error) });
+        if (!isFailing)
+          log.warn("what other nodes were asked for can't be read", { cause: String(error) });
+        isFailing = true;
       }
       if (!isOver) look();
     }, lookMs);
@@ -68,7 +88,13 @@ export function forwarding({ store, clock, log, has }: Dependencies) {
     async forward(lease: string, request: object): Promise<void> {
       const id = newId(clock());
       await store.atomic([
-        insertRequest({ id, lease, request: JSON.stringify(request), createdAt: clock() }),
+        insertRequest({
+          id,
+          lease,
+          request: JSON.stringify(request),
+          answer: null,
+          createdAt: clock(),
+        }),
       ]);
       const until = performance.now() + patienceMs;
       while (await findRequest(store, id)) {
@@ -79,7 +105,31 @@ export function forwarding({ store, clock, log, has }: Dependencies) {
         await Bun.sleep(lookMs / 2);
       }
     },
-    onForwarded: (handler: (request: unknown) => Promise<void>) => void (handle = handler),
+    /** What these nodes make of a request, as far as they answer in time. */
+    async ask(nodeIds: readonly string[], request: object, timeoutMs: number): Promise<unknown[]> {
+      const createdAt = clock();
+      const rows = nodeIds.map((nodeId) => ({
+        id: newId(createdAt),
+        lease: requestsFor(nodeId),
+        request: JSON.stringify(request),
+        answer: null,
+        createdAt,
+      }));
+      const ids = rows.map(({ id }) => id);
+      if (ids.length === 0) return [];
+      await store.atomic(rows.map(insertRequest));
+      const until = performance.now() + timeoutMs;
+      try {
+        for (;;) {
+          await Bun.sleep(lookMs / 2);
+          const answers = await findAnswers(store, ids);
+          if (answers.length === ids.length || performance.now() > until) return answers;
+        }
+      } finally {
+        await store.atomic(ids.map(removeRequest));
+      }
+    },
+    onForwarded: (handler: (request: unknown) => Promise<unknown>) => void (handle = handler),
     /** Does what is there: for tests, instead of `start`. */
     async runOnce() {
       const begun = await take();

@@ -23,6 +23,13 @@ export const leaseNames: readonly string[] = [...namedLeases, ...shards];
 /** The shard of whatever has this id. */
 export const shardOf = (id: string): string => shards[Bun.hash.crc32(id) % shardCount] ?? `shard 0`;
 
+/** These nodes in an order that is another one for each name, and the same for everybody. */
+export const ranked = (name: string, nodeIds: readonly string[]): string[] =>
+  nodeIds
+    .map((id) => ({ id, rank: sha256(`${name} ${id}`) }))
+    .toSorted((a, b) => (a.rank < b.rank ? -1 : 1))
+    .map(({ id }) => id);
+
 /**
  * Which of these nodes is to have each lease: the one that ranks highest for it, by rendezvous hashing,
  * among those that do not have their equal part yet. All nodes that know of the same ones agree.
@@ -33,14 +40,11 @@ export function assignment(nodeIds: readonly string[]): Map<string, string> {
     const most = Math.ceil(names.length / nodeIds.length);
     const counts = new Map<string, number>();
     for (const name of names) {
-      const ranked = nodeIds
-        .filter((id) => (counts.get(id) ?? 0) < most)
-        .map((id) => ({ id, rank: sha256(`${name} ${id}`) }))
-        .toSorted((a, b) => (a.rank < b.rank ? -1 : 1));
-      const [first] = ranked;
+      const isFree = (id: string) => (counts.get(id) ?? 0) < most;
+      const [first] = ranked(name, nodeIds.filter(isFree));
       if (first === undefined) continue;
-      wanted.set(name, first.id);
-      counts.set(first.id, (counts.get(first.id) ?? 0) + 1);
+      wanted.set(name, first);
+      counts.set(first, (counts.get(first) ?? 0) + 1);
     }
   }
   return wanted;

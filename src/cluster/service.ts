@@ -1,180 +1,29 @@
 import { version } from "../core/assets.ts";
 import { type Clock, timestamp } from "../core/clock.ts";
-import { AppError } from "../core/errors.ts";
 import { newId } from "../core/ids.ts";
 import type { Log } from "../core/log.ts";
-import type { Problem } from "../core/problems.ts";
-import type { Prepared, Statement, Store } from "../database/store.ts";
-import { forwarding } from "./forwarding.ts";
+import type { Statement, Store } from "../database/store.ts";
+import { forwarding, requestsFor } from "./forwarding.ts";
+import type { Lease, Leases } from "./leases.ts";
 import {
   aliveAt,
   changesFor,
   heldUntil,
   type LeaseRow,
-  type NamedLease,
   nextDeathAt,
+  ranked,
   type Seen,
   seenNow,
   shardOf,
+  ttlMs,
 } from "./rules.ts";
-import {
-  beat,
-  findBeats,
-  findLeases,
-  join,
-  leave,
-  mustOwn,
-  release,
-  takeFree,
-  takeFrom,
-} from "./store.ts";
+import { beat, findBeats, findLeases, join, leave, release, takeFree, takeFrom } from "./store.ts";
 
 const beatMs = 2_000;
 /** A heartbeat that could not be written is tried again so soon. */
 const retryMs = 500;
 /** What another node is to do waits so long for what is under way here. */
 const patienceMs = 30_000;
-
-/** What this node alone does for all, for as long as it has it. */
-export type Lease = {
-  name: string;
-  epoch: number;
-  /** Null where there is nobody else who could have it. */
-  owner: string | null;
-};
-
-/** What this node does of what one node does for all. */
-export type Leases = {
-  /** Which of several nodes this is; null where there is one. */
-  node: { id: string; name: () => string } | null;
-  /** Null while another node has it, or may soon. */
-  named(name: NamedLease): Lease | null;
-  /** The same for whatever is about the record with this id. */
-  of(id: string): Lease | null;
-  /**
-   * Calls `listener` when leases come or go. Where they go to another node, that waits until it has
-   * brought to an end what it does under them.
-   */
-  onChange(listener: () => Promise<void> | void): void;
-  /**
-   * Has the node that has the lease of this id do something; resolves when it is done, once or – where nodes
-   * die – more often. Throws UNAVAILABLE where that takes too long.
-   */
-  forward(id: string, request: object): Promise<void>;
-  /** Who does what is forwarded to this node. */
-  onForwarded(handler: (request: unknown) => Promise<void>): void;
-  /** Those of them that are still this node's, as the database knows. */
-  stillHeld(leases: Iterable<Lease>): Promise<ReadonlySet<Lease>>;
-};
-
-/** Another node does it now: what was begun here is void. */
-export class LeaseLost extends AppError {
-  constructor() {
-    super("UNAVAILABLE", "Another machine has taken this over. Try again soon.", {
-      headers: { "Retry-After": "1" },
-    });
-  }
-}
-
-/** Guards of a write that is made under these leases: it fails with LeaseLost where one of them has gone. */
-export function mustHold(leases: Iterable<Lease>): Prepared[] {
-  const held = [...leases].filter(({ owner }) => owner !== null);
-  const [first] = held;
-  return first?.owner == null ? [] : [mustOwn(first.owner, held, () => new LeaseLost())];
-}
-
-/** The store for what is done under a lease: all that it writes is guarded. */
-export function underLease(store: Store, lease: Lease): Store {
-  const guards = mustHold([lease]);
-  if (guards.length === 0) return store;
-  return {
-    ...store,
-    atomic: (statements) => store.atomic(statements.length === 0 ? [] : [...guards, ...statements]),
-  };
-}
-
-/** The problem as one of this machine, where there are others. */
-export function ofNode<T extends Pick<Problem, "node"> & Partial<Problem>>(
-  { node }: Pick<Leases, "node">,
-  problem: T,
-): T {
-  if (node === null) return problem;
-  const { message } = problem;
-  const told = message !== undefined && { message: `${node.name()}: ${message}` };
-  return { ...problem, node: node.id, ...told };
-}
-
-/** What is made for each time that this node gets the lease; null while it has not. */
-export function perLease<T>(leases: Leases, name: NamedLease, make: (lease: Lease) => T) {
-  let made: { lease: Lease; value: T } | null = null;
-  return (): T | null => {
-    const lease = leases.named(name);
-    if (lease === null) return null;
-    if (made?.lease !== lease) made = { lease, value: make(lease) };
-    return made.value;
-  };
-}
-
-/**
- * Does something for as long as this node has the lease: `begin` returns what ends it. From `start` to
- * `stop`.
- */
-export function whileHeld(
-  { leases, log }: { leases: Leases; log: Log },
-  name: NamedLease,
-  begin: () => Promise<() => Promise<void>>,
-) {
-  let isOn = false;
-  let under: Lease | null = null;
-  let end: (() => Promise<void>) | null = null;
-  let changing: Promise<void> = Promise.resolve();
-  let retry: ReturnType<typeof setTimeout> | null = null;
-  leases.onChange(follow);
-
-  function follow(): Promise<void> {
-    changing = changing.then(change).catch((error: unknown) => {
-      log.error("work can't be begun", { lease: name, cause: String(error) });
-      retry = setTimeout(() => void follow(), retryMs);
-    });
-    return changing;
-  }
-
-  async function change() {
-    const lease = isOn ? leases.named(name) : null;
-    if (lease === under) return;
-    const endBefore = end;
-    [under, end] = [null, null];
-    await endBefore?.();
-    if (lease === null) return;
-    end = await begin();
-    under = lease;
-  }
-
-  return {
-    start() {
-      isOn = true;
-      return follow();
-    },
-    stop() {
-      isOn = false;
-      if (retry !== null) clearTimeout(retry);
-      return follow();
-    },
-  };
-}
-
-const everything: Lease = { name: "everything", epoch: 0, owner: null };
-
-/** The leases of a node that is the only one: it has them all. */
-export const soleNode: Leases = {
-  node: null,
-  named: () => everything,
-  of: () => everything,
-  onChange() {},
-  forward: async () => {},
-  onForwarded() {},
-  stillHeld: async (leases) => new Set(leases),
-};
 
 type Dependencies = {
   store: Store;
@@ -214,6 +63,7 @@ export function clusterNode({
   const held = new Map<string, Lease>();
   let until = -Infinity;
   let seen: Seen = new Map();
+  let lookedAt = -Infinity;
   /** Leases that are to be another's, and whether what was done under them has ended. */
   const ending = new Map<string, boolean>();
   let takes: Statement[] = [];
@@ -228,7 +78,12 @@ export function clusterNode({
   const startedAt = timestamp(clock());
   const self = () => ({ ...me, name: node.name(), version, startedAt });
   const find = (name: string) => (monotonic() < until ? (held.get(name) ?? null) : null);
-  const forwarded = forwarding({ store, clock, log, has: (name) => find(name) !== null });
+  const forwarded = forwarding({
+    store,
+    clock,
+    log,
+    has: (name) => name === requestsFor(me.id) || find(name) !== null,
+  });
   const ended = () => [...ending].filter(([, isEnded]) => isEnded).map(([name]) => name);
 
   function announce() {
@@ -261,7 +116,10 @@ export function clusterNode({
     const own = beats.find(({ id }) => id === me.id);
     hasJoined = own !== undefined;
     if (own !== undefined && own.run !== me.run) return replaced();
-    seen = seenNow(seen, beats, monotonic());
+    // Nobody is dead because this node could not look.
+    if (monotonic() - lookedAt > ttlMs / 2) seen = new Map();
+    lookedAt = monotonic();
+    seen = seenNow(seen, beats, lookedAt);
     const before = new Set(monotonic() < until ? held.values() : []);
     takeIn(leases);
     if (hasJoined) until = heldUntil(sentAt);
@@ -361,6 +219,11 @@ export function clusterNode({
     named: find,
     of: (id) => find(shardOf(id)),
     forward: (id, request) => forwarded.forward(shardOf(id), request),
+    ask(id, count, request, timeoutMs) {
+      const others = aliveAt(seen, monotonic()).filter((other) => other !== me.id);
+      const asked = ranked(id, others).slice(0, count);
+      return forwarded.ask(asked, request, timeoutMs);
+    },
     onForwarded: forwarded.onForwarded,
     onChange: (listener) => void listeners.push(listener),
     async stillHeld(leases) {

@@ -125,12 +125,27 @@ export type ForwardedRequest = typeof forwardedRequests.$inferSelect;
 /** What the owners of leases are to do, oldest first. */
 export const findRequests = (store: Store) =>
   store.query<ForwardedRequest>(
-    "select id, lease, request, created_at as createdAt from forwarded_requests order by id limit 1000",
+    "select id, lease, request, answer, created_at as createdAt from forwarded_requests order by id limit 1000",
     [],
   );
 
 export async function findRequest(store: Store, id: string): Promise<boolean> {
   return (await store.query("select 1 from forwarded_requests where id = ?", [id])).length > 0;
+}
+
+export const answerRequest = (id: string, answer: string): Statement => ({
+  text: "update forwarded_requests set answer = ? where id = ?",
+  parameters: [answer, id],
+});
+
+/** What came of these requests, as far as there are answers. */
+export async function findAnswers(store: Store, ids: readonly string[]): Promise<unknown[]> {
+  const rows = await store.query<{ answer: string }>(
+    `select answer from forwarded_requests
+     where id in (select value from json_each(?)) and answer is not null`,
+    [JSON.stringify(ids)],
+  );
+  return rows.map(({ answer }) => JSON.parse(answer) as unknown);
 }
 
 export const removeRequest = (id: string): Statement => ({

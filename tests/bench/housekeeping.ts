@@ -1,4 +1,4 @@
-import { soleNode } from "../../src/cluster/service.ts";
+import { soleNode } from "../../src/cluster/leases.ts";
 import { assets } from "../../src/core/assets.ts";
 import { openDataDirectory } from "../../src/database/data-directory.ts";
 import { housekeeping } from "../../src/operations/retention/service.ts";

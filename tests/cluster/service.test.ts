@@ -1,11 +1,5 @@
 import { beforeEach, describe, expect, test } from "bun:test";
-import {
-  type Lease,
-  LeaseLost,
-  mustHold,
-  soleNode,
-  underLease,
-} from "../../src/cluster/service.ts";
+import { type Lease, LeaseLost, mustHold, soleNode, underLease } from "../../src/cluster/leases.ts";
 import { heldUntil, leaseNames, ttlMs } from "../../src/cluster/rules.ts";
 import type { Statement, Store } from "../../src/database/store.ts";
 import { migratedStore } from "../support/engines.ts";

@@ -2,7 +2,7 @@ import { tablesOfCluster } from "../../src/database/content.ts";
 import { configOf } from "../../src/config.ts";
 import { createApiKey, apiKeyCache } from "../../src/accounts/api-keys/service.ts";
 import { assets } from "../../src/core/assets.ts";
-import { type Leases, soleNode } from "../../src/cluster/service.ts";
+import { type Leases, soleNode } from "../../src/cluster/leases.ts";
 import type { Scope } from "../../src/events/scope.ts";
 import { fairQueue } from "../../src/core/fair-queue.ts";
 import { type Log, logFormats, type LogLevel, logTo } from "../../src/core/log.ts";

@@ -1,4 +1,5 @@
-import { type ClusterNode, clusterNode, type Lease } from "../../src/cluster/service.ts";
+import { type ClusterNode, clusterNode } from "../../src/cluster/service.ts";
+import { type Lease } from "../../src/cluster/leases.ts";
 import { leaseNames, namedLeases, shardOf } from "../../src/cluster/rules.ts";
 import type { Store } from "../../src/database/store.ts";
 const nothing = () => {};

@@ -28,12 +28,15 @@ export const leases = sqliteTable("leases", {
   epoch: integer("epoch").notNull(),
 });
 
-/** What a node was asked for that the owner of a lease does, until that one has. */
+/** What the owner of a lease, or a certain node, is to do for another one, until that is done. */
 export const forwardedRequests = sqliteTable("forwarded_requests", {
   id: text("id").primaryKey(),
+  /** Name of the lease or of the node. */
   lease: text("lease").notNull(),
   /** JSON. */
   request: text("request").notNull(),
+  /** JSON of what a node that was asked makes of it; null until then. */
+  answer: text("answer"),
   /** Unix milliseconds. */
   createdAt: integer("created_at").notNull(),
 });

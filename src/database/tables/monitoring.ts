@@ -51,6 +51,8 @@ export const monitors = sqliteTable(
     intervalSeconds: integer("interval_seconds").notNull(),
     timeoutSeconds: integer("timeout_seconds").notNull(),
     retries: integer("retries").notNull(),
+    /** Nodes that must see it fail before it is down, where there are several. */
+    confirmations: integer("confirmations").notNull().default(1),
     retryIntervalSeconds: integer("retry_interval_seconds").notNull(),
     degradedAfterMs: integer("degraded_after_ms"),
     successThreshold: integer("success_threshold").notNull().default(1),

@@ -1,4 +1,4 @@
-import type { Leases } from "../../cluster/service.ts";
+import type { Leases } from "../../cluster/leases.ts";
 import type { Clock } from "../../core/clock.ts";
 import { AppError } from "../../core/errors.ts";
 import { fairQueue } from "../../core/fair-queue.ts";
@@ -18,7 +18,7 @@ import { rateLimit } from "../../http/rate-limit.ts";
 import { tickMs, troubleWatch } from "./own-trouble.ts";
 import { recorder } from "./record.ts";
 import { type PushReport, requestsOf } from "./requests.ts";
-import { nextSlot, phaseOf } from "./rules.ts";
+import { goesDown, nextSlot, phaseOf } from "./rules.ts";
 import {
   type Checkable,
   inverse,
@@ -30,7 +30,7 @@ import {
 } from "./run-check.ts";
 import { type Limits, scheduler } from "./scheduler.ts";
 import { settling } from "./settling.ts";
-import { type FirstCheck, termsOf, type Watched, watching } from "./watching.ts";
+import { findChecked, type FirstCheck, termsOf, type Watched, watching } from "./watching.ts";
 
 /** Checks at one time: far above what spread checks need, below what a machine has. */
 const usual: Limits = { reserved: 1_000, shared: 1_000, perLane: 1_000 };
@@ -88,6 +88,7 @@ export function checkEngine(context: EngineContext) {
   let stopped = false;
   /** What the monotonic clock is behind the one on the wall, by which all nodes count the same slots. */
   const behind = clock() - monotonic();
+  const requests = requestsOf({ store, leases, asked, check: checkNow, take: takeReport, probe });
   let hasBegun = false;
   let following: Promise<void> | null = null;
   leases.onChange(() => (hasBegun ? follow() : undefined));
@@ -125,7 +126,7 @@ export function checkEngine(context: EngineContext) {
     const outcome =
       monitor.type === "push"
         ? silence(monitor, startedAt)
-        : await outcomeOf(monitor, ending.signal);
+        : await believed(monitor, await outcomeOf(monitor, ending.signal));
     running.delete(key);
     if (monitor.type !== "push") counted.took(monitor.type, (monotonic() - startedAt) / 1_000);
     // Changed, paused or deleted meanwhile: the result is about something else.
@@ -147,6 +148,23 @@ export function checkEngine(context: EngineContext) {
     if (monitor.settings === null)
       return unknownResult("its secrets can't be opened with this secret.key");
     return runCheck(monitor as Checkable, checkDependencies(monitor.organizationId), cancelled);
+  }
+
+  async function believed(monitor: Watched, outcome: Outcome): Promise<Outcome> {
+    const { retries, successThreshold } = monitor;
+    const inMaintenance = (context.maintenanceOf?.(monitor) ?? null) !== null;
+    const patience = { retries, successThreshold, inMaintenance };
+    return goesDown(monitor.state, outcome, patience)
+      ? requests.confirmed(monitor, outcome)
+      : outcome;
+  }
+
+  /** What this node sees of a monitor that any node checks. */
+  async function probe(organizationId: string, monitorId: string): Promise<Outcome> {
+    const monitor = await findChecked(context, organizationId, monitorId);
+    return monitor === undefined
+      ? unknownResult("it is not checked")
+      : outcomeOf(monitor, new AbortController().signal);
   }
 
   function checkDependencies(organizationId: string) {
@@ -336,7 +354,8 @@ export function checkEngine(context: EngineContext) {
       await jobs.settled();
       await results.flush();
     },
-    ...requestsOf({ store, leases, asked, check: checkNow, take: takeReport }),
+    checkNow: requests.checkNow,
+    report: requests.report,
     /** Makes one check of what is no monitor yet; nothing of it is kept. Throws RATE_LIMITED. */
     tryCheck: (caller: Caller, monitor: Checkable) =>
       asked(caller, () =>

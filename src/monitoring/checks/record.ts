@@ -1,4 +1,4 @@
-import { LeaseLost, type Leases, mustHold } from "../../cluster/service.ts";
+import { LeaseLost, type Leases, mustHold } from "../../cluster/leases.ts";
 import { timestamp } from "../../core/clock.ts";
 import { AppError } from "../../core/errors.ts";
 import type { Log } from "../../core/log.ts";

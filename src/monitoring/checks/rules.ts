@@ -62,6 +62,24 @@ function judged(
   return found.final === true || failures > retries ? "down" : unmaintained;
 }
 
+/** Whether a check makes a monitor down that was not. */
+export const goesDown = (
+  before: MonitorState,
+  found: Found,
+  monitor: Patience & { inMaintenance: boolean },
+): boolean =>
+  before.status !== "down" && stateAfter(before, found, monitor, before.since).status === "down";
+
+/** What another node sees of a monitor. */
+export type Probe = { by: string; status: Found["status"] };
+
+/** Why a failure is not believed: another node sees none. Null where none does. */
+export function contradiction(probes: readonly Probe[], message: string): string | null {
+  const other = probes.find(({ status }) => status === "up" || status === "degraded");
+  if (other === undefined) return null;
+  return `${other.by} sees it ${other.status}, while here: ${message.replace(/\.$/, "")}`;
+}
+
 /** Whether the next check comes sooner than usual, to find out what is really so. */
 function isRetried(state: MonitorState, found: Found): boolean {
   return (

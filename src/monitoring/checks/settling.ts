@@ -1,4 +1,4 @@
-import { type Leases, ofNode } from "../../cluster/service.ts";
+import { type Leases, ofNode } from "../../cluster/leases.ts";
 import { type Clock, timestamp } from "../../core/clock.ts";
 import type { Log } from "../../core/log.ts";
 import { problemBegins } from "../../events/problems.ts";

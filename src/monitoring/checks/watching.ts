@@ -1,4 +1,4 @@
-import type { Lease, Leases } from "../../cluster/service.ts";
+import { type Lease, type Leases, soleNode } from "../../cluster/leases.ts";
 import type { Log } from "../../core/log.ts";
 import type { Vault } from "../../core/secrets.ts";
 import type { Store } from "../../database/store.ts";
@@ -25,6 +25,7 @@ export type Watched = {
   timeoutMs: number;
   retries: number;
   successThreshold: number;
+  confirmations: number;
   retryIntervalSeconds: number;
   degradedAfterMs: number | null;
   inverted: boolean;
@@ -51,7 +52,7 @@ type Row = Omit<Watched, "settings" | "inverted" | "state" | "lastAt" | "lease">
 
 const watched = `select s.key, m.organization_id as organizationId, m.id, m.name, m.type, m.settings,
     m.secrets, m.interval_seconds as intervalSeconds, m.timeout_seconds * 1000 as timeoutMs,
-    m.retries, m.retry_interval_seconds as retryIntervalSeconds,
+    m.retries, m.confirmations, m.retry_interval_seconds as retryIntervalSeconds,
     m.success_threshold as successThreshold, m.inverted, m.degraded_after_ms as degradedAfterMs,
     m.auto_incident_severity as autoIncidentSeverity,
     s.epoch, s.status, s.since, s.failures, s.successes, s.last_checked_at as lastCheckedAt,
@@ -83,6 +84,16 @@ async function watchedAmong(
 ): Promise<Watched[]> {
   const among = `${watched} and m.organization_id = ? and m.id in (select value from json_each(?))`;
   return opened(reading, await reading.store.query(among, [organizationId, JSON.stringify(ids)]));
+}
+
+/** The monitor as whoever checks it has it; undefined where nobody does. */
+export async function findChecked(
+  reading: Omit<Reading, "leases">,
+  organizationId: string,
+  id: string,
+): Promise<Watched | undefined> {
+  const [found] = await watchedAmong({ ...reading, leases: soleNode }, organizationId, [id]);
+  return found;
 }
 
 /** Whether any node is to check it in turn. */

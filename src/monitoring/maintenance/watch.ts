@@ -1,4 +1,4 @@
-import { type Lease, type Leases, LeaseLost, underLease } from "../../cluster/service.ts";
+import { type Lease, type Leases, LeaseLost, underLease } from "../../cluster/leases.ts";
 import { type Clock, timestamp } from "../../core/clock.ts";
 import type { Log } from "../../core/log.ts";
 import { mapYielding } from "../../core/yielding.ts";

@@ -152,6 +152,10 @@ export const monitorFields = {
   retries: integer(0, 10)
     .default(1)
     .meta({ description: "Further failures in a row that it takes to be down." }),
+  confirmations: integer(1, 9).default(1).meta({
+    description:
+      "Machines that have to see it fail before it is down, where several serve the same data: this many, or all where there are fewer.",
+  }),
   retryInterval: integer(1, 86_400).default(10).meta({
     description:
       "Seconds to the next check after a failure, while not yet down; at most the interval.",
@@ -235,6 +239,7 @@ export const Monitor = shownOf(
     interval: seconds,
     timeout: seconds,
     retries: z.int().min(0),
+    confirmations: z.int().min(1),
     retryInterval: seconds,
     degradedAfterMs: milliseconds.nullable(),
     successThreshold: z.int().min(1),
@@ -272,6 +277,7 @@ export const Monitor = shownOf(
       interval: 60,
       timeout: 10,
       retries: 1,
+      confirmations: 1,
       retryInterval: 10,
       degradedAfterMs: null,
       successThreshold: 1,

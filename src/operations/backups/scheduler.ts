@@ -1,4 +1,4 @@
-import type { Leases } from "../../cluster/service.ts";
+import type { Leases } from "../../cluster/leases.ts";
 import { type Clock, hourMs, timestamp } from "../../core/clock.ts";
 import { AppError } from "../../core/errors.ts";
 import type { Log } from "../../core/log.ts";

@@ -1,4 +1,4 @@
-import { type Leases, ofNode } from "../../cluster/service.ts";
+import { type Leases, ofNode } from "../../cluster/leases.ts";
 import { nodeIds } from "../../cluster/store.ts";
 import { type Clock, hourMs } from "../../core/clock.ts";
 import type { Log } from "../../core/log.ts";

@@ -2,7 +2,7 @@ import { sweepApiKeys } from "../../accounts/api-keys/service.ts";
 import { sweepInvitations } from "../../accounts/invitations/service.ts";
 import { sweepSessions } from "../../accounts/sessions/store.ts";
 import { sweepAlerts } from "../../alerting/retention.ts";
-import { type Leases, underLease } from "../../cluster/service.ts";
+import { type Leases, underLease } from "../../cluster/leases.ts";
 import { sweepNodes } from "../../cluster/store.ts";
 import { type Clock, timestamp } from "../../core/clock.ts";
 import type { Log } from "../../core/log.ts";

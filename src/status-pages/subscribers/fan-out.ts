@@ -1,4 +1,4 @@
-import { type Leases, perLease, underLease, whileHeld } from "../../cluster/service.ts";
+import { type Leases, perLease, underLease, whileHeld } from "../../cluster/leases.ts";
 import { type Clock, timestamp } from "../../core/clock.ts";
 import { newId } from "../../core/ids.ts";
 import { retrying, type Statement, type Store } from "../../database/store.ts";

@@ -3,7 +3,7 @@ import { phaseOf } from "../../../src/monitoring/checks/rules.ts";
 import { readSince } from "../../../src/events/log.ts";
 import { type Answer, clientOf } from "../../support/appliance.ts";
 import { type Sharing, sharing } from "../../support/sharing.ts";
-import { target } from "../../support/target.ts";
+import { answer, target } from "../../support/target.ts";
 import { isStateChange } from "../../support/watch.ts";
 
 const interval = 20;
@@ -108,6 +108,40 @@ describe("two nodes that share the checks", () => {
     }
     expect(await beats(made)).toEqual(before);
     expect((await readSince(store, 0, 1_000)).filter(isStateChange)).toEqual([]);
+  });
+
+  test("with confirmations a monitor is down only when another node sees it fail, too", async () => {
+    const made = await sharing({ allowTarget: ["127.0.0.1/32"] });
+    const { both, pass, ours } = made;
+    const path = "/confirmed";
+    const reached = [answer()];
+    site.reply((response) => (reached.shift() ?? answer(500))(response), path);
+    const about = { type: "http", retries: 0, retryInterval: 5 };
+    const { id } = await make(made, { ...about, url: site.at(path), confirmations: 2 });
+    const look = async () => (await ours.api("GET", `/api/v1/monitors/${id}`)).json.data;
+    const [owner, other] = both.toSorted(
+      (x, y) => Number(x.node.of(id) === null) - Number(y.node.of(id) === null),
+    );
+    /** The other node does what it is asked, while the checks of the owner go on. */
+    const passes = async (seconds: number) => {
+      let isOver = false;
+      const passing = pass(seconds, both).finally(() => (isOver = true));
+      while (!isOver) {
+        await other!.node.runOnce();
+        await Bun.sleep(5);
+      }
+      await passing;
+    };
+    await pass(1, both);
+    expect((await look()).status).toBe("up");
+    // Fails here, but not there.
+    reached.push(answer(500), answer());
+    const contradicted = `${other!.id}.lan:3210 sees it up, while here: HTTP 500`;
+    while (!(await look()).lastMessage?.includes(contradicted)) await passes(1);
+    expect((await look()).status).toBe("up");
+    await passes(6);
+    expect((await look()).status).toBe("down");
+    expect(owner!.node.of(id)).not.toBeNull();
   });
 
   test("a report and a check that somebody asks for are done by whom the monitor belongs to", async () => {

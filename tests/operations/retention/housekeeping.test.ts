@@ -1,4 +1,4 @@
-import { soleNode } from "../../../src/cluster/service.ts";
+import { soleNode } from "../../../src/cluster/leases.ts";
 import { describe, expect, test } from "bun:test";
 import { tablesOfCluster } from "../../../src/database/content.ts";
 import { getTableColumns, getTableName, is } from "drizzle-orm";

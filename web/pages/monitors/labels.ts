@@ -63,6 +63,10 @@ export const monitorLabels: Record<string, FieldLabels> = {
   interval: { label: "Interval", unit: "s" },
   timeout: { label: "Timeout", unit: "s" },
   retries: { label: "Retries", hint: "Further failed checks before the monitor is down." },
+  confirmations: {
+    label: "Confirmations",
+    hint: "Machines that must see it fail before it is down, where several serve.",
+  },
   retryInterval: { label: "Retry interval", unit: "s" },
   successThreshold: {
     label: "Success threshold",
@@ -135,6 +139,7 @@ export const commonSections: Section[] = [
       "timeout",
       "retries",
       "retryInterval",
+      "confirmations",
       "successThreshold",
       "degradedAfterMs",
       "inverted",
