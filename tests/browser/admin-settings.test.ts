@@ -32,6 +32,7 @@ describeInChromium("the settings", (browser) => {
     world = await adminWorld();
     await world.ask("POST", "/api-keys", { name: "Deploy job", scope: "write" });
     using database = new Database(join(world.dataDir, "signalbox.db"));
+    database.run("PRAGMA busy_timeout = 5000");
     const since = new Date().toISOString();
     database.run(`INSERT INTO problems
       SELECT id, 'backup', '', 'error', 'There is a disk, but it takes nothing.', '${since}', null
@@ -44,7 +45,9 @@ describeInChromium("the settings", (browser) => {
     database.run(
       `${node} VALUES ('a', '1', 'one.lan:3210', '0.1.0', '${since}', 1, ${Date.now() + 9e9}, -80, 0)`,
     );
-    database.run(`${node} VALUES ('b', '1', 'two.lan:3210', '0.1.0', '${since}', 1, 0, 1240, 17)`);
+    database.run(
+      `${node} VALUES ('b', '1', 'two.lan:3210', '0.1.0', '${since}', 1, ${Date.now() - 3_600_000}, 1240, 17)`,
+    );
     database.run(`INSERT INTO leases VALUES ('alerting', 'a', 1), ('problems', 'a', 1),
       ('shard 0', 'a', 1), ('shard 1', 'a', 1), ('shard 2', null, 1)`);
   });
@@ -63,6 +66,7 @@ describeInChromium("the settings", (browser) => {
     const machines = page.getByRole("list", { name: "Machines" });
     expect(await machines.getByRole("listitem").count()).toBe(3);
     using database = new Database(join(world.dataDir, "signalbox.db"));
+    database.run("PRAGMA busy_timeout = 5000");
     database.run("UPDATE nodes SET event_lag = 8 WHERE id = 'a'");
     await machines.getByText("8 events").waitFor();
 
