@@ -7,8 +7,8 @@ export type ServiceOptions = {
   dataDir: string;
   /** Options of `serve`, as they are given on a command line. */
   options: readonly string[];
-  /** Absolute path of a file that the service's account need not be able to read; null for none. */
-  metricsTokenFile: string | null;
+  /** Options whose files the service's account need not be able to read, with absolute paths of those. */
+  credentials: readonly { option: string; file: string }[];
   /** An account of this machine; null has systemd make one for the service. */
   user: string | null;
   /** Such as CAP_NET_RAW; none is best. */
@@ -25,15 +25,18 @@ export function systemdUnit({
   executable,
   dataDir,
   options,
-  metricsTokenFile,
+  credentials,
   user,
   capabilities,
   mayPing,
 }: ServiceOptions): string {
   const isStateDirectory = dirname(dataDir) === "/var/lib";
   const command = [executable, "serve", "--data-dir", dataDir, ...options].map(quoted);
-  if (metricsTokenFile !== null)
-    command.push("--metrics-token-file=${CREDENTIALS_DIRECTORY}/metrics-token");
+  const named = credentials.map((each) => ({
+    ...each,
+    name: /^--(.*)-file$/.exec(each.option)?.[1],
+  }));
+  for (const { option, name } of named) command.push(`${option}=\${CREDENTIALS_DIRECTORY}/${name}`);
   // A ping that carries the file capability can't even be started where it is out of bounds.
   const bounding = [...capabilities, "CAP_NET_RAW"];
   const ambient = mayPing ? capabilities : bounding;
@@ -44,9 +47,9 @@ Wants=network-online.target
 
 [Service]
 Type=notify
-ExecStart=${command.join(" ")}${
-    metricsTokenFile === null ? "" : `\nLoadCredential=metrics-token:${escaped(metricsTokenFile)}`
-  }
+ExecStart=${command.join(" ")}${named
+    .map(({ name, file }) => `\nLoadCredential=${name}:${escaped(file)}`)
+    .join("")}
 ExecReload=/bin/kill -HUP $MAINPID
 UnsetEnvironment=BUN_OPTIONS BUN_BE_BUN
 ${user === null ? "DynamicUser=yes" : `User=${user}`}
@@ -119,11 +122,11 @@ export function launchdPlist({
   executable,
   dataDir,
   options,
-  metricsTokenFile,
+  credentials,
   user,
 }: ServiceOptions): string {
   const command = [executable, "serve", "--data-dir", dataDir, ...options];
-  if (metricsTokenFile !== null) command.push(`--metrics-token-file=${metricsTokenFile}`);
+  for (const { option, file } of credentials) command.push(`${option}=${file}`);
   const strings = command.map((word) => `    <string>${Bun.escapeHTML(word)}</string>`);
   return `<?xml version="1.0" encoding="UTF-8"?>
 <!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">

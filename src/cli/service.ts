@@ -19,6 +19,8 @@ const executable = "/usr/local/bin/signalbox";
 const unitFile = "/etc/systemd/system/signalbox.service";
 const usualConfig = "/etc/signalbox/signalbox.env";
 const usualDataDir = "/var/lib/signalbox";
+/** Files that nobody but root need be able to read. */
+const secretFiles = ["--metrics-token-file", "--database-password-file"];
 
 export function addService(program: Command) {
   const commands = program.command("service").description("run as a service of this machine");
@@ -107,7 +109,6 @@ function onService(command: Command): Command {
 type Flags = {
   dataDir?: string;
   config?: string;
-  metricsTokenFile?: string;
   [name: string]: string | string[] | true | undefined;
 };
 
@@ -121,11 +122,7 @@ function serviceOf(
     throw invalid("--user", "must be the name of an account");
   const parser = serveOptions(new Parser("serve").exitOverride());
   const parsed = parser.parse(given, { from: "user" }).opts<Flags>();
-  const {
-    dataDir = usualDataDir,
-    metricsTokenFile,
-    ...flags
-  }: Flags = { ...(config && { config }), ...parsed };
+  const { dataDir = usualDataDir, ...flags }: Flags = { ...(config && { config }), ...parsed };
   const isMissing = parsed["config"] === undefined && !existsSync(config ?? "");
   const { port, publicPort = port } = configOf(isMissing ? parsed : flags, {});
   const isLow = Math.min(port, publicPort) < 1024;
@@ -135,12 +132,18 @@ function serviceOf(
     config: flags.config && resolve(flags.config),
     options: parser.options.flatMap((option) => {
       const value = flags[option.attributeName()];
-      if (value === undefined) return [];
+      if (value === undefined || secretFiles.includes(`${option.long}`)) return [];
       if (value === true) return [`${option.long}`];
       const isPath = /<(file|dir)>$/.test(option.flags);
       return [value].flat().map((each) => `${option.long}=${isPath ? resolve(each) : each}`);
     }),
-    metricsTokenFile: metricsTokenFile === undefined ? null : resolve(metricsTokenFile),
+    credentials: parser.options.flatMap((option) => {
+      const file = flags[option.attributeName()];
+      const isSecret = secretFiles.includes(`${option.long}`);
+      return isSecret && typeof file === "string"
+        ? [{ option: `${option.long}`, file: resolve(file) }]
+        : [];
+    }),
     user: user ?? null,
     capabilities: isLow ? ["CAP_NET_BIND_SERVICE"] : [],
     mayPing: mayPing(),

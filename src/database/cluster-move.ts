@@ -14,7 +14,7 @@ import { applicationId, makeDirectory, openDataDirectory, readKey } from "./data
 import { files, freeBytesOf, putInPlace } from "./data-files.ts";
 import { lockDirectory } from "./directory-lock.ts";
 import { rqliteClient } from "./rqlite-client.ts";
-import { asDataError, fingerprintOf, mustBeUsable } from "./rqlite-data.ts";
+import { withReason, fingerprintOf, mustBeUsable } from "./rqlite-data.ts";
 import { ownTables } from "./rqlite-migrate.ts";
 import { isKeyOf } from "./sealed-values.ts";
 import { syncDirectory } from "./unfinished-restore.ts";
@@ -93,7 +93,7 @@ export async function importToCluster(
     syncDirectory(path);
     return { file: from, key: files(path).key, ...sizeOf(wanted), bytes, keptAside, replaced };
   } catch (error) {
-    throw asDataError(error);
+    throw withReason(error);
   } finally {
     data.close();
     work.remove();
@@ -150,7 +150,7 @@ export async function exportFromCluster(options: MoveOptions): Promise<Moved> {
     syncDirectory(path);
     return { file: to, key, ...sizeOf(wanted), bytes };
   } catch (error) {
-    throw asDataError(error);
+    throw withReason(error);
   } finally {
     work.remove();
     unlock();

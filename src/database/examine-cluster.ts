@@ -8,7 +8,7 @@ import { type Data, readKey } from "./data-directory.ts";
 import { files } from "./data-files.ts";
 import { unusableFor } from "./examine.ts";
 import { rqliteClient } from "./rqlite-client.ts";
-import { asDataError, mustBeUsable } from "./rqlite-data.ts";
+import { withReason, mustBeUsable } from "./rqlite-data.ts";
 import { pendingRqliteMigrations } from "./rqlite-migrate.ts";
 import { rqliteStore } from "./rqlite.ts";
 import { isKeyOfStore } from "./sealed-values.ts";
@@ -52,6 +52,6 @@ export async function examineCluster(
     return { findings: [...findings, unusable("key", `${key} ${wrong}`, advice)], data: null };
   } catch (error) {
     const advice = "See --database, and the log of each node.";
-    return { findings: [...findings, unusableFor(asDataError(error), advice)], data: null };
+    return { findings: [...findings, unusableFor(withReason(error), advice)], data: null };
   }
 }

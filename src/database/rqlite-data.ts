@@ -24,7 +24,7 @@ import { files, writeOnce } from "./data-files.ts";
 import { lockDirectory } from "./directory-lock.ts";
 import { clockWatch, mustBeInTime } from "./rqlite-clock.ts";
 import { type RqliteClient, rqliteClient } from "./rqlite-client.ts";
-import { unavailable } from "./rqlite-errors.ts";
+import { RefusedCredentials, unavailable } from "./rqlite-errors.ts";
 import { makeOwnTables, migrateRqlite, pendingRqliteMigrations } from "./rqlite-migrate.ts";
 import { rqliteStore } from "./rqlite.ts";
 import { isKeyOfStore } from "./sealed-values.ts";
@@ -81,7 +81,7 @@ export async function openOnRqlite(
     };
   } catch (error) {
     unlock();
-    throw asDataError(error);
+    throw withReason(error);
   }
 }
 
@@ -98,7 +98,7 @@ export function lookAtCluster(address: ClusterAddress, clock: Clock) {
   const client = rqliteClient(address);
   const databaseNodes = () =>
     client.nodes().catch((error: unknown) => {
-      throw asDataError(error);
+      throw withReason(error);
     });
   return { store: rqliteStore(client, clock).relaxed(), clock, databaseNodes };
 }
@@ -115,7 +115,7 @@ export async function copyCluster(
   try {
     await copy(rqliteClient(address), path, to, sealing);
   } catch (error) {
-    throw asDataError(error);
+    throw withReason(error);
   }
 }
 
@@ -244,11 +244,12 @@ async function openVault(path: string, store: Store): Promise<Vault> {
 export const fingerprintOf = (key: Uint8Array) =>
   Number.parseInt(sha256(`signalbox/${sha256(key)}`).slice(0, 12), 16);
 
-export function asDataError(error: unknown): unknown {
+/** What is said where no node answers. A service manager tries again then: they may only be starting. */
+export function withReason(error: unknown): unknown {
   if (!(error instanceof AppError) || error.code !== "UNAVAILABLE") return error;
   const { cause } = error;
-  return new DataError(
-    "DATA_UNUSABLE",
-    `No node of the database can be used: ${cause instanceof Error ? cause.message : "none answers"}.`,
-  );
+  const message = `No node of the database can be used: ${cause instanceof Error ? cause.message : "none answers"}.`;
+  return cause instanceof RefusedCredentials
+    ? new DataError("DATA_UNUSABLE", message)
+    : new Error(message);
 }

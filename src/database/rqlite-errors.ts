@@ -1,11 +1,15 @@
 import { AppError } from "../core/errors.ts";
 
-export const refusedCredentials = () => unavailable("it refuses this user or password");
+/** Why no request will be answered until somebody changes something. */
+export class RefusedCredentials extends Error {}
 
-export function unavailable(reason: string): AppError {
+export const refusedCredentials = () =>
+  unavailable(new RefusedCredentials("it refuses this user or password"));
+
+export function unavailable(reason: string | Error): AppError {
   return new AppError("UNAVAILABLE", "The database can't be reached right now. Try again soon.", {
     headers: { "Retry-After": "5" },
-    cause: new Error(reason),
+    cause: typeof reason === "string" ? new Error(reason) : reason,
   });
 }
 

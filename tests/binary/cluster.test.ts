@@ -64,15 +64,34 @@ describe.skipIf(!hasRqlite)("Signalbox on a cluster", () => {
       { env: { PATH } },
     );
     expect(inArguments.stderr).toContain("whoever lists the processes");
+    expect((await run("cluster", "export")).exitCode).toBe(5);
     expect(await server.stop()).toBe(0);
-    const said = await new Response(server.child.stdout).text();
-    for (const text of [said, inArguments.stdout, inArguments.stderr])
-      expect(text).not.toContain(password);
     expect(readdirSync(box.dataDir).toSorted()).toEqual([
       "node.id",
       "secret.key",
       "signalbox.lock",
     ]);
+    const withoutName = await box.run(["cluster", "import"], { env: { PATH } });
+    expect([withoutName.exitCode, withoutName.stderr]).toEqual([
+      2,
+      expect.stringContaining("--database is needed"),
+    ]);
+    const down = JSON.parse(await succeeded(run("cluster", "export", "--json")));
+    expect(down).toMatchObject({
+      file: join(box.dataDir, "signalbox.db"),
+      tables: expect.any(Number),
+    });
+    const onFile = { env: { PATH } };
+    expect(JSON.parse(await succeeded(box.run(["orgs", "list", "--json"], onFile)))).toHaveLength(
+      2,
+    );
+    const up = await run("cluster", "import");
+    expect(up.stdout).toMatch(/^The cluster holds \d+ tables with \d+ rows .* each table compared/);
+    expect(up.stderr).toContain("has exactly this data already");
+
+    const said = await new Response(server.child.stdout).text();
+    for (const text of [said, inArguments.stdout, inArguments.stderr])
+      expect(text).not.toContain(password);
     expect(readFileSync(file).includes(password)).toBe(false);
   }, 60_000);
 });

@@ -57,17 +57,20 @@ test("the words of the command reach the service as they were given", async () =
   );
 });
 
-test("the service reads the metrics token without a right to its file", async () => {
-  const args = ["--", "--port=8080", "--metrics-token-file", "/etc/signalbox/metrics-token"];
-  const unit = await unitOf(args);
-  expect(unit).toContain(
-    "--port=8080 --metrics-token-file=${CREDENTIALS_DIRECTORY}/metrics-token\n" +
-      "LoadCredential=metrics-token:/etc/signalbox/metrics-token\n",
-  );
-  expect(await unitOf(["--launchd", ...args])).toContain(
-    "<string>--metrics-token-file=/etc/signalbox/metrics-token</string>",
-  );
-});
+test.each(["metrics-token", "database-password"])(
+  "the service reads the %s without a right to its file",
+  async (name) => {
+    const args = ["--", "--port=8080", `--${name}-file`, `/etc/signalbox/${name}`];
+    const unit = await unitOf(args);
+    expect(unit).toContain(
+      `--port=8080 --${name}-file=\${CREDENTIALS_DIRECTORY}/${name}\n` +
+        `LoadCredential=${name}:/etc/signalbox/${name}\n`,
+    );
+    expect(await unitOf(["--launchd", ...args])).toContain(
+      `<string>--${name}-file=/etc/signalbox/${name}</string>`,
+    );
+  },
+);
 
 test("only a port below 1024 brings the right to open one", async () => {
   const right = "CAP_NET_BIND_SERVICE";

@@ -1,0 +1,179 @@
+import { describe, expect, test } from "bun:test";
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { binary, untilHealthy } from "../support/binary.ts";
+import { hasRqlite, rqlited } from "../support/rqlite.ts";
+
+const document = join(import.meta.dir, "../../docs/cluster.md");
+
+type Step = { where: "first" | "each" | "others" | "any"; text: string };
+
+/** The commands of the section, each with the machines on which the words before say to type it. */
+function stepsOf(title: string): Step[] {
+  const [, section = ""] = readFileSync(document, "utf8").split(`\n## ${title}\n`);
+  const [text = ""] = section.split("\n## ");
+  let where: Step["where"] = "first";
+  return text.split(/^```(?:sh)?\n/m).flatMap((part, index) => {
+    if (index % 2 === 1) return [{ where, text: part }];
+    const [, said] =
+      /\*\*On (each|the first|the second and the third|any) machine\*\*/.exec(part) ?? [];
+    if (said === "each" || said === "any") where = said;
+    else if (said !== undefined) where = said === "the first" ? "first" : "others";
+    return [];
+  });
+}
+
+/**
+ * Three machines that are folders of this one: what the document calls by an absolute path is below theirs,
+ * 10.0.0.N is an address of their own on loopback, and for a service manager, ssh and root there are stand-ins.
+ */
+function machines() {
+  const root = mkdtempSync(join(tmpdir(), "signalbox-document-"));
+  const network = `127.${1 + (process.pid % 250)}.${1 + Math.floor(Math.random() * 250)}.`;
+  const running: Bun.Subprocess[] = [];
+  const rootOf = (n: number) => join(root, `${n}`);
+  const home = (n: number) => join(rootOf(n), "home");
+  const inPlace = (n: number, text: string) =>
+    text
+      .replaceAll("10.0.0.", network)
+      .replace(/(?<![\w.])\/(etc|var|usr\/local)\//g, `${rootOf(n)}/$1/`);
+  const programs = {
+    sudo: 'exec "$@"',
+    scp: `for last; do :; done
+      n=\${last%:}; n=\${n##*.}
+      while [ $# -gt 1 ]; do cp "$1" "${root}/$n/home/"; shift; done`,
+    ssh: `cd "${root}/\${1##*.}/home" && exec sh -c "$2"`,
+    systemctl: 'echo "$*" >> "$MACHINE/asked"',
+  };
+  const executables = {
+    rqlited: `exec "${rqlited}" "$@"`,
+    // There is no systemd to install into: the unit is the one that it would get.
+    signalbox: `case "$1 $2" in
+      "service install") shift 2
+        "${binary}" service print "$@" > "$MACHINE/etc/systemd/system/signalbox.service"
+        systemctl enable --now signalbox ;;
+      *) exec "${binary}" "$@" ;;
+    esac`,
+  };
+  const program = (file: string, text: string) => {
+    writeFileSync(file, `#!/bin/sh\n${text}\n`);
+    chmodSync(file, 0o755);
+  };
+  mkdirSync(join(root, "bin"));
+  for (const [name, text] of Object.entries(programs)) program(join(root, "bin", name), text);
+  for (const n of [1, 2, 3]) {
+    mkdirSync(home(n), { recursive: true });
+    mkdirSync(join(rootOf(n), "etc/systemd/system"), { recursive: true });
+    mkdirSync(join(rootOf(n), "var/lib"), { recursive: true });
+  }
+
+  /** What systemd makes of a unit, as far as these have something of it. */
+  function start(n: number, name: string) {
+    const unit = readFileSync(join(rootOf(n), `etc/systemd/system/${name}.service`), "utf8");
+    const credentials = join(rootOf(n), `run/${name}`);
+    mkdirSync(credentials, { recursive: true });
+    for (const [, key = "", file = ""] of unit.matchAll(/^LoadCredential=([^:]+):(.+)$/gm))
+      writeFileSync(join(credentials, key), readFileSync(inPlace(n, file.replace(rootOf(n), ""))));
+    const [, command = ""] = /^ExecStart=((?:.*\\\n)*.*)$/m.exec(unit) ?? [];
+    const words = inPlace(n, command.replaceAll(rootOf(n), ""))
+      .replaceAll("%d", credentials)
+      .replaceAll("${CREDENTIALS_DIRECTORY}", credentials);
+    const log = Bun.file(join(rootOf(n), `${name}.log`));
+    running.push(
+      Bun.spawn(["sh", "-c", `exec ${words}`], {
+        stdout: log,
+        stderr: log,
+        env: { PATH: process.env["PATH"], MACHINE: rootOf(n) },
+      }),
+    );
+  }
+
+  return {
+    network,
+    /** Puts what a release has into the home of the first machine. */
+    release() {
+      for (const [name, text] of Object.entries(executables)) program(join(home(1), name), text);
+    },
+    /** Runs the commands as they stand there, and returns what they said. */
+    async type(n: number, text: string): Promise<string> {
+      const path = [join(rootOf(n), "usr/local/bin"), join(root, "bin"), process.env["PATH"]];
+      const shell = Bun.spawn(["bash", "-e", "-c", inPlace(n, text.replace(/^n=\d$/m, `n=${n}`))], {
+        cwd: home(n),
+        stdout: "pipe",
+        stderr: "pipe",
+        env: { PATH: path.join(":"), MACHINE: rootOf(n), HOME: home(n) },
+      });
+      const [out, error] = await Promise.all([
+        new Response(shell.stdout).text(),
+        new Response(shell.stderr).text(),
+      ]);
+      if ((await shell.exited) !== 0) throw new Error(`${text}\n${out}${error}${this.logs()}`);
+      const asked = Bun.file(join(rootOf(n), "asked"));
+      for (const [, name = ""] of ((await asked.exists()) ? await asked.text() : "").matchAll(
+        /^enable --now (\w+)$/gm,
+      ))
+        start(n, name);
+      await asked.delete().catch(() => {});
+      return out;
+    },
+    ca: () => readFileSync(join(home(1), "ca.pem"), "utf8"),
+    logs: () =>
+      Bun.spawnSync(["sh", "-c", `tail -n 5 ${root}/*/*.log`])
+        .stdout.toString()
+        .slice(-4_000),
+    async [Symbol.asyncDispose]() {
+      for (const child of running.toReversed()) child.kill("SIGKILL");
+      await Promise.all(running.map(({ exited }) => exited));
+      rmSync(root, { recursive: true, force: true });
+    },
+  };
+}
+
+describe.skipIf(!hasRqlite)("docs/cluster.md", () => {
+  test("makes a cluster of three machines from nothing, as it is typed there", async () => {
+    await using three = machines();
+    const steps = stepsOf("Three machines from nothing");
+    expect(steps.map(({ where }) => where)).toEqual([
+      "first",
+      "first",
+      "first",
+      "each",
+      "first",
+      "first",
+      "others",
+      "any",
+    ]);
+    for (const { where, text } of steps) {
+      if (text.includes("https://github.com/")) {
+        three.release();
+        continue;
+      }
+      const numbers = { first: [1], each: [1, 2, 3], others: [2, 3], any: [3] }[where];
+      for (const n of numbers) {
+        // A person sees that it has started before they type on.
+        const url = `http://${three.network}${where === "first" ? n : 1}:3210`;
+        if (text.includes("secret.key")) await untilHealthy(url);
+        if (where !== "any") await three.type(n, text);
+      }
+    }
+    for (const n of [2, 3]) await untilHealthy(`http://${three.network}${n}:3210`);
+    // What one machine leaves to another is nobody's for a moment.
+    const shown = async (tries = 50): Promise<string> =>
+      three.type(3, steps.at(-1)?.text ?? "").catch((error: unknown) => {
+        if (tries === 0) throw error;
+        return shown(tries - 1);
+      });
+    const said = await shown();
+    for (const n of [1, 2, 3]) {
+      expect(said).toMatch(
+        new RegExp(`^${three.network}${n}:4001 +(leader|follower) +reachable$`, "m"),
+      );
+      const page = await fetch(`http://${three.network}${n}:3210/`);
+      expect(page.status).toBe(200);
+      const database = `https://${three.network}${n}:4001/status`;
+      expect((await fetch(database, { tls: { ca: three.ca() } })).status).toBe(401);
+    }
+    expect(said.match(/ alive /g)).toHaveLength(3);
+  });
+});
