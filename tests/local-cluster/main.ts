@@ -19,7 +19,7 @@ console.log("Starting three database nodes …");
 const databases = await startCluster(1_000);
 const database = `rqlite://${databases.map(({ host }) => host).join(",")}`;
 const directories = ["one", "two"].map((name) => join(folder, name));
-const running: { child: Bun.Subprocess; url: string; setUp: string | undefined }[] = [];
+const running: Awaited<ReturnType<typeof serve>>[] = [];
 for (const directory of directories) {
   mkdirSync(directory, { mode: 0o700 });
   // The same on every machine.
@@ -36,7 +36,14 @@ Set it up   ${running[0]?.setUp}
 Commands    ./dist/signalbox cluster status --data-dir ${directories[0]} --database ${database}
 
 Ctrl+C stops them all and removes ${folder}.`);
-await Promise.race([stopped, ...running.map(({ child }) => child.exited)]);
+// Who tries what a killed node means wants the other one to go on.
+let isStopping = false;
+const ended = running.map(async ({ child, url, command }) => {
+  await child.exited;
+  if (!isStopping) console.log(`\n${url} has ended. Start it again:\n  ${command.join(" ")}`);
+});
+await Promise.race([stopped, Promise.all(ended)]);
+isStopping = true;
 console.log("\nStopping …");
 for (const { child } of running) child.kill("SIGTERM");
 await Promise.all(running.map(({ child }) => child.exited));
@@ -47,7 +54,8 @@ process.exit(0);
 async function serve(directory: string) {
   const port = String(freePort());
   const where = ["--data-dir", directory, "--database", database];
-  const child = Bun.spawn([binary, "serve", ...where, "--host", "127.0.0.1", "--port", port], {
+  const command = [binary, "serve", ...where, "--host", "127.0.0.1", "--port", port];
+  const child = Bun.spawn(command, {
     stdout: "pipe",
     stderr: Bun.file(`${directory}.log`),
   });
@@ -59,5 +67,5 @@ async function serve(directory: string) {
   const setUp = /Set it up +(\S+)/.exec(text)?.[1];
   if (setUp === undefined)
     throw new Error(`Signalbox did not start: ${await Bun.file(`${directory}.log`).text()}`);
-  return { child, url: `http://127.0.0.1:${port}`, setUp };
+  return { child, command, url: `http://127.0.0.1:${port}`, setUp };
 }
