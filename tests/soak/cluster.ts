@@ -1,4 +1,14 @@
-import { closeSync, copyFileSync, mkdirSync, openSync, readFileSync } from "node:fs";
+import { Database } from "bun:sqlite";
+import {
+  closeSync,
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  rmSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Client } from "../support/appliance.ts";
 import { binary, freePort, untilHealthy } from "../support/binary.ts";
@@ -7,11 +17,14 @@ import { isLinearizable, memberships, timeline } from "../support/linearizabilit
 import { machine, succeeded } from "../support/outside.ts";
 import { leaderOf, type RqliteNode, startCluster } from "../support/rqlite.ts";
 import { randomFrom } from "../support/seeded.ts";
+import { wrongRows } from "./invariants.ts";
 
 /** Service is back so soon after the worst that leaves a majority, or after the majority is back. */
 const resumeMs = 5_000;
 /** The most that a stop may take. */
 const stopMs = 10_000;
+/** All nodes of the database have applied everything so soon after the last write. */
+const settledMs = 15_000;
 /** One history: what is checked as a whole. */
 const roundMs = 20_000;
 
@@ -51,11 +64,11 @@ async function serverOn(database: string) {
     signal(name: NodeJS.Signals) {
       running?.kill(name);
     },
-    /** What it has logged of requests that it failed by itself. */
-    failures: () =>
+    /** What it has logged of the requests that a text names. */
+    logOf: (text: string) =>
       readFileSync(log, "utf8")
         .split("\n")
-        .filter((line) => line.includes("request failed")),
+        .filter((line) => text.includes(/requestId="([^"]+)"/.exec(line)?.[1] ?? "\n")),
     client(key: string): Client {
       return async (method, path, { body, headers = {} } = {}) => {
         const response = await fetch(`${url}${path}`, {
@@ -83,7 +96,12 @@ export async function soakCluster({ minutes, seed, say }: Soak): Promise<Record<
   const between = (from: number, to: number) => from + chance() * (to - from);
   const oneOf = <T>(list: readonly T[]) => list[Math.floor(chance() * list.length)] as T;
   const until = performance.now() + minutes * 60_000;
-  const checks = { answers: [] as string[], history: [] as string[], resumed: [] as string[] };
+  const checks = {
+    answers: [] as string[],
+    history: [] as string[],
+    resumed: [] as string[],
+    content: [] as string[],
+  };
   const counts: Record<string, number> = {};
   const count = (what: string, more = 1) => void (counts[what] = (counts[what] ?? 0) + more);
   const found = (check: keyof typeof checks, text: string) => {
@@ -189,10 +207,13 @@ export async function soakCluster({ minutes, seed, say }: Soak): Promise<Record<
       if (!sets.every(({ moves, initial }) => isLinearizable(moves, memberships(initial))))
         found("history", "The moves among groups have no order that explains every answer.");
     }
+    for (const server of servers) await server.stop("SIGTERM");
+    for (const text of await wrongContents(databases)) found("content", text);
   } catch (error) {
-    found("answers", String(error));
+    const text = String(error);
+    for (const line of [text, ...servers.flatMap((server) => server.logOf(text))])
+      found("answers", line);
   } finally {
-    for (const line of servers.flatMap((server) => server.failures())) found("answers", line);
     await Promise.all(servers.map((server) => server.stop("SIGKILL")));
     await Promise.all(servers.map((server) => server[Symbol.asyncDispose]()));
     await Promise.all(databases.map((node) => node.kill()));
@@ -207,5 +228,42 @@ export async function soakCluster({ minutes, seed, say }: Soak): Promise<Record<
     "updates and moves are linearizable: nothing acknowledged is lost or applied twice (P34)":
       checks.history,
     [`service resumes within ${resumeMs} ms`]: checks.resumed,
+    "each node of the database has the same content, and it is whole": checks.content,
   };
+}
+
+/** What is wrong in what the nodes of the database have, once all have applied the whole log. */
+async function wrongContents(nodes: readonly RqliteNode[]): Promise<string[]> {
+  const directory = mkdtempSync(join(tmpdir(), "signalbox-soak-"));
+  const copies = async () => {
+    const files = nodes.map(async ({ host }, i) => {
+      const file = join(directory, `${i}.db`);
+      await Bun.write(file, await fetch(`http://${host}/db/backup?noleader`));
+      return file;
+    });
+    return Promise.all(files);
+  };
+  const contentOf = (file: string) => {
+    using database = new Database(file);
+    const tables = database
+      .query<{ name: string }, []>("select name from sqlite_schema where type = 'table' order by 1")
+      .all();
+    const rows = tables.map(({ name }) => [
+      name,
+      database.query(`select * from "${name}"`).values(),
+    ]);
+    return Bun.hash(JSON.stringify(rows));
+  };
+  try {
+    const until = performance.now() + settledMs;
+    for (;;) {
+      const files = await copies();
+      const isOne = new Set(files.map(contentOf)).size === 1;
+      if (isOne) return wrongRows(files[0] as string);
+      if (performance.now() > until) return ["The nodes of the database differ."];
+      await Bun.sleep(200);
+    }
+  } finally {
+    rmSync(directory, { recursive: true });
+  }
 }

