@@ -4,7 +4,7 @@ import {
   memberships,
   type Model,
   type Operation,
-  timeline,
+  timelineOf,
 } from "../support/linearizability.ts";
 import { clientHistory } from "../support/client-history.ts";
 import { hasRqlite, leaderOf, type RqliteNode, startCluster } from "../support/rqlite.ts";
@@ -48,7 +48,7 @@ describe("the checker", () => {
       false,
     ],
   ] as const)("%s", (_, history, isFine) => {
-    expect(isLinearizable(history as never, timeline)).toBe(isFine);
+    expect(isLinearizable(history, timelineOf(history))).toBe(isFine);
   });
 
   test("a monitor that leaves a group by joining another", () => {
@@ -133,7 +133,7 @@ describe.skipIf(!hasRqlite)("two servers whose database loses its leader", () =>
     await leader.restart();
     const { timelines, sets } = await history.end();
     for (const one of timelines)
-      expect([seed, isLinearizable(one, timeline)]).toEqual([seed, true]);
+      expect([seed, isLinearizable(one, timelineOf(one))]).toEqual([seed, true]);
     for (const { moves, initial } of sets)
       expect([seed, isLinearizable(moves, memberships(initial))]).toEqual([seed, true]);
   });

@@ -13,7 +13,7 @@ import { join } from "node:path";
 import type { Client } from "../support/appliance.ts";
 import { binary, freePort, untilHealthy } from "../support/binary.ts";
 import { clientHistory } from "../support/client-history.ts";
-import { isLinearizable, memberships, timeline } from "../support/linearizability.ts";
+import { isLinearizable, memberships, timelineOf } from "../support/linearizability.ts";
 import { machine, succeeded } from "../support/outside.ts";
 import { leaderOf, type RqliteNode, startCluster } from "../support/rqlite.ts";
 import { randomFrom } from "../support/seeded.ts";
@@ -21,6 +21,8 @@ import { wrongRows } from "./invariants.ts";
 
 /** Service is back so soon after the worst that leaves a majority, or after the majority is back. */
 const resumeMs = 5_000;
+/** It is not waited for longer. */
+const hopelessMs = 60_000;
 /** The most that a stop may take. */
 const stopMs = 10_000;
 /** All nodes of the database have applied everything so soon after the last write. */
@@ -129,7 +131,10 @@ export async function soakCluster({ minutes, seed, say }: Soak): Promise<Record<
   /** Whether writes are acknowledged again soon enough after what happened now. */
   async function resumes(after: string) {
     const from = performance.now();
-    while (!(await probe())) await Bun.sleep(20);
+    while (!(await probe())) {
+      if (performance.now() - from > hopelessMs) throw new Error(`No service after “${after}”.`);
+      await Bun.sleep(20);
+    }
     count("probes");
     const ms = Math.round(performance.now() - from);
     counts["ms to resume at most"] = Math.max(counts["ms to resume at most"] ?? 0, ms);
@@ -202,7 +207,7 @@ export async function soakCluster({ minutes, seed, say }: Soak): Promise<Record<
       const all = [...timelines.flat(), ...sets.flatMap(({ moves }) => moves)];
       count("operations", all.length);
       count("without an answer", all.filter(({ output }) => output === null).length);
-      if (!timelines.every((one) => isLinearizable(one, timeline)))
+      if (!timelines.every((one) => isLinearizable(one, timelineOf(one))))
         found("history", "The updates of an incident have no order that explains every answer.");
       if (!sets.every(({ moves, initial }) => isLinearizable(moves, memberships(initial))))
         found("history", "The moves among groups have no order that explains every answer.");

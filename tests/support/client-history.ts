@@ -1,9 +1,7 @@
 import type { Client } from "./appliance.ts";
-import type { Membership, Move, Operation } from "./linearizability.ts";
+import type { Membership, Move, Operation, Posting } from "./linearizability.ts";
 import { made } from "./records.ts";
 
-type Post = { post: string } | "read";
-type Timeline = Operation<Post, readonly string[]>[];
 type Moves = Operation<Move, readonly (string | null)[]>[];
 
 const messagesOf = ({ data }: { data: { updates: { message: string }[] } }) =>
@@ -30,7 +28,7 @@ export async function clientHistory(
     }),
   );
   const one = <T>(list: readonly T[]) => list[Math.floor(random() * list.length)] as T;
-  const timelines = new Map<string, Timeline>(incidentIds.map((id) => [id, []]));
+  const timelines = new Map<string, Posting[]>(incidentIds.map((id) => [id, []]));
   let isOver = false;
   let posted = 0;
   let answered = 0;
@@ -66,7 +64,7 @@ export async function clientHistory(
   function step(): Promise<void> {
     const { monitorIds, groupIds, moves } = one(all);
     const [incident, monitor, group] = [one(incidentIds), one(monitorIds), one(groupIds)];
-    const ofIncident = timelines.get(incident) as Timeline;
+    const ofIncident = timelines.get(incident) as Posting[];
     const at = {
       incident: pathOf("incidents", incident),
       monitor: pathOf("monitors", monitor),

@@ -83,14 +83,27 @@ function withOne(sorted: readonly number[], one: number): number[] {
   return [...sorted, one].toSorted((a, b) => a - b);
 }
 
-/** The timeline of an incident: each post adds one message, and both answer the whole of it. */
-export const timeline: Model<readonly string[], { post: string } | "read", readonly string[]> = {
-  initial: [],
-  step(before, input, answered) {
-    const after = input === "read" ? before : [...before, input.post];
-    return answered === null || answered.join("\n") === after.join("\n") ? after : null;
-  },
-};
+export type Posting = Operation<{ post: string } | "read", readonly string[]>;
+
+/**
+ * The timeline of an incident: each post adds one message, and both answer the whole of it. What was there
+ * at any time is the beginning of the longest answer, so a state is how many messages of that there are.
+ */
+export function timelineOf(
+  history: readonly Posting[],
+): Model<number, Posting["input"], readonly string[]> {
+  const answers = history.map(({ output }) => output ?? []);
+  const longest = answers.toSorted((a, b) => b.length - a.length)[0] ?? [];
+  return {
+    initial: 0,
+    step(before, input, answered) {
+      if (input !== "read" && longest[before] !== input.post) return null;
+      const after = input === "read" ? before : before + 1;
+      const isAnswer = answered?.join("\n") === longest.slice(0, after).join("\n");
+      return answered === null || isAnswer ? after : null;
+    },
+  };
+}
 
 /** Which group each monitor is in. */
 export type Membership = Readonly<Record<string, string | null>>;
