@@ -14,6 +14,7 @@ const ratio = z.number().nullable().meta({ description: "0…1, never rounded; n
 const PublicMonitor = z.object({
   id: Id,
   name: z.string(),
+  description: z.string().optional().meta({ description: "Where the page shows it." }),
   status: z.enum(monitorStatuses),
   uptime: ratio,
   latencyMs: z.int().nullable().optional().meta({ description: "Where the page shows it." }),

@@ -41,7 +41,7 @@ export function* jsonOf(
 }
 
 function monitorOf(
-  { id, name, state, latencyMs, days, lastCheckedAt }: PublicMonitor,
+  { id, name, description, state, latencyMs, days, lastCheckedAt }: PublicMonitor,
   { showLatency, historyDays }: PublicData["page"],
   dates: readonly string[],
   now: number,
@@ -50,6 +50,7 @@ function monitorOf(
   const monitor = {
     id,
     name,
+    ...(description !== null && { description }),
     status: state,
     uptime: uptimeOf(days, today, historyDays),
     ...(showLatency && { latencyMs }),

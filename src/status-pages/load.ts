@@ -10,14 +10,15 @@ import type { PublicPage } from "./store.ts";
 import { windowReader } from "./windows.ts";
 import type { StoredStatus } from "../core/statuses.ts";
 
-type MonitorRow = Omit<PublicMonitor, "state" | "days"> & {
+type MonitorRow = Omit<PublicMonitor, "description" | "state" | "days"> & {
+  description: string;
   key: number;
   groupId: string | null;
   state: StoredStatus;
   paused: number;
 };
 
-const monitorColumns = `s.key, m.id, m.group_id as groupId, m.name, s.status as state,
+const monitorColumns = `s.key, m.id, m.group_id as groupId, m.name, m.description, s.status as state,
   s.paused, s.latency_ms as latencyMs,
   s.last_checked_at as lastCheckedAt, m.created_at as createdAt, s.since`;
 
@@ -54,11 +55,14 @@ async function sectionsOf(store: Store, { organizationId, sections }: PublicPage
   const byId = new Map(listed.map((row) => [row.id, row]));
   const byGroup = Map.groupBy(grouped, ({ groupId }) => groupId);
   const taken = new Set<string>();
-  const publicNames = new Map(
-    sections
-      .flatMap(({ monitors }) => monitors)
-      .flatMap(({ id, name }) => (name === null ? [] : [[id, name] as const])),
+  const published = new Map(
+    sections.flatMap(({ monitors }) => monitors).map((monitor) => [monitor.id, monitor]),
   );
+  const publicOf = ({ description, ...row }: MonitorRow) => {
+    const { name, showDescription = false } = published.get(row.id) ?? {};
+    const isShown = showDescription && description !== "";
+    return { ...row, name: name ?? row.name, description: isShown ? description : null };
+  };
   let left = maxShownMonitors;
   return sections.map(({ name, groupId, monitors }) => {
     const rows =
@@ -69,7 +73,7 @@ async function sectionsOf(store: Store, { organizationId, sections }: PublicPage
       name: name ?? names.get(groupId ?? "") ?? "",
       monitors: rows
         .filter(({ id }) => !taken.has(id) && left-- > 0 && taken.add(id))
-        .map((row) => ({ ...row, name: publicNames.get(row.id) ?? row.name })),
+        .map(publicOf),
     };
   });
 }

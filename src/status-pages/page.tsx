@@ -148,7 +148,8 @@ function iconOf(tone: Tone): string {
 }
 
 function* monitorPieces(monitor: MonitorView, base: string): Generator<string> {
-  const { name, tone, word, uptime, since, latency, daysBetween, settled, marks } = monitor;
+  const { name, description, tone, word, uptime, since, latency, daysBetween, settled, marks } =
+    monitor;
   const count = monitor.historyDays;
   const state = `<span class="${word === "" ? "hidden" : "word"}">${word || "Up"}</span>`;
   const took = latency === null ? "" : `<span class="latency">${Bun.escapeHTML(latency)}</span>`;
@@ -156,7 +157,9 @@ function* monitorPieces(monitor: MonitorView, base: string): Generator<string> {
   const marked =
     marks.length === 0 ? "" : ` data-incidents="${Bun.escapeHTML(JSON.stringify(incidents))}"`;
   const began = since === null ? "" : `<span class="since">${since}</span>`;
-  yield `<div class="comp"><div class="line"><span class="what">${iconOf(tone)}<b dir="auto">${Bun.escapeHTML(name)}</b>${state}</span>${began}<span class="num">${took}${uptime}</span></div><div class="bars${count > denseFrom ? " dense" : ""}"${marked} role="img" aria-label="Uptime ${since ?? `of ${count} days`}: ${uptime}">`;
+  const about =
+    description === null ? "" : `<p class="about" dir="auto">${Bun.escapeHTML(description)}</p>`;
+  yield `<div class="comp"><div class="line"><span class="what">${iconOf(tone)}<b dir="auto">${Bun.escapeHTML(name)}</b>${state}</span>${began}<span class="num">${took}${uptime}</span></div>${about}<div class="bars${count > denseFrom ? " dense" : ""}"${marked} role="img" aria-label="Uptime ${since ?? `of ${count} days`}: ${uptime}">`;
   yield settledBars(monitor);
   yield `${barsOf(daysBetween(settled.count, count))}</div></div>`;
 }

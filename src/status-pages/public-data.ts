@@ -33,6 +33,8 @@ export type PublicData = {
 export type PublicMonitor = {
   id: string;
   name: string;
+  /** Null unless it is public on purpose. */
+  description: string | null;
   state: MonitorStatus;
   latencyMs: number | null;
   days: DaySums;

@@ -51,7 +51,12 @@ export function logoUrlOf({
 }
 
 type SectionRow = { position: number; name: string | null; groupId: string | null };
-type MonitorRow = { section: number; monitorId: string; publicName: string | null };
+type MonitorRow = {
+  section: number;
+  monitorId: string;
+  publicName: string | null;
+  showDescription: boolean;
+};
 
 /** Sections and their monitors from rows in order. A group that was deleted took its section along and left its monitors' names behind. */
 export function sectionsOf(sections: readonly SectionRow[], monitors: readonly MonitorRow[]) {
@@ -59,9 +64,10 @@ export function sectionsOf(sections: readonly SectionRow[], monitors: readonly M
   return sections.map(({ position, name, groupId }) => ({
     name,
     groupId,
-    monitors: (bySection.get(position) ?? []).map(({ monitorId, publicName }) => ({
-      id: monitorId,
-      name: publicName,
+    monitors: (bySection.get(position) ?? []).map((row) => ({
+      id: row.monitorId,
+      name: row.publicName,
+      showDescription: row.showDescription,
     })),
   }));
 }

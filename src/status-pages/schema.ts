@@ -71,12 +71,16 @@ const NewSection = z
         z.strictObject({
           id: Id,
           name: line(255).nullable().default(null).meta({ description: publicName }),
+          showDescription: z.boolean().default(false).meta({
+            description:
+              "Whether the page shows the monitor's description, which is internal else.",
+          }),
         }),
       )
       .default([])
       .meta({
         description:
-          "Without a `groupId` the monitors that are shown; with one it gives public names to some of the group's.",
+          "Without a `groupId` the monitors that are shown; with one it gives public names to some of the group's, and shows their descriptions.",
       }),
   })
   .meta({ id: "NewStatusPageSection" });
@@ -162,7 +166,9 @@ export const StatusPageSection = z
   .object({
     name: z.string().nullable(),
     groupId: Id.nullable(),
-    monitors: z.array(z.object({ id: Id, name: z.string().nullable() })),
+    monitors: z.array(
+      z.object({ id: Id, name: z.string().nullable(), showDescription: z.boolean() }),
+    ),
   })
   .meta({ id: "StatusPageSection" });
 export type StatusPageSection = z.infer<typeof StatusPageSection>;
@@ -208,7 +214,13 @@ export const StatusPage = z
         {
           name: "Partners",
           groupId: null,
-          monitors: [{ id: "01a1fb99-3c58-7a90-b1d2-0f4e6a8c2b35", name: "Card network" }],
+          monitors: [
+            {
+              id: "01a1fb99-3c58-7a90-b1d2-0f4e6a8c2b35",
+              name: "Card network",
+              showDescription: false,
+            },
+          ],
         },
       ],
       hosts: ["status.team.example"],

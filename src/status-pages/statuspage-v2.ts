@@ -150,6 +150,7 @@ function componentsOf({ page, sections }: PublicData) {
         created_at: monitor.createdAt,
         updated_at: monitor.since,
         ...common,
+        description: monitor.description,
       })),
     ];
   });

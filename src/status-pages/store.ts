@@ -148,9 +148,9 @@ export function replaceSections(
       select ${organizationId}, ${pageId}, key, value ->> 'name', value ->> 'groupId'
       from json_each(${JSON.stringify(rows)})`,
     sql`insert into ${statusPageMonitors}
-        (organization_id, page_id, section, position, monitor_id, public_name)
+        (organization_id, page_id, section, position, monitor_id, public_name, show_description)
       select ${organizationId}, ${pageId}, value ->> 'section', value ->> 'position',
-        value ->> 'id', value ->> 'name'
+        value ->> 'id', value ->> 'name', value ->> 'showDescription'
       from json_each(${JSON.stringify(monitors)})`,
   ];
 }

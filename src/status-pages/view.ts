@@ -96,7 +96,7 @@ function monitorView(
   marks: readonly IncidentMark[],
   now: number,
 ) {
-  const { id, name, state, latencyMs, days } = monitor;
+  const { id, name, description, state, latencyMs, days } = monitor;
   const today = Math.floor(now / dayMs);
   /** Some of its days, by their place. */
   const daysBetween = (from: number, to: number): DayView[] =>
@@ -107,6 +107,7 @@ function monitorView(
   return {
     id,
     name,
+    description,
     tone: stateTones[state],
     /** What it is in a word; empty while it is up. */
     word: stateWords[state],

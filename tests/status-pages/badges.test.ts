@@ -10,6 +10,7 @@ const today = Math.floor(now / dayMs);
 const monitor = (fields: Partial<PublicMonitor> = {}): PublicMonitor => ({
   id: "m",
   name: "Shop",
+  description: null,
   state: "up",
   latencyMs: 34,
   days: new Map(),

@@ -62,9 +62,13 @@ describe("creating", () => {
       theme: "dark",
       visibility: "hidden",
       sections: [
-        { name: "Partners", groupId: null, monitors: [{ id: c, name: "Card network" }] },
-        { name: null, groupId, monitors: [{ id: b, name: "Bank" }] },
-        { name: "Later", groupId: null, monitors: [{ id: a, name: null }] },
+        {
+          name: "Partners",
+          groupId: null,
+          monitors: [{ id: c, name: "Card network", showDescription: false }],
+        },
+        { name: null, groupId, monitors: [{ id: b, name: "Bank", showDescription: true }] },
+        { name: "Later", groupId: null, monitors: [{ id: a, name: null, showDescription: true }] },
       ],
       hosts: ["status.team.example", "status.box.team.example"],
       showLatency: true,
@@ -124,6 +128,11 @@ const wrong: [field: string, ...values: unknown[]][] = [
   ["sections[0].monitors", [{ name: "Part", monitors: null }]],
   ["sections[0].monitors[0].id", [{ name: "Part", monitors: [{ name: "x" }] }], [free("7")]],
   ["sections[0].monitors[0].name", [{ name: "Part", monitors: [{ id: unknownId, name: "" }] }]],
+  [
+    "sections[0].monitors[0].showDescription",
+    [{ name: "Part", monitors: [{ id: unknownId, showDescription: null }] }],
+    [{ name: "Part", monitors: [{ id: unknownId, showDescription: "true" }] }],
+  ],
   ["sections[0].monitors[1].id", [free(unknownId, unknownId)]],
   ["sections[1].monitors[0].id", [free(unknownId), { ...free(unknownId), groupId: unknownId }]],
   ["sections[0].monitor", [{ name: "Part", monitor: [] }]],

@@ -25,10 +25,15 @@ test("a logo's path names the page and changes with the image alone", () => {
 
 test("names of monitors whose section went with its group are no part of the page", () => {
   const section = (position: number) => ({ position, name: `Part ${position}`, groupId: null });
-  const monitor = (section: number) => ({ section, monitorId: `m${section}`, publicName: null });
+  const monitor = (section: number) => ({
+    section,
+    monitorId: `m${section}`,
+    publicName: null,
+    showDescription: false,
+  });
   expect(sectionsOf([section(0), section(2)], [monitor(0), monitor(1), monitor(2)])).toEqual([
-    { name: "Part 0", groupId: null, monitors: [{ id: "m0", name: null }] },
-    { name: "Part 2", groupId: null, monitors: [{ id: "m2", name: null }] },
+    { name: "Part 0", groupId: null, monitors: [{ id: "m0", name: null, showDescription: false }] },
+    { name: "Part 2", groupId: null, monitors: [{ id: "m2", name: null, showDescription: false }] },
   ]);
 });
 

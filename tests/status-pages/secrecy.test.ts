@@ -154,6 +154,10 @@ async function fullHouse(site: { at(path?: string): string }) {
     basicAuth: { username: canary("username"), password: canary("password") },
     bearerToken: null,
     keyword: canary("keyword"),
+    assertions: [
+      { source: "header", path: "X-Answer", op: "equals", value: canary("wanted-header") },
+    ],
+    autoIncidentSeverity: "minor",
     retries: 0,
   });
   const elsewhere = await job({ ...hidesName("down-elsewhere") });
@@ -206,7 +210,8 @@ async function crawled({ get }: Visitor, starts: string[], host?: string) {
 }
 
 test("nothing private is told at any public path, nor anything of another organization", async () => {
-  await using site = await target(answer(200, `fine ${canary("answer")}`));
+  const headers = { "x-answer": canary("answer-header") };
+  await using site = await target(answer(200, `fine ${canary("answer")}`, headers));
   await using made = await fullHouse(site);
   const badges = made.shown.flatMap((id) => badgePaths.map((path) => path.replace(":id", id)));
   const pathsOf = (slug: string) =>

@@ -78,6 +78,41 @@ describe("sections", () => {
     expect(wordsOf((await read("/status/ours")).text, ".comp b")).toEqual(["Orders"]);
   });
 
+  test("show descriptions of monitors where that is asked, on that page alone", async () => {
+    await using made = await visitor();
+    const { group, monitor, publish, page, read, changeMonitor, restart } = made;
+    const described = (description: string) => monitor({ description });
+    const [a, b, c] = [
+      await described("Orders &\n<b>"),
+      await described("Inner"),
+      await described(""),
+    ];
+    const groupId = (await group({ monitorIds: [a.id, b.id] })).id;
+    const [one, empty] = [a, c].map(({ id }) => ({ id, showDescription: true }));
+    await publish({
+      sections: [
+        { groupId, monitors: [one] },
+        { name: "Part", monitors: [empty] },
+      ],
+    });
+    await page({ slug: "second", sections: [{ groupId }] });
+    const shown = async (slug: string) => {
+      const json = (await read(`/status/${slug}.json`)).json();
+      const { components } = (await read(`/status/${slug}/api/v2/components.json`)).json();
+      return [
+        wordsOf((await read(`/status/${slug}`)).text, ".comp .about"),
+        json.sections.flatMap(({ monitors }: any) => monitors.map((one: any) => one.description)),
+        components.filter(({ group }: any) => !group).map((one: any) => one.description),
+      ];
+    };
+    const text = "Orders &\n<b>";
+    expect(await shown("ours")).toEqual([[text], [text, undefined, undefined], [text, null, null]]);
+    expect(await shown("second")).toEqual([[], [undefined, undefined], [null, null]]);
+    await changeMonitor(a.id, { description: "Bought things" });
+    await restart();
+    expect((await shown("ours"))[0]).toEqual(["Bought things"]);
+  });
+
   test("say a state in a word, show each monitor once, and empty ones as such", async () => {
     await using made = await visitor();
     const { job, monitor, publish, read } = made;

@@ -30,6 +30,7 @@ const page: PublicData["page"] = {
 const monitor = (fields: Partial<PublicMonitor> = {}): PublicMonitor => ({
   id: "m",
   name: "Shop",
+  description: null,
   state: "up",
   latencyMs: 34,
   days: new Map(),

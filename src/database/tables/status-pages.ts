@@ -89,6 +89,8 @@ export const statusPageMonitors = sqliteTable(
     monitorId: text("monitor_id").notNull(),
     /** Null where the monitor's own name is shown. */
     publicName: text("public_name"),
+    /** Whether the monitor's description, which is internal, is public on this page. */
+    showDescription: flag("show_description").notNull().default(false),
   },
   (t) => [
     primaryKey({ columns: [t.organizationId, t.pageId, t.section, t.monitorId] }),

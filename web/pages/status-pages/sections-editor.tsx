@@ -1,4 +1,4 @@
-import { Button, Menu, ActionIcon, Select, TextInput } from "@mantine/core";
+import { Button, Checkbox, Menu, ActionIcon, Select, TextInput } from "@mantine/core";
 import { type ReactNode, useState } from "react";
 import type {
   StatusPageSection as Section,
@@ -180,7 +180,7 @@ function SectionCard({
               value={null}
               data={free.slice(0, 500).map(({ id, name }) => ({ value: id, label: name }))}
               onChange={(id) =>
-                id !== null && onChange({ ...section, monitors: [...monitors, { id, name: null }] })
+                id !== null && onChange({ ...section, monitors: [...monitors, { ...shown, id }] })
               }
             />
           )}
@@ -191,6 +191,9 @@ function SectionCard({
 }
 
 type Listed = StatusPageSection["monitors"];
+
+/** How a monitor is shown of which nothing else is said. */
+const shown = { name: null, showDescription: false };
 
 /** The monitors of a list in their order, each under a public name if it has one. */
 function FreeList({
@@ -206,15 +209,16 @@ function FreeList({
   const nameOf = new Map(overview.monitors.map(({ id, name }) => [id, name]));
   return (
     <ul ref={list}>
-      {monitors.map(({ id, name }, index) => {
+      {monitors.map((monitor, index) => {
+        const { id, name } = monitor;
         const own = nameOf.get(id) ?? "Deleted monitor";
         return (
           <li key={id} className="section-monitor" {...itemOf(index)}>
             {gripOf(index, name ?? own)}
-            <PublicName
+            <PublicMonitor
               own={own}
-              name={name}
-              onChange={(next) => onChange(monitors.with(index, { id, name: next }))}
+              monitor={monitor}
+              onChange={(next) => onChange(monitors.with(index, next))}
             />
             <ActionIcon
               aria-label={`Remove ${name ?? own} from the page`}
@@ -230,7 +234,7 @@ function FreeList({
   );
 }
 
-/** The monitors of a group in its order; a section holds only the names that differ. */
+/** The monitors of a group in its order; a section holds only those that are shown otherwise. */
 function GroupNames({
   members,
   monitors,
@@ -240,18 +244,19 @@ function GroupNames({
   monitors: Listed;
   onChange: (monitors: Listed) => void;
 }) {
-  const publicNames = new Map(monitors.map(({ id, name }) => [id, name]));
+  const published = new Map(monitors.map((monitor) => [monitor.id, monitor]));
   if (members.length === 0) return <p className="quiet">The group has no monitors yet.</p>;
   return (
     <ul>
       {members.map(({ id, name }) => (
         <li key={id} className="section-monitor">
-          <PublicName
+          <PublicMonitor
             own={name}
-            name={publicNames.get(id) ?? null}
+            monitor={published.get(id) ?? { ...shown, id }}
             onChange={(next) => {
               const others = monitors.filter((one) => one.id !== id);
-              onChange(next === null ? others : [...others, { id, name: next }]);
+              const isUsual = next.name === null && !next.showDescription;
+              onChange(isUsual ? others : [...others, next]);
             }}
           />
         </li>
@@ -260,15 +265,16 @@ function GroupNames({
   );
 }
 
-function PublicName({
+function PublicMonitor({
   own,
-  name,
+  monitor,
   onChange,
 }: {
   own: string;
-  name: string | null;
-  onChange: (name: string | null) => void;
+  monitor: Listed[number];
+  onChange: (monitor: Listed[number]) => void;
 }) {
+  const { name, showDescription } = monitor;
   return (
     <>
       <TextInput
@@ -277,9 +283,21 @@ function PublicName({
         aria-label={`Public name of ${own}`}
         placeholder={own}
         value={name ?? ""}
-        onChange={({ currentTarget: { value } }) => onChange(value === "" ? null : value)}
+        onChange={({ currentTarget: { value } }) =>
+          onChange({ ...monitor, name: value === "" ? null : value })
+        }
       />
       {name !== null && <span className="section-own faint">{own}</span>}
+      <Checkbox
+        size="xs"
+        label="Description"
+        aria-label={`Show the description of ${own}`}
+        title="Show the monitor's description to the public"
+        checked={showDescription}
+        onChange={({ currentTarget }) =>
+          onChange({ ...monitor, showDescription: currentTarget.checked })
+        }
+      />
     </>
   );
 }

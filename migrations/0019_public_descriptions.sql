@@ -1,0 +1,1 @@
+ALTER TABLE `status_page_monitors` ADD `show_description` integer DEFAULT false NOT NULL;
