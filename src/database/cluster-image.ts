@@ -35,8 +35,8 @@ type Replacement = {
 };
 
 /**
- * Puts a database in place of everything on a cluster and compares what is there then. Throws DATA_UNUSABLE;
- * the cluster has what it had before, unless the message says that nobody knows.
+ * Puts a database in place of everything on a cluster and compares what is there then. Throws DATA_UNUSABLE
+ * where the cluster has what it had before, and another error where nobody knows.
  */
 export async function replaceAll(
   client: RqliteClient,
@@ -55,9 +55,8 @@ export async function replaceAll(
   const after = `${image}.after`;
   try {
     await download(client, after).catch((error: unknown) => {
-      throw unusable(
-        `The load failed, and no node says whether it happened: ${(failure ?? (error as Error)).message}`,
-      );
+      const { message } = failure ?? (error as Error);
+      throw new Error(`No node says whether the cluster has the new data or the old: ${message}.`);
     });
     const wrong = differences(wanted, contentIn(after));
     if (wrong.length === 0) return;

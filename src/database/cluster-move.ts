@@ -9,7 +9,14 @@ import { bytesInWords } from "../core/text.ts";
 import type { ClusterAddress } from "./address.ts";
 import { copyPrefix } from "./backup-file.ts";
 import { contentIn, download, replaceAll } from "./cluster-image.ts";
-import { contentOf, differences, keyName, removeClusterState, sizeOf } from "./content.ts";
+import {
+  type Content,
+  contentOf,
+  differences,
+  keyName,
+  removeClusterState,
+  rowCounts,
+} from "./content.ts";
 import { applicationId, makeDirectory, openDataDirectory, readKey } from "./data-directory.ts";
 import { files, freeBytesOf, putInPlace } from "./data-files.ts";
 import { lockDirectory } from "./directory-lock.ts";
@@ -74,16 +81,23 @@ export async function importToCluster(
       throw unusable(
         `The cluster is not empty: it has rows in ${held.join(", ")}. Nothing was changed. To put this data in the place of what it holds, add --replace.`,
       );
+    const isReplaced = held.length > 0 && !isThere;
+    const replaced = isReplaced ? `${from}.replaced-${clock()}` : null;
     if (isThere) say("The cluster has exactly this data already, from an import before.");
     else {
       mustHaveRoom(path, statSync(from).size);
       say(`Copying ${from} …`);
       makeImage(from, work.image, fingerprintOf(readKey(files(path).key)));
-      await replaceAll(client, { image: work.image, wanted, before: work.before, say });
+      if (replaced !== null) keep(work.before, replaced);
+      await replaceAll(client, { image: work.image, wanted, before: work.before, say }).catch(
+        (error: unknown) => {
+          // Where nobody knows what the cluster has, what it had is kept.
+          if (error instanceof DataError && replaced !== null) rmSync(replaced);
+          throw error;
+        },
+      );
     }
     const { size: bytes } = statSync(from);
-    const replaced = held.length > 0 && !isThere ? `${from}.replaced-${clock()}` : null;
-    if (replaced !== null) renameSync(work.before, replaced);
     data.database.run("ROLLBACK");
     data.database.run("PRAGMA wal_checkpoint(TRUNCATE)");
     data.store.close();
@@ -157,14 +171,28 @@ export async function exportFromCluster(options: MoveOptions): Promise<Moved> {
   }
 }
 
+/** What a cluster held, as a file that `restore` takes where it is one of ours. */
+function keep(before: string, to: string) {
+  using database = new Database(before, { readonly: true });
+  const isOurs = "select 1 from sqlite_schema where name = 'housekeeping'";
+  if (database.query(isOurs).get() === null) database.query("VACUUM INTO ?").run(to);
+  else makeFile(before, to);
+}
+
 /** The copy of a cluster without what only a cluster has. */
 function makeFile(from: string, to: string) {
   using source = new Database(from, { strict: true });
   mustBeWhole(source, "the copy of the cluster");
-  removeClusterState(source);
-  source.run("delete from housekeeping where name = ?", [keyName]);
-  source.run(`pragma application_id = ${applicationId}`);
   source.query("VACUUM INTO ?").run(to);
+  using file = new Database(to, { strict: true });
+  removeClusterState(file);
+  file.run("delete from housekeeping where name = ?", [keyName]);
+  file.run(`pragma application_id = ${applicationId}`);
+}
+
+function sizeOf(content: Content) {
+  const counts = [...rowCounts(content).values()];
+  return { tables: counts.length, rows: counts.reduce((sum, rows) => sum + rows, 0) };
 }
 
 function mustBeWhole(database: Database, name: string) {
@@ -202,8 +230,8 @@ function mustBeStopped(file: string, now: number) {
 /** The tables with rows, of any program. */
 function filledTables(file: string): string[] {
   using database = new Database(file, { readonly: true });
-  const ignored = ["the schema", "__drizzle_migrations", "housekeeping"];
-  return [...contentOf(database)].flatMap(([name, { rows }]) =>
+  const ignored = ["__drizzle_migrations", "housekeeping"];
+  return [...rowCounts(contentOf(database))].flatMap(([name, rows]) =>
     rows > 0 && !ignored.includes(name) ? [name] : [],
   );
 }

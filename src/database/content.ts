@@ -19,6 +19,10 @@ export function removeClusterState(copy: Database) {
       copy.run(`delete from ${name}`);
 }
 
+const schemaName = "the schema";
+/** Where SQLite keeps which numbers were given: what has gone is not numbered again. */
+const sequences = "sqlite_sequence";
+
 type Table = { name: string; wr: number };
 
 /** Reads the whole database; without what an engine keeps for itself, which is no data. */
@@ -29,14 +33,14 @@ export function contentOf(database: Database): Content {
   const tables = database
     .query<Table, [string]>(
       `select name, wr from pragma_table_list where schema = 'main' and type = 'table'
-       and name not like 'sqlite_%' and name not in (select value from json_each(?)) order by name`,
+       and (name not like 'sqlite_%' or name = '${sequences}') and name not in (select value from json_each(?)) order by name`,
     )
     .all(noData);
   const schema = `select type || ' ' || name || ' ' || coalesce(sql, '') as line from sqlite_schema
     where name not like 'sqlite_%' and tbl_name not like 'sqlite_%'
     and tbl_name not in (select value from json_each(?)) order by type, name`;
   return new Map([
-    ["the schema", digested(database, schema, own)],
+    [schemaName, digested(database, schema, own)],
     ...tables.map((table) => [table.name, rowsOf(database, table)] as const),
   ]);
 }
@@ -47,6 +51,8 @@ function rowsOf(database: Database, { name, wr }: Table) {
     .all(name);
   const values = columns.map((column) => `quote("${column.name}")`).join(" || ',' || ");
   const key = columns.filter(({ pk }) => pk > 0).toSorted((one, other) => one.pk - other.pk);
+  if (name === sequences)
+    return digested(database, `select name || seq as line from ${name} order by name`);
   const order = wr === 0 ? "rowid" : key.map((column) => `"${column.name}"`).join(", ");
   const isData = name === "housekeeping" ? `where name <> '${keyName}'` : "";
   return digested(database, `select ${values} as line from "${name}" ${isData} order by ${order}`);
@@ -68,11 +74,9 @@ export function differences(one: Content, other: Content): string[] {
   return [...names].filter((name) => one.get(name)?.digest !== other.get(name)?.digest);
 }
 
-/** How many tables there are, and how many rows in them. */
-export function sizeOf(content: Content) {
-  const rows = [...content].reduce(
-    (sum, [name, its]) => sum + (name === "the schema" ? 0 : its.rows),
-    0,
-  );
-  return { tables: content.size - 1, rows };
+/** How many rows each table has. */
+export function rowCounts(content: Content): Map<string, number> {
+  const counts = new Map([...content].map(([name, { rows }]) => [name, rows]));
+  for (const name of [schemaName, sequences]) counts.delete(name);
+  return counts;
 }
