@@ -124,6 +124,50 @@ describeInChromium("the Monitors page", (browser) => {
     expect(open.faults).toEqual([]);
   });
 
+  test("the latency chart is read by keys, keeps its place while data arrive, and is a table, too", async () => {
+    await using open = await world.open(browser, `/monitors/${world.idOf("Web shop")}`);
+    const { page } = open;
+    const chart = page.getByRole("group", { name: /^Latency chart/ });
+    const said = page.locator(".chart-tip");
+    await chart.locator("canvas").waitFor();
+    await chart.evaluate((element) => {
+      const canvas = element.querySelector("canvas");
+      if (canvas !== null) canvas.dataset["first"] = "";
+    });
+    await chart.focus();
+    await page.keyboard.press("End");
+    await said.getByText(/^Today \d\d:\d\d–\d\d:\d\d$/).waitFor();
+    expect(await said.locator("dt").allTextContents()).toEqual(["Average", "p50", "p95"]);
+    expect(await violations(page)).toEqual([]);
+    // Two checks later the same chart stands there, with its cursor.
+    for (let more = 0; more < 2; more++)
+      await page.waitForResponse((answer) => answer.url().includes("/timeline?"));
+    await said.waitFor();
+    expect(await chart.locator("canvas[data-first]").count()).toBe(1);
+    await page.keyboard.press("Escape");
+    expect(await said.count()).toBe(0);
+    const p99 = page.getByRole("button", { name: "p99" });
+    expect(await p99.getAttribute("aria-pressed")).toBe("false");
+    await p99.click();
+    await page.getByRole("button", { name: /before$/ }).click();
+    await page.reload();
+    await chart.locator("canvas").waitFor();
+    expect(await p99.getAttribute("aria-pressed")).toBe("true");
+    await chart.focus();
+    await page.keyboard.press("+");
+    await page.getByRole("button", { name: "Reset zoom" }).waitFor();
+    await page.keyboard.press("Escape");
+    await page.getByRole("button", { name: "Reset zoom" }).waitFor({ state: "detached" });
+    await page.getByRole("button", { name: "Table" }).click();
+    await page
+      .getByRole("row", { name: /^Today .* Up$/ })
+      .first()
+      .waitFor();
+    expect(await violations(page)).toEqual([]);
+    await open.shifts();
+    expect(open.faults).toEqual([]);
+  });
+
   test("editors, palette and shortcuts have no violations either", async () => {
     await using open = await world.open(browser, "/");
     const { page } = open;

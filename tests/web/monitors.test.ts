@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import type { Overview, OverviewMonitor } from "../../src/dashboard/schema.ts";
 import { filtersOf, matches } from "../../web/pages/monitors/filters.ts";
 import { targetOf } from "../../web/pages/monitors/quick-add.ts";
@@ -9,7 +9,8 @@ import {
   withMonitorsAt,
   withGroupAt,
 } from "../../web/pages/monitors/rows.ts";
-import { seriesOf } from "../../web/pages/monitors/statistics.ts";
+import { columnsOf, runsOf, scaleOf, stepFor } from "../../web/pages/monitors/chart-data.ts";
+import type { Timeline, TimelinePoint } from "../../src/dashboard/timeline-schema.ts";
 import { percent } from "../../web/components/format.ts";
 
 const group = (id: string) => ({
@@ -126,20 +127,82 @@ test("what is pasted says how it is to be watched", () => {
     expect([nothing, targetOf(nothing)]).toEqual([nothing, null]);
 });
 
-test("figures are never rounded up, and gaps stay gaps", () => {
+test("figures are never rounded up", () => {
   expect(percent(0.999999)).toBe("99.99\u2009%");
   expect(percent(1)).toBe("100\u2009%");
   expect(percent(null)).toBe("–");
-  const point = (minute: number) => ({
-    at: new Date(Date.UTC(2026, 10, 20, 10, minute)).toISOString(),
-    averageMs: 5,
-    minMs: 1,
-    maxMs: 9,
+});
+
+describe("the latency chart", () => {
+  const start = Date.UTC(2026, 10, 20, 10);
+  const point = (slot: number, more: Partial<TimelinePoint> = {}): TimelinePoint => ({
+    at: new Date(start + slot * 60_000).toISOString(),
+    upSeconds: 60,
+    degradedSeconds: 0,
+    downSeconds: 0,
+    unknownSeconds: 0,
+    maintenanceSeconds: 0,
     checks: 1,
+    averageMs: 5,
     p50Ms: 5,
     p95Ms: 9,
     p99Ms: 9,
+    maxMs: 9,
+    reason: null,
+    ...more,
   });
-  const [, values] = seriesOf([point(0), point(1), point(2), point(9), point(10)]);
-  expect(values).toEqual([5, 5, 5, null, 5, 5]);
+  const timeline = (...points: TimelinePoint[]): Timeline => ({
+    from: new Date(start).toISOString(),
+    to: new Date(start + 12 * 60_000).toISOString(),
+    step: 60,
+    points,
+    incidents: [],
+  });
+
+  test("breaks its line where nothing answered or was checked, and nowhere else", () => {
+    const down = { checks: 0, averageMs: null, p50Ms: null, upSeconds: 0, downSeconds: 60 };
+    const { times, lines } = columnsOf(
+      timeline(point(0), point(1), point(2, down), point(3), point(4), point(10)),
+      undefined,
+    );
+    expect(times).toHaveLength(12);
+    const [_, gap] = [undefined, null];
+    expect(lines.p50).toEqual([5, 5, gap, 5, 5, gap, _, _, _, _, 5, _]);
+  });
+
+  test("keeps a scale in which the usual is seen beside one slow hour, and says how slow that was", () => {
+    const usual = Array.from({ length: 99 }, (_, index) => 80 + (index % 20));
+    expect(scaleOf([usual])).toEqual({ top: 150, step: 50, peak: null });
+    expect(scaleOf([[...usual, 1_204]])).toEqual({
+      top: 150,
+      step: 50,
+      peak: { index: 99, ms: 1_204 },
+    });
+    expect(scaleOf([[]])).toMatchObject({ top: 1, peak: null });
+  });
+
+  test("tells troubles in a row as one, the worst first", () => {
+    const down = { downSeconds: 30, degradedSeconds: 30 };
+    const found = runsOf([
+      point(0),
+      point(1, down),
+      point(2, down),
+      point(3, { degradedSeconds: 60 }),
+      undefined,
+      point(5, { maintenanceSeconds: 60 }),
+    ]);
+    expect(found).toEqual([
+      { state: "down", first: 1, last: 2, seconds: 60 },
+      { state: "degraded", first: 3, last: 3, seconds: 60 },
+      { state: "maintenance", first: 5, last: 5, seconds: 60 },
+    ]);
+  });
+
+  test("asks for at most 300 points, beyond three days for whole hours", () => {
+    for (const hours of [0.1, 1, 24, 72, 73, 168, 720, 2_160, 9_000]) {
+      const step = stepFor({ from: start, to: start + hours * 3_600_000 });
+      expect((hours * 3_600) / step).toBeLessThanOrEqual(hours > 7_200 ? 400 : 300);
+      if (hours > 72) expect(step % 3_600).toBe(0);
+    }
+  });
 });

@@ -1,6 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { useEffect } from "react";
-import { dashboard, dataOf, v1 } from "../../data/client.ts";
+import type { Timeline } from "../../../src/dashboard/timeline-schema.ts";
+import { dashboard, v1 } from "../../data/client.ts";
 import { listKey, recordKey } from "../../data/keys.ts";
 import { onChecks } from "../../data/live.ts";
 import { dataQuery, pageQuery, queryClient } from "../../data/query.ts";
@@ -23,7 +24,7 @@ function useChecks(id: string) {
       onChecks((ids) => {
         if (!ids.has(id)) return;
         void queryClient.invalidateQueries({ queryKey: recordKey("monitor", id), exact: true });
-        for (const part of ["heartbeats", "uptime"])
+        for (const part of ["heartbeats", "uptime", "timeline"])
           void queryClient.invalidateQueries({ queryKey: [...recordKey("monitor", id), part] });
       }),
     [id],
@@ -59,8 +60,9 @@ export const useHeartbeats = (id: string, limit: number) =>
 export type Span = { from: number; to: number };
 
 /** What the monitor was in each `step` seconds of a span. */
-export const useTimeline = (id: string, { from, to }: Span, step: number) =>
+export const useTimeline = (id: string, { from, to }: Span, step: number, enabled = true) =>
   useQuery({
+    enabled,
     ...dataQuery([...recordKey("monitor", id), "timeline", from, to, step], (options) =>
       dashboard.monitors({ id }).timeline.get({
         query: {
@@ -72,23 +74,7 @@ export const useTimeline = (id: string, { from, to }: Span, step: number) =>
       }),
     ),
     staleTime: 20_000,
-  });
-
-export const useLatency = (id: string, from: number, zoom: Span | null) =>
-  useQuery({
-    queryKey: [...recordKey("monitor", id), "latency", from, zoom],
-    queryFn: async ({ signal }) => {
-      const span = zoom ?? { from, to: Date.now() };
-      const query = {
-        from: new Date(span.from).toISOString(),
-        to: new Date(span.to).toISOString(),
-        points: 240,
-      };
-      const { latency } = v1.monitors({ id });
-      return { span, points: await dataOf(latency.get({ query, fetch: { signal } })) };
-    },
-    placeholderData: (before) => before,
-    ...(zoom === null && slow),
+    placeholderData: (before: Timeline | undefined) => before,
   });
 
 export const useIncidentsOf = (monitorId: string) =>

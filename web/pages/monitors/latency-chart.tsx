@@ -1,180 +1,366 @@
 import { useComputedColorScheme } from "@mantine/core";
-import { useEffect, useRef } from "react";
+import { type KeyboardEvent, type ReactNode, useEffect, useRef, useState } from "react";
 import uPlot from "uplot";
-import type { PastState } from "../../../src/dashboard/schema.ts";
-import type { LatencyPoint } from "../../../src/monitoring/uptime/schema.ts";
-import { latencyInWords } from "../../components/format.ts";
-import { formatIn } from "../../../src/core/times.ts";
-import { absolute, useZone } from "../../components/time.tsx";
+import { formatIn, minuteFormat } from "../../../src/core/times.ts";
+import { countInWords, latencyInWords } from "../../components/format.ts";
+import { durationInWords, useZone } from "../../components/time.tsx";
+import {
+  type Columns,
+  type LineName,
+  lineNames,
+  type Run,
+  runsOf,
+  type Scale,
+  scaleOf,
+  troubleOf,
+} from "./chart-data.ts";
 import type { Span } from "./data.ts";
-import { seriesOf } from "./statistics.ts";
 
-const height = 260;
-/** Between the lines of the chart, in milliseconds. */
-const steps = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000];
-const shaded: Partial<Record<PastState["status"], string>> = {
-  down: "--down-soft",
-  degraded: "--degraded-soft",
-  maintenance: "--maint-soft",
+const height = 300;
+const dayMs = 86_400_000;
+/** Nobody looks closer than this. */
+const leastMs = 10_000;
+const troubleLabels = { down: "Down", degraded: "Degraded", maintenance: "Maintenance" };
+const soft = { down: "--down-soft", degraded: "--degraded-soft", maintenance: "--maint-soft" };
+const strong = { down: "--down", degraded: "--degraded", maintenance: "--maint" };
+const strip = { down: "--down-bar", degraded: "--degraded-bar", maintenance: "--maint-bar" };
+
+type Props = {
+  span: Span;
+  columns: Columns;
+  shown: readonly LineName[];
+  onZoom: (span: Span | null) => void;
+  /** What is said of the slot under the cursor. */
+  children: (index: number) => ReactNode;
 };
 
-/** The latency over time with its troubles behind it; dragging over a span looks into it. */
-export default function LatencyChart({
-  span,
-  points,
-  states,
-  onZoom,
-}: {
-  span: Span;
-  points: readonly LatencyPoint[];
-  states: readonly PastState[];
-  onZoom: (span: Span) => void;
-}) {
+/** What the drawing reads: as it is now, so that new data need no new chart. */
+type Drawn = { span: Span; columns: Columns; scale: Scale; runs: Run[]; zone: string };
+
+/** The latency over the time with its troubles behind it; dragging over a part looks into it. */
+export default function LatencyChart({ span, columns, shown, onZoom, children }: Props) {
   const box = useRef<HTMLDivElement>(null);
-  const legend = useRef<HTMLDivElement>(null);
+  const chart = useRef<uPlot>(null);
   const zone = useZone();
   const scheme = useComputedColorScheme();
+  const [cursor, setCursor] = useState<{ index: number; left: number } | null>(null);
   const zoom = useRef(onZoom);
   zoom.current = onZoom;
+  const visible = lineNames.filter((name) => shown.includes(name));
+  const scale = scaleOf(visible.map((name) => columns.lines[name]));
+  const drawn = useRef<Drawn>(null as never);
+  drawn.current = { span, columns, scale, runs: runsOf(columns.points), zone };
 
   useEffect(() => {
     const place = box.current;
     if (place === null) return;
-    const { color, forget } = colorsAt(place);
-    const axis = {
-      stroke: color("--ink-3"),
-      grid: { stroke: color("--line"), width: 1 },
-      ticks: { show: false },
-      font: "11px Inter Variable, sans-serif",
-    };
-    const chart = new uPlot(
-      {
-        width: place.clientWidth,
-        height,
-        padding: [8, 8, 0, 0],
-        tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1000), zone),
-        legend: { show: false },
-        cursor: {
-          y: false,
-          drag: { x: true, y: false, setScale: false },
-          points: { size: 7, fill: color("--accent") },
-        },
-        scales: {
-          x: { time: true, range: [span.from / 1000, span.to / 1000] },
-          y: { range: (_, __, max) => [0, Math.max(10, (max ?? 0) * 1.15)] },
-        },
-        axes: [
-          { ...axis, size: 30, grid: { show: false }, values: timesOf(zone, span) },
-          {
-            ...axis,
-            size: 52,
-            incrs: steps,
-            values: (_, ticks) => ticks.map((ms) => latencyInWords(ms)),
-          },
-        ],
-        series: [
-          {},
-          {
-            stroke: color("--accent"),
-            fill: color("--accent-soft"),
-            width: 1.6,
-            points: { show: points.length < 3 },
-            spanGaps: false,
-          },
-        ],
-        hooks: {
-          drawClear: [(chart) => shade(chart, states, color)],
-          setCursor: [
-            (chart) => {
-              const at = chart.cursor.idx;
-              const point = at == null ? null : chart.data[1]?.[at];
-              const time = at == null ? null : chart.data[0]?.[at];
-              if (legend.current === null) return;
-              legend.current.textContent =
-                point == null || time == null
-                  ? ""
-                  : `${latencyInWords(point)} · ${absolute(time * 1000, zone)}`;
-            },
-          ],
-          setSelect: [
-            (chart) => {
-              const { left, width } = chart.select;
-              if (width < 8) return;
-              const from = chart.posToVal(left, "x") * 1000;
-              const to = chart.posToVal(left + width, "x") * 1000;
-              chart.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
-              if (to - from >= 60_000) zoom.current({ from, to });
-            },
-          ],
-        },
-      },
-      seriesOf(points),
-      place,
-    );
-    const observer = new ResizeObserver(() => chart.setSize({ width: place.clientWidth, height }));
+    const made = makeChart(place, drawn, {
+      onZoom: (part) => zoom.current(part),
+      onCursor: setCursor,
+    });
+    chart.current = made;
+    const observer = new ResizeObserver(() => made.setSize({ width: place.clientWidth, height }));
     observer.observe(place);
     return () => {
       observer.disconnect();
-      chart.destroy();
-      forget();
+      made.destroy();
+      chart.current = null;
     };
-  }, [points, states, span, zone, scheme]);
+  }, [scheme]);
 
-  const values = points.map(({ averageMs }) => averageMs);
+  const lines = visible.join(" ");
+  useEffect(() => {
+    const made = chart.current;
+    if (made === null) return;
+    for (const [index, name] of lineNames.entries())
+      made.setSeries(index + 1, { show: lines.includes(name) });
+    made.setData([columns.times, ...lineNames.map((name) => columns.lines[name])], true);
+  }, [columns, lines, scheme, span, zone]);
+
+  const last = columns.times.length - 1;
+  const index = cursor === null ? null : Math.min(cursor.index, last);
+
+  function moveTo(next: number) {
+    const time = columns.times[Math.max(0, Math.min(last, next))] ?? 0;
+    const left = chart.current?.valToPos(time, "x") ?? 0;
+    chart.current?.setCursor({ left, top: 0 });
+  }
+
+  function zoomBy(factor: number) {
+    const middle = index === null ? (span.from + span.to) / 2 : (columns.times[index] ?? 0) * 1_000;
+    const half = ((span.to - span.from) * factor) / 2;
+    if (half < leastMs / 2) return;
+    const from = Math.max(middle - half, middle - 45 * dayMs);
+    onZoom({ from, to: Math.min(Date.now(), middle + half) });
+  }
+
+  function onKeyDown(event: KeyboardEvent) {
+    if (event.altKey || event.ctrlKey || event.metaKey) return;
+    const latest = columns.points.findLastIndex((point) => point !== undefined);
+    const at = index ?? latest + 1;
+    if (event.key === "ArrowLeft") moveTo(at - 1);
+    else if (event.key === "ArrowRight") moveTo(index === null ? 0 : at + 1);
+    else if (event.key === "Home") moveTo(0);
+    else if (event.key === "End") moveTo(latest);
+    else if (event.key === "+") zoomBy(0.5);
+    else if (event.key === "-") zoomBy(2);
+    else if (event.key === "Escape") {
+      if (index === null) onZoom(null);
+      else chart.current?.setCursor({ left: -10, top: -10 });
+    } else return;
+    event.preventDefault();
+    event.stopPropagation();
+  }
+
+  const width = box.current?.clientWidth ?? 0;
+  const isRight = cursor !== null && cursor.left > width / 2;
   return (
-    <>
-      <div
-        ref={box}
-        role="img"
-        aria-label={`Latency from ${latencyInWords(Math.min(...values))} to ${latencyInWords(Math.max(...values))}`}
-      />
-      <div ref={legend} className="chart-legend num" aria-hidden="true" />
-    </>
+    <div
+      className="chart"
+      role="group"
+      tabIndex={0}
+      aria-label="Latency chart. Arrow keys read it, plus and minus zoom; as a table, see the button above."
+      onKeyDown={onKeyDown}
+      onDoubleClick={() => onZoom(null)}
+    >
+      <div ref={box} aria-hidden="true" style={{ height }} />
+      {index !== null && cursor !== null && (
+        <div
+          className="chart-tip"
+          aria-live="polite"
+          style={isRight ? { right: width - cursor.left + 16 } : { left: cursor.left + 16 }}
+        >
+          {children(index)}
+        </div>
+      )}
+    </div>
   );
+}
+
+function makeChart(
+  place: HTMLElement,
+  drawn: { readonly current: Drawn },
+  on: {
+    onZoom: (span: Span) => void;
+    onCursor: (cursor: { index: number; left: number } | null) => void;
+  },
+): uPlot {
+  const color = colorsAt(place);
+  const axis = {
+    stroke: color("--ink-3"),
+    ticks: { show: false },
+    font: "11px Inter Variable, sans-serif",
+  };
+  const line = (stroke: string, more: Partial<uPlot.Series> = {}): uPlot.Series => ({
+    stroke,
+    width: 1.4,
+    spanGaps: false,
+    points: { show: false },
+    ...more,
+  });
+  const accent = color("--accent");
+  const made: uPlot = new uPlot(
+    {
+      width: place.clientWidth,
+      height,
+      padding: [26, 28, 0, 0],
+      tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1_000), drawn.current.zone),
+      legend: { show: false },
+      cursor: {
+        y: false,
+        drag: { x: true, y: false, setScale: false },
+        points: { size: 7 },
+      },
+      scales: {
+        x: {
+          time: true,
+          range: () => [drawn.current.span.from / 1_000, drawn.current.span.to / 1_000],
+        },
+        y: { range: () => [0, drawn.current.scale.top] },
+      },
+      axes: [
+        {
+          ...axis,
+          size: 34,
+          gap: 10,
+          grid: { show: false },
+          values: (_, ticks) => timesOf(drawn.current, ticks),
+        },
+        {
+          ...axis,
+          size: 56,
+          grid: { stroke: color("--line"), width: 1 },
+          splits: () => {
+            const { top, step } = drawn.current.scale;
+            return Array.from({ length: Math.round(top / step) + 1 }, (_, index) => index * step);
+          },
+          // The unit stands on the top label alone.
+          values: (_, ticks) =>
+            ticks.map((ms, index) =>
+              index === ticks.length - 1 ? `${countInWords(ms)} ms` : countInWords(ms),
+            ),
+        },
+      ],
+      series: [
+        {},
+        line(accent, { width: 1.8, fill: color("--accent-soft") }),
+        line(accent, { alpha: 0.55 }),
+        line(accent, { alpha: 0.8, dash: [1, 3] }),
+        line(color("--ink-3"), { dash: [4, 4], width: 1.2 }),
+      ],
+      hooks: {
+        drawClear: [(chart) => drawTroubles(chart, drawn.current, color)],
+        draw: [(chart) => drawEdges(chart, drawn.current, color)],
+        setCursor: [
+          ({ cursor: { idx, left = -1 }, over }) => {
+            const at = left + over.offsetLeft;
+            on.onCursor(idx == null || left < 0 ? null : { index: idx, left: at });
+          },
+        ],
+        setSelect: [
+          (chart) => {
+            const { left, width } = chart.select;
+            if (width < 8) return;
+            const from = chart.posToVal(left, "x") * 1_000;
+            const to = chart.posToVal(left + width, "x") * 1_000;
+            chart.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
+            if (to - from >= leastMs) on.onZoom({ from, to });
+          },
+        ],
+      },
+    },
+    [[0], [null], [null], [null], [null]],
+    place,
+  );
+  return made;
 }
 
 /** A canvas knows no custom properties: this reads what they come to in the theme of the moment. */
 function colorsAt(element: HTMLElement) {
   const probe = document.createElement("i");
   element.append(probe);
-  return {
-    color: (token: string): string => {
-      probe.style.color = `var(${token})`;
-      return getComputedStyle(probe).color;
-    },
-    forget: () => probe.remove(),
+  const known = new Map<string, string>();
+  return (token: string): string => {
+    const found = known.get(token);
+    if (found !== undefined) return found;
+    if (!probe.isConnected) element.append(probe);
+    probe.style.color = `var(${token})`;
+    const color = getComputedStyle(probe).color;
+    probe.remove();
+    known.set(token, color);
+    return color;
   };
 }
 
-function shade(chart: uPlot, states: readonly PastState[], color: (token: string) => string) {
+type ColorOf = (token: string) => string;
+
+/** Where a run of slots begins and ends on the canvas, as wide as its share of them, at least `least`. */
+function edgesOf(chart: uPlot, { columns }: Drawn, run: Run, least: number) {
+  const [first = 0, second = first + 1] = columns.times;
+  const step = second - first;
+  const { bbox } = chart;
+  const begin = (columns.times[run.first] ?? 0) - step / 2;
+  const whole = (run.last - run.first + 1) * step;
+  const from = chart.valToPos(begin, "x", true);
+  const to = chart.valToPos(begin + Math.min(whole, Math.max(run.seconds, 0)), "x", true);
+  const left = Math.max(bbox.left, from);
+  return { left, width: Math.max(least, Math.min(bbox.left + bbox.width, to) - left) };
+}
+
+function drawTroubles(chart: uPlot, drawn: Drawn, color: ColorOf) {
   const { ctx, bbox } = chart;
-  for (const { status, since, until } of states) {
-    const token = shaded[status];
-    if (token === undefined) continue;
-    const from = chart.valToPos(Date.parse(since) / 1000, "x", true);
-    const end = until === null ? Date.now() : Date.parse(until);
-    const to = chart.valToPos(end / 1000, "x", true);
-    const left = Math.max(bbox.left, from);
-    const width = Math.max(2, Math.min(bbox.left + bbox.width, to) - left);
-    if (to < bbox.left || left > bbox.left + bbox.width) continue;
-    ctx.fillStyle = color(token);
+  const ratio = devicePixelRatio;
+  ctx.save();
+  ctx.textAlign = "left";
+  ctx.font = `500 ${11 * ratio}px Inter Variable, sans-serif`;
+  let free = 0;
+  for (const run of drawn.runs) {
+    const { left, width } = edgesOf(chart, drawn, run, 2 * ratio);
+    ctx.fillStyle = color(soft[run.state]);
     ctx.fillRect(left, bbox.top, width, bbox.height);
+    const words = `${troubleLabels[run.state]} ${durationInWords(run.seconds)}`;
+    const length = ctx.measureText(words).width;
+    const at = Math.min(left, bbox.left + bbox.width - length);
+    if (at < free || width < 3 * ratio) continue;
+    ctx.fillStyle = color(strong[run.state]);
+    ctx.fillText(words, at, bbox.top - 8 * ratio);
+    free = at + length + 12 * ratio;
+  }
+  drawDays(chart, drawn, color);
+  ctx.restore();
+}
+
+/** A stronger line where a day begins. */
+function drawDays(chart: uPlot, { span, zone }: Drawn, color: ColorOf) {
+  if (span.to - span.from > 8 * dayMs) return;
+  const { ctx, bbox } = chart;
+  ctx.fillStyle = color("--line-strong");
+  for (const at of midnightsOf(span, zone)) {
+    const x = Math.round(chart.valToPos(at / 1_000, "x", true));
+    ctx.fillRect(x, bbox.top, devicePixelRatio, bbox.height);
   }
 }
 
-function timesOf(zone: string, { from, to }: Span): uPlot.Axis.Values {
-  const long = to - from > 2 * 86_400_000;
-  const labels = formatIn(
-    zone,
-    long ? { day: "numeric", month: "short" } : { hour: "2-digit", minute: "2-digit" },
-  );
-  return (_, ticks) => {
-    let last = "";
-    return ticks.map((seconds) => {
-      const text = labels.format(seconds * 1000);
-      if (text === last) return "";
-      last = text;
-      return text;
-    });
-  };
+function midnightsOf({ from, to }: Span, zone: string): number[] {
+  const clock = formatIn(zone, minuteFormat);
+  const quarter = 900_000;
+  const found: number[] = [];
+  for (let at = Math.ceil(from / quarter) * quarter; at < to; at += quarter)
+    if (clock.format(at) === "00:00") found.push(at);
+  return found;
+}
+
+/** The strip of states below the plot, and how high the line goes that is cut off at its top. */
+function drawEdges(chart: uPlot, drawn: Drawn, color: ColorOf) {
+  const { ctx, bbox } = chart;
+  const ratio = devicePixelRatio;
+  const top = bbox.top + bbox.height + 5 * ratio;
+  ctx.save();
+  ctx.textAlign = "left";
+  const [first = 0, second = first + 1] = drawn.columns.times;
+  const half = (second - first) / 2;
+  ctx.fillStyle = color("--up-calm");
+  for (const [index, point] of drawn.columns.points.entries()) {
+    if (point === undefined || troubleOf(point) !== null) continue;
+    const at = drawn.columns.times[index] ?? 0;
+    const left = Math.max(bbox.left, chart.valToPos(at - half, "x", true));
+    const right = Math.min(bbox.left + bbox.width, chart.valToPos(at + half, "x", true));
+    ctx.fillRect(left, top, Math.max(0, right - left) + 0.5, 4 * ratio);
+  }
+  for (const run of drawn.runs) {
+    const whole = { ...run, seconds: Number.MAX_SAFE_INTEGER };
+    const { left, width } = edgesOf(chart, drawn, whole, 3 * ratio);
+    ctx.fillStyle = color(strip[run.state]);
+    ctx.fillRect(left, top, width, 4 * ratio);
+  }
+  const { peak } = drawn.scale;
+  if (peak !== null) {
+    const words = `▲ up to ${latencyInWords(peak.ms)}`;
+    ctx.font = `500 ${11 * ratio}px Inter Variable, sans-serif`;
+    const x = chart.valToPos(drawn.columns.times[peak.index] ?? 0, "x", true);
+    const length = ctx.measureText(words).width;
+    const isRight = x + length + 8 * ratio > bbox.left + bbox.width;
+    ctx.fillStyle = color("--ink-2");
+    ctx.fillText(words, isRight ? x - length - 6 * ratio : x + 6 * ratio, bbox.top + 12 * ratio);
+  }
+  ctx.restore();
+}
+
+/** Clocks, with the day where one begins; days alone for more than two of them. */
+function timesOf({ span, zone }: Drawn, ticks: readonly number[]): string[] {
+  const isLong = span.to - span.from > 2 * dayMs;
+  const clock = formatIn(zone, minuteFormat);
+  const day = formatIn(zone, {
+    ...(!isLong && { weekday: "short" }),
+    day: "numeric",
+    month: "short",
+  });
+  let last = "";
+  return ticks.map((seconds) => {
+    const time = clock.format(seconds * 1_000);
+    const text = isLong || time === "00:00" ? day.format(seconds * 1_000).replace(",", "") : time;
+    if (text === last) return "";
+    last = text;
+    return text;
+  });
 }
