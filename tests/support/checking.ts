@@ -18,6 +18,8 @@ type Circumstances = {
   cancelled?: AbortSignal;
   /** What it may keep of answers. */
   memory?: CheckMemory;
+  /** When it may use the processor for long. */
+  inTurn?: CheckContext["inTurn"];
 };
 
 /** Makes one check of a monitor with these fields and the defaults of the others, and tells what it found. */
@@ -41,6 +43,7 @@ export async function loggedCheck(
     now = Date.now(),
     cancelled = new AbortController().signal,
     memory = { ...uncounted, end() {} },
+    inTurn = (work) => work(),
   }: Circumstances = {},
 ): Promise<{ outcome: Outcome; logged: string[] }> {
   const logged: string[] = [];
@@ -51,7 +54,6 @@ export async function loggedCheck(
   const still = () => 0;
   const trouble = troubleWatch(still, still);
   const targets = targetGuard(() => listeners);
-  const inTurn = <T>(work: () => Promise<T>) => work();
   const context = { memory, targets, clock: () => now, monotonic: still, trouble, log, inTurn };
   const { inverted = false } = settings as { inverted?: boolean };
   const checkable = { type, settings, timeoutMs, degradedAfterMs, inverted };

@@ -39,6 +39,17 @@ describe("a check", () => {
     });
   });
 
+  test("whose long search never gets its turn is unknown when its time is up: others have the processor", async () => {
+    const digits = Buffer.from(crypto.getRandomValues(new Uint8Array(60_000))).toString("hex");
+    await using shop = await target(answer(200, digits));
+    const assertions = [{ source: "body", op: "matches", value: "\\w*a\\w{30}z" }];
+    const never = { timeoutMs: 2_000, inTurn: () => new Promise<never>(() => {}) };
+    expect(await check("http", { url: shop.at(), assertions }, never)).toMatchObject({
+      status: "unknown",
+      message: "Not judged: too many long answers are being searched at once.",
+    });
+  });
+
   describe("of an inverted monitor", () => {
     const inverted = true;
 
