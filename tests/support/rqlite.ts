@@ -22,7 +22,7 @@ export type RqliteNode = {
 };
 
 /** Runs a node for as long as this process does, however that ends. */
-const keeper = `trap '' TERM INT; "$@" > "$LOG" 2>&1 & echo $!; cat > /dev/null; kill -9 $!`;
+const keeper = `trap '' TERM INT; "$@" > "$LOG" 2>&1 & echo $!; cat > /dev/null; kill -9 $!; wait $!`;
 
 type NodeOptions = { id?: string; ports?: [number, number]; flags?: string[] };
 
