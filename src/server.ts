@@ -1,7 +1,7 @@
 import { Elysia } from "elysia";
 import { api, dashboard } from "./api.ts";
 import { AppError } from "./core/errors.ts";
-import { adminPage, adminPaths } from "./http/admin-page.ts";
+import { adminPage, adminPaths, isOpenedInBrowser } from "./http/admin-page.ts";
 import { authenticate, findSession, signedInSession, authorize } from "./http/authentication.ts";
 import { errorResponse, noSuchPath } from "./http/error-response.ts";
 import { hostGuard } from "./http/host-guard.ts";
@@ -63,6 +63,8 @@ export function serverOf(services: Services, { web, addressOf, push, metrics }: 
       // Elysia takes the code from whatever was thrown; only its own means that no route was found.
       const unrouted = code === "NOT_FOUND" && !(error instanceof AppError);
       const thrown = unrouted ? noRoute(pathOf(request), request.method) : error;
+      const page = unrouted ? unknownPage(request, requestContext.requestId) : null;
+      if (page !== null) return page;
       return errorResponse(thrown, requestContext.requestId, services.log);
     })
     .onAfterHandle(({ response, requestContext }) => {
@@ -111,6 +113,17 @@ export function serverOf(services: Services, { web, addressOf, push, metrics }: 
     current.session = await findSession(request, services);
     if (current.session?.stage === "signed-in") services.knownNetworks.add(current.address);
     if (!isOpen(path)) signedInSession(current);
+  }
+
+  /** The admin page, which says that there is nothing at the address; null for whom it is not for. */
+  function unknownPage(request: Request, requestId: string): Response | null {
+    const path = pathOf(request);
+    const host = request.headers.get("host") ?? "";
+    if (!isOpenedInBrowser(request, path) || allowed(path) !== null) return null;
+    if (!services.ownHosts.answers(host)) return null;
+    const page = adminPage(web, 404);
+    page?.headers.set("X-Request-Id", requestId);
+    return page;
   }
 
   /** Whether it asks for the metrics of the whole appliance, with the credential for them. */

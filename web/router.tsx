@@ -6,12 +6,13 @@ import {
   Outlet,
 } from "@tanstack/react-router";
 import type { adminPaths } from "../src/http/admin-page.ts";
+import { chunk } from "./data/chunks.ts";
 import { incidentFiltersOf } from "./pages/incidents/filters.ts";
 import { spanSearchOf } from "./pages/monitors/spans.ts";
 import { maintenanceSearchOf } from "./pages/maintenance/search.ts";
 import { filtersOf } from "./pages/monitors/filters.ts";
 import { MonitorsPage } from "./pages/monitors/monitors-page.tsx";
-import { NothingHere, PageFailed } from "./shell/failures.tsx";
+import { Arriving, NothingHere, PageFailed } from "./shell/failures.tsx";
 import { Shell } from "./shell/shell.tsx";
 
 const root = createRootRoute({
@@ -42,31 +43,31 @@ const framed = [
     ...inShell,
     path: "/monitors/$id",
     validateSearch: spanSearchOf,
-    component: lazyRouteComponent(() => import("./pages/monitors/monitor-page.tsx")),
+    component: lazyRouteComponent(chunk(() => import("./pages/monitors/monitor-page.tsx"))),
   }),
   createRoute({
     ...inShell,
     path: "/incidents",
     staticData: { navigation: { label: "Incidents", icon: "warning", keys: "g i" } },
     validateSearch: incidentFiltersOf,
-    component: lazyRouteComponent(() => import("./pages/incidents/incidents-page.tsx")),
+    component: lazyRouteComponent(chunk(() => import("./pages/incidents/incidents-page.tsx"))),
   }),
   createRoute({
     ...inShell,
     path: "/incidents/$id",
-    component: lazyRouteComponent(() => import("./pages/incidents/incident-page.tsx")),
+    component: lazyRouteComponent(chunk(() => import("./pages/incidents/incident-page.tsx"))),
   }),
   createRoute({
     ...inShell,
     path: "/maintenance",
     staticData: { navigation: { label: "Maintenance", icon: "calendar", keys: "g w" } },
     validateSearch: maintenanceSearchOf,
-    component: lazyRouteComponent(() => import("./pages/maintenance/maintenance-page.tsx")),
+    component: lazyRouteComponent(chunk(() => import("./pages/maintenance/maintenance-page.tsx"))),
   }),
   createRoute({
     ...inShell,
     path: "/maintenance/$id",
-    component: lazyRouteComponent(() => import("./pages/maintenance/window-page.tsx")),
+    component: lazyRouteComponent(chunk(() => import("./pages/maintenance/window-page.tsx"))),
   }),
   createRoute({
     ...inShell,
@@ -74,14 +75,18 @@ const framed = [
     staticData: { navigation: { label: "Alert channels", icon: "bell", keys: "g c" } },
     validateSearch: ({ new: type }: Record<string, unknown>): { new?: string } =>
       typeof type === "string" ? { new: type } : {},
-    component: lazyRouteComponent(() => import("./pages/alert-channels/alert-channels-page.tsx")),
+    component: lazyRouteComponent(
+      chunk(() => import("./pages/alert-channels/alert-channels-page.tsx")),
+    ),
   }),
   createRoute({
     ...inShell,
     path: "/alert-channels/$id",
     validateSearch: ({ edit }: Record<string, unknown>): { edit?: boolean } =>
       edit === true ? { edit } : {},
-    component: lazyRouteComponent(() => import("./pages/alert-channels/alert-channel-page.tsx")),
+    component: lazyRouteComponent(
+      chunk(() => import("./pages/alert-channels/alert-channel-page.tsx")),
+    ),
   }),
   createRoute({
     ...inShell,
@@ -89,25 +94,27 @@ const framed = [
     staticData: { navigation: { label: "Status pages", icon: "page", keys: "g s" } },
     validateSearch: ({ new: adding }: Record<string, unknown>): { new?: string } =>
       adding === "" ? { new: "" } : {},
-    component: lazyRouteComponent(() => import("./pages/status-pages/status-pages-page.tsx")),
+    component: lazyRouteComponent(
+      chunk(() => import("./pages/status-pages/status-pages-page.tsx")),
+    ),
   }),
   createRoute({
     ...inShell,
     path: "/status-pages/$id",
     validateSearch: ({ tab }: Record<string, unknown>): { tab?: "subscribers" | "addresses" } =>
       tab === "subscribers" || tab === "addresses" ? { tab } : {},
-    component: lazyRouteComponent(() => import("./pages/status-pages/status-page-page.tsx")),
+    component: lazyRouteComponent(chunk(() => import("./pages/status-pages/status-page-page.tsx"))),
   }),
   createRoute({
     ...inShell,
     path: "/settings",
     staticData: { navigation: { label: "Settings", icon: "settings", keys: "g ," } },
-    component: lazyRouteComponent(() => import("./pages/settings/settings-page.tsx")),
+    component: lazyRouteComponent(chunk(() => import("./pages/settings/settings-page.tsx"))),
   }),
   createRoute({
     ...inShell,
     path: "/settings/$section",
-    component: lazyRouteComponent(() => import("./pages/settings/settings-page.tsx")),
+    component: lazyRouteComponent(chunk(() => import("./pages/settings/settings-page.tsx"))),
   }),
 ];
 
@@ -117,26 +124,29 @@ const unframed = [
   createRoute({
     ...inRoot,
     path: "/wall",
-    component: lazyRouteComponent(() => import("./pages/wall/wall-page.tsx")),
+    component: lazyRouteComponent(chunk(() => import("./pages/wall/wall-page.tsx"))),
   }),
   createRoute({
     ...inRoot,
     path: "/sign-in",
     component: lazyRouteComponent(
-      () => import("./pages/entrance/entrance-pages.tsx"),
+      chunk(() => import("./pages/entrance/entrance-pages.tsx")),
       "SignInPage",
     ),
   }),
   createRoute({
     ...inRoot,
     path: "/set-up",
-    component: lazyRouteComponent(() => import("./pages/entrance/entrance-pages.tsx"), "SetUpPage"),
+    component: lazyRouteComponent(
+      chunk(() => import("./pages/entrance/entrance-pages.tsx")),
+      "SetUpPage",
+    ),
   }),
   createRoute({
     ...inRoot,
     path: "/invitation",
     component: lazyRouteComponent(
-      () => import("./pages/entrance/entrance-pages.tsx"),
+      chunk(() => import("./pages/entrance/entrance-pages.tsx")),
       "InvitationPage",
     ),
   }),
@@ -145,6 +155,7 @@ const unframed = [
 export const router = createRouter({
   routeTree: root.addChildren([shell.addChildren(framed), ...unframed]),
   defaultPreload: "intent",
+  defaultPendingComponent: Arriving,
   scrollRestoration: true,
 });
 

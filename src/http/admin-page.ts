@@ -37,12 +37,21 @@ const policy = (nonce: string) =>
     "frame-ancestors 'none'",
   ].join("; ");
 
+const notForPeople = /^\/(api|dashboard|push|assets|metrics|healthz)(\/|$)/i;
+
+/** Whether somebody has opened an address in a browser, and not a script or the page itself. */
+export function isOpenedInBrowser({ method, headers }: Request, path: string): boolean {
+  const accepts = headers.get("accept")?.includes("text/html") === true;
+  return method === "GET" && accepts && !notForPeople.test(path);
+}
+
 /** The admin page's HTML; all that it loads has names that change with the content. Null before the page was built. */
-export function adminPage(web: WebFiles): Response | null {
+export function adminPage(web: WebFiles, status = 200): Response | null {
   const html = web.text("index.html");
   if (html === null) return null;
   const nonce = randomBytes(16).toString("base64url");
   return new Response(html.replace("{nonce}", nonce), {
+    status,
     headers: {
       "Content-Type": "text/html; charset=utf-8",
       "Cache-Control": "no-store",

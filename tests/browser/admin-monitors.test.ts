@@ -1,3 +1,6 @@
+import { readFileSync } from "node:fs";
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { flawsOfLooks, violationsInThemes } from "../support/admin-looks.ts";
@@ -364,6 +367,48 @@ describeInChromium("the Monitors page", (browser) => {
     await dialog.getByRole("button", { name: "Cancel" }).click();
     await dialog.waitFor({ state: "detached" });
     expect(open.faults).toEqual([]);
+  });
+
+  test("without the server pages open, and what was done waits for it", async () => {
+    await using open = await world.open(browser, "/");
+    const { page } = open;
+    await rowOf(page, "NAS").waitFor();
+    // All parts of the page's script come while there is nothing else to do.
+    const assets = join(import.meta.dir, "..", "..", "dist", "web", "assets");
+    const parts = (await readdir(assets))
+      .filter((name) => /^(?!main|early).*\.js\.gz$/.test(name))
+      // What holds nothing is asked for by nobody.
+      .filter((name) => Bun.gunzipSync(readFileSync(join(assets, name))).length > 1)
+      .map((name) => name.replace(/\.gz$/, ""));
+    await page.waitForFunction((parts) => {
+      const loaded = performance.getEntriesByType("resource").map(({ name }) => name);
+      return parts.every((part) => loaded.some((name) => name.endsWith(part)));
+    }, parts);
+    await page.context().setOffline(true);
+    await page.getByRole("button", { name: "Actions for NAS" }).click();
+    await page.getByRole("menuitem", { name: "Pause" }).click();
+    await page.getByText("Will be saved once the connection is back").waitFor();
+    await page.getByText(/Reconnecting…/).waitFor();
+    await page.getByRole("link", { name: "Incidents", exact: true }).click();
+    await page.getByRole("heading", { name: "Incidents", exact: true }).waitFor();
+    await page.context().setOffline(false);
+    await until(
+      () => world.ask("GET", `/api/v1/monitors/${world.idOf("NAS")}`),
+      ({ status }) => status === "paused",
+    );
+    await page.getByText(/Reconnecting…/).waitFor({ state: "detached" });
+    await world.ask("PATCH", `/api/v1/monitors/${world.idOf("NAS")}`, { paused: false });
+  });
+
+  test("an address that leads nowhere says so on a page, and to a script as before", async () => {
+    await using open = await world.open(browser, "/monitor");
+    const { page } = open;
+    await page.getByRole("heading", { name: "Page not found" }).waitFor();
+    const answer = await fetch(`${world.url}/monitor`);
+    expect([answer.status, answer.headers.get("content-type")]).toEqual([
+      404,
+      "application/json;charset=utf-8",
+    ]);
   });
 
   test("what two people change is a choice, and what was typed outlives the session", async () => {

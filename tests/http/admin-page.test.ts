@@ -19,6 +19,22 @@ test("every path of the admin page answers the same page, under a policy with it
   expect(nonces.size).toBe(adminPaths.length);
 });
 
+test("an unknown address is a page for a browser, under our own names, and an error for everybody else", async () => {
+  const { stranger } = await testAppliance();
+  const accepting = { Accept: "text/html,application/xhtml+xml,*/*;q=0.8" };
+  const typeOf = async (path: string, headers: Record<string, string>, method = "GET") => {
+    const { status, headers: sent } = await stranger(method, path, { headers });
+    return [status, sent.get("content-type")?.split(";")[0]];
+  };
+  expect(await typeOf("/no-such-page", accepting)).toEqual([404, "text/html"]);
+  for (const path of ["/api/v2", "/dashboard/none", "/assets/none.js", "/push"])
+    expect([path, (await typeOf(path, accepting))[1]]).toEqual([path, "application/json"]);
+  expect(await typeOf("/no-such-page", { Accept: "*/*" })).toEqual([404, "application/json"]);
+  expect(await typeOf("/no-such-page", accepting, "POST")).toEqual([404, "application/json"]);
+  const elsewhere = { ...accepting, Host: "elsewhere.example" };
+  expect((await typeOf("/no-such-page", elsewhere))[1]).toBe("application/json");
+});
+
 test("what the page loads is kept for ever and comes as the browser can read it", async () => {
   const { stranger } = await testAppliance();
   const { text } = await stranger("GET", "/");

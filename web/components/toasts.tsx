@@ -1,6 +1,7 @@
 import { useMutation } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 import { createStore } from "../data/store.ts";
+import { whenConnected } from "../data/client.ts";
 import { undoable } from "../data/undoable.ts";
 import { Icon } from "./icons.tsx";
 
@@ -37,6 +38,11 @@ export function useAction(act: () => Promise<unknown>) {
   return { isPending, run: () => mutate() };
 }
 
+/** What was done shows on the page, and is not stored yet. */
+export const tellOfWaiting = () => {
+  notify("Will be saved once the connection is back");
+};
+
 const undoMs = 10_000;
 
 /**
@@ -56,7 +62,7 @@ export function withUndo(
   const finish = () => {
     if (!open) return;
     end();
-    commit().catch((error: unknown) => {
+    whenConnected(commit, tellOfWaiting).catch((error: unknown) => {
       restore();
       notifyError(error);
     });

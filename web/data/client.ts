@@ -30,6 +30,19 @@ export class Unreachable extends Error {
   }
 }
 
+/** Does what may be done twice, however often the connection is lost before the server has answered. */
+export async function whenConnected<T>(act: () => Promise<T>, onWait: () => void): Promise<T> {
+  for (let isTold = false; ; isTold = true) {
+    try {
+      return await act();
+    } catch (error) {
+      if (!(error instanceof Unreachable)) throw error;
+      if (!isTold) onWait();
+      await connection.answers();
+    }
+  }
+}
+
 type Refusal = { code: string; message: string; details?: ErrorDetail[]; requestId: string };
 type Init = RequestInit & { file?: Blob };
 

@@ -19,6 +19,17 @@ export const connection = {
     state.set("lost");
     looking ??= setTimeout(() => void look(), 2_000);
   },
+  /** Resolves when the server answers: at once where it does, else once it is found again. */
+  async answers(): Promise<void> {
+    if (await isAnswering()) return connection.answered();
+    connection.failed();
+    return new Promise((resolve) => {
+      const stop = connection.onRestored(() => {
+        stop();
+        resolve();
+      });
+    });
+  },
   /** Calls back each time the server is found again. */
   onRestored(listener: () => void) {
     restoredListeners.add(listener);
@@ -29,11 +40,14 @@ export const connection = {
 async function look() {
   looking = null;
   if (state.get() === "good") return;
+  if (await isAnswering()) connection.answered();
+  else connection.failed();
+}
+
+async function isAnswering(): Promise<boolean> {
   try {
-    const { ok } = await fetch("/healthz", { cache: "no-store" });
-    if (ok) return connection.answered();
+    return (await fetch("/healthz", { cache: "no-store" })).ok;
   } catch {
-    // Still away.
+    return false;
   }
-  connection.failed();
 }

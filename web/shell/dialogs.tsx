@@ -1,11 +1,12 @@
 import { lazy, Suspense } from "react";
+import { chunk } from "../data/chunks.ts";
 import { closeDialog, type Dialog, openDialog, useDialog } from "../components/dialogs.ts";
 
-const MonitorDialog = lazy(() => import("../pages/monitors/monitor-editor.tsx"));
-const GroupDialog = lazy(() => import("../pages/monitors/group-editor.tsx"));
-const CreateChannel = lazy(() => import("../pages/alert-channels/create-channel.tsx"));
-const CreateIncident = lazy(() => import("../pages/incidents/create-incident.tsx"));
-const MaintenanceDialog = lazy(() => import("../pages/maintenance/window-editor.tsx"));
+const MonitorDialog = lazy(chunk(() => import("../pages/monitors/monitor-editor.tsx")));
+const GroupDialog = lazy(chunk(() => import("../pages/monitors/group-editor.tsx")));
+const CreateChannel = lazy(chunk(() => import("../pages/alert-channels/create-channel.tsx")));
+const CreateIncident = lazy(chunk(() => import("../pages/incidents/create-incident.tsx")));
+const MaintenanceDialog = lazy(chunk(() => import("../pages/maintenance/window-editor.tsx")));
 
 /** Editors that lie over whatever page is open; loaded when first needed. */
 export function Dialogs() {

@@ -28,6 +28,16 @@ export function ServerDown({ reason, onRetry }: { reason: string | null; onRetry
   );
 }
 
+/** A page whose script is on its way, or waits for the server. */
+export function Arriving() {
+  const isLost = connection.use() === "lost";
+  return (
+    <main className="plain" role="status">
+      <p className="quiet">{isLost ? "Reconnecting…" : "Loading…"}</p>
+    </main>
+  );
+}
+
 export function NothingHere() {
   return (
     <Plain title="Page not found">
@@ -40,11 +50,17 @@ export function NothingHere() {
 }
 
 /** A fault of ours, or a file of a version that is gone: loading the page again helps with both. */
-export function PageFailed({ error }: ErrorComponentProps) {
+export function PageFailed({ error, reset }: ErrorComponentProps) {
   return (
     <Plain title="Something went wrong">
       <p className="quiet">{error instanceof Error ? error.message : String(error)}</p>
-      <Button onClick={() => location.reload()}>Reload</Button>
+      <div className="plain-actions">
+        <Button onClick={reset}>Try again</Button>
+        {/* Without the server a browser would show its own page from then on. */}
+        <Button onClick={() => void connection.answers().then(() => location.reload())}>
+          Reload
+        </Button>
+      </div>
     </Plain>
   );
 }

@@ -1,5 +1,6 @@
 import { Outlet, useNavigate } from "@tanstack/react-router";
 import { useEffect, useMemo, useState } from "react";
+import { loadWhenIdle } from "../data/chunks.ts";
 import { followLive } from "../data/live.ts";
 import { useOverallState } from "../data/overview.ts";
 import { useProblemCount } from "../data/problems.ts";
@@ -27,6 +28,7 @@ function Frame() {
   const [helping, setHelping] = useState(false);
   const navigate = useNavigate();
   useEffect(() => followLive(organization.id), [organization.id]);
+  useEffect(loadWhenIdle, []);
   useFavicon(useOverallState());
   useProblemCount();
   const items = useNavigationItems();

@@ -4,11 +4,11 @@ import {
   channelsQuery,
   type Delivery,
 } from "../../data/alert-channels.ts";
-import { dashboard, dataOf } from "../../data/client.ts";
+import { dashboard, dataOf, whenConnected } from "../../data/client.ts";
 import { recordKey } from "../../data/keys.ts";
 import { queryClient } from "../../data/query.ts";
 import { latencyInWords } from "../../components/format.ts";
-import { deleteWithUndo, notifyError, notify } from "../../components/toasts.tsx";
+import { deleteWithUndo, notifyError, notify, tellOfWaiting } from "../../components/toasts.tsx";
 
 /** Sends a test alert at once; resolves with what became of it. */
 export async function testChannel(id: string): Promise<Delivery> {
@@ -53,7 +53,7 @@ export async function setEnabled({ id, name, enabled }: AlertChannel) {
   queryClient.setQueryData(channelsQuery.queryKey, (all) => all?.map(apply));
   queryClient.setQueryData<AlertChannel>(key, (one) => one && apply(one));
   try {
-    await dataOf(channelRoutes(id).patch(change));
+    await whenConnected(() => dataOf(channelRoutes(id).patch(change)), tellOfWaiting);
     notify(`${enabled ? "Disabled" : "Enabled"} ${name}`);
   } catch (error) {
     void queryClient.invalidateQueries({ queryKey: channelsQuery.queryKey });

@@ -7,6 +7,7 @@ import {
   type AlertChannel,
   channelRoutes,
 } from "../../data/alert-channels.ts";
+import { chunk } from "../../data/chunks.ts";
 import { useSignedIn } from "../../data/session.ts";
 import { plural } from "../../components/format.ts";
 import { Icon } from "../../components/icons.tsx";
@@ -26,7 +27,7 @@ import { deleteChannel, setEnabled, testFromList } from "./actions.ts";
 import { ChannelStateIcon } from "./channel-state.tsx";
 import { ChannelGallery, ChannelMark, channelTypeOf } from "./channel-types.tsx";
 
-const CreateChannel = lazy(() => import("./create-channel.tsx"));
+const CreateChannel = lazy(chunk(() => import("./create-channel.tsx")));
 
 export default function AlertChannelsPage() {
   const { data, error } = useAlertChannels();

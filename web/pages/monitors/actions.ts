@@ -1,6 +1,6 @@
 import type { z } from "zod";
 import type { ChangeOfMany } from "../../../src/monitoring/monitors/schema.ts";
-import { dashboard, dataOf, v1 } from "../../data/client.ts";
+import { dashboard, dataOf, v1, whenConnected } from "../../data/client.ts";
 import {
   changeOverview,
   type Overview,
@@ -12,7 +12,7 @@ import {
 } from "../../data/overview.ts";
 import { queryClient } from "../../data/query.ts";
 import { plural } from "../../components/format.ts";
-import { notifyError, notify, withUndo } from "../../components/toasts.tsx";
+import { notifyError, notify, tellOfWaiting, withUndo } from "../../components/toasts.tsx";
 import type { Target } from "./quick-add.ts";
 import { type ListPosition, membersOf, nextPosition, withGroupAt, withMonitorsAt } from "./rows.ts";
 
@@ -66,7 +66,7 @@ async function optimistic(
   await queryClient.cancelQueries({ queryKey: overviewQuery.queryKey });
   changeOverview(change);
   try {
-    await act();
+    await whenConnected(act, tellOfWaiting);
     return true;
   } catch (error) {
     notifyError(error);

@@ -3,6 +3,7 @@ import { useLocalStorage } from "@mantine/hooks";
 import { useNavigate } from "@tanstack/react-router";
 import { lazy, Suspense, useMemo, useState } from "react";
 import type { Timeline, TimelinePoint } from "../../../src/dashboard/timeline-schema.ts";
+import { chunk } from "../../data/chunks.ts";
 import { latencyInWords } from "../../components/format.ts";
 import { Panel } from "../../components/page.tsx";
 import { StateIcon } from "../../components/state-icon.tsx";
@@ -12,7 +13,7 @@ import { type Span, useTimeline } from "./data.ts";
 import { periodInWords } from "./point-details.tsx";
 import { type SpanName, spanLabels } from "./spans.ts";
 
-const LatencyChart = lazy(() => import("./latency-chart.tsx"));
+const LatencyChart = lazy(chunk(() => import("./latency-chart.tsx")));
 
 const usualLines: LineName[] = ["p50", "p95"];
 

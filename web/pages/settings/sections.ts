@@ -1,5 +1,6 @@
 import { type ComponentType, lazy } from "react";
 import type { Role } from "../../../src/core/roles.ts";
+import { chunk } from "../../data/chunks.ts";
 import type { IconName } from "../../components/icons.tsx";
 
 export type Section = {
@@ -23,14 +24,14 @@ export const sectionGroups: { title: string; sections: Section[] }[] = [
         label: "Organization",
         icon: "folder",
         role: "viewer",
-        page: lazy(() => import("./organization.tsx")),
+        page: lazy(chunk(() => import("./organization.tsx"))),
       },
       {
         path: "people",
         label: "People",
         icon: "people",
         role: "viewer",
-        page: lazy(() => import("./people.tsx")),
+        page: lazy(chunk(() => import("./people.tsx"))),
         act: { label: "Invite people", role: "admin" },
       },
       {
@@ -38,14 +39,14 @@ export const sectionGroups: { title: string; sections: Section[] }[] = [
         label: "Mail server",
         icon: "mail",
         role: "admin",
-        page: lazy(() => import("./mail-server.tsx")),
+        page: lazy(chunk(() => import("./mail-server.tsx"))),
       },
       {
         path: "api-keys",
         label: "API keys",
         icon: "key",
         role: "admin",
-        page: lazy(() => import("./api-keys.tsx")),
+        page: lazy(chunk(() => import("./api-keys.tsx"))),
         act: { label: "Create API key", role: "admin" },
       },
       {
@@ -53,7 +54,7 @@ export const sectionGroups: { title: string; sections: Section[] }[] = [
         label: "Audit log",
         icon: "list",
         role: "admin",
-        page: lazy(() => import("./audit-log.tsx")),
+        page: lazy(chunk(() => import("./audit-log.tsx"))),
       },
     ],
   },
@@ -65,7 +66,7 @@ export const sectionGroups: { title: string; sections: Section[] }[] = [
         label: "My profile",
         icon: "person",
         role: "viewer",
-        page: lazy(() => import("./profile.tsx")),
+        page: lazy(chunk(() => import("./profile.tsx"))),
       },
     ],
   },
@@ -77,28 +78,28 @@ export const sectionGroups: { title: string; sections: Section[] }[] = [
         label: "Organizations",
         icon: "folder",
         role: "administrator",
-        page: lazy(() => import("./organizations.tsx")),
+        page: lazy(chunk(() => import("./organizations.tsx"))),
       },
       {
         path: "administrators",
         label: "Administrators",
         icon: "lock",
         role: "administrator",
-        page: lazy(() => import("./administrators.tsx")),
+        page: lazy(chunk(() => import("./administrators.tsx"))),
       },
       {
         path: "backup",
         label: "Backup",
         icon: "download",
         role: "administrator",
-        page: lazy(() => import("./backup.tsx")),
+        page: lazy(chunk(() => import("./backup.tsx"))),
       },
       {
         path: "about",
         label: "About",
         icon: "info",
         role: "viewer",
-        page: lazy(() => import("./about.tsx")),
+        page: lazy(chunk(() => import("./about.tsx"))),
       },
     ],
   },

@@ -1,6 +1,7 @@
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { lazy, Suspense, useMemo } from "react";
 import type { SubscriberCount } from "../../../src/dashboard/schema.ts";
+import { chunk } from "../../data/chunks.ts";
 import { useSignedIn } from "../../data/session.ts";
 import { type StatusPage, useStatusPages, useSubscriberCounts } from "../../data/status-pages.ts";
 import { copy } from "../../components/copy.tsx";
@@ -11,7 +12,7 @@ import { useShortcuts } from "../../components/shortcuts.ts";
 import { useDeleting } from "../../components/toasts.tsx";
 import { addressOf, shortly, visibilities } from "./labels.tsx";
 
-const CreatePage = lazy(() => import("./create-page.tsx"));
+const CreatePage = lazy(chunk(() => import("./create-page.tsx")));
 
 export default function StatusPagesPage() {
   const { data, error } = useStatusPages();
