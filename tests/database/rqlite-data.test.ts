@@ -15,7 +15,13 @@ import { rqliteClient } from "../../src/database/rqlite-client.ts";
 import { copyCluster, isOlder } from "../../src/database/rqlite-data.ts";
 import { selfSigned } from "../support/certificates.ts";
 import { migrationFolder, migrationsBefore } from "../support/migration-folder.ts";
-import { addressOf, hasRqlite, type RqliteNode, startOneNode } from "../support/rqlite.ts";
+import {
+  addressOf,
+  hasRqlite,
+  type RqliteNode,
+  startCluster,
+  startOneNode,
+} from "../support/rqlite.ts";
 import { scratch } from "../support/scratch.ts";
 
 const newDirectory = scratch();
@@ -51,6 +57,19 @@ async function newCluster(flags: string[] = [], credentials = "") {
     );
   return { node, database, machine, rows, write };
 }
+
+const organizationsSql = "select sql from sqlite_schema where name = 'organizations'";
+
+/** A further column, as drizzle-kit writes what SQLite has no statement for. */
+const rebuildOf = (made: string) =>
+  [
+    "PRAGMA foreign_keys=OFF;",
+    made.replace(/organizations/, "__new_organizations").replace(/\)([^)]*)$/, ", rank integer)$1"),
+    "INSERT INTO __new_organizations SELECT *, 7 FROM organizations;",
+    "DROP TABLE `organizations`;",
+    "ALTER TABLE __new_organizations RENAME TO organizations;",
+    "PRAGMA foreign_keys=ON;",
+  ].join("--> statement-breakpoint\n");
 
 const schema = `select type, name, sql from sqlite_schema where name not like 'sqlite_%'
   and tbl_name not in ('write_markers', 'migration_lease') order by type, name`;
@@ -174,20 +193,8 @@ describe.skipIf(!hasRqlite)("opening a cluster", () => {
     const children = await rows("select organization_id from organization_settings order by 1");
     expect(children).toHaveLength(2);
 
-    const rebuild = [
-      // As drizzle-kit writes it.
-      "PRAGMA foreign_keys=OFF;",
-      (await rows("select sql from sqlite_schema where name = 'organizations'"))
-        .flat()
-        .join()
-        .replace(/organizations/, "__new_organizations")
-        .replace(/\)([^)]*)$/, ", rank integer)$1"),
-      "INSERT INTO __new_organizations SELECT *, 7 FROM organizations;",
-      "DROP TABLE `organizations`;",
-      "ALTER TABLE __new_organizations RENAME TO organizations;",
-      "PRAGMA foreign_keys=ON;",
-    ].join("--> statement-breakpoint\n");
-    const migrations = migrationFolder(newDirectory(), [rebuild]);
+    const [[made] = []] = await rows(organizationsSql);
+    const migrations = migrationFolder(newDirectory(), [rebuildOf(String(made))]);
     const upgrade = { ...usual, migrations, upgrade: true };
     const before = await onCluster.open({ migrations: older });
     // Another machine that still writes gets an answer that says when to try again, or is heard.
@@ -220,6 +227,37 @@ describe.skipIf(!hasRqlite)("opening a cluster", () => {
     expect(await rows(`select rank from organizations where id = '${id}'`)).toEqual([[7]]);
     expect(await rows("select name from sqlite_schema where name like 'upgrade%'")).toEqual([]);
     expect(await rows("pragma foreign_keys")).toEqual([[1]]);
+  });
+
+  test("data that the first version filled comes to the same on three nodes as in a file, rebuilds among it", async () => {
+    const cluster = await startCluster();
+    nodes.push(...cluster);
+    const [onFile, onCluster] = [newDirectory(), newDirectory()];
+    const kept = (name: string) =>
+      Bun.file(join(import.meta.dir, "../released/0.1.0-first-schema", name));
+    const body = Bun.gunzipSync(await kept("signalbox.db.gz").bytes());
+    await Bun.write(join(onFile, "signalbox.db"), body);
+    for (const directory of [onFile, onCluster])
+      await Bun.write(join(directory, "secret.key"), kept("secret.key"));
+    const [{ host } = { host: "" }] = cluster;
+    await fetch(`http://${host}/db/load`, { method: "POST", body });
+
+    const now = openDataDirectory(newDirectory(), usual);
+    const [[made] = []] = now.database.query(organizationsSql).values();
+    now.close();
+    const migrations = migrationFolder(newDirectory(), [rebuildOf(String(made))]);
+    const upgrade = { ...usual, migrations, upgrade: true };
+    const database = `rqlite://${cluster.map((node) => node.host).join(",")}`;
+    const there = await openData({ dataDir: onCluster, database }, upgrade);
+    const here = openDataDirectory(onFile, upgrade);
+    const copy = join(newDirectory(), "copy.db");
+    await download(rqliteClient(addressOf(...cluster)), copy);
+    using found = new Database(copy, { readonly: true });
+    expect(differences(contentOf(here.database), contentOf(found))).toEqual([]);
+    expect(there.migrated).toBe(here.migrated);
+    expect(found.query("select distinct rank from organizations").values()).toEqual([[7]]);
+    here.close();
+    await there.close();
   });
 
   test("a machine that died while it rebuilt keeps writers waiting until its lease is over", async () => {
