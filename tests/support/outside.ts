@@ -1,7 +1,15 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import {
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { type Run, signalbox, startServer } from "./binary.ts";
+import { dirname, join } from "node:path";
+import { binary, type Run, signalbox, startServer } from "./binary.ts";
 
 type Surroundings = { cwd?: string; env?: Record<string, string | undefined> };
 type Start = Surroundings & { flags?: string[]; port?: number };
@@ -30,12 +38,35 @@ export function machine(disk = tmpdir()) {
   };
 }
 
-/** A machine that has an organization and a key that may write. */
+/** A machine that has an organization and a key that may write; on a disk of its own, written by the executable. */
 export async function machineWithKey(disk?: string) {
+  if (disk !== undefined) return newMachineWithKey(disk);
+  const template = await templateOf();
+  const made = machine();
+  cpSync(join(template, "data"), made.dataDir, { recursive: true });
+  return { ...made, key: readFileSync(join(template, "key"), "utf8") };
+}
+
+async function newMachineWithKey(disk: string) {
   const made = machine(disk);
   await succeeded(made.run(["orgs", "create", "Acme"]));
   const args = ["keys", "create", "--org", "acme", "--name", "Script"];
   return { ...made, key: await succeeded(made.run(args)) };
+}
+
+/** One to copy, made once: a build removes it. */
+async function templateOf(): Promise<string> {
+  const template = join(dirname(binary), "machine-with-key");
+  if (existsSync(template)) return template;
+  const made = await newMachineWithKey(dirname(binary));
+  writeFileSync(join(made.directory, "key"), made.key);
+  try {
+    renameSync(made.directory, template);
+  } catch {
+    // Another process was first.
+    rmSync(made.directory, { recursive: true });
+  }
+  return template;
 }
 
 /** What a command wrote to stdout; throws unless it exits with 0. */
