@@ -15,8 +15,6 @@ import {
 
 /** What other nodes were asked for is looked for so often, and whether they have done it. */
 const lookMs = 250;
-/** Whoever asked is answered after so long: what is not done by then is done as soon as somebody can. */
-const patienceMs = 20_000;
 /** What nobody has done for so long is wanted no more. */
 const keptMs = 10 * 60_000;
 
@@ -85,7 +83,7 @@ export function forwarding({ store, clock, log, has }: Dependencies) {
 
   return {
     /** Resolves when it is done. Throws UNAVAILABLE where that takes too long; it is done then later. */
-    async forward(lease: string, request: object): Promise<void> {
+    async forward(lease: string, request: object, timeoutMs: number): Promise<void> {
       const id = newId(clock());
       await store.atomic([
         insertRequest({
@@ -96,7 +94,7 @@ export function forwarding({ store, clock, log, has }: Dependencies) {
           createdAt: clock(),
         }),
       ]);
-      const until = performance.now() + patienceMs;
+      const until = performance.now() + timeoutMs;
       while (await findRequest(store, id)) {
         if (performance.now() > until)
           throw new AppError("UNAVAILABLE", "The machine that does this does not answer yet.", {

@@ -31,9 +31,9 @@ export type Leases = {
   onChange(listener: () => Promise<void> | void): void;
   /**
    * Has the node that has the lease of this id do something; resolves when it is done, once or – where nodes
-   * die – more often. Throws UNAVAILABLE where that takes too long.
+   * die – more often. Throws UNAVAILABLE where that takes longer; it is done later then.
    */
-  forward(id: string, request: object): Promise<void>;
+  forward(id: string, request: object, timeoutMs: number): Promise<void>;
   /**
    * What up to so many other nodes that are alive make of a request about the record with this id, as far as
    * they answer in time. Throws UNAVAILABLE.

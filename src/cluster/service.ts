@@ -86,11 +86,16 @@ export function clusterNode({
   });
   const ended = () => [...ending].filter(([, isEnded]) => isEnded).map(([name]) => name);
 
-  function announce() {
-    const each = listeners.map(async (listener) => listener());
-    const all = Promise.all(each).catch((error: unknown) => {
+  async function tell(listener: (typeof listeners)[number]) {
+    try {
+      await listener();
+    } catch (error) {
       log.error("work could not be taken or left", { cause: String(error) });
-    });
+    }
+  }
+
+  function announce() {
+    const all = Promise.all(listeners.map(tell));
     announced = Promise.all([announced, all]);
     return all;
   }
@@ -117,7 +122,7 @@ export function clusterNode({
     hasJoined = own !== undefined;
     if (own !== undefined && own.run !== me.run) return replaced();
     // Nobody is dead because this node could not look.
-    if (monotonic() - lookedAt > ttlMs / 2) seen = new Map();
+    if (isFailing && monotonic() - lookedAt > ttlMs / 2) seen = new Map();
     lookedAt = monotonic();
     seen = seenNow(seen, beats, lookedAt);
     const before = new Set(monotonic() < until ? held.values() : []);
@@ -218,7 +223,7 @@ export function clusterNode({
     node,
     named: find,
     of: (id) => find(shardOf(id)),
-    forward: (id, request) => forwarded.forward(shardOf(id), request),
+    forward: (id, request, timeoutMs) => forwarded.forward(shardOf(id), request, timeoutMs),
     ask(id, count, request, timeoutMs) {
       const others = aliveAt(seen, monotonic()).filter((other) => other !== me.id);
       const asked = ranked(id, others).slice(0, count);

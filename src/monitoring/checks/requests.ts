@@ -3,7 +3,7 @@ import type { Store } from "../../database/store.ts";
 import type { Caller, onDemand } from "./on-demand.ts";
 import { contradiction, type Probe } from "./rules.ts";
 import { type Outcome, unknownResult } from "./run-check.ts";
-import { findByPushToken, isChecked, type Watched } from "./watching.ts";
+import { findByPushToken, timeoutOf, type Watched } from "./watching.ts";
 
 /** What a watched job says of itself. */
 export type PushReport = {
@@ -29,6 +29,8 @@ type Dependencies = {
   probe: (organizationId: string, monitorId: string) => Promise<Outcome>;
 };
 
+/** While nobody has the lease, whoever asks waits so long. */
+const takeoverMs = 15_000;
 /** Another node may look at the clock, at its mailbox and at the target before it answers. */
 const answerMs = 3_000;
 
@@ -53,8 +55,9 @@ export function requestsOf({ store, leases, asked, check, take, probe }: Depende
   async function doThere(request: Request): Promise<boolean> {
     const { organizationId, monitorId } = request;
     if (leases.of(monitorId) !== null) return false;
-    if (!(await isChecked(store, organizationId, monitorId))) return false;
-    await leases.forward(monitorId, request);
+    const timeoutMs = await timeoutOf(store, organizationId, monitorId);
+    if (timeoutMs === null) return false;
+    await leases.forward(monitorId, request, (request.report ? 0 : timeoutMs) + takeoverMs);
     return true;
   }
 

@@ -96,13 +96,13 @@ export async function findChecked(
   return found;
 }
 
-/** Whether any node is to check it in turn. */
-export async function isChecked(store: Store, organizationId: string, id: string) {
-  const rows = await store.query(`${watched} and m.organization_id = ? and m.id = ?`, [
+/** How long a check of the monitor may take; null where no node is to check it. */
+export async function timeoutOf(store: Store, organizationId: string, id: string) {
+  const [row] = await store.query<Row>(`${watched} and m.organization_id = ? and m.id = ?`, [
     organizationId,
     id,
   ]);
-  return rows.length > 0;
+  return row?.timeoutMs ?? null;
 }
 
 /** The epochs of an organization's monitors that this node is to check, by id. */
