@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { changeMember, resetPassword } from "../../src/accounts/people/service.ts";
+import { changeMember, listMembers, resetPassword } from "../../src/accounts/people/service.ts";
 import { deleteOrganization } from "../../src/operations/appliance/service.ts";
 import { listApiKeys, revokeApiKey } from "../../src/accounts/api-keys/service.ts";
 import { timestamp } from "../../src/core/clock.ts";
 import { readSince } from "../../src/events/log.ts";
-import { clientOf } from "../support/appliance.ts";
+import { clientOf, setUpToken } from "../support/appliance.ts";
 import { listening, type Notified } from "../support/live.ts";
 import type { Outside } from "../support/outside.ts";
 import { made } from "../support/records.ts";
@@ -12,7 +12,7 @@ import { contractRound } from "../support/rounds.ts";
 import { hasRqlite, type RqliteNode, startOneNode } from "../support/rqlite.ts";
 import { randomFrom } from "../support/seeded.ts";
 import { published, twoNodes } from "../support/two-nodes.ts";
-import { member, statusesOf } from "../support/visiting.ts";
+import { member, newBrowser, password, statusesOf } from "../support/visiting.ts";
 import { wrongGroups } from "../soak/invariants.ts";
 
 describe.skipIf(!hasRqlite)("two servers over one database", () => {
@@ -26,6 +26,22 @@ describe.skipIf(!hasRqlite)("two servers over one database", () => {
   afterAll(async () => {
     await nodes.stop();
     await database.kill();
+  });
+
+  test("the first run is taken by one of two who claim it at once, each at a server", async () => {
+    const worlds = await nodes.world();
+    const answers = await Promise.all(
+      worlds.map((node, i) =>
+        newBrowser(node).post("/set-up", {
+          token: setUpToken,
+          organization: `Claim ${i}`,
+          name: "Ada",
+          email: "ada@team.example",
+          password,
+        }),
+      ),
+    );
+    expect(statusesOf(answers)).toEqual([201, 409]);
   });
 
   describe("an open page", () => {
@@ -222,6 +238,21 @@ describe.skipIf(!hasRqlite)("two servers over one database", () => {
         [a, b, a, b].map(({ ours }) => ours.api("POST", "/api/v1/status-pages", { body })),
       );
       expect(statusesOf(answers)).toEqual([201, 409, 409, 409]);
+    });
+
+    test("an invitation is accepted once", async () => {
+      const [a, b] = await nodes.world();
+      const owner = await member(a, "owner");
+      const body = { email: "bea@team.example", role: "member" };
+      const { link } = (await owner.page("POST", "/dashboard/invitations", { body })).json.data;
+      const token = link.split("#")[1];
+      const accept = { token, name: "Bea", password: "another long password" };
+      const answers = await Promise.all(
+        [a, b].map((node) => newBrowser(node).post("/invitations/accept", accept)),
+      );
+      expect(statusesOf(answers)).toEqual([200, 404]);
+      const members = await listMembers(b.ours.scope);
+      expect(members.map(({ name }) => name).toSorted()).toEqual(["Bea", "owner"]);
     });
 
     test("an organization keeps an owner when its owners take that from each other", async () => {
