@@ -13,7 +13,8 @@ describe.skipIf(!hasRqlite)("bun run cluster", () => {
   afterAll(() => trial?.kill("SIGTERM"));
 
   test("starts machines that find each other, says where they are, and leaves nothing behind", async () => {
-    trial = Bun.spawn([process.execPath, program], { stdout: "pipe", stderr: "inherit" });
+    const group = { detached: true } as const;
+    trial = Bun.spawn([process.execPath, program], { ...group, stdout: "pipe", stderr: "inherit" });
     let said = "";
     for await (const chunk of trial.stdout.pipeThrough(new TextDecoderStream())) {
       said += chunk;
@@ -43,7 +44,8 @@ describe.skipIf(!hasRqlite)("bun run cluster", () => {
     expect(text).toMatch(/^database +role +state\n/);
     expect(text).toMatch(/^signalbox +version +state +shards +events behind +clock/m);
 
-    trial.kill("SIGINT");
+    // As a terminal does: to all of them at once.
+    process.kill(-trial.pid, "SIGINT");
     expect(await trial.exited).toBe(0);
     const folder = args[args.indexOf("--data-dir") + 1] ?? "";
     expect(existsSync(join(folder, ".."))).toBe(false);

@@ -40,6 +40,8 @@ async function startNode({
       stdin: "pipe",
       stdout: "pipe",
       stderr: "ignore",
+      // Ctrl+C is for whoever runs it, who may need it for a moment.
+      detached: true,
       env: { ...process.env, LOG: join(directory, "log") },
     });
     const { value } = await child.stdout.getReader().read();
