@@ -4,7 +4,7 @@ import type { ClusterStatus } from "../cluster/schema.ts";
 import { configOf } from "../config.ts";
 import { assets } from "../core/assets.ts";
 import { systemClock } from "../core/clock.ts";
-import { bytesInWords } from "../core/text.ts";
+import { bytesInWords, countInWords } from "../core/text.ts";
 import { invalid } from "../core/validation.ts";
 import {
   exportFromCluster,
@@ -129,4 +129,4 @@ function report(moved: Moved, { json }: DataOptions, sentences: readonly string[
 }
 
 const inWords = ({ tables, rows, bytes }: Moved) =>
-  `${tables} tables with ${rows.toLocaleString("en")} rows (${bytesInWords(bytes)})`;
+  `${tables} tables with ${countInWords(rows)} rows (${bytesInWords(bytes)})`;

@@ -41,3 +41,17 @@ export function sinceIn(timeZone: string, at: number, now: number): string {
   const isToday = isSameDayIn(timeZone, at, now);
   return `since ${isToday ? momentIn(timeZone, at, now) : dayIn(timeZone, at, now)}`;
 }
+
+/** `Sun 29 Nov 02:00–04:00 CET`, or with both days. */
+export function spanIn(timeZone: string, from: number, to: number, now: number): string {
+  const clock = formatIn(timeZone, minuteFormat);
+  const day = (at: number) =>
+    `${formatIn(timeZone, { weekday: "short" }).format(at)} ${dayIn(timeZone, at, now)}`;
+  const zone = formatIn(timeZone, { timeZoneName: "short" })
+    .formatToParts(to)
+    .find(({ type }) => type === "timeZoneName")?.value;
+  // What ends at midnight ends on the day that it was.
+  const isOneDay = isSameDayIn(timeZone, from, to - 1);
+  const end = isOneDay ? `–${clock.format(to)}` : ` – ${day(to)} ${clock.format(to)}`;
+  return `${day(from)} ${clock.format(from)}${end} ${zone}`;
+}

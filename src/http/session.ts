@@ -20,6 +20,7 @@ export type SignedInPerson = {
   name: string;
   email: string;
   twoFactor: boolean;
+  timeZone: string | null;
   /** Runs the whole appliance. */
   administrator: boolean;
   /** Wrong codes that were given with the right password; null where there are none to tell of. */

@@ -1,5 +1,5 @@
 import { capitalized, durationInWords, latencyInWords, percent } from "../core/text.ts";
-import { sinceIn } from "../core/times.ts";
+import { dayIn, minuteFormat, sinceIn, spanIn } from "../core/times.ts";
 import { dayMs, ratioOf, toneOf } from "../monitoring/uptime/rules.ts";
 import {
   type IncidentMark,
@@ -27,7 +27,7 @@ const pastDays = 7;
 /** What a page says at `now`, in words: everything but markup. */
 export function viewOf(published: PublicData, now: number) {
   const { page, sections, incidents, windows, marks } = published;
-  const times = timesIn(page.timeZone);
+  const times = timesIn(page.timeZone, now);
   const shown = incidents.map((incident) => incidentView(incident, times, now));
   const marked = Map.groupBy(marks, ({ monitor }) => monitor?.id);
   const all = sections.flatMap(({ monitors }) => monitors);
@@ -213,21 +213,21 @@ function lengthOf(ms: number): string {
 }
 
 /** Dates and times as people of a time zone read them. */
-export function timesIn(timeZone: string) {
+export function timesIn(timeZone: string, now: number) {
   const formatted = (options: Intl.DateTimeFormatOptions) => {
     const format = new Intl.DateTimeFormat("en-GB", { timeZone, ...options });
     return (timestamp: string) => format.format(new Date(timestamp));
   };
   const day = formatted({ day: "numeric", month: "long", year: "numeric" });
-  const clock = formatted({ hour: "2-digit", minute: "2-digit", timeZoneName: "short" });
-  const short = formatted({ day: "numeric", month: "short", hour: "2-digit", minute: "2-digit" });
+  const clock = formatted(minuteFormat);
   return {
     day,
     month: formatted({ month: "long", year: "numeric" }),
-    moment: (at: string): Moment => ({ at, text: short(at) }),
-    span: (from: string, to: string) =>
-      day(from) === day(to)
-        ? `${day(from)}, ${clock(from)} – ${clock(to)}`
-        : `${short(from)} – ${short(to)}`,
+    /** Never as of today: the page is kept, and may be read tomorrow. */
+    moment: (at: string): Moment => ({
+      at,
+      text: `${dayIn(timeZone, Date.parse(at), now)} ${clock(at)}`,
+    }),
+    span: (from: string, to: string) => spanIn(timeZone, Date.parse(from), Date.parse(to), now),
   };
 }

@@ -65,7 +65,7 @@ describeInChromium("maintenance", (browser) => {
     await editor.getByRole("combobox", { name: "Stop repeating" }).click();
     await page.getByRole("option", { name: "After a number of times" }).click();
     await editor.getByLabel("Times", { exact: true }).fill("3");
-    await editor.getByText("Thu 15 Jan 2060, 02:00 – 03:30").waitFor();
+    await editor.getByText("Thu 15 Jan 2060 02:00–03:30").waitFor();
     await editor.getByRole("combobox", { name: "Groups" }).click();
     await page.getByRole("option", { name: "Office" }).click();
     await page.keyboard.press("Escape");
@@ -91,7 +91,7 @@ describeInChromium("maintenance", (browser) => {
     await again.getByText("It must not repeat more often than every hour.").waitFor();
     await again.getByLabel("Rule").fill("FREQ=YEARLY;BYMONTH=1;BYDAY=1SU");
     await again.getByRole("button", { name: "Save" }).click();
-    await page.getByRole("listitem").getByText("Sun 2 Jan 2061, 02:00 – 03:30").waitFor();
+    await page.getByRole("listitem").getByText("Sun 2 Jan 2061 02:00–03:30").waitFor();
     await open.shifts();
     expect(open.faults).toEqual([]);
   });

@@ -254,7 +254,7 @@ describe("an incident", () => {
     expect(shown).toMatchObject({ summary: "Found it.", affects: "Shop", severity: "Minor" });
     expect(shown?.updates[0]).toMatchObject({
       status: "Identified",
-      time: { at: update.createdAt, text: "20 Nov, 09:55" },
+      time: { at: update.createdAt, text: "20 Nov 09:55" },
     });
   });
 });

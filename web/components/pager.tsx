@@ -1,3 +1,4 @@
+import { countInWords } from "./format.ts";
 import { Button } from "@mantine/core";
 import type { PageRequest } from "../../src/core/paging.ts";
 
@@ -13,7 +14,7 @@ export function Pager({ meta, onPage }: { meta: Meta; onPage: (page: number) => 
   return (
     <nav className="pager" aria-label="Pages">
       <span className="num">
-        {first <= last ? `${first}–${last}` : "None"} of {total.toLocaleString("en")}
+        {first <= last ? `${first}–${last}` : "None"} of {countInWords(total)}
       </span>
       <Button size="xs" disabled={page === 1} onClick={() => onPage(page - 1)}>
         Newer

@@ -24,7 +24,7 @@ export function Shell() {
 }
 
 function Frame() {
-  const { organization } = useSignedIn();
+  const { organization, person } = useSignedIn();
   const [helping, setHelping] = useState(false);
   const navigate = useNavigate();
   useEffect(() => followLive(organization.id), [organization.id]);
@@ -42,7 +42,7 @@ function Frame() {
   );
   useShortcuts(shortcuts);
   return (
-    <Zone.Provider value={organization.timeZone}>
+    <Zone.Provider value={person.timeZone ?? organization.timeZone}>
       <a className="skip" href="#main">
         Skip to content
       </a>

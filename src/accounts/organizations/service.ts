@@ -58,7 +58,7 @@ export function createOrganization(store: Store, clock: Clock, name: string) {
 export async function newOrganization(
   { store, clock }: { store: Store; clock: Clock },
   name: string,
-  by: { actor: Actor; requestId: string | null },
+  { timeZone = "UTC", ...by }: { actor: Actor; requestId: string | null; timeZone?: string },
 ): Promise<{ organization: Organization; statements: Statement[] }> {
   const now = clock();
   const at = timestamp(now);
@@ -86,7 +86,7 @@ export async function newOrganization(
       organizationId,
       id: organizationId,
       secrets: "{}",
-      timeZone: "UTC",
+      timeZone,
       version: 1,
       updatedAt: at,
     }),
@@ -101,7 +101,7 @@ export async function newOrganization(
       visibility: "public",
       showLatency: false,
       historyDays: 90,
-      timeZone: "UTC",
+      timeZone,
       version: 1,
       createdAt: at,
       updatedAt: at,

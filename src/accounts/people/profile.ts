@@ -55,7 +55,7 @@ export function updateProfile(context: SignedInContext, patch: ProfilePatch): Pr
   const { password, ...fields } = patch;
   return retrying(async () => {
     const own = await ownRow(context);
-    const { name = own.name, email = own.email } = patch;
+    const { name = own.name, email = own.email, timeZone = own.timeZone } = patch;
     const moved = email === own.email ? own : await movedTo(context, email, password);
     const { passwordHash } = moved;
     const emailKey = emailKeyOf(email);
@@ -67,11 +67,12 @@ export function updateProfile(context: SignedInContext, patch: ProfilePatch): Pr
         email,
         emailKey,
         passwordHash,
+        timeZone,
         updatedAt: timestamp(clock()),
       }),
       ...auditOfPerson(context, "person.updated", Object.keys(fields)),
     ]);
-    return { ...session.person, name, email };
+    return { ...session.person, name, email, timeZone };
   });
 }
 

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { bodyOf, EmailAddress, Id, line, Timestamp } from "../../core/fields.ts";
+import { bodyOf, EmailAddress, Id, line, Timestamp, TimeZone } from "../../core/fields.ts";
 import { Role } from "../../core/roles.ts";
 
 export const PersonName = line(100).meta({ example: "Ada Lovelace" });
@@ -18,6 +18,8 @@ export const Profile = z.object({
   name: z.string(),
   email: z.string(),
   twoFactor: z.boolean(),
+  /** In which they read times; null for the organization's. */
+  timeZone: z.string().nullable(),
   /** Whether they run the whole appliance. */
   administrator: z.boolean(),
 });
@@ -28,6 +30,7 @@ export const ProfilePatch = bodyOf(
   z.strictObject({
     name: PersonName.optional(),
     email: EmailAddress.optional(),
+    timeZone: TimeZone.nullable().optional(),
     /** The current one, which another e-mail address takes. */
     password: Password.optional(),
   }),
@@ -38,7 +41,7 @@ export const PasswordChange = z.strictObject({ current: Password, password: NewP
 export type PasswordChange = z.output<typeof PasswordChange>;
 
 /** Somebody who belongs to an organization. */
-export const Member = Profile.extend({
+export const Member = Profile.omit({ timeZone: true }).extend({
   role: Role,
   /** Null for somebody without a session. */
   lastSeenAt: Timestamp.nullable(),

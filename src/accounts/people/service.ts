@@ -254,16 +254,18 @@ export async function founded(
   context: VisitorContext,
   name: string,
   owner: { id: string; name: string },
+  timeZone = "UTC",
 ): Promise<{ organization: Membership; statements: Statement[] }> {
   const { organization, statements } = await newOrganization(context, name, {
     actor: { type: "person", id: owner.id, name: owner.name },
     requestId: context.requestId,
+    timeZone,
   });
   const { id, slug } = organization;
   const createdAt = timestamp(context.clock());
   const role = "owner" as const;
   return {
-    organization: { id, slug, name, timeZone: "UTC", role },
+    organization: { id, slug, name, timeZone, role },
     statements: [
       ...statements,
       ...addMembership(context.store, { organizationId: id, personId: owner.id, role, createdAt }),

@@ -250,6 +250,7 @@ export function newPerson(
     email,
     emailKey: emailKeyOf(email),
     passwordHash,
+    timeZone: null,
     totpSecret: null,
     totpPending: null,
     totpStep: 0,

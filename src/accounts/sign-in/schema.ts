@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { EmailAddress, Timestamp } from "../../core/fields.ts";
+import { EmailAddress, TimeZone, Timestamp } from "../../core/fields.ts";
 import { OrganizationName } from "../organizations/schema.ts";
 import { NewPassword, OwnMembership, Password, PersonName, Profile } from "../people/schema.ts";
 
@@ -42,5 +42,7 @@ export const FirstRun = z.strictObject({
   name: PersonName,
   email: EmailAddress,
   password: NewPassword,
+  /** Of the organization; that of the browser. */
+  timeZone: TimeZone.optional(),
 });
 export type FirstRun = z.output<typeof FirstRun>;

@@ -39,7 +39,7 @@ export async function setUp(
   const passwordHash = await hashPassword(input.password, hashingFor(context));
   const handOver = await retrying(async () => {
     const person = newPerson(context, input, passwordHash);
-    const { statements } = await founded(context, input.organization, person.row);
+    const { statements } = await founded(context, input.organization, person.row, input.timeZone);
     const session = newSession(context, person.id, "signed-in");
     await store.atomic([
       mustHaveNoPeople(over),

@@ -46,6 +46,8 @@ export const people = sqliteTable(
     totpPending: text("totp_pending"),
     /** The latest step a code was taken of: none is taken twice. */
     totpStep: integer("totp_step").notNull(),
+    /** IANA name; null for the organization's. */
+    timeZone: text("time_zone"),
     /** Runs the appliance; one of the people does, always. */
     administrator: flag("administrator").notNull().default(false),
     /** Wrong codes after the right password that the person has not been told of yet, and when the last one came. */

@@ -21,10 +21,22 @@ test("one's own name can be changed, and with the password the address, which si
   const { status, json } = await page("PATCH", profile, { body: { ...body, password } });
   expect([status, json.data]).toEqual([
     200,
-    { id, ...body, twoFactor: false, administrator: false },
+    { id, ...body, twoFactor: false, timeZone: null, administrator: false },
   ]);
   expect((await page("GET", "/dashboard/session")).json.data.person).toMatchObject(json.data);
   expect((await newBrowser(appliance).signIn("ADA@new.example")).status).toBe(200);
+});
+
+test("whoever wants to reads times in a zone of their own, and others in the organization's", async () => {
+  const { page } = await member(await testAppliance(), "viewer");
+  const zoneOf = async () => (await page("GET", "/dashboard/session")).json.data.person.timeZone;
+  expect(await zoneOf()).toBeNull();
+  for (const timeZone of ["Asia/Tokyo", null]) {
+    expect((await page("PATCH", profile, { body: { timeZone } })).status).toBe(200);
+    expect(await zoneOf()).toBe(timeZone);
+  }
+  const refused = await page("PATCH", profile, { body: { timeZone: "Mars/Base" } });
+  expect([refused.status, refused.json.error.details[0].path]).toEqual([422, "timeZone"]);
 });
 
 test("another address takes the password, which can't be guessed for long", async () => {

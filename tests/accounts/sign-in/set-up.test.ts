@@ -19,7 +19,10 @@ describe("the first run", () => {
     const appliance = await testAppliance();
     const ada = newBrowser(appliance);
     expect(await ada.state()).toBe("set-up");
-    const { status, json, headers } = await ada.post("/set-up", claim);
+    const { status, json, headers } = await ada.post("/set-up", {
+      ...claim,
+      timeZone: "Europe/Berlin",
+    });
     expect([status, json, headers.get("location")]).toEqual([
       201,
       { data: { state: "signed-in" } },
@@ -29,7 +32,7 @@ describe("the first run", () => {
     expect(data).toMatchObject({
       state: "signed-in",
       person: { name: "Ada", email: "ada@acme.example" },
-      organizations: [{ slug: "acme", name: "Acme", role: "owner" }],
+      organizations: [{ slug: "acme", name: "Acme", timeZone: "Europe/Berlin", role: "owner" }],
     });
     expect((await ada.page("GET", "/people")).json.data).toHaveLength(1);
   });

@@ -26,7 +26,15 @@ describe("signing in", () => {
     expect(presence.json.data).toEqual({
       state: "signed-in",
       version: expect.stringMatching(/^\d+\.\d+\.\d+/),
-      person: { id, name: "Ada", email, twoFactor: false, administrator: false, wrongCodes: null },
+      person: {
+        id,
+        name: "Ada",
+        email,
+        twoFactor: false,
+        timeZone: null,
+        administrator: false,
+        wrongCodes: null,
+      },
       organizations: [
         { id: appliance.ours.id, slug: "ours", name: "Ours", timeZone: "UTC", role: "admin" },
       ],

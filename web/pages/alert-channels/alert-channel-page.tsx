@@ -12,7 +12,7 @@ import { dataOf } from "../../data/client.ts";
 import { useOverview } from "../../data/overview.ts";
 import { useSignedIn } from "../../data/session.ts";
 import { BusyButton } from "../../components/busy-button.tsx";
-import { plural } from "../../components/format.ts";
+import { countInWords, plural } from "../../components/format.ts";
 import { EditorDialog } from "../../components/editor-dialog.tsx";
 import { MoreActions, RecordItems } from "../../components/menus.tsx";
 import { Loaded, PageHeader, Panel } from "../../components/page.tsx";
@@ -174,7 +174,7 @@ function UsersOfChannel({ channel }: { channel: AlertChannel }) {
   });
   return (
     <Panel
-      title={`Used by${monitors.length > 0 ? ` ${monitors.length.toLocaleString("en")}` : ""}`}
+      title={`Used by${monitors.length > 0 ? ` ${countInWords(monitors.length)}` : ""}`}
       actions={
         monitors.length > few && (
           <button type="button" className="plain-button link" onClick={() => setAll(!all)}>

@@ -54,7 +54,8 @@ function SetUpForm({ linked }: { linked: string }) {
   const form = useForm(
     { token: linked, organization: "", name: "", email: "", password: "" },
     async (values) => {
-      await dataOf(dashboard["set-up"].post(values));
+      const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
+      await dataOf(dashboard["set-up"].post({ ...values, timeZone }));
       await renewSession();
     },
   );

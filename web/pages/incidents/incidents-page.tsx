@@ -1,3 +1,4 @@
+import { countInWords } from "../../components/format.ts";
 import { Button } from "@mantine/core";
 import { useNavigate, useSearch, Link } from "@tanstack/react-router";
 import { useMemo, useRef } from "react";
@@ -120,7 +121,7 @@ function List({
     <section className="records" aria-label={title}>
       <div className="records-head incident-record" aria-hidden="true">
         <h2>
-          {title} <span className="num">{total.toLocaleString("en")}</span>
+          {title} <span className="num">{countInWords(total)}</span>
         </h2>
         <span className="record-time">Began</span>
         <span className="record-length">Duration</span>

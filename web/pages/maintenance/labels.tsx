@@ -9,26 +9,15 @@ import type { Overview } from "../../data/overview.ts";
 import { plural } from "../../components/format.ts";
 import { type State, StateIcon } from "../../components/state-icon.tsx";
 import { useZone } from "../../components/time.tsx";
-import { formatIn } from "../../../src/core/times.ts";
-import { dayAt } from "./calendar.ts";
+import { formatIn, spanIn } from "../../../src/core/times.ts";
 import { planInWords, planOf } from "./recurrence.ts";
 
 export const clockAt = (at: number, zone: string) =>
   formatIn(zone, { hour: "2-digit", minute: "2-digit" }).format(at);
 
-function dayInWords(at: number, zone: string) {
-  const isFar = formatIn(zone, { year: "numeric" }).format(at) !== String(new Date().getFullYear());
-  const year = isFar ? { year: "numeric" as const } : {};
-  return formatIn(zone, { weekday: "short", day: "numeric", month: "short", ...year })
-    .format(at)
-    .replace(",", "");
-}
-
-/** `Sun 22 Nov, 02:00 – 04:00`, or with both days. */
-export function spanInWords(start: number, end: number, zone: string): string {
-  const last = dayAt(end - 1, zone) === dayAt(start, zone) ? "" : `${dayInWords(end, zone)}, `;
-  return `${dayInWords(start, zone)}, ${clockAt(start, zone)} – ${last}${clockAt(end, zone)}`;
-}
+/** `Sun 22 Nov 02:00–04:00 CET`, or with both days. */
+export const spanInWords = (start: number, end: number, zone: string) =>
+  spanIn(zone, start, end, Date.now());
 
 export const recurrenceInWords = ({
   rrule,

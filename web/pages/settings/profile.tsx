@@ -1,8 +1,9 @@
-import { TextInput } from "@mantine/core";
+import { Select, TextInput } from "@mantine/core";
 import { dashboard, dataOf } from "../../data/client.ts";
 import { keepPerson, useSignedIn } from "../../data/session.ts";
 import { FormFrame, useForm } from "../../components/form.tsx";
 import { Panel } from "../../components/page.tsx";
+import { absolute, useNow, zonesWith } from "../../components/time.tsx";
 import { PasswordField } from "../../components/password-field.tsx";
 import { notify } from "../../components/toasts.tsx";
 import { invalidate, sessionsQuery } from "./data.ts";
@@ -21,8 +22,9 @@ export default function Profile() {
 }
 
 function Names() {
-  const { person } = useSignedIn();
-  const initial = { name: person.name, email: person.email, password: "" };
+  const { person, organization } = useSignedIn();
+  const { name, email, timeZone } = person;
+  const initial = { name, email, timeZone, password: "" };
   const form = useForm(initial, async ({ password, ...fields }) => {
     const saved = await dataOf(
       dashboard.profile.patch({ ...fields, ...(password !== "" && { password }) }),
@@ -33,7 +35,7 @@ function Names() {
   });
   const { values } = form;
   return (
-    <Panel title="Name and e-mail">
+    <Panel title="You">
       <FormFrame form={form} submit="Save">
         <div className="field-row">
           <TextInput label="Name" autoComplete="name" {...form.input("name")} />
@@ -45,6 +47,25 @@ function Names() {
             {...form.input("email")}
           />
         </div>
+        <Select
+          label="Time zone"
+          description={
+            <>
+              In which you see times. Now:{" "}
+              {absolute(useNow(), values.timeZone ?? organization.timeZone)}
+            </>
+          }
+          placeholder={`The organization's: ${organization.timeZone}`}
+          data={zonesWith(organization.timeZone)}
+          searchable
+          clearable
+          limit={100}
+          maxDropdownHeight={280}
+          nothingFoundMessage="No time zones found"
+          value={values.timeZone}
+          onChange={(zone) => form.set("timeZone", zone)}
+          error={form.errorOf("timeZone")}
+        />
         {values.email !== person.email && (
           <PasswordField
             label="Your password"

@@ -1,3 +1,4 @@
+import { countInWords } from "../../components/format.ts";
 import { Button, Menu } from "@mantine/core";
 import { Link, useParams, useSearch, useNavigate } from "@tanstack/react-router";
 import { dataOf } from "../../data/client.ts";
@@ -96,7 +97,7 @@ function Tabs({ id }: { id: string }) {
         >
           {one.label}
           {"count" in one && one.count > 0 && (
-            <span className="num faint"> {one.count.toLocaleString("en")}</span>
+            <span className="num faint"> {countInWords(one.count)}</span>
           )}
         </Link>
       ))}

@@ -5,7 +5,7 @@ import { chunk } from "../../data/chunks.ts";
 import { useSignedIn } from "../../data/session.ts";
 import { type StatusPage, useStatusPages, useSubscriberCounts } from "../../data/status-pages.ts";
 import { copy } from "../../components/copy.tsx";
-import { plural } from "../../components/format.ts";
+import { countInWords, plural } from "../../components/format.ts";
 import { Icon } from "../../components/icons.tsx";
 import { CreateButton, Dash, LoadFailed, PageHeader, Panel } from "../../components/page.tsx";
 import { useShortcuts } from "../../components/shortcuts.ts";
@@ -82,7 +82,7 @@ function PageRow({ page, count }: { page: StatusPage; count: SubscriberCount | u
           <Dash />
         ) : (
           <>
-            <span className="not-phone">{count.confirmed.toLocaleString("en")}</span>
+            <span className="not-phone">{countInWords(count.confirmed)}</span>
             <span className="only-phone">{plural(count.confirmed, "subscriber")}</span>
             {count.pending > 0 && <span className="faint"> + {count.pending} pending</span>}
           </>

@@ -4,7 +4,7 @@ import { connection } from "../../data/connection.ts";
 import { liveState } from "../../data/live.ts";
 import type { Overview } from "../../data/overview.ts";
 import { useSignedIn } from "../../data/session.ts";
-import { plural } from "../../components/format.ts";
+import { countInWords, plural } from "../../components/format.ts";
 import { Icon } from "../../components/icons.tsx";
 import { Mark } from "../../components/mark.tsx";
 import { StateIcon, stateLabels } from "../../components/state-icon.tsx";
@@ -28,8 +28,7 @@ export function WallHead({ overview }: { overview: Overview }) {
             countsOf(overview.monitors.map(({ status }) => status)).map(({ state, count }) => (
               <span key={state} className={`wall-count ${state}`}>
                 <StateIcon state={state} size={20} />
-                <b className="num">{count.toLocaleString("en")}</b>{" "}
-                {stateLabels[state].toLowerCase()}
+                <b className="num">{countInWords(count)}</b> {stateLabels[state].toLowerCase()}
               </span>
             ))
           ) : (

@@ -1,0 +1,1 @@
+ALTER TABLE `people` ADD `time_zone` text;

@@ -1,0 +1,45 @@
+import { expect, test } from "bun:test";
+import { latencyInWords, percent } from "../../src/core/text.ts";
+import { momentIn, sinceIn, spanIn } from "../../src/core/times.ts";
+
+const at = (text: string) => Date.parse(`${text}Z`);
+const now = at("2026-11-22T14:40");
+const zone = "Europe/Berlin";
+
+test("a time is a clock today, has its day before, and its year where that is another one", () => {
+  const words = (text: string) => momentIn(zone, at(text), now);
+  expect(words("2026-11-22T13:31")).toBe("14:31");
+  expect(words("2026-11-21T23:31")).toBe("00:31");
+  expect(words("2026-09-12T12:31")).toBe("12 Sept 14:31");
+  expect(words("2025-09-12T12:31")).toBe("12 Sept 2025 14:31");
+  expect(momentIn(zone, at("2026-11-22T13:31:05"), now, true)).toBe("14:31:05");
+  expect(sinceIn(zone, at("2026-11-22T04:09"), now)).toBe("since 05:09");
+  expect(sinceIn(zone, at("2026-11-12T04:09"), now)).toBe("since 12 Nov");
+});
+
+test("a span says its day once, also up to midnight, and its zone at its end", () => {
+  const words = (from: string, to: string) => spanIn(zone, at(from), at(to), now);
+  expect(words("2026-11-29T01:00", "2026-11-29T03:00")).toBe("Sun 29 Nov 02:00–04:00 CET");
+  expect(words("2026-11-29T21:00", "2026-11-29T23:00")).toBe("Sun 29 Nov 22:00–00:00 CET");
+  expect(words("2027-07-01T21:00", "2027-07-02T01:00")).toBe(
+    "Thu 1 Jul 2027 23:00 – Fri 2 Jul 2027 03:00 CEST",
+  );
+});
+
+test("figures have a thin space, one separator, and are never said to be better than they are", () => {
+  expect([0, 0.4, 84, 1_249.4, 12_400, null].map(latencyInWords)).toEqual([
+    "<1\u2009ms",
+    "<1\u2009ms",
+    "84\u2009ms",
+    "1,249\u2009ms",
+    "12.4\u2009s",
+    "–",
+  ]);
+  expect([1, 1 - 1e-13, 0.9729, 0, null].map(percent)).toEqual([
+    "100\u2009%",
+    "99.99\u2009%",
+    "97.29\u2009%",
+    "0.00\u2009%",
+    "–",
+  ]);
+});
