@@ -72,13 +72,15 @@ export function settling(
       seconds,
       message: status === "up" ? null : said,
     };
+    const isWaiting = status !== "unknown" && after.successes > 0;
+    const progress = isWaiting ? ` Good result ${after.successes} of ${successThreshold}.` : "";
     const stored = results.add({
       monitor,
       heartbeat,
       before,
       after,
       reason: message,
-      message: said,
+      message: said + progress,
       certificateExpiresAt: expiresAt,
     });
     recording.set(monitor.key, stored);

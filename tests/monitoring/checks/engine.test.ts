@@ -106,14 +106,17 @@ describe("what it is", () => {
   });
 
   test("three good results in a row make up what was down, where that is asked, also after a restart", async () => {
-    const { pass, statusOf, site, appliance, time } = await watch();
+    const { pass, statusOf, monitorOf, site, appliance, time } = await watch();
     await using shop = await site({ retries: 0, interval: 60, successThreshold: 3 });
     shop.fails();
     await pass(60);
     shop.recovers();
     await pass(60);
     await pass(60);
-    expect(await statusOf(shop.id)).toBe("down");
+    expect(await monitorOf(shop.id)).toMatchObject({
+      status: "down",
+      lastMessage: expect.stringMatching(/^HTTP 200 .* Good result 2 of 3\.$/),
+    });
     const restarted = checkEngine({ ...appliance, monotonic: appliance.clock });
     for (const end = time.now + 60_000; time.now < end; time.now += 250) await restarted.runOnce();
     expect(await statusOf(shop.id)).toBe("up");
