@@ -223,6 +223,10 @@ export const problemTitles: Record<ProblemName, { begins: string; ends: string }
     begins: "Signalbox stood still",
     ends: "Signalbox runs steadily again",
   },
+  node: {
+    begins: "Signalbox: one of its machines is gone",
+    ends: "Signalbox: no machine is missing any more",
+  },
 };
 
 function expiryIn(days: number): string {

@@ -20,6 +20,8 @@ export type Lease = {
 export type Leases = {
   /** Which of several nodes this is; null where there is one. */
   node: { id: string; name: () => string } | null;
+  /** Ids of nodes that are not alive, though they did not leave; null while that isn't known yet. */
+  gone(): readonly string[] | null;
   /** Null while another node has it, or may soon. */
   named(name: NamedLease): Lease | null;
   /** The same for whatever is about the record with this id. */
@@ -146,6 +148,7 @@ const everything: Lease = { name: "everything", epoch: 0, owner: null };
 /** The leases of a node that is the only one: it has them all. */
 export const soleNode: Leases = {
   node: null,
+  gone: () => [],
   named: () => everything,
   of: () => everything,
   onChange() {},

@@ -64,6 +64,8 @@ export function clusterNode({
   let until = -Infinity;
   let seen: Seen = new Map();
   let lookedAt = -Infinity;
+  /** Since when it looks without a break. */
+  let looksSince = Infinity;
   /** Leases that are to be another's, and whether what was done under them has ended. */
   const ending = new Map<string, boolean>();
   let takes: Statement[] = [];
@@ -122,8 +124,12 @@ export function clusterNode({
     hasJoined = own !== undefined;
     if (own !== undefined && own.run !== me.run) return replaced();
     // Nobody is dead because this node could not look.
-    if (isFailing && monotonic() - lookedAt > ttlMs / 2) seen = new Map();
+    if (isFailing && monotonic() - lookedAt > ttlMs / 2) {
+      seen = new Map();
+      looksSince = Infinity;
+    }
     lookedAt = monotonic();
+    looksSince = Math.min(looksSince, lookedAt);
     seen = seenNow(seen, beats, lookedAt);
     const before = new Set(monotonic() < until ? held.values() : []);
     takeIn(leases);
@@ -221,6 +227,11 @@ export function clusterNode({
 
   return {
     node,
+    gone() {
+      if (monotonic() - looksSince <= ttlMs) return null;
+      const alive = new Set(aliveAt(seen, monotonic()));
+      return [...seen.keys()].filter((id) => !alive.has(id));
+    },
     named: find,
     of: (id) => find(shardOf(id)),
     forward: (id, request, timeoutMs) => forwarded.forward(shardOf(id), request, timeoutMs),

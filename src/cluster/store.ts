@@ -113,9 +113,10 @@ export const findBeats = (store: Store) =>
 export const findLeases = (store: Store) =>
   store.query<LeaseRow>("select name, owner, epoch from leases", []);
 
-export async function nodeIds(store: Store): Promise<ReadonlySet<string>> {
-  const rows = await store.query<{ id: string }>("select id from nodes", []);
-  return new Set(rows.map(({ id }) => id));
+/** What the nodes are called, by id. */
+export async function nodeNames(store: Store): Promise<ReadonlyMap<string, string>> {
+  const rows = await store.query<{ id: string; name: string }>("select id, name from nodes", []);
+  return new Map(rows.map(({ id, name }) => [id, name]));
 }
 
 export const insertRequest = insertInto(forwardedRequests);

@@ -7,6 +7,7 @@ export const problemNames = [
   "disk",
   "events",
   "loop",
+  "node",
 ] as const;
 export type ProblemName = (typeof problemNames)[number];
 

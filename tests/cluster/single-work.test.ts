@@ -65,18 +65,27 @@ describe("of several nodes one does", () => {
     expect(minutes).toEqual(["a", "b"]);
   });
 
-  test("the alerts of a machine's own problems, which no other takes for over until it is gone", async () => {
-    const made = await sharing();
-    const { both, ours, store, time, pass } = made;
+  /** What each would tell of; the disk of the first is nearly full where the test says so. */
+  async function watching(made: Sharing, isFull: boolean) {
+    const { both, ours, store, time } = made;
     const seen = { ...both[0], store, time } as unknown as TestAppliance;
     await person(seen, ours.id, "owner", { administrator: true });
-    const watches = both.map(({ id, appliance }) =>
+    // Its wall clock stands still, as the monotonic one nearly does meanwhile: nothing jumps.
+    const { now } = time;
+    return both.map(({ id, appliance }) =>
       problemWatch({
         ...appliance,
-        diskOf: async () => ({ free: (id === "a" ? 0.1 : 50) * GB, total: 100 * GB }),
+        clock: () => now,
+        diskOf: async () => ({ free: (isFull && id === "a" ? 0.1 : 50) * GB, total: 100 * GB }),
         certificateEndsAt: () => null,
       }),
     );
+  }
+
+  test("the alerts of a machine's own problems, which no other takes for over until it is gone", async () => {
+    const made = await sharing();
+    const { both, store, pass } = made;
+    const watches = await watching(made, true);
     const look = async () => {
       for (const watch of watches) await watch.runOnce();
     };
@@ -89,6 +98,28 @@ describe("of several nodes one does", () => {
     await both[0].node.stop();
     await pass(4, [both[1]]);
     await watches[1]!.runOnce();
+    expect(await openProblems(store)).toEqual([]);
+    expect(await typesIn(made, "appliance.")).toEqual([
+      "appliance.troubled",
+      "appliance.recovered",
+    ]);
+  });
+
+  test("the alert that a machine is gone, and the one that it is back", async () => {
+    const made = await sharing();
+    const { both, store, pass } = made;
+    const watches = await watching(made, false);
+    const look = async () => {
+      for (const watch of watches) await watch.runOnce();
+    };
+    await pass(20, [both[1]]);
+    await look();
+    await look();
+    expect(await openProblems(store)).toMatchObject([
+      { name: "node", node: "a", message: expect.stringMatching(/^a\.lan:3210 was not heard of/) },
+    ]);
+    await pass(20, both);
+    await look();
     expect(await openProblems(store)).toEqual([]);
     expect(await typesIn(made, "appliance.")).toEqual([
       "appliance.troubled",

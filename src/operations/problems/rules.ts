@@ -126,6 +126,16 @@ export function momentaryProblems(last: Moment, { wall, monotonic }: Moment): Pr
   return found;
 }
 
+/** One of several machines that serve; the others have taken over what it did. */
+export const nodeProblem = (node: string, name: string): Problem => ({
+  name: "node",
+  node,
+  stage: "",
+  severity: "error",
+  message: `${name} was not heard of for ten seconds: it has stopped, or can't reach the database. The others do its work.`,
+  until: null,
+});
+
 /** Whether what passes by itself has passed. A clock that was set back waits for no far moment. */
 export function hasPassed(until: number | null, now: number): boolean {
   return until !== null && (until <= now || until > now + hourMs);
@@ -140,4 +150,5 @@ export const ends = {
   disk: "There is enough room.",
   events: "All that happened is handled.",
   loop: "It did not stand still for ten minutes.",
+  node: "It is back, or serves no longer.",
 } as const;

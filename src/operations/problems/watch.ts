@@ -1,9 +1,9 @@
 import { type Leases, ofNode } from "../../cluster/leases.ts";
-import { nodeIds } from "../../cluster/store.ts";
+import { nodeNames } from "../../cluster/store.ts";
 import { type Clock, hourMs } from "../../core/clock.ts";
 import type { Log } from "../../core/log.ts";
 import type { Problem, ProblemName } from "../../core/problems.ts";
-import type { Store } from "../../database/store.ts";
+import type { Statement, Store } from "../../database/store.ts";
 import { lastSeq } from "../../events/log.ts";
 import {
   type OpenProblem,
@@ -24,6 +24,7 @@ import {
   ends,
   eventsProblem,
   hasPassed,
+  nodeProblem,
   momentaryProblems,
   type Progress,
   progressOf,
@@ -117,7 +118,7 @@ export function problemWatch(dependencies: Dependencies) {
           its.map(({ organizationId }) => organizationId),
         ),
       ),
-      ...(await endsOfGone(all, now)),
+      ...(await problemsOfOthers(all, told, now)),
     ];
     if (statements.length > 0) await store.atomic(statements);
     for (const problem of found)
@@ -131,19 +132,40 @@ export function problemWatch(dependencies: Dependencies) {
   const ownedProblem = <T extends Pick<Problem, "name">>(problem: T) =>
     isShared(problem) ? problem : ofNode(leases, problem);
   const isOurs = (open: OpenProblem) =>
-    isShared(open) ? leases.named("problems") !== null : open.node === leases.node?.id;
+    isShared(open)
+      ? leases.named("problems") !== null
+      : open.name !== "node" && open.node === leases.node?.id;
 
-  /** Problems of machines that are no longer among the nodes. */
-  async function endsOfGone(all: readonly OpenProblem[], now: number) {
-    if (leases.node === null || leases.named("problems") === null) return [];
-    const others = all.filter((open) => !isShared(open) && !isOurs(open));
-    if (others.length === 0) return [];
-    const there = await nodeIds(store);
-    return others
-      .filter(({ node }) => node === undefined || !there.has(node))
-      .flatMap((open) =>
-        problemEnds(open, "This machine serves no longer.", now, [open.organizationId]),
-      );
+  /** What one machine says of the others: which are gone, and that those that left have no problems any more. */
+  async function problemsOfOthers(
+    all: readonly OpenProblem[],
+    told: readonly string[],
+    now: number,
+  ): Promise<Statement[]> {
+    const gone = leases.gone();
+    if (leases.node === null || leases.named("problems") === null || gone === null) return [];
+    const names = await nodeNames(store);
+    const missing = gone.filter((id) => names.has(id));
+    const isOpen = (id: string) => (one: OpenProblem) => one.name === "node" && one.node === id;
+    const begun = missing
+      .filter(
+        (id) =>
+          !told.every((to) => all.filter(isOpen(id)).some((one) => one.organizationId === to)),
+      )
+      .map((id) => nodeProblem(id, names.get(id) ?? id));
+    begun.forEach(record);
+    const back = all.filter(({ name, node }) => name === "node" && !missing.includes(node ?? ""));
+    const left = all.filter(
+      (open) =>
+        open.name !== "node" && !isShared(open) && !isOurs(open) && !names.has(open.node ?? ""),
+    );
+    const ended = (open: OpenProblem, why: string) =>
+      problemEnds(open, why, now, [open.organizationId]);
+    return [
+      ...begun.flatMap((problem) => problemBegins(told, problem, now)),
+      ...back.flatMap((open) => ended(open, ends.node)),
+      ...left.flatMap((open) => ended(open, "This machine serves no longer.")),
+    ];
   }
 
   function record({ name, stage, severity, message }: Problem) {
