@@ -162,6 +162,27 @@ describe("of an answer is kept", () => {
   });
 });
 
+test("nothing of a body arrives while a header's search waits for its turn", async () => {
+  let sent = 0;
+  const piece = Buffer.alloc(64 * kib, "x");
+  await using shop = await target((response) => {
+    const digits = Buffer.from(crypto.getRandomValues(new Uint8Array(15_000))).toString("hex");
+    const more = () => {
+      do sent += piece.length;
+      while (!response.destroyed && response.write(piece));
+    };
+    response.writeHead(200, { "x-digits": digits }).on("drain", more);
+    more();
+  });
+  const value = "\\w*a\\w{30}z";
+  const assertions = [{ source: "header", path: "X-Digits", op: "matches", value }];
+  const never = { timeoutMs: 1_000, inTurn: () => new Promise<never>(() => {}) };
+  const { status } = await check("http", { url: shop.at(), assertions }, never);
+  expect(status).toBe("unknown");
+  // What fits into the buffers of the system.
+  expect(sent).toBeLessThan(32 * mib);
+});
+
 describe("all that is kept together", () => {
   const limits = { reserved: 32 * mib, shared: 32 * mib };
 

@@ -40,14 +40,19 @@ export const checkHttp: CheckKind<"http"> = async (settings, context) => {
           mustHold(await issueOf(condition, { value }, settings, context));
       }
     };
+    // A search may wait for its turn, and what arrives meanwhile would be kept.
+    const waits = conditions.some(({ source, op }) => source === "header" && op === "matches");
+    if (waits) answer.pause();
     await mustFulfil({
       status: () => status,
       header: (name) => headers.get(name.toLowerCase()),
       redirectCount: () => redirects,
       certificateDays: () => daysUntil(expiresAt, context.now()),
     });
+    if (waits) answer.resume();
     context.step = "reading the answer";
     const issueInBody = await wanted.reading(answer, context);
+    connection.close();
     const latencyMs = since(startedAt);
     mustHold(await issueInBody());
     await mustFulfil({ latency: () => latencyMs });
