@@ -13,11 +13,12 @@ import { join } from "node:path";
 import type { Client } from "../support/appliance.ts";
 import { binary, freePort, untilHealthy } from "../support/binary.ts";
 import { clientHistory } from "../support/client-history.ts";
+import { inbox } from "../support/inbox.ts";
 import { isLinearizable, memberships, timelineOf } from "../support/linearizability.ts";
 import { machine, succeeded } from "../support/outside.ts";
 import { leaderOf, type RqliteNode, startCluster } from "../support/rqlite.ts";
 import { randomFrom } from "../support/seeded.ts";
-import { wrongRows } from "./invariants.ts";
+import { wrongAlerts, wrongRows } from "./invariants.ts";
 
 /** Service is back so soon after the worst that leaves a majority, or after the majority is back. */
 const resumeMs = 5_000;
@@ -27,6 +28,8 @@ const hopelessMs = 60_000;
 const stopMs = 10_000;
 /** All nodes of the database have applied everything so soon after the last write. */
 const settledMs = 15_000;
+/** What failed to be sent is sent again by then. */
+const arriveMs = 120_000;
 /** One history: what is checked as a whole. */
 const roundMs = 20_000;
 
@@ -44,6 +47,7 @@ async function serverOn(database: string) {
   let running: Bun.Subprocess | null = null;
   return {
     ...box,
+    url,
     run: (args: string[]) => succeeded(box.run(args, { env })),
     isUp: () => running !== null,
     async start() {
@@ -103,6 +107,7 @@ export async function soakCluster({ minutes, seed, say }: Soak): Promise<Record<
     history: [] as string[],
     resumed: [] as string[],
     content: [] as string[],
+    alerts: [] as string[],
   };
   const counts: Record<string, number> = {};
   const count = (what: string, more = 1) => void (counts[what] = (counts[what] ?? 0) + more);
@@ -121,6 +126,54 @@ export async function soakCluster({ minutes, seed, say }: Soak): Promise<Record<
   copyFileSync(join(first.dataDir, "secret.key"), join(second.dataDir, "secret.key"));
   for (const server of servers) await server.start();
   const clients = servers.map((server) => server.client(key));
+
+  await using hook = await inbox();
+  /** What each monitor's alerts must be in the end. */
+  const changes = new Map<string, string[]>();
+  let areJobsOver = false;
+  const pauses = randomFrom(seed + 2);
+  const made = async (noun: string, body: object): Promise<any> => {
+    const headers = { "Idempotency-Key": crypto.randomUUID() };
+    for (;;) {
+      const client = clients[Math.floor(pauses() * clients.length)];
+      const asked = client?.("POST", `/api/v1/${noun}`, { body, headers }).catch(() => null);
+      const answer = await asked;
+      if (answer?.status === 201) return answer.json.data;
+      await Bun.sleep(100);
+    }
+  };
+  /** Resolves when a server has acknowledged it. */
+  const reported = async (path: string, status: string) => {
+    for (;;) {
+      const { url } = servers[Math.floor(pauses() * servers.length)] ?? first;
+      const answer = await fetch(`${url}${path}?status=${status}`).catch(() => null);
+      await answer?.text().catch(() => "");
+      if (answer?.ok === true) return count("reports");
+      if (answer !== null && answer.status !== 503)
+        found("answers", `A report was answered with ${answer.status}.`);
+      await Bun.sleep(100);
+    }
+  };
+  /** Reports its changes one after the other; each of a few monitors in turn, which do not flap then. */
+  const job = async (part: number, alertChannelIds: string[]) => {
+    for (let number = 0; !areJobsOver; number++) {
+      const name = `Job ${part}.${number}`;
+      const body = { type: "push", name, interval: 86_400, retries: 0, alertChannelIds };
+      const { id, pushUrl } = await made("monitors", body);
+      const told: string[] = [];
+      changes.set(id, told);
+      for (const status of ["up", "down", "up", "down", "up"]) {
+        if (areJobsOver) break;
+        await reported(new URL(pushUrl).pathname, status);
+        if (told.length > 0 || status === "down") told.push(`monitor.${status}`);
+        await Bun.sleep(200 + pauses() * 2_000);
+      }
+    }
+  };
+  const webhook = { type: "webhook", name: "Inbox", url: hook.at("/hook"), incidents: false };
+  const channel = (await made("alert-channels", webhook)).id as string;
+  const jobs = Array.from({ length: 8 }, (_, part) => job(part, [channel]));
+  const ofMonitors = () => hook.arrived().filter(({ type }) => type.startsWith("monitor."));
 
   const probe = async (): Promise<boolean> => {
     const [client = clients[0]] = clients.filter((_, i) => servers[i]?.isUp());
@@ -212,6 +265,13 @@ export async function soakCluster({ minutes, seed, say }: Soak): Promise<Record<
       if (!sets.every(({ moves, initial }) => isLinearizable(moves, memberships(initial))))
         found("history", "The moves among groups have no order that explains every answer.");
     }
+    areJobsOver = true;
+    await Promise.all(jobs);
+    const arriveBy = performance.now() + arriveMs;
+    while (wrongAlerts(ofMonitors(), changes).length > 0 && performance.now() < arriveBy)
+      await Bun.sleep(200);
+    for (const text of wrongAlerts(ofMonitors(), changes)) found("alerts", text);
+    count("alerts", ofMonitors().length);
     for (const server of servers) await server.stop("SIGTERM");
     for (const text of await wrongContents(databases)) found("content", text);
   } catch (error) {
@@ -233,6 +293,8 @@ export async function soakCluster({ minutes, seed, say }: Soak): Promise<Record<
     "updates and moves are linearizable: nothing acknowledged is lost or applied twice (P34)":
       checks.history,
     [`service resumes within ${resumeMs} ms`]: checks.resumed,
+    "alerts: none missing, none out of order, none under two ids, none made up (P3, P5)":
+      checks.alerts,
     "each node of the database has the same content, and it is whole": checks.content,
   };
 }
