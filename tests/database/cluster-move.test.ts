@@ -1,12 +1,14 @@
 import { afterEach, describe, expect, test } from "bun:test";
-import { copyFileSync, existsSync, readdirSync, writeFileSync } from "node:fs";
+import { copyFileSync, existsSync, readdirSync, truncateSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { createOrganization, listOrganizations } from "../../src/accounts/organizations/service.ts";
 import { assets } from "../../src/core/assets.ts";
+import { mostBytesForSeveral, replaceAll } from "../../src/database/cluster-image.ts";
 import { exportFromCluster, importToCluster } from "../../src/database/cluster-move.ts";
 import { type Content, contentOf, differences } from "../../src/database/content.ts";
 import { openDataDirectory } from "../../src/database/data-directory.ts";
 import { openData } from "../../src/database/data.ts";
+import { rqliteClient } from "../../src/database/rqlite-client.ts";
 import { restore } from "../../src/database/restore.ts";
 import { migrationsBefore } from "../support/migration-folder.ts";
 import {
@@ -123,6 +125,16 @@ describe.skipIf(!hasRqlite)("moving to a cluster and back", () => {
     // Nothing is sealed yet: still no other key is taken for that of the data.
     const stranger = await refusal(openData({ dataDir: newDirectory(), database }, usual));
     expect(stranger?.message).toContain("secret.key is missing");
+
+    // More than their log takes, which would end with a leader that has lost the lead.
+    const image = join(newDirectory(), "large.db");
+    writeFileSync(image, "");
+    truncateSync(image, mostBytesForSeveral + 1);
+    const large = { image, wanted: before, before: image };
+    expect(await refusal(replaceAll(rqliteClient(addressOf(...cluster)), large))).toMatchObject({
+      code: "DATA_UNUSABLE",
+      message: expect.stringContaining("several nodes take at most 268 MB at once"),
+    });
 
     const back = directoryWithKeyOf(directory);
     await moveDown(back, ...cluster);
