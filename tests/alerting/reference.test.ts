@@ -124,7 +124,7 @@ test("channels get what the rules of alerting say, whatever happens", async () =
   const actions = fc.array(action, { minLength: 1, maxLength: 40, size: "max" });
   await fc.assert(
     fc.asyncProperty(actions, (all) => asTheRulesSay(...all)),
-    { numRuns: 150, interruptAfterTimeLimit: 50_000 },
+    { numRuns: 100, interruptAfterTimeLimit: 50_000 },
   );
 });
 
@@ -198,6 +198,6 @@ test("the rules tell what their words say, over many courses of a monitor", () =
         wanted.map((one) => `${one.at} ${one.channel} ${one.type}`).toSorted(),
       );
     }),
-    { numRuns: 5_000, interruptAfterTimeLimit: 30_000 },
+    { numRuns: 3_000, interruptAfterTimeLimit: 30_000 },
   );
 });

@@ -1,6 +1,6 @@
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
-import { cpSync, existsSync, readFileSync, rmSync, statSync } from "node:fs";
+import { cpSync, existsSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { binary, signalbox } from "../support/binary.ts";
 import { inbox } from "../support/inbox.ts";
@@ -196,6 +196,16 @@ test("a backup under a passphrase is made and restored with it, by a file, a var
   ).toMatchObject({ exitCode: 2 });
 });
 
+/** Every file below a directory, and what is in it. */
+function contentOf(directory: string): string {
+  const names = readdirSync(directory, { recursive: true, encoding: "utf8" }).toSorted();
+  const hashes = names.map((name) => {
+    const path = join(directory, name);
+    return statSync(path).isFile() ? `${name} ${Bun.hash(readFileSync(path))}` : name;
+  });
+  return hashes.join("\n");
+}
+
 /** What a restore changes the disk with. */
 const calls = ["mkdir", "write", "pwrite64", "fsync", "rename", "link", "unlink", "unlinkat"];
 
@@ -216,6 +226,8 @@ testWith(
     const args = ["restore", file, "--key", join(fresh.dataDir, "secret.key"), "--data-dir"];
     const dataDir = join(old.directory, "trial");
     const outcomes: Record<string, number> = {};
+    /** What the doctor found, by what lay there: most kills leave the same. */
+    const judged = new Map<string, Map<string, string>>();
     for (const call of calls)
       for (let when = 1; ; when++) {
         cpSync(old.dataDir, dataDir, { recursive: true });
@@ -229,11 +241,15 @@ testWith(
         const ask = async (command: string[]) =>
           JSON.parse((await signalbox([...command, "--json", "--data-dir", dataDir])).stdout);
         const slugs = (await ask(["orgs", "list"])).map(({ slug }: { slug: string }) => slug);
-        const found = new Map<string, string>(
-          (await ask(["doctor", "--offline"])).map(
-            ({ subject, verdict }: Record<string, string>) => [subject, verdict],
-          ),
-        );
+        const content = contentOf(dataDir);
+        const found: Map<string, string> =
+          judged.get(content) ??
+          new Map(
+            (await ask(["doctor", "--offline"])).map(
+              ({ subject, verdict }: Record<string, string>) => [subject, verdict],
+            ),
+          );
+        judged.set(content, found);
         const verdicts = ["integrity", "references", "secrets"].map((name) => found.get(name));
         expect([call, when, verdicts, found.has("restore")]).toEqual([
           call,

@@ -7,6 +7,7 @@ import type { Page } from "playwright-core";
 import { flawsOfLooks } from "../support/admin-looks.ts";
 import { adminWorld, owner, ownFaults, visitAs } from "../support/admin-world.ts";
 import { describeInChromium, screenshots, violations } from "../support/browsing.ts";
+import { until } from "../support/journeys.ts";
 import { mailServer } from "../support/mail-server.ts";
 
 const sections = {
@@ -58,7 +59,7 @@ describeInChromium("the settings", (browser) => {
     const { page } = open;
     for (const [section, ready] of Object.entries(sections)) {
       await page.setViewportSize({ width: 1440, height: 1000 });
-      await page.goto(`${world.url}/settings/${section}`);
+      await page.locator(`nav a[href="/settings/${section}"]`).first().click();
       await page.getByText(ready).first().waitFor();
       const issues = await flawsOfLooks(page, `settings-${section}`);
       expect([section, issues]).toEqual([section, []]);
@@ -134,8 +135,10 @@ describeInChromium("the settings", (browser) => {
     expect((await world.ask("GET", "/api/v1/settings")).smtp).toMatchObject({ port: smtp.port });
     await page.getByRole("button", { name: "Remove" }).click();
     await page.getByRole("button", { name: /Undo/ }).click();
-    await page.getByLabel("Host").waitFor();
-    expect(await page.getByLabel("Host").inputValue()).toBe(smtp.host);
+    await until(
+      () => page.getByLabel("Host").inputValue(),
+      (host) => host === smtp.host,
+    );
     expect(ownFaults(open.faults)).toEqual([]);
   });
 

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { testAppliance } from "../support/appliance.ts";
 import { publisher } from "../support/subscribing.ts";
-import { addressOf, newBrowser } from "../support/visiting.ts";
+import { addressOf, newBrowser, person, quickHash } from "../support/visiting.ts";
 import { listed, visitor } from "../support/visitor.ts";
 
 type Try = (address: string) => Promise<{ status: number; headers: Headers }>;
@@ -53,8 +53,11 @@ const surfaces: [string, number, number, (appliance: Appliance, header: string) 
     "wrong passwords",
     10,
     401,
-    (appliance, header) => (address) =>
-      newBrowser(appliance, address, header).signIn("nobody@team.example", "wrong password"),
+    (appliance, header) => {
+      const owner = person(appliance, appliance.ours.id, "owner");
+      return async (address) =>
+        newBrowser(appliance, address, header).signIn((await owner).email, "wrong password");
+    },
   ],
   [
     "wrong set-up tokens",
@@ -95,6 +98,9 @@ for (const { way, settings, header } of ways) {
     const { id } = await made.monitor({ name: "Shop" });
     const page = { visibility: "password", password: "correct horse battery" };
     await made.page({ slug: "locked", sections: [listed("All", id)], ...page });
+    made.database.run("UPDATE status_pages SET password_hash = ? WHERE slug = 'locked'", [
+      quickHash,
+    ]);
     const attempt: Try = (address) =>
       made.get("/status/locked", {
         method: "POST",

@@ -43,9 +43,11 @@ test("no spelling of any path, by any method, gives a 5xx or a stack, with a key
   for (const path of everyPath(made.app.routes))
     for (const spelling of spellingsOf(path)) {
       made.time.now += 1_000;
-      const { cookie } = await signedInVisitor(made, owner.id);
-      const page = { ...stranger, Cookie: cookie, "Sec-Fetch-Site": "same-origin" };
-      const credentials = path.startsWith("/dashboard") ? page : key;
+      const page = async () => {
+        const { cookie } = await signedInVisitor(made, owner.id);
+        return { ...stranger, Cookie: cookie, "Sec-Fetch-Site": "same-origin" };
+      };
+      const credentials = path.startsWith("/dashboard") ? await page() : key;
       for (const method of everyMethod)
         for (const headers of [stranger, credentials])
           issues.push(...(await flawsOf(made.app.handle, method, spelling, headers)));

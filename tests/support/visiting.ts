@@ -7,7 +7,7 @@ import type { Client, TestAppliance } from "./appliance.ts";
 
 export const password = "a long enough password";
 /** A hash of it that is quick to compare with, unlike those that the product makes. */
-const quickHash =
+export const quickHash =
   "$argon2id$v=19$m=64,t=1,p=1$BwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwc$+xnu9oqXXTR+j6z/nGPmYEZ5kDSxSkiPqhMXWH1A8XY";
 /** One as the product makes it, for tests of what the work of comparing does. */
 export const usualHash =
