@@ -369,6 +369,47 @@ describeInChromium("the Monitors page", (browser) => {
     expect(open.faults).toEqual([]);
   });
 
+  test("the palette finds groups, addresses, tags and themes; keys work from anywhere, and the last thing is undone", async () => {
+    const { id } = await world.ask("POST", "/api/v1/incidents", { title: "Slow mails" });
+    await using open = await world.open(browser, "/incidents");
+    const { page } = open;
+    const option = (name: string | RegExp) => page.getByRole("option", { name });
+    const type = async (text: string) => {
+      await page.keyboard.press("Control+k");
+      await page.keyboard.type(text);
+    };
+    await page.getByRole("button", { name: "Search or jump to" }).click();
+    await page.keyboard.type("resolve slow");
+    await option("Resolve Slow mails").waitFor();
+    await page.keyboard.press("Enter");
+    await page.getByText("Resolved Slow mails").waitFor();
+    await page.keyboard.press("Control+z");
+    await page.getByText("Resolved Slow mails").waitFor({ state: "detached" });
+    expect((await world.ask("GET", `/api/v1/incidents/${id}`)).status).toBe("investigating");
+    await type("prodction");
+    await option(/Production Group/).waitFor();
+    await page.keyboard.press("Escape");
+    await type("/web-shop");
+    await option(/Web shop Monitor/).waitFor();
+    await page.keyboard.press("Escape");
+    await type("theme dark");
+    await option("Theme: Dark").waitFor();
+    await page.keyboard.press("Escape");
+    await type("tag eu");
+    await option(/Tag: eu/).waitFor();
+    await page.keyboard.press("Enter");
+    await page.waitForURL(/\/monitors\?tag=eu/);
+    await rowOf(page, "Checkout").hover();
+    await page.keyboard.press("x");
+    await page.getByText("1 monitor selected").waitFor();
+    await page.keyboard.press("j");
+    await page.locator(":focus", { hasText: "Web shop" }).waitFor();
+    await page.keyboard.press("k");
+    await page.locator(":focus", { hasText: "Checkout" }).waitFor();
+    await world.ask("POST", `/api/v1/incidents/${id}/resolve`);
+    expect(open.faults).toEqual([]);
+  });
+
   test("without the server pages open, and what was done waits for it", async () => {
     await using open = await world.open(browser, "/");
     const { page } = open;

@@ -4,6 +4,7 @@ import type { UseQueryResult } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { problemCount } from "../data/problems.ts";
+import { palette } from "./dialogs.ts";
 import { Icon } from "./icons.tsx";
 
 /** Title and actions at the top of every page; `crumbs` lead back. */
@@ -41,10 +42,29 @@ export function PageHeader({
           {icon}
           <span>{title}</span>
         </h1>
-        <div className="page-actions">{children}</div>
+        <div className="page-actions">
+          <SearchField isNarrow={crumbs.length > 0} />
+          {children}
+        </div>
       </div>
       {below !== undefined && <div className="page-below">{below}</div>}
     </header>
+  );
+}
+
+/** Opens the palette; beside the actions of a record its sign alone, where there is little room. */
+function SearchField({ isNarrow }: { isNarrow: boolean }) {
+  return (
+    <button
+      type="button"
+      className={`search-jump ${isNarrow ? "search-narrow" : ""}`}
+      aria-label="Search or jump to"
+      onClick={() => palette.set(true)}
+    >
+      <Icon name="search" size={15} />
+      <span>Search or jump to…</span>
+      <KeyHint keys="modK" />
+    </button>
   );
 }
 

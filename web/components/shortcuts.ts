@@ -30,7 +30,7 @@ const active = new Set<{ readonly current: Shortcuts }>();
 function onKey(event: KeyboardEvent) {
   const name = nameOf(event);
   if (event.defaultPrevented || covered) return;
-  if (typing(event.target) && !name.startsWith("mod+")) return;
+  if (typing(event.target) && (!name.startsWith("mod+") || name === "mod+z")) return;
   const sequence = Date.now() - firstAt < 1_000 ? `${first} ${name}` : name;
   first = name;
   firstAt = Date.now();
@@ -43,7 +43,7 @@ function onKey(event: KeyboardEvent) {
 window.addEventListener("keydown", look, { capture: true });
 window.addEventListener("keydown", onKey);
 
-/** Shortcuts of what is on the page; never while somebody types, except those with a modifier. */
+/** Shortcuts of what is on the page; never while somebody types, except those with a modifier that fields have no use for. */
 export function useShortcuts(shortcuts: Shortcuts) {
   const latest = useRef(shortcuts);
   latest.current = shortcuts;

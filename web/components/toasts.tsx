@@ -74,15 +74,16 @@ export function withUndo(
     life: undoMs,
     action: {
       label: "Undo",
-      do() {
-        if (!open) return;
-        end();
-        restore();
-      },
+      do: undo,
     },
   });
-  const forget = undoable(finish);
+  const forget = undoable({ finish, undo });
   window.addEventListener("pagehide", finish);
+  function undo() {
+    if (!open) return;
+    end();
+    restore();
+  }
   function end() {
     open = false;
     clearTimeout(timer);

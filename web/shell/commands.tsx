@@ -1,3 +1,4 @@
+import { useMantineColorScheme } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useAlertChannels } from "../data/alert-channels.ts";
 import { dataOf, v1 } from "../data/client.ts";
@@ -9,12 +10,14 @@ import { useStatusPages } from "../data/status-pages.ts";
 import { type Dialog, openDialog } from "../components/dialogs.ts";
 import type { IconName } from "../components/icons.tsx";
 import { StateIcon } from "../components/state-icon.tsx";
-import { notifyError, notify } from "../components/toasts.tsx";
+import { notifyError, notify, withUndo } from "../components/toasts.tsx";
 import { testFromList } from "../pages/alert-channels/actions.ts";
+import { useWindows } from "../pages/maintenance/data.ts";
 import { addMonitor, pauseMonitor } from "../pages/monitors/actions.ts";
 import { targetOf } from "../pages/monitors/quick-add.ts";
 import { sections } from "../pages/settings/sections.ts";
 import { addressOf } from "../pages/status-pages/labels.tsx";
+import { themes } from "./person-menu.tsx";
 import { useNavigationItems } from "./navigation-items.ts";
 import type { Command } from "./palette-rules.ts";
 import { useOrganizationSwitch } from "./switching.ts";
@@ -35,11 +38,21 @@ export function useCommands(
   const { data: overview } = useOverview();
   const { data: channels = [] } = useAlertChannels();
   const { data: pages = [] } = useStatusPages();
+  const { setColorScheme } = useMantineColorScheme();
   const { data: open } = useQuery(
     pageQuery([...listKey("incident"), "open"], (options) =>
       v1.incidents.get({ query: { open: "true", per_page: 20 }, ...options }),
     ),
   );
+  // All of them would be many: what was typed is looked for on the server.
+  const q = text.trim();
+  const { data: past } = useQuery({
+    ...pageQuery([...listKey("incident"), "over", "found", q], (options) =>
+      v1.incidents.get({ query: { open: "false", per_page: 10, q }, ...options }),
+    ),
+    enabled: q.length > 2,
+  });
+  const { data: windows = [] } = useWindows(undefined, q.length > 1);
   const items = useNavigationItems();
   const { mayWrite, may, organization, organizations } = useSignedIn();
   const switchTo = useOrganizationSwitch();
@@ -89,11 +102,14 @@ export function useCommands(
         hint: "Organization",
       });
   add("Shortcuts", "keyboard", onHelp, { hint: "?", common: true });
+  for (const { value, label, icon } of themes)
+    add(`Theme: ${label}`, icon, () => setColorScheme(value), { key: `theme ${value}` });
 
   for (const monitor of overview?.monitors ?? []) {
     const { id, name, status, paused } = monitor;
     const icon = <StateIcon state={status} />;
-    add(name, icon, () => goTo(`/monitors/${id}`), { key: id, hint: "Monitor" });
+    const keywords = [monitor.target ?? "", ...monitor.tags].join(" ");
+    add(name, icon, () => goTo(`/monitors/${id}`), { key: id, hint: "Monitor", keywords });
     if (acts)
       add(
         `${paused ? "Resume" : "Pause"} ${name}`,
@@ -105,6 +121,24 @@ export function useCommands(
         { key: `pause ${id}` },
       );
   }
+  for (const { id, name, tags } of overview?.groups ?? [])
+    add(name, "folder", () => goTo(`/monitors?q=${encodeURIComponent(name)}`), {
+      key: id,
+      hint: "Group",
+      keywords: tags.join(" "),
+    });
+  const tags = [...(overview?.monitors ?? []), ...(overview?.groups ?? [])].flatMap(
+    (one) => one.tags,
+  );
+  for (const tag of new Set(tags))
+    add(`Tag: ${tag}`, "tag", () => goTo(`/monitors?tag=${encodeURIComponent(tag)}`), {
+      key: `tag ${tag}`,
+      hint: "Tag",
+    });
+  for (const { id, title } of windows)
+    add(title, "calendar", () => goTo(`/maintenance/${id}`), { key: id, hint: "Maintenance" });
+  for (const { id, title } of past?.data ?? [])
+    add(title, "check", () => goTo(`/incidents/${id}`), { key: id, hint: "Resolved incident" });
   for (const { id, title } of open?.data ?? []) {
     add(title, "warning", () => goTo(`/incidents/${id}`), { key: id, hint: "Incident" });
     if (mayWrite)
@@ -130,8 +164,10 @@ export function useCommands(
   return commands;
 }
 
-function resolve(id: string, title: string) {
-  dataOf(v1.incidents({ id }).resolve.post())
-    .then(() => notify(`Resolved: ${title}`))
-    .catch(notifyError);
-}
+/** Everybody is told of it only once it can't be taken back any more. */
+const resolve = (id: string, title: string) =>
+  withUndo(`Resolved ${title}`, {
+    hide: () => {},
+    restore: () => {},
+    commit: () => dataOf(v1.incidents({ id }).resolve.post()),
+  });

@@ -8,29 +8,53 @@ export type Command = {
   hint?: string;
   icon: IconName | ReactElement;
   run: () => void;
+  /** What else it is found by: an address, tags, a group. */
+  keywords?: string;
   /** Shown although nothing was typed yet. */
   common?: boolean;
 };
 
 const most = 30;
 
-/** How well a label answers what was typed: 0 not at all, more is better. */
-function scoreOf(label: string, text: string): number {
-  const found = label.toLowerCase();
+/** Without what people leave out when they type: case, and the marks of letters. */
+const plain = (text: string) =>
+  text.toLowerCase().replace(/ß/g, "ss").normalize("NFKD").replace(/\p{M}/gu, "");
+
+/** How well a command answers what was typed: 0 not at all, more is better. */
+function scoreOf({ label, keywords = "" }: Command, text: string): number {
+  const [found, others] = [plain(label), plain(keywords)];
   let score = 1;
-  for (const word of text.toLowerCase().split(/\s+/).filter(Boolean)) {
-    const at = found.indexOf(word);
-    if (at === -1) return 0;
-    score += at === 0 ? 3 : /[^\p{L}\p{N}]/u.test(found[at - 1] ?? "") ? 2 : 1;
+  for (const word of plain(text).split(/\s+/).filter(Boolean)) {
+    const part =
+      inside(found, word) || (others.includes(word) ? 0.75 : 0) || scattered(found, word);
+    if (part === 0) return 0;
+    score += part;
   }
   return score;
+}
+
+function inside(found: string, word: string): number {
+  const at = found.indexOf(word);
+  if (at === -1) return 0;
+  return at === 0 ? 3 : /[^\p{L}\p{N}]/u.test(found[at - 1] ?? "") ? 2 : 1;
+}
+
+/** All its letters in their order, from the beginning of a word on and close to one another: `chkout` finds `Checkout`. */
+function scattered(found: string, word: string): number {
+  if (word.length < 3) return 0;
+  for (const { index } of found.matchAll(/(?<![\p{L}\p{N}])[\p{L}\p{N}]/gu)) {
+    let at = index - 1;
+    const fits = [...word].every((letter) => (at = found.indexOf(letter, at + 1)) !== -1);
+    if (found[index] === word[0] && fits && at - index < word.length * 2) return 0.25;
+  }
+  return 0;
 }
 
 /** The best first; without a text only what is common. */
 export function ranked(commands: readonly Command[], text: string): Command[] {
   if (text.trim() === "") return commands.filter(({ common }) => common).slice(0, most);
   return commands
-    .map((command) => ({ command, score: scoreOf(command.label, text) }))
+    .map((command) => ({ command, score: scoreOf(command, text) }))
     .filter(({ score }) => score > 0)
     .sort((one, other) => other.score - one.score)
     .slice(0, most)

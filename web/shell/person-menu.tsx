@@ -9,7 +9,8 @@ import { notifyError } from "../components/toasts.tsx";
 import { onPhones, useNavigationItems } from "./navigation-items.ts";
 import { useOrganizationSwitch } from "./switching.ts";
 
-const schemes: { value: "light" | "dark" | "auto"; label: string; icon: IconName }[] = [
+/** Also in the palette. */
+export const themes: { value: "light" | "dark" | "auto"; label: string; icon: IconName }[] = [
   { value: "light", label: "Light", icon: "sun" },
   { value: "dark", label: "Dark", icon: "moon" },
   { value: "auto", label: "System", icon: "screen" },
@@ -72,7 +73,7 @@ export function PersonMenu({ onHelp }: { onHelp: () => void }) {
           Wall view
         </MenuItem>
         <Menu.Label>Theme</Menu.Label>
-        {schemes.map(({ value, label, icon }) => (
+        {themes.map(({ value, label, icon }) => (
           <Menu.Item
             key={value}
             leftSection={<Icon name={icon} />}

@@ -5,9 +5,11 @@ import { followLive } from "../data/live.ts";
 import { useOverallState } from "../data/overview.ts";
 import { useProblemCount } from "../data/problems.ts";
 import { useSession, useSignedIn } from "../data/session.ts";
+import { undoLast } from "../data/undoable.ts";
 import { palette } from "../components/dialogs.ts";
 import { useFavicon } from "../components/mark.tsx";
 import { useShortcuts } from "../components/shortcuts.ts";
+import { notify } from "../components/toasts.tsx";
 import { Zone } from "../components/time.tsx";
 import { ConnectionBanner, WrongCodes } from "./banners.tsx";
 import { Dialogs } from "./dialogs.tsx";
@@ -35,6 +37,7 @@ function Frame() {
   const shortcuts = useMemo(
     () => ({
       "mod+k": () => palette.set(true),
+      "mod+z": () => void (undoLast() || notify("There is nothing to undo")),
       "?": () => setHelping(true),
       ...Object.fromEntries(items.map(({ to, keys }) => [keys, () => void navigate({ href: to })])),
     }),

@@ -10,9 +10,9 @@ const ofPages: Section[] = [
     keys: [
       ["N", "Create monitor"],
       ["/", "Search"],
-      ["↑ ↓", "Next or previous row"],
+      ["↑ ↓", "Next or previous row, also J and K"],
       ["Enter", "Open, or collapse a group"],
-      ["X", "Select"],
+      ["X", "Select, also the row under the pointer"],
       ["P", "Pause or resume"],
       ["M", "Mute or unmute"],
       ["E", "Edit"],
@@ -54,7 +54,7 @@ export function ShortcutSheet({ opened, onClose }: { opened: boolean; onClose: (
   ]);
   const everywhere: Section = {
     title: "Everywhere",
-    keys: [["modK", "Search and commands"], ["?", "Shortcuts"], ...pages],
+    keys: [["modK", "Search and commands"], ["modZ", "Undo"], ["?", "Shortcuts"], ...pages],
   };
   return (
     <Modal opened={opened} onClose={onClose} title="Shortcuts" size="lg">

@@ -3,7 +3,7 @@ import { useNavigate } from "@tanstack/react-router";
 import { useWindowVirtualizer } from "@tanstack/react-virtual";
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { openDialog } from "../../components/dialogs.ts";
-import { isSecondKey } from "../../components/shortcuts.ts";
+import { isSecondKey, useShortcuts } from "../../components/shortcuts.ts";
 import { notify } from "../../components/toasts.tsx";
 import { muteMonitor, pauseMonitor, stepGroup, stepMonitor } from "./actions.ts";
 import { dragOver, drop } from "./dragging.ts";
@@ -16,6 +16,7 @@ import type { Item } from "./rows.ts";
 const heights = { head: 41, row: 44, "empty-group": 44 };
 const phone = { query: "(max-width: 760px)", row: 76 };
 const gap = 12;
+const steps: Record<string, 1 | -1> = { ArrowDown: 1, j: 1, ArrowUp: -1, k: -1 };
 
 /** Folders and rows as one long list, of which only what is in sight is drawn. */
 export function MonitorList({
@@ -32,6 +33,7 @@ export function MonitorList({
   const [current, setCurrent] = useState<string | null>(null);
   const navigate = useNavigate();
   const focusing = useRef<string | null>(null);
+  const hovered = useRef<string | null>(null);
   const narrow = useMediaQuery(phone.query, undefined, { getInitialValueInEffect: false });
   const rowHeight = narrow ? phone.row : heights.row;
   useEffect(() => {
@@ -88,7 +90,7 @@ export function MonitorList({
     if (item === undefined || event.metaKey || event.ctrlKey || isSecondKey()) return;
     // Fields and buttons inside a row keep their own keys.
     if (!(event.target as HTMLElement).matches("[data-item-focus]")) return;
-    const step = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0;
+    const step = steps[event.key] ?? 0;
     const done = step === 0 ? command(event.key.toLowerCase(), item) : move(step, at, item);
     if (done) event.preventDefault();
 
@@ -103,6 +105,24 @@ export function MonitorList({
       return true;
     }
   }
+
+  /** From anywhere on the page: to where one was, or below or above what the pointer is on. */
+  const enter = (step: 1 | -1) => () => {
+    const from = hovered.current ?? active;
+    const at = items.findIndex(({ key }) => key === from);
+    const next = items[hovered.current === null ? at : at + step] ?? items[at];
+    if (next !== undefined) focus(next.key);
+  };
+  useShortcuts({
+    ArrowDown: enter(1),
+    j: enter(1),
+    ArrowUp: enter(-1),
+    k: enter(-1),
+    x: () => {
+      const item = items.find(({ key }) => key === hovered.current);
+      if (item?.kind === "row" && mayWrite) selection.toggle(item.monitor.id);
+    },
+  });
 
   function shift(item: Item, step: 1 | -1) {
     if (item.kind === "row") stepMonitor(item.monitor.id, step);
@@ -160,6 +180,8 @@ export function MonitorList({
               role="listitem"
               className={`item item-${item.kind} ${item.last ? "item-last" : ""}`}
               style={{ height: size, transform: `translateY(${start - top}px)` }}
+              onPointerEnter={() => (hovered.current = item.key)}
+              onPointerLeave={() => (hovered.current = null)}
               onDragOver={(event) => dragOver(event, item)}
               onDrop={(event) => drop(event, items, index)}
             >

@@ -3,16 +3,10 @@ import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useEffect, useMemo, useRef, useState } from "react";
 import { useOverview } from "../../data/overview.ts";
 import { useSignedIn } from "../../data/session.ts";
-import { openDialog, palette } from "../../components/dialogs.ts";
+import { openDialog } from "../../components/dialogs.ts";
 import { Icon } from "../../components/icons.tsx";
 import { MenuItem, MoreActions } from "../../components/menus.tsx";
-import {
-  CreateButton,
-  EmptyState,
-  KeyHint,
-  LoadFailed,
-  PageHeader,
-} from "../../components/page.tsx";
+import { CreateButton, EmptyState, LoadFailed, PageHeader } from "../../components/page.tsx";
 import { useShortcuts } from "../../components/shortcuts.ts";
 import { NeedsAttention } from "./attention.tsx";
 import { BulkBar } from "./bulk-bar.tsx";
@@ -51,11 +45,6 @@ export function MonitorsPage() {
   return (
     <>
       <PageHeader title="Monitors">
-        <button type="button" className="search-jump" onClick={() => palette.set(true)}>
-          <Icon name="search" size={15} />
-          <span>Search or jump to…</span>
-          <KeyHint keys="modK" />
-        </button>
         {mayWrite && !empty && (
           <>
             <Button className="not-phone" onClick={() => openDialog({ kind: "create-group" })}>
