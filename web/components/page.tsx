@@ -58,7 +58,6 @@ function SearchField({ isNarrow }: { isNarrow: boolean }) {
     <button
       type="button"
       className={`search-jump ${isNarrow ? "search-narrow" : ""}`}
-      aria-label="Search or jump to"
       onClick={() => palette.set(true)}
     >
       <Icon name="search" size={15} />
