@@ -44,7 +44,7 @@ function scattered(found: string, word: string): number {
   if (word.length < 3) return 0;
   for (const { index } of found.matchAll(/(?<![\p{L}\p{N}])[\p{L}\p{N}]/gu)) {
     let at = index - 1;
-    const fits = [...word].every((letter) => (at = found.indexOf(letter, at + 1)) !== -1);
+    const fits = Array.from(word).every((letter) => (at = found.indexOf(letter, at + 1)) !== -1);
     if (found[index] === word[0] && fits && at - index < word.length * 2) return 0.25;
   }
   return 0;
