@@ -2,8 +2,7 @@ import type { Clock } from "../core/clock.ts";
 import { AppError } from "../core/errors.ts";
 import type { ClusterAddress } from "./address.ts";
 import { refusedCredentials, sqlError, unavailable } from "./rqlite-errors.ts";
-import type { DatabaseNode } from "./data-directory.ts";
-import { nodesIn, nodesPath } from "./rqlite-nodes.ts";
+import { knownNodes, nodesPath } from "./rqlite-nodes.ts";
 import type { Parameter } from "./store.ts";
 
 export type Result = {
@@ -68,8 +67,7 @@ export function rqliteClient(
    * the one before it has acknowledged.
    */
   let caughtUp: string | null = null;
-  /** By what nodes call each other: where they are asked. */
-  let names = new Map<string, string>();
+  const known = knownNodes();
   let isLearning = false;
   let turn = 0;
   let hopelessUntil = 0;
@@ -149,7 +147,7 @@ export function rqliteClient(
 
   /** This node passed a request on to the leader: from now on that is asked itself, where it is on the list. */
   function found(host: string, other: string) {
-    const its = names.get(other);
+    const its = known.hostOf(other);
     if (its === undefined) void learn(host);
     else if (hosts.includes(its) && !isSilent(its)) leader = its;
   }
@@ -158,8 +156,7 @@ export function rqliteClient(
     if (isLearning) return;
     isLearning = true;
     try {
-      const all = await nodesIn(await send(host, nodesPath));
-      names = new Map(all.map((node) => [node.raft, node.host]));
+      await known.take(await send(host, nodesPath));
     } catch {
       // Nodes go on passing requests on.
     } finally {
@@ -225,7 +222,7 @@ export function rqliteClient(
     raw,
 
     /** All nodes of the cluster, also those that don't answer. Throws UNAVAILABLE. */
-    nodes: async (): Promise<DatabaseNode[]> => nodesIn(await raw(nodesPath)),
+    nodes: async () => known.take(await raw(nodesPath)),
 
     /**
      * Puts a database in place of all data, which it happens to as a whole or not at all. A node that is alone
@@ -233,14 +230,14 @@ export function rqliteClient(
      * knows whether it happened.
      */
     async load(image: Blob, signal?: AbortSignal): Promise<void> {
-      const all = await nodesIn(await raw(nodesPath));
+      const all = await known.take(await raw(nodesPath));
       const leading = all.find(({ isLeader }) => isLeader)?.host ?? "";
       const path = all.length === 1 ? "/boot" : "/db/load";
       let reason = "";
       for (const host of hosts.toSorted((a, b) => Number(b === leading) - Number(a === leading))) {
         try {
-          const init = { method: "POST", body: image, timeout: false };
-          const response = await send(host, path, { ...init, ...(signal && { signal }) });
+          const init = { method: "POST", body: image, timeout: false, signal: signal ?? null };
+          const response = await send(host, path, init);
           if (response.ok) return;
           throw unavailable(`${response.status} ${(await response.text()).slice(0, 200).trim()}`);
         } catch (error) {

@@ -131,7 +131,8 @@ describe.skipIf(!hasRqlite)("moving to a cluster and back", () => {
     writeFileSync(image, "");
     truncateSync(image, mostBytesForSeveral + 1);
     const large = { image, wanted: before, before: image };
-    expect(await refusal(replaceAll(rqliteClient(addressOf(...cluster)), large))).toMatchObject({
+    const client = rqliteClient(addressOf(...cluster));
+    expect(await refusal(replaceAll(client, large))).toMatchObject({
       code: "DATA_UNUSABLE",
       message: expect.stringContaining("several nodes take at most 268 MB at once"),
     });
@@ -144,6 +145,14 @@ describe.skipIf(!hasRqlite)("moving to a cluster and back", () => {
     const data = openDataDirectory(back, usual);
     expect(data.database.query("pragma user_version").values()).toEqual([[0]]);
     data.close();
+
+    // A machine that is gone is shown where it was.
+    const hosts = cluster.map(({ host }) => host).toSorted();
+    const follower = (await client.nodes()).find(({ isLeader }) => !isLeader)?.host;
+    await cluster.find(({ host }) => host === follower)?.kill();
+    const left = await client.nodes();
+    expect(left.map(({ host }) => host).toSorted()).toEqual(hosts);
+    expect(left.find(({ isReachable }) => !isReachable)?.host).toBe(follower);
   });
 
   test("an import that was cut off after the load is finished by the same command", async () => {
