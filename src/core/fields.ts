@@ -165,6 +165,11 @@ export const EmailAddress = z
   .max(254)
   .meta({ example: "oncall@team.example" });
 
+/** A time that a query names, in Unix milliseconds. */
+export const instant = z.iso
+  .datetime({ offset: true, error: "must be an RFC 3339 time such as 2026-11-20T23:02:00.000Z" })
+  .transform((text) => Date.parse(text));
+
 /** An IANA name: what days and hours mean. */
 export const TimeZone = z
   .string()

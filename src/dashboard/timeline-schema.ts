@@ -1,11 +1,7 @@
 import { z } from "zod";
 import { dayMs, hourMs } from "../core/clock.ts";
-import { Id, Severity, Timestamp } from "../core/fields.ts";
+import { Id, instant, Severity, Timestamp } from "../core/fields.ts";
 import { countUpTo } from "../core/paging.ts";
-
-const instant = z.iso
-  .datetime({ offset: true, error: "must be an RFC 3339 time such as 2026-11-20T23:02:00.000Z" })
-  .transform((text) => Date.parse(text));
 
 const maxPoints = 500;
 

@@ -19,7 +19,7 @@ type Acts = {
     | ("administrator-granted" | "administrator-revoked");
   settings: "updated";
   "status-page": Edit;
-  subscriber: "asked" | "confirmed" | "unsubscribed" | "deleted";
+  subscriber: "added" | "invited" | "asked" | "confirmed" | "unsubscribed" | "deleted";
 };
 
 type Edit = "created" | "updated" | "deleted";

@@ -1,6 +1,6 @@
 import { heartbeatStatuses } from "../../core/statuses.ts";
 import { z } from "zod";
-import { Timestamp } from "../../core/fields.ts";
+import { instant, Timestamp } from "../../core/fields.ts";
 import { countUpTo } from "../../core/paging.ts";
 
 export const HeartbeatStatus = z.enum(heartbeatStatuses).meta({
@@ -34,15 +34,10 @@ export const Heartbeat = z
   });
 export type Heartbeat = z.infer<typeof Heartbeat>;
 
-const instant = z.iso
-  .datetime({ offset: true, error: "must be an RFC 3339 time such as 2026-11-20T23:02:00.000Z" })
-  .transform((text) => Date.parse(text))
-  .optional();
-
 /** A span of time: `from` is part of it, `to` is not. */
 const span = {
-  from: instant.meta({ override: { type: "string", format: "date-time" } }),
-  to: instant.meta({ override: { type: "string", format: "date-time" } }),
+  from: instant.optional().meta({ override: { type: "string", format: "date-time" } }),
+  to: instant.optional().meta({ override: { type: "string", format: "date-time" } }),
 };
 const inOrder = ({ from, to }: { from?: number | undefined; to?: number | undefined }) =>
   from === undefined || to === undefined || from < to;

@@ -6,7 +6,7 @@ import { endpoint } from "../../http/endpoint.ts";
 import { type RequestContext, routesUnder } from "../../http/request-context.ts";
 import type { Services } from "../../http/services.ts";
 import { organizationOf } from "../../http/session.ts";
-import { AuditEntry, AuditQuery, exportFormats } from "./schema.ts";
+import { AuditEntry, AuditFilters, AuditQuery, exportFormats } from "./schema.ts";
 import { downloadAuditLog, listAuditEntries } from "./service.ts";
 
 /** Asks whether whoever sent this may still read the log. */
@@ -46,9 +46,11 @@ export const auditLogRoutes = routesUnder("/audit-log")
       access: "read",
       role: "admin",
       streams: exportFormats.csv,
+      query: AuditFilters,
       summary: "Download the audit log as CSV, oldest first",
       response: z.never(),
-      handle: async ({ scope, ...asked }) => downloadAuditLog(scope, "csv", mayRead(asked)),
+      handle: async ({ scope, query, ...asked }) =>
+        downloadAuditLog(scope, "csv", query, mayRead(asked)),
     }),
   )
   .get(
@@ -57,8 +59,10 @@ export const auditLogRoutes = routesUnder("/audit-log")
       access: "read",
       role: "admin",
       streams: exportFormats.jsonl,
+      query: AuditFilters,
       summary: "Download the audit log as JSON Lines, oldest first",
       response: z.never(),
-      handle: async ({ scope, ...asked }) => downloadAuditLog(scope, "jsonl", mayRead(asked)),
+      handle: async ({ scope, query, ...asked }) =>
+        downloadAuditLog(scope, "jsonl", query, mayRead(asked)),
     }),
   );

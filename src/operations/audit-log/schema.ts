@@ -1,8 +1,41 @@
 import { z } from "zod";
-import { Timestamp } from "../../core/fields.ts";
+import { instant, Timestamp } from "../../core/fields.ts";
 import { pageFields } from "../../core/paging.ts";
+import type { AuditAction, NounOf } from "../../events/catalogue.ts";
 
-export const AuditQuery = z.strictObject(pageFields);
+/** What something can be done to, as an action begins. */
+export const auditNouns = [
+  "monitor",
+  "group",
+  "incident",
+  "maintenance",
+  "alert-channel",
+  "status-page",
+  "subscriber",
+  "person",
+  "invitation",
+  "api-key",
+  "settings",
+  "organization",
+  "backup",
+] as const satisfies NounOf<AuditAction>[];
+
+/** Who can have done it. */
+export const auditActors = ["person", "api-key", "command-line", "monitor", "visitor"] as const;
+
+const filters = {
+  /** Found in the action, the name of whoever did it, and the name of what it was done to. */
+  q: z.string().trim().min(1).max(200).optional(),
+  noun: z.enum(auditNouns).optional(),
+  actor: z.enum(auditActors).optional(),
+  from: instant.optional(),
+  to: instant.optional(),
+};
+
+export const AuditFilters = z.strictObject(filters);
+export type AuditFilters = z.output<typeof AuditFilters>;
+
+export const AuditQuery = z.strictObject({ ...pageFields, ...filters });
 export type AuditQuery = z.output<typeof AuditQuery>;
 
 /** Who changed what, and when; never to which value, which may be secret. */

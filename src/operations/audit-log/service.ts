@@ -1,15 +1,22 @@
 import { timestamp } from "../../core/clock.ts";
 import type { Scope } from "../../events/scope.ts";
 import { page } from "../../core/paging.ts";
-import { type AuditEntry, type AuditQuery, type ExportFormat, exportFormats } from "./schema.ts";
+import {
+  type AuditEntry,
+  type AuditFilters,
+  type AuditQuery,
+  type ExportFormat,
+  exportFormats,
+} from "./schema.ts";
 import { csvHead, lineOf } from "./rules.ts";
 import { countEntries, entriesAfter, type EntryRow, pageOfEntries } from "./store.ts";
 
 /** A page of the organization's audit log, newest first. */
 export async function listAuditEntries({ store, organizationId }: Scope, query: AuditQuery) {
+  const { page: _page, per_page: _size, ...filters } = query;
   const [rows, total] = await Promise.all([
     pageOfEntries(store, organizationId, query),
-    countEntries(store, organizationId),
+    countEntries(store, organizationId, filters),
   ]);
   return page(query, rows.map(shown), total);
 }
@@ -17,14 +24,15 @@ export async function listAuditEntries({ store, organizationId }: Scope, query: 
 /** Entries read at one time. */
 const atOnce = 200;
 
-/** The organization's whole audit log, oldest first, in the lines of a file. */
+/** What the filters leave of the organization's audit log, oldest first, in the lines of a file. */
 export async function* exportedLines(
   { store, organizationId }: Pick<Scope, "store" | "organizationId">,
   format: ExportFormat,
+  filters: AuditFilters = {},
 ): AsyncGenerator<string> {
   if (format === "csv") yield csvHead;
   for (let last = 0; ;) {
-    const rows = await entriesAfter(store, organizationId, last, atOnce);
+    const rows = await entriesAfter(store, organizationId, filters, last, atOnce);
     yield rows.map((row) => lineOf(format, shown(row))).join("");
     last = rows.at(-1)?.seq ?? last;
     if (rows.length < atOnce) return;
@@ -35,10 +43,11 @@ export async function* exportedLines(
 export function downloadAuditLog(
   scope: Scope,
   format: ExportFormat,
+  filters: AuditFilters,
   mayGoOn: () => Promise<boolean>,
 ): Response {
   const encoder = new TextEncoder();
-  const lines = exportedLines(scope, format);
+  const lines = exportedLines(scope, format, filters);
   const body = new ReadableStream<Uint8Array>({
     async pull(controller) {
       if (!(await mayGoOn()))

@@ -186,6 +186,7 @@ async function contentOf(loaded: Loaded, event: NoticedEvent): Promise<NoticeCon
     case "incident.updated":
     case "incident.resolved":
       return incidentContent(loaded, event, event.type);
+    case "subscriber.added":
     case "subscriber.confirmed":
       return null;
     default:

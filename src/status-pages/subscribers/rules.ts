@@ -56,7 +56,14 @@ const noticed = {
   person: false,
   settings: false,
   "status-page": false,
-  subscriber: { asked: false, confirmed: true, unsubscribed: false, deleted: false },
+  subscriber: {
+    added: true,
+    invited: false,
+    asked: false,
+    confirmed: true,
+    unsubscribed: false,
+    deleted: false,
+  },
 } as const satisfies EventTable<boolean>;
 
 export type NoticedEvent = LoggedEvent<TypesWith<typeof noticed, true>>;

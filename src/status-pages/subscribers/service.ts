@@ -143,7 +143,7 @@ export async function addSubscriber(scope: Scope, pageId: string, input: NewSubs
       mustBeWithin(scope, "subscribers", subscribers, countedSubscribers),
       ...(isAsked ? ask(scope, row) : [listenFromNow(organizationId, id, timestamp(now))]),
     ],
-    { action: isAsked ? "subscriber.asked" : "subscriber.confirmed", subjectId: id },
+    { action: isAsked ? "subscriber.invited" : "subscriber.added", subjectId: id },
     shown({ ...row, version: isAsked ? 1 : 2 }),
   );
 }

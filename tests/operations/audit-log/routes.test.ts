@@ -70,3 +70,38 @@ test("it is for admins", async () => {
   const { page } = await member(appliance, "member");
   expect((await page("GET", log)).status).toBe(403);
 });
+
+test("it is searched by who, what and when, and the export holds what was found", async () => {
+  const appliance = await testAppliance();
+  const { page } = await member(appliance, "admin", { name: "Ada" });
+  const { api } = appliance.ours;
+  await made(api, "monitor-groups", { name: "Payments 100%" });
+  appliance.time.now += 3_600_000;
+  const incident = await made(api, "incidents", { title: "Slow payments" });
+  await page("PATCH", `/dashboard/api/v1/incidents/${incident}`, { body: { severity: "major" } });
+  const found = async (query: string) => {
+    const { status, json } = await page("GET", `${log}?${query}`);
+    expect([status, json.meta.total]).toEqual([200, json.data.length]);
+    return json.data.map(({ action }: { action: string }) => action);
+  };
+  expect(await found("noun=incident")).toEqual(["incident.updated", "incident.opened"]);
+  expect(await found("noun=incident&actor=person")).toEqual(["incident.updated"]);
+  expect(await found("q=PAYMENTS")).toEqual([
+    "incident.updated",
+    "incident.opened",
+    "group.created",
+  ]);
+  expect(await found("q=100%25")).toEqual(["group.created"]);
+  expect(await found("q=group.cr")).toEqual(["group.created"]);
+  expect(await found("q=ada&noun=incident")).toEqual(["incident.updated"]);
+  expect(await found("noun=group&to=2026-11-20T10:30:00Z")).toEqual(["group.created"]);
+  expect(await found("noun=group&from=2026-11-20T10:30:00Z")).toEqual([]);
+  for (const query of ["noun=planet", "actor=nobody", "q=", "from=yesterday", "colour=red"])
+    expect([query, (await page("GET", `${log}?${query}`)).status]).toEqual([query, 422]);
+  const lines = (await page("GET", `${log}/export.csv?noun=incident`)).text.trim().split("\r\n");
+  expect(lines.map((line) => line.split(",")[5])).toEqual([
+    "action",
+    "incident.opened",
+    "incident.updated",
+  ]);
+});

@@ -273,7 +273,7 @@ test("every write is in the log of audits and events, without the address", asyn
       .query(`select ${column} from ${table} where ${column} like 'subscriber.%' order by rowid`)
       .values()
       .flat();
-  const expected = ["subscriber.asked", "subscriber.confirmed", "subscriber.deleted"];
+  const expected = ["subscriber.invited", "subscriber.confirmed", "subscriber.deleted"];
   expect(of("audit_entries", "action")).toEqual(expected);
   expect(of("events", "type")).toEqual(expected);
   for (const table of ["audit_entries", "events"])

@@ -1,5 +1,9 @@
 import type { AuditAction, NounOf, VerbOf } from "../../../src/events/catalogue.ts";
-import type { AuditEntry } from "../../../src/operations/audit-log/schema.ts";
+import type {
+  auditActors,
+  AuditEntry,
+  auditNouns,
+} from "../../../src/operations/audit-log/schema.ts";
 
 /** What needs words of its own; `#` stands for what it was done to. */
 const phrases = {
@@ -10,6 +14,7 @@ const phrases = {
   "settings.updated": "changed the settings",
   "incident.opened": "opened the incident #",
   "incident.updated": "posted an update on #",
+  "incident.corrected": "corrected the incident #",
   "incident.reopened": "reopened the incident #",
   "person.signed-in": "signed in",
   "person.signed-out": "signed out",
@@ -29,13 +34,15 @@ const phrases = {
   "person.administrator-granted": "made # an administrator of the appliance",
   "person.administrator-revoked": "removed # as administrator of the appliance",
   "organization.deleted": "deleted an organization",
+  "subscriber.added": "added a subscriber",
+  "subscriber.invited": "asked somebody to confirm a subscription",
   "subscriber.asked": "asked to subscribe",
   "subscriber.confirmed": "confirmed a subscription",
   "subscriber.unsubscribed": "unsubscribed",
   "backup.downloaded": "downloaded a backup of the whole appliance",
   "backup.scheduled": "changed the scheduled backups of the appliance",
   "backup.restored": "restored the whole appliance from a backup",
-} satisfies Partial<Record<AuditAction, string>>;
+} satisfies Partial<Record<AuditAction | "incident.corrected", string>>;
 
 /** The others are put together from noun and verb. */
 type Composed = Exclude<AuditAction, keyof typeof phrases>;
@@ -69,6 +76,31 @@ const actors: Record<string, string> = {
   monitor: "The monitor",
 };
 
+/** What the log can be narrowed to. */
+export const nounLabels: Record<(typeof auditNouns)[number], string> = {
+  monitor: "Monitors",
+  group: "Groups",
+  incident: "Incidents",
+  maintenance: "Maintenance",
+  "alert-channel": "Alert channels",
+  "status-page": "Status pages",
+  subscriber: "Subscribers",
+  person: "People and sign-in",
+  invitation: "Invitations",
+  "api-key": "API keys",
+  settings: "Settings",
+  organization: "Organization",
+  backup: "Backups",
+};
+
+export const actorLabels: Record<(typeof auditActors)[number], string> = {
+  person: "People",
+  "api-key": "API keys",
+  "command-line": "Command line",
+  monitor: "Monitors",
+  visitor: "Visitors",
+};
+
 /** Whose doing it was: a person by name, anything else with what it is. */
 export function actorLabel({ type, name }: AuditEntry["actor"]): string {
   if (type === "command-line") return "The command line";
@@ -76,11 +108,23 @@ export function actorLabel({ type, name }: AuditEntry["actor"]): string {
   return actors[type] === undefined ? name : `${actors[type]} ${name}`;
 }
 
+type Deed = Pick<AuditEntry, "action" | "actor" | "fields">;
+
+/** What was really done: entries of older versions name some deeds after what came of them. */
+function deedOf({ action, actor, fields }: Deed): string {
+  const byHand = actor.type !== "visitor";
+  if (action === "subscriber.confirmed" && byHand) return "subscriber.added";
+  if (action === "subscriber.asked" && byHand) return "subscriber.invited";
+  const isUpdate = fields.length === 0 || fields.includes("status") || fields.includes("message");
+  return action === "incident.updated" && !isUpdate ? "incident.corrected" : action;
+}
+
 /** What was done: the words before the name of what it was done to, that name, and the words after it. */
 export function actionLabel({
-  action,
   subjectName: name,
-}: Pick<AuditEntry, "action" | "subjectName">): [before: string, name: string, after: string] {
+  ...entry
+}: Deed & Pick<AuditEntry, "subjectName">): [before: string, name: string, after: string] {
+  const action = deedOf(entry);
   const [noun = "", verb = ""] = action.split(".");
   const known = (phrases as Record<string, string>)[action];
   if (known !== undefined) {
