@@ -637,7 +637,7 @@ describe("whatever happens", () => {
   test("a case is open as long as its problem lasts and is told, and none once everything is fine", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(action, { minLength: 1, maxLength: 40, size: "max" }), run),
-      { numRuns: 80, interruptAfterTimeLimit: 30_000 },
+      { numRuns: 120, interruptAfterTimeLimit: 30_000 },
     );
   });
 });

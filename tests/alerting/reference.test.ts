@@ -124,7 +124,7 @@ test("channels get what the rules of alerting say, whatever happens", async () =
   const actions = fc.array(action, { minLength: 1, maxLength: 40, size: "max" });
   await fc.assert(
     fc.asyncProperty(actions, (all) => asTheRulesSay(...all)),
-    { numRuns: 100, interruptAfterTimeLimit: 50_000 },
+    { numRuns: 150, interruptAfterTimeLimit: 50_000 },
   );
 });
 
