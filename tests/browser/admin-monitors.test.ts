@@ -369,6 +369,27 @@ describeInChromium("the Monitors page", (browser) => {
     expect(open.faults).toEqual([]);
   });
 
+  test("between phone and desktop the navigation has signs that are named; on a phone everything is two taps away", async () => {
+    await using open = await world.open(browser, "/", { viewport: { width: 768, height: 900 } });
+    const { page } = open;
+    const navigation = page.getByRole("navigation", { name: "Main" });
+    const link = navigation.getByRole("link", { name: /^Alert channels/ });
+    expect((await navigation.boundingBox())?.width).toBe(60);
+    await link.click();
+    await page.getByRole("heading", { name: "Alert channels" }).waitFor();
+    await page.setViewportSize({ width: 390, height: 844 });
+    await navigation.getByRole("link", { name: "Monitors" }).click();
+    await page.getByRole("button", { name: "More actions" }).click();
+    await page.getByRole("menuitem", { name: "Create group" }).click();
+    await page.getByRole("dialog", { name: "Create group" }).waitFor();
+    await page.keyboard.press("Escape");
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+    await page.getByRole("button", { name: /Organization and account/ }).click();
+    await page.getByRole("menuitem", { name: "Status pages" }).click();
+    await page.getByRole("heading", { name: "Status pages", exact: true }).waitFor();
+    expect(open.faults).toEqual([]);
+  });
+
   test("the palette finds groups, addresses, tags and themes; keys work from anywhere, and the last thing is undone", async () => {
     const { id } = await world.ask("POST", "/api/v1/incidents", { title: "Slow mails" });
     await using open = await world.open(browser, "/incidents");

@@ -78,7 +78,7 @@ export const MonitorRow = memo(
           tabIndex={active ? 0 : -1}
           onFocus={() => onFocus(id)}
         >
-          <b>
+          <b title={name}>
             {name}
             {muted && (
               <span className="row-muted" title="Muted">
