@@ -30,7 +30,7 @@ const close = () => {
 };
 const later = (ms, act) => {
   clearTimeout(timer);
-  timer = setTimeout(act, ms);
+  timer = setTimeout(() => act(), ms);
 };
 
 const open = (bar) => {
@@ -95,8 +95,9 @@ document.addEventListener("pointerover", (event) => {
 });
 document.addEventListener("click", (event) => {
   const bar = barAt(event);
-  if (bar !== null) bar === shown && event.pointerType === "touch" ? close() : open(bar);
-  else if (!pop.contains(event.target)) close();
+  const again = bar !== null && bar === shown && event.pointerType === "touch";
+  if (bar !== null && !again) open(bar);
+  else if (again || !pop.contains(event.target)) close();
 });
 document.addEventListener("focusin", ({ target }) => {
   if (target.classList.contains("bars") && target.matches(":focus-visible"))
