@@ -3,6 +3,7 @@ import { perStore, type Store } from "../database/store.ts";
 import {
   beginOfSpan,
   hourMs,
+  isMeasured,
   lastPeriods,
   type Measured,
   ratioOf,
@@ -94,7 +95,7 @@ function monthReader(store: Store) {
         const total = sums.get(key);
         if (total === undefined) continue;
         add(total, row);
-        total.first ??= day;
+        if (isMeasured(row)) total.first ??= day;
       }
       // A first reading of many monitors is long; others have their turn between two days.
       await Bun.sleep(0);

@@ -1,3 +1,4 @@
+import { isMeasured } from "../monitoring/uptime/rules.ts";
 import type { Store } from "../database/store.ts";
 import type { Totals } from "./public-data.ts";
 
@@ -37,9 +38,8 @@ class PackedDays {
     const at = 4 * (day - this.since);
     const [upSeconds = 0, degradedSeconds = 0, downSeconds = 0, maintenanceSeconds = 0] =
       at < 0 ? [] : this.#sums.subarray(at, at + 4);
-    return upSeconds + degradedSeconds + downSeconds + maintenanceSeconds === 0
-      ? undefined
-      : { upSeconds, degradedSeconds, downSeconds, maintenanceSeconds };
+    const totals = { upSeconds, degradedSeconds, downSeconds, maintenanceSeconds };
+    return isMeasured(totals) ? totals : undefined;
   }
 
   set(day: number, totals: Totals) {

@@ -93,7 +93,21 @@ test("REST, Monitors page, status page and badge tell of a span the same, and it
         }
       }
     }),
-    { numRuns: 2 },
+    {
+      numRuns: 2,
+      examples: [
+        [
+          // A day on which nothing could be judged is no beginning.
+          [
+            { ageHours: 0, all: [{ ago: 36_000_001, status: "unknown", seconds: 1 }] },
+            { ageHours: 0, all: [{ ago: 0, status: "up", seconds: 1 }] },
+            { ageHours: 10, all: [{ ago: 36_000_001, status: "unknown", seconds: 1 }] },
+            { ageHours: 900, all: [{ ago: 50 * dayMs, status: "down", seconds: 1 }] },
+            { ageHours: 0, all: [{ ago: 40 * dayMs, status: "maintenance", seconds: 9 }] },
+          ],
+        ],
+      ],
+    },
   );
 });
 

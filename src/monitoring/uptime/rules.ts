@@ -81,6 +81,12 @@ export function ratioOf({ upSeconds, degradedSeconds, downSeconds }: Measured): 
   return measured === 0 ? null : succeeded / measured;
 }
 
+/** Whether the target was judged in it at all. */
+export function isMeasured(sums: Measured & Pick<Seconds, "maintenanceSeconds">): boolean {
+  const { upSeconds, degradedSeconds, downSeconds, maintenanceSeconds } = sums;
+  return upSeconds + degradedSeconds + downSeconds + maintenanceSeconds > 0;
+}
+
 /** A period is bad from so much of it on. */
 const badShare = 0.01;
 

@@ -7,6 +7,7 @@ import {
   beginOfSpan,
   dayMs,
   hourMs,
+  isMeasured,
   lastPeriods,
   latencySpan,
   ratioOf,
@@ -104,7 +105,8 @@ function spanFigures(
   const its = all.filter(({ period }) => period >= first);
   const { latencyCount, latencySum, latencyMin, latencyMax, latencyCounts, ...seconds } =
     addSums(its);
-  const begin = its[0] === undefined ? null : its[0].period * periodMs;
+  const measured = its.find(isMeasured);
+  const begin = measured === undefined ? null : measured.period * periodMs;
   const from = beginOfSpan(first * periodMs, createdMs, begin, periodMs);
   return {
     from: timestamp(from),

@@ -1,5 +1,5 @@
 import { useComputedColorScheme } from "@mantine/core";
-import { type KeyboardEvent, type ReactNode, useEffect, useRef, useState } from "react";
+import { type KeyboardEvent, type ReactNode, useEffect, useMemo, useRef, useState } from "react";
 import uPlot from "uplot";
 import { formatIn, minuteFormat } from "../../../src/core/times.ts";
 import { countInWords, latencyInWords } from "../../components/format.ts";
@@ -46,10 +46,13 @@ export default function LatencyChart({ span, columns, shown, onZoom, children }:
   const [cursor, setCursor] = useState<{ index: number; left: number } | null>(null);
   const zoom = useRef(onZoom);
   zoom.current = onZoom;
-  const visible = lineNames.filter((name) => shown.includes(name));
-  const scale = scaleOf(visible.map((name) => columns.lines[name]));
+  const lines = lineNames.filter((name) => shown.includes(name)).join(" ");
   const drawn = useRef<Drawn>(null as never);
-  drawn.current = { span, columns, scale, runs: runsOf(columns.points), zone };
+  drawn.current = useMemo(() => {
+    const visible = lineNames.filter((name) => lines.includes(name));
+    const scale = scaleOf(visible.map((name) => columns.lines[name]));
+    return { span, columns, scale, runs: runsOf(columns.points), zone };
+  }, [span, columns, lines, zone]);
 
   useEffect(() => {
     const place = box.current;
@@ -68,7 +71,6 @@ export default function LatencyChart({ span, columns, shown, onZoom, children }:
     };
   }, [scheme]);
 
-  const lines = visible.join(" ");
   useEffect(() => {
     const made = chart.current;
     if (made === null) return;

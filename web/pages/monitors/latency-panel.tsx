@@ -33,7 +33,9 @@ export function LatencyPanel({ id, from, span, zoom }: Props) {
   const open = { from, to: Math.max(now, from + 60_000) };
   const step = stepFor(zoom ?? open);
   const stepMs = step * 1_000;
-  const part = zoom ?? { from, to: Math.ceil(open.to / stepMs) * stepMs };
+  const begin = zoom?.from ?? from;
+  const end = zoom?.to ?? Math.ceil(open.to / stepMs) * stepMs;
+  const part = useMemo(() => ({ from: begin, to: end }), [begin, end]);
   const earlier = { from: 2 * part.from - part.to, to: part.from };
   const { data } = useTimeline(id, part, step);
   const { data: previous } = useTimeline(id, earlier, step, shown.includes("previous"));
