@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Cookie, Page } from "playwright-core";
-import { type Browser, type Looking, visit } from "./browsing.ts";
+import { type Browser, type VisitOptions, visit } from "./browsing.ts";
 import { machine } from "./outside.ts";
 import { answer, target } from "./target.ts";
 
@@ -50,7 +50,7 @@ export async function ownedMachine() {
     /** What a browser knows in which the owner is signed in. */
     storageState: { cookies, origins: [] },
     /** Opens a page of the admin page as its owner, without motion: pictures and contrasts stand still. */
-    open: (browser: Browser, path: string, options: Looking = {}) =>
+    open: (browser: Browser, path: string, options: VisitOptions = {}) =>
       visit(browser, `${url}${path}`, { reducedMotion: "reduce", ...options, cookies }),
   };
 }

@@ -49,26 +49,25 @@ export function launchChromium(executablePath = lightest) {
     if (!(await browser)?.isConnected()) browser = chromium.launch({ executablePath, args });
     return (await browser) as Chromium;
   };
-  let left: { page: Page; origin: string }[] = [];
+  let idle: { page: Page; origin: string }[] = [];
   return {
     newPage: async (options?: BrowserContextOptions) => (await living()).newPage(options),
     newContext: async (options?: BrowserContextOptions) => (await living()).newContext(options),
-    /** A page of this origin that nobody uses any more. */
-    leftAt: async (origin: string): Promise<Page | undefined> => {
-      const found = left.find((one) => one.origin === origin && !one.page.isClosed());
-      left = left.filter((one) => one !== found);
+    /** A page that an earlier test has released at this origin. */
+    idlePage: (origin: string): Page | undefined => {
+      const found = idle.find((one) => one.origin === origin && !one.page.isClosed());
+      idle = idle.filter((one) => one !== found);
       return found?.page;
     },
-    /** Keeps a page for whoever looks at this origin next. */
-    leave: async (page: Page, origin: string) => {
+    releasePage: async (page: Page, origin: string) => {
       for (const event of ["pageerror", "console", "request", "load"] as const)
         page.removeAllListeners(event);
       await page.unrouteAll({ behavior: "ignoreErrors" });
-      left.push({ page, origin });
+      await page.context().setOffline(false);
+      idle.push({ page, origin });
     },
-    /** Closes the pages that nobody uses. */
-    tidyUp: async () => {
-      await Promise.all(left.splice(0).map(({ page }) => page.close()));
+    closeIdlePages: async () => {
+      await Promise.all(idle.splice(0).map(({ page }) => page.close()));
     },
     close: async () => (await browser)?.close(),
   };
@@ -83,29 +82,34 @@ export function describeInChromium(name: string, tests: (browser: Browser) => vo
     return console.warn(`\nNOT TESTED: ${name}, because there is no Chromium.\n`);
   describe(`${name} in Chromium`, () => {
     tests(shared);
-    afterAll(shared.tidyUp);
+    afterAll(shared.closeIdlePages);
   });
 }
 
-export type Looking = Pick<BrowserContextOptions, "viewport" | "colorScheme" | "reducedMotion"> & {
+export type VisitOptions = Pick<
+  BrowserContextOptions,
+  "viewport" | "colorScheme" | "reducedMotion"
+> & {
   /** All that the browser has. */
   cookies?: Cookie[];
 };
 
 /**
  * Opens an address as a browser that knows nothing but its cookies; collects what the page complains about
- * and asks of other hosts. A page that an earlier test has left is used again: there, the script of this
+ * and asks of other hosts. A page that an earlier test has released is used again: there, the script of this
  * server is compiled already, which is most of the work.
  */
 export async function visit(
   browser: Browser,
   address: string,
-  { viewport = usualViewport, colorScheme, reducedMotion, cookies = [] }: Looking = {},
+  { viewport = usualViewport, colorScheme, reducedMotion, cookies = [] }: VisitOptions = {},
   prepare?: (page: Page) => Promise<unknown>,
 ) {
-  const { origin } = new URL(address);
-  const page = (prepare ? undefined : await browser.leftAt(origin)) ?? (await browser.newPage());
-  const isNew = page.url() === "about:blank";
+  const { origin, hash } = new URL(address);
+  // To another part of its address a page would go without being loaded.
+  const mayReuse = prepare === undefined && hash === "";
+  const reused = mayReuse ? browser.idlePage(origin) : undefined;
+  const page = reused ?? (await browser.newPage());
   const context = page.context();
   page.setDefaultTimeout(patienceMs);
   const faults: string[] = [];
@@ -118,10 +122,10 @@ export async function visit(
     if (!["data:", "blob:"].includes(asked.protocol) && asked.origin !== origin)
       faults.push(request.url());
   });
-  if (isNew) await page.addInitScript(watchThePage);
+  if (reused === undefined) await page.addInitScript(watchThePage);
   else {
     await context.clearCookies();
-    await page.evaluate(() => void (window.name = "left"));
+    await page.evaluate(() => void (window.name = "reused"));
     // What the last page complained of until here is not this one's.
     page.once("framenavigated", () => void (faults.length = 0));
   }
@@ -149,7 +153,7 @@ export async function visit(
       faults.push(...blocked);
       return sum;
     },
-    [Symbol.asyncDispose]: () => (prepare ? page.close() : browser.leave(page, origin)),
+    [Symbol.asyncDispose]: () => (prepare ? page.close() : browser.releasePage(page, origin)),
   };
 }
 
@@ -157,7 +161,7 @@ type Watched = { layoutShift: () => number; blocked: string[] };
 
 /** Runs in the page before anything of it. */
 function watchThePage() {
-  if (window.name === "left") {
+  if (window.name === "reused") {
     window.name = "";
     localStorage.clear();
     sessionStorage.clear();
