@@ -4,7 +4,7 @@ import { AppError } from "./core/errors.ts";
 import { adminPage, adminPaths, isOpenedInBrowser } from "./http/admin-page.ts";
 import { authenticate, findSession, signedInSession, authorize } from "./http/authentication.ts";
 import { errorResponse, noSuchPath } from "./http/error-response.ts";
-import { hostGuard } from "./http/host-guard.ts";
+import { hostGuard, isOurs } from "./http/host-guard.ts";
 import type { RequestHandler } from "./http/listener.ts";
 import type { Route } from "./http/openapi.ts";
 import { replaceRequest } from "./http/original-request.ts";
@@ -118,9 +118,8 @@ export function serverOf(services: Services, { web, addressOf, push, metrics }: 
   /** The admin page, which says that there is nothing at the address; null for whom it is not for. */
   function unknownPage(request: Request, requestId: string): Response | null {
     const path = pathOf(request);
-    const host = request.headers.get("host") ?? "";
     if (!isOpenedInBrowser(request, path) || allowed(path) !== null) return null;
-    if (!services.ownHosts.answers(host)) return null;
+    if (!isOurs(request, services.ownHosts)) return null;
     const page = adminPage(web, 404);
     page?.headers.set("X-Request-Id", requestId);
     return page;

@@ -2,8 +2,10 @@ import type { Clock } from "../core/clock.ts";
 
 /** A turn of the event loop is watched from one request in so many on: that costs nothing. */
 const sample = 32;
-/** When it has lasted so long, connections that come anew wait for the next one. */
+/** When it has lasted so long, connections that come anew wait for the next one … */
 const longMs = 8;
+/** … unless it had few until then: a busy machine makes a turn long, too, and whoever waits can't pipeline. */
+const fewConnections = 8;
 /** Of what waits, so much is answered in one turn. */
 const portionMs = 5;
 
@@ -34,7 +36,7 @@ export function fairTurns(
     }
     const connection = connectionOf(request);
     if (served.has(connection)) return false;
-    if (now() - turnSince >= longMs) return true;
+    if (served.size >= fewConnections && now() - turnSince >= longMs) return true;
     served.add(connection);
     return false;
   }

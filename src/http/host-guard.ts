@@ -14,13 +14,17 @@ export function mustNameOneHost({ headers }: Request) {
     throw new AppError("BAD_REQUEST", "The request must have exactly one valid Host header.");
 }
 
+/** Whether the request names a host that this appliance answers under. */
+export const isOurs = ({ headers }: Request, hosts: OwnHosts) =>
+  hosts.answers(headers.get("host") ?? "");
+
 /**
  * Guards what a browser uses with a cookie against DNS rebinding: a name that somebody else can point
  * at this machine must not open it. Throws MISDIRECTED_REQUEST.
  */
 export function hostGuard(hosts: OwnHosts) {
-  return ({ headers }: Request) => {
-    if (hosts.answers(headers.get("host") ?? "")) return;
+  return (request: Request) => {
+    if (isOurs(request, hosts)) return;
     throw new AppError(
       "MISDIRECTED_REQUEST",
       "This page does not answer under this host name. Start Signalbox with --allowed-host NAME to allow it.",

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { dashboard } from "../../src/api.ts";
 import type { Route } from "../../src/http/openapi.ts";
 import { type Answer, dump, testAppliance, unknownId } from "../support/appliance.ts";
-import { inputFor, made, nouns } from "../support/records.ts";
+import { inputFor, made, nouns, queryFor } from "../support/records.ts";
 import { member, person, visitor } from "../support/visiting.ts";
 
 /** Those of administrators are about the whole appliance. */
@@ -45,7 +45,13 @@ test("in every path of the admin page whatever is another organization's is as u
   expect(routes.length).toBeGreaterThan(25);
   for (const route of routes) {
     const ask = async (id: string) =>
-      told(await page(route.method, route.path.replace(":id", id), input(route)));
+      told(
+        await page(
+          route.method,
+          route.path.replace(":id", id) + queryFor(route.path),
+          input(route),
+        ),
+      );
     const unknown = await ask(unknownId);
     expect([route.method, route.path, unknown.slice(0, 5)]).toEqual([
       route.method,

@@ -55,6 +55,13 @@ test("… also when one of its requests takes as long as a whole turn may", () =
   for (let i = 0; i < 200; i++) expect(server.ask(1)).toBeInstanceOf(Response);
 });
 
+test("few new connections in one turn are answered at once, however long it lasts", () => {
+  const server = busyServer(() => 100);
+  for (let connection = 0; connection < 8; connection++)
+    expect(server.ask(connection)).toBeInstanceOf(Response);
+  expect(server.ask(8)).toBeInstanceOf(Promise);
+});
+
 test("in the next turn new connections are answered at once again", async () => {
   const server = busyServer();
   for (let connection = 0; connection < 30; connection++) void server.ask(connection);

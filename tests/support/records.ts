@@ -66,6 +66,10 @@ export function bodyFor({ method, path, hooks }: Route): object | undefined {
   return method === "PATCH" ? nouns[nounOf(path)]?.patch : nouns[nounOf(path)]?.create;
 }
 
+/** The query that a route can't do without. */
+export const queryFor = (path: string) =>
+  path.endsWith("/timeline") ? "?from=2026-11-20T00:00:00Z&to=2026-11-21T00:00:00Z&step=3600" : "";
+
 /** What this route takes, as JSON or as bytes. */
 export function inputFor(route: Route): Options {
   return route.hooks.detail?.endpoint?.upload === undefined
