@@ -18,7 +18,8 @@ test("an appliance is shared from its second organization on until there is one 
   const theirs = openDatabase(file);
   const elsewhere = embeddedStore(theirs);
   const actor = { type: "command-line", id: null, name: "command line" } as const;
-  const sharing = sharingOf(store);
+  let now = 0;
+  const sharing = sharingOf(store, () => now);
   const isShared = async () => {
     await sharing.refresh();
     return sharing.isShared();
@@ -27,8 +28,10 @@ test("an appliance is shared from its second organization on until there is one 
   await createOrganization(store, Date.now, "First");
   expect(await isShared()).toBe(false);
   const { id } = await createOrganization(elsewhere, Date.now, "Second");
+  now += 100;
   expect(await isShared()).toBe(true);
   await deleteOrganization({ store: elsewhere, clock: Date.now, requestId: null, actor }, id);
+  now += 100;
   expect(await isShared()).toBe(false);
   await createOrganization(store, Date.now, "Third");
   expect(await isShared()).toBe(true);
