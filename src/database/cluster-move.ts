@@ -85,7 +85,7 @@ export async function importToCluster(
     const replaced = isReplaced ? `${from}.replaced-${clock()}` : null;
     if (isThere) say("The cluster has exactly this data already, from an import before.");
     else {
-      mustHaveRoom(path, statSync(from).size);
+      mustHaveSpace(path, statSync(from).size);
       say(`Copying ${from} …`);
       makeImage(from, work.image, fingerprintOf(readKey(files(path).key)));
       if (replaced !== null) keep(work.before, replaced);
@@ -146,7 +146,7 @@ export async function exportFromCluster(options: MoveOptions): Promise<Moved> {
     say("Copying the cluster …");
     await download(client, work.before);
     mustBeStopped(work.before, clock());
-    mustHaveRoom(path, statSync(work.before).size);
+    mustHaveSpace(path, statSync(work.before).size);
     makeFile(work.before, work.image);
     const wanted = contentIn(work.image);
     mustOpenSecrets(work.image, secretKey, key);
@@ -242,7 +242,7 @@ function removeLog(database: string) {
 }
 
 /** Both the copy and what is read back to compare it lie in the directory for a while. */
-function mustHaveRoom(path: string, bytes: number) {
+function mustHaveSpace(path: string, bytes: number) {
   const [free, needed] = [freeBytesOf(path), 2 * bytes];
   if (free < needed)
     throw unusable(
