@@ -225,8 +225,10 @@ describe.skipIf(!hasRqlite)("moving to a cluster and back", () => {
       method: "POST",
       body: JSON.stringify([insert]),
     });
-    for (const moving of [moveDown(directory, node), moveUp(await filled("Others"), [node], true)])
-      expect(await refusal(moving)).toMatchObject({
+    const others = await filled("Others");
+    const moves = [() => moveDown(directory, node), () => moveUp(others, [node], true)];
+    for (const move of moves)
+      expect(await refusal(move())).toMatchObject({
         code: "ALREADY_RUNNING",
         message: expect.stringContaining("https://one.lan"),
       });
