@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { type LimitName, usualLimits } from "../src/core/limits.ts";
 import { configuredList, growthTable } from "./growth.ts";
 import { metricsTable } from "./metrics.ts";
+import { monitorKinds } from "../src/monitoring/monitors/kinds-schema.ts";
 import { commandLine, exitCodes } from "../src/cli/command-line.ts";
 import { serveOptions } from "../src/cli/serve.ts";
 
@@ -10,6 +11,7 @@ import { serveOptions } from "../src/cli/serve.ts";
 export async function generated(): Promise<Record<string, string>> {
   return {
     "command-line.md": commandLineText(),
+    "monitors.md": await withParts("monitors.md", { types: typeLines() }),
     "limits.md": await withParts("limits.md", { limits: limitLines() }),
     "operations.md": await withParts("operations.md", {
       growth: `${growthTable()}\n\nThe other tables are as large as what bounds them:\n\n${configuredList()}`,
@@ -49,6 +51,12 @@ function limitLines(): string {
       const note = counted[name as LimitName];
       return `- \`${name}\`: ${count.toLocaleString("en")}${note && ` (${note})`}`;
     })
+    .join("\n");
+}
+
+function typeLines(): string {
+  return Object.entries(monitorKinds)
+    .map(([type, { upWhen }]) => `- **\`${type}\`** is up when ${upWhen}`)
     .join("\n");
 }
 

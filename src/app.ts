@@ -43,7 +43,7 @@ import { applianceMetrics } from "./operations/metrics/appliance.ts";
 import { eventLoopDelay } from "./operations/metrics/event-loop.ts";
 import { metricsToken } from "./operations/metrics/token.ts";
 import { hasPeople } from "./accounts/people/store.ts";
-import { monitorKinds } from "./monitoring/monitors/schema.ts";
+import { monitorKinds } from "./monitoring/monitors/kinds-schema.ts";
 import { newSetUp, noSetUp } from "./accounts/sign-in/set-up.ts";
 import { sharingOf } from "./accounts/organizations/service.ts";
 import { pageLock } from "./status-pages/lock.ts";

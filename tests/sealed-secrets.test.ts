@@ -4,7 +4,7 @@ import { z } from "zod";
 import { channelKinds } from "../src/alerting/channels/kinds-schema.ts";
 import { splitSecrets } from "../src/core/kind-secrets.ts";
 import type { Kinds } from "../src/core/kinds.ts";
-import { monitorKinds } from "../src/monitoring/monitors/schema.ts";
+import { monitorKinds } from "../src/monitoring/monitors/kinds-schema.ts";
 import { settingsKinds } from "../src/accounts/settings/schema.ts";
 import { backupKinds } from "../src/operations/backups/schedule-schema.ts";
 import { subscriberKinds } from "../src/status-pages/subscribers/schema.ts";
@@ -384,6 +384,8 @@ function sentAgain({ kinds, home }: Snapshot, type: string, change: Own): Own {
 
 const withSecrets = everyType
   .filter(({ noun, kind }) => noun in worlds && Object.keys(kind.secrets).length > 0)
+  // What all monitors have in common is shown by one; the matrix shows where the secrets of each type stay.
+  .filter(({ noun, type }) => noun !== "monitors" || type === "http")
   .flatMap((one) => {
     const names = Object.keys(one.kind.secrets).map((path) => path.split(".")[0] ?? "");
     const homes = {

@@ -6,7 +6,7 @@ import { assets } from "../../src/core/assets.ts";
 import { copyDatabase } from "../../src/database/copy.ts";
 import { openData } from "../../src/database/data.ts";
 import { type SealedTable, sealPlainSecrets } from "../../src/database/seal-plain.ts";
-import { monitorKinds } from "../../src/monitoring/monitors/schema.ts";
+import { monitorKinds } from "../../src/monitoring/monitors/kinds-schema.ts";
 import { createOrganization } from "../../src/accounts/organizations/service.ts";
 import { dashboard } from "../support/dashboard.ts";
 import { canary, newMonitors, signingCanary } from "../support/samples.ts";

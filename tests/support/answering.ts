@@ -15,6 +15,7 @@ export function line() {
     },
     pause() {},
     resume() {},
+    secure: async () => connection,
     close: () => void (state.closed = true),
   };
   return { connection, state, ending, arrive: (bytes: Buffer) => take(bytes) };

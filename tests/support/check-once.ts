@@ -1,6 +1,6 @@
 import { check } from "./checking.ts";
 
-// Makes one check in a process of its own, with what its environment says: `check-once.ts <type> <fields as JSON>`.
+// Makes checks in a process of its own, with what its environment says: `check-once.ts` with a JSON list of types and fields.
 
-const [type = "http", fields = "{}"] = process.argv.slice(2);
-console.log(JSON.stringify(await check(type as Parameters<typeof check>[0], JSON.parse(fields))));
+const asked = JSON.parse(process.argv[2] ?? "[]") as [type: string, fields: object][];
+console.log(JSON.stringify(await Promise.all(asked.map(([type, fields]) => check(type, fields)))));

@@ -6,6 +6,7 @@ export const newMonitors = {
   dns: { host: "intranet.lan" },
   tls: { host: "mail.lan" },
   push: {},
+  redis: { host: "cache.lan" },
 } as const;
 
 /** Stands in every secret a test sends: where it turns up, a secret leaked. */

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
-import { monitorFields, monitorKinds } from "../../src/monitoring/monitors/schema.ts";
+import { monitorKinds } from "../../src/monitoring/monitors/kinds-schema.ts";
+import { monitorFields } from "../../src/monitoring/monitors/schema.ts";
 import { scalarOf, scalarText } from "../../web/components/assertions-field.tsx";
 import { kindOf } from "../../web/components/schema-field.tsx";
 

@@ -19,18 +19,20 @@ type Secured = {
 /** An open connection. It closes with its context's signal, whoever is still reading. */
 export type Connection = {
   secured: Secured | null;
-  write(data: string | Uint8Array): void;
+  write: (data: string | Uint8Array) => void;
   /** Hands over what arrives until the other side ends the connection; rejects when it breaks. Once a connection. */
   read(take: (chunk: Buffer) => void): Promise<void>;
   /** Nothing more is read until `resume`. */
   pause: () => void;
   resume: () => void;
+  /** Begins TLS on what was plain so far, as STARTTLS does; nothing may be unread then. */
+  secure(tls: Tls): Promise<Connection>;
   /** What arrives afterwards is thrown away. */
-  close(): void;
+  close: () => void;
 };
 
-/** The name that TLS asks for and its certificate is judged by. */
-export type Tls = { name: string };
+/** The name that TLS asks for and its certificate is judged by, and what proves who asks, in PEM. */
+export type Tls = { name: string; certificate?: string; key?: string };
 
 /**
  * Connects to the first of these addresses that takes the connection. Sockets of Bun's own: at the pace
@@ -47,6 +49,12 @@ export function dial(
   if (only === undefined) throw new TargetFailure("The name has no address.");
   const to = ({ address }: Address) => attempt(address, port, tls, context.signal);
   return others.length === 0 ? to(only) : firstOf([only, ...others], to);
+}
+
+/** Connects to a socket of this machine's file system. */
+export function dialFile(path: string, context: OutgoingContext): Promise<Connection> {
+  context.step = "connecting";
+  return open(path, { unix: path }, null, context.signal);
 }
 
 function firstOf(
@@ -93,7 +101,7 @@ async function attempt(
   const place = `${address} ${port}`;
   if (silent.has(place)) await probe(address, port, signal);
   if (signal.aborted) throw new TargetFailure("No connection came about.");
-  return open(place, address, port, tls, signal);
+  return open(place, { hostname: address, port }, tls, signal);
 }
 
 /**
@@ -114,10 +122,11 @@ function probe(host: string, port: number, signal: AbortSignal): Promise<void> {
   return promise;
 }
 
+type Peer = { hostname: string; port: number } | { unix: string };
+
 function open(
   place: string,
-  address: string,
-  port: number,
+  peer: Peer,
   tls: Tls | null,
   signal: AbortSignal,
 ): Promise<Connection> {
@@ -125,12 +134,13 @@ function open(
   const ending = Promise.withResolvers<void>();
   // Nobody may be reading when it breaks.
   ending.promise.catch(() => {});
-  let socket: Bun.Socket | null = null;
+  let socket: Bun.Socket<undefined> | null = null;
   let unread: Buffer[] = [];
   let unwritten: Uint8Array = new Uint8Array();
   let take: ((chunk: Buffer) => void) | null = null;
   let hasEnded = false;
   let isClosed = false;
+  let isSecure = tls !== null;
 
   const connection: Connection = {
     secured: null,
@@ -146,6 +156,21 @@ function open(
     },
     pause: () => socket?.pause(),
     resume: () => socket?.resume(),
+    secure(wanted) {
+      const securing = Promise.withResolvers<Connection>();
+      isSecure = true;
+      ending.promise.then(
+        () => securing.reject(new TargetFailure("No TLS connection came about.")),
+        securing.reject,
+      );
+      const upgraded = socket?.upgradeTLS({
+        data: undefined,
+        tls: optionsOf(wanted),
+        socket: handlersOf(wanted, securing),
+      });
+      if (upgraded !== undefined) socket = upgraded[1];
+      return securing.promise;
+    },
     close() {
       isClosed = true;
       unread = [];
@@ -159,57 +184,51 @@ function open(
     if (count > 0) unwritten = unwritten.subarray(count);
   }
 
-  signal.addEventListener("abort", () => {
-    isClosed = true;
-    unread = [];
-    if (socket === null) silent.add(place);
-    opening.reject(new TargetFailure("No connection came about."));
-    socket?.resume();
-    // TLS says goodbye first, which a peer that reads nothing would hold up for ever.
-    if (tls === null) socket?.end();
-    else socket?.terminate();
-  });
-  const connecting = Bun.connect({
-    hostname: address,
-    port,
-    // The certificate is judged below, before anything is sent, so that its end is always known.
-    ...(tls && {
-      tls: { rejectUnauthorized: false, ...(isIP(tls.name) === 0 && { serverName: tls.name }) },
-    }),
-    socket: {
+  type Opening = {
+    resolve: (connection: Connection) => void;
+    reject: (error: unknown) => void;
+  };
+
+  function handlersOf(tls: Tls | null, { resolve, reject }: Opening): Bun.SocketHandler<undefined> {
+    // Once it is secured, what it was made of tells of sealed bytes.
+    const isCurrent = () => isSecure === (tls !== null);
+    return {
       open(opened) {
+        if (!isCurrent()) return;
         socket = opened;
         silent.delete(place);
         if (signal.aborted) opened.end();
-        else if (tls === null) opening.resolve(connection);
+        else if (tls === null) resolve(connection);
       },
       handshake(secured, _success, error) {
         if (tls === null) return;
         const code = (error as NodeJS.ErrnoException | null)?.code ?? "";
         const { valid_to: end } = secured.getPeerCertificate() ?? {};
         if (end === undefined) {
-          opening.reject(new TargetFailure(reasonOf(code) ?? "No TLS connection came about."));
+          reject(new TargetFailure(reasonOf(code) ?? "No TLS connection came about."));
           return;
         }
         connection.secured = {
           certificateExpiresAt: new Date(end).toISOString(),
           issue: issueOf(code, tls.name, secured),
         };
-        opening.resolve(connection);
+        resolve(connection);
       },
       data(_socket, chunk) {
-        if (isClosed) return;
+        if (isClosed || !isCurrent()) return;
         if (take === null) unread.push(chunk);
         else take(chunk);
       },
-      drain: writeMore,
+      drain() {
+        if (isCurrent()) writeMore();
+      },
       end() {
         hasEnded = true;
         ending.resolve();
       },
       close(_socket, error) {
         const broken = error ?? Object.assign(new Error(), { code: "ECONNRESET" });
-        opening.reject(reasonFor(broken) ?? broken);
+        reject(reasonFor(broken) ?? broken);
         if (hasEnded) ending.resolve();
         else ending.reject(broken);
       },
@@ -217,10 +236,26 @@ function open(
         ending.reject(error);
       },
       connectError(_socket, error) {
-        opening.reject(error);
+        reject(error);
       },
-    },
+    };
+  }
+
+  signal.addEventListener("abort", () => {
+    isClosed = true;
+    unread = [];
+    if (socket === null) silent.add(place);
+    opening.reject(new TargetFailure("No connection came about."));
+    socket?.resume();
+    // TLS says goodbye first, which a peer that reads nothing would hold up for ever.
+    if (isSecure) socket?.terminate();
+    else socket?.end();
   });
+  const connecting = Bun.connect({
+    ...peer,
+    ...(tls && { tls: optionsOf(tls) }),
+    socket: handlersOf(tls, opening),
+  } as Bun.TCPSocketConnectOptions<undefined>);
   connecting.catch((error: unknown) => {
     silent.delete(place);
     opening.reject(error);
@@ -228,8 +263,18 @@ function open(
   return opening.promise;
 }
 
+/** The certificate is judged by ourselves, before anything is sent, so that its end is always known. */
+function optionsOf({ name, certificate, key }: Tls): Bun.TLSOptions {
+  return {
+    rejectUnauthorized: false,
+    ...(isIP(name) === 0 && { serverName: name }),
+    ...(certificate !== undefined && { cert: certificate }),
+    ...(key !== undefined && { key }),
+  };
+}
+
 /** Chain and dates first, then the name (RFC 6125). */
-function issueOf(code: string, name: string, socket: Bun.Socket): string | null {
+function issueOf(code: string, name: string, socket: Bun.Socket<undefined>): string | null {
   if (code !== "" && code !== "ERR_TLS_CERT_ALTNAME_INVALID")
     return reasonOf(code) ?? "The certificate is not valid.";
   const mismatch = checkServerIdentity(name, socket.getPeerCertificate());

@@ -1,7 +1,7 @@
 import { isFound, type Searched } from "../../core/expressions.ts";
 import { excerpt } from "../../core/text.ts";
 import type { Assertion } from "../monitors/assertions-schema.ts";
-import type { MonitorSettings } from "../monitors/schema.ts";
+import type { MonitorSettings } from "../monitors/kinds-schema.ts";
 import type { CheckContext } from "./check.ts";
 
 type Settings = MonitorSettings<"http">;

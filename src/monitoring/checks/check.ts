@@ -1,4 +1,4 @@
-import type { MonitorSettings, MonitorType } from "../monitors/schema.ts";
+import type { MonitorSettings, MonitorType } from "../monitors/kinds-schema.ts";
 import type { OutgoingContext } from "../../core/outgoing/context.ts";
 import { dayMs } from "../uptime/rules.ts";
 

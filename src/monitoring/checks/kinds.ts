@@ -1,8 +1,9 @@
-import type { MonitorType } from "../monitors/schema.ts";
+import type { MonitorType } from "../monitors/kinds-schema.ts";
 import type { CheckKind } from "./check.ts";
 import { checkDns } from "./kinds/dns.ts";
 import { checkHttp } from "./kinds/http.ts";
 import { checkPing } from "./kinds/ping.ts";
+import { checkRedis } from "./kinds/redis.ts";
 import { checkTcp } from "./kinds/tcp.ts";
 import { checkTls } from "./kinds/tls.ts";
 
@@ -13,4 +14,5 @@ export const checkKinds: { [T in Exclude<MonitorType, "push">]: CheckKind<T> } =
   ping: checkPing,
   dns: checkDns,
   tls: checkTls,
+  redis: checkRedis,
 };

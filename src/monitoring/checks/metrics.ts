@@ -1,5 +1,5 @@
 import { counter, type Family, histogram } from "../../core/metrics.ts";
-import { monitorKinds, type MonitorType } from "../monitors/schema.ts";
+import { monitorKinds, type MonitorType } from "../monitors/kinds-schema.ts";
 import type { Outcome } from "./run-check.ts";
 
 const outcomes = ["up", "degraded", "down", "unknown"] as const satisfies Outcome["status"][];

@@ -1,7 +1,7 @@
 import type { Clock } from "../../core/clock.ts";
 import type { Log } from "../../core/log.ts";
 import type { TargetGuard } from "../../core/target-guard.ts";
-import type { MonitorType } from "../monitors/schema.ts";
+import type { MonitorType } from "../monitors/kinds-schema.ts";
 import { allowedAddresses, nameServersAnswer } from "../../core/outgoing/addresses.ts";
 import { OwnTrouble, TargetFailure } from "../../core/outgoing/failures.ts";
 import { reasonFor } from "../../core/outgoing/reasons.ts";

@@ -7,7 +7,7 @@ import { lastSeq } from "../../events/log.ts";
 import { concernOf } from "../monitors/events.ts";
 import type { Severity } from "../../core/fields.ts";
 import { settingsOf } from "../monitors/record.ts";
-import type { MonitorType } from "../monitors/schema.ts";
+import type { MonitorType } from "../monitors/kinds-schema.ts";
 import type { StoredStatus } from "../../core/statuses.ts";
 import type { MonitorState } from "./rules.ts";
 import type { Terms } from "./scheduler.ts";

@@ -3,7 +3,8 @@ import { randomToken, sha256 } from "../../core/ids.ts";
 import { joinSecrets, secretsSetOf, splitSecrets } from "../../core/kind-secrets.ts";
 import { settingsIn } from "../../core/kinds.ts";
 import { openAll, sealAll, type Vault } from "../../core/secrets.ts";
-import { type Monitor, monitorKinds, type NewMonitor } from "./schema.ts";
+import { monitorKinds } from "./kinds-schema.ts";
+import { type Monitor, type NewMonitor } from "./schema.ts";
 import type { MonitorRow, StoredMonitor } from "./store.ts";
 
 /** A monitor as services know it: with the version that makes its ETag. */

@@ -31,10 +31,10 @@ import {
 import type { Assertion } from "./assertions-schema.ts";
 import { columnsOf, editable, type MonitorRecord, shown } from "./record.ts";
 import { channelsOfNew, channelsTogether, targetsOf } from "./rules.ts";
+import { monitorKinds } from "./kinds-schema.ts";
 import {
   type ChangeOfMany,
   type ManyMonitors,
-  monitorKinds,
   type MonitorOrder,
   type MonitorPatch,
   type MonitorQuery,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { channelKinds } from "../../../src/alerting/channels/kinds-schema.ts";
-import { monitorKinds } from "../../../src/monitoring/monitors/schema.ts";
+import { monitorKinds } from "../../../src/monitoring/monitors/kinds-schema.ts";
 import { dashboard } from "../../support/dashboard.ts";
 import { newChannels, newMonitors } from "../../support/samples.ts";
 import { publisher } from "../../support/subscribing.ts";

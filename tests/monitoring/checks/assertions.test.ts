@@ -5,7 +5,8 @@ import {
   type AssertionSource,
 } from "../../../src/monitoring/monitors/assertions-schema.ts";
 import { conditionsOf, issueOf } from "../../../src/monitoring/checks/assertions.ts";
-import { type MonitorSettings, NewMonitor } from "../../../src/monitoring/monitors/schema.ts";
+import type { MonitorSettings } from "../../../src/monitoring/monitors/kinds-schema.ts";
+import { NewMonitor } from "../../../src/monitoring/monitors/schema.ts";
 import { check, contextOf } from "../../support/checking.ts";
 import { canary } from "../../support/samples.ts";
 import { answer, redirect, target, type Target } from "../../support/target.ts";

@@ -7,7 +7,8 @@ import { wantedOf } from "../../../src/monitoring/checks/kinds/http-body.ts";
 import { OwnTrouble } from "../../../src/core/outgoing/failures.ts";
 import type { HttpAnswer } from "../../../src/core/outgoing/http-answer.ts";
 import { type Memory, uncounted } from "../../../src/core/outgoing/memory.ts";
-import { type MonitorSettings, NewMonitor } from "../../../src/monitoring/monitors/schema.ts";
+import type { MonitorSettings } from "../../../src/monitoring/monitors/kinds-schema.ts";
+import { NewMonitor } from "../../../src/monitoring/monitors/schema.ts";
 import { check, contextOf } from "../../support/checking.ts";
 import { type Reply, target } from "../../support/target.ts";
 

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { targetOf } from "../../../src/monitoring/monitors/rules.ts";
-import { monitorKinds } from "../../../src/monitoring/monitors/schema.ts";
+import { monitorKinds } from "../../../src/monitoring/monitors/kinds-schema.ts";
 import { newMonitors } from "../../support/samples.ts";
 
 const secret = "S3CRET";

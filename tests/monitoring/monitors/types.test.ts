@@ -36,6 +36,8 @@ const common = {
   updatedAt: at,
 };
 
+const notSecured = { tls: false, serverName: null, verifyTls: true, certificateExpiryDays: 14 };
+
 const defaults: Record<keyof typeof newMonitors, object> = {
   http: {
     method: "GET",
@@ -61,6 +63,14 @@ const defaults: Record<keyof typeof newMonitors, object> = {
     grace: 60,
     pushUrl: expect.stringMatching(/^http:\/\/localhost\/push\/[0-9A-Za-z]{32}$/),
   },
+  redis: { port: 6379, username: null, ...notSecured },
+};
+
+const secured = {
+  tls: true,
+  serverName: "service.lan",
+  verifyTls: false,
+  certificateExpiryDays: null,
 };
 
 const set: Record<keyof typeof newMonitors, object> = {
@@ -91,6 +101,7 @@ const set: Record<keyof typeof newMonitors, object> = {
   dns: { host: "example.org.", recordType: "MX", resolver: "192.168.1.1:5353", expected: ["mx"] },
   tls: { host: "10.0.0.9", port: 8443, serverName: "mail.lan", certificateExpiryDays: 365 },
   push: { grace: 0 },
+  redis: { host: "10.0.0.9", port: 6380, username: "probe", ...secured },
 };
 
 const setCommon = {
@@ -290,7 +301,7 @@ describe("wrong values", () => {
       const { status, json } = await api("POST", path, { body: { type, name: "Intranet" } });
       expect(status).toBe(422);
       expect(json.error.details).toEqual([
-        { path: "type", message: "must be one of: http, tcp, ping, dns, tls, push" },
+        { path: "type", message: `must be one of: ${Object.keys(newMonitors).join(", ")}` },
       ]);
     }
   });

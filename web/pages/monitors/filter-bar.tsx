@@ -3,7 +3,7 @@ import type { Overview } from "../../data/overview.ts";
 import { Chip, Choice, LiveDot, SearchField } from "../../components/filter-fields.tsx";
 import { type State, StateIcon, stateLabels } from "../../components/state-icon.tsx";
 import type { Filters } from "./filters.ts";
-import { typeLabels } from "./labels.ts";
+import { typeName } from "./type-names.ts";
 
 const shown: State[] = ["down", "degraded", "maintenance", "pending", "paused", "up"];
 
@@ -53,7 +53,7 @@ export function FilterBar({
       <Choice
         label="Type"
         value={filters.type}
-        options={types.map((type) => [type, typeLabels[type] ?? type])}
+        options={types.map((type) => [type, typeName(type)])}
         onChange={(type) => put("type", type)}
       />
       {tags.length > 0 && (

@@ -1,14 +1,5 @@
 import type { FieldLabels } from "../../../src/core/kinds.ts";
-
-/** What people call the types of monitors. */
-export const typeLabels: Record<string, string> = {
-  http: "HTTP",
-  tcp: "TCP port",
-  ping: "Ping",
-  dns: "DNS",
-  tls: "Certificate",
-  push: "Push",
-};
+import { monitorKinds, type MonitorType } from "../../../src/monitoring/monitors/kinds-schema.ts";
 
 /** What the fields of monitors are called; those that are not here get their name in words. */
 export const monitorLabels: Record<string, FieldLabels> = {
@@ -52,6 +43,9 @@ export const monitorLabels: Record<string, FieldLabels> = {
     hint: "Must be among the records. Leave empty to accept any.",
   },
   serverName: { label: "Server name", mono: true, hint: "If it differs from the host." },
+  username: { label: "User name" },
+  password: { label: "Password" },
+  tls: { label: "Encrypt with TLS" },
   grace: {
     label: "Grace",
     unit: "s",
@@ -93,8 +87,8 @@ export const monitorLabels: Record<string, FieldLabels> = {
 
 export type Section = { title: string; fields: string[]; folded?: boolean };
 
-/** One section a type, in the order in which people think of it. */
-export const ownSections: Record<string, Section[]> = {
+/** The sections of types whose fields are not told apart by their names. */
+const sectionsOfType: Partial<Record<MonitorType, Section[]>> = {
   http: [
     { title: "", fields: ["url"] },
     {
@@ -128,8 +122,29 @@ export const ownSections: Record<string, Section[]> = {
     { title: "", fields: ["host", "port"] },
     { title: "Assertions", fields: ["send", "expect"], folded: true },
   ],
-  dns: [{ title: "", fields: ["host", "recordType", "resolver", "expected"] }],
+  tls: [{ title: "", fields: ["host", "port", "serverName", "certificateExpiryDays"] }],
 };
+
+const folded = {
+  Assertions: ["assertions", "expect"],
+  TLS: ["tls", "serverName", "verifyTls", "certificateExpiryDays"],
+};
+
+/** A type's own fields in the order in which people think of them: its target, who signs in, what must hold, TLS. */
+export function ownSections(type: MonitorType): Section[] {
+  const known = sectionsOfType[type];
+  if (known !== undefined) return known;
+  const names = Object.keys(monitorKinds[type].fields);
+  const others = Object.values(folded).flat();
+  return [
+    { title: "", fields: names.filter((name) => !others.includes(name)) },
+    ...Object.entries(folded).map(([title, all]) => ({
+      title,
+      fields: names.filter((name) => all.includes(name)),
+      folded: true,
+    })),
+  ].filter(({ fields }) => fields.length > 0);
+}
 
 export const commonSections: Section[] = [
   {

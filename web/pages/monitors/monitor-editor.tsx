@@ -1,13 +1,12 @@
-import { MultiSelect, SegmentedControl, Select } from "@mantine/core";
+import { MultiSelect, Select } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
 import { useMemo } from "react";
 import type { z } from "zod";
 import type { TestCheck } from "../../../src/monitoring/checks/schema.ts";
+import { monitorKinds, type MonitorType } from "../../../src/monitoring/monitors/kinds-schema.ts";
 import {
   type Monitor,
   monitorFields,
-  monitorKinds,
-  type MonitorType,
   type NewMonitor,
 } from "../../../src/monitoring/monitors/schema.ts";
 import { useAlertChannels } from "../../data/alert-channels.ts";
@@ -20,13 +19,12 @@ import { FormFrame, useForm, Fold } from "../../components/form.tsx";
 import { kindOf, SchemaField } from "../../components/schema-field.tsx";
 import { StateIcon, stateLabels } from "../../components/state-icon.tsx";
 import { fieldsWith, storedSecrets } from "../../components/stored-secrets.ts";
-import { commonSections, monitorLabels, ownSections, type Section, typeLabels } from "./labels.ts";
+import { commonSections, monitorLabels, ownSections, type Section } from "./labels.ts";
+import { TypeField } from "./type-field.tsx";
 
 type What = Extract<Dialog, { kind: "create-monitor" | "edit-monitor" }>;
 type Values = Record<string, unknown>;
 type Body = z.input<typeof NewMonitor>;
-
-const types = Object.keys(monitorKinds) as MonitorType[];
 
 /** Fields that hold a secret, of any type. */
 const secrets = Object.values(monitorKinds).flatMap(({ secrets }) => fieldsWith(secrets));
@@ -139,7 +137,7 @@ function Fields({
         <div className="form-section">{names.map(field)}</div>
       </Fold>
     );
-  const own = ownSections[type] ?? [{ title: "", fields: Object.keys(monitorKinds[type].fields) }];
+  const own = ownSections(type);
   return (
     <FormFrame
       form={form}
@@ -165,16 +163,7 @@ function Fields({
           them.
         </p>
       )}
-      {isNew && (
-        <SegmentedControl
-          className="type-choice"
-          aria-label="Type"
-          fullWidth
-          value={type}
-          onChange={(next) => set("type", next)}
-          data={types.map((value) => ({ value, label: typeLabels[value] ?? value }))}
-        />
-      )}
+      {isNew && <TypeField value={type} onChange={(next) => set("type", next)} />}
       {field("name")}
       {own.filter(({ folded }) => folded !== true).map(section)}
       <div className="field-row">

@@ -17,7 +17,7 @@ import { notifyError } from "../../components/toasts.tsx";
 import { checkNow, deleteMonitors, muteMonitor, pauseMonitor } from "./actions.ts";
 import { useMonitor, useAlertRecipients, useUptime } from "./data.ts";
 import { Figures } from "./figures.tsx";
-import { typeLabels } from "./labels.ts";
+import { typeName } from "./type-names.ts";
 import { LatencyPanel } from "./latency-panel.tsx";
 import { chosenSpan, type SpanSearch } from "./spans.ts";
 import {
@@ -94,7 +94,7 @@ function Facts({ monitor }: { monitor: MonitorRecord }) {
   const trouble = monitor.status === "down" || monitor.status === "degraded";
   return (
     <p>
-      {typeLabels[monitor.type] ?? monitor.type}
+      {typeName(monitor.type)}
       {method} {typeof target === "string" && <code>{target + port}</code>} every{" "}
       {durationInWords(monitor.interval)} · {stateLabels[monitor.status].toLowerCase()} for{" "}
       <Time at={monitor.statusSince} as="for" />

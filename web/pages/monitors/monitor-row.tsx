@@ -12,7 +12,7 @@ import { StateIcon } from "../../components/state-icon.tsx";
 import { notifyError, notify } from "../../components/toasts.tsx";
 import { checkNow, deleteMonitors, muteMonitor, pauseMonitor } from "./actions.ts";
 import { endDrag, startDrag } from "./dragging.ts";
-import { typeLabels } from "./labels.ts";
+import { typeName } from "./type-names.ts";
 import { DayBar, Spark } from "./day-bar.tsx";
 import { selection } from "./list-state.ts";
 import { useZone } from "../../components/time.tsx";
@@ -34,8 +34,7 @@ const measured = (status: string) => status === "up" || status === "degraded";
 export const MonitorRow = memo(
   function MonitorRow({ monitor, active, selected, onFocus, order, mayWrite, mayMove }: Props) {
     const { id, name, status, target, type, lastMessage, muted, day } = monitor;
-    const where =
-      target === null ? typeLabels[type] : type === "http" ? target : `${type} ${target}`;
+    const where = target === null ? typeName(type) : type === "http" ? target : `${type} ${target}`;
     const message = !measured(status) && status !== "paused" ? lastMessage : null;
     return (
       <div className="row" data-item>

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import type { CheckContext, CheckKind } from "../../../../src/monitoring/checks/check.ts";
 import { checkKinds } from "../../../../src/monitoring/checks/kinds.ts";
-import type { MonitorType } from "../../../../src/monitoring/monitors/schema.ts";
+import type { MonitorType } from "../../../../src/monitoring/monitors/kinds-schema.ts";
 import { NewMonitor } from "../../../../src/monitoring/monitors/schema.ts";
 import { contextOf } from "../../../support/checking.ts";
 import { newMonitors } from "../../../support/samples.ts";

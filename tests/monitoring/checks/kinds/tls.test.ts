@@ -13,11 +13,12 @@ const latencyMs = expect.any(Number);
 /** The same check in a process of its own, which trusts the authority. */
 async function trusting(ca: string, type: string, fields: object) {
   const script = new URL("../../../support/check-once.ts", import.meta.url).pathname;
-  const run = Bun.spawn([process.execPath, script, type, JSON.stringify(fields)], {
+  const run = Bun.spawn([process.execPath, script, JSON.stringify([[type, fields]])], {
     env: { ...process.env, NODE_EXTRA_CA_CERTS: ca },
     stdout: "pipe",
   });
-  return JSON.parse(await new Response(run.stdout).text());
+  const [outcome] = await new Response(run.stdout).json();
+  return outcome;
 }
 
 describe("with an authority that is trusted", () => {

@@ -1,0 +1,109 @@
+import type { Connection, Tls } from "./connection.ts";
+import type { OutgoingContext } from "./context.ts";
+import { TargetFailure } from "./failures.ts";
+import { growingBuffer } from "./memory.ts";
+
+/** So much of what one conversation brings is read, unless its protocol needs more. */
+const usualBytes = 64 * 1024;
+
+/** What a conversation is secured with: the name, and whether a certificate that can't be trusted is a failure. */
+export type WireTls = Tls & { verify: boolean };
+
+/** A connection whose answers are read in the pieces that a protocol has. */
+export type Wire = {
+  write(data: string | Uint8Array): void;
+  /** The next bytes, exactly so many. Throws TargetFailure where the connection ends before, and for more than may be read. */
+  read(count: number): Promise<Buffer>;
+  /** What stands before the next such mark, which is dropped. Throws as `read`. */
+  until(mark: string): Promise<Buffer>;
+  /** Begins TLS, as STARTTLS does. Throws TargetFailure for a certificate that is not to be trusted. */
+  secure(tls: WireTls): Promise<void>;
+  /** RFC 3339; null where no certificate was shown. */
+  certificateExpiresAt(): string | null;
+  close(): void;
+};
+
+export function wireOf(
+  connection: Connection,
+  { memory }: Pick<OutgoingContext, "memory">,
+  maxBytes = usualBytes,
+): Wire {
+  const received = growingBuffer(maxBytes, memory);
+  let length = 0;
+  let from = 0;
+  let failure: unknown = null;
+  let arrived = Promise.withResolvers<void>();
+
+  function wake() {
+    arrived.resolve();
+    arrived = Promise.withResolvers();
+  }
+
+  function fail(reason: unknown) {
+    failure ??= reason;
+    wake();
+  }
+
+  connection
+    .read((chunk) => {
+      if (failure !== null) return;
+      try {
+        received.push(chunk);
+      } catch (error) {
+        fail(error);
+      }
+      length += chunk.length;
+      if (length > maxBytes) {
+        fail(new TargetFailure(`The answer is longer than ${maxBytes / 1024} KiB.`));
+        connection.close();
+      }
+      wake();
+    })
+    .then(
+      () => fail(new TargetFailure("The connection was closed before the answer was complete.")),
+      fail,
+    );
+
+  /** Takes what `find` says is complete, as soon as it is there. */
+  async function take(find: (unread: Buffer) => { end: number; next: number } | null) {
+    for (;;) {
+      const unread = received.bytes().subarray(from);
+      const found = find(unread);
+      if (found !== null) {
+        from += found.next;
+        return Buffer.from(unread.subarray(0, found.end));
+      }
+      if (failure !== null) throw failure;
+      await arrived.promise;
+    }
+  }
+
+  return {
+    write: connection.write,
+    read(count) {
+      // A length that the other side names is not waited for where it can't come.
+      if (from + count > maxBytes)
+        throw new TargetFailure(`The answer is longer than ${maxBytes / 1024} KiB.`);
+      return take((unread) => (unread.length < count ? null : { end: count, next: count }));
+    },
+    until: (mark) =>
+      take((unread) => {
+        const end = unread.indexOf(mark);
+        return end === -1 ? null : { end, next: end + mark.length };
+      }),
+    async secure({ verify, ...tls }) {
+      // What came in the clear must not pass for something that was secured.
+      if (length > from) throw new TargetFailure("The server spoke in the clear when TLS began.");
+      const { secured } = await connection.secure(tls);
+      mustBeTrusted(secured, verify);
+    },
+    certificateExpiresAt: () => connection.secured?.certificateExpiresAt ?? null,
+    close: connection.close,
+  };
+}
+
+/** Throws TargetFailure. */
+export function mustBeTrusted(secured: Connection["secured"], verify: boolean) {
+  const issue = secured?.issue ?? null;
+  if (verify && issue !== null) throw new TargetFailure(issue);
+}

@@ -1,0 +1,185 @@
+import { z } from "zod";
+import {
+  type Destination,
+  noWeaker,
+  sameHost,
+  sameOrigin,
+  sameValue,
+} from "../../core/destinations.ts";
+import { Headers, Host, HttpUrl, integer, line, Port, secret } from "../../core/fields.ts";
+import { kind } from "../../core/kinds.ts";
+import { Assertions, JsonPath } from "./assertions-schema.ts";
+
+type MonitorKind<F extends Record<string, z.ZodType>> = {
+  /** What it takes to be up, after “is up when”; names of fields stand in backticks. */
+  upWhen: string;
+  fields: F;
+  /** Where its secrets go. */
+  secrets?: Readonly<Record<string, Destination<keyof F & string>>>;
+  /** What is shown of fields that hold a secret, and beyond the fields. */
+  shown?: Record<string, z.ZodType>;
+};
+
+const monitorKind = <F extends Record<string, z.ZodType>>({
+  upWhen,
+  fields,
+  secrets,
+  shown,
+}: MonitorKind<F>) => ({ ...kind(fields, secrets, shown), upWhen });
+
+const wellFormed = (max: number) =>
+  z
+    .string()
+    .max(max)
+    .refine((text) => text.isWellFormed(), "must be valid Unicode, without lone surrogates");
+
+const statusRange = z.string().regex(/^[1-5]\d\d(-[1-5]\d\d)?$/, "must be such as 204 or 200-299");
+const ExpectedStatus = z
+  .array(
+    statusRange.refine((range) => {
+      const [from, to = from] = range.split("-");
+      return Number(from) <= Number(to);
+    }, "must not end before it begins"),
+  )
+  .min(1)
+  .max(20)
+  .meta({ example: ["200-299", "401"] });
+
+const certificateExpiryDays = integer(1, 3650)
+  .nullable()
+  .default(14)
+  .meta({ description: "Degraded when the certificate ends within so many days; null is off." });
+
+const address = /^(?:(?<v4>[\d.]+)|\[(?<v6>[\da-f:.]+)\])(?::(?<port>\d{1,5}))?$/i;
+
+/** A name server: an IP address, with `:port` where it is not 53. */
+const Resolver = z
+  .string()
+  .refine((text) => {
+    if (z.ipv6().safeParse(text).success) return true;
+    const { v4, v6, port = "53" } = address.exec(text)?.groups ?? {};
+    const host = v4 === undefined ? z.ipv6().safeParse(v6) : z.ipv4().safeParse(v4);
+    return host.success && Number(port) >= 1 && Number(port) <= 65535;
+  }, "must be an IP address, with :port where it is not 53")
+  .meta({ example: "192.168.1.1:53" });
+
+const BasicAuth = {
+  username: line(255).refine((name) => !name.includes(":"), "must not contain :"),
+};
+const nullable = <T extends z.ZodType>(field: T) => field.nullable().default(null);
+
+const http = {
+  url: HttpUrl,
+  method: z.enum(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]).default("GET"),
+  headers: Headers.default({}),
+  body: nullable(wellFormed(64 * 1024)),
+  basicAuth: nullable(z.strictObject({ ...BasicAuth, password: secret().nullable().optional() })),
+  bearerToken: nullable(secret(8192)),
+  expectedStatus: ExpectedStatus.default(["200-299"]),
+  keyword: nullable(line(1000)).meta({ description: "Text that the answer must contain." }),
+  keywordAbsent: nullable(line(1000)).meta({
+    description: "Text that the answer must not contain.",
+  }),
+  jsonPath: nullable(JsonPath),
+  jsonEquals: nullable(z.union([line(1000), z.number(), z.boolean()])).meta({
+    description: "What the value at `jsonPath` must be; null asks only that there is one.",
+  }),
+  assertions: Assertions.default([]),
+  followRedirects: z.boolean().default(true).meta({ description: "Up to 5 redirects." }),
+  followToPrivate: z.boolean().default(false).meta({
+    description:
+      "Whether a redirect may lead from a public address to one of this machine or the LAN.",
+  }),
+  verifyTls: z.boolean().default(true),
+  certificateExpiryDays,
+};
+
+const toUrl = { url: sameOrigin, verifyTls: noWeaker(false, true) };
+
+const verifyTls = http.verifyTls;
+const serverName = nullable(Host).meta({
+  description: "The name that TLS asks for and the certificate must be for; null is the host.",
+});
+const tls = z
+  .boolean()
+  .default(false)
+  .meta({ description: "Whether the connection must be encrypted." });
+const secured = { tls, serverName, verifyTls, certificateExpiryDays };
+
+const username = nullable(line(255));
+const password = nullable(secret());
+
+const toHost = { host: sameHost, port: sameValue };
+const toSecuredHost = {
+  ...toHost,
+  tls: noWeaker(false, true),
+  serverName: sameValue,
+  verifyTls: noWeaker(false, true),
+};
+
+/** The monitor types and their own fields; checking them is in `checks/kinds`. */
+export const monitorKinds = {
+  http: monitorKind({
+    upWhen:
+      "the answer has an expected status. You can also require a keyword, forbid one, require a value at a JSON path, or write assertions. Redirects are followed (up to 5), and the last answer counts.",
+    fields: http,
+    secrets: { bearerToken: toUrl, "basicAuth.password": toUrl, "headers.*": toUrl },
+    shown: { basicAuth: z.object(BasicAuth).nullable() },
+  }),
+  tcp: monitorKind({
+    upWhen: "the port accepts the connection. You can send text, and expect text in the answer.",
+    fields: {
+      host: Host,
+      port: Port,
+      send: nullable(wellFormed(4096)),
+      expect: nullable(wellFormed(4096)),
+    },
+  }),
+  ping: monitorKind({
+    upWhen:
+      "the packets come back. It uses the `ping` program of the system (Debian: `iputils-ping`).",
+    fields: { host: Host, packets: integer(1, 10).default(1) },
+  }),
+  dns: monitorKind({
+    upWhen:
+      "there are records of the type, the expected values among them. You can name a resolver; otherwise the system's is asked.",
+    fields: {
+      host: Host,
+      recordType: z.enum(["A", "AAAA", "CNAME", "MX", "NS", "TXT", "SRV", "CAA"]).default("A"),
+      resolver: nullable(Resolver),
+      expected: z.array(line(1000)).max(50).default([]),
+    },
+  }),
+  tls: monitorKind({
+    upWhen:
+      "the certificate is trusted and made for this name. It is degraded when the certificate ends within 14 days (`certificateExpiryDays`), and down when it has ended.",
+    fields: {
+      host: Host,
+      port: Port.default(443),
+      serverName: nullable(Host),
+      certificateExpiryDays,
+    },
+  }),
+  push: monitorKind({
+    upWhen: "a job reports in time.",
+    fields: { grace: integer(0, 86_400).default(60) },
+    shown: {
+      grace: z.int().min(0),
+      pushUrl: z.string().nullable().meta({
+        description:
+          "Where the watched job reports. Whoever knows it may report, so it is shown to those who may write and null to others.",
+      }),
+    },
+  }),
+  redis: monitorKind({
+    upWhen: "the server answers `PING`, after signing in where there is a `password`.",
+    fields: { host: Host, port: Port.default(6379), username, password, ...secured },
+    secrets: { password: toSecuredHost },
+  }),
+};
+
+export type MonitorType = keyof typeof monitorKinds;
+/** The own fields of a monitor of this type, secrets included. */
+export type MonitorSettings<T extends MonitorType> = z.output<
+  z.ZodObject<(typeof monitorKinds)[T]["fields"]>
+>;

@@ -1,0 +1,210 @@
+import { describe, expect, test } from "bun:test";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { strandedSecrets } from "../../../../src/core/kind-secrets.ts";
+import {
+  monitorKinds,
+  type MonitorType,
+} from "../../../../src/monitoring/monitors/kinds-schema.ts";
+import { freePort } from "../../../support/binary.ts";
+import { check, listener, untilNoneTo } from "../../../support/checking.ts";
+import { fakes } from "../../../support/fakes/all.ts";
+import type { Answers, Fake } from "../../../support/fakes/fake.ts";
+import { authorityOf, serving } from "../../../support/fakes/serving.ts";
+import { testWith } from "../../../support/real-targets.ts";
+import { canary } from "../../../support/samples.ts";
+
+const types = Object.entries(fakes) as [MonitorType, Fake][];
+const streams = types.flatMap(([type, fake]) =>
+  fake.over === "tcp" ? [[type, fake] as const] : [],
+);
+const secured = streams.filter(([, { tls }]) => tls !== undefined);
+const has = (type: MonitorType, field: string) => field in monitorKinds[type].fields;
+
+const fieldsOf = ({ at, fields }: Fake, port: number, host = "127.0.0.1", isSecure = false) => ({
+  ...(at?.(host, port, isSecure) ?? { host, port }),
+  ...fields,
+});
+
+const silent: Answers = (socket) => void socket.resume();
+
+/** What is found where it answers like this. */
+async function found(type: MonitorType, fake: Fake, answers = fake.answers, own: object = {}) {
+  await using server = await serving(fake, answers);
+  const outcome = await check(type, { ...fieldsOf(fake, server.port), ...own }, { timeoutMs: 400 });
+  await server.untilAllClosed();
+  return outcome;
+}
+
+describe.each(types)("%s", (type, fake) => {
+  test("is up where the server answers well", async () => {
+    expect(await found(type, fake)).toEqual({
+      status: "up",
+      message: expect.stringMatching(new RegExp(`^${RegExp.escape(fake.up)} in \\d+ ms\\.$`)),
+      latencyMs: expect.any(Number),
+    });
+  });
+
+  test("is down where nobody listens", async () => {
+    const outcome = await check(type, fieldsOf(fake, freePort()), { timeoutMs: 2_000 });
+    expect(outcome).toMatchObject({ status: "down", message: "The connection was refused." });
+  });
+
+  test("is down when its time is up, and leaves no connection", async () => {
+    const outcome = await found(type, fake, fake.over === "udp" ? () => null : silent);
+    expect(outcome).toMatchObject({
+      status: "down",
+      message: "Timed out after 0.4 s while waiting for the answer.",
+    });
+  });
+
+  test("says what is wrong with another answer", async () => {
+    for (const [answers, message] of fake.wrong) {
+      const outcome = await found(type, fake, answers);
+      expect([message, outcome]).toEqual([
+        message,
+        expect.objectContaining({ status: "down", message }),
+      ]);
+      expect(JSON.stringify(outcome)).not.toContain(canary);
+    }
+  });
+
+  test("says so where it is not let in, and nothing of what it came with", async () => {
+    expect(fake.refused !== undefined).toBe(Object.keys(monitorKinds[type].secrets).length > 0);
+    if (fake.refused === undefined) return;
+    const { fields, message } = fake.refused;
+    const outcome = await found(type, fake, fake.answers, fields);
+    expect(outcome).toMatchObject({ status: "down", message });
+    expect(JSON.stringify(outcome)).not.toContain(canary);
+  });
+
+  test("connects to no address that is blocked behind a name", async () => {
+    await using server = await serving(fake);
+    const listeners = [{ host: "127.0.0.1", port: server.port }];
+    const outcome = await check(type, fieldsOf(fake, server.port, "localhost"), { listeners });
+    expect(outcome).toMatchObject({
+      status: "down",
+      message: "Blocked: the target is this appliance itself.",
+      final: true,
+    });
+    expect(server.accepted()).toBe(0);
+  });
+
+  test("leaves its secrets with their address, and with how well it is protected", () => {
+    const { secrets, fields } = monitorKinds[type];
+    const here = { ...fieldsOf(fake, 1, "here.lan", true), tls: true, verifyTls: true };
+    const elsewhere = {
+      ...fieldsOf(fake, 2, "elsewhere.lan"),
+      tls: false,
+      verifyTls: false,
+      serverName: "x",
+    };
+    const moves = ["url", "host", "port", "tls", "verifyTls", "serverName"].filter(
+      (name) => name in fields,
+    );
+    const set = Object.keys(secrets);
+    for (const name of moves) {
+      const change = { [name]: (elsewhere as Record<string, unknown>)[name] };
+      const stranded = strandedSecrets(monitorKinds, type, { ...here, ...fake.fields }, change);
+      expect([name, stranded.map((keys) => keys.join("."))]).toEqual([name, set]);
+    }
+  });
+});
+
+describe.each(streams)("%s", (type, fake) => {
+  test("is down where the connection is closed at once, or after the first request", async () => {
+    const rude: Answers[] = [
+      (socket) => void socket.resume().end(),
+      (socket) => void socket.once("data", () => socket.end()),
+    ];
+    for (const answers of rude)
+      expect(await found(type, fake, answers)).toMatchObject({
+        status: "down",
+        message: "The connection was closed before the answer was complete.",
+      });
+  });
+
+  test("reads no more of an endless answer than it may, and gives up the connection", async () => {
+    let sent = 0;
+    await using server = await listener((socket) => {
+      const piece = Buffer.alloc(64 * 1024, "x");
+      const more = () => {
+        while (!socket.destroyed && socket.write(piece)) sent += piece.length;
+      };
+      socket.on("drain", more).write(fake.flood);
+      more();
+    });
+    const outcome = await check(type, fieldsOf(fake, server.port), { timeoutMs: 2_000 });
+    expect(outcome).toMatchObject({
+      status: "down",
+      message: expect.stringMatching(/^The answer is longer than \d+ KiB\.$/),
+    });
+    await server.untilAllClosed();
+    await untilNoneTo(server.port);
+    // What the system buffers on both sides comes on top.
+    expect(sent).toBeLessThan(32 * 1024 * 1024);
+  });
+
+  test("has a fake with TLS if it knows that", () => {
+    expect(fake.tls !== undefined).toBe(has(type, "tls") || has(type, "verifyTls"));
+  });
+});
+
+describe.each(secured)("%s over TLS", (type, fake) => {
+  testWith(["openssl"], "judges the certificate, unless that is switched off", async () => {
+    await using server = await serving(fake, fake.answers, "good");
+    const fields = {
+      ...fieldsOf(fake, server.port, "localhost", true),
+      ...(has(type, "tls") && { tls: true }),
+    };
+    expect(await check(type, fields)).toMatchObject({
+      status: "down",
+      message: "The certificate's chain is incomplete, or its authority is not trusted.",
+    });
+    expect(await check(type, { ...fields, verifyTls: false })).toMatchObject({
+      status: "up",
+      certificateExpiresAt: expect.stringMatching(/Z$/),
+    });
+    const soon = { ...fields, verifyTls: false, certificateExpiryDays: 60 };
+    expect(await check(type, soon)).toMatchObject({
+      status: "degraded",
+      message: expect.stringMatching(/^The certificate expires in \d+ days/),
+    });
+    await server.untilAllClosed();
+  });
+});
+
+testWith(
+  ["openssl"],
+  "over TLS a trusted certificate is up by its name, and down for another",
+  async () => {
+    const folder = mkdtempSync(join(tmpdir(), "signalbox-test-"));
+    const ca = join(folder, "authority.pem");
+    writeFileSync(ca, authorityOf());
+    await using stack = new AsyncDisposableStack();
+    const asked: [MonitorType, object][] = [];
+    for (const [type, fake] of secured) {
+      const server = stack.use(await serving(fake, fake.answers, "wrongName"));
+      const fields = {
+        ...fieldsOf(fake, server.port, "127.0.0.1", true),
+        ...(has(type, "tls") && { tls: true }),
+      };
+      asked.push([type, fields], [type, { ...fields, serverName: "elsewhere.test" }]);
+    }
+    const script = new URL("../../../support/check-once.ts", import.meta.url).pathname;
+    const run = Bun.spawn([process.execPath, script, JSON.stringify(asked)], {
+      env: { ...process.env, NODE_EXTRA_CA_CERTS: ca },
+      stdout: "pipe",
+    });
+    const outcomes = await new Response(run.stdout).json();
+    rmSync(folder, { recursive: true });
+    for (const [index, [type]] of asked.entries())
+      expect([type, outcomes[index]]).toMatchObject([
+        type,
+        index % 2 === 0
+          ? { status: "down", message: "The certificate is for another name." }
+          : { status: "up" },
+      ]);
+  },
+);

@@ -1,0 +1,9 @@
+import type { MonitorType } from "../../../src/monitoring/monitors/kinds-schema.ts";
+import type { Fake } from "./fake.ts";
+import { redis } from "./redis.ts";
+
+/** Types with tests of their own: those that speak no protocol of one server over a connection of ours. */
+type Other = "http" | "tcp" | "ping" | "dns" | "tls" | "push";
+
+/** A server for each type; the compiler asks for the one of a new type. */
+export const fakes: Record<Exclude<MonitorType, Other>, Fake> = { redis };

@@ -1,0 +1,34 @@
+import { canary } from "../samples.ts";
+import { type Answers, type Fake, says } from "./fake.ts";
+
+/** Knows one user, PING and AUTH. */
+const answers: Answers = (socket) => {
+  let isIn = false;
+  socket.on("data", (data: Buffer) => {
+    const words = data
+      .toString()
+      .split("\r\n")
+      .filter((_, index) => index > 0 && index % 2 === 0);
+    if (words[0] === "AUTH") isIn = words.join(" ") === `AUTH probe ${canary}`;
+    const wrong = words[0] === "AUTH" ? "-WRONGPASS invalid username-password pair" : "-NOAUTH";
+    socket.write(`${isIn ? (words[0] === "AUTH" ? "+OK" : "+PONG") : wrong}\r\n`);
+  });
+};
+
+export const redis: Fake = {
+  over: "tcp",
+  fields: { username: "probe", password: canary },
+  answers,
+  up: "Answered PING",
+  refused: { fields: { username: "other" }, message: "The server refused the password." },
+  wrong: [
+    [says("-NOAUTH Authentication required.\r\n"), "The server asks for a password."],
+    [says("-LOADING Redis is loading\r\n"), "The server is still loading its data."],
+    [says("-ERR unknown command\r\n"), "The server refused the password."],
+    [says("-XYZ odd\r\n"), "The server answered AUTH with an error."],
+    [says("HTTP/1.1 400 Bad Request\r\n\r\n"), "The answer is not one of Redis."],
+    [says("+OK\r\n+PANG\r\n"), "The answer is not one of Redis."],
+  ],
+  flood: "+",
+  tls: "first",
+};

@@ -1,0 +1,69 @@
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Duplex } from "node:stream";
+import { TLSSocket } from "node:tls";
+import { type certificates, writeCertificates } from "../certificates.ts";
+import { listener } from "../checking.ts";
+import type { Answers, Fake } from "./fake.ts";
+
+type Certificate = (typeof certificates)[number];
+
+let made: Record<string, { key: Buffer; cert: Buffer }> | null = null;
+let authority = "";
+
+/** The authority that signed the certificates, in PEM. */
+export const authorityOf = () => (certificatesOf("good"), authority);
+
+function certificatesOf(name: Certificate) {
+  if (made === null) {
+    const folder = mkdtempSync(join(tmpdir(), "signalbox-test-"));
+    writeCertificates(folder);
+    const read = (file: string) => readFileSync(join(folder, file));
+    authority = read("authority.pem").toString();
+    made = Object.fromEntries(
+      ["good", "wrongName"].map((one) => [
+        one,
+        { key: read(`${one}.key`), cert: read(`${one}.pem`) },
+      ]),
+    );
+    rmSync(folder, { recursive: true });
+  }
+  return made[name];
+}
+
+/** A fake's server on loopback, that takes connections with TLS where `tls` names a certificate. */
+export async function serving(fake: Fake, answers = fake.answers, tls: Certificate | null = null) {
+  if (fake.over === "udp")
+    return servingDatagrams(answers as (message: Buffer) => Uint8Array | null);
+  const secure = (socket: Duplex) => {
+    const own = certificatesOf(tls ?? "good");
+    const secured = new TLSSocket(socket as never, { isServer: true, ...own });
+    secured.on("error", () => {});
+    return secured;
+  };
+  return listener((socket) => {
+    const isSecureAtOnce = tls !== null && fake.tls === "first";
+    (answers as Answers)(isSecureAtOnce ? secure(socket) : socket, secure);
+  });
+}
+
+async function servingDatagrams(answers: (message: Buffer) => Uint8Array | null) {
+  let received = 0;
+  const socket = await Bun.udpSocket({
+    hostname: "127.0.0.1",
+    socket: {
+      data(own, message, port, address) {
+        received++;
+        const reply = answers(message);
+        if (reply !== null) own.send(reply, port, address);
+      },
+    },
+  });
+  return {
+    port: socket.port,
+    accepted: () => received,
+    untilAllClosed: async () => {},
+    [Symbol.asyncDispose]: async () => socket.close(),
+  };
+}

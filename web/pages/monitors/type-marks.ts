@@ -1,0 +1,12 @@
+import type { MonitorType } from "../../../src/monitoring/monitors/kinds-schema.ts";
+
+/** A drawing of our own for each type, 24 × 24, with one line. */
+export const typeMarks: Record<MonitorType, string> = {
+  http: "M12 3a9 9 0 1 0 0 18 9 9 0 0 0 0-18M3 12h18M12 3c5 5.5 5 12.5 0 18M12 3c-5 5.5-5 12.5 0 18",
+  tcp: "M8 3v6M16 3v6M5 9h14v3a7 7 0 0 1-14 0zM12 19v3",
+  ping: "M3 12h4l3-8 4 16 3-8h4",
+  dns: "M3 5h18v6H3zM3 13h18v6H3zM7 8h.01M7 16h.01",
+  tls: "M6 11h12v10H6zM8.5 11V7.5a3.5 3.5 0 0 1 7 0V11M12 15v2",
+  push: "M12 15V4M7.5 8.5 12 4l4.5 4.5M4 15v5h16v-5",
+  redis: "m3 8 9-4 9 4-9 4zM3 12l9 4 9-4M3 16l9 4 9-4",
+};

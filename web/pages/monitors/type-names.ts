@@ -1,0 +1,14 @@
+import type { MonitorType } from "../../../src/monitoring/monitors/kinds-schema.ts";
+
+const names: Record<MonitorType, string> = {
+  http: "HTTP",
+  tcp: "TCP port",
+  ping: "Ping",
+  dns: "DNS",
+  tls: "Certificate",
+  push: "Push",
+  redis: "Redis",
+};
+
+/** What people call a type of monitor. */
+export const typeName = (type: string): string => names[type as MonitorType] ?? type;
