@@ -30,13 +30,10 @@ export async function monthlyHistory(published: Loaded, month: string, now: numb
   const to = endOf(wanted);
   if (wanted < current && !(await published.hasBefore(to))) return null;
   const incidents = await published.openedBetween(from, to);
-  const times = timesIn(published.page.timeZone, now);
-  const views = viewOf({ ...published, incidents }, now).all;
-  const days = Map.groupBy(views, ({ began }) => times.day(began.at));
   const hasEarlier = await published.hasBefore(from);
   return {
     month: timesIn("UTC", now).month(new Date(from).toISOString()),
-    days: [...days].map(([day, incidents]) => ({ day, incidents })),
+    incidents: viewOf({ ...published, incidents }, now).all,
     earlier: hasEarlier ? monthFrom(wanted, -1) : null,
     later: wanted < current ? monthFrom(wanted, 1) : null,
   };

@@ -1,8 +1,10 @@
+import { Fragment } from "react";
 import { renderToStaticMarkup } from "react-dom/server";
 import { BackLink, documentOf, type PageDocument, Time } from "./layout.tsx";
 import type { History } from "./history.ts";
 import { StateIcon } from "./icons.tsx";
-import type { DayView, IncidentView, MonitorView, StatusView, Tone } from "./view.ts";
+import type { DayView, IncidentView, MonitorView, StatusView, Tone, WorkView } from "./view.ts";
+import { recentDays } from "./view.ts";
 
 /** Stands where a section's content comes; nobody's text holds it, since theirs is escaped. */
 const gap = "<!--section-->";
@@ -27,7 +29,7 @@ export function incidentPage(document: PageDocument, incident: IncidentView): st
     `${incident.title} – ${view.page.title}`,
     <>
       <BackLink base={base} />
-      <Incident incident={incident} base={base} level="h1" />
+      <Incident incident={incident} base={base} isWhole />
     </>,
   );
 }
@@ -35,17 +37,15 @@ export function incidentPage(document: PageDocument, incident: IncidentView): st
 /** The incidents of one month. */
 export function historyPage(document: PageDocument, history: History): string {
   const { view, base } = document;
-  const { month, days, earlier, later } = history;
+  const { month, incidents, earlier, later } = history;
   return documentOf(
     document,
     `Incidents, ${month} – ${view.page.title}`,
     <>
       <BackLink base={base} />
       <h1 className="month">{month}</h1>
-      {days.length === 0 && <p className="quiet">No incidents.</p>}
-      {days.map(({ day, incidents }) => (
-        <Day key={day} day={day} incidents={incidents} base={base} level="h2" />
-      ))}
+      {incidents.length === 0 && <p className="quiet">No incidents.</p>}
+      <Past incidents={incidents} base={base} level="h2" />
       <nav className="months" aria-label="Months">
         {earlier === null ? <span /> : <a href={`${base}/history?month=${earlier}`}>← Earlier</a>}
         {later !== null && <a href={`${base}/history?month=${later}`}>Later →</a>}
@@ -55,7 +55,7 @@ export function historyPage(document: PageDocument, history: History): string {
 }
 
 function Overview({ view, base }: { view: StatusView; base: string }) {
-  const { page, headline, incidents, windows, sections, past } = view;
+  const { page, headline, incidents, running, scheduled, sections, past, pastDays } = view;
   return (
     <>
       {page.description !== "" && (
@@ -66,44 +66,42 @@ function Overview({ view, base }: { view: StatusView; base: string }) {
       <section className={`hero ${headline.tone}-soft`}>
         <StateIcon tone={headline.tone} size={30} />
         <div>
-          <h1>{headline.text}</h1>
+          <h1>
+            {headline.words.map((word, index) =>
+              typeof word === "string" ? word : <bdi key={index}>{word.name}</bdi>,
+            )}
+          </h1>
           <p>{headline.detail}</p>
         </div>
       </section>
       {incidents.map((incident) => (
-        <Incident key={incident.id} incident={incident} base={base} level="h2" />
+        <Incident key={incident.id} incident={incident} base={base} />
       ))}
-      {windows.map(({ id, title, description, time, isRunning }) => (
-        <article className="window" key={`${id} ${time}`}>
-          <header>
-            <StateIcon tone="maintenance" />
-            <h2 dir="auto">{title}</h2>
-            <span className="when">{isRunning ? `Under way, ${time}` : time}</span>
-          </header>
-          {description !== "" && <p dir="auto">{description}</p>}
-        </article>
-      ))}
+      {running.length > 0 && <Maintenance title="Maintenance under way" work={running} />}
       {sections.some(({ monitors }) => monitors.length > 0) && (
         <div className="legend" aria-hidden="true">
-          <span>{page.historyDays} days ago</span>
+          <span>
+            <span className="whole">{page.historyDays}</span>
+            <span className="recent">{Math.min(recentDays, page.historyDays)}</span> days, today on
+            the right
+          </span>
           <span className="keys">
-            {(["up", "degraded", "down", "maintenance"] as const).map((tone) => (
+            {legend.map(([tone, word]) => (
               <span key={tone}>
-                <StateIcon tone={tone} size={12} /> {tone}
+                <StateIcon tone={tone} size={12} /> {word}
               </span>
             ))}
           </span>
-          <span>Today</span>
         </div>
       )}
       {sections.map((_, index) => (
         <section className="sec" key={index} dangerouslySetInnerHTML={{ __html: gap }} />
       ))}
+      {scheduled.length > 0 && <Maintenance title="Scheduled maintenance" work={scheduled} />}
       <section className="past">
         <h2>Past incidents</h2>
-        {folded(past).map(({ day, incidents }) => (
-          <Day key={day} day={day} incidents={incidents} base={base} level="h3" />
-        ))}
+        {past.length === 0 && <p className="quiet">No incidents in the last {pastDays} days.</p>}
+        <Past incidents={past} base={base} level="h3" />
         <p className="more">
           <a href={`${base}/history`}>All incidents →</a>
         </p>
@@ -112,17 +110,67 @@ function Overview({ view, base }: { view: StatusView; base: string }) {
   );
 }
 
-/** Days in a row on which nothing happened are one entry. */
-function folded(past: StatusView["past"]): StatusView["past"] {
-  return past.reduce<{ day: string; last: string; incidents: IncidentView[] }[]>(
-    (all, { day, incidents }) => {
-      const before = all.at(-1);
-      if (incidents.length > 0 || before === undefined || before.incidents.length > 0)
-        return [...all, { day, last: day, incidents }];
-      before.day = `${day} – ${before.last}`;
-      return all;
-    },
-    [],
+const legend = [
+  ["up", "Up"],
+  ["degraded", "Degraded"],
+  ["down", "Down"],
+  ["maintenance", "Maintenance"],
+  ["none", "No data"],
+] as const;
+
+/** So many pieces of planned work are there to be seen; what is further ahead is folded. */
+const maxUnfolded = 5;
+
+function Maintenance({ title, work }: { title: string; work: readonly WorkView[] }) {
+  const folded = work.slice(maxUnfolded);
+  return (
+    <section className="window">
+      <h2>
+        <StateIcon tone="maintenance" /> {title}
+      </h2>
+      <Work work={work.slice(0, maxUnfolded)} />
+      {folded.length > 0 && (
+        <details id={`more-${folded[0]?.id}`}>
+          <summary>{folded.length} more</summary>
+          <Work work={folded} />
+        </details>
+      )}
+    </section>
+  );
+}
+
+function Work({ work }: { work: readonly WorkView[] }) {
+  return work.map(({ id, title, description, affects, times: [next, ...later] }) => (
+    <article key={id}>
+      <header>
+        <h3 dir="auto">{title}</h3>
+        <span className="when">{next}</span>
+      </header>
+      {description !== "" && <p dir="auto">{description}</p>}
+      {affects.length > 0 && (
+        <p>
+          Affects <Names names={affects} />
+        </p>
+      )}
+      {later.length > 0 && <p>Then {later.join(", and ")}</p>}
+    </article>
+  ));
+}
+
+const maxNames = 10;
+
+function Names({ names }: { names: readonly string[] }) {
+  const more = names.length - maxNames;
+  return (
+    <>
+      {names.slice(0, maxNames).map((name, index) => (
+        <Fragment key={index}>
+          {index > 0 && ", "}
+          <b dir="auto">{name}</b>
+        </Fragment>
+      ))}
+      {more > 0 && ` and ${more} more`}
+    </>
   );
 }
 
@@ -148,20 +196,30 @@ function iconOf(tone: Tone): string {
 }
 
 function* monitorPieces(monitor: MonitorView, base: string): Generator<string> {
-  const { name, description, tone, word, uptime, since, latency, daysBetween, settled, marks } =
-    monitor;
+  const { name, description, tone, word, figures, latency, daysBetween, settled, marks } = monitor;
+  const { uptime, since } = figures;
   const count = monitor.historyDays;
-  const state = `<span class="${word === "" ? "hidden" : "word"}">${word || "Up"}</span>`;
   const took = latency === null ? "" : `<span class="latency">${Bun.escapeHTML(latency)}</span>`;
   const incidents = marks.map(({ id, ...mark }) => ({ ...mark, url: `${base}/incidents/${id}` }));
   const marked =
     marks.length === 0 ? "" : ` data-incidents="${Bun.escapeHTML(JSON.stringify(incidents))}"`;
-  const began = since === null ? "" : `<span class="since">${since}</span>`;
+  const recent = count > recentDays ? monitor.recentFigures : figures;
   const about =
     description === null ? "" : `<p class="about" dir="auto">${Bun.escapeHTML(description)}</p>`;
-  yield `<div class="comp"><div class="line"><span class="what">${iconOf(tone)}<b dir="auto">${Bun.escapeHTML(name)}</b>${state}</span>${began}<span class="num">${took}${uptime}</span></div>${about}<div class="bars${count > denseFrom ? " dense" : ""}"${marked} role="img" aria-label="Uptime ${since ?? `of ${count} days`}: ${uptime}">`;
+  yield `<div class="comp"><div class="line"><span class="what">${iconOf(tone)}<b dir="auto">${Bun.escapeHTML(name)}</b></span>${byWidth("since", since, recent.since)}<span class="num">${took}<span class="word ${tone}">${word}</span>${byWidth("uptime", uptime, recent.uptime)}</span></div>${about}<div class="bars${count > denseFrom ? " dense" : ""}"${marked} role="img" aria-label="Uptime ${since ?? `of ${count} days`}: ${uptime}">`;
   yield settledBars(monitor);
   yield `${barsOf(daysBetween(settled.count, count))}</div></div>`;
+}
+
+/** What is said of all days, and in a narrow window of those that it shows. */
+function byWidth(name: string, whole: string | null, recent: string | null): string {
+  if (whole === recent) return whole === null ? "" : `<span class="${name}">${whole}</span>`;
+  return [
+    ["whole", whole],
+    ["recent", recent],
+  ]
+    .map(([width, text]) => (text === null ? "" : `<span class="${name} ${width}">${text}</span>`))
+    .join("");
 }
 
 /** Bars of days that don't change any more: of 90,000 on a large page only those of two days are written again. */
@@ -185,10 +243,17 @@ function bar({ tone, text }: DayView): string {
   return tone === "up" ? `<i title="${text}"></i>` : `<i class="${tone}" title="${text}"></i>`;
 }
 
-type IncidentProps = { incident: IncidentView; base: string; level: "h1" | "h2" };
+type IncidentProps = {
+  incident: IncidentView;
+  base: string;
+  /** Whether it is alone on its page, with all of its timeline. */
+  isWhole?: boolean;
+};
 
-function Incident({ incident, base, level: Title }: IncidentProps) {
+function Incident({ incident, base, isWhole = false }: IncidentProps) {
   const { id, title, severity, tone, affects, began, isOpen, length, updates } = incident;
+  const Title = isWhole ? "h1" : "h2";
+  const earlier = isWhole ? [] : updates.slice(1);
   return (
     <article className={`inc ${isOpen ? tone : "over"}`}>
       <header>
@@ -196,6 +261,9 @@ function Incident({ incident, base, level: Title }: IncidentProps) {
         <Title dir="auto">
           <a href={`${base}/incidents/${id}`}>{title}</a>
         </Title>
+        <span className="when">
+          <Time moment={began} />
+        </span>
       </header>
       <p className="aff">
         {affects !== null && (
@@ -203,43 +271,50 @@ function Incident({ incident, base, level: Title }: IncidentProps) {
             Affects <b dir="auto">{affects}</b> ·{" "}
           </>
         )}
-        began <Time moment={began} />, {isOpen ? `${length} ago` : `lasted ${length}`}
+        {isOpen ? "for" : "lasted"} {length}
       </p>
-      <ol>
-        {updates.map((update) => (
-          <li key={update.id}>
-            <b>{update.status}</b>
-            <p dir="auto">{update.message}</p>
-            <Time moment={update.time} />
-          </li>
-        ))}
-      </ol>
+      <Updates updates={isWhole ? updates : updates.slice(0, 1)} />
+      {earlier.length > 0 && (
+        <details id={`earlier-${id}`}>
+          <summary>
+            {earlier.length === 1 ? "1 earlier update" : `${earlier.length} earlier updates`}
+          </summary>
+          <Updates updates={earlier} />
+        </details>
+      )}
     </article>
   );
 }
 
-type DayProps = {
-  day: string;
-  incidents: readonly IncidentView[];
-  base: string;
-  /** Below the overview, which tells of open incidents itself, days are h3. */
-  level: "h2" | "h3";
-};
-
-function Day({ day, incidents, base, level: Title }: DayProps) {
+function Updates({ updates }: Pick<IncidentView, "updates">) {
   return (
-    <div className="day">
-      <Title>{day}</Title>
-      {incidents.length === 0 && <p>No incidents.</p>}
-      {incidents.map(({ id, title, isOpen, length, summary }) => (
-        <p key={id}>
-          <a href={`${base}/incidents/${id}`}>
-            <b dir="auto">{title}</b>
-          </a>{" "}
-          {isOpen ? "is being worked on." : `resolved after ${length}.`}{" "}
-          {(!isOpen || Title === "h2") && <bdi>{summary}</bdi>}
-        </p>
+    <ol>
+      {updates.map((update) => (
+        <li key={update.id}>
+          <b>{update.status}</b>
+          <Time moment={update.time} />
+          <p dir="auto">{update.message}</p>
+        </li>
       ))}
-    </div>
+    </ol>
   );
+}
+
+type PastProps = { incidents: readonly IncidentView[]; base: string; level: "h2" | "h3" };
+
+/** Incidents in a line each, with how bad they were, when and how long. */
+function Past({ incidents, base, level: Title }: PastProps) {
+  return incidents.map(({ id, title, severity, tone, day, hours, length, isOpen, summary }) => (
+    <article className="row" key={id}>
+      <span className="day">{day}</span>
+      <span className={`sev ${tone}`}>{severity}</span>
+      <Title dir="auto">
+        <a href={`${base}/incidents/${id}`}>{title}</a>
+      </Title>
+      <span className="when">
+        {hours}, {isOpen ? `for ${length}` : length}
+      </span>
+      <p dir="auto">{summary}</p>
+    </article>
+  ));
 }

@@ -36,12 +36,13 @@ export function viewOf(published: PublicData, now: number) {
     times.day(new Date(now - (back * dayMs) / 2).toISOString()),
   );
   const days = [...new Set(halves)].slice(0, pastDays);
-  // One that began earlier stands on the day of its end: nothing is forgotten the day it is over.
-  const placed = new Map(
-    incidents.map(({ id, createdAt, resolvedAt }) => {
-      const began = times.day(createdAt);
-      return [id, days.includes(began) || resolvedAt === null ? began : times.day(resolvedAt)];
-    }),
+  // One that began earlier counts by its end: nothing is forgotten the day it is over.
+  const past = new Set(
+    incidents
+      .filter(({ createdAt, resolvedAt }) =>
+        [createdAt, resolvedAt].some((at) => at !== null && days.includes(times.day(at))),
+      )
+      .map(({ id }) => id),
   );
   const checkedAt = all.reduce<string | null>(
     (last, { lastCheckedAt }) =>
@@ -54,22 +55,39 @@ export function viewOf(published: PublicData, now: number) {
     /** Those that are open. */
     incidents: shown.filter(({ isOpen }) => isOpen),
     all: shown,
-    windows: windows.map(({ startsAt, endsAt, ...window }) => ({
-      ...window,
-      time: times.span(startsAt, endsAt),
-    })),
+    /** Maintenance that is under way. */
+    running: plannedWork(
+      windows.filter(({ isRunning }) => isRunning),
+      times,
+    ),
+    scheduled: plannedWork(
+      windows.filter(({ isRunning }) => !isRunning),
+      times,
+    ),
     sections: sections.map(({ name, monitors }) => ({
       name,
       monitors: monitors.map((monitor) =>
         monitorView(monitor, page, marked.get(monitor.id) ?? [], now),
       ),
     })),
-    past: days.map((day) => ({
-      day,
-      incidents: shown.filter(({ id }) => placed.get(id) === day),
-    })),
+    /** Resolved, and of the last days of the page's time zone; newest first. */
+    past: shown.filter(({ id, isOpen }) => !isOpen && past.has(id)),
+    pastDays,
     checked: checkedAt === null ? null : times.moment(checkedAt),
   };
+}
+
+export type WorkView = ReturnType<typeof plannedWork>[number];
+
+/** Windows with their next times, in the order of the first of these. */
+function plannedWork(windows: readonly PublicWindow[], times: ReturnType<typeof timesIn>) {
+  return [...Map.groupBy(windows, ({ id }) => id).values()].flatMap((all) => {
+    const [first] = all;
+    if (first === undefined) return [];
+    const { id, title, description, monitors } = first;
+    const spans = all.map(({ startsAt, endsAt }) => times.span(startsAt, endsAt));
+    return [{ id, title, description, affects: monitors.map(({ name }) => name), times: spans }];
+  });
 }
 
 export const stateTones: Record<MonitorStatus, Tone> = {
@@ -82,13 +100,16 @@ export const stateTones: Record<MonitorStatus, Tone> = {
 };
 
 const stateWords: Record<MonitorStatus, string> = {
-  up: "",
+  up: "Up",
   degraded: "Degraded",
-  down: "Outage",
-  maintenance: "Under maintenance",
+  down: "Down",
+  maintenance: "Maintenance",
   pending: "Not checked yet",
   paused: "Paused",
 };
+
+/** A narrow window shows so many days of each monitor, and figures of these. */
+export const recentDays = 30;
 
 function monitorView(
   monitor: PublicMonitor,
@@ -98,6 +119,14 @@ function monitorView(
 ) {
   const { id, name, description, state, latencyMs, days } = monitor;
   const today = Math.floor(now / dayMs);
+  const figuresOf = (count: number) => {
+    const since = partialSince(monitor, today, count);
+    return {
+      uptime: percent(uptimeOf(days, today, count)),
+      /** Where it was not there all the time that its uptime is of. */
+      since: since === null ? null : sinceIn(timeZone, since, now),
+    };
+  };
   /** Some of its days, by their place. */
   const daysBetween = (from: number, to: number): DayView[] =>
     Array.from({ length: to - from }, (_, index) => {
@@ -109,17 +138,15 @@ function monitorView(
     name,
     description,
     tone: stateTones[state],
-    /** What it is in a word; empty while it is up. */
     word: stateWords[state],
     latency: showLatency && latencyMs !== null ? latencyInWords(latencyMs) : null,
     // Of a large page these are most of the work: done monitor by monitor, where they are needed.
-    get uptime() {
-      return percent(uptimeOf(days, today, historyDays));
+    get figures() {
+      return figuresOf(historyDays);
     },
-    /** Where it was not there all the time that its uptime is of. */
-    get since() {
-      const since = partialSince(monitor, today, historyDays);
-      return since === null ? null : sinceIn(timeZone, since, now);
+    /** Of the days that a narrow window shows. */
+    get recentFigures() {
+      return figuresOf(Math.min(recentDays, historyDays));
     },
     get days() {
       return daysBetween(0, historyDays);
@@ -151,32 +178,73 @@ function dayView(day: number, sums: Totals | undefined): DayView {
   return { tone: toneOf(sums), text: `${date}: ${parts.join(", ") || "no data"}` };
 }
 
+/** What affects most is said first, with the names of what is affected while these are few. */
 function headlineOf(
   monitors: readonly PublicMonitor[],
   incidents: readonly IncidentView[],
   windows: readonly PublicWindow[],
 ) {
-  const count = (state: MonitorStatus) => monitors.filter((one) => one.state === state).length;
-  const judged = monitors.length - count("paused") - count("pending");
-  const open = incidents.filter(({ isOpen }) => isOpen).length;
-  const down = count("down");
+  const named = (state: MonitorStatus) =>
+    monitors.filter((one) => one.state === state).map(({ name }) => name);
+  const [down, degraded, maintained] = [named("down"), named("degraded"), named("maintenance")];
+  const up = named("up").length;
+  const judged = up + down.length + degraded.length + maintained.length;
+  const open = incidents.filter(({ isOpen }) => isOpen);
   const detail =
-    open === 0
-      ? down > 0
+    open.length === 0
+      ? down.length > 0
         ? "No incident has been posted yet."
         : "No open incidents."
-      : open === 1
+      : open.length === 1
         ? "One incident is being worked on."
-        : `${open} incidents are being worked on.`;
-  const says = (tone: Tone, text: string) => ({ tone, text, detail });
-  if (down > 0 && down === judged) return says("down", "All systems are down");
-  if (down > 0) return says("down", "Some systems are down");
-  if (incidents.some(({ isOpen, tone }) => isOpen && tone === "down"))
-    return says("degraded", "Some systems are affected");
-  if (count("degraded") > 0 || open > 0) return says("degraded", "Some systems are affected");
-  if (count("maintenance") > 0 || windows.some(({ isRunning }) => isRunning))
+        : `${open.length} incidents are being worked on.`;
+  const says = (tone: Tone, ...words: Words) => ({
+    tone,
+    words,
+    text: words.map((word) => (typeof word === "string" ? word : word.name)).join(""),
+    detail,
+  });
+  if (down.length > 1 && down.length === judged) return says("down", "All systems are down");
+  if (down.length + degraded.length > 0) {
+    const affected = new Set([...down, ...degraded]);
+    const isAll =
+      up > 0 &&
+      maintained.length === 0 &&
+      open.every(({ affects }) => affects !== null && affected.has(affects));
+    return says(
+      down.length > 0 ? "down" : "degraded",
+      ...(down.length > 0 ? stateOf(down, "One", "down") : []),
+      ...(down.length > 0 && degraded.length > 0 ? [", "] : []),
+      ...(degraded.length > 0
+        ? stateOf(degraded, down.length > 0 ? "one" : "One", "degraded")
+        : []),
+      ...(isAll ? [". Everything else is up."] : []),
+    );
+  }
+  if (open.length > 0) return says("degraded", "Some systems are affected");
+  if (maintained.length > 0 || windows.some(({ isRunning }) => isRunning))
     return says("maintenance", "Maintenance is under way");
-  return says("up", monitors.length === 0 ? "No known problems" : "All systems are up");
+  if (judged === 0)
+    return { ...says("none", "No status yet"), detail: "There are no check results to show." };
+  return says("up", "All systems are up");
+}
+
+/** A sentence in which names of people's own keep their direction of writing to themselves. */
+type Words = (string | { name: string })[];
+
+const maxNamed = 3;
+const maxNameLength = 80;
+
+/** `A, B and C are down`, or how many are. */
+function stateOf(names: readonly string[], one: string, state: string): Words {
+  const is = `${names.length === 1 ? " is" : " are"} ${state}`;
+  if (names.length > maxNamed || names.join("").length > maxNameLength)
+    return [`${names.length === 1 ? `${one} system` : `${names.length} systems`}${is}`];
+  const listed = names.flatMap((name, index) => [
+    ...(index === 0 ? [] : [index === names.length - 1 ? " and " : ", "]),
+    { name },
+  ]);
+  return [...listed, is];
 }
 
 const severityTones = { minor: "degraded", major: "down", critical: "down" } as const;
@@ -194,6 +262,10 @@ function incidentView(
     tone: severityTones[severity],
     affects: monitor?.name ?? null,
     began: times.moment(createdAt),
+    day: times.shortDay(createdAt),
+    /** From when until when on that day, or on another; of one that is open since when. */
+    hours:
+      resolvedAt === null ? `since ${times.clock(createdAt)}` : times.range(createdAt, resolvedAt),
     isOpen: status !== "resolved",
     /** How long it lasted, or lasts. */
     length: lengthOf(end - Date.parse(createdAt)),
@@ -220,13 +292,20 @@ export function timesIn(timeZone: string, now: number) {
   };
   const day = formatted({ day: "numeric", month: "long", year: "numeric" });
   const clock = formatted(minuteFormat);
+  const shortDay = (at: string) => dayIn(timeZone, Date.parse(at), now);
   return {
     day,
+    shortDay,
+    clock,
+    range: (from: string, to: string) =>
+      day(from) === day(to)
+        ? `${clock(from)}–${clock(to)}`
+        : `${clock(from)} – ${shortDay(to)} ${clock(to)}`,
     month: formatted({ month: "long", year: "numeric" }),
     /** Never as of today: the page is kept, and may be read tomorrow. */
     moment: (at: string): Moment => ({
       at,
-      text: `${dayIn(timeZone, Date.parse(at), now)} ${clock(at)}`,
+      text: `${shortDay(at)} ${clock(at)}`,
     }),
     span: (from: string, to: string) => spanIn(timeZone, Date.parse(from), Date.parse(to), now),
   };

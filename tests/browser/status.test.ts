@@ -13,7 +13,7 @@ import { until } from "../support/status-client.ts";
 import { extremes, typical } from "../support/status-scenes.ts";
 import { type Scene, type StatusPage, statusWorlds } from "../support/status-world.ts";
 
-const widths = [360, 768, 1440];
+const widths = [320, 768, 1440];
 
 const parts = ["page", "history", "subscribe", "incident", "404"] as const;
 
@@ -48,7 +48,16 @@ const one = [{ name: "Shop", monitors: [{ name: "Web shop" }] }];
 const changing: Record<string, Scene> = {
   followed: { sections: one },
   interrupted: { sections: one },
-  focused: { sections: one, incidents: [{ title: "Orders are late", monitor: 0 }] },
+  focused: {
+    sections: one,
+    incidents: [
+      {
+        title: "Orders are late",
+        monitor: 0,
+        updates: [{ status: "identified", message: "Found." }],
+      },
+    ],
+  },
   branded: {},
   locked: {
     ...typical,
@@ -117,9 +126,10 @@ describeInChromium("the status page", (browser) => {
     }
     const [scripted, plain = ""] = texts;
     expect(plain).toBe(scripted ?? "");
-    expect(plain).toContain("Some systems are down");
+    expect(plain).toContain("Checkout API is down, Search is degraded");
     expect(plain).toContain("A deploy at 13:58 broke the payment provider's webhook signature.");
     expect(plain).toContain("Slow search results");
+    expect(plain).toContain("1 earlier update");
   });
 
   for (const name of ["typical", "calm", "a-week", "one"])
@@ -198,15 +208,18 @@ describeInChromium("the status page", (browser) => {
       await page.getByRole("heading", { name: "Parcels are late" }).waitFor();
     });
 
-    test("keeps the keyboard's place when something else on the page changes", async () => {
+    test("keeps the keyboard's place and what is unfolded when something else on the page changes", async () => {
       await using open = await watched("focused");
       const { page } = open;
+      const earlier = page.locator("details", { hasText: "1 earlier update" });
+      await earlier.locator("summary").click();
       const link = page.getByRole("link", { name: "All incidents" });
       await link.focus();
       await report("focused", "Invoices are late");
       await reload(page);
       await page.getByRole("heading", { name: "Invoices are late" }).waitFor();
       expect(await link.evaluate((element) => element === document.activeElement)).toBe(true);
+      expect(await earlier.getAttribute("open")).toBe("");
     });
   });
 

@@ -413,7 +413,7 @@ test("a new incident, a change of state and another title show by themselves", a
   await incident({ title: "Card payments fail" });
   await until(async () => (await get("/status/ours")).text.includes("Card payments fail"));
   await report({ status: "down" });
-  await until(async () => (await get("/status/ours")).text.includes("Outage"));
+  await until(async () => (await get("/status/ours")).text.includes(" is down"));
   await publish({ title: "Renamed" });
   await until(async () => (await get("/status/ours")).text.includes("Renamed</b>"));
   await publish({ visibility: "hidden" });

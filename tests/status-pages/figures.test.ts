@@ -26,7 +26,7 @@ function sumsOf(all: readonly Beat[]) {
 /** A monitor of our page, as the page itself, its JSON and its badge tell its uptime. */
 async function told({ read }: Visitor, id: string, place = 0) {
   const html = (await read("/status/ours")).text;
-  const percent = wordsOf(html, ".num")[place] ?? "";
+  const percent = wordsOf(html, ".uptime:not(.recent)")[place] ?? "";
   const monitor = (await read("/status/ours.json")).json().sections[0].monitors[place];
   const badge = (await read(`/badge/monitor/${id}/uptime.svg`)).text;
   return { percent, monitor, badge: /<title>Router uptime: (.*)<\/title>/.exec(badge)?.[1] ?? "" };
@@ -191,7 +191,7 @@ test("visitors who come at the same moment are told the same of the past", async
   await past(id, { ago: 0 }, { ago: 40 * dayMs, status: "down" });
   const [page, json] = await Promise.all([read("/status/ours"), read("/status/ours.json")]);
   const { uptime } = json.json().sections[0].monitors[0];
-  expect([wordsOf(page.text, ".num"), uptime]).toEqual([["50.00\u2009%"], 0.5]);
+  expect([wordsOf(page.text, ".uptime:not(.recent)"), uptime]).toEqual([["50.00\u2009%"], 0.5]);
 });
 
 test("a result of the last seconds of a day counts, though it is written on the next", async () => {
@@ -203,5 +203,7 @@ test("a result of the last seconds of a day counts, though it is written on the 
   await read("/status/ours.json");
   time.now += dayMs;
   await past(id, { ago: 10 * hourMs + 1_000, status: "down" });
-  expect(wordsOf((await read("/status/ours")).text, ".num")).toEqual(["50.00\u2009%"]);
+  expect(wordsOf((await read("/status/ours")).text, ".uptime:not(.recent)")).toEqual([
+    "50.00\u2009%",
+  ]);
 });

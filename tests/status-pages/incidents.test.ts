@@ -113,7 +113,7 @@ describe("one incident", () => {
     await using made = await visitor();
     const { incident, post, time } = made;
     const [open, over] = [await incident({ title: "Open" }), await incident({ title: "Over" })];
-    const past = async () => wordsOf((await made.read("/status/ours")).text, ".past .day a");
+    const past = async () => wordsOf((await made.read("/status/ours")).text, ".past .row a");
     await post(over.id, { status: "resolved" });
     time.now += 7 * dayMs;
     expect(await titlesOn(made, "ours")).toEqual(["Over", "Open"]);
@@ -134,7 +134,7 @@ describe("the history", () => {
   const linksIn = (html: string) =>
     [...html.matchAll(/history\?month=(\d{4}-\d\d)/g)].map(([, month]) => month);
 
-  test("tells a month's incidents by day, and leads to those before and after it", async () => {
+  test("tells a month's incidents with their days, and leads to those before and after it", async () => {
     await using made = await visitor();
     const { incident, read, restart, time } = made;
     time.now = Date.parse("2026-09-30T23:59:59.999Z");
@@ -147,21 +147,21 @@ describe("the history", () => {
       const { text } = await read(`/status/ours/history${query}`);
       return [
         wordsOf(text, "h1"),
-        wordsOf(text, ".day h2"),
-        wordsOf(text, ".day a"),
+        wordsOf(text, ".row .day"),
+        wordsOf(text, ".row a"),
         linksIn(text),
       ];
     };
     expect(await month("")).toEqual([["November 2026"], [], [], ["2026-10"]]);
     expect(await month("?month=2026-10")).toEqual([
       ["October 2026"],
-      ["1 October 2026"],
+      ["1 Oct"],
       ["First of October"],
       ["2026-09", "2026-11"],
     ]);
     expect(await month("?month=2026-09")).toEqual([
       ["September 2026"],
-      ["30 September 2026"],
+      ["30 Sept"],
       ["Last of September"],
       ["2026-10"],
     ]);

@@ -78,7 +78,7 @@ for (const [what, text] of Object.entries(hostile))
       expect(wordsOf(page, ".sec h2")).toEqual([text, "Renamed"]);
       expect(wordsOf(page, ".comp b")).toEqual([text, text]);
       expect(wordsOf(page, ".inc h2 a")).toEqual([`${text} is down`]);
-      expect(wordsOf(page, ".window h2")).toEqual([text]);
+      expect(wordsOf(page, ".window h3")).toEqual([text]);
       const { text: alone } = await made.ours(`/incidents/${made.incidentId}`);
       expect(wordsOf(alone, "li p")).toEqual([text, text]);
     });

@@ -162,14 +162,14 @@ describe("uptime", () => {
     ]);
     const uptime = (historyDays: number) =>
       view({ monitors: [monitor({ days })], page: { historyDays } }).sections[0]?.monitors[0]
-        ?.uptime;
+        ?.figures.uptime;
     expect([uptime(30), uptime(31)]).toEqual(["100 %", "50.00 %"].map(thin));
   });
 
   test("of nothing measured is a dash, and maintenance alone is nothing measured", () => {
     const days = new Map([[today, totals({ maintenanceSeconds: 60 })]]);
     const shown = view({ monitors: [monitor(), monitor({ days })] }).sections[0]?.monitors;
-    expect(shown?.map(({ uptime }) => uptime)).toEqual(["–", "–"]);
+    expect(shown?.map(({ figures }) => figures.uptime)).toEqual(["–", "–"]);
   });
 
   test("is said with two decimals, never more than it was, and 100 % only where nothing failed", () => {
@@ -188,8 +188,20 @@ describe("uptime", () => {
   });
 });
 
+test("a narrow window has the figures of the days that it shows", () => {
+  const days = new Map([
+    [today, totals({ upSeconds: 60 })],
+    [today - 30, totals({ downSeconds: 60 })],
+  ]);
+  const createdAt = "2026-10-01T00:00:00.000Z";
+  const [shown] = view({ monitors: [monitor({ days, createdAt })] }).sections[0]?.monitors ?? [];
+  expect(shown?.figures).toEqual({ uptime: thin("50.00 %"), since: "since 1 Oct" });
+  expect(shown?.recentFigures).toEqual({ uptime: thin("100 %"), since: null });
+});
+
 describe("the headline", () => {
-  const states = (...all: PublicMonitor["state"][]) => all.map((state) => monitor({ state }));
+  const states = (...all: PublicMonitor["state"][]) =>
+    all.map((state, index) => monitor({ state, name: String.fromCodePoint(65 + index) }));
   const major = incident({ severity: "major" });
   const over = incident({ status: "resolved", resolvedAt: "2026-11-20T09:59:00.000Z" });
   const times = { startsAt: "2026-11-20T09:00:00.000Z", endsAt: "2026-11-20T11:00:00.000Z" };
@@ -197,7 +209,9 @@ describe("the headline", () => {
   const own = { id: "w", occurrenceId: "w", title: "Moving", description: "", monitors: [] };
   const window = { ...own, ...times, ...told };
   const cases: [tone: string, text: string, shown: Shown][] = [
-    ["up", "No known problems", {}],
+    ["none", "No status yet", {}],
+    ["none", "No status yet", { monitors: states("paused", "pending") }],
+    ["degraded", "Some systems are affected", { incidents: [incident()] }],
     ["up", "All systems are up", { monitors: states("up", "up") }],
     ["up", "All systems are up", { monitors: states("up", "paused", "pending") }],
     ["up", "All systems are up", { monitors: states("up"), incidents: [over] }],
@@ -206,13 +220,31 @@ describe("the headline", () => {
       "All systems are up",
       { monitors: states("up"), windows: [{ ...window, isRunning: false }] },
     ],
-    ["down", "Some systems are down", { monitors: states("up", "down", "degraded") }],
-    ["down", "All systems are down", { monitors: states("down", "down", "paused", "pending") }],
     [
-      "degraded",
-      "Some systems are affected",
-      { monitors: states("up", "degraded", "maintenance") },
+      "down",
+      "B is down, C is degraded. Everything else is up.",
+      { monitors: states("up", "down", "degraded") },
     ],
+    ["down", "A is down", { monitors: states("down") }],
+    [
+      "down",
+      "A, B and C are down. Everything else is up.",
+      { monitors: states("down", "down", "down", "up", "paused") },
+    ],
+    [
+      "down",
+      "4 systems are down. Everything else is up.",
+      { monitors: states("down", "down", "down", "down", "up") },
+    ],
+    ["down", "A is down", { monitors: states("down", "up", "maintenance") }],
+    ["down", "A is down", { monitors: states("down", "up"), incidents: [incident()] }],
+    [
+      "down",
+      "One system is down. Everything else is up.",
+      { monitors: [monitor({ state: "down", name: "x".repeat(255) }), ...states("up")] },
+    ],
+    ["down", "All systems are down", { monitors: states("down", "down", "paused", "pending") }],
+    ["degraded", "B is degraded", { monitors: states("up", "degraded", "maintenance") }],
     ["degraded", "Some systems are affected", { monitors: states("up"), incidents: [incident()] }],
     ["degraded", "Some systems are affected", { monitors: states("up"), incidents: [major] }],
     ["maintenance", "Maintenance is under way", { monitors: states("up", "maintenance") }],
@@ -226,7 +258,8 @@ describe("the headline", () => {
       expect(view(shown).headline).toMatchObject({ tone, text }));
 
   test("counts the open incidents", () => {
-    const detail = (...incidents: PublicIncident[]) => view({ incidents }).headline.detail;
+    const detail = (...incidents: PublicIncident[]) =>
+      view({ monitors: states("up"), incidents }).headline.detail;
     expect(detail(over)).toBe("No open incidents.");
     expect(detail(incident(), over)).toBe("One incident is being worked on.");
     expect(detail(incident(), incident())).toBe("2 incidents are being worked on.");
@@ -260,23 +293,85 @@ describe("an incident", () => {
 });
 
 describe("past incidents", () => {
-  const pastDays = (at: string, timeZone: string, ...incidents: PublicIncident[]) =>
-    view({ incidents, page: { timeZone } }, Date.parse(at)).past;
+  const past = (at: string, timeZone: string, createdAt: string, resolvedAt: string | null) => {
+    const status = resolvedAt === null ? ("identified" as const) : ("resolved" as const);
+    const incidents = [incident({ createdAt, resolvedAt, status })];
+    return view({ incidents, page: { timeZone } }, Date.parse(at)).past;
+  };
 
-  test("are of the last seven days of the page's time zone, empty ones too", () => {
-    const late = incident({ createdAt: "2026-11-17T23:30:00.000Z" });
-    const days = pastDays("2026-11-20T10:00:00.000Z", "Europe/Berlin", late);
-    expect(days.map(({ day }) => day)).toEqual(
-      [20, 19, 18, 17, 16, 15, 14].map((day) => `${day} November 2026`),
-    );
-    expect(days.map(({ incidents }) => incidents.length)).toEqual([0, 0, 1, 0, 0, 0, 0]);
+  test("are those that began or ended in the last seven days of the page's time zone", () => {
+    const cases: [createdAt: string, resolvedAt: string | null, isPast: boolean][] = [
+      ["2026-11-13T22:59:00.000Z", "2026-11-13T22:59:59.000Z", false],
+      ["2026-11-13T23:00:00.000Z", "2026-11-13T23:00:01.000Z", true],
+      ["2026-10-01T00:00:00.000Z", "2026-11-14T00:00:00.000Z", true],
+      ["2026-11-20T09:00:00.000Z", "2026-11-20T09:30:00.000Z", true],
+      ["2026-11-20T09:00:00.000Z", null, false],
+    ];
+    for (const [createdAt, resolvedAt, isPast] of cases)
+      expect([
+        createdAt,
+        past("2026-11-20T10:00:00.000Z", "Europe/Berlin", createdAt, resolvedAt).length,
+      ]).toEqual([createdAt, isPast ? 1 : 0]);
   });
 
-  test("leave out no day and name none twice where clocks are put forward or back", () => {
-    const march = pastDays("2026-03-30T22:30:00.000Z", "Europe/Berlin");
-    expect(march.map(({ day }) => day.split(" ")[0])).toEqual("31 30 29 28 27 26 25".split(" "));
-    const october = pastDays("2026-10-27T22:30:00.000Z", "Europe/Berlin");
-    expect(october.map(({ day }) => day.split(" ")[0])).toEqual("27 26 25 24 23 22 21".split(" "));
+  test("are of seven days where clocks are put forward or back, too", () => {
+    const count = (at: string, createdAt: string) =>
+      past(at, "Europe/Berlin", createdAt, createdAt).length;
+    expect(count("2026-03-30T22:30:00.000Z", "2026-03-24T23:00:00.000Z")).toBe(1);
+    expect(count("2026-03-30T22:30:00.000Z", "2026-03-24T22:59:59.000Z")).toBe(0);
+    expect(count("2026-10-27T22:30:00.000Z", "2026-10-20T22:00:00.000Z")).toBe(1);
+    expect(count("2026-10-27T22:30:00.000Z", "2026-10-20T21:59:59.000Z")).toBe(0);
+  });
+
+  test("say on which day, from when until when and how long", () => {
+    const said = (createdAt: string, resolvedAt: string) => {
+      const [one] = past("2026-11-20T10:00:00.000Z", "Europe/Berlin", createdAt, resolvedAt);
+      return one && [one.day, one.hours, one.length];
+    };
+    expect(said("2026-11-19T08:14:00.000Z", "2026-11-19T08:17:30.000Z")).toEqual([
+      "19 Nov",
+      "09:14–09:17",
+      "3 min",
+    ]);
+    expect(said("2026-11-18T08:14:00.000Z", "2026-11-19T09:14:00.000Z")).toEqual([
+      "18 Nov",
+      "09:14 – 19 Nov 10:14",
+      "1 d 1 h",
+    ]);
+  });
+});
+
+describe("planned work", () => {
+  const at = "2026-11-20T09:00:00.000Z";
+  const window = (fields: Partial<PublicData["windows"][number]>) => ({
+    id: "w",
+    occurrenceId: "w",
+    title: "Moving",
+    description: "",
+    monitors: [],
+    startsAt: at,
+    endsAt: "2026-11-20T11:00:00.000Z",
+    announcedAt: at,
+    changedAt: at,
+    isRunning: false,
+    isOver: false,
+    ...fields,
+  });
+
+  test("that comes again is told of once with its next times; what is under way stands apart", () => {
+    const windows = [
+      window({ isRunning: true, monitors: [{ id: "m", name: "Shop" }] }),
+      window({ startsAt: "2026-11-27T09:00:00.000Z", endsAt: "2026-11-27T11:00:00.000Z" }),
+      window({ startsAt: "2026-12-04T09:00:00.000Z", endsAt: "2026-12-04T11:00:00.000Z" }),
+      window({ id: "other", title: "Later", startsAt: "2026-12-05T09:00:00.000Z" }),
+    ];
+    const { running, scheduled } = view({ windows });
+    expect(running).toMatchObject([{ id: "w", affects: ["Shop"] }]);
+    expect(running[0]?.times).toHaveLength(1);
+    expect(scheduled).toMatchObject([
+      { id: "w", times: ["Fri 27 Nov 09:00–11:00 UTC", "Fri 4 Dec 09:00–11:00 UTC"] },
+      { id: "other", title: "Later" },
+    ]);
   });
 });
 

@@ -76,11 +76,16 @@ const open = (bar) => {
   pop.append(element("small", `← → day · ${enter}Esc close`, { ariaHidden: "true" }));
   pop.hidden = false;
   const [box, whole] = [bar.getBoundingClientRect(), row.getBoundingClientRect()];
-  const left = box.left + box.width / 2 - pop.offsetWidth / 2;
+  // In a narrow window it is as wide as the row.
+  pop.style.width = innerWidth > 600 ? "" : `${whole.width}px`;
+  const middle = box.left + box.width / 2;
   const last = whole.right - pop.offsetWidth;
+  const left = Math.max(whole.left, Math.min(last, middle - pop.offsetWidth / 2));
   const below = whole.bottom + 12;
   const isBelow = below + pop.offsetHeight < innerHeight || whole.top < pop.offsetHeight + 12;
-  pop.style.left = `${Math.max(whole.left, Math.min(last, left)) + scrollX}px`;
+  pop.classList.toggle("above", !isBelow);
+  pop.style.setProperty("--at", `${Math.max(12, Math.min(pop.offsetWidth - 12, middle - left))}px`);
+  pop.style.left = `${left + scrollX}px`;
   pop.style.top = `${(isBelow ? below : whole.top - 12 - pop.offsetHeight) + scrollY}px`;
 };
 
@@ -126,6 +131,9 @@ setInterval(async () => {
   const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
   const place = document.activeElement?.getAttribute("href");
   const row = allBars().indexOf(document.activeElement);
+  const folded = document.activeElement?.closest("summary")?.parentElement.id;
+  for (const { id } of document.querySelectorAll("details[open]"))
+    fresh.getElementById(id)?.setAttribute("open", "");
   for (const part of ["#status", ".top", "footer"]) {
     const [now, then] = [fresh.querySelector(part), document.querySelector(part)];
     if (now.innerHTML !== then.innerHTML) then.replaceWith(now);
@@ -136,6 +144,7 @@ setInterval(async () => {
       .find((link) => link.getAttribute("href") === place)
       ?.focus({ preventScroll: true });
   if (row !== -1) allBars()[row]?.focus({ preventScroll: true });
+  if (folded) document.getElementById(folded)?.firstElementChild.focus({ preventScroll: true });
   document.querySelector("link[rel=icon]").href = fresh.querySelector("link[rel=icon]").href;
   local();
 }, 15_000);
