@@ -2,6 +2,7 @@ import { audit } from "../release/audit.ts";
 import { have, packages, programs } from "./support/real-targets.ts";
 
 // `bun run verify`: formatting, types, lint, build and all tests; ends with `N passed, N failed`.
+// With `--update-timings` it notes how long each file takes, for the order of later runs.
 
 const checks: [string, string[]][] = [
   ["formatting", ["bun", "fmt", "--check"]],
@@ -28,8 +29,9 @@ const report = "dist/tests.xml";
 // Most tests wait for something outside: what takes long on a busy machine is no failure. A test that is
 // timed out loses its processes, so what it waits for gives up before.
 // Many wait, so more of them run than there are cores; a worker that reads all modules anew for each
-// file spends a fifth of its time on that.
-const options = ["--parallel=4", "--no-isolate", "--timeout=120000"];
+// file spends a fifth of its time on that. The longest come first: a last one would run alone.
+const order = ["--timings=tests/timings.json", ...process.argv.slice(2)];
+const options = ["--parallel=4", "--no-isolate", "--timeout=120000", ...order];
 const tests = Bun.spawnSync(
   ["bun", "test", ...options, "--reporter=junit", `--reporter-outfile=${report}`],
   { stdout: "inherit", stderr: "inherit" },
