@@ -1,6 +1,7 @@
 import { cp, mkdir, readdir, rm } from "node:fs/promises";
 import { brotliCompressSync, constants } from "node:zlib";
-import { documentOf } from "./src/api.ts";
+import { emptyDatabase, makeEmptyDatabase } from "./src/database/data-directory.ts";
+import { documentOf } from "./src/document.ts";
 import { audit } from "./release/audit.ts";
 import { builtFrom } from "./release/commit.ts";
 import { billOfMaterials, licencesText, shippedPackages } from "./release/packages.ts";
@@ -21,6 +22,8 @@ const brotli = { params: { [constants.BROTLI_PARAM_QUALITY]: 11 } };
 
 await rm("dist", { recursive: true, force: true });
 await buildWeb();
+await cp("migrations", "dist/migrations", { recursive: true });
+makeEmptyDatabase(`dist/migrations/${emptyDatabase}`, "migrations");
 const built = builtFrom();
 const packages = shippedPackages();
 await Bun.write("dist/legal/licences.txt", licencesText(packages));
@@ -158,7 +161,7 @@ async function compile(outfile: string, target?: keyof typeof targets) {
     format: "esm",
     compile: {
       outfile,
-      assets: ["migrations", "dist/web", "dist/legal"],
+      assets: ["dist/migrations", "dist/web", "dist/legal"],
       // A planted .env or bunfig.toml in the working directory must have no effect.
       autoloadDotenv: false,
       autoloadBunfig: false,

@@ -3,7 +3,6 @@ import { aboutRoutes } from "./operations/about/routes.ts";
 import { applianceRoutes } from "./operations/appliance/routes.ts";
 import { alertChannelRoutes } from "./alerting/channels/routes.ts";
 import { alertRoutes } from "./alerting/routes.ts";
-import { webhooks } from "./alerting/webhooks.ts";
 import { checkDashboardRoutes } from "./monitoring/checks/dashboard-routes.ts";
 import { testMailRoutes, tryChannelRoutes } from "./alerting/dashboard-routes.ts";
 import { apiKeyRoutes } from "./accounts/api-keys/routes.ts";
@@ -13,8 +12,6 @@ import { checkRoutes } from "./monitoring/checks/routes.ts";
 import { incidentDashboardRoutes } from "./dashboard/incident-routes.ts";
 import { problemRoutes } from "./dashboard/problem-routes.ts";
 import { dashboardRoutes } from "./dashboard/routes.ts";
-import { openApiOf, type Route } from "./http/openapi.ts";
-import { pushOperations } from "./monitoring/checks/push.ts";
 import { incidentRoutes } from "./incidents/routes.ts";
 import { invitationRoutes } from "./accounts/invitations/routes.ts";
 import { maintenanceRoutes } from "./monitoring/maintenance/routes.ts";
@@ -27,15 +24,13 @@ import { peopleRoutes, profileRoutes } from "./accounts/people/routes.ts";
 import { sessionRoutes } from "./accounts/sessions/routes.ts";
 import { settingsRoutes } from "./accounts/settings/routes.ts";
 import { signInRoutes } from "./accounts/sign-in/routes.ts";
-import { publicOperations } from "./status-pages/document.ts";
 import { statusPageDashboardRoutes } from "./status-pages/dashboard-routes.ts";
 import { statusPageRoutes } from "./status-pages/routes.ts";
 import { subscriberRoutes } from "./status-pages/subscribers/routes.ts";
-import { subscriberWebhooks } from "./status-pages/subscribers/webhooks.ts";
 import { twoFactorRoutes } from "./accounts/two-factor/routes.ts";
 import { uptimeRoutes } from "./monitoring/uptime/routes.ts";
 
-/** Every resource of `/api/v1`; the OpenAPI document is made from these routes. */
+/** Every resource of `/api/v1`; the OpenAPI document (`document.ts`) is made from these routes. */
 export const api = new Elysia({ name: "api" })
   .use(incidentRoutes)
   .use(maintenanceRoutes)
@@ -48,14 +43,6 @@ export const api = new Elysia({ name: "api" })
   .use(statusPageRoutes)
   .use(subscriberRoutes)
   .use(settingsRoutes);
-
-/** The OpenAPI document of everything that scripts talk to. */
-export function documentOf(version: string) {
-  return openApiOf(api.routes as unknown as Route[], version, {
-    paths: { ...pushOperations, ...publicOperations },
-    webhooks: { ...webhooks, ...subscriberWebhooks },
-  });
-}
 
 /** Everything the admin page asks for: its own routes, and those of `/api/v1` with a session in a key's place. */
 export const dashboard = new Elysia({ name: "dashboard", prefix: "/dashboard" })

@@ -43,6 +43,7 @@ const folders = [
   "operations/metrics",
   "operations/doctor",
   "api.ts",
+  "document.ts",
   "server.ts",
   "config.ts",
   "reload.ts",
@@ -178,18 +179,46 @@ test("the admin page takes schemas, rules, words and the catalogue of events fro
   expect(wrong).toEqual([]);
 });
 
-test("the first page loads no schema: the library that reads them is as large as a third of it", async () => {
-  const seen = new Set(["web/main.tsx"]);
-  for (const file of seen) {
+/** Our files that are loaded with these, and the packages that those name: all but what is imported when it is first used. */
+async function loadedWith(...entries: string[]) {
+  const loaded = new Set(entries);
+  const packages = new Set<string>();
+  for (const file of loaded) {
     const loader = file.endsWith("x") ? "tsx" : "ts";
     const text = await Bun.file(join(root, file)).text();
     for (const { path, kind } of new Bun.Transpiler({ loader }).scanImports(text)) {
-      if (kind !== "import-statement" || !/^\..*\.tsx?$/.test(path)) continue;
-      seen.add(relative(root, join(root, dirname(file), path)));
+      if (kind !== "import-statement") continue;
+      if (/^\..*\.tsx?$/.test(path)) loaded.add(targetOf(file, path));
+      else if (!path.startsWith(".")) packages.add(path);
     }
   }
-  expect(seen.size).toBeGreaterThan(20);
-  expect([...seen].filter((file) => file.endsWith("schema.ts"))).toEqual([]);
+  return { files: [...loaded], packages: [...packages].sort() };
+}
+
+test("the first page loads no schema: the library that reads them is as large as a third of it", async () => {
+  const { files } = await loadedWith("web/main.tsx");
+  expect(files.length).toBeGreaterThan(20);
+  expect(files.filter((file) => file.endsWith("schema.ts"))).toEqual([]);
+});
+
+test("a start loads the libraries that its first answer needs, and small ones", async () => {
+  // What these two import besides is loaded by the command that needs it.
+  const { files, packages } = await loadedWith(
+    "src/main.ts",
+    "src/cli/command-line.ts",
+    "src/app.ts",
+  );
+  expect(files.length).toBeGreaterThan(200);
+  const libraries = packages.filter((name) => !/^(node|bun):/.test(name));
+  expect([...new Set(libraries.map((name) => name.split("/")[0]))]).toEqual([
+    "@rgrove",
+    "aws4fetch",
+    "commander",
+    "drizzle-orm",
+    "elysia",
+    "zod",
+  ]);
+  expect(files.filter((file) => /document\.ts$|\.tsx$/.test(file))).toEqual([]);
 });
 
 test("the admin page reaches the server through its typed client alone", async () => {

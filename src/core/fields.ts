@@ -4,8 +4,9 @@ import { validateLine, validateParagraphs, isBlank } from "./text.ts";
 
 type Issue = (text: string) => string | null;
 
-function checked(schema: z.ZodString, ...issues: Issue[]) {
-  return schema.superRefine((text, context) => {
+/** Text of `min` to `max` code points; the first of the issues that it has is told. */
+function text(min: number, max: number, ...issues: Issue[]) {
+  const checked = z.superRefine<string>((text, context) => {
     for (const issueOf of issues) {
       const issue = issueOf(text);
       if (issue !== null) {
@@ -14,19 +15,21 @@ function checked(schema: z.ZodString, ...issues: Issue[]) {
       }
     }
   });
+  // At once: one after the other, each check would make a schema of its own, and a start pays for all.
+  const lengths = min === 0 ? [] : [z.minLength(min)];
+  return z.string().check(...lengths, z.maxLength(max), checked);
 }
 
 const blank: Issue = (text) => (text !== "" && isBlank(text) ? "must not be blank" : null);
 
 /** A required single line of 1 to `max` Unicode code points, not blank, stored exactly as sent. */
-export const line = (max: number) => checked(z.string().min(1).max(max), validateLine, blank);
+export const line = (max: number) => text(1, max, validateLine, blank);
 
 /** Required running text of 1 to `max` code points; line breaks and tabs are kept. */
-export const paragraphs = (max: number) =>
-  checked(z.string().min(1).max(max), validateParagraphs, blank);
+export const paragraphs = (max: number) => text(1, max, validateParagraphs, blank);
 
 /** Running text that may be empty. */
-export const optionalParagraphs = (max: number) => checked(z.string().max(max), validateParagraphs);
+export const optionalParagraphs = (max: number) => text(0, max, validateParagraphs);
 
 const uuid = /^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$/;
 
@@ -55,10 +58,10 @@ export const Tags = z
   .transform((tags) => [...new Set(tags)])
   .meta({ example: ["production", "eu"] });
 
-export const integer = (min: number, max: number) => z.int().min(min).max(max);
+export const integer = (min: number, max: number) => z.int().check(z.gte(min), z.lte(max));
 
 /** An http(s) address without credentials. LAN names and addresses are welcome: that is what an appliance watches. */
-export const HttpUrl = checked(z.string().min(1).max(2048), (text) => {
+export const HttpUrl = text(1, 2048, (text) => {
   if (/[\p{Cc}\s\\]/u.test(text) || validateLine(text) !== null)
     return "must not contain spaces, backslashes or control characters";
   if (text === "") return null;
@@ -77,7 +80,7 @@ const hostName = new RegExp(`^(?=.{1,253}$)${label}(?:\\.${label})*\\.?$`, "u");
 const allDigitsAndDots = /^[\d.]+$/;
 
 /** A host name, an IPv4 or an IPv6 address; no scheme, port or path. */
-export const Host = checked(z.string().min(1).max(253), (text) => {
+export const Host = text(1, 253, (text) => {
   if (text === "") return null;
   if (z.ipv4().safeParse(text).success || z.ipv6().safeParse(text).success) return null;
   if (hostName.test(text) && !allDigitsAndDots.test(text)) return null;
@@ -205,7 +208,7 @@ function validateSigningSecret(text: string): string | null {
  * as receivers' libraries read it either way.
  * https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md#signature-scheme
  */
-export const SigningSecret = checked(z.string().min(1).max(1000), validateSigningSecret)
+export const SigningSecret = text(1, 1000, validateSigningSecret)
   .transform((text) => (text.startsWith("whsec_") ? text : `whsec_${text}`))
   .meta({
     writeOnly: true,

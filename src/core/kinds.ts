@@ -102,8 +102,11 @@ export function newOf<K extends Kinds, C extends Shape>(kinds: K, common: C, nam
   return typed(kinds, (type, { fields }) =>
     z
       .strictObject({ type: z.literal(type), ...common, ...fields })
-      .meta({ id: `${naming.id}${capitalized(type)}` }),
-  ).meta(naming) as unknown as z.ZodType<Common<C> & { type: string } & Own, NewOf<K, C>>;
+      .register(z.globalRegistry, { id: `${naming.id}${capitalized(type)}` }),
+  ).register(z.globalRegistry, naming) as unknown as z.ZodType<
+    Common<C> & { type: string } & Own,
+    NewOf<K, C>
+  >;
 }
 
 /** Any field of any type; which of them the record really takes shows when it is merged and parsed as a whole. */
@@ -126,7 +129,7 @@ export function patchOfKinds<K extends Kinds, C extends Shape>(
       ...own,
       ...patchOf(common),
     })
-    .meta(naming);
+    .register(z.globalRegistry, naming);
   return bodyOf(readOnly, schema) as z.ZodType<
     Partial<Common<C>> & { type?: string } & Own,
     PatchOf<K, C>
@@ -138,12 +141,12 @@ function fieldsCalled(kinds: Kinds, name: string): z.ZodType[] {
   const same = Object.values(kinds).flatMap(({ fields: { [name]: field }, secrets }) =>
     field === undefined ? [] : [`${name}.*` in secrets ? HeadersPatch : withoutDefault(field)],
   );
-  return [...new Set(same)].map((field) => field.optional().nullable());
+  return [...new Set(same)];
 }
 
 /** One of these fields; where types mean different things by one name, the record's own judges it. */
 function anyOf([first = z.never(), ...others]: readonly z.ZodType[]): z.ZodType {
-  if (others.length === 0) return first;
+  if (others.length === 0) return first.optional().nullable();
   return z
     .unknown()
     .optional()
@@ -151,7 +154,8 @@ function anyOf([first = z.never(), ...others]: readonly z.ZodType[]): z.ZodType 
       // Made when the OpenAPI document is: it costs a fifth of a start.
       get anyOf() {
         return [first, ...others].map((field) => {
-          const { $schema: _schema, ...schema } = z.toJSONSchema(field, { io: "input" });
+          const either = field.optional().nullable();
+          const { $schema: _schema, ...schema } = z.toJSONSchema(either, { io: "input" });
           return schema;
         });
       },
@@ -166,8 +170,8 @@ export function shownOf<R extends Shape>(kinds: Kinds, record: R, naming: Naming
   return typed(kinds, (type, { shown }) =>
     z
       .object({ id: Id, type: z.literal(type), ...record, ...shown, secretsSet })
-      .meta({ id: `${naming.id}${capitalized(type)}` }),
-  ).meta(naming) as unknown as z.ZodType<
+      .register(z.globalRegistry, { id: `${naming.id}${capitalized(type)}` }),
+  ).register(z.globalRegistry, naming) as unknown as z.ZodType<
     z.output<z.ZodObject<R>> & { id: string; type: string; secretsSet: string[] } & Own
   >;
 }

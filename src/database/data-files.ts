@@ -6,7 +6,7 @@ import {
   renameSync,
   rmSync,
   statfsSync,
-  writeSync,
+  writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
 import { DataError } from "../core/errors.ts";
@@ -50,9 +50,9 @@ export function writeOnce(file: string, text: string) {
 }
 
 /** Writes a file of our own that was not there, onto the disk. */
-export function writeNew(file: string, text: string) {
+export function writeNew(file: string, content: string | Uint8Array) {
   const handle = openSync(file, "wx", 0o600);
-  writeSync(handle, text);
+  writeFileSync(handle, content);
   fsyncSync(handle);
   closeSync(handle);
 }

@@ -136,13 +136,17 @@ export function endpoint<
 ) {
   type Context = HandlerContext<Path>;
   type Sent = [D] extends [never] ? z.output<R> : { data: z.output<D> };
+  let responseSchema: z.ZodType | undefined;
   const spec: Endpoint = {
     ...declared,
-    response: data === undefined ? (response as R) : dataOf(data),
+    // Made with the first response; so is `needsBody` with the first body: a start would pay for all routes.
+    get response() {
+      return (responseSchema ??= data === undefined ? (response as R) : dataOf(data));
+    },
   };
   const querySchema = spec.query ?? NoQuery;
   const bodySchema = spec.body ?? NoBody;
-  const needsBody = spec.upload !== undefined || !bodySchema.safeParse(undefined).success;
+  let needsBody: boolean | undefined;
 
   async function serve(context: Context): Promise<Response> {
     const { request, requestContext } = context;
@@ -183,6 +187,7 @@ export function endpoint<
   async function write(context: Context, caller: AnyCaller): Promise<ApiResponse | Response> {
     const { request, requestContext } = context;
     const client = bodyClientOf(requestContext, caller);
+    needsBody ??= spec.upload !== undefined || !bodySchema.safeParse(undefined).success;
     const bytes = await readBody(request, client, needsBody, spec.upload);
     const upload = spec.upload ? { type: mediaTypeOf(request), bytes } : noUpload;
     if (spec.timeoutSeconds !== undefined)

@@ -4,11 +4,13 @@ import { calendarOf } from "./ical.ts";
 import { jsonOf } from "./json.ts";
 import type { Rendered } from "./cache.ts";
 import type { Loaded } from "./load.ts";
-import { historyPage, incidentPage, statusPage } from "./page.tsx";
 import type { Part } from "./public-paths.ts";
-import { type SignUpResult, subscribePage } from "./subscribe-page.tsx";
+import type { SignUpResult } from "./subscribe-page.tsx";
 import { type V2Name, v2Of } from "./statuspage-v2.ts";
 import { viewOf } from "./view.ts";
+
+// What renders HTML is loaded with the first page: a start would take longer by it.
+const pages = () => import("./page.tsx");
 
 /**
  * Renders a part of a page, all but its logo; null where there is no such thing to publish. `base` is the
@@ -23,7 +25,7 @@ export async function renderPart(
   const document = { view, base };
   switch (name) {
     case "page":
-      return html(statusPage(document));
+      return html((await pages()).statusPage(document));
     case "json":
       return json(jsonOf(loaded, view, now));
     case "rss":
@@ -39,11 +41,11 @@ export async function renderPart(
     case "incident": {
       const found = await loaded.incident(parameter);
       const [incident] = found === null ? [] : viewOf({ ...loaded, incidents: [found] }, now).all;
-      return incident === undefined ? null : html(incidentPage(document, incident));
+      return incident === undefined ? null : html((await pages()).incidentPage(document, incident));
     }
     case "history": {
       const history = await monthlyHistory(loaded, parameter, now);
-      return history === null ? null : html(historyPage(document, history));
+      return history === null ? null : html((await pages()).historyPage(document, history));
     }
     case "logo":
       throw new Error("A logo is served as it was sent.");
@@ -51,7 +53,13 @@ export async function renderPart(
 }
 
 /** The form that signs up, and what became of what it sent. */
-export function renderSignUp(loaded: Loaded, result: SignUpResult, base: string, now: number) {
+export async function renderSignUp(
+  loaded: Loaded,
+  result: SignUpResult,
+  base: string,
+  now: number,
+) {
+  const { subscribePage } = await import("./subscribe-page.tsx");
   const document = { view: viewOf(loaded, now), base };
   return html(subscribePage(document, loaded.takesMail, result), result?.status ?? 200);
 }

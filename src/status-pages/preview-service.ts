@@ -6,7 +6,6 @@ import type { IncidentRecord } from "../incidents/store.ts";
 import { readableAccent } from "./accent.ts";
 import type { PageDocument } from "./layout.tsx";
 import { loaderOf } from "./load.ts";
-import { incidentPage, statusPage } from "./page.tsx";
 import type { StatusPagePatch, StatusPagePreview } from "./schema.ts";
 import { getStored } from "./service.ts";
 import { findPages, findPublicPageById } from "./store.ts";
@@ -21,6 +20,7 @@ export async function previewStatusPage(scope: Scope, id: string, patch: StatusP
   const now = scope.clock();
   const changed = { ...page, ...(fields as object), logoUrl };
   const view = viewOf(await loaderOf(scope.store)(changed, now), now);
+  const { statusPage } = await import("./page.tsx");
   return preview({ view, base: `/status/${slug}` }, statusPage);
 }
 
@@ -38,6 +38,7 @@ export async function previewIncidentPage(scope: Scope, draft: IncidentRecord, n
   const others = loaded.incidents.filter(({ id }) => id !== shown.id);
   const view = viewOf({ ...loaded, incidents: [shown, ...others] }, now);
   const [incident] = view.all;
+  const { incidentPage, statusPage } = await import("./page.tsx");
   return preview({ view, base: `/status/${page.slug}` }, (document) =>
     incident === undefined || incident.isOpen
       ? statusPage(document)

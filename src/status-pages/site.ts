@@ -234,7 +234,7 @@ export function statusSite(dependencies: Dependencies) {
     if (reading === null) return nothing();
     const { retryAfter } = result;
     return uncached(
-      renderSignUp(reading.loaded, result, base, clock()),
+      await renderSignUp(reading.loaded, result, base, clock()),
       retryAfter === undefined ? {} : { "Retry-After": String(retryAfter) },
     );
   }

@@ -1,6 +1,9 @@
+import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { assets } from "../../src/core/assets.ts";
+import { makeEmptyDatabase } from "../../src/database/data-directory.ts";
 import { binary, freePort, signalbox, untilHealthy } from "../support/binary.ts";
 import { clientOf, machine, machineWithKey, succeeded } from "../support/outside.ts";
 
@@ -103,4 +106,24 @@ test("a flag wins over its variable", async () => {
   for (let request = 0; request < 3; request++)
     statuses.push((await api("GET", "/api/v1/incidents")).status);
   expect(statuses).toEqual([200, 200, 429]);
+});
+
+test("the database that the executable carries for a first start is what its migrations make", async () => {
+  await using box = machine();
+  await succeeded(box.run(["orgs", "list"]));
+  const migrated = join(box.directory, "migrated.db");
+  makeEmptyDatabase(migrated, assets.migrations);
+  const contentOf = (file: string) => {
+    using database = new Database(file, { readonly: true });
+    const rowsOf = (sql: string) => database.query(sql).values();
+    return {
+      application: rowsOf("PRAGMA application_id"),
+      schema: rowsOf("SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY type, name"),
+      migrations: rowsOf("SELECT * FROM __drizzle_migrations ORDER BY id"),
+      statistics: rowsOf("SELECT * FROM sqlite_stat1 ORDER BY tbl, idx"),
+    };
+  };
+  const expected = contentOf(migrated);
+  expect(expected.schema.length).toBeGreaterThan(100);
+  expect(contentOf(join(box.dataDir, "signalbox.db"))).toEqual(expected);
 });

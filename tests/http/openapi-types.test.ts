@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import openapiTypes, { astToString } from "openapi-typescript";
-import { documentOf } from "../../src/api.ts";
+import { documentOf } from "../../src/document.ts";
 import { nounOf, nouns } from "../support/records.ts";
 import { scratch } from "../support/scratch.ts";
 

@@ -3,7 +3,7 @@ import { createConfig, lintFromString } from "@redocly/openapi-core";
 import type { ErrorCode } from "../../src/core/errors.ts";
 import { statusOf } from "../../src/http/error-response.ts";
 import { openApiOf, type Route } from "../../src/http/openapi.ts";
-import { documentOf } from "../../src/api.ts";
+import { documentOf } from "../../src/document.ts";
 import { testAppliance } from "../support/appliance.ts";
 import { apiRoutes, made, nounOf } from "../support/records.ts";
 

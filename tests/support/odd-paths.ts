@@ -1,4 +1,4 @@
-import { documentOf } from "../../src/api.ts";
+import { documentOf } from "../../src/document.ts";
 import { unknownId } from "./appliance.ts";
 import { publicPaths } from "../../src/status-pages/public-paths.ts";
 

@@ -28,7 +28,7 @@ export async function usedCode(
 ): Promise<Statement[] | null> {
   if (person.totpSecret === null) return null;
   const secret = vault.open(person.totpSecret, placeOf(person));
-  const totpStep = stepOfCode(secret, code.replaceAll(" ", ""), now, person.totpStep);
+  const totpStep = await stepOfCode(secret, code.replaceAll(" ", ""), now, person.totpStep);
   if (totpStep !== null) {
     const unused = and(eq(people.id, person.id), lt(people.totpStep, totpStep));
     return [
@@ -52,13 +52,13 @@ export function beginTwoFactor(context: SignedInContext, password: string) {
     const person = await reauthenticated(context, password);
     if (person.totpSecret !== null)
       throw new AppError("CONFLICT", "Two-factor is on. Turn it off before you set it up again.");
-    const secret = newTotpSecret();
+    const secret = await newTotpSecret();
     const totpPending = vault.seal(secret, placeOf(person));
     await store.atomic([
       ...changePerson(store, person, { totpPending }),
       ...auditOfPerson(context, "person.two-factor-begun"),
     ]);
-    return { secret, uri: totpUri(secret, person.email) };
+    return { secret, uri: await totpUri(secret, person.email) };
   });
 }
 

@@ -11,8 +11,8 @@ import {
   type Provider,
   type Verdict,
 } from "../provider.ts";
-import { mailOf, type Manner } from "./email-mail.ts";
-import { type SessionError, submitMail, trySession } from "./email-session.ts";
+import type { Manner } from "./email-mail.ts";
+import type { SessionError } from "./email-session.ts";
 import { accessTokenOf, forgetAccessToken, TokenRefused } from "./email-token.ts";
 
 export const email: Provider<"email"> = {
@@ -52,6 +52,8 @@ export async function sendAsMail(
   const refusals: SessionError[] = [];
   const unsent = new Set(left);
   const talk = inTime(context, async (outgoing) => {
+    const { mailOf } = await import("./email-mail.ts");
+    const { submitMail } = await import("./email-session.ts");
     try {
       for (const [theirs, those] of groups) {
         const { envelope, bytes } = await mailOf(theirs, to, smtp.from, manner);
@@ -83,6 +85,7 @@ export async function tryMailServer(
   const token = await credentialFor(smtp, context);
   if (typeof token === "object" && token !== null) return { verdict: token, certificateEnds: null };
   return inTime(context, async (outgoing) => {
+    const { trySession } = await import("./email-session.ts");
     try {
       return { verdict: delivered, certificateEnds: await trySession(smtp, outgoing, token) };
     } catch (error) {

@@ -1,20 +1,17 @@
 import { z } from "zod";
-import type { ZodOpenApiOperationObject, ZodOpenApiPathsObject } from "zod-openapi";
 import { AppError } from "../../core/errors.ts";
 import { sha256 } from "../../core/ids.ts";
 import { validateLine } from "../../core/text.ts";
-import { referencesTo } from "../../http/openapi-errors.ts";
 import { parseQuery } from "../../http/query.ts";
 import type { NetworkLimit } from "../../http/rate-limit.ts";
 import type { Engine } from "./engine.ts";
 import { noSuchPath } from "../../http/error-response.ts";
-import { templateOf } from "../../http/openapi.ts";
 
 /** Where a watched job reports; the token is in its monitor's `pushUrl`. */
 export const pushPath = "/push/:token";
 
 /** What a watched job may report in the query of its push URL. */
-const PushQuery = z.strictObject({
+export const PushQuery = z.strictObject({
   status: z.enum(["up", "down"]).default("up"),
   msg: z
     .string()
@@ -68,40 +65,3 @@ export async function receivePush(
   const answer = known ? { ok: true } : { ok: true, paused: true };
   return Response.json(answer, { headers: { "Cache-Control": "no-store" } });
 }
-
-function operation(operationId: string, summary: string): ZodOpenApiOperationObject {
-  return {
-    operationId,
-    summary,
-    description:
-      "The path is in the monitor's `pushUrl`; its token is the credential, so no key is needed. Answers once the report is stored. `status=down` counts as a failed check. While the monitor is paused nothing is stored, and the answer says so.",
-    tags: ["Monitors"],
-    security: [],
-    requestParams: { path: z.object({ token: z.string() }), query: PushQuery },
-    responses: {
-      "200": {
-        description: "Taken.",
-        content: {
-          "application/json": {
-            schema: z.object({ ok: z.literal(true), paused: z.literal(true).optional() }),
-          },
-        },
-      },
-      ...referencesTo([
-        "BAD_REQUEST",
-        "NOT_FOUND",
-        "VALIDATION_ERROR",
-        "RATE_LIMITED",
-        "UNAVAILABLE",
-      ]),
-    },
-  };
-}
-
-/** What the API's document says about push URLs. */
-export const pushOperations: ZodOpenApiPathsObject = {
-  [templateOf(pushPath)]: {
-    get: operation("reportByUrl", "Report to a push monitor"),
-    post: operation("postReport", "Report to a push monitor by POST"),
-  },
-};
