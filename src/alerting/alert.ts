@@ -37,6 +37,8 @@ type OfIncident = {
     status: string;
     severity: Severity;
     monitorId: string | null;
+    // Absent in alerts that an older version made.
+    monitorIds?: string[];
   };
   /** The timeline entry. */
   message: string;

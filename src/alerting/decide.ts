@@ -273,10 +273,10 @@ function incidentChanged(
     monitorMuted: monitor !== undefined && audienceOf(snapshot, monitor).muted,
     monitorChannels: monitor?.channelIds ?? [],
   });
-  const { id, title, severity, monitorId } = found;
+  const { id, title, severity, monitorId, monitorIds } = found;
   const isOver = step === "resolved";
   if (to.length > 0) {
-    const incident = { id, title, status: update.status, severity, monitorId };
+    const incident = { id, title, status: update.status, severity, monitorId, monitorIds };
     const alert = alertOf(`incident.${step}`, at, { incident, message: update.message }, now);
     const told = out.tell(alert, to, isOver);
     if (!isOver) out.believe(id, told, "open", at);

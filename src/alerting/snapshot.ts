@@ -2,6 +2,7 @@ import type { Store } from "../database/store.ts";
 import type { alertChannels } from "../database/tables/alerting.ts";
 import type { OpenCase } from "./cases.ts";
 import { targetOf } from "../monitoring/monitors/rules.ts";
+import { type MonitorColumns, monitorIdsIn } from "../incidents/store.ts";
 import type { AlertedMonitor } from "./alert.ts";
 import { cut } from "./messages.ts";
 import type { CertificateMemory, Memory, NotifiedState } from "./rules.ts";
@@ -44,6 +45,7 @@ type IncidentView = {
   title: string;
   severity: "minor" | "major" | "critical";
   monitorId: string | null;
+  monitorIds: string[];
   updates: ReadonlyMap<string, { status: string; message: string }>;
 };
 
@@ -124,7 +126,8 @@ const casesText = `select c.channel_id as channelId, c.subject_id as subjectId, 
   from json_each(?) wanted cross join open_cases c indexed by open_cases_by_subject
     on c.organization_id = ? and c.subject_id = wanted.value`;
 
-const incidentText = `select i.id, i.title, i.severity, i.monitor_id as monitorId
+const incidentText = `select i.id, i.title, i.severity, i.monitor_id as monitorId,
+    i.monitor_ids as monitorIds
   from json_each(?) wanted cross join incidents i
     on i.organization_id = ? and i.id = wanted.value`;
 
@@ -148,7 +151,10 @@ export async function loadSnapshot(
     incidentIds.length === 0
       ? [[], []]
       : await Promise.all([
-          read<Omit<IncidentView, "updates">>(incidentText, incidentIds),
+          read<Omit<IncidentView, "updates" | "monitorIds"> & MonitorColumns>(
+            incidentText,
+            incidentIds,
+          ),
           read<{ incidentId: string; id: string; status: string; message: string }>(
             updateText,
             incidentIds,
@@ -192,7 +198,11 @@ export async function loadSnapshot(
     incidents: new Map(
       incidents.map((row) => [
         row.id,
-        { ...row, updates: new Map((updatesOf.get(row.id) ?? []).map((one) => [one.id, one])) },
+        {
+          ...row,
+          monitorIds: monitorIdsIn(row),
+          updates: new Map((updatesOf.get(row.id) ?? []).map((one) => [one.id, one])),
+        },
       ]),
     ),
     channels: new Map(

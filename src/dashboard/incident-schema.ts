@@ -1,11 +1,11 @@
 import { z } from "zod";
-import { Id, line, paragraphs, Severity, Timestamp } from "../core/fields.ts";
+import { Id, idSet, line, paragraphs, Severity, Timestamp } from "../core/fields.ts";
 import { IncidentStatus } from "../incidents/schema.ts";
 
 /** What somebody is about to post: to this incident, or as a new one. */
 export const IncidentDraft = z.strictObject({
   incidentId: Id.nullable().default(null),
-  monitorId: Id.nullable().default(null),
+  monitorIds: idSet(100).optional(),
   title: line(500).optional(),
   severity: Severity.optional(),
   status: IncidentStatus.optional(),
@@ -23,7 +23,12 @@ export type IncidentPreview = z.infer<typeof IncidentPreview>;
 
 export const IncidentAudienceQuery = z.strictObject({
   incidentId: Id.optional(),
-  monitorId: Id.optional(),
+  /** With commas between them. */
+  monitorIds: z
+    .string()
+    .transform((text) => text.split(","))
+    .pipe(idSet(100))
+    .optional(),
 });
 export type IncidentAudienceQuery = z.output<typeof IncidentAudienceQuery>;
 

@@ -1,7 +1,6 @@
 import { loadSnapshot } from "../alerting/snapshot.ts";
 import { incidentAudience, type IncidentStep } from "../alerting/rules.ts";
 import type { Scope } from "../events/scope.ts";
-import type { NewIncident } from "../incidents/schema.ts";
 import { getIncident } from "../incidents/service.ts";
 import { opening, patching } from "../incidents/statements.ts";
 import { previewIncidentPage } from "../status-pages/preview-service.ts";
@@ -16,26 +15,30 @@ import { authorsOf, pagesShowing, toldOf } from "./incident-store.ts";
 /** What the public would read if this were posted; nothing is stored. Throws NOT_FOUND. */
 export async function previewIncident(
   scope: Scope,
-  { incidentId, monitorId, ...draft }: IncidentDraft,
+  { incidentId, ...draft }: IncidentDraft,
 ): Promise<IncidentPreview> {
   const { organizationId } = scope;
   const now = scope.clock();
   const { after } =
     incidentId === null
-      ? opening(organizationId, newOne({ ...draft, monitorId }), "manual", now)
+      ? opening(organizationId, newOne(draft), "manual", now)
       : patching(organizationId, await getIncident(scope, incidentId), draft, now);
   const page = await previewIncidentPage(scope, after, now);
   return page ?? { html: null, accent: null };
 }
 
 /** What was not typed yet is as if it never were. */
-function newOne(draft: Omit<IncidentDraft, "incidentId" | "status">): NewIncident {
+function newOne(draft: Omit<IncidentDraft, "incidentId" | "status">) {
   const { title = "Incident", severity = "minor", message = "Incident opened." } = draft;
-  return { title, severity, message, public: draft.public ?? true, monitorId: draft.monitorId };
+  const { monitorIds = [] } = draft;
+  return { title, severity, message, public: draft.public ?? true, monitorIds };
 }
 
 /** Who hears of an update that somebody posts, and of the resolution; which pages show it. Throws NOT_FOUND. */
-export async function audienceOf(scope: Scope, { incidentId, monitorId }: IncidentAudienceQuery) {
+export async function audienceOf(
+  scope: Scope,
+  { incidentId, monitorIds = [] }: IncidentAudienceQuery,
+) {
   const { store, organizationId } = scope;
   const incident = incidentId === undefined ? null : await getIncident(scope, incidentId);
   const incidentIds = incident === null ? [] : [incident.id];
@@ -52,7 +55,7 @@ export async function audienceOf(scope: Scope, { incidentId, monitorId }: Incide
       const channel = channels.get(id);
       return channel === undefined ? [] : [{ id, name: channel.name, type: channel.type }];
     });
-  const shown = incident ?? { monitorId: monitorId ?? null, origin: "manual" };
+  const shown = incident ?? { monitorIds, origin: "manual" };
   return {
     updates: heard("updated"),
     resolution: heard("resolved"),

@@ -6,17 +6,18 @@ import type { IncidentAudience, IncidentTraces } from "./incident-schema.ts";
 /** The pages that tell of an incident like this one, and how many hear of it there. */
 export function pagesShowing(
   { store, organizationId }: Tenant,
-  { monitorId, origin }: { monitorId: string | null; origin: string },
+  { monitorIds, origin }: { monitorIds: readonly string[]; origin: string },
 ): Promise<IncidentAudience["pages"]> {
   return store.query(
     `select p.id, p.slug, p.title, (select count(*) from subscribers s
         where s.organization_id = p.organization_id and s.page_id = p.id
           and s.confirmed_at is not null) as subscribers
      from status_pages p where p.organization_id = ? and p.visibility <> 'hidden'
-       and ((? = 'manual' and (? is null or p.is_default)) or exists (
-         select 1 from monitors m where m.organization_id = p.organization_id and m.id = ? and ${isShownText}))
+       and ((? = 'manual' and (? or p.is_default)) or exists (
+         select 1 from json_each(?) its cross join monitors m
+           on m.organization_id = p.organization_id and m.id = its.value and ${isShownText}))
      order by p.is_default desc, p.id desc`,
-    [organizationId, origin, monitorId, monitorId],
+    [organizationId, origin, monitorIds.length === 0 ? 1 : 0, JSON.stringify(monitorIds)],
   );
 }
 

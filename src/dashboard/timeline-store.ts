@@ -33,10 +33,13 @@ export async function stateEventsBetween(
   return [...within, ...before].toReversed();
 }
 
-const incidentText = `select id, title, severity, created_at as createdAt, resolved_at as resolvedAt
-  from incidents where organization_id = ? and monitor_id = ? and created_at < ?
-    and (resolved_at is null or resolved_at > ?)
-  order by id desc limit 50`;
+const incidentText = `select i.id, i.title, i.severity, i.created_at as createdAt,
+    i.resolved_at as resolvedAt
+  from incident_monitors its cross join incidents i
+    on i.organization_id = its.organization_id and i.id = its.incident_id
+  where its.organization_id = ? and its.monitor_id = ? and i.created_at < ?
+    and (i.resolved_at is null or i.resolved_at > ?)
+  order by its.incident_id desc limit 50`;
 
 export function incidentsBetween(
   { store, organizationId }: Tenant,

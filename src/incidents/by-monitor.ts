@@ -44,7 +44,7 @@ export async function incidentStatements(store: Store, change: StateChange): Pro
     };
     const incident = {
       title: titleInWords(monitor.name),
-      monitorId: monitor.id,
+      monitorIds: [monitor.id],
       severity: severity as Severity,
       message: updateInWords({ kind: "down" }, monitor.name, change.message),
       public: true,

@@ -9,11 +9,14 @@ const defaultMessages: Record<IncidentStatus, string> = {
   resolved: "Incident resolved.",
 };
 
-type Changeable = Pick<Incident, "title" | "status" | "severity" | "public" | "resolvedAt">;
+type Changeable = Pick<
+  Incident,
+  "title" | "status" | "severity" | "public" | "resolvedAt" | "monitorId" | "monitorIds"
+>;
 
 /**
  * What a patch makes of an incident, and the timeline entry it posts. Every status may follow every
- * status; a patch of title, severity or public alone posts nothing.
+ * status; a patch without status and message posts nothing.
  */
 export function incidentAfter(
   incident: Changeable,
@@ -21,10 +24,13 @@ export function incidentAfter(
   at: string,
 ): { change: Changeable; update: { status: IncidentStatus; message: string } | null } {
   const status = patch.status ?? incident.status;
+  const monitorIds = patch.monitorIds ?? incident.monitorIds;
   const change = {
     title: patch.title ?? incident.title,
     severity: patch.severity ?? incident.severity,
     public: patch.public ?? incident.public,
+    monitorId: monitorIds[0] ?? null,
+    monitorIds,
     status,
     resolvedAt: status === "resolved" ? (incident.resolvedAt ?? at) : null,
   };

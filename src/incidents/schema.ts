@@ -1,6 +1,6 @@
 import { incidentStatuses } from "../core/statuses.ts";
 import { z } from "zod";
-import { bodyOf, Id, line, paragraphs, Severity, Timestamp } from "../core/fields.ts";
+import { bodyOf, Id, idSet, line, paragraphs, Severity, Timestamp } from "../core/fields.ts";
 import { pageFields } from "../core/paging.ts";
 
 export const IncidentStatus = z.enum(incidentStatuses).meta({ id: "IncidentStatus" });
@@ -21,7 +21,8 @@ const record = {
   title: z.string().meta({ example: "Checkout answers slowly" }),
   status: IncidentStatus,
   severity: Severity,
-  monitorId: Id.nullable().meta({ description: "The affected monitor." }),
+  monitorId: Id.nullable().meta({ description: "The first of the affected monitors." }),
+  monitorIds: z.array(Id).meta({ description: "All affected monitors." }),
   origin: z
     .enum(["manual", "monitor"])
     .meta({ description: "Who opened it: people and scripts, or a monitor that went down." }),
@@ -53,6 +54,7 @@ export const Incident = z
       status: "identified",
       severity: "major",
       monitorId: null,
+      monitorIds: [],
       origin: "manual",
       public: true,
       resolvedAt: null,
@@ -82,16 +84,28 @@ const message = paragraphs(5000).meta({
   example: "We found the cause and are rolling back.",
 });
 
+const monitorIds = idSet(100).meta({ description: "The affected monitors." });
+
 export const NewIncident = bodyOf(
   ["id", "status", "origin", "resolvedAt", "createdAt", "updatedAt", "updates"],
   z
     .strictObject({
       title,
-      monitorId: Id.nullable().default(null).meta({ description: "The affected monitor." }),
+      monitorId: Id.nullable()
+        .optional()
+        .meta({ description: "The affected monitor; beside `monitorIds` the first of these." }),
+      monitorIds: monitorIds.optional(),
       severity: Severity.default("minor"),
       message: message.default("Incident opened."),
       public: z.boolean().default(true),
     })
+    .refine(
+      ({ monitorId, monitorIds }) =>
+        monitorId === undefined ||
+        monitorIds === undefined ||
+        monitorId === (monitorIds[0] ?? null),
+      { path: ["monitorId"], error: "must be the first of monitorIds where both are given" },
+    )
     .meta({
       id: "NewIncident",
       example: { title: "Checkout answers slowly", severity: "major" },
@@ -108,9 +122,10 @@ export const IncidentPatch = bodyOf(
       title: title.optional(),
       severity: Severity.optional(),
       public: z.boolean().optional(),
+      monitorIds: monitorIds.optional(),
     })
     .refine((patch) => Object.values(patch).some((value) => value !== undefined), {
-      error: "must have at least one of status, message, title, severity or public",
+      error: "must have at least one of status, message, title, severity, public or monitorIds",
     })
     .meta({
       id: "IncidentPatch",
@@ -124,7 +139,7 @@ export const IncidentQuery = z.strictObject({
   ...pageFields,
   status: IncidentStatus.optional(),
   severity: Severity.optional(),
-  monitorId: Id.optional(),
+  monitorId: Id.optional().meta({ description: "One of the affected monitors." }),
   open: z
     .enum(["true", "false"])
     .optional()

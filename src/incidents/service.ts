@@ -1,6 +1,7 @@
 import { commit, mustBeCurrent } from "../events/commit.ts";
 import type { Scope } from "../events/scope.ts";
 import { deleted } from "../core/paging.ts";
+import { invalid } from "../core/validation.ts";
 import { found, mustName, removeRow } from "../database/rows.ts";
 import { retrying } from "../database/store.ts";
 import { incidents } from "../database/tables/incidents.ts";
@@ -17,22 +18,38 @@ export async function getIncident(scope: Scope, id: string): Promise<IncidentRec
 }
 
 /** Opens an incident with its first timeline entry. Throws NOT_FOUND for an unknown monitor. */
-export async function openIncident(scope: Scope, input: NewIncident): Promise<IncidentRecord> {
-  const { organizationId } = scope;
-  const { after, statements, audited } = opening(organizationId, input, "manual", scope.clock());
-  const monitorIds = input.monitorId === null ? [] : [input.monitorId];
-  const known = mustName(scope, "monitorId", monitors, monitorIds);
-  return commit(scope, [...known, ...statements], audited, after);
+export async function openIncident(
+  scope: Scope,
+  { monitorId, monitorIds, ...input }: NewIncident,
+): Promise<IncidentRecord> {
+  const affected = monitorIds ?? (monitorId ? [monitorId] : []);
+  const named = monitorIds === undefined ? "monitorId" : "monitorIds";
+  const write = opening(
+    scope.organizationId,
+    { ...input, monitorIds: affected },
+    "manual",
+    scope.clock(),
+  );
+  const known = mustName(scope, named, monitors, affected);
+  return commit(scope, [...known, ...write.statements], write.audited, write.after);
 }
 
-/** Corrects an incident and posts to its timeline. Throws NOT_FOUND, PRECONDITION_FAILED. */
+/** Corrects an incident and posts to its timeline. Throws NOT_FOUND, PRECONDITION_FAILED, VALIDATION_ERROR. */
 export function updateIncident(scope: Scope, id: string, patch: IncidentPatch) {
   return retrying(async () => {
     const before = await getIncident(scope, id);
+    mustKeepOpener(before, patch);
     const write = patching(scope.organizationId, before, patch, scope.clock());
     const current = mustBeCurrent(scope, incidents, before);
-    return commit(scope, [...current, ...write.statements], write.audited, write.after);
+    const known = mustName(scope, "monitorIds", monitors, patch.monitorIds);
+    return commit(scope, [...current, ...known, ...write.statements], write.audited, write.after);
   });
+}
+
+/** What a monitor opened is its own to resolve, whatever else is affected. */
+function mustKeepOpener({ origin, monitorId }: IncidentRecord, { monitorIds }: IncidentPatch) {
+  if (origin === "monitor" && monitorId !== null && monitorIds && monitorIds[0] !== monitorId)
+    throw invalid("monitorIds", "must begin with the monitor that opened the incident");
 }
 
 /** Removes an incident with its timeline. Throws NOT_FOUND, PRECONDITION_FAILED. */

@@ -4,7 +4,7 @@ import { newId } from "../core/ids.ts";
 import { insertInto, type Statement, updateOf } from "../database/store.ts";
 import { incidents, incidentUpdates } from "../database/tables/incidents.ts";
 import { actionOf, type AutomaticUpdate, type IncidentAction, incidentAfter } from "./rules.ts";
-import type { Incident, IncidentPatch, NewIncident } from "./schema.ts";
+import type { Incident, IncidentPatch } from "./schema.ts";
 import type { IncidentRecord, UpdateRecord } from "./store.ts";
 
 const insertRow = insertInto(incidents);
@@ -13,16 +13,41 @@ const changeRow = updateOf(incidents, [
   "status",
   "severity",
   "public",
+  "monitorId",
   "resolvedAt",
   "version",
   "updatedAt",
   "automatic",
+  "monitorIds",
 ]);
 const insertUpdate = insertInto(incidentUpdates);
 
 /** With the facts as they are stored. */
-function stored<T extends IncidentRecord | UpdateRecord>(record: T) {
+function stored<T extends { automatic: object | null }>(record: T) {
   return { ...record, automatic: record.automatic && JSON.stringify(record.automatic) };
+}
+
+const storedIncident = (record: IncidentRecord) => ({
+  ...stored(record),
+  monitorIds: record.monitorIds.length > 1 ? JSON.stringify(record.monitorIds) : null,
+});
+
+const linkText = `insert into incident_monitors (organization_id, incident_id, monitor_id, position)
+  select ?, ?, value, key from json_each(?)`;
+const unlinkText = "delete from incident_monitors where organization_id = ? and incident_id = ?";
+
+/** Has an incident name its monitors; `before` are those that it named. */
+function naming(
+  organizationId: string,
+  { id, monitorIds }: IncidentRecord,
+  before: readonly string[],
+): Statement[] {
+  if (Bun.deepEquals(before, monitorIds)) return [];
+  const link = [organizationId, id, JSON.stringify(monitorIds)];
+  return [
+    ...(before.length === 0 ? [] : [{ text: unlinkText, parameters: [organizationId, id] }]),
+    ...(monitorIds.length === 0 ? [] : [{ text: linkText, parameters: link }]),
+  ];
 }
 
 /** The next entry of the incident's timeline. */
@@ -38,7 +63,12 @@ export type Write = { after: IncidentRecord; statements: Statement[]; audited: I
 /** A new incident with its first timeline entry. What a monitor says has its facts beside the words. */
 export function opening(
   organizationId: string,
-  { message, ...input }: NewIncident,
+  {
+    message,
+    ...input
+  }: Pick<Incident, "title" | "severity" | "public" | "monitorIds"> & {
+    message: string;
+  },
   origin: Incident["origin"],
   now: number,
 ): Write {
@@ -48,6 +78,7 @@ export function opening(
   const update = { id: newId(now), status, message, createdAt: at, automatic };
   const after: IncidentRecord = {
     ...input,
+    monitorId: input.monitorIds[0] ?? null,
     id: newId(now),
     status,
     origin,
@@ -61,7 +92,8 @@ export function opening(
   return {
     after,
     statements: [
-      insertRow({ organizationId, ...stored(after) }),
+      insertRow({ organizationId, ...storedIncident(after) }),
+      ...naming(organizationId, after, []),
       posting(organizationId, after, update),
     ],
     audited: {
@@ -97,7 +129,8 @@ export function patching(
   return {
     after,
     statements: [
-      changeRow(organizationId, stored(after)),
+      changeRow(organizationId, storedIncident(after)),
+      ...naming(organizationId, after, before.monitorIds),
       ...post.map((entry) => posting(organizationId, after, entry)),
     ],
     audited: {

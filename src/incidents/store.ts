@@ -16,10 +16,20 @@ export type IncidentRecord = Omit<Incident, "updates"> & {
   updates: UpdateRecord[];
 };
 
-type SummaryRow = Omit<IncidentSummary, "public"> & { public: 0 | 1 };
+type SummaryRow = Omit<IncidentSummary, "public" | "monitorIds"> &
+  MonitorColumns & { public: 0 | 1 };
 type Row = SummaryRow & { version: number; automatic: string | null; updates: string };
 
-const summary = `id, title, status, severity, monitor_id AS "monitorId", origin, public,
+/** An incident's monitors as its own row has them. */
+export type MonitorColumns = { monitorId: string | null; monitorIds: string | null };
+
+export function monitorIdsIn({ monitorId, monitorIds }: MonitorColumns): string[] {
+  if (monitorIds !== null) return JSON.parse(monitorIds) as string[];
+  return monitorId === null ? [] : [monitorId];
+}
+
+const summary = `id, title, status, severity, monitor_id AS "monitorId", monitor_ids AS "monitorIds",
+  origin, public,
   resolved_at AS "resolvedAt", created_at AS "createdAt", updated_at AS "updatedAt"`;
 
 // The timeline comes as JSON made by SQLite: one query costs less than half of two.
@@ -38,7 +48,7 @@ export async function findIncident(
   if (row === undefined) return null;
   const updates = JSON.parse(row.updates) as UpdateRecord[];
   const automatic = factsIn<AutomaticTitle>(row.automatic);
-  return { ...row, public: row.public === 1, automatic, updates };
+  return { ...row, ...shown(row), automatic, updates };
 }
 
 /** One page of an organization's incidents, newest first, and how many there are in all. */
@@ -58,7 +68,7 @@ export async function listIncidents({ store, organizationId }: Tenant, query: In
 }
 
 function shown(row: SummaryRow): IncidentSummary {
-  return { ...row, public: row.public === 1 };
+  return { ...row, public: row.public === 1, monitorIds: monitorIdsIn(row) };
 }
 
 type Selection = {
@@ -104,17 +114,23 @@ function namesOf(states: NonNullable<ReturnType<typeof statesWanted>>): string {
 /** Rows looked at in one go: some 10 ms, after which others have their turn. */
 const stride = 10_000;
 
+const ofMonitor = `incident_monitors l CROSS JOIN incidents i
+  ON i.organization_id = l.organization_id AND i.id = l.incident_id
+  WHERE l.organization_id = ? AND l.monitor_id = ?`;
+
 /** A search has to look at every title; it does so in strides, so that it holds up nobody. */
 async function search(store: Store, organizationId: string, query: IncidentQuery) {
   const states = statesWanted(query);
-  const place = `organization_id = ? ${query.monitorId === undefined ? "" : "AND monitor_id = ?"}`;
-  const where = [organizationId, ...(query.monitorId === undefined ? [] : [query.monitorId])];
-  const matches = `title LIKE ? ESCAPE '\\' ${
-    states === null ? "" : "AND status || ' ' || severity IN (SELECT value FROM json_each(?))"
+  const { place, where } =
+    query.monitorId === undefined
+      ? { place: "incidents i WHERE i.organization_id = ?", where: [organizationId] }
+      : { place: ofMonitor, where: [organizationId, query.monitorId] };
+  const matches = `i.title LIKE ? ESCAPE '\\' ${
+    states === null ? "" : "AND i.status || ' ' || i.severity IN (SELECT value FROM json_each(?))"
   }`;
   const wanted = [containing(query.q ?? ""), ...(states === null ? [] : [namesOf(states)])];
-  const strideEnd = `SELECT id FROM incidents WHERE ${place} AND id < ? ORDER BY id DESC LIMIT 1 OFFSET ${stride}`;
-  const strideHits = `SELECT id FROM incidents WHERE ${place} AND id < ? AND id >= ? AND ${matches} ORDER BY id DESC`;
+  const strideEnd = `SELECT i.id FROM ${place} AND i.id < ? ORDER BY i.id DESC LIMIT 1 OFFSET ${stride}`;
+  const strideHits = `SELECT i.id FROM ${place} AND i.id < ? AND i.id >= ? AND ${matches} ORDER BY i.id DESC`;
 
   const ids: string[] = [];
   let total = 0;

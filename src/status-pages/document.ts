@@ -30,12 +30,15 @@ const PublicMonitor = z.object({
   ),
 });
 
+const AffectedMonitor = z.object({ id: Id, name: z.string() });
+
 const PublicIncident = z.object({
   id: Id,
   title: z.string(),
   status: z.enum(incidentStatuses),
   severity: Severity,
-  monitor: z.object({ id: Id, name: z.string() }).nullable(),
+  monitor: AffectedMonitor.nullable().meta({ description: "The first of `monitors`." }),
+  monitors: z.array(AffectedMonitor).meta({ description: "Those that the page shows." }),
   createdAt: Timestamp,
   resolvedAt: Timestamp.nullable(),
   updates: z.array(

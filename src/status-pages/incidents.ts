@@ -8,7 +8,7 @@ import {
   titleInWords,
   updateInWords,
 } from "../incidents/rules.ts";
-import type { IncidentRecord } from "../incidents/store.ts";
+import { type IncidentRecord, type MonitorColumns, monitorIdsIn } from "../incidents/store.ts";
 import { dayMs } from "../monitoring/uptime/rules.ts";
 import type { IncidentMark, PublicIncident } from "./public-data.ts";
 
@@ -22,8 +22,8 @@ export function incidentReader(store: Store, page: Page, shown: Shown) {
   const { organizationId, isDefault } = page;
   const published = [JSON.stringify([...shown.keys()]), isDefault ? 1 : 0];
   const read = (text: string, ...parameters: (string | number)[]) =>
-    store.query<Stored<IncidentRow>>(text, [organizationId, ...parameters]);
-  const whole = (rows: readonly Stored<IncidentRow>[]) => incidentsOf(store, page, shown, rows);
+    store.query<StoredIncident>(text, [organizationId, ...parameters]);
+  const whole = (rows: readonly StoredIncident[]) => incidentsOf(store, page, shown, rows);
   return {
     /** Those that are open, and those that were told of in the last days, newest first. */
     currentIncidents: async (now: number) => {
@@ -44,8 +44,7 @@ export function incidentReader(store: Store, page: Page, shown: Shown) {
     /** The same without their timelines. */
     marksBetween: async (from: number, to: number): Promise<IncidentMark[]> =>
       (await read(betweenText, firstIdAt(from), firstIdAt(to), ...published, maxIncidents)).map(
-        (row) =>
-          publishedAs({ ...row, automatic: factsIn<AutomaticTitle>(row.automatic) }, [], shown),
+        (row) => publishedAs(incidentIn(row), [], shown),
       ),
     hasBefore: async (at: number) =>
       (await read(beforeText, firstIdAt(at), ...published)).length > 0,
@@ -53,10 +52,10 @@ export function incidentReader(store: Store, page: Page, shown: Shown) {
     lastChange: async () => (await read(lastText, ...published))[0]?.updatedAt ?? null,
     /** One that is not stored like this, as the page would show it; null where it would not. */
     asShown(draft: IncidentRecord): PublicIncident | null {
-      const { monitorId, origin } = draft;
+      const { monitorIds, origin } = draft;
       const isPublished =
-        (monitorId !== null && shown.has(monitorId)) ||
-        (origin === "manual" && (monitorId === null || isDefault));
+        monitorIds.some((id) => shown.has(id)) ||
+        (origin === "manual" && (monitorIds.length === 0 || isDefault));
       return draft.public && isPublished
         ? publishedAs(draft, draft.updates.toReversed(), shown)
         : null;
@@ -64,8 +63,9 @@ export function incidentReader(store: Store, page: Page, shown: Shown) {
   };
 }
 
-type IncidentRow = Omit<PublicIncident, "title" | "monitor" | "updates"> & {
-  monitorId: string | null;
+type IncidentRow = Omit<PublicIncident, "title" | "monitors" | "updates"> & {
+  /** Whether the page shows them or not. */
+  monitorIds: readonly string[];
 } & Words<AutomaticTitle, "title">;
 
 type UpdateRow = Omit<PublicIncident["updates"][number], "message"> &
@@ -75,10 +75,12 @@ type UpdateRow = Omit<PublicIncident["updates"][number], "message"> &
 type Words<T, K extends string> = { automatic: T | null } & Record<K, string>;
 
 const incidentColumns = `id, case when automatic is null then title else '' end as title, automatic,
-  status, severity, monitor_id as monitorId, created_at as createdAt, updated_at as updatedAt,
+  status, severity, monitor_id as monitorId, monitor_ids as monitorIds, created_at as createdAt, updated_at as updatedAt,
   resolved_at as resolvedAt`;
 
-const isPublished = `public and (monitor_id in (select value from json_each(?))
+const isPublished = `public and (exists (select 1 from incident_monitors its
+    where its.organization_id = incidents.organization_id and its.incident_id = incidents.id
+      and its.monitor_id in (select value from json_each(?)))
   or (origin = 'manual' and (monitor_id is null or ?)))`;
 
 const openText = `select ${incidentColumns} from incidents
@@ -112,7 +114,7 @@ const beforeText = `select 1 from incidents
 
 // However many others there are that the page does not tell of, no more are looked at.
 const lastText = `select updated_at as updatedAt from (select * from incidents
-    where organization_id = ? order by updated_at desc limit 1000)
+    where organization_id = ? order by updated_at desc limit 1000) incidents
   where ${isPublished} limit 1`;
 
 /** So many incidents a page shows at most. */
@@ -126,7 +128,7 @@ async function incidentsOf(
   store: Store,
   { organizationId }: Page,
   shown: Shown,
-  rows: readonly Stored<IncidentRow>[],
+  rows: readonly StoredIncident[],
 ): Promise<PublicIncident[]> {
   const ids = JSON.stringify(rows.map(({ id }) => id));
   const updates = await store.query<Stored<UpdateRow> & { incidentId: string }>(updatesText, [
@@ -137,7 +139,7 @@ async function incidentsOf(
   const byIncident = Map.groupBy(updates, ({ incidentId }) => incidentId);
   return rows.map((row) =>
     publishedAs(
-      { ...row, automatic: factsIn<AutomaticTitle>(row.automatic) },
+      incidentIn(row),
       (byIncident.get(row.id) ?? []).map((update) => ({
         ...update,
         automatic: factsIn<AutomaticUpdate>(update.automatic),
@@ -147,22 +149,32 @@ async function incidentsOf(
   );
 }
 
-type Stored<T> = Omit<T, "automatic"> & { automatic: string | null };
+type Stored<T> = Omit<T, "automatic" | "monitorIds"> & { automatic: string | null };
+type StoredIncident = Stored<IncidentRow> & MonitorColumns;
+
+const incidentIn = (row: StoredIncident): IncidentRow => ({
+  ...row,
+  monitorIds: monitorIdsIn(row),
+  automatic: factsIn<AutomaticTitle>(row.automatic),
+});
 
 function publishedAs(
   incident: IncidentRow,
   updates: readonly UpdateRow[],
   shown: Shown,
 ): PublicIncident {
-  const { id, title, automatic, status, severity, monitorId, ...times } = incident;
-  const monitor = monitorId === null ? undefined : shown.get(monitorId);
-  const name = monitor?.name ?? "A service";
+  const { id, title, automatic, status, severity, monitorIds, ...times } = incident;
+  // What a monitor says is about itself, the first: never about another that the page shows.
+  const name = shown.get(monitorIds[0] ?? "")?.name ?? "A service";
   return {
     id,
     title: automatic === null ? title : titleInWords(name),
     status,
     severity,
-    monitor: monitor && monitorId !== null ? { id: monitorId, name: monitor.name } : null,
+    monitors: monitorIds.flatMap((id) => {
+      const monitor = shown.get(id);
+      return monitor === undefined ? [] : [{ id, name: monitor.name }];
+    }),
     createdAt: times.createdAt,
     updatedAt: times.updatedAt,
     resolvedAt: times.resolvedAt,

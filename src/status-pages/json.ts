@@ -24,9 +24,9 @@ export function* jsonOf(
     yield "]}";
   }
   const tail = {
-    incidents: incidents.map(({ updatedAt: _at, monitor, ...incident }) => ({
+    incidents: incidents.map(({ updatedAt: _at, ...incident }) => ({
       ...incident,
-      monitor,
+      monitor: incident.monitors[0] ?? null,
     })),
     maintenance: windows.map(({ id, title, description, startsAt, endsAt, isRunning }) => ({
       id,

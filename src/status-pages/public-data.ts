@@ -56,7 +56,7 @@ export type Totals = Pick<
 /** An incident as the bar of a day names it. */
 export type IncidentMark = Pick<
   PublicIncident,
-  "id" | "title" | "severity" | "monitor" | "createdAt" | "resolvedAt"
+  "id" | "title" | "severity" | "monitors" | "createdAt" | "resolvedAt"
 >;
 
 export type PublicIncident = {
@@ -64,8 +64,8 @@ export type PublicIncident = {
   title: string;
   status: IncidentStatus;
   severity: Severity;
-  /** Public name of its monitor, where the page shows that; its id then, too. */
-  monitor: { id: string; name: string } | null;
+  /** Those of its monitors that the page shows, under their public names. */
+  monitors: readonly { id: string; name: string }[];
   createdAt: string;
   /** When it was told of or corrected last. */
   updatedAt: string;

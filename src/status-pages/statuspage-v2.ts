@@ -176,7 +176,7 @@ function timelineOf(id: string, updates: readonly Update[], components: readonly
 }
 
 function incidentOf(incident: PublicIncident, pageId: string, url: string) {
-  const { id, monitor, createdAt, updates } = incident;
+  const { id, monitors, createdAt, updates } = incident;
   return {
     id,
     name: incident.title,
@@ -197,7 +197,7 @@ function incidentOf(incident: PublicIncident, pageId: string, url: string) {
         body: message,
         at: createdAt,
       })),
-      monitor === null ? [] : [monitor],
+      monitors,
     ),
   };
 }

@@ -195,8 +195,10 @@ export async function mayShowIncident(
        join status_pages p on p.organization_id = i.organization_id and p.id = ?
      where i.organization_id = ? and i.id = ? and i.public
        and ((i.origin = 'manual' and (i.monitor_id is null or p.is_default))
-         or exists (select 1 from monitors m
-           where m.organization_id = i.organization_id and m.id = i.monitor_id and ${isShownText}))`,
+         or exists (select 1 from incident_monitors its
+             join monitors m on m.organization_id = its.organization_id and m.id = its.monitor_id
+           where its.organization_id = i.organization_id and its.incident_id = i.id
+             and ${isShownText}))`,
     [id, organizationId, incidentId],
   );
   return rows.length > 0;

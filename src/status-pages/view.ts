@@ -29,7 +29,9 @@ export function viewOf(published: PublicData, now: number) {
   const { page, sections, incidents, windows, marks } = published;
   const times = timesIn(page.timeZone, now);
   const shown = incidents.map((incident) => incidentView(incident, times, now));
-  const marked = Map.groupBy(marks, ({ monitor }) => monitor?.id);
+  const marksBy = new Map<string, IncidentMark[]>();
+  for (const mark of marks)
+    for (const { id } of mark.monitors) marksBy.set(id, [...(marksBy.get(id) ?? []), mark]);
   const all = sections.flatMap(({ monitors }) => monitors);
   // In half days, because a day may have 23 hours, or 25.
   const halves = Array.from({ length: 2 * pastDays + 2 }, (_, back) =>
@@ -67,7 +69,7 @@ export function viewOf(published: PublicData, now: number) {
     sections: sections.map(({ name, monitors }) => ({
       name,
       monitors: monitors.map((monitor) =>
-        monitorView(monitor, page, marked.get(monitor.id) ?? [], now),
+        monitorView(monitor, page, marksBy.get(monitor.id) ?? [], now),
       ),
     })),
     /** Resolved, and of the last days of the page's time zone; newest first. */
@@ -247,10 +249,12 @@ function stateOf(names: readonly string[], one: string, state: string): Words {
   return [...listed, is];
 }
 
+const listing = new Intl.ListFormat("en-GB");
+
 const severityTones = { minor: "degraded", major: "down", critical: "down" } as const;
 
 function incidentView(
-  { id, title, status, severity, monitor, createdAt, resolvedAt, updates }: PublicIncident,
+  { id, title, status, severity, monitors, createdAt, resolvedAt, updates }: PublicIncident,
   times: ReturnType<typeof timesIn>,
   now: number,
 ) {
@@ -260,7 +264,7 @@ function incidentView(
     title,
     severity: capitalized(severity),
     tone: severityTones[severity],
-    affects: monitor?.name ?? null,
+    affects: monitors.length === 0 ? null : listing.format(monitors.map(({ name }) => name)),
     began: times.moment(createdAt),
     day: times.shortDay(createdAt),
     /** From when until when on that day, or on another; of one that is open since when. */

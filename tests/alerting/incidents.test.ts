@@ -42,7 +42,14 @@ describe("an incident of people", () => {
     expect(told[0]).toMatchObject({ type: "incident.opened", timestamp: at });
     expect(told[0]?.data).toEqual({
       alertId: expect.any(String),
-      incident: { id, title: "Slow", status: "investigating", severity: "major", monitorId: null },
+      incident: {
+        id,
+        title: "Slow",
+        status: "investigating",
+        severity: "major",
+        monitorId: null,
+        monitorIds: [],
+      },
       message: "Checkout is slow.",
       url: `http://signalbox.lan:3210/incidents/${id}`,
     });

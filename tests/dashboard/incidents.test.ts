@@ -66,7 +66,7 @@ describe("what the public would read", () => {
     const { id } = await monitor({ name: "srv-7" });
     const sections = [{ name: "Shop", groupId: null, monitors: [{ id, name: "Web shop" }] }];
     await api("PATCH", `/api/v1/status-pages/${pageId}`, { body: { sections } });
-    const html = await preview({ title: "Slow", monitorId: id });
+    const html = await preview({ title: "Slow", monitorIds: [id] });
     expect(html).toContain("Web shop");
     expect(html).not.toContain("srv-7");
   });
@@ -119,8 +119,8 @@ describe("who is told of an incident", () => {
       [second, 1],
     ];
     expect(await pages("")).toEqual(both);
-    expect(await pages(`monitorId=${shop.id}`)).toEqual(both);
-    expect(await pages(`monitorId=${other.id}`)).toEqual([[pageId, 0]]);
+    expect(await pages(`monitorIds=${shop.id}`)).toEqual(both);
+    expect(await pages(`monitorIds=${other.id}`)).toEqual([[pageId, 0]]);
   });
 });
 

@@ -215,6 +215,26 @@ describe("what people do to it", () => {
     ]);
   });
 
+  test("further monitors are its, too, but it stays with the one that opened it", async () => {
+    const { api, id, goes, job, incident, incidents } = await outage();
+    const other = await job({ name: "Other" });
+    const path = `/api/v1/incidents/${incident.id}`;
+    const { status, json } = await api("PATCH", path, { body: { monitorIds: [other.id, id] } });
+    expect([status, json.error.details]).toEqual([
+      422,
+      [{ path: "monitorIds", message: "must begin with the monitor that opened the incident" }],
+    ]);
+    await api("PATCH", path, { body: { monitorIds: [id, other.id] } });
+    await other.report({ status: "down" });
+    await other.report();
+    expect(await incidents()).toMatchObject([{ status: "investigating" }]);
+    await goes("up");
+    const resolved = { status: "resolved", monitorIds: [id, other.id] };
+    expect(await incidents()).toMatchObject([resolved]);
+    await api("DELETE", `/api/v1/monitors/${id}`);
+    expect(await incidents()).toMatchObject([{ monitorId: other.id, monitorIds: [other.id] }]);
+  });
+
   test("a pause leaves it open; the first success after it resolves it", async () => {
     const { goes, changeMonitor, engine, id, incidents, messages } = await outage();
     await changeMonitor(id, { paused: true });
@@ -292,7 +312,12 @@ describe("a monitor that is deleted", () => {
     const before = await incidents();
     await api("DELETE", `/api/v1/monitors/${id}`);
     expect(await incidents()).toEqual(
-      before.map((one) => ({ ...one, monitorId: null, updatedAt: expect.any(String) })),
+      before.map((one) => ({
+        ...one,
+        monitorId: null,
+        monitorIds: [],
+        updatedAt: expect.any(String),
+      })),
     );
   });
 

@@ -166,6 +166,118 @@ describe("updating", () => {
   });
 });
 
+describe("several monitors", () => {
+  async function withMonitors(...names: string[]) {
+    const { api, ...made } = await opened();
+    const { api: theirs } = made.theirs;
+    const monitor = async (name: string, of = api) => {
+      const body = { type: "ping", name, host: "192.168.1.1" };
+      return (await of("POST", "/api/v1/monitors", { body })).json.data.id as string;
+    };
+    const ids: string[] = [];
+    for (const name of names) ids.push(await monitor(name));
+    const open = (fields: object) =>
+      api("POST", "/api/v1/incidents", { body: { title: "Down", ...fields } });
+    return { ...made, api, theirs, monitor, ids, open };
+  }
+
+  test("are named in their order, once each, the first of them also alone", async () => {
+    const { open, ids, api } = await withMonitors("A", "B");
+    const [a, b] = ids;
+    const { json } = await open({ monitorIds: [b, a, b] });
+    expect(json.data).toMatchObject({ monitorId: b, monitorIds: [b, a] });
+    const { json: alone } = await open({ monitorId: a });
+    expect(alone.data).toMatchObject({ monitorId: a, monitorIds: [a] });
+    const { json: list } = await api("GET", "/api/v1/incidents?open=true");
+    const named = list.data.map(({ monitorId, monitorIds }: any) => [monitorId, monitorIds]);
+    expect(named).toContainAllValues([
+      [a, [a]],
+      [b, [b, a]],
+      [null, []],
+    ]);
+    for (const [monitorId, total] of [[a, 2] as const, [b, 1] as const])
+      for (const query of ["", "&severity=minor", "&q=dow"]) {
+        const found = await api("GET", `/api/v1/incidents?monitorId=${monitorId}${query}`);
+        expect([query, found.json.meta.total, found.json.data.length]).toEqual([
+          query,
+          total,
+          total,
+        ]);
+      }
+  });
+
+  test("and one that is given beside them must agree", async () => {
+    const { open, ids } = await withMonitors("A", "B");
+    const [a, b] = ids;
+    for (const fields of [
+      { monitorId: b, monitorIds: [a, b] },
+      { monitorId: null, monitorIds: [a] },
+      { monitorId: a, monitorIds: [] },
+    ]) {
+      const { status, json } = await open(fields);
+      expect([status, json.error.details]).toEqual([
+        422,
+        [{ path: "monitorId", message: "must be the first of monitorIds where both are given" }],
+      ]);
+    }
+    expect((await open({ monitorId: a, monitorIds: [a, b] })).status).toBe(201);
+    expect((await open({ monitorId: null, monitorIds: [] })).status).toBe(201);
+  });
+
+  test("are 100 at most, and all of them this organization's; else nothing is written", async () => {
+    const { open, ids, api, theirs, monitor, ...made } = await withMonitors("A");
+    const foreign = await monitor("Theirs", theirs);
+    const { json } = await open({ monitorIds: ids });
+    const before = dump(made);
+    for (const [monitorIds, status] of [
+      [[...ids, foreign], 404],
+      [[unknownId], 404],
+      [Array.from({ length: 101 }, () => Bun.randomUUIDv7()), 422],
+    ] as const) {
+      const created = await open({ monitorIds });
+      const patched = await api("PATCH", `/api/v1/incidents/${json.data.id}`, {
+        body: { monitorIds, message: "More." },
+      });
+      for (const { status: answered, json } of [created, patched])
+        expect([answered, json.error.details[0].path]).toEqual([status, "monitorIds"]);
+    }
+    expect(dump(made)).toBe(before);
+  });
+
+  test("are corrected without an update, whatever `monitorId` says beside them", async () => {
+    const { open, ids, api } = await withMonitors("A", "B", "C");
+    const [a, b, c] = ids;
+    const { id } = (await open({ monitorIds: [a, b] })).json.data;
+    const patch = async (body: object) =>
+      (await api("PATCH", `/api/v1/incidents/${id}`, { body })).json.data;
+    expect(await patch({ monitorId: a, monitorIds: [c, b] })).toMatchObject({
+      monitorId: c,
+      monitorIds: [c, b],
+      updates: [{ message: "Incident opened." }],
+    });
+    expect(await patch({ monitorIds: [] })).toMatchObject({ monitorId: null, monitorIds: [] });
+    expect((await api("GET", `/api/v1/incidents/${id}`)).json.data.monitorIds).toEqual([]);
+  });
+
+  test("that are deleted are named no more; the next one is the first then", async () => {
+    const { open, ids, api } = await withMonitors("A", "B", "C");
+    const [a, b, c] = ids;
+    const { id } = (await open({ monitorIds: [a, b, c] })).json.data;
+    const other = (await open({ monitorIds: [c] })).json.data;
+    for (const [gone, left] of [
+      [b, [a, c]],
+      [a, [c]],
+      [c, []],
+    ] as const) {
+      await api("DELETE", `/api/v1/monitors/${gone}`);
+      const { data } = (await api("GET", `/api/v1/incidents/${id}`)).json;
+      expect(data).toMatchObject({ monitorId: left[0] ?? null, monitorIds: left });
+    }
+    const { data } = (await api("GET", `/api/v1/incidents/${other.id}`)).json;
+    expect(data).toMatchObject({ monitorId: null, monitorIds: [] });
+  });
+});
+
 describe("listing", () => {
   test("newest first, without timelines, with the true total on a page past the end", async () => {
     const { api, time } = await opened();

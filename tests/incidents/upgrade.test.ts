@@ -23,6 +23,28 @@ function migrationsBefore(name: string): string {
 
 type Step = { by: "monitor" | "person"; action: string; message: string; fields?: string[] };
 
+test("the monitor of an incident is the first of its monitors", () => {
+  const database = openDatabase(":memory:");
+  migrate(database, migrationsBefore("_incident_monitors"));
+  database.run("INSERT INTO organizations VALUES ('o', 'ours', 'Ours', '', NULL)");
+  database.run(`INSERT INTO monitors (organization_id, id, name, type, description, tags, position,
+      interval_seconds, timeout_seconds, retries, retry_interval_seconds, paused, muted, settings,
+      secrets, version, created_at, updated_at)
+    VALUES ('o', 'm', 'Shop', 'ping', '', '[]', 0, 60, 10, 1, 10, 0, 0, '{}', '{}', 1, '', '')`);
+  for (const [id, monitor] of [
+    ["with", "m"],
+    ["without", null],
+  ] as const)
+    database.run(
+      `INSERT INTO incidents VALUES ('o', ?, 'Slow', 'resolved', 'minor', ?, 'manual', 1, NULL, 1, '', '', NULL)`,
+      [id, monitor],
+    );
+  migrate(database, assets.migrations);
+  expect(database.query("SELECT * FROM incident_monitors").values()).toEqual([
+    ["o", "with", "m", 0],
+  ]);
+});
+
 test("what a monitor wrote before there were facts is told from what people wrote", () => {
   const database = openDatabase(":memory:");
   migrate(database, migrationsBefore("_incident_facts"));

@@ -37,6 +37,46 @@ describe("who is told of what", () => {
     expect(incidents.map(({ monitor }: any) => monitor)).toEqual([null, null, shop, null]);
   });
 
+  test("of several monitors a page tells where it shows any, and names those alone", async () => {
+    await using made = await pages();
+    const { incident, post, shown, other, bare, read, get, api } = made;
+    const ids = [bare.id, other.id, shown.id];
+    const { id } = await incident({ title: "Of all three", monitorIds: ids });
+    await incident({ title: "Of bare", monitorIds: [bare.id] });
+    expect(await titlesOn(made, "ours")).toEqual(["Of bare", "Of all three"]);
+    expect(await titlesOn(made, "payments")).toEqual(["Of all three"]);
+    const cards = { id: other.id, name: "Cards" };
+    const { incidents } = (await read("/status/payments.json")).json();
+    expect(incidents).toMatchObject([{ monitor: cards, monitors: [cards] }]);
+    const { text } = await read(`/status/payments/incidents/${id}`);
+    expect(wordsOf(text, ".aff b")).toEqual(["Cards"]);
+    for (const word of ["Bare", "Shown", "Shop", bare.id, shown.id])
+      expect([word, text.includes(word)]).toEqual([word, false]);
+    await post(id, { monitorIds: [shown.id, bare.id] });
+    expect(await titlesOn(made, "payments")).toEqual([]);
+    expect((await get(`/status/payments/incidents/${id}`)).status).toBe(404);
+    // On both, each under its own name there.
+    await post(id, { monitorIds: [other.id, shown.id] });
+    const second = { sections: [listed("Jobs", [shown.id, "Till"], [other.id, "Cards"])] };
+    const [, { id: pageId }] = (await api("GET", "/api/v1/status-pages")).json.data;
+    await api("PATCH", `/api/v1/status-pages/${pageId}`, { body: second });
+    await made.restart();
+    const page = (await read(`/status/payments/incidents/${id}`)).text;
+    expect(wordsOf(page, ".aff b")).toEqual(["Cards and Till"]);
+  });
+
+  test("what a monitor says of itself is not told as if another had said it", async () => {
+    await using made = await pages();
+    const { bare, other, incident, post, read } = made;
+    await bare.report({ status: "down" });
+    const [{ id }] = (await made.api("GET", "/api/v1/incidents")).json.data;
+    await post(id, { monitorIds: [bare.id, other.id] });
+    await incident({ title: "Else" });
+    expect(await titlesOn(made, "payments")).toEqual(["Else", "A service is down"]);
+    const { incidents } = (await read("/status/payments.json")).json();
+    expect(incidents[1].monitors).toEqual([{ id: other.id, name: "Cards" }]);
+  });
+
   test("what a monitor opened by itself is only where it is shown, under its public name", async () => {
     await using made = await pages();
     for (const job of [made.shown, made.other, made.bare]) await job.report({ status: "down" });
@@ -80,7 +120,7 @@ describe("who is told of what", () => {
     await other.report({ status: "down" });
     const insert = database.prepare(
       `INSERT INTO incidents SELECT organization_id, ?, title, status, severity, ?, origin, public,
-         resolved_at, version, created_at, updated_at, automatic FROM incidents WHERE organization_id = ? LIMIT 1`,
+         resolved_at, version, created_at, updated_at, automatic, NULL FROM incidents WHERE organization_id = ? LIMIT 1`,
     );
     for (let count = 0; count < 200; count++)
       insert.run(Bun.randomUUIDv7("hex", made.time.now + 1_000), bare.id, ours.id);

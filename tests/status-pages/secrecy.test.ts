@@ -178,7 +178,11 @@ async function fullHouse(site: { at(path?: string): string }) {
   await inGroup.report();
   await made.pass(61);
   expect(await made.statusOf(web.id)).toBe("down");
-  await made.incident({ title: "Public incident", message: "Public message" });
+  await made.incident({
+    title: "Public incident",
+    message: "Public message",
+    monitorIds: [elsewhere.id, listedJob.id],
+  });
   await make(theirs.api, "incidents", { title: "Their incident", message: "Their message" });
   await restart();
   const tokens = [inGroup, listedJob, elsewhere].map(({ path }) => path.split("/").pop() ?? "");

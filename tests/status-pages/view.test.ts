@@ -45,7 +45,7 @@ const incident = (fields: Partial<PublicIncident> = {}): PublicIncident => ({
   title: "Slow answers",
   status: "investigating",
   severity: "minor",
-  monitor: null,
+  monitors: [],
   createdAt: "2026-11-20T09:51:30.000Z",
   updatedAt: "2026-11-20T09:51:30.000Z",
   resolvedAt: null,
@@ -283,7 +283,7 @@ describe("an incident", () => {
       { ...update, id: "1", message: "Looking." },
     ];
     const affected = { id: "m", name: "Shop" };
-    const [shown] = view({ incidents: [incident({ updates, monitor: affected })] }).all;
+    const [shown] = view({ incidents: [incident({ updates, monitors: [affected] })] }).all;
     expect(shown).toMatchObject({ summary: "Found it.", affects: "Shop", severity: "Minor" });
     expect(shown?.updates[0]).toMatchObject({
       status: "Identified",

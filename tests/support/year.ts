@@ -15,7 +15,11 @@ import {
   deliveryAttempts,
 } from "../../src/database/tables/alerting.ts";
 import { auditEntries, events } from "../../src/database/tables/events.ts";
-import { incidents, incidentUpdates } from "../../src/database/tables/incidents.ts";
+import {
+  incidentMonitors,
+  incidents,
+  incidentUpdates,
+} from "../../src/database/tables/incidents.ts";
 import { applianceOn } from "./appliance.ts";
 
 const minuteMs = 60_000;
@@ -43,6 +47,7 @@ const rows = {
   attempt: insertInto(deliveryAttempts),
   incident: insertInto(incidents),
   update: insertInto(incidentUpdates),
+  affected: insertInto(incidentMonitors),
 };
 
 /** Numbers from 0 to 1 that look random and are always the same. */
@@ -244,6 +249,7 @@ export async function simulatedYear(data: DataDirectory, plan: Plan) {
         automatic: '{"kind":"down","monitor":"Service"}',
       }),
     );
+    run(rows.affected({ organizationId, incidentId: id, monitorId, position: 0 }));
     for (const [seq, status, at] of [
       [1, "investigating", from],
       [2, "resolved", to],

@@ -14,6 +14,7 @@ export const incidents = sqliteTable(
     title: text("title").notNull(),
     status: incidentStatus().notNull(),
     severity: text("severity", { enum: severities }).notNull(),
+    /** The first of its monitors: of one that a monitor opened, that monitor. */
     monitorId: text("monitor_id"),
     origin: text("origin", { enum: ["manual", "monitor"] }).notNull(),
     public: flag("public").notNull(),
@@ -23,6 +24,8 @@ export const incidents = sqliteTable(
     updatedAt: text("updated_at").notNull(),
     /** JSON of the facts behind a title that a monitor gave; null for one that people wrote. */
     automatic: text("automatic"),
+    /** JSON of all its monitors where there are several: a list reads no other table. */
+    monitorIds: text("monitor_ids"),
   },
   (t) => [
     primaryKey({ columns: [t.organizationId, t.id] }),
@@ -36,6 +39,23 @@ export const incidents = sqliteTable(
     oneOf("incidents_status", t.status),
     oneOf("incidents_severity", t.severity),
     oneOf("incidents_origin", t.origin),
+  ],
+);
+
+/** The monitors that an incident is about, in their order. */
+export const incidentMonitors = sqliteTable(
+  "incident_monitors",
+  {
+    organizationId: text("organization_id").notNull(),
+    incidentId: text("incident_id").notNull(),
+    monitorId: text("monitor_id").notNull(),
+    position: integer("position").notNull(),
+  },
+  (t) => [
+    primaryKey({ columns: [t.organizationId, t.incidentId, t.monitorId] }),
+    index("incident_monitors_by_monitor").on(t.organizationId, t.monitorId, t.incidentId),
+    reference([t.organizationId, t.incidentId], incidents).onDelete("cascade"),
+    reference([t.organizationId, t.monitorId], monitors).onDelete("cascade"),
   ],
 );
 

@@ -62,7 +62,7 @@ export const monitorRoutes = routesUnder("/api/v1/monitors")
       access: "write",
       summary: "Delete a monitor",
       description:
-        "Its incidents stay; their `monitorId` becomes null. What it opened by itself and is still open is resolved.",
+        "Its incidents stay and no longer name it: `monitorId` becomes the next of their monitors, or null. What it opened by itself and is still open is resolved.",
       response: Deleted,
       errors: ["PRECONDITION_FAILED"],
       handle: ({ scope, params }) => deleteMonitor(scope, params.id),

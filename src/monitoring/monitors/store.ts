@@ -5,7 +5,7 @@ import { containing, listed } from "../../database/references.ts";
 import { matching, naming, replaceLinks, type Tenant } from "../../database/rows.ts";
 import type { Statement } from "../../database/store.ts";
 import { alertChannels, monitorChannels } from "../../database/tables/alerting.ts";
-import { incidents } from "../../database/tables/incidents.ts";
+import { incidentMonitors, incidents } from "../../database/tables/incidents.ts";
 import {
   monitorGroups,
   monitors,
@@ -148,15 +148,21 @@ export function replaceMonitorChannels(
   return replaceLinks(store, monitorChannels, { organizationId, monitorId }, "channelId", ids);
 }
 
-/** Removes the monitors; their incidents stay and name none, their results go later. */
+/** Removes the monitors; their incidents stay and name what is left, their results go later. */
 export function removeMonitors(organizationId: string, ids: readonly string[], at: string) {
   const among = sql`(select value from ${listed(ids)})`;
   return [
     sql`update ${monitorGroups} set version = version + 1, updated_at = ${at}
       where organization_id = ${organizationId} and id in (select group_id from ${monitors}
         where organization_id = ${organizationId} and id in ${among})`,
-    sql`update ${incidents} set monitor_id = null, version = version + 1, updated_at = ${at}
-      where organization_id = ${organizationId} and monitor_id in ${among}`,
+    sql`update ${incidents} set version = version + 1, updated_at = ${at},
+        (monitor_id, monitor_ids) = (
+          select all_ids ->> 0, iif(json_array_length(all_ids) > 1, all_ids, null) from (
+            select json_group_array(its.monitor_id order by its.position) as all_ids
+            from ${incidentMonitors} its where its.organization_id = incidents.organization_id
+              and its.incident_id = incidents.id and its.monitor_id not in ${among}))
+      where organization_id = ${organizationId} and id in (select incident_id from ${incidentMonitors}
+        where organization_id = ${organizationId} and monitor_id in ${among})`,
     sql`insert into ${removedMonitors} (key) select key from ${monitorStates}
       where organization_id = ${organizationId} and monitor_id in ${among}`,
     sql`delete from ${monitors} where organization_id = ${organizationId} and id in ${among}`,

@@ -203,7 +203,7 @@ async function incidentContent(
   const update = incident?.updates.find(({ id }) => id === data.updateId);
   // A correction of the title or severity posts nothing to the timeline.
   if (incident === null || update === undefined) return null;
-  const { id, title, severity, monitor, createdAt, resolvedAt } = incident;
+  const { id, title, severity, monitors, createdAt, resolvedAt } = incident;
   return {
     type,
     data: {
@@ -211,7 +211,8 @@ async function incidentContent(
       title,
       status: update.status as (typeof incident)["status"],
       severity,
-      monitor: monitor?.name ?? null,
+      monitor: monitors[0]?.name ?? null,
+      monitors: monitors.map(({ name }) => name),
       createdAt,
       resolvedAt: update.status === "resolved" ? (resolvedAt ?? at) : null,
       message: update.message,

@@ -71,6 +71,7 @@ export function noticeMessage(
     });
   }
   const { id, title, status, severity, monitor, message } = data;
+  const affected = data.monitors ?? (monitor === null ? [] : [monitor]);
   const isOver = status === "resolved";
   return made({
     title: `${capitalized(status)}: ${title} – ${pageTitle}`,
@@ -78,7 +79,7 @@ export function noticeMessage(
     facts: [
       { label: "", value: message },
       { label: "Severity", value: capitalized(severity) },
-      ...(monitor === null ? [] : [{ label: "Affects", value: monitor }]),
+      ...(affected.length === 0 ? [] : [{ label: "Affects", value: affected.join(", ") }]),
       { label: "Time", value: `${time(at)} (${timeZone})` },
     ],
     url: `${pageUrl}/incidents/${id}`,

@@ -96,7 +96,12 @@ export const NoticedIncident = z.object({
   title: z.string(),
   status: z.enum(incidentStatuses),
   severity: z.enum(severities),
-  monitor: z.string().nullable().meta({ description: "Its public name." }),
+  monitor: z.string().nullable().meta({ description: "The first of `monitors`." }),
+  // Absent in what an older version told.
+  monitors: z
+    .array(z.string())
+    .optional()
+    .meta({ description: "Public names of those that the page shows." }),
   createdAt: Timestamp,
   resolvedAt: Timestamp.nullable(),
 });

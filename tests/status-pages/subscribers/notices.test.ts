@@ -210,6 +210,7 @@ describe.concurrent("of an incident subscribers are told", () => {
             status: "investigating",
             severity: "major",
             monitor: null,
+            monitors: [],
             createdAt: incident.createdAt,
             resolvedAt: null,
             url: `${url}/incidents/${incident.id}`,

@@ -1,15 +1,15 @@
-import { Button, Select, Switch, Textarea, TextInput } from "@mantine/core";
+import { Button, Switch, Textarea, TextInput } from "@mantine/core";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import type { Incident } from "../../../src/incidents/schema.ts";
 import { dataOf, v1 } from "../../data/client.ts";
 import { recordKey } from "../../data/keys.ts";
-import { useOverview } from "../../data/overview.ts";
 import { queryClient } from "../../data/query.ts";
 import { closeDialog } from "../../components/dialogs.ts";
 import { Fold, FormDialog, useForm } from "../../components/form.tsx";
 import { useAudience } from "./data.ts";
 import { SeverityField } from "./labels.tsx";
+import { MonitorsField } from "./monitors-field.tsx";
 import { PreviewDialog } from "./preview-dialog.tsx";
 import { RecipientsLine } from "./recipients-line.tsx";
 import { TemplatesMenu } from "./templates.tsx";
@@ -18,17 +18,16 @@ type Values = {
   title: string;
   severity: Incident["severity"];
   message: string;
-  monitorId: string | null;
+  monitorIds: string[];
   public: boolean;
 };
 
 /** Three fields, and the incident is out. */
 export default function CreateIncident() {
   const navigate = useNavigate();
-  const { data: overview } = useOverview();
   const [previewing, setPreviewing] = useState(false);
   const form = useForm<Values>(
-    { title: "", severity: "minor", message: "", monitorId: null, public: true },
+    { title: "", severity: "minor", message: "", monitorIds: [], public: true },
     async (values) => {
       const incident = await dataOf(v1.incidents.post(bodyOf(values)));
       queryClient.setQueryData(recordKey("incident", incident.id), incident);
@@ -39,7 +38,9 @@ export default function CreateIncident() {
     { key: "incident" },
   );
   const { values, set, errorOf } = form;
-  const { data: audience } = useAudience({ monitorId: values.monitorId ?? undefined });
+  const { data: audience } = useAudience({
+    ...(values.monitorIds.length > 0 && { monitorIds: values.monitorIds.join(",") }),
+  });
   return (
     <>
       <FormDialog
@@ -75,21 +76,12 @@ export default function CreateIncident() {
           />
         </div>
         <Fold
-          title="Monitor and visibility"
+          title="Monitors and visibility"
           open={false}
-          invalid={errorOf("monitorId") !== undefined}
+          invalid={errorOf("monitorIds") !== undefined}
         >
           <div className="form-section">
-            <Select
-              label="Affected monitor"
-              placeholder="None"
-              searchable
-              clearable
-              limit={100}
-              nothingFoundMessage="No monitors found"
-              data={(overview?.monitors ?? []).map(({ id, name }) => ({ value: id, label: name }))}
-              {...form.field("monitorId")}
-            />
+            <MonitorsField form={form} />
             <Switch
               label="Public"
               description="Shown on status pages."

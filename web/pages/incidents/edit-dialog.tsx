@@ -7,10 +7,11 @@ import { queryClient } from "../../data/query.ts";
 import { FormDialog, useForm } from "../../components/form.tsx";
 import { changeIncident } from "./actions.ts";
 import { SeverityField } from "./labels.tsx";
+import { MonitorsField } from "./monitors-field.tsx";
 
-type Values = Pick<Incident, "title" | "severity" | "public">;
+type Values = Pick<Incident, "title" | "severity" | "public" | "monitorIds">;
 
-/** Title, severity and visibility of an incident; nobody is notified, and nothing is posted. */
+/** Title, severity, monitors and visibility of an incident; nobody is notified, and nothing is posted. */
 export function EditDialog({
   incident: shown,
   onClose,
@@ -20,9 +21,9 @@ export function EditDialog({
 }) {
   // What others do meanwhile is no reason to overwrite it.
   const [incident] = useState(shown);
-  const { title, severity } = incident;
+  const { title, severity, monitorIds } = incident;
   const form = useForm<Values>(
-    { title, severity, public: incident.public },
+    { title, severity, public: incident.public, monitorIds },
     async (values, force) => {
       await changeIncident(incident, values, force ? undefined : incident);
       onClose();
@@ -48,6 +49,7 @@ export function EditDialog({
     >
       <TextInput label="Title" data-autofocus {...form.input("title")} />
       <SeverityField {...form.field("severity")} />
+      <MonitorsField form={form} />
       <Switch label="Public" description="Shown on status pages." {...form.toggle("public")} />
     </FormDialog>
   );

@@ -33,7 +33,7 @@ export function Facts({ incident }: { incident: Incident }) {
         </dd>
         <dt>Severity</dt>
         <dd>{capitalized(severity)}</dd>
-        <dt>Monitor</dt>
+        <dt>{incident.monitorIds.length > 1 ? "Monitors" : "Monitor"}</dt>
         <dd>
           <Affected incident={incident} />
         </dd>
@@ -73,14 +73,20 @@ export function Duration({ incident }: { incident: Pick<Incident, "createdAt" | 
   return <span className="num">{text}</span>;
 }
 
-function Affected({ incident: { monitorId } }: { incident: Incident }) {
+function Affected({ incident: { monitorIds } }: { incident: Incident }) {
   const { data: overview } = useOverview();
-  if (monitorId === null) return <span className="faint">None</span>;
-  const monitor = overview?.monitors.find(({ id }) => id === monitorId);
-  if (monitor === undefined) return <span className="faint">Deleted</span>;
-  return (
-    <Link to="/monitors/$id" params={{ id: monitor.id }} className="fact-monitor">
-      <StateIcon state={monitor.status} size={13} label /> {monitor.name}
-    </Link>
-  );
+  if (monitorIds.length === 0) return <span className="faint">None</span>;
+  const monitors = new Map(overview?.monitors.map((one) => [one.id, one]));
+  return monitorIds.map((id) => {
+    const monitor = monitors.get(id);
+    return monitor === undefined ? (
+      <span key={id} className="faint">
+        Deleted
+      </span>
+    ) : (
+      <Link key={id} to="/monitors/$id" params={{ id }} className="fact-monitor">
+        <StateIcon state={monitor.status} size={13} label /> {monitor.name}
+      </Link>
+    );
+  });
 }

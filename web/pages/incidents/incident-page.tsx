@@ -15,7 +15,7 @@ import { Composer } from "./composer.tsx";
 import { useAudience, useIncident, useTraces } from "./data.ts";
 import { EditDialog } from "./edit-dialog.tsx";
 import { Facts } from "./facts.tsx";
-import { SeverityPill, StatusPill, capitalized } from "./labels.tsx";
+import { SeverityPill, StatusPill, capitalized, namesInWords } from "./labels.tsx";
 import { PreviewDialog } from "./preview-dialog.tsx";
 
 export default function IncidentPage() {
@@ -65,19 +65,20 @@ function Incident({ incident }: { incident: IncidentRecord }) {
 
 /** How it is, whom it affects and who sees it, in one line. */
 function Line({ incident }: { incident: IncidentRecord }) {
-  const { id, severity, status, monitorId, origin, createdAt } = incident;
+  const { id, severity, status, monitorIds, origin, createdAt } = incident;
   const { data: overview } = useOverview();
   const { data: audience } = useAudience({ incidentId: id });
-  const monitor = overview?.monitors.find((one) => one.id === monitorId);
+  const names = new Map(overview?.monitors.map(({ id, name }) => [id, name]));
+  const monitors = monitorIds.flatMap((one) => names.get(one) ?? []);
   const pages = incident.public ? (audience?.pages ?? []) : [];
   return (
     <p>
       <SeverityPill severity={severity} over={status === "resolved"} />{" "}
       <StatusPill status={status} />{" "}
       <span className="incident-line">
-        {monitor && (
+        {monitors.length > 0 && (
           <>
-            affects <b>{monitor.name}</b> ·{" "}
+            affects <b>{namesInWords(monitors)}</b> ·{" "}
           </>
         )}
         opened {origin === "monitor" ? "by monitor" : "manually"}, <Time at={createdAt} />

@@ -18,7 +18,7 @@ import { useIncidents } from "./data.ts";
 import { Duration } from "./facts.tsx";
 import { IncidentFilterBar } from "./filter-bar.tsx";
 import { type IncidentFilters, incidentFiltersOf, isNarrowed, partsOf } from "./filters.ts";
-import { IncidentIcon, SeverityPill, StatusPill } from "./labels.tsx";
+import { IncidentIcon, namesInWords, SeverityPill, StatusPill } from "./labels.tsx";
 
 const openOne = () => openDialog({ kind: "create-incident" });
 
@@ -131,7 +131,7 @@ function List({
           <IncidentRow
             key={incident.id}
             incident={incident}
-            monitor={names.get(incident.monitorId ?? "")}
+            monitors={incident.monitorIds.flatMap((id) => names.get(id) ?? [])}
           />
         ))}
       </ul>
@@ -142,15 +142,15 @@ function List({
 
 function IncidentRow({
   incident,
-  monitor,
+  monitors,
 }: {
   incident: IncidentSummary;
-  /** Name of the affected monitor. */
-  monitor: string | undefined;
+  /** Names of those that it affects. */
+  monitors: readonly string[];
 }) {
   const { id, title, status, severity, origin, createdAt } = incident;
   const about = [
-    ...(monitor === undefined ? [] : [`affects ${monitor}`]),
+    ...(monitors.length === 0 ? [] : [`affects ${namesInWords(monitors)}`]),
     ...(origin === "monitor" ? ["opened by monitor"] : []),
     ...(incident.public ? [] : ["not public"]),
   ];

@@ -7,6 +7,15 @@ type Severity = IncidentSummary["severity"];
 
 export const capitalized = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
 
+const listing = new Intl.ListFormat("en-GB");
+
+/** `Shop, Search and 3 more`. */
+export function namesInWords(names: readonly string[]): string {
+  const shown = names.length > 3 ? names.slice(0, 2) : names;
+  const more = names.length - shown.length;
+  return listing.format([...shown, ...(more > 0 ? [`${more} more`] : [])]);
+}
+
 /** What a severity means to those who choose one. */
 const severityHints: Record<Severity, string> = {
   minor: "Something is slow or partly broken.",

@@ -1,0 +1,20 @@
+import { MultiSelect } from "@mantine/core";
+import { useOverview } from "../../data/overview.ts";
+import type { Form } from "../../components/form.tsx";
+
+/** The monitors that an incident affects, in the order in which they are named. */
+export function MonitorsField<T extends { monitorIds: string[] }>({ form }: { form: Form<T> }) {
+  const { data: overview } = useOverview();
+  return (
+    <MultiSelect
+      label="Affected monitors"
+      searchable
+      clearable
+      limit={100}
+      maxValues={100}
+      nothingFoundMessage="No monitors found"
+      data={(overview?.monitors ?? []).map(({ id, name }) => ({ value: id, label: name }))}
+      {...form.field("monitorIds")}
+    />
+  );
+}
