@@ -1,7 +1,7 @@
 import { Database } from "bun:sqlite";
 import { AppError } from "../core/errors.ts";
 import { queryBuilders } from "./query-builders.ts";
-import { compiled, type Parameter, type Statement, type Store } from "./store.ts";
+import { compiled, type Parameter, type Statement, type Store, tableWrittenBy } from "./store.ts";
 
 export type EmbeddedStore = Store & { close(): void };
 
@@ -43,6 +43,8 @@ export function embeddedStore(
 ): EmbeddedStore {
   let queue: Write[] = [];
   let commits = 0;
+  /** The last commit that wrote to each table; to who knows which, under null. */
+  const written = new Map<string | null, number>();
   let isDamaged = false;
   const listeners = new Set<() => void>();
   const dataVersion = database.query<{ data_version: number }, []>("PRAGMA data_version");
@@ -50,6 +52,7 @@ export function embeddedStore(
   // One COMMIT is one sync of the disk; a savepoint each keeps the writes independent of one another.
   function flush() {
     const writes = queue;
+    const tables = new Set<string | null>();
     queue = [];
     const failures = new Map<Write, unknown>();
     try {
@@ -58,7 +61,7 @@ export function embeddedStore(
       for (const write of writes) {
         try {
           database.run("SAVEPOINT write");
-          runAll(write.statements);
+          runAll(write.statements, tables);
           database.run("RELEASE write");
         } catch (error) {
           // SQLite ends the whole transaction by itself on a full disk or an I/O error.
@@ -70,6 +73,7 @@ export function embeddedStore(
       }
       database.run("COMMIT");
       commits++;
+      for (const table of tables) written.set(table, commits);
     } catch (error) {
       if (database.inTransaction) database.run("ROLLBACK");
       for (const write of writes) write.reject(failures.get(write) ?? translated(error));
@@ -82,9 +86,10 @@ export function embeddedStore(
     for (const listener of listeners) listener();
   }
 
-  function runAll(statements: readonly Statement[]) {
+  function runAll(statements: readonly Statement[], tables: Set<string | null>) {
     for (const statement of statements) {
       const { text, parameters, otherwise } = compiled(statement);
+      tables.add(tableWrittenBy(text));
       try {
         database.query(text).run(...parameters);
       } catch (error) {
@@ -126,10 +131,14 @@ export function embeddedStore(
     async query<Row>(text: string, parameters: readonly Parameter[]) {
       return reading(() => database.query<Row, Parameter[]>(text).all(...parameters));
     },
-    revision() {
+    revision(tables) {
+      const last =
+        tables === undefined
+          ? commits
+          : Math.max(...[null, ...tables].map((table) => written.get(table) ?? 0));
       // SQLite's own counter moves only for the commits of other connections.
       try {
-        return `${commits}.${dataVersion.get()?.data_version}`;
+        return `${last}.${dataVersion.get()?.data_version}`;
       } catch {
         return null;
       }

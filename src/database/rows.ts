@@ -34,6 +34,29 @@ export function naming(from: Owned, column: SQLiteColumn, to: Keyed) {
   return and(eq(to.organizationId, from.organizationId), eq(to.id, column));
 }
 
+/**
+ * All columns of a table for a query whose text is made once: what to select from the table under an
+ * alias, and the row in what was found.
+ */
+export function columnsOf<T extends SQLiteTable>(table: T, alias: string) {
+  const columns = Object.entries(getTableColumns(table)).map(([key, column]) => ({
+    key,
+    column,
+    name: `${alias}_${column.name}`,
+  }));
+  return {
+    text: columns.map(({ column, name }) => `${alias}.${column.name} as ${name}`).join(", "),
+    read(found: object): T["$inferSelect"] {
+      const row: Record<string, unknown> = {};
+      for (const { key, column, name } of columns) {
+        const value = (found as Record<string, unknown>)[name];
+        row[key] = value === null ? null : column.mapFromDriverValue(value);
+      }
+      return row;
+    },
+  };
+}
+
 /** The record that was asked for. Throws NOT_FOUND where there is none. */
 export function found<T>(record: T | null | undefined, noun: string): T {
   if (record === null || record === undefined)

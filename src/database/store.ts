@@ -21,8 +21,11 @@ export type Store = {
   atomic(statements: readonly Statement[]): Promise<void>;
   /** Rows of a fixed text, prepared once: for the hottest reads, where a builder's mapping costs more than the query. */
   query<Row>(text: string, parameters: readonly Parameter[]): Promise<Row[]>;
-  /** Differs after every write, by this process or another; null where that can't be told at once. */
-  revision(): string | null;
+  /**
+   * Differs after every write, by this process or another; null where that can't be told at once. With
+   * tables, only after writes to one of them, or to whatever else by another process.
+   */
+  revision(tables?: readonly string[]): string | null;
   /** Calls `listener` after every write of this process; returns how to end that. */
   onCommit(listener: () => void): () => void;
   /**
@@ -64,6 +67,13 @@ export function compiled(statement: Statement): Prepared {
   if ("text" in statement) return statement;
   const query = "toSQL" in statement ? statement.toSQL() : dialect.sqlToQuery(statement);
   return { text: query.sql, parameters: query.params as Parameter[] };
+}
+
+/** The table that a write is to; null where its text begins in another way. */
+export function tableWrittenBy(text: string): string | null {
+  const [, table] =
+    /^\s*(?:insert(?: or \w+)? into|update|delete from)\s+"?(\w+)/i.exec(text) ?? [];
+  return table?.toLowerCase() ?? null;
 }
 
 /**

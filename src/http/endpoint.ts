@@ -1,6 +1,7 @@
 import type { ResolvePath } from "elysia";
 import { z } from "zod";
 import type { Scope } from "../events/scope.ts";
+import { hourMs } from "../core/clock.ts";
 import type { Role } from "../core/roles.ts";
 import { dataOf } from "../core/paging.ts";
 import { parse } from "../core/validation.ts";
@@ -57,8 +58,8 @@ type Declared<
   status?: 200 | 201;
   /** False for what has no address of its own. */
   isLocated?: boolean;
-  /** Whether the response depends on stored rows, the URL and who may write alone, so that it holds until something is written. */
-  cached?: boolean;
+  /** Whether the response depends on stored rows, the URL, who may write and the hour alone, so that it holds until something is written: to any table, or to one of those that are named. */
+  cached?: true | readonly string[];
   /** How long a response may take, where that is longer than a connection may be idle. */
   timeoutSeconds?: number;
   /** Error codes beyond those that every route may give, or every one with a parameter in its path. */
@@ -169,9 +170,11 @@ export function endpoint<
 
   async function read(context: Context, caller: AnyCaller) {
     const { request, requestContext } = context;
-    const { responses } = requestContext.services;
-    const key = `${caller.principal?.organizationId} ${caller.principal?.scope} ${request.url}`;
-    const known = spec.cached === true ? responses.get(key) : { revision: null };
+    const { responses, clock } = requestContext.services;
+    const hour = Math.floor(clock() / hourMs);
+    const key = `${caller.principal?.organizationId} ${caller.principal?.scope} ${hour} ${request.url}`;
+    const tables = spec.cached === true ? undefined : spec.cached;
+    const known = spec.cached === undefined ? { revision: null } : responses.get(key, tables);
     if ("body" in known) return known;
     const query = queryOf(context);
     const parsed = { query, body: undefined as z.output<B>, upload: noUpload };
@@ -180,7 +183,7 @@ export function endpoint<
         ? new Response(null, { headers: { "Content-Type": spec.streams } })
         : ((await handle(inputOf(context, caller, parsed))) as Response);
     const response = await respond(context, caller, parsed);
-    responses.set(key, known, response);
+    responses.set(key, known, response, tables);
     return response;
   }
 

@@ -4,40 +4,43 @@ import type { ApiResponse } from "./api-response.ts";
 export type ResponseCache = ReturnType<typeof responseCache>;
 
 type ReadRevision = { revision: string | null };
+/** The tables that a response is made of; all of them, where none are named. */
+type Tables = readonly string[] | undefined;
 
 /** Characters kept in all; more than that begins anew. */
 const capacity = 8 * 1024 * 1024;
 
-/** Responses that hold until anything is written, by whomever: those who poll pay for a look-up. */
+/** Responses that hold until what they are made of is written, by whomever: those who poll pay for a look-up. */
 export function responseCache(store: Store) {
-  let responses = new Map<string, ApiResponse>();
+  const responses = new Map<string, { revision: string; response: ApiResponse }>();
   let size = 0;
-  let known: string | null = null;
 
-  function clear() {
-    responses = new Map();
-    size = 0;
-  }
-
-  function revision() {
-    const current = store.revision();
-    if (current !== known && size > 0) clear();
-    known = current;
-    return current;
+  function remove(key: string) {
+    const known = responses.get(key);
+    if (known === undefined) return;
+    size -= key.length + known.response.body.length;
+    responses.delete(key);
   }
 
   return {
     /** The response cached under this key, or the revision that `set` needs, from before its rows are read. */
-    get(key: string): ApiResponse | ReadRevision {
-      const current = revision();
-      return responses.get(key) ?? { revision: current };
+    get(key: string, tables?: Tables): ApiResponse | ReadRevision {
+      const revision = store.revision(tables);
+      const known = responses.get(key);
+      if (known !== undefined && known.revision === revision) return known.response;
+      remove(key);
+      return { revision };
     },
     /** Caches a response unless something was written since. */
-    set(key: string, read: ReadRevision, response: ApiResponse) {
-      if (read.revision === null || read.revision !== revision()) return;
+    set(key: string, read: ReadRevision, response: ApiResponse, tables?: Tables) {
+      const { revision } = read;
+      if (revision === null || revision !== store.revision(tables)) return;
+      remove(key);
       size += key.length + response.body.length;
-      if (size > capacity) clear();
-      else responses.set(key, response);
+      if (size > capacity) {
+        responses.clear();
+        size = 0;
+      } else responses.set(key, { revision, response });
     },
   };
 }

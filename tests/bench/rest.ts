@@ -3,6 +3,7 @@ import { cpSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { binary, freePort, signalbox, startServer, untilHealthy } from "../support/binary.ts";
+import { restUnderLoad } from "./rest-under-load.ts";
 
 const rounds = 5;
 
@@ -27,6 +28,7 @@ export async function restSuite() {
       );
     }
   }
+  await restUnderLoad(wrk);
 }
 
 async function measure(count: number, wrk: string) {

@@ -79,11 +79,11 @@ describe.each(Object.keys(nouns))("of %s", (noun) => {
 });
 
 test("a monitor's new state changes its ETag and does not refuse the edit of who read the old one", async () => {
-  const { api, list, path, body, database } = await oneOf("monitors");
+  const { api, list, path, body, store } = await oneOf("monitors");
   const [read, readList] = [await etagOf(api, path), await etagOf(api, list)];
-  database.run(
-    "UPDATE monitor_states SET status = 'down', last_message = 'refused', latency_ms = 3",
-  );
+  const text =
+    "UPDATE monitor_states SET status = 'down', last_message = 'refused', latency_ms = 3";
+  await store.atomic([{ text, parameters: [] }]);
   expect(await etagOf(api, path)).not.toBe(read);
   expect(await etagOf(api, list)).not.toBe(readList);
   const { status, json } = await api("PATCH", path, { body, headers: { "If-Match": read } });

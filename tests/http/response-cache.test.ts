@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test";
+import { expect, spyOn, test } from "bun:test";
 import { join } from "node:path";
 import { createApiKey } from "../../src/accounts/api-keys/service.ts";
 import { assets } from "../../src/core/assets.ts";
@@ -15,7 +15,7 @@ const newDirectory = scratch();
 
 const cached = apiRoutes.filter(
   ({ path, hooks }) =>
-    hooks.detail?.endpoint?.cached === true && path.split("/").filter(Boolean).length <= 4,
+    hooks.detail?.endpoint?.cached !== undefined && path.split("/").filter(Boolean).length <= 4,
 );
 
 test.each(cached.map(({ path }) => path))("%s shows what was just written", async (route) => {
@@ -37,6 +37,75 @@ test.each(cached.map(({ path }) => path))("%s shows what was just written", asyn
       expect(shown[field]).toBe(value);
     }
   }
+});
+
+const ofTables = cached.filter(({ hooks }) => hooks.detail?.endpoint?.cached !== true);
+
+test.each(ofTables.map(({ path, hooks }) => [path, hooks.detail?.endpoint?.cached] as const))(
+  "%s names every table that it is made of, and whatever changes one of those beside itself",
+  async (route, cached) => {
+    const named = new Set(cached as readonly string[]);
+    const { ours, database } = await testAppliance();
+    const id = await made(ours.api, nounOf(route));
+    const path = route.replace(":id", id);
+    // What everybody's key is looked up in was read before.
+    await ours.api("GET", "/api/v1/incidents");
+    const texts: string[] = [];
+    const query = database.query.bind(database);
+    const spy = spyOn(database, "query").mockImplementation((text: string) => {
+      texts.push(text);
+      return query(text);
+    });
+    for (const filter of route.includes(":id") ? [""] : ["", "?status=up&tag=a&q=b&paused=false"])
+      expect((await ours.api("GET", `${path}${filter}`)).status).toBe(200);
+    spy.mockRestore();
+    const tables = database
+      .query<{ name: string; page: number }, []>(
+        "SELECT tbl_name AS name, rootpage AS page FROM sqlite_master WHERE rootpage > 0",
+      )
+      .all();
+    const read = new Set<string>();
+    for (const text of texts.filter((one) => !/^pragma/i.test(one)))
+      for (const { opcode, p2 } of database.query<Step, []>(`EXPLAIN ${text}`).all())
+        if (opcode === "OpenRead")
+          for (const { name, page } of tables) if (page === p2) read.add(name);
+    expect(read.size).toBeGreaterThan(2);
+    expect([...read].filter((table) => !named.has(table))).toEqual([]);
+
+    for (const table of named) {
+      const parents = database
+        .query<{ table: string; on_delete: string; on_update: string }, []>(
+          `PRAGMA foreign_key_list(${table})`,
+        )
+        .all()
+        .filter(({ on_delete, on_update }) =>
+          [on_delete, on_update].some((action) => /CASCADE|SET/.test(action)),
+        );
+      expect(parents.filter((one) => !named.has(one.table))).toEqual([]);
+    }
+    const triggers = database
+      .query<{ name: string; on: string; sql: string }, []>(
+        "SELECT name, tbl_name AS 'on', sql FROM sqlite_master WHERE type = 'trigger'",
+      )
+      .all();
+    const writes = new RegExp(`(INTO|UPDATE|FROM)\\s+[\`"]?(${[...named].join("|")})\\b`, "i");
+    expect(triggers.filter((one) => writes.test(one.sql) && !named.has(one.on))).toEqual([]);
+  },
+);
+
+type Step = { opcode: string; p2: number };
+
+test("what changes with the hour is not kept into the next", async () => {
+  const { ours, time, database, store } = await testAppliance();
+  await made(ours.api, "monitors");
+  const uptime = async () => (await ours.api("GET", "/api/v1/monitors")).json.data[0].uptime24h;
+  const [{ key }] = database.query("SELECT key FROM monitor_states").all() as [{ key: number }];
+  const hour = Math.floor(time.now / 3_600_000) - 23;
+  const text = `INSERT INTO uptime_hours VALUES (${hour}, ${key}, 60, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL)`;
+  await store.atomic([{ text, parameters: [] }]);
+  expect(await uptime()).toBe(1);
+  time.now += 3_600_000;
+  expect(await uptime()).toBeNull();
 });
 
 test("one organization's kept answer is never another's", async () => {
@@ -89,6 +158,29 @@ test("an answer is never older than what another process wrote into the same dat
   expect(await read(`/${id}`)).toMatchObject({ error: { code: "NOT_FOUND" } });
   mine.close();
   another.close();
+});
+
+test("an answer made of some tables outlives writes to others alone", async () => {
+  const database = openDatabase(join(newDirectory(), "tables.db"));
+  database.run("CREATE TABLE notes (text TEXT) STRICT");
+  database.run("CREATE TABLE other (text TEXT) STRICT");
+  const store = embeddedStore(database);
+  const cache = responseCache(store);
+  const answer = { status: 200, body: "old", etag: '"x"', location: null };
+  const isKeptAfter = async (...texts: string[]) => {
+    const read = cache.get("key", ["notes"]);
+    if ("revision" in read) cache.set("key", read, answer, ["notes"]);
+    await store.atomic(texts.map((text) => ({ text, parameters: [] })));
+    return cache.get("key", ["notes"]) === answer;
+  };
+  expect(await isKeptAfter("insert into other values ('new')", "delete from other")).toBe(true);
+  expect(await isKeptAfter("insert into other values ('new')", "UPDATE notes SET text = ''")).toBe(
+    false,
+  );
+  expect(await isKeptAfter('insert or replace into "notes" values (1)')).toBe(false);
+  expect(await isKeptAfter("delete from notes")).toBe(false);
+  expect(await isKeptAfter("with a as (select 1) delete from notes where false")).toBe(false);
+  database.close();
 });
 
 test("an answer whose rows were read before a write is not kept after it", async () => {

@@ -9,12 +9,14 @@ import {
   listMonitors,
   updateMonitor,
 } from "./service.ts";
+import { tablesOfMonitors } from "./store.ts";
 
 export const monitorRoutes = routesUnder("/api/v1/monitors")
   .get(
     ...endpoint("/", {
       name: "listMonitors",
       access: "read",
+      cached: tablesOfMonitors,
       summary: "List monitors",
       description: "Newest first.",
       query: MonitorQuery,
@@ -38,6 +40,7 @@ export const monitorRoutes = routesUnder("/api/v1/monitors")
     ...endpoint("/:id", {
       name: "getMonitor",
       access: "read",
+      cached: tablesOfMonitors,
       summary: "Get a monitor",
       data: Monitor,
       handle: ({ scope, params }) => getMonitor(scope, params.id),

@@ -1,9 +1,9 @@
-import { and, asc, desc, eq, type SQL, sql } from "drizzle-orm";
+import { getTableName, type SQL, sql } from "drizzle-orm";
 import type { Clock } from "../../core/clock.ts";
 import { offsetOf } from "../../core/paging.ts";
 import { containing, listed } from "../../database/references.ts";
-import { matching, naming, replaceLinks, type Tenant } from "../../database/rows.ts";
-import type { Statement } from "../../database/store.ts";
+import { columnsOf, matching, naming, replaceLinks, type Tenant } from "../../database/rows.ts";
+import type { Parameter, Statement } from "../../database/store.ts";
 import { alertChannels, monitorChannels } from "../../database/tables/alerting.ts";
 import { incidentMonitors, incidents } from "../../database/tables/incidents.ts";
 import {
@@ -11,6 +11,7 @@ import {
   monitors,
   monitorStates,
   removedMonitors,
+  uptimeHours,
 } from "../../database/tables/monitoring.ts";
 import { endOf } from "../groups/store.ts";
 import { uptime24hOf } from "../uptime/store.ts";
@@ -37,76 +38,91 @@ export const ofMonitor = naming(monitorStates, monitorStates.monitorId, monitors
 export const currentStatus = sql<string>`case when ${monitorStates.paused}
   then 'paused' else ${monitorStates.status} end`;
 
+// Texts that are made once: a builder and its mapping cost more than the query itself.
+const monitorColumns = columnsOf(monitors, "m");
+const stateColumns = columnsOf(monitorStates, "s");
+const joined = `from monitors m
+  join monitor_states s on s.organization_id = m.organization_id and s.monitor_id = m.id`;
+const rowsText = `select ${monitorColumns.text}, ${stateColumns.text},
+    coalesce(g.paused, 0) as groupPaused,
+    (select json_group_array(c.channel_id order by c.position, c.channel_id) from monitor_channels c
+      where c.organization_id = m.organization_id and c.monitor_id = m.id) as alertChannelIds
+  ${joined} left join monitor_groups g on g.organization_id = m.organization_id and g.id = m.group_id`;
+
+/** All that a monitor as clients see it is made of, and what removes rows of these tables with its own. */
+export const tablesOfMonitors = [
+  monitors,
+  monitorStates,
+  monitorGroups,
+  monitorChannels,
+  alertChannels,
+  uptimeHours,
+].map((table) => getTableName(table));
+
+type Row = { groupPaused: 0 | 1; alertChannelIds: string };
+
+/** Monitors that the conditions are true of, newest first. */
 async function select(
-  { store, organizationId, clock }: Reading,
-  where: SQL | undefined,
-  limit: number,
-  offset: number,
+  { store, clock }: Reading,
+  conditions: string,
+  parameters: readonly Parameter[],
 ): Promise<StoredMonitor[]> {
-  const rows = await store.db
-    .select({ monitor: monitors, state: monitorStates, groupPaused: monitorGroups.paused })
-    .from(monitors)
-    .innerJoin(monitorStates, ofMonitor)
-    .leftJoin(monitorGroups, inGroup)
-    .where(where)
-    .orderBy(desc(monitors.id))
-    .limit(limit)
-    .offset(offset);
-  const uptime = uptime24hOf(
+  const rows = await store.query<Row>(
+    `${rowsText} where ${conditions} order by m.id desc limit ? offset ?`,
+    parameters,
+  );
+  const found = rows.map((row) => ({
+    monitor: monitorColumns.read(row),
+    state: stateColumns.read(row),
+    groupPaused: row.groupPaused === 1,
+    alertChannelIds: JSON.parse(row.alertChannelIds) as string[],
+  }));
+  const uptime24h = await uptime24hOf(
     store,
-    rows.map(({ state }) => state.key),
+    found.map(({ state }) => state.key),
     clock(),
   );
-  const attached = await store.db
-    .select({ monitorId: monitorChannels.monitorId, channelId: monitorChannels.channelId })
-    .from(monitorChannels)
-    .where(
-      and(
-        eq(monitorChannels.organizationId, organizationId),
-        sql`${monitorChannels.monitorId} in (
-          select value from ${listed(rows.map(({ monitor }) => monitor.id))})`,
-      ),
-    )
-    .orderBy(asc(monitorChannels.position), asc(monitorChannels.channelId));
-  const channelIds = Map.groupBy(attached, ({ monitorId }) => monitorId);
-  const uptime24h = await uptime;
-  return rows.map(({ monitor, state, groupPaused }) => ({
-    monitor,
-    state,
-    groupPaused: groupPaused ?? false,
-    alertChannelIds: (channelIds.get(monitor.id) ?? []).map(({ channelId }) => channelId),
-    uptime24h: uptime24h(state.key),
-  }));
+  return found.map((one) => ({ ...one, uptime24h: uptime24h(one.state.key) }));
 }
 
 export async function findMonitor(reading: Reading, id: string): Promise<StoredMonitor | null> {
   const { organizationId } = reading;
-  const [found] = await select(reading, matching(monitors, { organizationId, id }), 1, 0);
+  const parameters = [organizationId, id, 1, 0];
+  const [found] = await select(reading, "m.organization_id = ? and m.id = ?", parameters);
   return found ?? null;
 }
 
-function when(value: string | undefined, condition: (value: string) => SQL): SQL | undefined {
-  return value === undefined ? undefined : condition(value);
-}
+/** What each filter asks of a monitor. */
+const filters = {
+  type: "m.type = ?",
+  groupId: "m.group_id = ?",
+  paused: "m.paused = ?",
+  status: "case when s.paused then 'paused' else s.status end = ?",
+  tag: "? in (select value from json_each(m.tags))",
+  q: "m.name like ? escape '\\'",
+};
 
 /** One page of an organization's monitors, newest first, and how many there are in all. */
 export async function pageOfMonitors(reading: Reading, query: MonitorQuery) {
   const { store, organizationId } = reading;
-  const { status, type, groupId, tag, q, paused } = query;
-  const where = and(
-    matching(monitors, { organizationId, type, groupId, paused: paused && paused === "true" }),
-    when(status, (value) => sql`${currentStatus} = ${value}`),
-    when(tag, (value) => sql`${value} in (select value from json_each(${monitors.tags}))`),
-    when(q, (value) => sql`${monitors.name} like ${containing(value)} escape '\\'`),
-  );
-  const counted = store.db
-    .select({ total: sql<number>`count(*)` })
-    .from(monitors)
-    .where(where)
-    .$dynamic();
+  const values: { [K in keyof typeof filters]?: Parameter | undefined } = {
+    ...query,
+    paused: query.paused && Number(query.paused === "true"),
+    q: query.q && containing(query.q),
+  };
+  const conditions = ["m.organization_id = ?"];
+  const parameters: Parameter[] = [organizationId];
+  for (const [name, condition] of Object.entries(filters)) {
+    const value = values[name as keyof typeof filters];
+    if (value === undefined) continue;
+    conditions.push(condition);
+    parameters.push(value);
+  }
+  const where = conditions.join(" and ");
+  const counted = `select count(*) as total ${query.status === undefined ? "from monitors m" : joined}`;
   const [found, [count]] = await Promise.all([
-    select(reading, where, query.per_page, offsetOf(query)),
-    status === undefined ? counted : counted.innerJoin(monitorStates, ofMonitor),
+    select(reading, where, [...parameters, query.per_page, offsetOf(query)]),
+    store.query<{ total: number }>(`${counted} where ${where}`, parameters),
   ]);
   return { monitors: found, total: count?.total ?? 0 };
 }

@@ -1,0 +1,92 @@
+import { clientOf, machineWithKey, type Outside } from "../support/outside.ts";
+import { quantile } from "./process.ts";
+
+const rounds = 3;
+const monitors = 1_000;
+const load = { checksPerSecond: 200, writesPerSecond: 350 };
+
+/** Lists of 20 while checks run and others write, beside the same bytes from a bare route under the same load. */
+export async function restUnderLoad(wrk: string) {
+  using target = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response("fine") });
+  await using box = await machineWithKey();
+  const server = await box.serve({ flags: ["--rate-limit", "0"] });
+  const api = clientOf(server.url, box.key);
+  const interval = monitors / load.checksPerSecond;
+  for (let number = 0; number < monitors; number++)
+    await api("POST", "/api/v1/monitors", {
+      type: "http",
+      name: `Service ${number}`,
+      url: `${target.url.href}${number}`,
+      interval,
+    });
+  for (let number = 0; number < 100; number++)
+    await api("POST", "/api/v1/incidents", { title: `Incident ${number}` });
+  await Bun.sleep(2 * interval * 1_000);
+  const headers = { Authorization: `Bearer ${box.key}` };
+  for (const noun of ["monitors", "incidents"]) {
+    const url = `${server.url}/api/v1/${noun}`;
+    const bytes = await (await fetch(url, { headers })).bytes();
+    using floor = Bun.serve({
+      port: 0,
+      hostname: "127.0.0.1",
+      routes: { "/": new Response(bytes, { headers: { "Content-Type": "application/json" } }) },
+    });
+    const found: (Measured & { floor: number; written: number })[] = [];
+    for (let round = 0; round < rounds; round++) {
+      const writing = writers(api);
+      const product = await measure(wrk, url, box.key);
+      const { requests } = await measure(wrk, floor.url.href, box.key);
+      found.push({ ...product, floor: requests, written: await writing.stop() });
+    }
+    const median = (of: keyof (typeof found)[number]) =>
+      quantile(
+        found.map((one) => one[of]),
+        0.5,
+      );
+    console.log(
+      `${noun}, 20 a page, with ${load.checksPerSecond} checks/s and ${median("written").toFixed(0)} writes/s: ` +
+        `${median("requests").toFixed(0)} req/s (goal ≥ 5,000) = ${((median("requests") / median("floor")) * 100).toFixed(0)} % ` +
+        `of a static route's ${median("floor").toFixed(0)}, p99 ${median("p99").toFixed(1)} ms`,
+    );
+  }
+  await server.stop();
+}
+
+/** Writes at a fixed rate until stopped, which says how many a second there were. */
+function writers(api: Outside) {
+  const startedAt = performance.now();
+  let isStopped = false;
+  let written = 0;
+  const clients = 16;
+  const all = Array.from({ length: clients }, async (_, index) => {
+    for (let turn = 0; !isStopped; turn++) {
+      const at = startedAt + ((turn * clients + index) * 1_000) / load.writesPerSecond;
+      await Bun.sleep(Math.max(0, at - performance.now()));
+      await api("POST", "/api/v1/incidents", { title: `Written ${index} ${turn}` });
+      written++;
+    }
+  });
+  return {
+    async stop() {
+      const seconds = (performance.now() - startedAt) / 1_000;
+      const perSecond = written / seconds;
+      isStopped = true;
+      await Promise.all(all);
+      return perSecond;
+    },
+  };
+}
+
+type Measured = { requests: number; p99: number };
+
+async function measure(wrk: string, url: string, key: string): Promise<Measured> {
+  const args = ["-t1", "-c32", "-d5s", "--latency", "-H", `Authorization: Bearer ${key}`, url];
+  const said = await new Response(Bun.spawn([wrk, ...args]).stdout).text();
+  if (/Non-2xx/.test(said)) throw new Error(said);
+  const [, p99 = "", unit = ""] = /99%\s+([\d.]+)(us|ms|s)/.exec(said) ?? [];
+  const inMs = { us: 0.001, ms: 1, s: 1_000 };
+  return {
+    requests: Number(/Requests\/sec:\s+([\d.]+)/.exec(said)?.[1]),
+    p99: Number(p99) * inMs[unit as keyof typeof inMs],
+  };
+}
