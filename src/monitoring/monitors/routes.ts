@@ -7,9 +7,9 @@ import {
   deleteMonitor,
   getMonitor,
   listMonitors,
+  tablesOfMonitors,
   updateMonitor,
 } from "./service.ts";
-import { tablesOfMonitors } from "./store.ts";
 
 export const monitorRoutes = routesUnder("/api/v1/monitors")
   .get(

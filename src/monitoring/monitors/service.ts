@@ -58,6 +58,8 @@ import {
   unchecked,
 } from "./store.ts";
 
+export { tablesOfMonitors } from "./store.ts";
+
 export async function listMonitors(scope: Scope, query: MonitorQuery) {
   const { monitors, total } = await pageOfMonitors(scope, query);
   return page(
