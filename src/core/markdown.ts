@@ -1,0 +1,286 @@
+import type { Node } from "commonmark";
+import { escapeXml } from "./text.ts";
+
+/** Words in one style. */
+export type Run = { kind: "text"; text: string; bold: boolean; italic: boolean; code: boolean };
+export type Link = { kind: "link"; url: string; runs: Run[] };
+export type Inline = Run | Link | { kind: "break" };
+export type Block =
+  | { kind: "paragraph"; content: Inline[] }
+  | { kind: "code"; text: string }
+  /** `start` is the first number; null for a list of points. */
+  | { kind: "list"; start: number | null; items: Block[][] };
+
+/** Longer texts, and those that would take the parser long, are shown as they were typed. */
+const maxLength = 10_000;
+const maxLines = 1_000;
+const maxDepth = 16;
+/** Each of these may make the parser look through the rest of the text. */
+const openers = /\]\(|</g;
+const maxWork = 4_000_000;
+/** Lists within lists beyond these are paragraphs. */
+const maxListDepth = 5;
+const maxUrlLength = 2_000;
+
+/** What begins a block or could mean anything but itself. */
+const markup = /[\\`*_[\]<>&]|^[ \t]|^[-+=#~]|^\d+[.)]/m;
+/** The beginning of a line that opens quotes and lists. */
+const containers = /^(?:[ \t]*(?:>|(?:[-+*]|\d{1,9}[.)])(?=[ \t]|$)))+/gm;
+const container = />|[-+*]|\d+[.)]/g;
+
+// Loaded when first used: it costs a start 10 ms.
+const library = () => require("commonmark") as typeof import("commonmark");
+let parser: InstanceType<ReturnType<typeof library>["Parser"]> | null = null;
+
+/**
+ * CommonMark (https://spec.commonmark.org/0.31.2/) as far as we show it: bold, italic, code, lists, links
+ * and line breaks, as they were typed. Headings are bold paragraphs, quotes paragraphs, images links; HTML is text.
+ */
+export function parseMarkdown(text: string): Block[] {
+  if (!markup.test(text) || isTooMuch(text)) return plainBlocks(text);
+  parser ??= new (library().Parser)();
+  return blocksIn(parser.parse(text), 0);
+}
+
+/** The same for words that are not Markdown: paragraphs and lines as they stand. */
+export function plainBlocks(text: string): Block[] {
+  return text
+    .split(/\n[ \t]*(?:\n[ \t]*)+/)
+    .map((lines) => lines.trim())
+    .filter((lines) => lines !== "")
+    .map((lines) => ({ kind: "paragraph", content: inlines([run(lines)]) }));
+}
+
+function isTooMuch(text: string): boolean {
+  if (text.length > maxLength || text.split("\n").length > maxLines) return true;
+  if ((text.match(openers)?.length ?? 0) * text.length > maxWork) return true;
+  const deep = text.match(containers) ?? [];
+  return deep.some((line) => (line.match(container)?.length ?? 0) > maxDepth);
+}
+
+type Style = Pick<Run, "bold" | "italic" | "code">;
+const regular: Style = { bold: false, italic: false, code: false };
+
+const run = (text: string, style = regular): Run => ({ ...style, kind: "text", text });
+
+function blocksIn(parent: Node, depth: number): Block[] {
+  const blocks: Block[] = [];
+  for (let node = parent.firstChild; node !== null; node = node.next) addBlock(blocks, node, depth);
+  return blocks;
+}
+
+function addBlock(blocks: Block[], node: Node, depth: number) {
+  switch (node.type) {
+    case "paragraph":
+      blocks.push({ kind: "paragraph", content: contentOf(node, regular) });
+      break;
+    case "heading":
+      blocks.push({ kind: "paragraph", content: contentOf(node, { ...regular, bold: true }) });
+      break;
+    case "code_block":
+      blocks.push({ kind: "code", text: (node.literal ?? "").replace(/\n$/, "") });
+      break;
+    case "html_block":
+      blocks.push(...plainBlocks(node.literal ?? ""));
+      break;
+    case "block_quote":
+      blocks.push(...blocksIn(node, depth));
+      break;
+    case "list": {
+      const items: Block[][] = [];
+      for (let item = node.firstChild; item !== null; item = item.next)
+        items.push(blocksIn(item, depth + 1));
+      const start = node.listType === "ordered" ? node.listStart : null;
+      if (depth < maxListDepth) blocks.push({ kind: "list", start, items });
+      else blocks.push(...items.flat());
+    }
+  }
+}
+
+function contentOf(block: Node, style: Style): Inline[] {
+  const content: Inline[] = [];
+  flatten(block, style, false, content);
+  return inlines(content);
+}
+
+/** Words and links of a block: its tree has no depth any more. */
+function flatten(parent: Node, style: Style, inLink: boolean, into: Inline[]) {
+  for (let node = parent.firstChild; node !== null; node = node.next)
+    switch (node.type) {
+      case "strong":
+        flatten(node, { ...style, bold: true }, inLink, into);
+        break;
+      case "emph":
+        flatten(node, { ...style, italic: true }, inLink, into);
+        break;
+      case "link":
+      case "image":
+        if (inLink) flatten(node, style, true, into);
+        else addLink(node, style, into);
+        break;
+      case "softbreak":
+      case "linebreak":
+        into.push(inLink ? run(" ", style) : { kind: "break" });
+        break;
+      case "code":
+        into.push(run(node.literal ?? "", { ...style, code: true }));
+        break;
+      default:
+        into.push(run(node.literal ?? "", style));
+    }
+}
+
+/** What leads nowhere that we link to is shown with its address. */
+function addLink(node: Node, style: Style, into: Inline[]) {
+  const written = node.destination ?? "";
+  const url = safeUrl(written);
+  const content: Inline[] = [];
+  flatten(node, style, true, content);
+  const runs = joined(content).filter((one) => one.kind === "text");
+  const words = textOf(runs);
+  if (url !== null)
+    into.push({ kind: "link", url, runs: words.trim() === "" ? [run(url, style)] : runs });
+  else {
+    into.push(...runs);
+    if (written !== "" && written !== words) into.push(run(` (${written})`, style));
+  }
+}
+
+/** The address as a browser takes it, if it is one of the web or of a mailbox; null for all others. */
+function safeUrl(written: string): string | null {
+  const url = written.length > maxUrlLength ? null : URL.parse(written);
+  if (url === null || url.username !== "" || url.password !== "") return null;
+  return ["http:", "https:", "mailto:"].includes(url.protocol) ? url.href : null;
+}
+
+/** Neighbours of one style as one, and addresses that were typed without any markup as links. */
+function inlines(content: readonly Inline[]): Inline[] {
+  const result: Inline[] = [];
+  for (const one of joined(content))
+    if (one.kind === "text" && !one.code) addLines(result, one);
+    else result.push(one);
+  return result;
+}
+
+function joined(content: readonly Inline[]): Inline[] {
+  const result: Inline[] = [];
+  for (const one of content) {
+    const last = result.at(-1);
+    if (one.kind !== "text") result.push(one);
+    else if (last?.kind === "text" && isSameStyle(one, last)) last.text += one.text;
+    else if (one.text !== "") result.push(run(one.text, one));
+  }
+  return result;
+}
+
+const isSameStyle = (a: Style, b: Style) =>
+  a.bold === b.bold && a.italic === b.italic && a.code === b.code;
+
+const address = /\bhttps?:\/\/[^\s<>"“”«»]+/gi;
+
+function addLines(into: Inline[], { text, ...style }: Run) {
+  for (const [index, line] of text.split("\n").entries()) {
+    if (index > 0) into.push({ kind: "break" });
+    let end = 0;
+    for (const { 0: found, index: start } of line.includes("://") ? line.matchAll(address) : []) {
+      const written = withoutPunctuation(found);
+      const url = safeUrl(written);
+      if (url === null) continue;
+      if (start > end) into.push(run(line.slice(end, start), style));
+      into.push({ kind: "link", url, runs: [run(written, style)] });
+      end = start + written.length;
+    }
+    if (end < line.length) into.push(run(line.slice(end), style));
+  }
+}
+
+/** Without what ends the sentence or the bracket around an address. */
+function withoutPunctuation(found: string): string {
+  let open = found.split("(").length - found.split(")").length;
+  let end = found.length;
+  for (; end > 0; end--) {
+    const last = found.charAt(end - 1);
+    if (last === ")" && open < 0) open++;
+    else if (!/[.,:;!?'’*_~\]]/.test(last)) break;
+  }
+  return found.slice(0, end);
+}
+
+const textOf = (runs: readonly Run[]) => runs.map(({ text }) => text).join("");
+
+/** As HTML of a few elements without any attribute that could act; `dir` lets each block be written in its own direction. */
+export function toHtml(blocks: readonly Block[]): string {
+  return blocks.map((block) => blockHtml(block, ' dir="auto"')).join("");
+}
+
+function blockHtml(block: Block, direction: string): string {
+  switch (block.kind) {
+    case "paragraph":
+      return `<p${direction}>${block.content.map(inlineHtml).join("")}</p>`;
+    case "code":
+      return `<pre${direction}><code>${escapeXml(block.text)}</code></pre>`;
+    case "list": {
+      const { start, items } = block;
+      const tag = start === null ? "ul" : "ol";
+      const from = start === null || start === 1 ? "" : ` start="${start}"`;
+      const all = items.map((item) => `<li>${itemHtml(item)}</li>`).join("");
+      return `<${tag}${direction}${from}>${all}</${tag}>`;
+    }
+  }
+}
+
+/** Its direction is that of the list. */
+function itemHtml([first, ...others]: readonly Block[]): string {
+  if (first === undefined) return "";
+  const rest = others.map((block) => blockHtml(block, "")).join("");
+  return first.kind === "paragraph"
+    ? first.content.map(inlineHtml).join("") + rest
+    : blockHtml(first, "") + rest;
+}
+
+function inlineHtml(one: Inline): string {
+  if (one.kind === "break") return "<br>";
+  if (one.kind === "text") return runHtml(one);
+  const words = one.runs.map(runHtml).join("");
+  return `<a href="${escapeXml(one.url)}" rel="${linkRel}">${words}</a>`;
+}
+
+/** Where a link leads is not told where it stands: addresses of an admin page are nobody's business. */
+export const linkRel = "noopener noreferrer";
+
+function runHtml({ text, bold, italic, code }: Run): string {
+  let html = escapeXml(text);
+  if (code) html = `<code>${html}</code>`;
+  if (italic) html = `<em>${html}</em>`;
+  return bold ? `<strong>${html}</strong>` : html;
+}
+
+/** As text that says the same: addresses stand behind their words, points and numbers before their items. */
+export function toText(blocks: readonly Block[]): string {
+  return blocks.map(blockText).join("\n\n");
+}
+
+function blockText(block: Block): string {
+  switch (block.kind) {
+    case "paragraph":
+      return block.content.map(inlineText).join("");
+    case "code":
+      return block.text;
+    case "list":
+      return block.items
+        .map((item, index) => {
+          const mark = block.start === null ? "- " : `${block.start + index}. `;
+          const text = item.map(blockText).join("\n");
+          return mark + text.replaceAll("\n", `\n${" ".repeat(mark.length)}`);
+        })
+        .join("\n");
+  }
+}
+
+function inlineText(one: Inline): string {
+  if (one.kind === "break") return "\n";
+  if (one.kind === "text") return one.text;
+  const words = textOf(one.runs);
+  const url = one.url.replace(/^mailto:/, "");
+  return safeUrl(words) === one.url || words === url ? words : `${words} (${url})`;
+}

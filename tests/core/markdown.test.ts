@@ -1,0 +1,198 @@
+import { expect, test } from "bun:test";
+import fc from "fast-check";
+import { parseMarkdown, plainBlocks, toHtml, toText } from "../../src/core/markdown.ts";
+import { hostileMarkdown } from "../support/hostile-markdown.ts";
+
+const html = (text: string) => toHtml(parseMarkdown(text)).replaceAll(' dir="auto"', "");
+const text = (written: string) => toText(parseMarkdown(written));
+const link = (url: string, words: string) =>
+  `<a href="${url}" rel="noopener noreferrer">${words}</a>`;
+
+test("bold, italic, code and links are shown", () => {
+  expect(html("**Payments work** *again*, ***really***: `a < b`")).toBe(
+    "<p><strong>Payments work</strong> <em>again</em>, <strong><em>really</em></strong>: <code>a &lt; b</code></p>",
+  );
+  expect(html("[What to **do**](https://a.example/?a=1&b=2 'title')")).toBe(
+    `<p>${link("https://a.example/?a=1&amp;b=2", "What to <strong>do</strong>")}</p>`,
+  );
+  expect(html("[write](mailto:a@example.com), <b@example.com>")).toBe(
+    `<p>${link("mailto:a@example.com", "write")}, ${link("mailto:b@example.com", "b@example.com")}</p>`,
+  );
+});
+
+test("lists nest and keep their first number", () => {
+  expect(html("- a\n- b\n  1. c\n\n4. d\n5. e\n\n   f")).toBe(
+    '<ul><li>a</li><li>b<ol><li>c</li></ol></li></ul><ol start="4"><li>d</li><li>e<p>f</p></li></ol>',
+  );
+});
+
+test("lines and paragraphs stand as they were typed", () => {
+  expect(html("one\ntwo\n\n\nthree")).toBe("<p>one<br>two</p><p>three</p>");
+  expect(html("```sh\nls -l\n\n  <b>\n```")).toBe("<pre><code>ls -l\n\n  &lt;b&gt;</code></pre>");
+});
+
+test("headings are bold paragraphs, quotes paragraphs, images links, HTML and tables text", () => {
+  expect(html("# Root *cause*\nWorkers")).toBe(
+    "<p><strong>Root </strong><strong><em>cause</em></strong></p><p>Workers</p>",
+  );
+  expect(html("> a\n> b")).toBe("<p>a<br>b</p>");
+  expect(html("![Graph](https://a.example/g.png)")).toBe(
+    `<p>${link("https://a.example/g.png", "Graph")}</p>`,
+  );
+  expect(html("[![Graph](https://a.example/g.png)](https://a.example/)")).toBe(
+    `<p>${link("https://a.example/", "Graph")}</p>`,
+  );
+  expect(html('Set <your-host>.\n\n<div onclick="x">\nno\n</div>')).toBe(
+    "<p>Set &lt;your-host&gt;.</p><p>&lt;div onclick=&quot;x&quot;&gt;<br>no<br>&lt;/div&gt;</p>",
+  );
+});
+
+test("an address that was just typed is a link without the punctuation around it", () => {
+  const url = "https://a.example/x_(y)?q=*";
+  expect(html("See https://a.example/x_(y), (http://b.example/) or ftp://c.example.")).toBe(
+    `<p>See ${link("https://a.example/x_(y)", "https://a.example/x_(y)")}, (${link("http://b.example/", "http://b.example/")}) or ftp://c.example.</p>`,
+  );
+  expect(html(`\`${url}\``)).toBe(`<p><code>${url}</code></p>`);
+});
+
+test("what leads nowhere that is linked to is text with its address", () => {
+  expect(html("[here](javascript:alert(1))")).toBe("<p>here (javascript:alert(1))</p>");
+  expect(html("[docs](/docs) [a](//a.example) [b](data:text/html,x)")).toBe(
+    "<p>docs (/docs) a (//a.example) b (data:text/html,x)</p>",
+  );
+  expect(html("[bank](https://bank.example@evil.example/)")).toBe(
+    "<p>bank (https://bank.example@evil.example/)</p>",
+  );
+});
+
+test("as text the same is said without marks", () => {
+  expect(
+    text(
+      "**We** restart `all`.\nSoon.\n\n- a\n- [b](https://b.example/)\n  1. c\n\n<https://d.example/>",
+    ),
+  ).toBe("We restart all.\nSoon.\n\n- a\n- b (https://b.example/)\n  1. c\n\nhttps://d.example/");
+  expect(text("[write](mailto:a@example.com) <a@example.com>")).toBe(
+    "write (a@example.com) a@example.com",
+  );
+});
+
+test("other alphabets keep their letters and each block its direction", () => {
+  expect(toHtml(parseMarkdown("**تعمل** المدفوعات.\n\n- شلום\n\n支付**恢复**了"))).toBe(
+    '<p dir="auto"><strong>تعمل</strong> المدفوعات.</p><ul dir="auto"><li>شلום</li></ul><p dir="auto">支付<strong>恢复</strong>了</p>',
+  );
+});
+
+test("words that are not Markdown stay as they are", () => {
+  expect(toHtml(plainBlocks("*api*_x is\n[down](https://a.example/)"))).toBe(
+    `<p dir="auto">*api*_x is<br>[down](${link("https://a.example/", "https://a.example/")})</p>`,
+  );
+});
+
+const allowed: Record<string, string[]> = {
+  p: ["dir"],
+  ul: ["dir"],
+  ol: ["dir", "start"],
+  pre: ["dir"],
+  a: ["href", "rel"],
+  ...Object.fromEntries(["li", "code", "strong", "em", "br"].map((name) => [name, []])),
+};
+
+/** What of some HTML is not on the list, or not closed. */
+async function forbiddenIn(made: string): Promise<string[]> {
+  const found: string[] = [];
+  let open = 0;
+  await new HTMLRewriter()
+    .on("*", {
+      element(element) {
+        const attributes = allowed[element.tagName];
+        if (attributes === undefined) found.push(element.tagName);
+        for (const [name, value] of element.attributes) {
+          if (!attributes?.includes(name)) found.push(`${element.tagName} ${name}`);
+          if (name === "href" && !/^(https?:\/\/|mailto:)/.test(value)) found.push(value);
+        }
+        if (element.tagName === "br") return;
+        open++;
+        element.onEndTag(() => void open--);
+      },
+      comments: () => void found.push("comment"),
+    })
+    .onDocument({ doctype: () => void found.push("doctype") })
+    .transform(new Response(made))
+    .text();
+  if (open !== 0) found.push("open");
+  return found;
+}
+
+const marks = "** * _ ` ```\n [ ] ]( ( ) ![ < > </ <a <!-- - 1. \\ & &lt; &#x3c; \" ' # =".split(
+  " ",
+);
+const words = "javascript: data: https://a.example mailto: onload= x שלום \u202e 😀".split(" ");
+const pieces = fc.constantFrom(...marks, ...words, " ", "\n", "\n\n", "    ", "- ", "> ");
+const random = fc.oneof(
+  fc.array(pieces, { maxLength: 40 }).map((all) => all.join("")),
+  fc.string({ unit: "binary", maxLength: 60 }),
+  fc.array(fc.constantFrom(...hostileMarkdown), { maxLength: 3 }).map((all) => all.join("")),
+);
+
+test("whatever is typed, only what is on the list comes out", async () => {
+  await fc.assert(
+    fc.asyncProperty(random, async (written) => {
+      expect(await forbiddenIn(toHtml(parseMarkdown(written)))).toEqual([]);
+      expect(toText(parseMarkdown(written))).toBeString();
+    }),
+    { numRuns: 1_500 },
+  );
+});
+
+test("of hostile texts nothing but the list comes out", async () => {
+  expect(hostileMarkdown.length).toBeGreaterThanOrEqual(60);
+  for (const written of hostileMarkdown)
+    expect([written, await forbiddenIn(toHtml(parseMarkdown(written)))]).toEqual([written, []]);
+});
+
+test("words without any mark are the same with and without the parser", () => {
+  const plain = fc
+    .array(fc.constantFrom("a", "B", " ", "\n", "\n\n", "\t", ".", ",", "ü", "-", "5", ":", "'"))
+    .map((all) => all.join(""));
+  fc.assert(
+    fc.property(plain, (written) => {
+      // A mark at the end makes the parser read it.
+      const parsed = toText(parseMarkdown(`${written}\n\n**end**`));
+      const expected = toText(parseMarkdown(written));
+      expect(parsed).toBe(expected === "" ? "end" : `${expected}\n\nend`);
+    }),
+  );
+});
+
+/** Each of these takes a parser without limits much longer the longer it is. */
+const endless = [
+  "[",
+  "*",
+  "_",
+  ">",
+  "- ",
+  "> - ",
+  "1. ",
+  "](",
+  "[](",
+  "[a](b (",
+  "![",
+  "<",
+  "<!--",
+  "`",
+  "a*",
+  "**a ",
+  "- a\n",
+  "\n\n> a",
+];
+
+test("a text of any length is shown, one that would hold up others as it was typed", () => {
+  for (const piece of endless) {
+    const long = piece.repeat(50_000 / piece.length);
+    expect(toText(parseMarkdown(long)).replace(/\s/g, "")).toBe(long.replace(/\s/g, ""));
+  }
+  // Deep, and then many lines: seconds without limits.
+  const deep = `${"- ".repeat(2_000)}a\n${"b\n".repeat(900)}`;
+  expect(toHtml(parseMarkdown(deep))).not.toContain("<ul");
+  expect(toHtml(parseMarkdown(`${"  - ".repeat(3)}a\n**b**`))).toContain("<strong>b</strong>");
+});
