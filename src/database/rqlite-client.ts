@@ -46,6 +46,8 @@ const avoidedMs = { silent: 10_000, refused: 1_000 };
 const passedOn = "1s";
 const weak = "/db/query?level=weak";
 const strong = "/db/query?level=strong";
+/** A node does no second of a snapshot, a backup and the like at once: in a moment it takes the request. */
+const busy = /^500 .*CAS conflict/;
 /** What a node may be behind when nobody else answers, by its last word from a leader. */
 const staleness = "60s";
 
@@ -202,20 +204,26 @@ export function rqliteClient(
 
   /** A request beside queries and writes, to the first node that takes it. Throws UNAVAILABLE. */
   async function raw(path: string, init: RequestInit = {}): Promise<Response> {
-    let reason = "";
-    for (const host of leader === null ? hosts : [leader, ...hosts]) {
-      try {
-        const response = await send(host, path, init);
-        if (response.status === 401) throw refusedCredentials();
-        if (response.ok) return response;
-        reason = `${response.status} ${(await response.text()).slice(0, 200)}`;
-      } catch (error) {
-        if (error instanceof AppError) throw error;
-        avoid(host, avoidedMs.refused);
-        reason = (error as Error).message;
+    const until = performance.now() + patience.tryMs;
+    for (;;) {
+      let reason = "";
+      let isBusy = false;
+      for (const host of leader === null ? hosts : [leader, ...hosts]) {
+        try {
+          const response = await send(host, path, init);
+          if (response.status === 401) throw refusedCredentials();
+          if (response.ok) return response;
+          reason = `${response.status} ${(await response.text()).slice(0, 200)}`;
+          isBusy ||= busy.test(reason);
+        } catch (error) {
+          if (error instanceof AppError) throw error;
+          avoid(host, avoidedMs.refused);
+          reason = (error as Error).message;
+        }
       }
+      if (!isBusy || performance.now() >= until) throw unavailable(reason);
+      await Bun.sleep(50);
     }
-    throw unavailable(reason);
   }
 
   return {

@@ -8,34 +8,21 @@ import { exportFromCluster, importToCluster } from "../../src/database/cluster-m
 import { type Content, contentOf, differences } from "../../src/database/content.ts";
 import { openDataDirectory } from "../../src/database/data-directory.ts";
 import { openData } from "../../src/database/data.ts";
-import { rqliteClient } from "../../src/database/rqlite-client.ts";
+import { rqliteClient, usualPatience } from "../../src/database/rqlite-client.ts";
 import { restore } from "../../src/database/restore.ts";
 import { migrationsBefore } from "../support/migration-folder.ts";
-import {
-  addressOf,
-  hasRqlite,
-  type RqliteNode,
-  startCluster,
-  startOneNode,
-} from "../support/rqlite.ts";
+import { addressOf, hasRqlite, nodesOfTests } from "../support/rqlite.ts";
 import { scratch } from "../support/scratch.ts";
 
 const newDirectory = scratch();
 const clock = Date.now;
 const usual = { migrations: assets.migrations, clock };
-const nodes: RqliteNode[] = [];
+const { oneNode, cluster: threeNodes } = nodesOfTests();
 const proxies: { stop(): unknown }[] = [];
 
 afterEach(async () => {
   await Promise.all(proxies.splice(0).map((proxy) => proxy.stop()));
-  await Promise.all(nodes.splice(0).map((node) => node.kill()));
 });
-
-async function oneNode(): Promise<RqliteNode> {
-  const node = await startOneNode();
-  nodes.push(node);
-  return node;
-}
 
 /** A data directory with organizations of these names, and values of all kinds. */
 async function filled(...names: string[]): Promise<string> {
@@ -85,7 +72,7 @@ function directoryWithKeyOf(other: string): string {
 
 /** A node behind something that does as `answer` says with what is for `path`; the rest goes through. */
 function behind(
-  node: RqliteNode,
+  node: { host: string },
   path: string,
   answer: (pass: (body?: BodyInit) => Promise<Response>) => Promise<Response>,
 ) {
@@ -109,8 +96,7 @@ function behind(
 
 describe.skipIf(!hasRqlite)("moving to a cluster and back", () => {
   test("three nodes take all of it, and give it back: the same rows, and the secrets open", async () => {
-    const cluster = await startCluster();
-    nodes.push(...cluster);
+    const cluster = await threeNodes();
     const directory = await filled("Ours", "Theirs");
     const before = contentIn(directory);
     const moved = await moveUp(directory, cluster);
@@ -162,6 +148,22 @@ describe.skipIf(!hasRqlite)("moving to a cluster and back", () => {
     copyFileSync(keptAside, join(directory, "signalbox.db"));
     expect((await moveUp(directory, [node])).replaced).toBeNull();
     expect(existsSync(join(directory, "signalbox.db"))).toBe(false);
+  });
+
+  test("a node that makes a snapshot just now is asked for a backup again, for a while", async () => {
+    const node = await oneNode();
+    let asked = 0;
+    const conflict = () =>
+      new Response('CAS conflict: currently held by "snapshot"', { status: 500 });
+    const busyOnce = behind(node, "/db/backup", async (pass) =>
+      ++asked === 1 ? conflict() : pass(),
+    );
+    const backup = await rqliteClient(addressOf(busyOnce)).raw("/db/backup");
+    expect((await backup.text()).slice(0, 15)).toBe("SQLite format 3");
+    expect(asked).toBe(2);
+    const busy = behind(node, "/db/backup", async () => conflict());
+    const impatient = rqliteClient(addressOf(busy), { ...usualPatience, tryMs: 60 });
+    expect(await refusal(impatient.raw("/db/backup"))).toMatchObject({ code: "UNAVAILABLE" });
   });
 
   test("a cluster with data is not overwritten unless that is asked for, and then kept", async () => {

@@ -1,5 +1,5 @@
 import { Database } from "bun:sqlite";
-import { afterEach, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { copyFileSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createOrganization, listOrganizations } from "../../src/accounts/organizations/service.ts";
@@ -15,28 +15,17 @@ import { rqliteClient } from "../../src/database/rqlite-client.ts";
 import { copyCluster, isOlder } from "../../src/database/rqlite-data.ts";
 import { selfSigned } from "../support/certificates.ts";
 import { migrationFolder, migrationsBefore } from "../support/migration-folder.ts";
-import {
-  addressOf,
-  hasRqlite,
-  type RqliteNode,
-  startCluster,
-  startOneNode,
-} from "../support/rqlite.ts";
+import { addressOf, hasRqlite, nodesOfTests } from "../support/rqlite.ts";
 import { scratch } from "../support/scratch.ts";
 
 const newDirectory = scratch();
 const clock = Date.now;
 const usual = { migrations: assets.migrations, clock };
-const nodes: RqliteNode[] = [];
-
-afterEach(async () => {
-  await Promise.all(nodes.splice(0).map((node) => node.kill()));
-});
+const { oneNode, cluster: threeNodes } = nodesOfTests();
 
 /** A cluster of one, and the machines that open it, each with a directory of its own. */
 async function newCluster(flags: string[] = [], credentials = "") {
-  const node = await startOneNode(flags);
-  nodes.push(node);
+  const node = await oneNode(flags);
   const database = `rqlite://${credentials}${node.host}`;
   const client = rqliteClient(addressOf(node));
   const machine = (directory = newDirectory()) => ({
@@ -230,8 +219,7 @@ describe.skipIf(!hasRqlite)("opening a cluster", () => {
   });
 
   test("data that the first version filled comes to the same on three nodes as in a file, rebuilds among it", async () => {
-    const cluster = await startCluster();
-    nodes.push(...cluster);
+    const cluster = await threeNodes();
     const [onFile, onCluster] = [newDirectory(), newDirectory()];
     const kept = (name: string) =>
       Bun.file(join(import.meta.dir, "../released/0.1.0-first-schema", name));

@@ -1,3 +1,4 @@
+import { afterEach } from "bun:test";
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -88,6 +89,22 @@ export async function startCluster(electionMs = 500): Promise<RqliteNode[]> {
   );
   await Promise.all(nodes.map(({ host }) => isReady(host)));
   return nodes;
+}
+
+/** Starts nodes that end with the test that wanted them. */
+export function nodesOfTests() {
+  const running: RqliteNode[] = [];
+  afterEach(async () => {
+    await Promise.all(running.splice(0).map((node) => node.kill()));
+  });
+  const kept = <N extends readonly RqliteNode[]>(nodes: N): N => {
+    running.push(...nodes);
+    return nodes;
+  };
+  return {
+    oneNode: async (flags?: string[]) => kept([await startOneNode(flags)] as const)[0],
+    cluster: async () => kept(await startCluster()),
+  };
 }
 
 async function isReady(host: string) {
