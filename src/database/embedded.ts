@@ -131,6 +131,7 @@ export function embeddedStore(
     async query<Row>(text: string, parameters: readonly Parameter[]) {
       return reading(() => database.query<Row, Parameter[]>(text).all(...parameters));
     },
+    batchWindowMs: 250,
     revision(tables) {
       const last =
         tables === undefined

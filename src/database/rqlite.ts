@@ -24,6 +24,8 @@ type Fences = {
 const maxBytes = 64 * 1024 * 1024;
 /** Writes that share a request have so many together: one that fails has the others sent again. */
 const sharedBytes = 512 * 1024;
+/** A commit syncs the logs of a majority of nodes twice, whatever it holds: fewer of them carry more checks. */
+const batchWindowMs = 1_000;
 /** Requests with writes that are under way at one time. */
 const atOnce = 4;
 /** How long a write may have been on its way before it is known to have got lost. */
@@ -174,6 +176,7 @@ export function rqliteStore(
       if (queue.length === 1) setImmediate(start);
       return promise;
     },
+    batchWindowMs,
     revision: () => null,
     onCommit(listener) {
       listeners.add(listener);

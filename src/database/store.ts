@@ -21,6 +21,8 @@ export type Store = {
   atomic(statements: readonly Statement[]): Promise<void>;
   /** Rows of a fixed text, prepared once: for the hottest reads, where a builder's mapping costs more than the query. */
   query<Row>(text: string, parameters: readonly Parameter[]): Promise<Row[]>;
+  /** How long writes that nobody waits for are worth gathering for one commit, in milliseconds. */
+  batchWindowMs: number;
   /**
    * Differs after every write, by this process or another; null where that can't be told at once. With
    * tables, only after writes to one of them, or to whatever else by another process.

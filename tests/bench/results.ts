@@ -7,7 +7,7 @@ import { embeddedStore, openDatabase } from "../../src/database/embedded.ts";
 import { migrate } from "../../src/database/migrate.ts";
 import { sweepResults } from "../../src/monitoring/uptime/retention.ts";
 import { dayMs, lastPeriods } from "../../src/monitoring/uptime/rules.ts";
-import { insertHeartbeat, listSums, uptime24hOf } from "../../src/monitoring/uptime/store.ts";
+import { insertHeartbeats, listSums, uptime24hOf } from "../../src/monitoring/uptime/store.ts";
 import { quantile } from "./process.ts";
 
 const monitors = 1_000;
@@ -39,15 +39,15 @@ export async function resultsSuite() {
   for (let at = start; at < start + dayMs; at += minute)
     for (let index = 0; index < monitors; index += 25)
       await store.atomic(
-        places.slice(index, index + 25).flatMap(({ key, phase }) =>
-          insertHeartbeat({
+        insertHeartbeats(
+          places.slice(index, index + 25).map(({ key, phase }) => ({
             monitorKey: key,
             at: Math.floor(at + phase + Math.random() * 30),
             status: "up",
             latencyMs: Math.floor(20 + Math.random() * 400),
             seconds: 60,
             message: null,
-          }),
+          })),
         ),
       );
   database.run("PRAGMA wal_checkpoint(TRUNCATE)");

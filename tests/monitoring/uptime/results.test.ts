@@ -14,7 +14,7 @@ import {
 import { HeartbeatStatus } from "../../../src/monitoring/uptime/schema.ts";
 import {
   type HeartbeatRow,
-  insertHeartbeat,
+  insertHeartbeats,
   listHeartbeats,
   listPoints,
   listSums,
@@ -29,7 +29,7 @@ function results() {
   /** Writes them as the recorder does, some in one write. */
   const write = async (rows: readonly HeartbeatRow[], inOneWrite = 1_000) => {
     for (let at = 0; at < rows.length; at += inOneWrite)
-      await store.atomic(rows.slice(at, at + inOneWrite).flatMap(insertHeartbeat));
+      await store.atomic(insertHeartbeats(rows.slice(at, at + inOneWrite)));
   };
   return { database, store, write };
 }
@@ -219,9 +219,11 @@ describe("a clock that was set back onto a millisecond that has its heartbeat", 
   test("leaves the sums what the kept heartbeats add up to", async () => {
     const { store, write } = results();
     await write([beat()]);
-    await write([beat({ status: "down", message: "The connection was refused." })]);
+    const late = beat({ status: "down", message: "The connection was refused." });
+    await write([late, beat({ at: start + 1 }), { ...late, at: start + 1 }]);
     const sums = await sumsOfHours(store, [1], [Math.floor(start / hourMs)]);
-    expect(sums.get(1)).toMatchObject({ upSeconds: 60, downSeconds: 0 });
+    expect(sums.get(1)).toMatchObject({ upSeconds: 120, downSeconds: 0 });
+    expect(await listHeartbeats(store, 1, { limit: 10 })).toHaveLength(2);
   });
 });
 

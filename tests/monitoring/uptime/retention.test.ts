@@ -3,7 +3,7 @@ import type { Store } from "../../../src/database/store.ts";
 import { sweepingOf } from "../../../src/database/portions.ts";
 import { sweepRemovedMonitors, sweepResults } from "../../../src/monitoring/uptime/retention.ts";
 import { dayMs, hourMs } from "../../../src/monitoring/uptime/rules.ts";
-import { findMeasured, insertHeartbeat } from "../../../src/monitoring/uptime/store.ts";
+import { findMeasured, insertHeartbeats } from "../../../src/monitoring/uptime/store.ts";
 import { dashboard } from "../../support/dashboard.ts";
 import { isOnRqlite } from "../../support/engines.ts";
 
@@ -43,7 +43,7 @@ async function archive() {
     past: async (monitorKey: number, ...ages: number[]) => {
       const row = { monitorKey, status: "up", latencyMs: 3, seconds: 60, message: null } as const;
       await store.atomic(
-        ages.flatMap((age) => insertHeartbeat({ ...row, at: time.now - Math.round(age * dayMs) })),
+        insertHeartbeats(ages.map((age) => ({ ...row, at: time.now - Math.round(age * dayMs) }))),
       );
     },
     /** So many results of the monitor, a millisecond apart, from this age in days on; their sums are left out. */

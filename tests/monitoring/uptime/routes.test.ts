@@ -3,7 +3,7 @@ import { dayMs, hourMs } from "../../../src/monitoring/uptime/rules.ts";
 import {
   findMeasured,
   type HeartbeatRow,
-  insertHeartbeat,
+  insertHeartbeats,
 } from "../../../src/monitoring/uptime/store.ts";
 import { unknownId } from "../../support/appliance.ts";
 import { dashboard } from "../../support/dashboard.ts";
@@ -28,7 +28,7 @@ async function measured() {
         at: made.time.now - ago,
         ...row,
       }));
-      await made.store.atomic(beats.flatMap(insertHeartbeat));
+      await made.store.atomic(insertHeartbeats(beats));
     },
     read: async (rest: string) => {
       const { status, json, text } = await made.ours.reader("GET", `${path}/${rest}`);

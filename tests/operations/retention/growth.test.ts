@@ -7,7 +7,7 @@ import { type DataDirectory, openDataDirectory } from "../../../src/database/dat
 import { embeddedStore, openDatabase } from "../../../src/database/embedded.ts";
 import { migrate } from "../../../src/database/migrate.ts";
 import { heartbeatStatuses } from "../../../src/core/statuses.ts";
-import { insertHeartbeat } from "../../../src/monitoring/uptime/store.ts";
+import { insertHeartbeats } from "../../../src/monitoring/uptime/store.ts";
 import { scratch } from "../../support/scratch.ts";
 import { bytesOf, counted, simulatedYear } from "../../support/year.ts";
 
@@ -47,15 +47,15 @@ describe("a simulated time", () => {
     const recorded = embeddedStore(database);
     for (let index = 0; index < results.length; index += 1_000)
       await recorded.atomic(
-        results.slice(index, index + 1_000).flatMap(({ key, at, status, ms, seconds }) =>
-          insertHeartbeat({
+        insertHeartbeats(
+          results.slice(index, index + 1_000).map(({ key, at, status, ms, seconds }) => ({
             monitorKey: key,
             at,
             status: heartbeatStatuses[status] ?? "unknown",
             latencyMs: ms,
             seconds,
             message: null,
-          }),
+          })),
         ),
       );
     for (const [table, period, periodMs] of [
