@@ -148,7 +148,7 @@ export const growing: readonly Growing[] = [
   },
   {
     what: "Incidents",
-    tables: ["incidents", "incident_updates", "incident_monitors"],
+    tables: ["incidents", "incident_updates", "incident_monitors", "incident_notes"],
     bytes: rowBytes.incident,
     each: "an incident with two updates",
     daily: 6,

@@ -1,12 +1,6 @@
 import { timestamp } from "../core/clock.ts";
 import { newId } from "../core/ids.ts";
-import {
-  type EventTable,
-  type EventType,
-  type TypesWith,
-  valueIn,
-  type LoggedEvent,
-} from "../events/catalogue.ts";
+import { type EventTable, type TypesWith, valueIn, type LoggedEvent } from "../events/catalogue.ts";
 import type { Alert, AlertData } from "./alert.ts";
 import type { Outbox } from "./outbox.ts";
 import {
@@ -47,7 +41,15 @@ const alerting = {
     unmuted: "reopening",
     reordered: false,
   },
-  incident: true,
+  incident: {
+    opened: true,
+    updated: true,
+    resolved: true,
+    reopened: true,
+    noted: false,
+    "note-deleted": false,
+    deleted: true,
+  },
   invitation: false,
   maintenance: false,
   monitor: {
@@ -258,7 +260,7 @@ export function alertOfCertificate({ snapshot, out, now }: Decision, { monitorId
 
 function incidentChanged(
   { snapshot, out, now }: Decision,
-  event: LoggedEvent<Exclude<`incident.${string}` & EventType, "incident.deleted">>,
+  event: LoggedEvent<`incident.${"opened" | "updated" | "resolved" | "reopened"}`>,
   step: IncidentStep,
 ) {
   const { subjectId, at, data } = event;
@@ -277,7 +279,9 @@ function incidentChanged(
   const isOver = step === "resolved";
   if (to.length > 0) {
     const incident = { id, title, status: update.status, severity, monitorId, monitorIds };
-    const alert = alertOf(`incident.${step}`, at, { incident, message: update.message }, now);
+    const { reason } = data;
+    const message = reason === undefined ? update.message : `${update.message} ${reason}`;
+    const alert = alertOf(`incident.${step}`, at, { incident, message }, now);
     const told = out.tell(alert, to, isOver);
     if (!isOver) out.believe(id, told, "open", at);
   }

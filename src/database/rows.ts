@@ -59,10 +59,11 @@ export function columnsOf<T extends SQLiteTable>(table: T, alias: string) {
 
 /** The record that was asked for. Throws NOT_FOUND where there is none. */
 export function found<T>(record: T | null | undefined, noun: string): T {
-  if (record === null || record === undefined)
-    throw new AppError("NOT_FOUND", `There is no such ${noun}.`);
+  if (record === null || record === undefined) throw noSuch(noun);
   return record;
 }
+
+export const noSuch = (noun: string) => new AppError("NOT_FOUND", `There is no such ${noun}.`);
 
 /** Holds where every id that a field of the request names is a row; else the write fails as NOT_FOUND. */
 export function mustName(

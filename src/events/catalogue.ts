@@ -7,7 +7,7 @@ type Acts = {
   "api-key": "created" | "revoked";
   backup: "downloaded" | "restored" | "scheduled";
   group: Edit | "paused" | "resumed" | "muted" | "unmuted" | "reordered";
-  incident: "opened" | "updated" | "resolved" | "reopened" | "deleted";
+  incident: "opened" | "updated" | "resolved" | "reopened" | "noted" | "note-deleted" | "deleted";
   invitation: "created" | "accepted" | "revoked";
   maintenance: Edit;
   monitor: Edit;
@@ -76,6 +76,8 @@ type TimelineChange = {
   updateId: string | null;
   /** Whether the monitor did it. */
   automatic?: true;
+  /** Why it did: for the organization alone. */
+  reason?: string;
   /** Whether it is over because its monitor was deleted. */
   monitorRemoved?: true;
 };

@@ -7,7 +7,7 @@ import { mustText, StaleRead, type Statement, type Store } from "../database/sto
 import { incidents } from "../database/tables/incidents.ts";
 import { type AutomaticUpdate, automaticStep, titleInWords, updateInWords } from "./rules.ts";
 import { findIncident } from "./store.ts";
-import { opening, patching, type Write } from "./statements.ts";
+import { newNote, noting, opening, patching, type Write } from "./statements.ts";
 
 type StateChange = {
   organizationId: string;
@@ -46,14 +46,14 @@ export async function incidentStatements(store: Store, change: StateChange): Pro
       title: titleInWords(monitor.name),
       monitorIds: [monitor.id],
       severity: severity as Severity,
-      message: updateInWords({ kind: "down" }, monitor.name, change.message),
+      message: updateInWords({ kind: "down" }, monitor.name),
       public: true,
     };
     return [none, ...byMonitor(change, opening(organizationId, incident, "monitor", change.at))];
   }
   if (step === null || open === null) return [];
   const update = updateOf(change);
-  const message = updateInWords(update, monitor.name, change.message);
+  const message = updateInWords(update, monitor.name);
   const patch = step === "resolve" ? { status: "resolved" as const, message } : { message };
   return [
     mustBeUnchanged(incidents, organizationId, open),
@@ -82,7 +82,7 @@ export async function resolvingStatements(scope: Scope, monitorIds: readonly str
     const before = await findIncident(scope, id);
     if (before === null) throw new StaleRead();
     const update = { kind: "removed" as const };
-    const patch = { status: "resolved" as const, message: updateInWords(update, name, null) };
+    const patch = { status: "resolved" as const, message: updateInWords(update, name) };
     const { statements, audited } = patching(organizationId, before, patch, now, update);
     const data = { ...audited.data, automatic: true as const, monitorRemoved: true as const };
     return [
@@ -106,14 +106,17 @@ function updateOf({ before, after, since, at }: StateChange): AutomaticUpdate {
   return { kind: "up", downSeconds: before === "down" ? (at - since) / 1000 : null };
 }
 
-/** Its audit row and event, in the monitor's name. */
-function byMonitor(change: StateChange, { statements, audited }: Write): Statement[] {
-  const { organizationId, monitor } = change;
+/** With the reason as a note, its audit row and event, in the monitor's name. */
+function byMonitor(change: StateChange, { after, statements, audited }: Write): Statement[] {
+  const { organizationId, monitor, message: reason, at } = change;
   const actor = { type: "monitor" as const, id: monitor.id, name: monitor.name };
+  // That it is over needs no reason.
+  const explains = change.after !== "up" && reason !== "";
   const rows = auditAndEvent(
     { organizationId, actor, requestId: null },
-    { ...audited, data: { ...audited.data, automatic: true } },
-    timestamp(change.at),
+    { ...audited, data: { ...audited.data, automatic: true, ...(explains && { reason }) } },
+    timestamp(at),
   );
-  return [...statements, ...rows];
+  const notes = explains ? [noting(organizationId, after.id, newNote(reason, actor, at))] : [];
+  return [...statements, ...notes, ...rows];
 }

@@ -1,9 +1,19 @@
 import { Deleted, pageOf } from "../core/paging.ts";
 import { endpoint } from "../http/endpoint.ts";
 import { routesUnder } from "../http/request-context.ts";
-import { Incident, IncidentPatch, IncidentQuery, IncidentSummary, NewIncident } from "./schema.ts";
 import {
+  Incident,
+  IncidentNote,
+  IncidentPatch,
+  IncidentQuery,
+  IncidentSummary,
+  NewIncident,
+  NewIncidentNote,
+} from "./schema.ts";
+import {
+  addNote,
   deleteIncident,
+  deleteNote,
   getIncident,
   listIncidents,
   openIncident,
@@ -67,6 +77,28 @@ export const incidentRoutes = routesUnder("/api/v1/incidents")
       response: Deleted,
       errors: ["PRECONDITION_FAILED"],
       handle: ({ scope, params }) => deleteIncident(scope, params.id),
+    }),
+  )
+  .post(
+    ...endpoint("/:id/notes", {
+      name: "addIncidentNote",
+      access: "write",
+      summary: "Add an internal note to an incident",
+      description: "Only who may read the incident reads it. Nobody is notified.",
+      body: NewIncidentNote,
+      data: IncidentNote,
+      status: 201,
+      isLocated: false,
+      handle: ({ scope, params, body }) => addNote(scope, params.id, body),
+    }),
+  )
+  .delete(
+    ...endpoint("/:id/notes/:noteId", {
+      name: "deleteIncidentNote",
+      access: "write",
+      summary: "Delete an internal note",
+      response: Deleted,
+      handle: ({ scope, params }) => deleteNote(scope, params.id, params.noteId),
     }),
   )
   .post(

@@ -78,20 +78,19 @@ export function titleInWords(name: string): string {
   return `${name} is down`;
 }
 
-/** `reason` is for the organization alone: it may hold targets and expectations. Null for the public. */
-export function updateInWords(update: AutomaticUpdate, name: string, reason: string | null) {
-  const why = reason === null ? "" : ` ${reason}`;
+/** For customers, who read it on status pages: why it is so stands in a note, for the organization alone. */
+export function updateInWords(update: AutomaticUpdate, name: string): string {
   switch (update.kind) {
     case "down":
-      return reason ?? `An automatic check found that ${name} is down.`;
+      return `${name} is not responding. We are investigating.`;
     case "down-again":
-      return `${name} is down again.${why}`;
+      return `${name} is not responding again. We are investigating.`;
     case "degraded":
-      return `${name} answers again, but is degraded.${why}`;
+      return `${name} is responding again, but not as well as usual. We are investigating.`;
     case "up":
       return update.downSeconds === null
-        ? `${name} is up again.`
-        : `${name} is up again after ${durationInWords(update.downSeconds)}.`;
+        ? `${name} is responding again.`
+        : `${name} is responding again after ${durationInWords(update.downSeconds)}.`;
     case "removed":
       return `${name} is no longer monitored.`;
   }

@@ -16,6 +16,30 @@ export const IncidentUpdate = z
   .meta({ id: "IncidentUpdate", description: "One entry of an incident's timeline." });
 export type IncidentUpdate = z.infer<typeof IncidentUpdate>;
 
+export const IncidentNote = z
+  .object({
+    id: Id,
+    message: z.string().meta({ example: "The key is cached in the worker: restart it." }),
+    createdAt: Timestamp,
+    author: z.object({
+      type: z.enum(["api-key", "person", "command-line", "monitor", "visitor"]),
+      id: z.string().nullable(),
+      name: z.string(),
+    }),
+  })
+  .meta({
+    id: "IncidentNote",
+    description:
+      "An internal note: no status page, feed, subscriber or alert channel is told of it. A monitor notes why it posted.",
+    example: {
+      id: "01a1fb9a-02d1-7b1e-8c40-5d2f6a7b8c9d",
+      message: "The key is cached in the worker: restart it.",
+      createdAt: "2026-11-20T23:04:00.000Z",
+      author: { type: "person", id: "01a1fb90-6a10-7c3d-9e21-0b1c2d3e4f50", name: "Ann" },
+    },
+  });
+export type IncidentNote = z.infer<typeof IncidentNote>;
+
 const record = {
   id: Id,
   title: z.string().meta({ example: "Checkout answers slowly" }),
@@ -44,6 +68,7 @@ export const Incident = z
   .object({
     ...record,
     updates: z.array(IncidentUpdate).meta({ description: "The timeline, oldest first." }),
+    notes: z.array(IncidentNote).meta({ description: "Internal notes, oldest first." }),
   })
   .meta({
     id: "Incident",
@@ -74,6 +99,7 @@ export const Incident = z
           createdAt: "2026-11-20T23:10:00.000Z",
         },
       ],
+      notes: [],
     },
   });
 export type Incident = z.infer<typeof Incident>;
@@ -87,7 +113,7 @@ const message = paragraphs(5000).meta({
 const monitorIds = idSet(100).meta({ description: "The affected monitors." });
 
 export const NewIncident = bodyOf(
-  ["id", "status", "origin", "resolvedAt", "createdAt", "updatedAt", "updates"],
+  ["id", "status", "origin", "resolvedAt", "createdAt", "updatedAt", "updates", "notes"],
   z
     .strictObject({
       title,
@@ -114,7 +140,7 @@ export const NewIncident = bodyOf(
 export type NewIncident = z.infer<typeof NewIncident>;
 
 export const IncidentPatch = bodyOf(
-  ["id", "monitorId", "origin", "resolvedAt", "createdAt", "updatedAt", "updates"],
+  ["id", "monitorId", "origin", "resolvedAt", "createdAt", "updatedAt", "updates", "notes"],
   z
     .strictObject({
       status: IncidentStatus.optional(),
@@ -134,6 +160,15 @@ export const IncidentPatch = bodyOf(
     }),
 );
 export type IncidentPatch = z.infer<typeof IncidentPatch>;
+
+export const NewIncidentNote = bodyOf(
+  ["id", "createdAt", "author"],
+  z.strictObject({ message: paragraphs(5000) }).meta({
+    id: "NewIncidentNote",
+    example: { message: "The key is cached in the worker: restart it." },
+  }),
+);
+export type NewIncidentNote = z.infer<typeof NewIncidentNote>;
 
 export const IncidentQuery = z.strictObject({
   ...pageFields,

@@ -1,14 +1,16 @@
+import { sql } from "drizzle-orm";
 import { commit, mustBeCurrent } from "../events/commit.ts";
 import type { Scope } from "../events/scope.ts";
 import { deleted } from "../core/paging.ts";
+import { mustExist } from "../database/references.ts";
 import { invalid } from "../core/validation.ts";
-import { found, mustName, removeRow } from "../database/rows.ts";
-import { retrying } from "../database/store.ts";
-import { incidents } from "../database/tables/incidents.ts";
+import { found, matching, mustName, noSuch, removeRow } from "../database/rows.ts";
+import { must, retrying } from "../database/store.ts";
+import { incidentNotes, incidents } from "../database/tables/incidents.ts";
 import { monitors } from "../database/tables/monitoring.ts";
-import type { IncidentPatch, NewIncident } from "./schema.ts";
+import type { IncidentNote, IncidentPatch, NewIncident, NewIncidentNote } from "./schema.ts";
 import { findIncident, type IncidentRecord } from "./store.ts";
-import { opening, patching } from "./statements.ts";
+import { newNote, noting, opening, patching } from "./statements.ts";
 
 export { listIncidents } from "./store.ts";
 
@@ -50,6 +52,40 @@ export function updateIncident(scope: Scope, id: string, patch: IncidentPatch) {
 function mustKeepOpener({ origin, monitorId }: IncidentRecord, { monitorIds }: IncidentPatch) {
   if (origin === "monitor" && monitorId !== null && monitorIds && monitorIds[0] !== monitorId)
     throw invalid("monitorIds", "must begin with the monitor that opened the incident");
+}
+
+/** Adds an internal note; the incident itself stays as it is, so that nothing public tells of it. Throws NOT_FOUND. */
+export function addNote(
+  scope: Scope,
+  incidentId: string,
+  { message }: NewIncidentNote,
+): Promise<IncidentNote> {
+  const { organizationId } = scope;
+  const note = newNote(message, scope.actor, scope.clock());
+  return commit(
+    scope,
+    [
+      ...mustExist(incidents, organizationId, [incidentId], () => noSuch("incident")),
+      noting(organizationId, incidentId, note),
+    ],
+    { action: "incident.noted", subjectId: incidentId },
+    note,
+  );
+}
+
+/** Throws NOT_FOUND. */
+export function deleteNote(scope: Scope, incidentId: string, id: string): Promise<typeof deleted> {
+  const { organizationId } = scope;
+  const note = matching(incidentNotes, { organizationId, incidentId, id });
+  return commit(
+    scope,
+    [
+      must(sql`exists (select 1 from ${incidentNotes} where ${note})`, () => noSuch("note")),
+      scope.store.db.delete(incidentNotes).where(note),
+    ],
+    { action: "incident.note-deleted", subjectId: incidentId },
+    deleted,
+  );
 }
 
 /** Removes an incident with its timeline. Throws NOT_FOUND, PRECONDITION_FAILED. */

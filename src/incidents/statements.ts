@@ -1,10 +1,11 @@
 import type { AuditedChange } from "../events/commit.ts";
+import type { Actor } from "../events/scope.ts";
 import { timestamp } from "../core/clock.ts";
 import { newId } from "../core/ids.ts";
 import { insertInto, type Statement, updateOf } from "../database/store.ts";
-import { incidents, incidentUpdates } from "../database/tables/incidents.ts";
+import { incidentNotes, incidents, incidentUpdates } from "../database/tables/incidents.ts";
 import { actionOf, type AutomaticUpdate, type IncidentAction, incidentAfter } from "./rules.ts";
-import type { Incident, IncidentPatch } from "./schema.ts";
+import type { Incident, IncidentNote, IncidentPatch } from "./schema.ts";
 import type { IncidentRecord, UpdateRecord } from "./store.ts";
 
 const insertRow = insertInto(incidents);
@@ -54,6 +55,27 @@ function naming(
 const posting = (organizationId: string, { id, version }: IncidentRecord, update: UpdateRecord) =>
   insertUpdate({ organizationId, incidentId: id, seq: version, ...stored(update) });
 
+const insertNote = insertInto(incidentNotes);
+
+/** A note that is about to be posted. */
+export function newNote(message: string, { type, id, name }: Actor, now: number): IncidentNote {
+  return { id: newId(now), message, createdAt: timestamp(now), author: { type, id, name } };
+}
+
+export const noting = (
+  organizationId: string,
+  incidentId: string,
+  { author, ...note }: IncidentNote,
+) =>
+  insertNote({
+    organizationId,
+    incidentId,
+    ...note,
+    authorType: author.type,
+    authorId: author.id,
+    authorName: author.name,
+  });
+
 /** What people and monitors do to what stands on an incident's timeline. */
 type IncidentChange = AuditedChange<IncidentAction | "incident.opened">;
 
@@ -88,6 +110,7 @@ export function opening(
     updatedAt: at,
     automatic,
     updates: [update],
+    notes: [],
   };
   return {
     after,

@@ -18,7 +18,12 @@ export type IncidentRecord = Omit<Incident, "updates"> & {
 
 type SummaryRow = Omit<IncidentSummary, "public" | "monitorIds"> &
   MonitorColumns & { public: 0 | 1 };
-type Row = SummaryRow & { version: number; automatic: string | null; updates: string };
+type Row = SummaryRow & {
+  version: number;
+  automatic: string | null;
+  updates: string;
+  notes: string;
+};
 
 /** An incident's monitors as its own row has them. */
 export type MonitorColumns = { monitorId: string | null; monitorIds: string | null };
@@ -38,7 +43,12 @@ const one = `SELECT ${summary}, version, automatic, (
       'createdAt', created_at, 'automatic', json(automatic)) ORDER BY seq)
     FROM incident_updates u
     WHERE u.organization_id = incidents.organization_id AND u.incident_id = incidents.id
-  ) AS updates FROM incidents WHERE organization_id = ? AND id = ?`;
+  ) AS updates, (
+    SELECT json_group_array(json_object('id', id, 'message', message, 'createdAt', created_at,
+      'author', json_object('type', author_type, 'id', author_id, 'name', author_name)) ORDER BY id)
+    FROM incident_notes n
+    WHERE n.organization_id = incidents.organization_id AND n.incident_id = incidents.id
+  ) AS notes FROM incidents WHERE organization_id = ? AND id = ?`;
 
 export async function findIncident(
   { store, organizationId }: Tenant,
@@ -47,8 +57,9 @@ export async function findIncident(
   const [row] = await store.query<Row>(one, [organizationId, id]);
   if (row === undefined) return null;
   const updates = JSON.parse(row.updates) as UpdateRecord[];
+  const notes = JSON.parse(row.notes) as IncidentRecord["notes"];
   const automatic = factsIn<AutomaticTitle>(row.automatic);
-  return { ...row, ...shown(row), automatic, updates };
+  return { ...row, ...shown(row), automatic, updates, notes };
 }
 
 /** One page of an organization's incidents, newest first, and how many there are in all. */

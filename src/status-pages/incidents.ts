@@ -181,7 +181,7 @@ function publishedAs(
     updates: updates.map(({ id, status, message, automatic, createdAt }) => ({
       id,
       status,
-      message: automatic === null ? message : updateInWords(automatic, name, null),
+      message: automatic === null ? message : updateInWords(automatic, name),
       createdAt,
     })),
   };

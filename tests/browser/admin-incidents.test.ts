@@ -23,10 +23,13 @@ describeInChromium("incidents", (browser) => {
     const opened = await ask("POST", "/api/v1/incidents", {
       title: "Checkout fails for some customers",
       severity: "major",
-      monitorId: idOf("Checkout"),
+      monitorIds: [idOf("Checkout"), idOf("Web shop")],
       message: "Between 8 and 12 % of payments are rejected.",
     });
     incidentId = opened.id;
+    await ask("POST", `/api/v1/incidents/${incidentId}/notes`, {
+      message: "Old key is cached in `SignatureVerifier.keys`: restart the workers.",
+    });
     const past = await ask("POST", "/api/v1/incidents", { title: "Slow search results" });
     await ask("POST", `/api/v1/incidents/${past.id}/resolve`);
   });
@@ -110,6 +113,34 @@ describeInChromium("incidents", (browser) => {
     expect(await message(page).inputValue()).toBe("We are rolling back.");
     const { updates } = await world.ask("GET", `/api/v1/incidents/${incidentId}`);
     expect(updates).toHaveLength(1);
+    await open.shifts();
+    expect(ownFaults(open.faults)).toEqual([]);
+  });
+
+  test("a note stays inside: it is written beside the update, kept while that is open, and deleted with undo", async () => {
+    await using open = await world.open(browser, `/incidents/${incidentId}`);
+    const { page } = open;
+    const note = page.getByRole("textbox", { name: "Note" });
+    await message(page).fill("Half an update.");
+    await page.getByText("Internal note", { exact: true }).first().click();
+    await note.fill("Ann holds the **key**.");
+    expect(await violations(page)).toEqual([]);
+    await page.keyboard.press("ControlOrMeta+Enter");
+    const written = page.getByRole("listitem").filter({ hasText: "Ann holds the key." });
+    await written.getByText("· you").waitFor();
+    await page.screenshot({ path: join(screenshots, "admin-incident-note-1280-light.png") });
+    await page.getByText("Public update", { exact: true }).click();
+    expect(await message(page).inputValue()).toBe("Half an update.");
+    await message(page).fill("");
+    await page.getByText("Notes", { exact: true }).click();
+    await page.getByRole("listitem").getByText("Investigating").waitFor({ state: "detached" });
+    const [{ slug }] = await world.ask("GET", "/api/v1/status-pages");
+    const shown = await fetch(`${world.url}/status/${slug}/incidents/${incidentId}`);
+    expect(await shown.text()).not.toMatch(/Ann holds|SignatureVerifier/);
+    await written.getByRole("button", { name: "Delete" }).click();
+    await written.waitFor({ state: "detached" });
+    await page.getByRole("button", { name: /Undo/ }).click();
+    await written.waitFor();
     await open.shifts();
     expect(ownFaults(open.faults)).toEqual([]);
   });

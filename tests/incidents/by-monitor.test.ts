@@ -37,6 +37,8 @@ async function story(fields: object = {}) {
   };
 }
 
+const began = "Job is not responding. We are investigating.";
+
 /** A story with an open incident. */
 async function outage(fields: object = {}) {
   const made = await story(fields);
@@ -47,7 +49,7 @@ async function outage(fields: object = {}) {
 }
 
 describe("an outage", () => {
-  test("opens an incident of the monitor's severity that names it and begins with the reason", async () => {
+  test("opens an incident of the monitor's severity that names it, speaks to customers and notes the reason", async () => {
     const { incident, id, time } = await outage();
     expect(incident).toMatchObject({
       title: "Job is down",
@@ -59,9 +61,15 @@ describe("an outage", () => {
       resolvedAt: null,
       createdAt: new Date(time.now).toISOString(),
     });
-    // What the job said in its own words is for the organization, not for its status page.
-    expect(incident.updates).toMatchObject([
-      { status: "investigating", message: "Reported down." },
+    // It speaks to customers; why stands in a note, without what the job said in its own words.
+    expect(incident.updates).toMatchObject([{ status: "investigating", message: began }]);
+    expect(incident.notes).toEqual([
+      {
+        id: expect.any(String),
+        message: "Reported down.",
+        createdAt: incident.createdAt,
+        author: { type: "monitor", id, name: "Job" },
+      },
     ]);
   });
 
@@ -74,8 +82,8 @@ describe("an outage", () => {
     const at = new Date(time.now).toISOString();
     expect(incident).toMatchObject({ status: "resolved", resolvedAt: at });
     expect(incident.updates).toMatchObject([
-      { message: "Reported down." },
-      { status: "resolved", message: "Job is up again after 5 min.", createdAt: at },
+      { message: began },
+      { status: "resolved", message: "Job is responding again after 5 min.", createdAt: at },
     ]);
   });
 
@@ -87,13 +95,21 @@ describe("an outage", () => {
     await goes("slow");
     await goes("up");
     expect(await incidents()).toMatchObject([{ status: "resolved" }]);
-    const slow = "Job answers again, but is degraded. Answered in 900 ms, more than 500 ms.";
+    const slow = "Job is responding again, but not as well as usual. We are investigating.";
     const [timeline] = await messages();
     expect(timeline.slice(0, 4)).toEqual([
+      began,
+      slow,
+      "Job is not responding again. We are investigating.",
+      slow,
+    ]);
+    const why = "Answered in 900 ms, more than 500 ms.";
+    const [{ notes }] = await incidents();
+    expect(notes.map(({ message }: { message: string }) => message)).toEqual([
       "Reported down.",
-      slow,
-      "Job is down again. Reported down.",
-      slow,
+      why,
+      "Reported down.",
+      why,
     ]);
   });
 
@@ -140,8 +156,8 @@ describe("an outage", () => {
     const { goes, messages } = await outage();
     for (const status of ["up", "down", "up"] as const) await goes(status);
     expect(await messages()).toEqual([
-      ["Reported down.", "Job is up again after 1 min."],
-      ["Reported down.", "Job is up again after 1 min."],
+      [began, "Job is responding again after 1 min."],
+      [began, "Job is responding again after 1 min."],
     ]);
   });
 
@@ -184,7 +200,7 @@ describe("what people do to it", () => {
     await goes("up");
     expect(await incidents()).toMatchObject([{ ...edits, status: "resolved" }]);
     expect(await messages()).toEqual([
-      ["Reported down.", "The disk is full.", "Job is up again after 2 min."],
+      [began, "The disk is full.", "Job is responding again after 2 min."],
     ]);
   });
 
@@ -195,7 +211,7 @@ describe("what people do to it", () => {
     await goes("up");
     expect(await messages()).toEqual([]);
     await goes("down", "Again.");
-    expect(await messages()).toEqual([["Reported down."]]);
+    expect(await messages()).toEqual([[began]]);
   });
 
   test("reopened after the outage, it is resolved by the end of the next, which opens no second one", async () => {
@@ -206,11 +222,11 @@ describe("what people do to it", () => {
     await goes("up");
     expect(await messages()).toEqual([
       [
-        "Reported down.",
-        "Job is up again after 1 min.",
+        began,
+        "Job is responding again after 1 min.",
         "Not quite.",
-        "Job is down again. Reported down.",
-        "Job is up again after 1 min.",
+        "Job is not responding again. We are investigating.",
+        "Job is responding again after 1 min.",
       ],
     ]);
   });
@@ -244,7 +260,7 @@ describe("what people do to it", () => {
     await engine.runOnce();
     await goes("up");
     expect(await incidents()).toMatchObject([{ status: "resolved" }]);
-    expect(await messages()).toEqual([["Reported down.", "Job is up again."]]);
+    expect(await messages()).toEqual([[began, "Job is responding again."]]);
   });
 
   test("edits that race with the monitor's own all survive, and no second incident comes of it", async () => {
@@ -340,7 +356,7 @@ describe("a monitor that is deleted", () => {
     expect((await made.messages()).map((timeline) => timeline.at(-1))).toEqual([
       "Job is no longer monitored.",
       "Other is no longer monitored.",
-      "Reported down.",
+      "Kept is not responding. We are investigating.",
     ]);
     expect(await states()).toEqual(["resolved", "resolved", "investigating"]);
   });

@@ -85,7 +85,7 @@ describe("who is told of what", () => {
     await made.shown.report();
     await made.restart();
     const { text } = await made.read("/status/ours");
-    expect(text).toContain("Shop is up again");
+    expect(text).toContain("Shop is responding again");
     expect(text).not.toContain("Shown");
   });
 

@@ -184,6 +184,8 @@ async function fullHouse(site: { at(path?: string): string }) {
     monitorIds: [elsewhere.id, listedJob.id],
   });
   await make(theirs.api, "incidents", { title: "Their incident", message: "Their message" });
+  for (const { id } of (await api("GET", "/api/v1/incidents")).json.data)
+    await make(api, `incidents/${id}/notes`, { message: canary("note") });
   await restart();
   const tokens = [inGroup, listedJob, elsewhere].map(({ path }) => path.split("/").pop() ?? "");
   const keys = [made.ours.writeKey.key, made.theirs.writeKey.key];
@@ -248,7 +250,7 @@ test("nothing private is told at any public path, nor anything of another organi
   const all = [...ours.values(), ...atHost.values()].map(({ text }) => text).join("\n");
   for (const words of ["job", "list", "web", "second", "group", "section", "part", "incident"])
     expect(all).toContain(`Public ${words}`);
-  for (const words of ["Public web is down", "Public job is up again", "Public message"])
+  for (const words of ["Public web is down", "Public job is responding again", "Public message"])
     expect(all).toContain(words);
   expect(badges.map((path) => ours.get(path)?.status)).toEqual(Array(badges.length).fill(200));
   const incidents = [...ours.keys()].filter((path) => path.startsWith("/status/ours/incidents/"));

@@ -70,21 +70,23 @@ async function publicWords(made: Publisher, incidentId: string) {
   };
 }
 
+const began = "Web shop is not responding. We are investigating.";
+
 describe("what a monitor did", () => {
   test("is told outside under its public name, without the reason; inside with both", async () => {
     await using made = await story();
     await made.send();
     const { titles, messages } = await publicWords(made, made.incidentId);
     for (const title of Object.values(titles)) expect(title).toEndWith("Web shop is down");
-    for (const message of Object.values(messages))
-      expect(message).toEndWith("An automatic check found that Web shop is down.");
-    expect(made.mails[0]?.text).toContain("An automatic check found that Web shop is down.");
-    expect(made.receiver.heard()).toEqual(["An automatic check found that Web shop is down."]);
+    for (const message of Object.values(messages)) expect(message).toEndWith(began);
+    expect(made.mails[0]?.text).toContain(began);
+    expect(made.receiver.heard()).toEqual([began]);
     const { json } = await made.api("GET", `/api/v1/incidents/${made.incidentId}`);
     expect([json.data.title, json.data.updates[0].message]).toEqual([
       "db-7.internal is down",
-      "Reported down.",
+      "db-7.internal is not responding. We are investigating.",
     ]);
+    expect(json.data.notes).toMatchObject([{ message: "Reported down." }]);
     expect(JSON.stringify(json.data)).not.toContain("automatic");
   });
 
@@ -101,10 +103,7 @@ describe("what a monitor did", () => {
     await using made = await story();
     const html = await made.preview({ message: "We look." });
     expect(wordsOf(html, ".inc h2 a")).toEqual(["Web shop is down"]);
-    expect(wordsOf(html, ".inc li p")).toEqual([
-      "We look.",
-      "An automatic check found that Web shop is down.",
-    ]);
+    expect(wordsOf(html, ".inc li p")).toEqual(["We look.", began]);
   });
 });
 
@@ -124,7 +123,7 @@ describe("what people write", () => {
     await made.shop.report();
     const after = await publicWords(made, made.incidentId);
     expect(after.titles.json).toBe(title);
-    expect(after.messages.json).toStartWith("Web shop is up again");
+    expect(after.messages.json).toStartWith("Web shop is responding again");
   });
 
   test("is told verbatim, whatever it is, on the page, in feeds, JSON and webhooks, and in mails", async () => {
@@ -165,7 +164,7 @@ describe("what people write", () => {
   });
 });
 
-test("no name, target or reason of a monitor is told outside, whatever its type does", async () => {
+test("no name, target or reason of a monitor is told outside, whatever its type does, nor any note", async () => {
   await using made = await publisher();
   await using hook = await made.hook();
   await made.mailbox();
@@ -200,6 +199,10 @@ test("no name, target or reason of a monitor is told outside, whatever its type 
         }),
       );
     }
+    for (const { id } of (await made.api("GET", "/api/v1/incidents?open=true")).json.data) {
+      const body = { message: "CANARY-note" };
+      expect((await made.api("POST", `/api/v1/incidents/${id}/notes`, { body })).status).toBe(201);
+    }
     await made.send();
     await made.restart();
     const ids = (await made.api("GET", "/api/v1/incidents")).json.data.map(({ id }: any) => id);
@@ -211,10 +214,13 @@ test("no name, target or reason of a monitor is told outside, whatever its type 
   expect(hook.asked).toHaveLength(steps.length * kinds.length);
   expect(made.mails).toHaveLength(steps.length * kinds.length);
   for (const text of told) expect(text.match(/.{0,60}CANARY.{0,60}/)?.[0]).toBeUndefined();
-  for (const words of ["is down again.", "but is degraded.", "is up again after 1 min."])
-    expect(told.some((text) => text.includes(`Public 0 ${words}`) || text.includes(words))).toBe(
-      true,
-    );
+  for (const words of [
+    "is not responding. We are investigating.",
+    "is not responding again. We are investigating.",
+    "is responding again, but not as well as usual.",
+    "is responding again after 1 min.",
+  ])
+    expect(told.some((text) => text.includes(`Public 0 ${words}`))).toBe(true);
   const inside = JSON.stringify(
     (await made.api("GET", `/api/v1/incidents?per_page=100`)).json.data,
   );

@@ -40,6 +40,7 @@ export const nouns: Record<string, { create: Record<string, unknown>; patch: obj
 /** What makes a record within another one. */
 const children: Record<string, object> = {
   subscribers: { type: "webhook", url: "https://hooks.team.example/status" },
+  notes: { message: "The key is cached." },
 };
 
 /** The resource that a path of the API or of the admin page is about. */
@@ -48,7 +49,7 @@ export const nounOf = (path: string) =>
 
 /** The path with these ids in it. */
 export const placed = (path: string, id: string, childId = unknownId) =>
-  path.replace(":id", id).replace(":subscriberId", childId);
+  path.replace(":id", id).replace(/:\w+Id/, childId);
 
 /** Makes a record of this resource and returns its id. */
 export async function made(api: Client, noun: string, fields: object = {}): Promise<string> {

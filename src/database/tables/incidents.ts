@@ -79,6 +79,28 @@ export const incidentUpdates = sqliteTable(
   ],
 );
 
+/**
+ * What an incident is told among those who may read it, and nobody else: a table of its own, which nothing
+ * that is public reads.
+ */
+export const incidentNotes = sqliteTable(
+  "incident_notes",
+  {
+    organizationId: text("organization_id").notNull(),
+    incidentId: text("incident_id").notNull(),
+    id: text("id").notNull(),
+    message: text("message").notNull(),
+    createdAt: text("created_at").notNull(),
+    authorType: text("author_type").notNull(),
+    authorId: text("author_id"),
+    authorName: text("author_name").notNull(),
+  },
+  (t) => [
+    primaryKey({ columns: [t.organizationId, t.incidentId, t.id] }),
+    reference([t.organizationId, t.incidentId], incidents).onDelete("cascade"),
+  ],
+);
+
 /** How many incidents stand in each state, kept by triggers: a list's total never counts rows. */
 export const incidentCounts = sqliteTable(
   "incident_counts",

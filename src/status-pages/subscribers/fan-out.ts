@@ -240,7 +240,7 @@ async function removalOf(
       ...told,
       status: "resolved",
       resolvedAt: at,
-      message: updateInWords({ kind: "removed" }, told.monitor ?? "A service", null),
+      message: updateInWords({ kind: "removed" }, told.monitor ?? "A service"),
     },
   };
 }

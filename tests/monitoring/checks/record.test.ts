@@ -48,6 +48,8 @@ async function timelines({ api }: Pick<Watch, "api">) {
   return Promise.all(all);
 }
 
+const began = "Job is not responding. We are investigating.";
+
 describe("one write", () => {
   test("may hold several changes of one monitor: each opens and resolves what it should", async () => {
     const made = await recording();
@@ -58,9 +60,9 @@ describe("one write", () => {
     await Promise.all(stored);
     expect(await types(made)).toEqual(["up", "down", "up", "down", "up", "down"]);
     expect(await timelines(made)).toEqual([
-      ["investigating", "It is down."],
-      ["resolved", "It is down.", "Job is up again after 1 s."],
-      ["resolved", "It is down.", "Job is up again after 2 s."],
+      ["investigating", began],
+      ["resolved", began, "Job is responding again after 1 s."],
+      ["resolved", began, "Job is responding again after 2 s."],
     ]);
     expect(await made.beatsOf(made.id)).toHaveLength(story.length);
     expect(await made.monitorOf(made.id)).toMatchObject({ status: "down", uptime24h: 0.5 });
@@ -125,8 +127,8 @@ describe("a database that can't be written", () => {
     await Promise.all([results.flush(), last]);
     expect(await types(made)).toEqual(["down", "up", "down", "up"]);
     expect(await timelines(made)).toEqual([
-      ["resolved", "Reported down.", "Job is up again after 1 s."],
-      ["resolved", "Reported down.", "Job is up again after 1 s."],
+      ["resolved", began, "Job is responding again after 1 s."],
+      ["resolved", began, "Job is responding again after 1 s."],
     ]);
     expect(await made.beatsOf(made.id)).toHaveLength(4);
     expect(await made.monitorOf(made.id)).toMatchObject({ status: "up", uptime24h: 0.5 });
@@ -151,8 +153,8 @@ describe("a database that can't be written", () => {
     await Promise.all([results.flush(), last]);
     expect(await types(made)).toEqual(["up", "down", "up", "down"]);
     expect(await timelines(made)).toEqual([
-      ["investigating", "Reported down."],
-      ["resolved", "Reported down.", "Job is up again after 2 s."],
+      ["investigating", began],
+      ["resolved", began, "Job is responding again after 2 s."],
     ]);
     expect(await made.beatsOf(made.id)).toHaveLength(5);
     const [sums] = database

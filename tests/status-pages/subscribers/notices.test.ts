@@ -121,7 +121,7 @@ describe.concurrent("of an incident subscribers are told", () => {
       "Investigating: Checkout is down – Acme status",
       "Resolved: Checkout is down – Acme status",
     ]);
-    expect(hook.received()[1]?.data.message).toStartWith("Checkout is up again");
+    expect(hook.received()[1]?.data.message).toStartWith("Checkout is responding again");
     expect(JSON.stringify([made.mails, hook.asked])).not.toMatch(/db-7\.internal|CANARY/);
   });
 

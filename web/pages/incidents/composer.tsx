@@ -8,14 +8,53 @@ import { FormFrame, useForm } from "../../components/form.tsx";
 import { changeIncident } from "./actions.ts";
 import { useAudience } from "./data.ts";
 import { capitalized } from "./labels.tsx";
+import { NoteForm } from "./note-form.tsx";
 import { PreviewDialog } from "./preview-dialog.tsx";
 import { RecipientsLine } from "./recipients-line.tsx";
 import { TemplatesMenu } from "./templates.tsx";
 
 type Values = { status: IncidentStatus; message: string };
 
+/** What is being written: for everybody, or for the inside alone. */
+export type Writing = "update" | "note";
+
+/** What is typed into one of them stays there while the other is open. */
+export function Composer({
+  incident,
+  box,
+  writing,
+  onWriting,
+}: {
+  incident: Incident;
+  box: Ref<HTMLTextAreaElement>;
+  writing: Writing;
+  onWriting: (writing: Writing) => void;
+}) {
+  return (
+    <section className="panel composer" aria-label="Post an update">
+      <SegmentedControl
+        className="composer-kind"
+        size="xs"
+        aria-label="What to write"
+        value={writing}
+        onChange={(next) => onWriting(next as Writing)}
+        data={[
+          { value: "update", label: incident.public ? "Public update" : "Update" },
+          { value: "note", label: "Internal note" },
+        ]}
+      />
+      <div hidden={writing !== "update"}>
+        <UpdateForm incident={incident} box={box} />
+      </div>
+      <div hidden={writing !== "note"}>
+        <NoteForm incident={incident} />
+      </div>
+    </section>
+  );
+}
+
 /** Status and message in one: what is posted here goes to the timeline, the public page and whoever listens. */
-export function Composer({ incident, box }: { incident: Incident; box: Ref<HTMLTextAreaElement> }) {
+function UpdateForm({ incident, box }: { incident: Incident; box: Ref<HTMLTextAreaElement> }) {
   const { id, status: now } = incident;
   const { data: audience } = useAudience({ incidentId: id });
   const [previewing, setPreviewing] = useState(false);
@@ -46,7 +85,7 @@ export function Composer({ incident, box }: { incident: Incident; box: Ref<HTMLT
         ? "Reopen"
         : "Post update";
   return (
-    <section className="panel composer" aria-label="Post an update">
+    <>
       <FormFrame
         form={form}
         submit={verb}
@@ -113,6 +152,6 @@ export function Composer({ incident, box }: { incident: Incident; box: Ref<HTMLT
           onClose={() => setPreviewing(false)}
         />
       )}
-    </section>
+    </>
   );
 }

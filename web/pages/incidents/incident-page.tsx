@@ -1,7 +1,7 @@
 import { Button } from "@mantine/core";
 import { useNavigate, useParams } from "@tanstack/react-router";
 import { useRef, useState } from "react";
-import type { IncidentTraces } from "../../../src/dashboard/incident-schema.ts";
+import { flushSync } from "react-dom";
 import type { Incident as IncidentRecord } from "../../../src/incidents/schema.ts";
 import { v1 } from "../../data/client.ts";
 import { useOverview } from "../../data/overview.ts";
@@ -11,12 +11,13 @@ import { Loaded, PageHeader } from "../../components/page.tsx";
 import { useShortcuts } from "../../components/shortcuts.ts";
 import { Time } from "../../components/time.tsx";
 import { deleteIncident, setStatus } from "./actions.ts";
-import { Composer } from "./composer.tsx";
-import { useAudience, useIncident, useTraces } from "./data.ts";
+import { Composer, type Writing } from "./composer.tsx";
+import { useAudience, useIncident } from "./data.ts";
 import { EditDialog } from "./edit-dialog.tsx";
 import { Facts } from "./facts.tsx";
-import { SeverityPill, StatusPill, capitalized, namesInWords } from "./labels.tsx";
+import { SeverityPill, StatusPill, namesInWords } from "./labels.tsx";
 import { PreviewDialog } from "./preview-dialog.tsx";
+import { Timeline } from "./timeline.tsx";
 
 export default function IncidentPage() {
   const { id = "" } = useParams({ strict: false });
@@ -32,10 +33,15 @@ type Dialog = "edit" | "preview" | null;
 function Incident({ incident }: { incident: IncidentRecord }) {
   const { mayWrite } = useSignedIn();
   const [dialog, setDialog] = useState<Dialog>(null);
+  const [writing, setWriting] = useState<Writing>("update");
   const message = useRef<HTMLTextAreaElement>(null);
+  const write = () => {
+    flushSync(() => setWriting("update"));
+    message.current?.focus();
+  };
   useShortcuts({
     v: () => setDialog("preview"),
-    ...(mayWrite && { u: () => message.current?.focus(), e: () => setDialog("edit") }),
+    ...(mayWrite && { u: write, e: () => setDialog("edit") }),
   });
   const close = () => setDialog(null);
   return (
@@ -48,7 +54,9 @@ function Incident({ incident }: { incident: IncidentRecord }) {
         <Actions incident={incident} onDialog={setDialog} />
       </PageHeader>
       <div className={mayWrite ? "incident-columns" : "incident-columns incident-read"}>
-        {mayWrite && <Composer incident={incident} box={message} />}
+        {mayWrite && (
+          <Composer incident={incident} box={message} writing={writing} onWriting={setWriting} />
+        )}
         <Facts incident={incident} />
       </div>
       <Timeline incident={incident} />
@@ -136,36 +144,5 @@ function Actions({
         </Button>
       )}
     </>
-  );
-}
-
-type Author = IncidentTraces["authors"][number];
-
-/** What was posted, newest first, and by whom. */
-function Timeline({ incident }: { incident: IncidentRecord }) {
-  const { data } = useTraces(incident.id);
-  const { person } = useSignedIn();
-  const authors = new Map(data?.authors.map((author) => [author.updateId, author]));
-  const nameOf = (author: Author | undefined) =>
-    author === undefined
-      ? ""
-      : author.type === "monitor"
-        ? " · Signalbox"
-        : ` · ${author.id === person.id ? "you" : author.name}`;
-  return (
-    <section className="panel" aria-label="Activity">
-      <ol className="timeline">
-        {incident.updates.toReversed().map(({ id, status, message, createdAt }) => (
-          <li key={id}>
-            <b>{capitalized(status)}</b>
-            <p dir="auto">{message}</p>
-            <span className="timeline-by">
-              <Time at={createdAt} as="short" />
-              {nameOf(authors.get(id))}
-            </span>
-          </li>
-        ))}
-      </ol>
-    </section>
   );
 }

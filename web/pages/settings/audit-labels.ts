@@ -16,6 +16,8 @@ const phrases = {
   "incident.updated": "posted an update on #",
   "incident.corrected": "corrected the incident #",
   "incident.reopened": "reopened the incident #",
+  "incident.noted": "added an internal note to #",
+  "incident.note-deleted": "deleted an internal note of #",
   "person.signed-in": "signed in",
   "person.signed-out": "signed out",
   "person.session-ended": "signed out another browser",

@@ -1,0 +1,12 @@
+CREATE TABLE `incident_notes` (
+	`organization_id` text NOT NULL,
+	`incident_id` text NOT NULL,
+	`id` text NOT NULL,
+	`message` text NOT NULL,
+	`created_at` text NOT NULL,
+	`author_type` text NOT NULL,
+	`author_id` text,
+	`author_name` text NOT NULL,
+	PRIMARY KEY(`organization_id`, `incident_id`, `id`),
+	FOREIGN KEY (`organization_id`,`incident_id`) REFERENCES `incidents`(`organization_id`,`id`) ON UPDATE no action ON DELETE cascade
+) STRICT;

@@ -1,0 +1,66 @@
+import { expect, test } from "bun:test";
+import { testAppliance, unknownId } from "../support/appliance.ts";
+
+async function opened() {
+  const made = await testAppliance();
+  const { api } = made.ours;
+  const { json } = await api("POST", "/api/v1/incidents", { body: { title: "Slow" } });
+  const path = `/api/v1/incidents/${json.data.id}`;
+  return {
+    ...made,
+    api,
+    path,
+    note: (message: string) => api("POST", `${path}/notes`, { body: { message } }),
+    read: async () => (await api("GET", path)).json.data,
+  };
+}
+
+test("a note stands beside the timeline, with who wrote it and when", async () => {
+  const { note, read, api, path, ours, time, database } = await opened();
+  const before = await read();
+  time.now += 60_000;
+  const { status, json, headers } = await note("Restart <b>worker 3</b>.\n");
+  expect([status, headers.get("location")]).toEqual([201, null]);
+  const author = { type: "api-key", id: ours.writeKey.id, name: ours.writeKey.name };
+  expect(json.data).toEqual({
+    id: expect.any(String),
+    message: "Restart <b>worker 3</b>.\n",
+    createdAt: new Date(time.now).toISOString(),
+    author,
+  });
+  const second = (await note("Done.")).json.data;
+  // Nothing else of it changes, so nothing that is public can tell of a note.
+  expect(await read()).toEqual({ ...before, notes: [json.data, second] });
+  expect((await api("GET", "/api/v1/incidents")).json.data[0]).not.toHaveProperty("notes");
+  expect(await (await api("DELETE", `${path}/notes/${second.id}`)).json).toEqual({
+    data: { deleted: true },
+  });
+  expect((await read()).notes).toEqual([json.data]);
+  const steps = ["incident.noted", "incident.noted", "incident.note-deleted"];
+  for (const table of ["audit_entries WHERE action", "events WHERE type"])
+    expect(
+      database
+        .query(`SELECT ${table.split(" ").at(-1)} FROM ${table} LIKE 'incident.note%' ORDER BY seq`)
+        .values()
+        .flat(),
+    ).toEqual(steps);
+  await api("DELETE", path);
+  expect(database.query("SELECT count(*) FROM incident_notes").values()).toEqual([[0]]);
+});
+
+test("a note is this incident's alone, needs words, and a key that may write", async () => {
+  const { note, api, path, ours } = await opened();
+  const { id } = (await note("Ours.")).json.data;
+  const { json } = await api("POST", "/api/v1/incidents", { body: { title: "Else" } });
+  const elsewhere = `/api/v1/incidents/${json.data.id}/notes`;
+  const answers = [
+    [404, await api("DELETE", `${elsewhere}/${id}`)],
+    [404, await api("DELETE", `${path}/notes/${unknownId}`)],
+    [404, await api("POST", `/api/v1/incidents/${unknownId}/notes`, { body: { message: "x" } })],
+    [422, await note(" ")],
+    [422, await note("x".repeat(5001))],
+    [403, await ours.reader("POST", `${path}/notes`, { body: { message: "x" } })],
+  ] as const;
+  for (const [status, answer] of answers) expect(answer.status).toBe(status);
+  expect((await api("GET", path)).json.data.notes).toHaveLength(1);
+});

@@ -1,0 +1,43 @@
+import { Textarea } from "@mantine/core";
+import type { Incident } from "../../../src/incidents/schema.ts";
+import { dataOf, v1 } from "../../data/client.ts";
+import { recordKey } from "../../data/keys.ts";
+import { queryClient } from "../../data/query.ts";
+import { FormFrame, useForm } from "../../components/form.tsx";
+
+/** For those who may sign in, and nobody else. */
+export function NoteForm({ incident: { id } }: { incident: Incident }) {
+  const form = useForm<{ message: string }>(
+    { message: "" },
+    async (body) => {
+      const note = await dataOf(v1.incidents({ id }).notes.post(body));
+      queryClient.setQueryData<Incident>(
+        recordKey("incident", id),
+        (now) => now && { ...now, notes: [...now.notes.filter((one) => one.id !== note.id), note] },
+      );
+      form.replace({ message: "" });
+    },
+    undefined,
+    { key: `note ${id}` },
+  );
+  return (
+    <FormFrame
+      form={form}
+      submit="Add note"
+      disabled={form.values.message.trim() === ""}
+      extra={<span className="audience">Never public · nobody is notified</span>}
+    >
+      <Textarea
+        aria-label="Note"
+        placeholder="What only your team should know"
+        autosize
+        minRows={3}
+        maxRows={14}
+        {...form.input("message")}
+        onKeyDown={(event) => {
+          if (event.key === "Enter" && (event.metaKey || event.ctrlKey)) void form.submit(event);
+        }}
+      />
+    </FormFrame>
+  );
+}
