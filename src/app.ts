@@ -74,6 +74,8 @@ const perMinute = {
   testAlerts: 30,
   /** Previews of status pages of one person: one for each pause in typing. */
   previews: 240,
+  /** Checks of host names of one organization. */
+  hostChecks: 30,
   /** Incidents, months, badges and sign-up forms that are made for one network because none is kept. */
   makings: 600,
   /** Mailboxes that may be given on status pages, from one network. */
@@ -199,6 +201,8 @@ export async function startApp(
     testMailLimit: rateLimit(perMinute.testMails, clock),
     testAlertLimit: rateLimit(perMinute.testAlerts, clock),
     previewLimit: rateLimit(perMinute.previews, clock),
+    hostCheckLimit: rateLimit(perMinute.hostChecks, clock),
+    certificate: () => tls && tls.cert,
     pageQueue: fairQueue({ atOnce: 1 }),
     checkNow: engine.checkNow,
     tryCheck: engine.tryCheck,

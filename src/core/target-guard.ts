@@ -17,6 +17,9 @@ export type TargetGuard = {
 /** An address and port of ours that answers requests; `0.0.0.0` and `::` stand for every address of this machine. */
 export type Listener = { host: string; port: number };
 
+/** Why an address of ours is refused. */
+export const ownListener = "is this appliance itself";
+
 /** A place that a record names, and the field that does. */
 export type Place = { path: string; host: string; port: number | null };
 
@@ -174,7 +177,7 @@ export function targetGuard(
       const found = blocked.find(({ list }) => holds(list, forms));
       if (found !== undefined) return `is ${found.what}`;
       if (port !== null && listeners().some((listener) => reaches(listener, forms, port)))
-        return "is this appliance itself";
+        return ownListener;
       if (sharing?.isShared() === true && holds(loopback, forms)) return closedToSharers;
       return null;
     },

@@ -57,6 +57,10 @@ export type Services = {
   testAlertLimit: RateLimit;
   /** Previews of status pages a minute by person. */
   previewLimit: RateLimit;
+  /** Checks of status pages' host names a minute by organization. */
+  hostCheckLimit: RateLimit;
+  /** The certificate that this appliance itself shows, in PEM; null where it does not speak TLS. */
+  certificate: () => string | null;
   /** Where status pages are read and rendered. */
   pageQueue: FairQueue;
   /** Address under which people open this appliance, for links; without a trailing slash. */

@@ -1,18 +1,31 @@
 import { endpoint } from "../http/endpoint.ts";
 import { routesUnder } from "../http/request-context.ts";
+import { checkHost } from "./host-check-service.ts";
 import { previewInTurn, previewStatusPage } from "./preview-service.ts";
-import { StatusPagePatch, StatusPagePreview } from "./schema.ts";
+import { HostCheck, HostToCheck, StatusPagePatch, StatusPagePreview } from "./schema.ts";
 
 /** What only the admin page asks of status pages. */
-export const statusPageDashboardRoutes = routesUnder("/status-pages").post(
-  ...endpoint("/:id/preview", {
-    name: "previewStatusPage",
-    access: "write",
-    compressed: true,
-    summary: "See a status page as it would be after a change",
-    body: StatusPagePatch,
-    data: StatusPagePreview,
-    handle: ({ scope, params, body, services }) =>
-      previewInTurn(services, scope, () => previewStatusPage(scope, params.id, body)),
-  }),
-);
+export const statusPageDashboardRoutes = routesUnder("/status-pages")
+  .post(
+    ...endpoint("/:id/preview", {
+      name: "previewStatusPage",
+      access: "write",
+      compressed: true,
+      summary: "See a status page as it would be after a change",
+      body: StatusPagePatch,
+      data: StatusPagePreview,
+      handle: ({ scope, params, body, services }) =>
+        previewInTurn(services, scope, () => previewStatusPage(scope, params.id, body)),
+    }),
+  )
+  .post(
+    ...endpoint("/:id/host-check", {
+      name: "checkStatusPageHost",
+      access: "write",
+      summary: "Try one of a status page's host names, by DNS, TLS and HTTP",
+      body: HostToCheck,
+      data: HostCheck,
+      handle: ({ scope, params, body, services }) =>
+        checkHost(scope, services, params.id, body.host),
+    }),
+  );

@@ -162,6 +162,23 @@ export const StatusPagePreview = z.object({
 });
 export type StatusPagePreview = z.infer<typeof StatusPagePreview>;
 
+export const HostToCheck = z.strictObject({ host: z.string().max(253) });
+
+export const HostCheck = z.object({
+  host: z.string(),
+  address: z.string().meta({ description: "Where people open the page under this name." }),
+  record: z
+    .object({ type: z.enum(["A", "AAAA", "CNAME"]), value: z.string() })
+    .nullable()
+    .meta({
+      description: "The DNS record that the name needs where no reverse proxy stands before.",
+    }),
+  works: z.boolean(),
+  message: z.string().meta({ description: "What is missing, or that nothing is." }),
+  certificateExpiresAt: Timestamp.nullable(),
+});
+export type HostCheck = z.infer<typeof HostCheck>;
+
 export const StatusPageSection = z
   .object({
     name: z.string().nullable(),

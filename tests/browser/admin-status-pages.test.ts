@@ -69,6 +69,50 @@ describeInChromium("status pages on the admin page", (browser) => {
     await page.getByText(/^\[!\[Paying: status\]\(http/).waitFor();
   });
 
+  test("a custom host name says whether it works, and what it needs", async () => {
+    const hosts = ["status.acme.example", "new.acme.example"];
+    await world.ask("PATCH", `${path}/${id}`, { hosts });
+    await using opened = await open(`/status-pages/${id}`);
+    const { page } = opened;
+    let works = false;
+    // No test asks the name servers of the machine that it runs on.
+    await page.route("**/host-check", async (route) => {
+      const { host } = route.request().postDataJSON() as { host: string };
+      const address = `https://${host}`;
+      const isFirst = host === hosts[0];
+      await route.fulfill({
+        json: {
+          data: {
+            host,
+            address,
+            record: { type: "CNAME", value: "signalbox.acme.example" },
+            works: isFirst || works,
+            message:
+              isFirst || works
+                ? `${address} shows this page.`
+                : "There is no DNS record for this name yet.",
+            certificateExpiresAt: isFirst ? "2027-02-12T09:00:00.000Z" : null,
+          },
+        },
+      });
+    });
+    await page.getByRole("link", { name: "Addresses and badges" }).click();
+    const first = page.locator(".host-name", { hasText: "status.acme.example" });
+    await first
+      .getByText(/^https:\/\/status\.acme\.example shows this page\. The certificate/)
+      .waitFor();
+    const second = page.locator(".host-name", { hasText: "new.acme.example" });
+    await second.getByText("There is no DNS record for this name yet.").waitFor();
+    await second.getByText("new.acme.example. CNAME signalbox.acme.example").waitFor();
+    expect(await flawsOfLooks(page, "status-page-hosts")).toEqual([]);
+    works = true;
+    await second.getByRole("button", { name: "Check again" }).click();
+    await second.getByText("https://new.acme.example shows this page.").waitFor();
+    expect(await second.getByText("CNAME").count()).toBe(0);
+    expect(ownFaults(opened.faults)).toEqual([]);
+    await world.ask("PATCH", `${path}/${id}`, { hosts: [] });
+  });
+
   test("a further page begins hidden, and goes with undo", async () => {
     await using opened = await open("/status-pages");
     const { page } = opened;

@@ -194,6 +194,8 @@ export function applianceOn(
     testMailLimit: rateLimit(6, clock),
     testAlertLimit: rateLimit(30, clock),
     previewLimit: rateLimit(previewsPerMinute, clock),
+    hostCheckLimit: rateLimit(30, clock),
+    certificate: () => null,
     pageQueue: fairQueue(),
     live,
     accessTokens: accessTokens(),

@@ -197,8 +197,8 @@ const records = [
   "--caa-record=signalbox.test,0,issue,ca.test",
 ];
 
-/** A name server that knows the zone alone. */
-export async function dnsmasq() {
+/** A name server that knows the zone and these further records alone. */
+export async function dnsmasq(...more: string[]) {
   const port = freePort();
   const here = [`--port=${port}`, "--listen-address=127.0.0.1", "--bind-interfaces"];
   const alone = [
@@ -208,7 +208,7 @@ export async function dnsmasq() {
     "--no-hosts",
     "--local=/#/",
   ];
-  const args = [...here, ...alone, ...records];
+  const args = [...here, ...alone, ...records, ...more];
   const stop = await start({ program: "dnsmasq", args, folder: newFolder() }, [port]);
   return { port, [Symbol.asyncDispose]: stop };
 }

@@ -37,8 +37,9 @@ export const nouns: Record<string, { create: Record<string, unknown>; patch: obj
   },
 };
 
-/** What makes a record within another one. */
+/** What is made within a record, or asked of it. */
 const children: Record<string, object> = {
+  "host-check": { host: "status.team.example" },
   subscribers: { type: "webhook", url: "https://hooks.team.example/status" },
   notes: { message: "The key is cached." },
 };
@@ -62,7 +63,7 @@ export async function made(api: Client, noun: string, fields: object = {}): Prom
 /** A body that this route takes; undefined where it takes none. */
 export function bodyFor({ method, path, hooks }: Route): object | undefined {
   if (hooks.detail?.endpoint?.body === undefined) return undefined;
-  const child = children[path.split("/")[5] ?? ""];
+  const child = children[path.split("/").at(-1) ?? ""];
   if (child !== undefined) return child;
   return method === "PATCH" ? nouns[nounOf(path)]?.patch : nouns[nounOf(path)]?.create;
 }

@@ -14,11 +14,19 @@ export type ExchangeContext = {
   timeoutMs: number;
   /** Ends it sooner. */
   cancelled: AbortSignal;
+  /** Where the addresses are known already, each one judged. */
+  addressesOf?: OutgoingContext["addressesOf"];
 };
 
 export type Exchange = (request: HttpRequest, context: ExchangeContext) => Promise<ShortAnswer>;
 
-export type ShortAnswer = { status: number; headers: ReadonlyMap<string, string>; body: string };
+export type ShortAnswer = {
+  status: number;
+  headers: ReadonlyMap<string, string>;
+  body: string;
+  /** RFC 3339; null without TLS. */
+  certificateExpiresAt?: string | null;
+};
 
 /** One request and its answer, over after `timeoutMs` whatever the other side does. Throws TargetFailure, OwnTrouble. */
 export function exchange(request: HttpRequest, context: ExchangeContext): Promise<ShortAnswer> {
@@ -30,13 +38,19 @@ export function exchange(request: HttpRequest, context: ExchangeContext): Promis
       status: answer.status,
       headers: answer.headers,
       body: await start(answer, connection),
+      certificateExpiresAt: connection.secured?.certificateExpiresAt ?? null,
     };
   });
 }
 
 /** Runs `talk` with a context of its own, which ends with it. Throws TargetFailure, OwnTrouble. */
 export async function inTime<T>(
-  { targets, timeoutMs, cancelled }: ExchangeContext,
+  {
+    targets,
+    timeoutMs,
+    cancelled,
+    addressesOf = (host, port) => allowedAddresses(targets, host, port),
+  }: ExchangeContext,
   talk: (context: OutgoingContext) => Promise<T>,
 ): Promise<T> {
   const ending = new AbortController();
@@ -44,7 +58,7 @@ export async function inTime<T>(
     signal: ending.signal,
     step: "connecting",
     memory: uncounted,
-    addressesOf: (host, port) => allowedAddresses(targets, host, port),
+    addressesOf,
   };
   const over = Promise.withResolvers<never>();
   const timer = setTimeout(

@@ -36,7 +36,7 @@ const labels: Partial<Record<Name, FieldLabels>> = {
   historyDays: { label: "Days of history", unit: "days", hint: "1 to 365." },
   hosts: {
     label: "Host names",
-    hint: "Names at which the page is shown, such as status.acme.example. Their DNS must point here.",
+    hint: "The page's own names, such as status.acme.example. Save, then see “Addresses and badges” for what each needs.",
   },
 };
 

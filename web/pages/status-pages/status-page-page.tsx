@@ -17,6 +17,7 @@ import { Loaded, PageHeader, Panel } from "../../components/page.tsx";
 import { deleteWithUndo } from "../../components/toasts.tsx";
 import { Addresses, Badges } from "./addresses.tsx";
 import { addressOf, shortly, visibilities } from "./labels.tsx";
+import { HostNames } from "./host-names.tsx";
 import { PageEditor } from "./page-editor.tsx";
 import { shownOn } from "./shown.ts";
 import { Subscribers } from "./subscribers.tsx";
@@ -51,6 +52,7 @@ function Page({ page }: { page: StatusPage }) {
       {tab === "subscribers" && <Subscribers page={page} mayWrite={mayWrite} />}
       {tab === "addresses" && (
         <>
+          {mayWrite && <HostNames page={page} />}
           <Addresses page={page} />
           <Badges page={page} />
         </>

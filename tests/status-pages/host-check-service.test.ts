@@ -1,0 +1,173 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { targetGuard } from "../../src/core/target-guard.ts";
+import { recordFor, tryHost } from "../../src/status-pages/host-check-service.ts";
+import { unknownId } from "../support/appliance.ts";
+import { selfSigned } from "../support/certificates.ts";
+import { dashboard } from "../support/dashboard.ts";
+import { dnsmasq, have, silentNameServer } from "../support/real-targets.ts";
+import { secureListener } from "../support/secure-listener.ts";
+import { answer, hang, target } from "../support/target.ts";
+import { member } from "../support/visiting.ts";
+
+const host = "status.acme.example";
+const page = { slug: "acme", visibility: "public" } as const;
+const figures = JSON.stringify({ page: { slug: "acme", title: "Acme" } });
+const csp = { "content-security-policy": "default-src 'none'; frame-ancestors 'self'" };
+
+const guard = (...ports: number[]) =>
+  targetGuard(() => ports.map((port) => ({ host: "127.0.0.1", port })));
+
+describe.if(have("dnsmasq"))("a host name of a status page", () => {
+  let dns: Awaited<ReturnType<typeof dnsmasq>>;
+  beforeAll(async () => {
+    dns = await dnsmasq(
+      `--host-record=${host},127.0.0.1`,
+      "--host-record=cloud.acme.example,169.254.169.254",
+    );
+  });
+  afterAll(() => dns[Symbol.asyncDispose]());
+
+  const tried = (
+    origin: string,
+    {
+      name = host,
+      targets = guard(),
+      certificate = null as string | null,
+      nameServers = [`127.0.0.1:${dns.port}`],
+      of = page as Parameters<typeof tryHost>[0],
+    } = {},
+  ) => tryHost(of, name, { targets, origin, certificate, nameServers });
+
+  test("that shows the page works", async () => {
+    await using server = await target(answer(200, figures));
+    expect(await tried(`http://10.1.2.3:${server.port}`)).toEqual({
+      host,
+      address: `http://${host}:${server.port}`,
+      record: { type: "A", value: "10.1.2.3" },
+      works: true,
+      message: `http://${host}:${server.port} shows this page.`,
+      certificateExpiresAt: null,
+    });
+    expect(server.asked.map(({ path, headers }) => [path, headers.host])).toEqual([
+      ["/status.json", `${host}:${server.port}`],
+    ]);
+  });
+
+  test("of a page that asks for a password, or is hidden, works where that is what answers", async () => {
+    for (const [visibility, status] of [
+      ["password", 403],
+      ["hidden", 404],
+    ] as const) {
+      const of = { ...page, visibility };
+      await using ours = await target(answer(status, "", csp));
+      expect((await tried(`http://box.example:${ours.port}`, { of })).works).toBe(true);
+      await using other = await target(answer(status));
+      expect((await tried(`http://box.example:${other.port}`, { of })).works).toBe(false);
+    }
+  });
+
+  test("says what is missing", async () => {
+    await using other = await target(answer(200, "Welcome to nginx!"));
+    await using second = await target(answer(200, figures.replace("acme", "acme-2")));
+    await using gone = await target();
+    const refused = gone.port;
+    await gone[Symbol.asyncDispose]();
+    const elsewhere = "shows something else: the DNS record or the reverse proxy leads elsewhere.";
+    const at = (port: number) => `http://${host}:${port}`;
+    const cases: [origin: string, name: string, message: string][] = [
+      ["https://box.example", "nobody.acme.example", "There is no DNS record for this name yet."],
+      [at(other.port), host, `${at(other.port)} ${elsewhere}`],
+      [at(second.port), host, `${at(second.port)} ${elsewhere}`],
+      [at(refused), host, `${at(refused)} does not work yet: the connection was refused.`],
+      [
+        "http://box.example",
+        "cloud.acme.example",
+        "The name leads to an address that is a link-local address, where cloud machines keep their credentials.",
+      ],
+    ];
+    for (const [origin, name, message] of cases)
+      expect(await tried(origin, { name })).toMatchObject({ works: false, message });
+  });
+
+  test("needs a certificate that can be trusted and names it", async () => {
+    await using server = await secureListener("wrongName");
+    const { works, message } = await tried(`https://box.example:${server.port}`);
+    expect(works).toBe(false);
+    expect(message).toStartWith(
+      `https://${host}:${server.port} does not work yet: the certificate`,
+    );
+  });
+
+  test("that leads to this appliance is not connected to: its own certificate is looked at", async () => {
+    await using server = await target(answer(200, figures));
+    const targets = guard(server.port);
+    const folder = mkdtempSync(join(tmpdir(), "signalbox-test-"));
+    const pem = (name: string) =>
+      readFileSync(selfSigned(folder, name, `DNS:${name}`).cert, "utf8");
+    const [named, another] = [pem("status.acme.example"), pem("other.example")];
+    rmSync(folder, { recursive: true });
+    const said = async (scheme: string, certificate: string | null) => {
+      const origin = `${scheme}://box.example:${server.port}`;
+      const { works, message } = await tried(origin, { targets, certificate });
+      return [works, message];
+    };
+    const here = "The name leads to this appliance";
+    expect(await said("http", null)).toEqual([true, `${here}.`]);
+    expect(await said("https", named)).toEqual([
+      true,
+      `${here}, and its certificate is for this name.`,
+    ]);
+    expect(await said("https", another)).toEqual([
+      false,
+      `${here}, but its certificate is for another name.`,
+    ]);
+    expect(await said("https", null)).toEqual([
+      false,
+      `${here}, which does not speak TLS by itself.`,
+    ]);
+    expect(server.asked).toEqual([]);
+  });
+
+  test("takes its time from nobody: silent name servers and servers are given up", async () => {
+    await using silent = await silentNameServer();
+    await using server = await target(hang);
+    const nameServers = [`127.0.0.1:${silent.port}`];
+    const [unnamed, unanswered] = await Promise.all([
+      tried("http://box.example", { nameServers }),
+      tried(`http://box.example:${server.port}`),
+    ]);
+    expect(unnamed).toMatchObject({
+      works: false,
+      message: `http://${host} does not work yet: the name servers of this machine don't answer.`,
+    });
+    expect(unanswered.message).toContain("timed out");
+  });
+});
+
+test("the record that a name needs leads where people open the appliance", () => {
+  expect(recordFor("https://signalbox.acme.example:8443")).toEqual({
+    type: "CNAME",
+    value: "signalbox.acme.example",
+  });
+  expect(recordFor("http://192.168.1.5:3210")).toEqual({ type: "A", value: "192.168.1.5" });
+  expect(recordFor("http://[2001:db8::1]")).toEqual({ type: "AAAA", value: "2001:db8::1" });
+  expect(recordFor("http://localhost:3210")).toBeNull();
+});
+
+test("only names of the page are tried, and so many a minute", async () => {
+  const made = await dashboard();
+  const { page: browser } = await member(made, "member");
+  const [{ id }] = (await made.api("GET", "/api/v1/status-pages")).json.data;
+  const check = (body: object, of = id) =>
+    browser("POST", `/dashboard/status-pages/${of}/host-check`, { body });
+  const refused = await check({ host: "elsewhere.example" });
+  expect([refused.status, refused.json.error.details[0].path]).toEqual([422, "host"]);
+  expect((await check({ host: "elsewhere.example" }, unknownId)).status).toBe(404);
+  await made.api("PATCH", `/api/v1/status-pages/${id}`, { body: { hosts: ["status.invalid"] } });
+  made.appliance.hostCheckLimit = { take: () => 7, refund: () => {} };
+  const limited = await check({ host: "status.invalid" });
+  expect([limited.status, limited.headers.get("retry-after")]).toEqual([429, "7"]);
+});

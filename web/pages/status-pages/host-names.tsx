@@ -1,0 +1,76 @@
+import { useQuery } from "@tanstack/react-query";
+import { dashboard } from "../../data/client.ts";
+import { recordKey } from "../../data/keys.ts";
+import { dataQuery } from "../../data/query.ts";
+import type { StatusPage } from "../../data/status-pages.ts";
+import { BusyButton } from "../../components/busy-button.tsx";
+import { CopyLine } from "../../components/copy.tsx";
+import { Panel } from "../../components/page.tsx";
+import { StateIcon } from "../../components/state-icon.tsx";
+import { Time } from "../../components/time.tsx";
+
+/** The page's own names, whether each works now, and what it needs. */
+export function HostNames({ page: { id, hosts } }: { page: StatusPage }) {
+  return (
+    <Panel title="Custom host names">
+      {hosts.length === 0 && (
+        <p className="quiet panel-none">
+          The page can have a name of its own, such as status.acme.example: add it to “Host names”
+          of the page, and its DNS record and certificate are checked here.
+        </p>
+      )}
+      {hosts.map((host) => (
+        <HostName key={host} pageId={id} host={host} />
+      ))}
+    </Panel>
+  );
+}
+
+function HostName({ pageId, host }: { pageId: string; host: string }) {
+  const { data, error, isFetching, refetch } = useQuery({
+    ...dataQuery([...recordKey("status-page", pageId), "host-check", host], (options) =>
+      dashboard["status-pages"]({ id: pageId })["host-check"].post({ host }, options),
+    ),
+    staleTime: Infinity,
+    refetchOnWindowFocus: false,
+    retry: false,
+  });
+  const state = data === undefined ? "pending" : data.works ? "up" : "down";
+  return (
+    <section className="host-name">
+      <StateIcon state={state} />
+      <div>
+        <h3>{host}</h3>
+        <p className="quiet" role="status">
+          {data?.message ?? error?.message ?? "Checking DNS and TLS…"}
+          {data?.certificateExpiresAt && (
+            <>
+              {" "}
+              The certificate is valid until <Time at={data.certificateExpiresAt} as="short" />.
+            </>
+          )}
+        </p>
+      </div>
+      <BusyButton size="xs" loading={isFetching} onClick={() => void refetch()}>
+        Check again
+      </BusyButton>
+      {data?.works === false && (
+        <ol>
+          {data.record !== null && (
+            <li>
+              Create this DNS record, or one that leads to your reverse proxy:
+              <CopyLine
+                label={`${data.record.type} record`}
+                text={`${host}. ${data.record.type} ${data.record.value}`}
+              />
+            </li>
+          )}
+          <li>
+            If a reverse proxy serves TLS, add the name and a certificate for it there; it passes
+            the name on in the Host header.
+          </li>
+        </ol>
+      )}
+    </section>
+  );
+}
