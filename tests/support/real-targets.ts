@@ -14,6 +14,10 @@ export const packages = {
   haproxy: "haproxy",
   dnsmasq: "dnsmasq",
   "redis-server": "redis-server",
+  postgres: "postgresql",
+  initdb: "postgresql",
+  mariadbd: "mariadb-server",
+  "mariadb-install-db": "mariadb-server",
   ping: "iputils-ping",
   openssl: "openssl",
   ip: "iproute2",
@@ -38,7 +42,13 @@ export const programs = Object.keys(packages) as Program[];
 
 // Debian keeps servers where a user's PATH does not lead.
 const pathOf = (program: Program) =>
-  Bun.which(program, { PATH: `${process.env["PATH"] ?? ""}:/usr/sbin:/sbin` });
+  Bun.which(program, { PATH: `${process.env["PATH"] ?? ""}:/usr/sbin:/sbin:${postgresFolder()}` });
+
+/** Debian keeps a folder of each version. */
+const postgresFolder = () =>
+  [...new Bun.Glob("/usr/lib/postgresql/*/bin/initdb").scanSync("/")]
+    .at(-1)
+    ?.replace("initdb", "") ?? "";
 
 /** Whether all of these programs are on this machine. */
 export const have = (...needed: Program[]): boolean =>
@@ -61,15 +71,26 @@ export function testWith(
   else test(name, run);
 }
 
-type Command = { program: Program; args: readonly string[]; folder: string };
+type Command = {
+  program: Program;
+  args: readonly string[];
+  folder: string;
+  /** What runs it as another user. */
+  as?: readonly string[];
+  /** What it says once it does more than take connections. */
+  isReady?: string;
+};
 
 export const newFolder = () => mkdtempSync(join(tmpdir(), "signalbox-target-"));
 
 /** Starts a program in its own folder and waits until all its ports take connections. */
-export async function start({ program, args, folder }: Command, ports: readonly number[]) {
+export async function start(
+  { program, args, folder, as = [], isReady = "" }: Command,
+  ports: readonly number[],
+) {
   const log = join(folder, "output.log");
   const output = openSync(log, "a");
-  const command = [pathOf(program) ?? program, ...args];
+  const command = [...as, pathOf(program) ?? program, ...args];
   // Some keep files of their own where they take their user to be at home.
   const env = { ...process.env, HOME: folder, XDG_CONFIG_HOME: folder };
   const child = Bun.spawn(command, { cwd: folder, env, stdio: ["ignore", output, output] });
@@ -89,7 +110,7 @@ export async function start({ program, args, folder }: Command, ports: readonly 
     );
   try {
     for (const port of ports)
-      while (!(await isAnswering(port))) {
+      while (!((await isAnswering(port)) && readFileSync(log, "utf8").includes(isReady))) {
         const ended = child.exitCode ?? child.signalCode;
         if (ended !== null)
           throw new Error(`${program} ended with ${ended}: ${readFileSync(log, "utf8")}`);
@@ -219,9 +240,9 @@ export async function silentNameServer() {
   return { port: socket.port, [Symbol.asyncDispose]: async () => socket.close() };
 }
 
-export async function redisServer() {
+export async function redisServer(...options: readonly string[]) {
   const port = freePort();
-  const args = ["--port", String(port), "--bind", "127.0.0.1", "--save", ""];
+  const args = ["--port", String(port), "--bind", "127.0.0.1", "--save", "", ...options];
   const stop = await start({ program: "redis-server", args, folder: newFolder() }, [port]);
   return { port, [Symbol.asyncDispose]: stop };
 }
@@ -242,4 +263,91 @@ export async function bucketService(bucket: string) {
   if (!made.ok) throw new Error(`The bucket could not be made: ${made.status}`);
   const client = new Bun.S3Client({ endpoint, bucket, region: "us-east-1", ...credentials });
   return { endpoint, bucket, ...credentials, client, [Symbol.asyncDispose]: stop };
+}
+
+/** Who runs a server that refuses to run as root. */
+const asUser = (user: string) => (process.getuid?.() === 0 ? ["runuser", "-u", user, "--"] : []);
+
+const ran = (command: string[], cwd: string) => {
+  const { exitCode, stderr } = Bun.spawnSync(command, { cwd, stdin: "ignore" });
+  if (exitCode !== 0) throw new Error(`${command.join(" ")}: ${stderr.toString()}`);
+};
+
+/** PostgreSQL with TLS and one user, `probe`, who signs in with a password by SCRAM. */
+export async function postgresServer(password: string) {
+  const [port, folder] = [freePort(), newFolder()];
+  writeCertificates(folder);
+  writeFileSync(join(folder, "password"), password);
+  const user = asUser("postgres");
+  if (user.length > 0) ran(["chown", "-R", "postgres", folder], folder);
+  const init = [
+    "-D",
+    "data",
+    "-A",
+    "scram-sha-256",
+    "--pwfile=password",
+    "-U",
+    "probe",
+    "--no-sync",
+  ];
+  ran([...user, pathOf("initdb") ?? "", ...init], folder);
+  ran([...user, "cp", "good.pem", "good.key", "data"], folder);
+  ran([...user, "chmod", "600", "data/good.key"], folder);
+  const settings = ["ssl=on", "ssl_cert_file=good.pem", "ssl_key_file=good.key", "fsync=off"];
+  const args = ["-D", "data", "-p", `${port}`, "-h", "127.0.0.1", "-k", folder];
+  const stop = await start(
+    {
+      program: "postgres",
+      as: user,
+      isReady: "ready to accept connections",
+      args: [...args, ...settings.flatMap((one) => ["-c", one])],
+      folder,
+    },
+    [port],
+  );
+  return { port, [Symbol.asyncDispose]: stop };
+}
+
+/** MariaDB with TLS and one user, `probe`, and a database, `shop`. */
+export async function mariadbServer(password: string) {
+  const [port, folder] = [freePort(), newFolder()];
+  writeCertificates(folder);
+  const isRoot = process.getuid?.() === 0;
+  if (isRoot) ran(["chown", "-R", "mysql", folder], folder);
+  const user = isRoot ? ["--user=mysql"] : [];
+  const data = `--datadir=${folder}/data`;
+  ran(
+    [
+      pathOf("mariadb-install-db") ?? "",
+      "--no-defaults",
+      data,
+      "--auth-root-authentication-method=normal",
+      ...user,
+    ],
+    folder,
+  );
+  const setUp = [
+    `CREATE USER probe@'127.0.0.1' IDENTIFIED BY '${password}';`,
+    "CREATE DATABASE shop;",
+    "GRANT ALL ON shop.* TO probe@'127.0.0.1';",
+  ];
+  writeFileSync(join(folder, "set-up.sql"), setUp.join("\n"));
+  if (isRoot) ran(["chown", "mysql", "set-up.sql"], folder);
+  const files = [
+    `--socket=${folder}/socket`,
+    `--pid-file=${folder}/pid`,
+    `--init-file=${folder}/set-up.sql`,
+  ];
+  const tls = [`--ssl-cert=${folder}/good.pem`, `--ssl-key=${folder}/good.key`];
+  const args = [
+    "--no-defaults",
+    data,
+    `--port=${port}`,
+    "--bind-address=127.0.0.1",
+    ...files,
+    ...tls,
+    ...user,
+  ];
+  const stop = await start({ program: "mariadbd", args, folder }, [port]);
+  return { port, [Symbol.asyncDispose]: stop };
 }

@@ -7,6 +7,8 @@ export const newMonitors = {
   tls: { host: "mail.lan" },
   push: {},
   redis: { host: "cache.lan" },
+  postgres: { host: "db.lan", username: "probe" },
+  mysql: { host: "db.lan", username: "probe" },
 } as const;
 
 /** Stands in every secret a test sends: where it turns up, a secret leaked. */

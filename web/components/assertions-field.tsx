@@ -39,7 +39,7 @@ const pathWords: Partial<Record<AssertionSource, { label: string; placeholder: s
 const options = <T extends string>(values: readonly T[], words: Record<T, string>) =>
   values.map((value) => ({ value, label: words[value] }));
 
-const sources = options(Object.keys(assertionSources) as AssertionSource[], sourceWords);
+const allSources = Object.keys(assertionSources) as AssertionSource[];
 
 /** What a value is written as: bare text, a number, or in JSON whichever it looks like. */
 type Writing = "text" | "number" | "any" | "none";
@@ -67,6 +67,8 @@ type Props = {
   name: string;
   label: string;
   hint?: string | undefined;
+  /** Those that the type has; all of them where nothing is said. */
+  sources?: readonly AssertionSource[] | undefined;
   error: string | undefined;
   errorOf: (path: string) => string | undefined;
   value: readonly Assertion[];
@@ -74,7 +76,16 @@ type Props = {
 };
 
 /** Assertions as lines of what, how it is compared, and with what. */
-export function AssertionsField({ name, label, hint, error, errorOf, value, onChange }: Props) {
+export function AssertionsField({
+  name,
+  label,
+  hint,
+  sources = allSources,
+  error,
+  errorOf,
+  value,
+  onChange,
+}: Props) {
   const issues = value.map((_, index) => {
     const at = `${name}[${index}]`;
     const of = (field: string) => errorOf(`${at}.${field}`);
@@ -94,6 +105,7 @@ export function AssertionsField({ name, label, hint, error, errorOf, value, onCh
             // Lines that go take their place among the others with them.
             key={`${value.length} ${index}`}
             number={index + 1}
+            sources={sources}
             assertion={assertion}
             issues={issues[index] ?? {}}
             onChange={(change) => onChange([...value].with(index, changed(assertion, change)))}
@@ -101,7 +113,7 @@ export function AssertionsField({ name, label, hint, error, errorOf, value, onCh
           />
         ))}
         {value.length < maxAssertions && (
-          <Button size="xs" onClick={() => onChange([...value, added])}>
+          <Button size="xs" onClick={() => onChange([...value, addedOf(sources)])}>
             Add assertion
           </Button>
         )}
@@ -110,17 +122,21 @@ export function AssertionsField({ name, label, hint, error, errorOf, value, onCh
   );
 }
 
-const added: Assertion = { source: "body", path: null, op: "contains", value: "" };
+const addedOf = (sources: readonly AssertionSource[]): Assertion =>
+  sources.includes("body")
+    ? { source: "body", path: null, op: "contains", value: "" }
+    : { source: sources[0] ?? "latency", path: "", op: "equals", value: "" };
 
 type LineProps = {
   number: number;
+  sources: readonly AssertionSource[];
   assertion: Assertion;
   issues: Partial<Record<keyof Assertion, string | undefined>>;
   onChange: (change: Partial<Assertion>) => void;
   onRemove: () => void;
 };
 
-function AssertionLine({ number, assertion, issues, onChange, onRemove }: LineProps) {
+function AssertionLine({ number, sources, assertion, issues, onChange, onRemove }: LineProps) {
   const { source, path, op } = assertion;
   const writing = writingOf(assertion);
   const named = pathWords[source];
@@ -129,7 +145,7 @@ function AssertionLine({ number, assertion, issues, onChange, onRemove }: LinePr
     <div className="assertion">
       <Select
         aria-label={of("Source")}
-        data={sources}
+        data={options(sources, sourceWords)}
         value={source}
         onChange={(next) => onChange({ source: next as AssertionSource })}
         allowDeselect={false}

@@ -2,7 +2,10 @@ import { NumberInput, Select, Switch, TagsInput, Textarea, TextInput } from "@ma
 import { z } from "zod";
 import type { FieldLabels } from "../../src/core/kinds.ts";
 import { durationInWords } from "../../src/core/text.ts";
-import type { Assertion } from "../../src/monitoring/monitors/assertions-schema.ts";
+import type {
+  Assertion,
+  AssertionSource,
+} from "../../src/monitoring/monitors/assertions-schema.ts";
 import { AssertionsField, scalarOf, scalarText } from "./assertions-field.tsx";
 import { HeadersField, LoginField, SecretField } from "./secret-fields.tsx";
 import { noSecrets, type StoredSecrets } from "./stored-secrets.ts";
@@ -18,6 +21,8 @@ type Json = {
   maximum?: number;
   maxLength?: number;
   writeOnly?: boolean;
+  /** What the assertions of a type may be about. */
+  "x-sources"?: AssertionSource[];
   description?: string;
   /** A schema with a name of its own stands among the definitions. */
   $ref?: string;
@@ -158,6 +163,7 @@ export function SchemaField({
           {...common}
           name={name}
           hint={hint}
+          sources={schema["x-sources"]}
           errorOf={(path) => secrets.errorOf(path)}
           value={(value ?? []) as Assertion[]}
           onChange={onChange}

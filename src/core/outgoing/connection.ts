@@ -20,7 +20,7 @@ type Secured = {
 export type Connection = {
   secured: Secured | null;
   write: (data: string | Uint8Array) => void;
-  /** Hands over what arrives until the other side ends the connection; rejects when it breaks. Once a connection. */
+  /** Hands over what arrives until the other side ends the connection, to who asked last; rejects when it breaks. */
   read(take: (chunk: Buffer) => void): Promise<void>;
   /** Nothing more is read until `resume`. */
   pause: () => void;

@@ -1,3 +1,4 @@
+import { TargetFailure } from "../../core/outgoing/failures.ts";
 import { isFound, type Searched } from "../../core/expressions.ts";
 import { excerpt } from "../../core/text.ts";
 import type { Assertion } from "../monitors/assertions-schema.ts";
@@ -5,6 +6,8 @@ import type { MonitorSettings } from "../monitors/kinds-schema.ts";
 import type { CheckContext } from "./check.ts";
 
 type Settings = MonitorSettings<"http">;
+/** What a monitor sends and nobody is shown. */
+export type Secrets = () => readonly string[];
 type SearchContext = Pick<CheckContext, "inTurn" | "signal">;
 
 /** What an answer has to fulfil: an assertion, or a short form of one, which has no number but words of its own. */
@@ -44,7 +47,7 @@ export type Received = { value: unknown } | { unreadable: string };
 export async function issueOf(
   condition: Condition,
   received: Received,
-  settings: Settings,
+  secrets: Secrets,
   context: SearchContext,
 ): Promise<Issue | null> {
   if ("unreadable" in received) return issueFor(condition, received.unreadable);
@@ -56,11 +59,11 @@ export async function issueOf(
   if (found === true) return null;
   if (found === "too much work")
     return issueFor(condition, "its expression takes too much work on this answer");
-  return otherThan(condition, value, settings);
+  return otherThan(condition, value, secrets);
 }
 
 /** That something else was received. */
-export function otherThan(condition: Condition, value: unknown, settings: Settings): Issue {
+export function otherThan(condition: Condition, value: unknown, secrets: Secrets): Issue {
   const { number, path, op } = condition;
   if (op === "within")
     return { told: `expected ${(condition.value as readonly string[]).join(" or ")}` };
@@ -72,7 +75,7 @@ export function otherThan(condition: Condition, value: unknown, settings: Settin
   return issueFor(
     condition,
     requirementOf(condition),
-    `, received ${shown(condition, value, settings)}`,
+    `, received ${shown(condition, value, secrets)}`,
   );
 }
 
@@ -171,14 +174,11 @@ export const startNeeded = maxShown + 2 * 8192;
 
 const credentialName = /auth|cookie|credential|token|secret|passw|session|signature|key\b/i;
 
-function shown({ source, path }: Condition, value: unknown, settings: Settings): string {
+function shown({ source, path }: Condition, value: unknown, secrets: Secrets): string {
   const text = typeof value === "string" ? value : "";
   const isCredential =
     (source === "header" || source === "json") && credentialName.test(path ?? "");
-  if (
-    value !== undefined &&
-    (isCredential || credentialsOf(settings).some((one) => text.includes(one)))
-  )
+  if (value !== undefined && (isCredential || repeats(text, secrets)))
     return "what may hold a credential and is not shown";
   return quoted(value);
 }
@@ -194,7 +194,7 @@ function quoted(value: unknown): string {
 const plainHeader = /^(accept.*|cache-control|content-type|pragma|user-agent)$/i;
 
 /** What the monitor sends and nobody is shown, as an answer may repeat it. */
-function credentialsOf({ basicAuth, bearerToken, headers }: Settings): string[] {
+export function secretsOf({ basicAuth, bearerToken, headers }: Settings): string[] {
   const { username = "", password } = basicAuth ?? {};
   const pair = `${username}:${password ?? ""}`;
   const sent = [
@@ -203,7 +203,33 @@ function credentialsOf({ basicAuth, bearerToken, headers }: Settings): string[] 
     password == null ? null : Buffer.from(pair).toString("base64"),
     ...Object.entries(headers).map(([name, value]) => (plainHeader.test(name) ? null : value)),
   ];
-  return sent
-    .filter((text): text is string => typeof text === "string" && text !== "")
-    .flatMap((text) => [text, JSON.stringify(text).slice(1, -1), encodeURIComponent(text)]);
+  return sent.filter((text): text is string => typeof text === "string");
+}
+
+/** Whether a text repeats one of the secrets, in whatever spelling. */
+export function repeats(text: string, secrets: Secrets): boolean {
+  return secrets()
+    .filter((secret) => secret !== "")
+    .flatMap((secret) => [secret, JSON.stringify(secret).slice(1, -1), encodeURIComponent(secret)])
+    .some((secret) => text.includes(secret));
+}
+
+/**
+ * Throws TargetFailure for the first assertion that does not hold; `opening` begins its sentence, `received` is
+ * what an assertion is about.
+ */
+export async function mustHold(
+  assertions: readonly Assertion[],
+  received: (assertion: Assertion) => Received,
+  opening: string,
+  secrets: Secrets,
+  context: SearchContext,
+) {
+  for (const [index, assertion] of assertions.entries()) {
+    const condition = { ...assertion, number: index + 1 };
+    const issue = await issueOf(condition, received(assertion), secrets, context);
+    if (issue === null) continue;
+    const sentence = (words: string) => `${opening}, ${words}.`;
+    throw new TargetFailure(sentence(issue.told), false, issue.said && sentence(issue.said));
+  }
 }

@@ -3,6 +3,7 @@ import type { CheckKind } from "./check.ts";
 import { checkDns } from "./kinds/dns.ts";
 import { checkHttp } from "./kinds/http.ts";
 import { checkPing } from "./kinds/ping.ts";
+import { checkMysql, checkPostgres } from "./kinds/sql.ts";
 import { checkRedis } from "./kinds/redis.ts";
 import { checkTcp } from "./kinds/tcp.ts";
 import { checkTls } from "./kinds/tls.ts";
@@ -15,4 +16,6 @@ export const checkKinds: { [T in Exclude<MonitorType, "push">]: CheckKind<T> } =
   dns: checkDns,
   tls: checkTls,
   redis: checkRedis,
+  postgres: checkPostgres,
+  mysql: checkMysql,
 };

@@ -117,6 +117,25 @@ export type Assertion = z.infer<typeof Assertion>;
 
 export const maxAssertions = ofMonitor;
 
+/** Assertions about what a type receives that has only some of the sources. */
+export const assertionsAbout = (...sources: readonly AssertionSource[]) =>
+  z
+    .array(Assertion)
+    .max(maxAssertions)
+    .superRefine((assertions, context) => {
+      for (const [index, { source }] of assertions.entries())
+        if (!sources.includes(source))
+          context.addIssue({
+            code: "custom",
+            path: [index, "source"],
+            message: `must be one of: ${sources.join(", ")}`,
+          });
+    })
+    .meta({
+      description: `What the answer must fulfil, all of it; the sources are ${sources.map((source) => `\`${source}\``).join(", ")}.`,
+      "x-sources": sources,
+    });
+
 export const Assertions = z
   .array(Assertion)
   .max(maxAssertions)

@@ -8,7 +8,7 @@ import {
 } from "../../core/destinations.ts";
 import { Headers, Host, HttpUrl, integer, line, Port, secret } from "../../core/fields.ts";
 import { kind } from "../../core/kinds.ts";
-import { Assertions, JsonPath } from "./assertions-schema.ts";
+import { Assertions, assertionsAbout, JsonPath } from "./assertions-schema.ts";
 
 type MonitorKind<F extends Record<string, z.ZodType>> = {
   /** What it takes to be up, after “is up when”; names of fields stand in backticks. */
@@ -109,6 +109,20 @@ const secured = { tls, serverName, verifyTls, certificateExpiryDays };
 const username = nullable(line(255));
 const password = nullable(secret());
 
+const sqlQuery = line(4096)
+  .default("SELECT 1")
+  .meta({ description: "Its rows are judged as JSON." });
+const ofRows = assertionsAbout("json", "latency", "certificateDays").default([]);
+const sql = {
+  username: line(255),
+  password,
+  database: nullable(line(255)),
+  query: sqlQuery,
+  assertions: ofRows,
+};
+const sqlWords =
+  "the server answers the `query`, and all `assertions` about its rows hold, such as one that `$[0].count` is less than 100. Up to 1 MiB of rows are read.";
+
 const toHost = { host: sameHost, port: sameValue };
 const toSecuredHost = {
   ...toHost,
@@ -174,6 +188,16 @@ export const monitorKinds = {
   redis: monitorKind({
     upWhen: "the server answers `PING`, after signing in where there is a `password`.",
     fields: { host: Host, port: Port.default(6379), username, password, ...secured },
+    secrets: { password: toSecuredHost },
+  }),
+  postgres: monitorKind({
+    upWhen: sqlWords,
+    fields: { host: Host, port: Port.default(5432), ...sql, ...secured },
+    secrets: { password: toSecuredHost },
+  }),
+  mysql: monitorKind({
+    upWhen: `${sqlWords} MariaDB as well.`,
+    fields: { host: Host, port: Port.default(3306), ...sql, ...secured },
     secrets: { password: toSecuredHost },
   }),
 };

@@ -4,7 +4,7 @@ import {
   assertionOps,
   type AssertionSource,
 } from "../../../src/monitoring/monitors/assertions-schema.ts";
-import { conditionsOf, issueOf } from "../../../src/monitoring/checks/assertions.ts";
+import { conditionsOf, issueOf, secretsOf } from "../../../src/monitoring/checks/assertions.ts";
 import type { MonitorSettings } from "../../../src/monitoring/monitors/kinds-schema.ts";
 import { NewMonitor } from "../../../src/monitoring/monitors/schema.ts";
 import { check, contextOf } from "../../support/checking.ts";
@@ -27,7 +27,7 @@ async function issue(assertion: Written, value: unknown, fields: object = {}) {
   const settings = settingsWith([assertion], fields);
   const condition = conditionsOf(settings).at(-1);
   if (condition === undefined) throw new Error("There is no condition.");
-  return issueOf(condition, { value }, settings, contextOf());
+  return issueOf(condition, { value }, () => secretsOf(settings), contextOf());
 }
 
 const holds = async (assertion: Written, value: unknown) =>

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
 import { byteBudget } from "../../../src/monitoring/checks/byte-budget.ts";
-import { conditionsOf } from "../../../src/monitoring/checks/assertions.ts";
+import { conditionsOf, secretsOf } from "../../../src/monitoring/checks/assertions.ts";
 import { wantedOf } from "../../../src/monitoring/checks/kinds/http-body.ts";
 import { OwnTrouble } from "../../../src/core/outgoing/failures.ts";
 import type { HttpAnswer } from "../../../src/core/outgoing/http-answer.ts";
@@ -60,7 +60,7 @@ function counted() {
 async function issueOf(wanted: object, answer: HttpAnswer, memory: Memory = uncounted) {
   const usual = NewMonitor.parse({ type: "http", name: "Target", url: "http://intranet.lan" });
   const settings = { ...usual, ...wanted } as unknown as MonitorSettings<"http">;
-  const { reading } = wantedOf(conditionsOf(settings), settings);
+  const { reading } = wantedOf(conditionsOf(settings), () => secretsOf(settings));
   const issueInBody = await reading(answer, { ...contextOf(), memory });
   const issue = await issueInBody();
   return issue?.told.replace("but ", "") ?? null;

@@ -36,6 +36,7 @@ const common = {
   updatedAt: at,
 };
 
+const noRows = { database: null, query: "SELECT 1", assertions: [] };
 const notSecured = { tls: false, serverName: null, verifyTls: true, certificateExpiryDays: 14 };
 
 const defaults: Record<keyof typeof newMonitors, object> = {
@@ -64,8 +65,15 @@ const defaults: Record<keyof typeof newMonitors, object> = {
     pushUrl: expect.stringMatching(/^http:\/\/localhost\/push\/[0-9A-Za-z]{32}$/),
   },
   redis: { port: 6379, username: null, ...notSecured },
+  postgres: { port: 5432, ...noRows, ...notSecured },
+  mysql: { port: 3306, ...noRows, ...notSecured },
 };
 
+const rows = {
+  database: "shop",
+  query: "SELECT count(*) AS n FROM orders",
+  assertions: [{ source: "json", path: "$[0].n", op: "lessThan", value: 100 }],
+};
 const secured = {
   tls: true,
   serverName: "service.lan",
@@ -102,6 +110,8 @@ const set: Record<keyof typeof newMonitors, object> = {
   tls: { host: "10.0.0.9", port: 8443, serverName: "mail.lan", certificateExpiryDays: 365 },
   push: { grace: 0 },
   redis: { host: "10.0.0.9", port: 6380, username: "probe", ...secured },
+  postgres: { host: "10.0.0.9", port: 5433, username: "probe", ...rows, ...secured },
+  mysql: { host: "10.0.0.9", port: 3307, username: "probe", ...rows, ...secured },
 };
 
 const setCommon = {

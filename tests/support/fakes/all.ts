@@ -1,4 +1,6 @@
 import type { MonitorType } from "../../../src/monitoring/monitors/kinds-schema.ts";
+import { mysql } from "./mysql.ts";
+import { postgres } from "./postgres.ts";
 import type { Fake } from "./fake.ts";
 import { redis } from "./redis.ts";
 
@@ -6,4 +8,4 @@ import { redis } from "./redis.ts";
 type Other = "http" | "tcp" | "ping" | "dns" | "tls" | "push";
 
 /** A server for each type; the compiler asks for the one of a new type. */
-export const fakes: Record<Exclude<MonitorType, Other>, Fake> = { redis };
+export const fakes: Record<Exclude<MonitorType, Other>, Fake> = { redis, postgres, mysql };

@@ -1,7 +1,7 @@
 import type { Duplex } from "node:stream";
 
-/** The server's side of one connection; `secure` begins TLS on it, for protocols that do so by themselves. */
-export type Answers = (socket: Duplex, secure: (socket: Duplex) => Duplex) => void;
+/** The server's side of one connection; `secure` begins TLS on it, with what was read of that, for protocols that do so by themselves. */
+export type Answers = (socket: Duplex, secure: (socket: Duplex, unread?: Buffer) => Duplex) => void;
 
 type Common = {
   /** What a monitor of this type has beyond its address, for the server to be content, secrets included. */
@@ -17,12 +17,16 @@ type Common = {
 type Stream = Common & {
   over: "tcp";
   answers: Answers;
-  /** Other answers, and what is said of them. */
-  wrong: readonly [answers: Answers, message: string][];
+  /** Other answers, and what is said of them, where the monitor has these fields. */
+  wrong: readonly [answers: Answers, message: string, fields?: object][];
+  /** What the server says before it is asked. */
+  greeting?: Uint8Array;
   /** How an answer begins that never ends. */
   flood: string | Uint8Array;
   /** For types with a field `tls`: whether a connection begins with it or becomes secure later. */
   tls?: "first" | "later";
+  /** Whether the certificate's end is known only where the certificate is judged: its library does not tell it. */
+  hidesEnd?: true;
 };
 
 type Reply = (message: Buffer) => Uint8Array | null;
@@ -30,7 +34,7 @@ type Reply = (message: Buffer) => Uint8Array | null;
 type Datagrams = Common & {
   over: "udp";
   answers: Reply;
-  wrong: readonly [answers: Reply, message: string][];
+  wrong: readonly [answers: Reply, message: string, fields?: object][];
 };
 
 /** A server that a monitor's type can be tried on, as well or ill as a test wants it. */

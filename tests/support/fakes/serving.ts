@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Duplex } from "node:stream";
+import { Duplex } from "node:stream";
 import { TLSSocket } from "node:tls";
 import { type certificates, writeCertificates } from "../certificates.ts";
 import { listener } from "../checking.ts";
@@ -36,9 +36,12 @@ function certificatesOf(name: Certificate) {
 export async function serving(fake: Fake, answers = fake.answers, tls: Certificate | null = null) {
   if (fake.over === "udp")
     return servingDatagrams(answers as (message: Buffer) => Uint8Array | null);
-  const secure = (socket: Duplex) => {
+  const secure = (socket: Duplex, unread?: Buffer) => {
     const own = certificatesOf(tls ?? "good");
-    const secured = new TLSSocket(socket as never, { isServer: true, ...own });
+    const secured = new TLSSocket(
+      (unread === undefined ? socket : continued(socket, unread)) as never,
+      { isServer: true, ...own },
+    );
     secured.on("error", () => {});
     return secured;
   };
@@ -46,6 +49,19 @@ export async function serving(fake: Fake, answers = fake.answers, tls: Certifica
     const isSecureAtOnce = tls !== null && fake.tls === "first";
     (answers as Answers)(isSecureAtOnce ? secure(socket) : socket, secure);
   });
+}
+
+/** A connection of which something was read already. */
+function continued(socket: Duplex, unread: Buffer): Duplex {
+  const whole = new Duplex({
+    read() {},
+    write: (chunk, _encoding, done) => void socket.write(chunk, () => done()),
+    final: (done) => void socket.end(() => done()),
+  });
+  whole.push(unread);
+  socket.on("data", (chunk) => whole.push(chunk));
+  socket.on("close", () => whole.push(null));
+  return whole;
 }
 
 async function servingDatagrams(answers: (message: Buffer) => Uint8Array | null) {

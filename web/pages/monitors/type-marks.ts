@@ -1,5 +1,8 @@
 import type { MonitorType } from "../../../src/monitoring/monitors/kinds-schema.ts";
 
+const database =
+  "M4 6c0-1.7 3.6-3 8-3s8 1.3 8 3-3.6 3-8 3-8-1.3-8-3M4 6v12c0 1.7 3.6 3 8 3s8-1.3 8-3V6M4 12c0 1.7 3.6 3 8 3s8-1.3 8-3";
+
 /** A drawing of our own for each type, 24 × 24, with one line. */
 export const typeMarks: Record<MonitorType, string> = {
   http: "M12 3a9 9 0 1 0 0 18 9 9 0 0 0 0-18M3 12h18M12 3c5 5.5 5 12.5 0 18M12 3c-5 5.5-5 12.5 0 18",
@@ -8,5 +11,7 @@ export const typeMarks: Record<MonitorType, string> = {
   dns: "M3 5h18v6H3zM3 13h18v6H3zM7 8h.01M7 16h.01",
   tls: "M6 11h12v10H6zM8.5 11V7.5a3.5 3.5 0 0 1 7 0V11M12 15v2",
   push: "M12 15V4M7.5 8.5 12 4l4.5 4.5M4 15v5h16v-5",
+  postgres: database,
+  mysql: database,
   redis: "m3 8 9-4 9 4-9 4zM3 12l9 4 9-4M3 16l9 4 9-4",
 };

@@ -8,6 +8,8 @@ const names: Record<MonitorType, string> = {
   tls: "Certificate",
   push: "Push",
   redis: "Redis",
+  postgres: "PostgreSQL",
+  mysql: "MySQL, MariaDB",
 };
 
 /** What people call a type of monitor. */

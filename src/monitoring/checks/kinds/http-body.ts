@@ -11,9 +11,10 @@ import {
   issueOf,
   otherThan,
   type Received,
+  type Secrets,
   startNeeded,
 } from "../assertions.ts";
-import type { CheckContext, CheckKind } from "../check.ts";
+import type { CheckContext } from "../check.ts";
 
 /** So much of a body is looked at, counted before and after decompression. */
 const maxBytes = 1024 * 1024;
@@ -25,7 +26,6 @@ const searchedBytes = 16 * 1024;
 const decoderBytes = 64 * 1024;
 
 type Context = Pick<CheckContext, "memory" | "signal" | "inTurn">;
-type Settings = Parameters<CheckKind<"http">>[0];
 
 type Judgement = () => Promise<Issue | null>;
 
@@ -37,7 +37,7 @@ const searched = (condition: Condition) =>
  * a compression bomb costs no more than that; only what is looked at as a whole is kept. A body cut short
  * is an error of the connection.
  */
-export function wantedOf(conditions: readonly Condition[], settings: Settings) {
+export function wantedOf(conditions: readonly Condition[], secrets: Secrets) {
   const wanted = conditions.filter(({ source }) => source === "body" || source === "json");
   const texts = wanted.filter(searched).map(({ value }) => String(value));
   const isKept = wanted.length > texts.length;
@@ -69,8 +69,8 @@ export function wantedOf(conditions: readonly Condition[], settings: Settings) {
       };
       for (const condition of wanted) {
         const issue = searched(condition)
-          ? searchedIssue(condition, found, complete, start, settings)
-          : await issueOf(condition, receivedFor(condition), settings, context);
+          ? searchedIssue(condition, found, complete, start, secrets)
+          : await issueOf(condition, receivedFor(condition), secrets, context);
         if (issue !== null) return issue;
       }
       return null;
@@ -102,11 +102,11 @@ function searchedIssue(
   found: ReadonlySet<string>,
   complete: boolean,
   start: string,
-  settings: Settings,
+  secrets: Secrets,
 ): Issue | null {
   const { op, value, number } = condition;
   if (found.has(String(value)) === (op === "contains")) return null;
-  if (number !== null) return otherThan(condition, start, settings);
+  if (number !== null) return otherThan(condition, start, secrets);
   if (op === "notContains") return issueFor(condition, "it has the keyword that must be absent");
   return issueFor(condition, complete ? "the keyword is missing" : `${maxText} lack the keyword`);
 }

@@ -1,6 +1,6 @@
 import { TargetFailure } from "../../../core/outgoing/failures.ts";
 import { named, type HttpRequest, send } from "../../../core/outgoing/http-request.ts";
-import { conditionsOf, type Issue, issueOf } from "../assertions.ts";
+import { conditionsOf, type Issue, issueOf, secretsOf } from "../assertions.ts";
 import { type CheckKind, daysUntil, expiryOf, since } from "../check.ts";
 import { wantedOf } from "./http-body.ts";
 
@@ -11,7 +11,8 @@ type Settings = Parameters<CheckKind<"http">>[0];
 export const checkHttp: CheckKind<"http"> = async (settings, context) => {
   const startedAt = performance.now();
   const conditions = conditionsOf(settings);
-  const wanted = wantedOf(conditions, settings);
+  const secrets = () => secretsOf(settings);
+  const wanted = wantedOf(conditions, secrets);
   let request = firstRequest(settings);
   let expiresAt: string | undefined;
   for (let redirects = 0; ; redirects++) {
@@ -37,7 +38,7 @@ export const checkHttp: CheckKind<"http"> = async (settings, context) => {
       for (const condition of conditions) {
         const value = known[condition.source]?.(condition.path ?? "");
         if (condition.source in known)
-          mustHold(await issueOf(condition, { value }, settings, context));
+          mustHold(await issueOf(condition, { value }, secrets, context));
       }
     };
     // A search may wait for its turn, and what arrives meanwhile would be kept.

@@ -1,0 +1,106 @@
+import type { Duplex } from "node:stream";
+import { canary } from "../samples.ts";
+import { type Answers, type Fake, says } from "./fake.ts";
+
+/** A message of https://www.postgresql.org/docs/current/protocol-message-formats.html */
+function message(type: string, ...parts: readonly (string | Buffer)[]): Buffer {
+  const body = Buffer.concat(parts.map((part) => Buffer.from(part)));
+  const length = Buffer.alloc(4);
+  length.writeInt32BE(body.length + 4);
+  return Buffer.concat([Buffer.from(type), length, body]);
+}
+
+const number = (value: number, bytes: number) => {
+  const buffer = Buffer.alloc(bytes);
+  buffer.writeIntBE(value, 0, bytes);
+  return buffer;
+};
+
+const error = (code: string, text: string) =>
+  message("E", `SFATAL\0VFATAL\0C${code}\0M${text}\0\0`);
+const ready = message("Z", "I");
+const column = Buffer.concat([
+  Buffer.from("n\0"),
+  number(0, 4),
+  number(0, 2),
+  number(23, 4),
+  number(4, 2),
+  number(-1, 4),
+  number(0, 2),
+]);
+const row = (value: string) => message("D", number(1, 2), number(value.length, 4), value);
+const rows = Buffer.concat([
+  message("T", number(1, 2), column),
+  row("42"),
+  message("C", "SELECT 1\0"),
+  ready,
+]);
+
+const sslRequest = 80_877_103;
+
+/** Takes TLS, the password of one user in the clear, and any query. */
+const speaking =
+  (onQuery: Buffer): Answers =>
+  (socket, secure) => {
+    const hear = (line: Duplex) =>
+      line.on("data", (data: Buffer) => {
+        if (data.length === 8 && data.readInt32BE(4) === sslRequest) {
+          line.removeAllListeners("data").write("S");
+          hear(secure(line));
+        } else if (data[0] === 0) line.write(message("R", number(3, 4)));
+        else if (data.toString("latin1", 0, 1) === "p")
+          line.write(
+            data.includes(`${canary}\0`)
+              ? Buffer.concat([message("R", number(0, 4)), ready])
+              : error("28P01", "password authentication failed"),
+          );
+        else line.write(onQuery);
+      });
+    hear(socket);
+  };
+
+export const postgres: Fake = {
+  over: "tcp",
+  fields: {
+    username: "probe",
+    password: canary,
+    query: "SELECT 42 AS n",
+    assertions: [{ source: "json", path: "$[0].n", op: "equals", value: 42 }],
+  },
+  answers: speaking(rows),
+  up: "Answered the query",
+  refused: {
+    fields: { password: "other" },
+    message: "The server refused the user name or the password.",
+  },
+  wrong: [
+    [says("N"), "The server does not offer TLS.", { tls: true }],
+    [says("?"), "The answer is not one of PostgreSQL.", { tls: true }],
+    [says("SE"), "The server spoke in the clear when TLS began.", { tls: true }],
+    [says(error("3D000", "no database")), "The database does not exist, or is closed to the user."],
+    [says(error("57P03", "starting up")), "The server is starting or shutting down."],
+    [
+      speaking(Buffer.concat([error("42703", `no column ${canary}`), ready])),
+      "The server does not understand the query.",
+    ],
+    [
+      speaking(Buffer.concat([error("XX000", "internal"), ready])),
+      "The server answered with error XX000.",
+    ],
+    [
+      speaking(
+        Buffer.concat([
+          message("T", number(1, 2), column),
+          row("7"),
+          message("C", "SELECT 1\0"),
+          ready,
+        ]),
+      ),
+      "The query was answered, but assertion 1 failed: the value at $[0].n must be 42.",
+    ],
+    [says(message("R", number(99, 4))), "The answer is not one of PostgreSQL."],
+  ],
+  // A notice of 256 MB.
+  flood: Buffer.concat([Buffer.from("N"), number(0x1000_0000, 4)]),
+  tls: "later",
+};
