@@ -1,9 +1,11 @@
 import { adminSuite } from "./admin.ts";
 import { alertsSuite } from "./alerts.ts";
 import { checksSuite } from "./checks.ts";
+import { clusterSuite } from "./cluster.ts";
 import { faultsSuite } from "./faults.ts";
 import { pagesSuite } from "./pages.ts";
 import { restSuite } from "./rest.ts";
+import { scaleSuite } from "./scale.ts";
 import { yearSuite } from "./year.ts";
 
 // `bun run bench [suite…]`: speed as ratios to a floor measured in the same run, because absolute
@@ -16,6 +18,8 @@ const suites: Record<string, () => Promise<void>> = {
   admin: adminSuite,
   year: yearSuite,
   faults: faultsSuite,
+  cluster: clusterSuite,
+  scale: scaleSuite,
 };
 
 const wanted = process.argv.slice(2);

@@ -1,23 +1,13 @@
 import { Database } from "bun:sqlite";
-import {
-  closeSync,
-  copyFileSync,
-  mkdirSync,
-  mkdtempSync,
-  openSync,
-  readFileSync,
-  rmSync,
-} from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Client } from "../support/appliance.ts";
-import { binary, freePort, untilHealthy } from "../support/binary.ts";
 import { clientHistory } from "../support/client-history.ts";
 import { inbox } from "../support/inbox.ts";
 import { isLinearizable, memberships, timelineOf } from "../support/linearizability.ts";
-import { machine, succeeded } from "../support/outside.ts";
 import { leaderOf, type RqliteNode, startCluster } from "../support/rqlite.ts";
 import { randomFrom } from "../support/seeded.ts";
+import { type Server, serversOn } from "../support/servers.ts";
 import { wrongAlerts, wrongRows } from "./invariants.ts";
 
 /** Service is back so soon after the worst that leaves a majority, or after the majority is back. */
@@ -34,64 +24,6 @@ const arriveMs = 120_000;
 const roundMs = 20_000;
 
 type Soak = { minutes: number; seed: number; say: (text: string) => void };
-
-/** A server of the executable, with clients that outlive it. */
-async function serverOn(database: string) {
-  const box = machine();
-  const { PATH = "" } = process.env;
-  const env = { PATH, SIGNALBOX_DATABASE: database };
-  const log = join(box.directory, "log");
-  const port = freePort();
-  const url = `http://127.0.0.1:${port}`;
-  const address = ["--data-dir", box.dataDir, "--host", "127.0.0.1", "--port", String(port)];
-  let running: Bun.Subprocess | null = null;
-  return {
-    ...box,
-    url,
-    run: (args: string[]) => succeeded(box.run(args, { env })),
-    isUp: () => running !== null,
-    async start() {
-      const output = openSync(log, "a");
-      const args = [binary, "serve", ...address, "--rate-limit", "0"];
-      const started = Bun.spawn(args, { env, stdio: ["ignore", output, output] });
-      closeSync(output);
-      running = started;
-      await Promise.race([
-        untilHealthy(url),
-        started.exited.then((code) => Promise.reject(new Error(`A server exited with ${code}.`))),
-      ]);
-    },
-    async stop(signal: NodeJS.Signals) {
-      const was = running;
-      running = null;
-      was?.kill(signal);
-      return was?.exited;
-    },
-    signal(name: NodeJS.Signals) {
-      running?.kill(name);
-    },
-    /** What it has logged of the requests that a text names. */
-    logOf: (text: string) =>
-      readFileSync(log, "utf8")
-        .split("\n")
-        .filter((line) => text.includes(/requestId="([^"]+)"/.exec(line)?.[1] ?? "\n")),
-    client(key: string): Client {
-      return async (method, path, { body, headers = {} } = {}) => {
-        const response = await fetch(`${url}${path}`, {
-          method,
-          headers: {
-            Authorization: `Bearer ${key}`,
-            ...(body !== undefined && { "Content-Type": "application/json" }),
-            ...headers,
-          },
-          ...(body !== undefined && { body: JSON.stringify(body) }),
-        });
-        const text = await response.text();
-        return { status: response.status, headers: response.headers, text, json: JSON.parse(text) };
-      };
-    },
-  };
-}
 
 /**
  * `bun run soak --cluster`: clients at two servers over three nodes of the database, faults of either in an
@@ -117,13 +49,8 @@ export async function soakCluster({ minutes, seed, say }: Soak): Promise<Record<
   };
 
   const databases = await startCluster(1_000);
-  const address = `rqlite://${databases.map(({ host }) => host).join(",")}`;
-  const servers = [await serverOn(address), await serverOn(address)];
-  const [first, second] = servers as [(typeof servers)[0], (typeof servers)[0]];
-  await first.run(["orgs", "create", "Acme"]);
-  const key = await first.run(["keys", "create", "--org", "acme", "--name", "Script"]);
-  mkdirSync(second.dataDir, { mode: 0o700 });
-  copyFileSync(join(first.dataDir, "secret.key"), join(second.dataDir, "secret.key"));
+  const { servers, key } = await serversOn(databases, 2);
+  const [first] = servers as [Server];
   for (const server of servers) await server.start();
   const clients = servers.map((server) => server.client(key));
 
@@ -206,7 +133,7 @@ export async function soakCluster({ minutes, seed, say }: Soak): Promise<Record<
     await resumes(name);
     await node.restart();
   }
-  async function ended(server: (typeof servers)[0], signal: NodeJS.Signals, name: string) {
+  async function ended(server: Server, signal: NodeJS.Signals, name: string) {
     const from = performance.now();
     const [code] = await Promise.all([server.stop(signal), resumes(name)]);
     const expected = signal === "SIGTERM" ? 0 : 137;

@@ -1,0 +1,142 @@
+import { assets } from "../../src/core/assets.ts";
+import { openDatabase } from "../../src/database/embedded.ts";
+import { migrate } from "../../src/database/migrate.ts";
+import { rqliteClient } from "../../src/database/rqlite-client.ts";
+import { ownTables } from "../../src/database/rqlite-migrate.ts";
+import { rqliteStore } from "../../src/database/rqlite.ts";
+import { compiled, type Statement, tableWrittenBy } from "../../src/database/store.ts";
+import { recorder } from "../../src/monitoring/checks/record.ts";
+import type { Watched } from "../../src/monitoring/checks/watching.ts";
+import { soleNode } from "../../src/cluster/leases.ts";
+import { newSignals } from "../../src/events/signals.ts";
+import { addressOf, leaderOf, type RqliteNode, startCluster } from "../support/rqlite.ts";
+import { cpuSeconds } from "./process.ts";
+import { logOf, syncsOf } from "./raft.ts";
+
+const monitors = 5_000;
+const countedWrites = 10;
+const lease = { name: "shard 0", epoch: 0, owner: "bench" };
+
+/** One way to store what checks find. */
+type Way = {
+  name: string;
+  /** Results in a write. */
+  batch: number;
+  writes: number;
+  /** How many checks a row stands for: more than one, where each node keeps its raw results. */
+  checks?: number;
+};
+
+const ways: readonly Way[] = [
+  { name: "each result by itself", batch: 1, writes: 200 },
+  { name: "a quarter of a second of 40 checks/s", batch: 10, writes: 100 },
+  { name: "a second of them", batch: 40, writes: 50 },
+  { name: "a full write", batch: 250, writes: 40 },
+  { name: "raw results stay, sums of a minute", batch: 40, writes: 50, checks: 1 },
+  { name: "raw results stay, sums of five minutes", batch: 200, writes: 20, checks: 5 },
+];
+
+/** What a check costs on the Raft log, by how its result is stored; none of it depends on the machine's load. */
+export async function costOfChecks() {
+  console.log("What a check costs on three database nodes:\n");
+  for (const way of ways) {
+    const { bytes, entries, syncs, leader, follower, ours } = await costOf(way);
+    const figures = [
+      `${bytes.toFixed(0)} B in the log`,
+      `${entries.toFixed(3)} entries`,
+      syncs === null ? "syncs unknown without strace" : `${syncs.toFixed(3)} syncs a node`,
+      `${leader.toFixed(0)} µs of processor on the leader`,
+      `${follower.toFixed(0)} on a follower`,
+      `${ours.toFixed(0)} in Signalbox`,
+    ];
+    console.log(`  ${way.name} (${way.batch} in a write): ${figures.join(", ")}`);
+  }
+}
+
+async function costOf({ batch, writes, checks }: Way) {
+  const nodes = await startCluster(1_000);
+  const leader = await leaderOf(nodes);
+  await load(leader);
+  const store = rqliteStore(rqliteClient(addressOf(...nodes)), Date.now);
+  const isKept = (statement: Statement) =>
+    checks === undefined || tableWrittenBy(compiled(statement).text) !== "heartbeats";
+  const results = recorder({
+    store: { ...store, atomic: (statements) => store.atomic(statements.filter(isKept)) },
+    log: { info() {}, warn() {}, error: console.error },
+    signals: newSignals(),
+    leases: soleNode,
+  });
+  const state = { status: "up", since: "2026-11-01T00:00:00.000Z", failures: 0, successes: 0 };
+  const unchanged = { before: state, after: state, certificateExpiresAt: null } as const;
+  const told = { reason: "HTTP 200", message: "HTTP 200" };
+  const stand = checks ?? 1;
+  let at = Date.parse("2026-11-01T00:00:00Z");
+  let made = 0;
+  const write = async () => {
+    for (let index = 0; index < batch; index++) {
+      // Neighbours in time are no neighbours among the rows.
+      const key = ((made++ * 3_089) % monitors) + 1;
+      const latencyMs = 20 + ((made * 7_919) % 400);
+      at += 60_000 / monitors;
+      const found = { status: "up", latencyMs, seconds: 60 * stand, message: null } as const;
+      const monitor = { key, epoch: 0, organizationId: "bench", id: `${key}`, lease } as Watched;
+      const heartbeat = { monitorKey: key, at: Math.round(at), ...found };
+      void results.add({ monitor, heartbeat, ...unchanged, ...told } as Parameters<
+        typeof results.add
+      >[0]);
+    }
+    await results.flush();
+  };
+  const before = await measured(nodes, leader);
+  for (let written = 0; written < writes; written++) await write();
+  const after = await measured(nodes, leader);
+  const total = made * stand;
+  const perCheck = (of: (one: typeof after) => number) => (of(after) - of(before)) / total;
+  // Apart, since counting costs processor time.
+  const syncs = await syncsOf(leader.pid());
+  for (let written = 0; written < countedWrites; written++) await write();
+  const count = await syncs();
+  await Promise.all(nodes.map((node) => node.kill()));
+  return {
+    bytes: perCheck(({ log }) => log.bytes),
+    entries: perCheck(({ log }) => log.entries),
+    syncs: count === null ? null : count / (countedWrites * batch * stand),
+    leader: perCheck((one) => one.leader) * 1e6,
+    follower: perCheck((one) => one.followers / 2) * 1e6,
+    ours: perCheck((one) => one.ours) * 1e6,
+  };
+}
+
+async function measured(nodes: readonly RqliteNode[], leader: RqliteNode) {
+  const { user, system } = process.cpuUsage();
+  const followers = nodes.filter((node) => node !== leader);
+  return {
+    log: await logOf(leader),
+    leader: cpuSeconds(leader.pid()),
+    followers: followers.reduce((sum, node) => sum + cpuSeconds(node.pid()), 0),
+    ours: (user + system) / 1e6,
+  };
+}
+
+/** Gives the nodes an empty database with the states of monitors, and a lease under which to write. */
+async function load({ host }: RqliteNode) {
+  using database = openDatabase(":memory:");
+  migrate(database, assets.migrations);
+  for (const table of ownTables) database.run(table);
+  database.run("PRAGMA foreign_keys = OFF");
+  database.run(
+    `WITH RECURSIVE n(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < ${monitors})
+     INSERT INTO monitor_states (key, organization_id, monitor_id, status, since, paused, failures, epoch)
+     SELECT n, 'bench', n, 'up', '2026-11-01T00:00:00.000Z', 0, 0, 0 FROM n`,
+  );
+  database.run("INSERT INTO leases (name, owner, epoch) VALUES (?, ?, ?)", [
+    lease.name,
+    lease.owner,
+    lease.epoch,
+  ]);
+  const loaded = await fetch(`http://${host}/db/load`, {
+    method: "POST",
+    body: database.serialize().slice(),
+  });
+  if (!loaded.ok) throw new Error(`The database could not be loaded: ${await loaded.text()}`);
+}

@@ -1,0 +1,283 @@
+import { loadavg } from "node:os";
+import { join } from "node:path";
+import { createOrganization } from "../../src/accounts/organizations/service.ts";
+import { rqliteClient } from "../../src/database/rqlite-client.ts";
+import { rqliteStore } from "../../src/database/rqlite.ts";
+import type { Store } from "../../src/database/store.ts";
+import { phaseOf } from "../../src/monitoring/checks/rules.ts";
+import { freePort, untilHealthy } from "../support/binary.ts";
+import { addressOf, leaderOf, type RqliteNode, startCluster } from "../support/rqlite.ts";
+import { type Server, serversOn } from "../support/servers.ts";
+import { costOfChecks } from "./cluster-cost.ts";
+import { cpuSeconds, quantile, residentMb } from "./process.ts";
+import { logOf } from "./raft.ts";
+
+/** How much longer than its interval lies between two checks of a monitor, at most, but for one in a hundred. */
+const lateMs = 1_000;
+const listMs = 100;
+
+type Bench = {
+  databases: readonly RqliteNode[];
+  store: Store;
+  servers: readonly Server[];
+  key: string;
+  target: string;
+};
+
+/** One to three servers over three database nodes, all on this machine: what they carry, and what a check costs. */
+export async function clusterSuite() {
+  const load = loadavg().map((one) => one.toFixed(1));
+  console.log(`cluster: three database nodes on loopback; load before ${load.join(" ")}\n`);
+  await costOfChecks();
+  console.log("");
+  for (const count of [1, 2, 3])
+    await withServers(count, async (bench) => {
+      console.log(`${count} of Signalbox: ${await requestsOf(bench)}`);
+    });
+  for (const [count, organizations] of [
+    [1, 1],
+    [2, 1],
+    [3, 1],
+    [2, 500],
+  ] as const)
+    await withServers(count, async (bench) => {
+      const found = await checksOf(bench, { monitors: 5_000, interval: 5, organizations }, 20);
+      const many = organizations > 1 ? `, ${organizations} organizations` : "";
+      console.log(`${count} of Signalbox${many}, 5,000 every 5 s: ${textOf(found)}`);
+    });
+  await withServers(2, async (bench) => {
+    const wanted = { monitors: 5_000, interval: 60, organizations: 1, isAsked: true };
+    const found = await checksOf(bench, wanted, 190);
+    console.log(
+      `2 of Signalbox, 5,000 every 60 s (goal: each slot once, gap p99 ≤ ${60_000 + lateMs} ms, list p99 ≤ ${listMs} ms): ${textOf(found)}`,
+    );
+  });
+}
+
+/** Gives `use` a cluster with so many servers on it, and a target on loopback. */
+async function withServers(count: number, use: (bench: Bench) => Promise<void>) {
+  const port = freePort();
+  const script = join(import.meta.dir, "check-target.ts");
+  const target = Bun.spawn([process.execPath, script, String(port)], { stderr: "inherit" });
+  const databases = await startCluster(1_000);
+  const { servers, key } = await serversOn(databases, count);
+  try {
+    await untilHealthy(`http://127.0.0.1:${port}`, "/ok");
+    const store = rqliteStore(rqliteClient(addressOf(...databases)), Date.now);
+    await use({ databases, store, servers, key, target: `http://127.0.0.1:${port}/ok` });
+  } finally {
+    target.kill();
+    await Promise.all(servers.map((server) => server.stop("SIGKILL")));
+    await Promise.all(servers.map((server) => server[Symbol.asyncDispose]()));
+    await Promise.all(databases.map((node) => node.kill()));
+  }
+}
+
+/** Resolves when each server has its part of the shards. */
+async function startAll({ servers, store }: Bench) {
+  // Loopback is closed where several organizations share it.
+  for (const server of servers) await server.start(["--allow-target", "127.0.0.0/8"]);
+  for (;;) {
+    const [row] = await store.query<{ owned: number; owners: number }>(
+      "select count(owner) as owned, count(distinct owner) as owners from leases where name like 'shard %'",
+      [],
+    );
+    if (row?.owned === 64 && row.owners === servers.length) return;
+    await Bun.sleep(200);
+  }
+}
+
+/** Writes of 32 clients, and views of a page by 16 at each server, over all of them. */
+async function requestsOf(bench: Bench): Promise<string> {
+  await startAll(bench);
+  const idle = await idleOf(bench);
+  const { servers, key, databases } = bench;
+  const seconds = 4;
+  const clients = servers.map((server) => server.client(key));
+  const leader = await leaderOf(databases);
+  const [cpu, log] = [cpuSeconds(leader.pid()), await logOf(leader)];
+  const until = performance.now() + seconds * 1_000;
+  let writes = 0;
+  await Promise.all(
+    Array.from({ length: 32 }, async (_, i) => {
+      while (performance.now() < until) {
+        const body = { title: "Checkout answers slowly" };
+        const answer = await clients[i % clients.length]?.("POST", "/api/v1/incidents", { body });
+        if (answer?.status !== 201) throw new Error(`A write was answered with ${answer?.status}.`);
+        writes++;
+      }
+    }),
+  );
+  const leaderMs = ((cpuSeconds(leader.pid()) - cpu) / writes) * 1_000;
+  const { entries } = await logOf(leader);
+  const views = await viewsOf(servers, seconds);
+  return (
+    `${idle}; ${Math.round(writes / seconds)} writes/s (${((entries - log.entries) / writes).toFixed(2)} entries, ` +
+    `${leaderMs.toFixed(2)} ms of processor on the leader each), ${Math.round(views)} page views/s`
+  );
+}
+
+/** What nodes cost by being there: heartbeats, leases, and looking for events. */
+async function idleOf({ databases, servers }: Bench): Promise<string> {
+  const seconds = 10;
+  const leader = await leaderOf(databases);
+  const processor = () => [
+    cpuSeconds(leader.pid()),
+    sumOf(servers.map((one) => cpuSeconds(one.pid()))) / servers.length,
+  ];
+  const [before, log] = [processor(), await logOf(leader)];
+  await Bun.sleep(seconds * 1_000);
+  const [after, logged] = [processor(), await logOf(leader)];
+  const [ofLeader, ofServer] = after.map((one, i) => ((one - (before[i] ?? 0)) / seconds) * 100);
+  return (
+    `idle ${((logged.entries - log.entries) / seconds).toFixed(1)} entries/s with ` +
+    `${((logged.bytes - log.bytes) / seconds).toFixed(0)} B/s in the log, ${ofLeader?.toFixed(1)} % of a core on the leader, ` +
+    `${ofServer?.toFixed(1)} % in each`
+  );
+}
+
+async function viewsOf(servers: readonly Server[], seconds: number): Promise<number> {
+  const wrk = Bun.which("wrk");
+  if (wrk === null) throw new Error("This suite needs wrk (Debian: apt-get install wrk).");
+  const runs = servers.map(async ({ url }) => {
+    const args = ["-t1", "-c16", `-d${seconds}`, "-H", "Accept-Encoding: br", `${url}/status/acme`];
+    const said = await new Response(Bun.spawn([wrk, ...args]).stdout).text();
+    if (/Non-2xx/.test(said)) throw new Error(said);
+    return Number(/Requests\/sec:\s+([\d.]+)/.exec(said)?.[1]);
+  });
+  return (await Promise.all(runs)).reduce((sum, one) => sum + one, 0);
+}
+
+type Row = { key: number; at: number; status: number };
+type Wanted = { monitors: number; interval: number; organizations: number; isAsked?: boolean };
+
+/** Checks of these monitors for so many seconds after one whole round. */
+async function checksOf(bench: Bench, wanted: Wanted, seconds: number) {
+  const { databases, store, servers, key } = bench;
+  await seed(bench, wanted);
+  await startAll(bench);
+  await Bun.sleep(wanted.interval * 1_000 + 2_000);
+  const leader = await leaderOf(databases);
+  const processor = () => ({
+    leader: cpuSeconds(leader.pid()),
+    followers: sumOf(databases.filter((one) => one !== leader).map((one) => cpuSeconds(one.pid()))),
+    servers: sumOf(servers.map((one) => cpuSeconds(one.pid()))),
+  });
+  const [from, before, log] = [Date.now(), processor(), await logOf(leader)];
+  const listed = wanted.isAsked === true ? await listing(servers[0] as Server, key, seconds) : [];
+  if (wanted.isAsked !== true) await Bun.sleep(seconds * 1_000);
+  const [after, logged] = [processor(), await logOf(leader)];
+  const until = Date.now();
+  const memory = Math.max(...servers.map((one) => residentMb(one.pid())));
+  // What was found until then is written by now.
+  await Bun.sleep(2_000);
+  const rows = await store.query<Row>(
+    "select monitor_key as key, at, status from heartbeats where at >= ? and at < ? order by 1, 2",
+    [from, until],
+  );
+  const ms = (of: keyof typeof after) => ((after[of] - before[of]) / rows.length) * 1_000;
+  return {
+    perSecond: rows.length / seconds,
+    failed: rows.filter(({ status }) => status !== 0).length,
+    ...slotsOf(rows, wanted, [from, until]),
+    listed,
+    cost: { leader: ms("leader"), followers: ms("followers"), servers: ms("servers") },
+    bytes: (logged.bytes - log.bytes) / rows.length,
+    entries: (logged.entries - log.entries) / seconds,
+    memory,
+  };
+}
+
+/** Slots of their interval that have no result or several, and how far checks lie apart. */
+function slotsOf(
+  rows: readonly Row[],
+  { monitors, interval }: Wanted,
+  [from, until]: readonly [number, number],
+) {
+  const ms = interval * 1_000;
+  const gaps: number[] = [];
+  const own = Map.groupBy(rows, ({ key }) => key);
+  let [missing, repeated] = [0, 0];
+  for (const [key, its] of own) {
+    const times = its.map(({ at }) => at);
+    gaps.push(...times.slice(1).map((at, i) => at - (times[i] ?? 0)));
+    const slots = times.map((at) => Math.floor((at - phaseOf(key, ms)) / ms));
+    repeated += slots.length - new Set(slots).size;
+    // The first and the last slot may have been recorded before and after.
+    const [first, last] = [from, until].map((at) => Math.floor((at - phaseOf(key, ms)) / ms));
+    for (let slot = (first ?? 0) + 1; slot < (last ?? 0); slot++)
+      if (!slots.includes(slot)) missing++;
+  }
+  return { missing: missing + (monitors - own.size), repeated, gaps };
+}
+
+/** What the list takes, in ms, asked all the time by a process of its own. */
+async function listing(server: Server, key: string, seconds: number): Promise<number[]> {
+  const script = join(import.meta.dir, "ask-in-turn.ts");
+  const url = `${server.url}/api/v1/monitors?per_page=100`;
+  const asking = Bun.spawn([process.execPath, script, url, key], {
+    stdin: "pipe",
+    stdout: "pipe",
+    stderr: "inherit",
+  });
+  await Bun.sleep(seconds * 1_000);
+  await asking.stdin.end();
+  return JSON.parse(await new Response(asking.stdout).text()) as number[];
+}
+
+function textOf(found: Awaited<ReturnType<typeof checksOf>>): string {
+  const { cost, gaps, listed } = found;
+  return [
+    `${found.perSecond.toFixed(0)} checks/s, ${found.failed} not up`,
+    `slots missing ${found.missing}, repeated ${found.repeated}`,
+    `gap p50 ${quantile(gaps, 0.5)} ms, p99 ${quantile(gaps, 0.99)} ms, most ${quantile(gaps, 1)} ms`,
+    listed.length === 0
+      ? "no lists asked for"
+      : `list p50 ${quantile(listed, 0.5).toFixed(1)} ms, p99 ${quantile(listed, 0.99).toFixed(1)} ms`,
+    `a check: ${found.bytes.toFixed(0)} B in the log, processor ${cost.servers.toFixed(3)} ms in Signalbox, ` +
+      `${cost.leader.toFixed(3)} on the leader, ${cost.followers.toFixed(3)} on both followers`,
+    `${found.entries.toFixed(1)} entries/s`,
+    `${found.memory.toFixed(0)} MB a server`,
+  ].join("; ");
+}
+
+const sumOf = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0);
+
+/** Puts these monitors into the database, evenly into so many organizations, as the product itself would store them. */
+async function seed({ store, target }: Bench, { monitors, interval, organizations }: Wanted) {
+  for (let number = 1; number < organizations; number++)
+    await createOrganization(store, Date.now, `Organization ${number}`);
+  const owners = await store.query<{ id: string }>("select id from organizations", []);
+  const at = new Date().toISOString();
+  const settings = JSON.stringify({
+    url: target,
+    method: "GET",
+    headers: {},
+    body: null,
+    basicAuth: null,
+    expectedStatus: ["200-299"],
+    followRedirects: true,
+    followToPrivate: false,
+    verifyTls: true,
+    certificateExpiryDays: 14,
+  });
+  const statements = Array.from({ length: monitors }, (_, number) => {
+    const [organizationId, id] = [owners[number % owners.length]?.id ?? "", Bun.randomUUIDv7()];
+    return [
+      {
+        text: `insert into monitors (organization_id, id, name, type, description, position, tags,
+            interval_seconds, timeout_seconds, retries, retry_interval_seconds, paused, muted, settings,
+            secrets, version, created_at, updated_at)
+          values (?, ?, ?, 'http', '', 0, '[]', ?, 5, 1, 10, 0, 0, ?, '{}', 1, ?, ?)`,
+        parameters: [organizationId, id, `Monitor ${number}`, interval, settings, at, at],
+      },
+      {
+        text: `insert into monitor_states (organization_id, monitor_id, status, since, paused, failures, epoch)
+          values (?, ?, 'pending', ?, 0, 0, 0)`,
+        parameters: [organizationId, id, at],
+      },
+    ];
+  });
+  for (let index = 0; index < monitors; index += 500)
+    await store.atomic(statements.slice(index, index + 500).flat());
+}

@@ -1,0 +1,47 @@
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { RqliteNode } from "../support/rqlite.ts";
+
+type Status = { store: { raft: { last_log_index: number } } };
+type Counters = { proto: { num_compressed_bytes: number; num_uncompressed_bytes: number } };
+
+const asked = async <T>({ host }: RqliteNode, path: string) =>
+  (await (await fetch(`http://${host}${path}`)).json()) as T;
+
+/** What the leader has put into the Raft log so far: entries, and their bytes as they are stored and sent. */
+export async function logOf(leader: RqliteNode): Promise<{ entries: number; bytes: number }> {
+  const { store } = await asked<Status>(leader, "/status");
+  const { proto } = await asked<Counters>(leader, "/debug/vars");
+  return {
+    entries: store.raft.last_log_index,
+    bytes: proto.num_compressed_bytes + proto.num_uncompressed_bytes,
+  };
+}
+
+/** Counts the syncs of a process from now on, with strace; returns what ends that and says how many there were. */
+export async function syncsOf(pid: number): Promise<() => Promise<number | null>> {
+  const strace = Bun.which("strace");
+  if (strace === null) return async () => null;
+  const directory = mkdtempSync(join(tmpdir(), "signalbox-bench-"));
+  const file = join(directory, "calls");
+  const only = "trace=fsync,fdatasync";
+  const run = Bun.spawn([strace, "-f", "-e", only, "-o", file, "-p", String(pid)], {
+    stderr: "pipe",
+  });
+  const saying = run.stderr.getReader();
+  let said = "";
+  while (!said.includes("attached")) {
+    const { value, done } = await saying.read();
+    // Not everybody may look into a process.
+    if (done) return async () => null;
+    said += new TextDecoder().decode(value);
+  }
+  return async () => {
+    run.kill("SIGINT");
+    await run.exited;
+    const calls = readFileSync(file, "utf8").match(/ (fsync|fdatasync)\(/g) ?? [];
+    rmSync(directory, { recursive: true });
+    return calls.length;
+  };
+}
