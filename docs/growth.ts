@@ -29,6 +29,7 @@ export const configured: Readonly<Record<string, readonly string[]>> = {
   "`--limit api-keys`, and those revoked within `--keep-audit`": ["api_keys"],
   organizations: ["organizations", "organization_settings", "incident_counts"],
   "the machines of a [cluster](cluster.md)": ["nodes", "leases", "forwarded_requests"],
+  "imports, and what they have made": ["imports", "external_records"],
   "the program itself": [
     "followers",
     "housekeeping",

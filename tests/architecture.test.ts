@@ -33,6 +33,8 @@ const folders = [
   "alerting/providers",
   "status-pages",
   "status-pages/subscribers",
+  "imports",
+  "imports/kuma",
   "dashboard",
   "operations/audit-log",
   "operations/about",
@@ -53,6 +55,7 @@ const folders = [
 ];
 /** Between a list of types and the types themselves, imports go both ways. */
 const together: Record<string, string> = {
+  "imports/kuma": "imports",
   "monitoring/checks/kinds": "monitoring/checks",
   "alerting/providers": "alerting",
 };

@@ -6,6 +6,7 @@ import { addBackup } from "./backup.ts";
 import { addCluster } from "./cluster.ts";
 import { addCompact } from "./compact.ts";
 import { addDoctor } from "./doctor.ts";
+import { addImport } from "./import.ts";
 import { addKeys } from "./keys.ts";
 import { addMigrate } from "./migrate.ts";
 import { addOrgs } from "./orgs.ts";
@@ -38,6 +39,7 @@ export function commandLine(ignoredVariables: readonly string[] = []): Command {
     addUsers,
     addAuditLog,
     addMigrate,
+    addImport,
     addBackup,
     addRestore,
     addCluster,

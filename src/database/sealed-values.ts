@@ -8,6 +8,7 @@ const sources: Record<string, string> = {
   alert_channels: ofRecords("alert_channels", "'/alert-channel/' || t.id"),
   organization_settings: ofRecords("organization_settings", "'/settings'"),
   subscribers: ofRecords("subscribers", "'/subscriber/' || t.id"),
+  external_records: ofRecords("external_records", "'/external-record/' || t.record_id"),
   backup_schedule: `select 'appliance/backup/' || key as place, value as sealed
     from backup_schedule t, json_each(t.secrets)`,
   people: `select 'person/' || t.id || '/totp' as place, value as sealed
@@ -41,21 +42,24 @@ function opens(vault: Vault, sealed: string, place: string): boolean {
   }
 }
 
-/** The same of a store with all tables. */
+/** The same of a store. */
 export async function isKeyOfStore(store: Pick<Store, "query">, vault: Vault): Promise<boolean> {
-  const all = `${Object.values(sources).join(" union all ")} limit ?`;
-  const values = await store.query<SealedValue>(all, [tried]);
+  const text = textOf(await store.query<{ name: string }>(tablesText, []));
+  const values = text === null ? [] : await store.query<SealedValue>(text, [tried]);
   return values.length === 0 || values.some(({ sealed, place }) => opens(vault, sealed, place));
 }
 
 type SealedValue = { place: string; sealed: string };
 
-/** An older database may lack a table. */
-function sealedValues(database: Database, limit: number): SealedValue[] {
-  const tables = database
-    .query<{ name: string }, []>("select name from sqlite_schema where type = 'table'")
-    .all();
+const tablesText = "select name from sqlite_schema where type = 'table'";
+
+/** An older database may lack a table; null where it has none of them. */
+function textOf(tables: readonly { name: string }[]): string | null {
   const present = tables.flatMap(({ name }) => sources[name] ?? []);
-  if (present.length === 0) return [];
-  return database.query<SealedValue, [number]>(`${present.join(" union all ")} limit ?`).all(limit);
+  return present.length === 0 ? null : `${present.join(" union all ")} limit ?`;
+}
+
+function sealedValues(database: Database, limit: number): SealedValue[] {
+  const text = textOf(database.query<{ name: string }, []>(tablesText).all());
+  return text === null ? [] : database.query<SealedValue, [number]>(text).all(limit);
 }

@@ -56,32 +56,42 @@ function placeOf(organizationId: string): string {
 
 /** Throws VALIDATION_ERROR, PRECONDITION_FAILED. */
 export function updateSettings(scope: Scope, patch: SettingsPatch): Promise<SettingsRecord> {
-  const { store, vault, organizationId } = scope;
+  const { store, organizationId } = scope;
   return retrying(async () => {
     const before = await findSettings(store, organizationId);
-    const smtp = await smtpAfter(scope, before, patch.smtp);
-    const { settings, secrets } = splitSecrets(settingsKinds, kind, { smtp });
-    const after: SettingsRow = {
-      ...before,
-      smtp: smtp === null ? null : JSON.stringify(settings["smtp"]),
-      secrets: sealAll(vault, placeOf(organizationId), secrets),
-      version: before.version + 1,
-      updatedAt: timestamp(scope.clock()),
-    };
+    const after = await settingsAfter(scope, before, patch);
     return commit(
       scope,
-      [
-        ...mustBeCurrent(scope, organizationSettings, before),
-        store.db
-          .update(organizationSettings)
-          .set(after)
-          .where(matching(organizationSettings, { organizationId })),
-      ],
+      [...mustBeCurrent(scope, organizationSettings, before), changeSettings(scope, after)],
       { action: "settings.updated", subjectId: organizationId, fields: Object.keys(patch) },
       shown(after),
     );
   });
 }
+
+/** The row as a patch leaves it; nothing is stored. Throws VALIDATION_ERROR. */
+export async function settingsAfter(
+  scope: Scope,
+  before: SettingsRow,
+  patch: SettingsPatch,
+): Promise<SettingsRow> {
+  const { vault, organizationId } = scope;
+  const smtp = await smtpAfter(scope, before, patch.smtp);
+  const { settings, secrets } = splitSecrets(settingsKinds, kind, { smtp });
+  return {
+    ...before,
+    smtp: smtp === null ? null : JSON.stringify(settings["smtp"]),
+    secrets: sealAll(vault, placeOf(organizationId), secrets),
+    version: before.version + 1,
+    updatedAt: timestamp(scope.clock()),
+  };
+}
+
+export const changeSettings = ({ store, organizationId }: Scope, row: SettingsRow) =>
+  store.db
+    .update(organizationSettings)
+    .set(row)
+    .where(matching(organizationSettings, { organizationId }));
 
 const placesOf = (smtp: SmtpSettings | null): Place[] =>
   smtp === null ? [] : [{ path: "smtp.host", host: smtp.host, port: smtp.port }];

@@ -59,7 +59,7 @@ function shown({ settings, secrets, isDefault, ...row }: ChannelRow): AlertChann
 }
 
 /** The columns that a whole, parsed channel fills; its secrets are sealed. */
-function columnsOf(scope: Scope, id: string, channel: NewAlertChannel) {
+export function columnsOf(scope: Scope, id: string, channel: NewAlertChannel) {
   const { settings, secrets } = splitSecrets(channelKinds, channel.type, channel);
   return {
     name: channel.name,
@@ -119,7 +119,7 @@ export async function createAlertChannel(scope: Scope, input: NewAlertChannel) {
 }
 
 /** Holds when a new monitor can have all default channels. */
-const mustBeFewDefaults = (scope: Scope) =>
+export const mustBeFewDefaults = (scope: Scope) =>
   mustBeWithin(scope, "alert-channels-of-a-monitor", alertChannels, "is_default");
 
 /** The row as a patch leaves it; nothing is stored. Throws VALIDATION_ERROR for what the channel's type does not take. */
@@ -198,7 +198,7 @@ export function deleteAlertChannel(scope: Scope, id: string): Promise<typeof del
 }
 
 /** Where a channel's alerts go, as far as its own fields say, and the field that says so. */
-function targetsOf(channel: { type: string; [field: string]: unknown }): Place[] {
+export function targetsOf(channel: { type: string; [field: string]: unknown }): Place[] {
   const { path = null, url } = addressOf(channel.type, channel) ?? {};
   return path === null || url === undefined
     ? []
@@ -215,7 +215,7 @@ export async function findChannel({ store, organizationId }: Tenant, id: string)
   return row ?? null;
 }
 
-function changeChannel({ store }: Tenant, row: ChannelRow): Statement {
+export function changeChannel({ store }: Tenant, row: ChannelRow): Statement {
   const { organizationId, id, ...change } = row;
   return store.db
     .update(alertChannels)
@@ -224,7 +224,7 @@ function changeChannel({ store }: Tenant, row: ChannelRow): Statement {
 }
 
 /** Detaches the channel from its monitors and groups, whose records show it, and removes it with its deliveries. */
-function removeChannel(tenant: Tenant, id: string, at: string): Statement[] {
+export function removeChannel(tenant: Tenant, id: string, at: string): Statement[] {
   const { store, organizationId } = tenant;
   const users = [
     [monitors, monitorChannels, monitorChannels.monitorId] as const,

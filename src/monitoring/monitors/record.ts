@@ -17,11 +17,17 @@ function placeOf({ organizationId }: { organizationId: string }, id: string): st
   return `${organizationId}/monitor/${id}`;
 }
 
-/** The columns that a whole, parsed monitor fills; secrets are sealed, a push monitor keeps or gets its token. */
-export function columnsOf(scope: Scope, id: string, input: NewMonitor, before?: MonitorRow) {
+/** The columns that a whole, parsed monitor fills; secrets are sealed, a push monitor keeps or gets its token, or `brought` one. */
+export function columnsOf(
+  scope: Scope,
+  id: string,
+  input: NewMonitor,
+  before?: MonitorRow,
+  brought?: string,
+) {
   const { settings, secrets } = splitSecrets(monitorKinds, input.type, input);
   const known = before && openAll(scope.vault, placeOf(scope, id), before.secrets)[pushToken];
-  const token = input.type === "push" ? (known ?? randomToken(32)) : undefined;
+  const token = input.type === "push" ? (brought ?? known ?? randomToken(32)) : undefined;
   return {
     name: input.name,
     type: input.type,

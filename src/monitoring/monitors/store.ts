@@ -127,14 +127,19 @@ export async function pageOfMonitors(reading: Reading, query: MonitorQuery) {
   return { monitors: found, total: count?.total ?? 0 };
 }
 
-/** Appends the monitor to the ungrouped list, from where it may join a group. */
-export function insertMonitor({ store, organizationId }: Tenant, monitor: MonitorRow, at: string) {
+/** Appends the monitor to the ungrouped list, from where it may join a group. With `key`, it has the results under that. */
+export function insertMonitor(
+  { store, organizationId }: Tenant,
+  monitor: MonitorRow,
+  at: string,
+  key?: number,
+) {
   const { id } = monitor;
   const position = sql<number>`(${endOf(organizationId, null)})`;
   const state = { ...unchecked, organizationId, monitorId: id, since: at, paused: false, epoch: 0 };
   return [
     store.db.insert(monitors).values({ ...monitor, groupId: null, position }),
-    store.db.insert(monitorStates).values(state),
+    store.db.insert(monitorStates).values({ ...state, key }),
   ];
 }
 

@@ -107,6 +107,8 @@ export const tablesOfOrganization = [
   ["maintenance_windows", "id"],
   ["status_pages", "id"],
   ["alert_channels", "id"],
+  ["external_records", "record_id"],
+  ["imports", "id"],
   ["monitors", "id"],
   ["monitor_groups", "id"],
   ["api_keys", "id"],

@@ -12,6 +12,7 @@ import type { Store } from "../../database/store.ts";
 import { sweepEvents } from "../../events/retention.ts";
 import { sweepResponses } from "../../http/idempotency.ts";
 import { sweepRemovedMonitors, sweepResults } from "../../monitoring/uptime/retention.ts";
+import { sweepImports } from "../../imports/store.ts";
 import { sweepSubscribers } from "../../status-pages/subscribers/store.ts";
 import { sweepOrganizations } from "../appliance/store.ts";
 import { sweepAuditLog } from "../audit-log/store.ts";
@@ -94,6 +95,7 @@ export function housekeeping({
     await sweepResponses(sweeping);
     await sweepSubscribers(sweeping);
     await sweepOrganizations(sweeping);
+    await sweepImports(sweeping);
     await sweepRemovedMonitors(sweeping);
     if (!isDue(memory.lastNow, now)) return end("minute");
     await sweepNodes(sweeping);

@@ -116,6 +116,12 @@ async function full() {
   await alerts.runOnce();
   time.now += 10_000;
   await alerts.runOnce();
+  made.database.run(
+    `insert into imports values ('${ours.id}', 'i', 'there', 'done', null, 1, 0, 0, 'Ada', '')`,
+  );
+  made.database.run(
+    `insert into external_records values ('${ours.id}', 'there', 'group', '1', 'r', 'i', 0, '{}')`,
+  );
   const notice = { pageId: page.id, type: "incident.opened", at: "2026-11-20T10:00:00.000Z" };
   const [told] = await made.store.db
     .select()

@@ -1,0 +1,96 @@
+import { maxFileBytes, unreadable } from "../limits.ts";
+import type { Own } from "../plan.ts";
+import { type KumaSource, type TableName, tables } from "./source.ts";
+
+const maxDepth = 32;
+
+/** Names of the backup that are not those of the database in another writing. */
+const columnNames: Record<string, string> = {
+  accepted_statuscodes: "accepted_statuscodes_json",
+  kafkaProducerSaslOptions: "kafka_producer_sasl_options",
+};
+
+/** Reads the JSON backup of Uptime Kuma 1.x: monitors, notifications, tags and proxies, nothing else. */
+export function openBackup(text: string, name: string): KumaSource {
+  if (text.length > maxFileBytes) throw unreadable(name, "it is too large for a backup.");
+  if (depthOf(text) > maxDepth)
+    throw unreadable(name, `it is nested deeper than ${maxDepth} levels.`);
+  const backup = parsed(text);
+  const { monitorList, notificationList } = backup;
+  if (!isList(monitorList) || !isList(notificationList))
+    throw unreadable(name, "it is JSON, but no backup of Uptime Kuma.");
+  const rows = Object.fromEntries(tables.map((table) => [table, [] as Own[]])) as Record<
+    TableName,
+    Own[]
+  >;
+  rows.notification = notificationList.map((one) => ({
+    id: one["id"],
+    name: one["name"],
+    active: one["active"] ?? true,
+    is_default: one["isDefault"],
+    config: one["config"],
+  }));
+  if (isList(backup["proxyList"])) rows.proxy = [...backup["proxyList"]];
+  const tags = new Map<string, Own>();
+  for (const monitor of monitorList) {
+    rows.monitor.push(columnsOf(monitor));
+    for (const id of Object.keys((monitor["notificationIDList"] ?? {}) as Own))
+      rows.monitor_notification.push({ monitor_id: monitor["id"], notification_id: Number(id) });
+    for (const tag of isList(monitor["tags"]) ? monitor["tags"] : []) {
+      const id = tag["tag_id"] ?? tag["name"];
+      tags.set(String(id), { id, name: tag["name"], color: tag["color"] });
+      rows.monitor_tag.push({ monitor_id: monitor["id"], tag_id: id, value: tag["value"] });
+    }
+  }
+  rows.tag = [...tags.values()];
+  return {
+    version: "backup",
+    rows,
+    hints: [
+      "A JSON backup holds no status pages, maintenance, incidents, groups' places and history: give kuma.db or the data directory to bring these along.",
+    ],
+    history: null,
+    picture: async () => null,
+    close() {},
+  };
+
+  function parsed(json: string): Own {
+    try {
+      const value: unknown = JSON.parse(json);
+      if (typeof value === "object" && value !== null) return value as Own;
+    } catch {
+      // Said below.
+    }
+    throw unreadable(name, "it is no JSON backup: it can't be read.");
+  }
+}
+
+function isList(value: unknown): value is Own[] {
+  return Array.isArray(value) && value.every((one) => typeof one === "object" && one !== null);
+}
+
+/** A monitor's fields under the names of its columns; lists and objects are text there. */
+function columnsOf(monitor: Own): Own {
+  return Object.fromEntries(
+    Object.entries(monitor).map(([key, value]) => {
+      const column =
+        columnNames[key] ?? key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+      const isText = typeof value !== "object" || value === null;
+      return [column, isText ? value : JSON.stringify(value)];
+    }),
+  );
+}
+
+function depthOf(text: string): number {
+  let [depth, deepest, inString] = [0, 0, false];
+  for (let index = 0; index < text.length; index++) {
+    const code = text.charCodeAt(index);
+    if (inString) {
+      if (code === 0x5c) index++;
+      else if (code === 0x22) inString = false;
+    } else if (code === 0x22) inString = true;
+    else if (code === 0x5b || code === 0x7b) deepest = Math.max(deepest, ++depth);
+    else if (code === 0x5d || code === 0x7d) depth--;
+  }
+  return deepest;
+}

@@ -1,0 +1,256 @@
+import type { z } from "zod";
+import { NewAlertChannel } from "../../alerting/channels/schema.ts";
+import { channelKinds } from "../../alerting/channels/kinds-schema.ts";
+import type { Own } from "../plan.ts";
+import { isOn, jsonIn, number, orNull, text } from "./values.ts";
+
+type Mapped = { type: string; fields: Own; notes?: string[] };
+type Result = { fields: Own; notes: string[]; isIncomplete: boolean; isTaken: boolean };
+
+const addresses = (...lists: unknown[]) => [
+  ...new Set(
+    lists
+      .flatMap((list) => text(list).split(/[,;]/))
+      .map((one) => (/<([^<>]+)>/.exec(one)?.[1] ?? one).trim())
+      .filter((one) => one !== ""),
+  ),
+];
+const within = (value: unknown, min: number, max: number, usual: number) =>
+  Math.min(
+    max,
+    Math.max(min, Number.isFinite(Number(value ?? NaN)) ? Math.round(Number(value)) : usual),
+  );
+const ignored = (config: Own, words: Record<string, string>) => {
+  const found = Object.entries(words).filter(
+    ([key]) => text(config[key]) !== "" || config[key] === true,
+  );
+  return found.length === 0 ? [] : [`Without ${found.map(([, word]) => word).join(", ")}.`];
+};
+
+/** Every type of notification that is a channel here; the others come in disabled. */
+const types: Record<string, (config: Own) => Mapped> = {
+  telegram: (c) => ({
+    type: "telegram",
+    fields: {
+      botToken: text(c["telegramBotToken"]),
+      chatId: text(c["telegramChatID"]),
+      topic: number(c["telegramMessageThreadID"]) || null,
+      silent: isOn(c["telegramSendSilently"]),
+      ...(orNull(c["telegramServerUrl"]) !== null && {
+        server: text(c["telegramServerUrl"]).replace(/\/+$/, ""),
+      }),
+    },
+    notes: ignored(c, {
+      ...(isOn(c["telegramUseTemplate"]) && { telegramTemplate: "its template" }),
+      telegramProtectContent: "protection against forwarding",
+    }),
+  }),
+  discord(c) {
+    const url = URL.parse(text(c["discordWebhookUrl"]));
+    if (url !== null && text(c["threadId"]) !== "")
+      url.searchParams.set("thread_id", text(c["threadId"]));
+    return {
+      type: "discord",
+      fields: { webhookUrl: url?.href ?? text(c["discordWebhookUrl"]) },
+      notes: ignored(c, {
+        discordUsername: "its own user name",
+        discordPrefixMessage: `“${text(c["discordPrefixMessage"])}” in front`,
+      }),
+    };
+  },
+  slack: (c) => ({
+    type: "slack",
+    fields: { webhookUrl: text(c["slackwebhookURL"]) },
+    notes: ignored(c, {
+      slackusername: "its own user name",
+      slackiconemo: "its icon",
+      slackchannel: `the channel ${text(c["slackchannel"])}: a webhook has its own`,
+      slackchannelnotify: "@channel",
+    }),
+  }),
+  smtp: (c) => ({
+    type: "email",
+    fields: { to: addresses(c["smtpTo"], c["smtpCC"], c["smtpBCC"]) },
+    notes: [
+      ...ignored(c, {
+        customSubject: "its own subject",
+        customBody: "its own text",
+        smtpDkimDomain: "DKIM",
+      }),
+      ...(text(c["smtpCC"]) + text(c["smtpBCC"]) === ""
+        ? []
+        : ["Those in CC and BCC get the same e-mail."]),
+    ],
+  }),
+  webhook(c) {
+    const headers = jsonIn(c["webhookAdditionalHeaders"]);
+    return {
+      type: "webhook",
+      fields: {
+        url: text(c["webhookURL"]),
+        headers:
+          typeof headers === "object" && headers !== null
+            ? Object.fromEntries(
+                Object.entries(headers).map(([name, value]) => [name, String(value)]),
+              )
+            : {},
+      },
+      notes: [
+        "What it receives has another form than Uptime Kuma's: { type, timestamp, data } instead of { heartbeat, monitor, msg }. See the documentation of webhooks.",
+        ...(text(c["httpMethod"]).toLowerCase() === "get" ? ["Sent with POST, not GET."] : []),
+      ],
+    };
+  },
+  teams: (c) => ({ type: "teams", fields: { webhookUrl: text(c["webhookUrl"]) } }),
+  ntfy(c) {
+    const way = text(c["ntfyAuthenticationMethod"]);
+    return {
+      type: "ntfy",
+      fields: {
+        server: text(c["ntfyserverurl"]) || "https://ntfy.sh",
+        topic: text(c["ntfytopic"]),
+        token: way === "accessToken" ? orNull(c["ntfyaccesstoken"]) : null,
+        username: way === "usernamePassword" ? orNull(c["ntfyusername"]) : null,
+        password: way === "usernamePassword" ? orNull(c["ntfypassword"]) : null,
+        priority: within(c["ntfyPriorityDown"] ?? c["ntfyPriority"], 1, 5, 4),
+      },
+      notes: ignored(c, { ntfyIcon: "its icon" }),
+    };
+  },
+  gotify: (c) => ({
+    type: "gotify",
+    fields: { server: text(c["gotifyserverurl"]), token: text(c["gotifyapplicationToken"]) },
+    notes: ignored(c, { gotifyPriority: `its priority ${number(c["gotifyPriority"])}` }),
+  }),
+  pushover: (c) => ({
+    type: "pushover",
+    fields: {
+      userKey: text(c["pushoveruserkey"]),
+      apiToken: text(c["pushoverapptoken"]),
+      priority: within(c["pushoverpriority"], -2, 2, 1),
+    },
+    notes: ignored(c, {
+      pushoverdevice: `the device ${text(c["pushoverdevice"])}: all of the user get it`,
+      pushoversounds: "its sound",
+      pushovertitle: "its title",
+      pushoverttl: "its time to live",
+    }),
+  }),
+  PagerDuty: (c) => ({
+    type: "pagerduty",
+    fields: {
+      routingKey: text(c["pagerdutyIntegrationKey"]),
+      region: /\beu\./.test(text(c["pagerdutyIntegrationUrl"])) ? "eu" : "us",
+    },
+    notes:
+      text(c["pagerdutyAutoResolve"]) === "resolve"
+        ? []
+        : ["Resolves its incidents when it is over."],
+  }),
+  Opsgenie: (c) => ({
+    type: "opsgenie",
+    fields: {
+      apiKey: text(c["opsgenieApiKey"]),
+      region: text(c["opsgenieRegion"]) === "eu" ? "eu" : "us",
+    },
+  }),
+  mattermost: (c) => ({
+    type: "mattermost",
+    fields: { webhookUrl: text(c["mattermostWebhookUrl"]) },
+    notes: ignored(c, {
+      mattermostchannel: "its channel: a webhook has its own",
+      mattermostusername: "its own user name",
+    }),
+  }),
+  GoogleChat: (c) => ({
+    type: "googlechat",
+    fields: { webhookUrl: text(c["googleChatWebhookURL"]) },
+  }),
+};
+
+/** A notification of Uptime Kuma as one of our channels, disabled where it can't be one. Never throws. */
+export function channelOf(row: Own): Result {
+  const config = (jsonIn(row["config"]) ?? {}) as Own;
+  const type = text(config["type"]);
+  const common = {
+    name: text(row["name"]).slice(0, 255) || `Notification ${text(row["id"])}`,
+    enabled: isOn(row["active"] ?? true),
+    default: isOn(row["is_default"]),
+    incidents: false,
+  };
+  const mapped = types[type]?.(config);
+  if (mapped !== undefined && mapped.type in channelKinds) {
+    const fields = { type: mapped.type, ...common, ...mapped.fields };
+    const issue = issueOf(fields);
+    if (issue === null)
+      return { fields, notes: mapped.notes ?? [], isIncomplete: false, isTaken: true };
+    return standIn(common, `its ${issue}`, type);
+  }
+  if (type === "apprise")
+    return standIn(
+      common,
+      "Uptime Kuma runs Apprise itself, here an Apprise server is needed: enter its address, and the same Apprise URLs",
+      type,
+    );
+  return standIn(
+    common,
+    `there is no channel type ${type} here; an Apprise server may reach it`,
+    type,
+  );
+}
+
+/** A disabled channel that leads nowhere until somebody completes it. */
+function standIn(common: Own, why: string, type: string): Result {
+  const fields = {
+    ...common,
+    type: "apprise",
+    server: "http://apprise.invalid",
+    key: type.replace(/[^-\w]/g, "-").slice(0, 128) || "unknown",
+    name: text(common["name"]),
+    enabled: false,
+    default: false,
+  };
+  const isTaken = issueOf(fields) === null;
+  return {
+    fields,
+    notes: [`${isTaken ? "Disabled" : "Not taken"}: ${why}.`],
+    isIncomplete: true,
+    isTaken,
+  };
+}
+
+function issueOf(fields: Own): string | null {
+  const result = (NewAlertChannel as z.ZodType).safeParse(fields);
+  if (result.success) return null;
+  const [issue] = result.error.issues;
+  return `field ${issue?.path.join(".")} can't be taken (${issue?.message ?? "not valid"})`;
+}
+
+/** The mail server of the first e-mail notification, and which others there are. */
+export function mailServerOf(rows: readonly Own[]): { smtp: Own | null; hints: string[] } {
+  const servers = rows
+    .map((row) => ({ name: text(row["name"]), config: (jsonIn(row["config"]) ?? {}) as Own }))
+    .filter(({ config }) => config["type"] === "smtp");
+  const [first, ...others] = servers;
+  if (first === undefined) return { smtp: null, hints: [] };
+  const { config } = first;
+  const port = number(config["smtpPort"]) || 25;
+  const hosts = new Set(servers.map((one) => text(one.config["smtpHost"])));
+  return {
+    smtp: {
+      host: text(config["smtpHost"]),
+      port,
+      // Without `secure`, Uptime Kuma takes STARTTLS where the server offers it, and goes on without else.
+      tls: isOn(config["smtpSecure"]) ? "tls" : port === 587 ? "starttls" : "none",
+      user: orNull(config["smtpUsername"]),
+      password: orNull(config["smtpPassword"]),
+      from: (orNull(config["smtpFrom"]) ?? "").replaceAll('"', ""),
+    },
+    hints:
+      others.length > 0 && hosts.size > 1
+        ? [
+            `All e-mails go through one mail server, ${text(config["smtpHost"])}; Uptime Kuma had ${[...hosts].join(", ")}.`,
+          ]
+        : [],
+  };
+}

@@ -1,0 +1,246 @@
+import { dayMs } from "../../core/clock.ts";
+import { toInstant, toLocal } from "../../core/time-zones.ts";
+import { validateTimes } from "../../monitoring/maintenance/rules.ts";
+import type { Own } from "../plan.ts";
+import { isOn, jsonIn, number, text } from "./values.ts";
+
+const weekdays = ["SU", "MO", "TU", "WE", "TH", "FR", "SA"];
+const maxLengthMs = 31 * dayMs;
+
+type Times = { startsAt: string; endsAt: string; timeZone: string; rrule: string | null };
+type Mapped = { fields: Own; notes: string[] } | { reason: string };
+
+/** A wall clock's `2027-03-14T02:00`, or its day and a time, as if it were UTC; null for none. */
+function wallOf(date: unknown, time?: string): number | null {
+  const [, day, clock = "00:00"] = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d))?/.exec(text(date)) ?? [];
+  if (day === undefined) return null;
+  const at = Date.parse(`${day}T${time ?? clock}:00Z`);
+  return Number.isNaN(at) ? null : at;
+}
+
+const minutesOf = (clock: string) => {
+  const [, hours, minutes] = /^(\d{1,2}):(\d\d)/.exec(clock) ?? [];
+  return hours === undefined ? null : Number(hours) * 60 + Number(minutes);
+};
+export function isTimeZone(name: string): boolean {
+  try {
+    new Intl.DateTimeFormat("en", { timeZone: name });
+    return name !== "";
+  } catch {
+    return false;
+  }
+}
+
+/** A maintenance of Uptime Kuma as a window of ours, or why it can't be one. */
+export function windowOf(row: Own, serverZone: string, now: number): Mapped {
+  const notes: string[] = [];
+  const zone = text(row["timezone"]);
+  const timeZone = zone !== "SAME_AS_SERVER" && isTimeZone(zone) ? zone : serverZone;
+  const strategy = text(row["strategy"]);
+  const isActive = isOn(row["active"] ?? true);
+  if (!isActive)
+    return {
+      reason:
+        strategy === "manual" ? "it is switched off" : "it is paused, and a window here is not",
+    };
+  const times = timesOf(row, strategy, timeZone, now, notes);
+  if ("reason" in times) return times;
+  if (times.rrule === null && Date.parse(times.endsAt) <= now) return { reason: "it is over" };
+  const issue = validateTimes(times);
+  if (issue !== null) return { reason: `its ${issue.path} ${issue.message}` };
+  return {
+    fields: {
+      title: text(row["title"]).slice(0, 255) || "Maintenance",
+      description: text(row["description"]).slice(0, 2_000),
+      ...times,
+      countsUptime: false,
+    },
+    notes,
+  };
+}
+
+function timesOf(
+  row: Own,
+  strategy: string,
+  timeZone: string,
+  now: number,
+  notes: string[],
+): Times | { reason: string } {
+  const instant = (wall: number) => new Date(toInstant(wall, timeZone)).toISOString();
+  if (strategy === "manual") {
+    notes.push("Ends by itself after 31 days: end it earlier, or plan it again.");
+    const start = Math.floor(now / 60_000) * 60_000;
+    return {
+      startsAt: new Date(start).toISOString(),
+      endsAt: new Date(start + maxLengthMs).toISOString(),
+      timeZone,
+      rrule: null,
+    };
+  }
+  const from = wallOf(row["start_date"]);
+  const until = wallOf(row["end_date"]);
+  if (strategy === "single") {
+    if (from === null || until === null) return { reason: "it has no beginning or no end" };
+    let [startsAt, endsAt] = [instant(from), instant(until)];
+    if (Date.parse(endsAt) - Date.parse(startsAt) > maxLengthMs) {
+      // Of one that is under way only what is left matters.
+      const start = Math.max(Date.parse(startsAt), Math.min(now, Date.parse(endsAt) - 1));
+      startsAt = new Date(start).toISOString();
+      endsAt = new Date(Math.min(Date.parse(endsAt), start + maxLengthMs)).toISOString();
+      notes.push(`Lasts 31 days at most: it is from ${startsAt} to ${endsAt}.`);
+    }
+    return { startsAt, endsAt, timeZone, rrule: null };
+  }
+  const recurring = recurrenceOf(row, strategy);
+  if ("reason" in recurring) return recurring;
+  const { rule, clocks, lengthMinutes } = recurring;
+  const [clock = 0] = clocks;
+  // The first occurrence is the first that the rule names from its first day on.
+  const today = Math.floor(toLocal(now, timeZone) / dayMs) * dayMs;
+  const first = from === null ? today : Math.floor(from / dayMs) * dayMs;
+  const limit = until === null ? "" : `;UNTIL=${stampOf(toInstant(until, timeZone))}`;
+  const rrule = `${rule}${limit}`;
+  for (let day = 0; day < 366; day++) {
+    const start = first + day * dayMs + clock * 60_000;
+    if (!recurring.isOn(new Date(first + day * dayMs))) continue;
+    return {
+      startsAt: instant(start),
+      endsAt: new Date(toInstant(start, timeZone) + lengthMinutes * 60_000).toISOString(),
+      timeZone,
+      rrule,
+    };
+  }
+  return { reason: "it never happens" };
+}
+
+const stampOf = (at: number) => new Date(at).toISOString().replace(/[-:]|\.\d+/g, "");
+
+type Recurring = {
+  rule: string;
+  /** Minutes of the day at which it begins. */
+  clocks: number[];
+  lengthMinutes: number;
+  isOn: (day: Date) => boolean;
+};
+
+function recurrenceOf(row: Own, strategy: string): Recurring | { reason: string } {
+  if (strategy === "cron") return cronOf(text(row["cron"]), number(row["duration"]));
+  const start = minutesOf(text(row["start_time"]));
+  const end = minutesOf(text(row["end_time"]));
+  if (start === null || end === null) return { reason: "it has no times of the day" };
+  const lengthMinutes = end > start ? end - start : end - start + 24 * 60;
+  const shared = { clocks: [start], lengthMinutes };
+  switch (strategy) {
+    case "recurring-interval": {
+      const interval = Math.max(1, number(row["interval_day"]));
+      const rule = interval === 1 ? "FREQ=DAILY" : `FREQ=DAILY;INTERVAL=${interval}`;
+      return { ...shared, rule, isOn: () => true };
+    }
+    case "recurring-weekday": {
+      const days = numbersIn(row["weekdays"]).map((day) => day % 7);
+      if (days.length === 0) return { reason: "it names no weekday" };
+      const names = days.map((day) => weekdays[day]);
+      return {
+        ...shared,
+        rule: `FREQ=WEEKLY;BYDAY=${names.join(",")}`,
+        isOn: (day) => days.includes(day.getUTCDay()),
+      };
+    }
+    case "recurring-day-of-month": {
+      const all = jsonIn(row["days_of_month"]);
+      const listed = Array.isArray(all) ? all : [];
+      const days = listed.flatMap((day) =>
+        day === "lastDay1" ? [-1] : Number(day) >= 1 ? [Number(day)] : [],
+      );
+      if (days.length === 0) return { reason: "it names no day of the month" };
+      return {
+        ...shared,
+        rule: `FREQ=MONTHLY;BYMONTHDAY=${days.join(",")}`,
+        isOn: (day) => isDayOfMonth(day, days),
+      };
+    }
+  }
+  return { reason: `the strategy ${strategy} is unknown` };
+}
+
+const numbersIn = (value: unknown) => {
+  const list = jsonIn(value);
+  return (Array.isArray(list) ? list : []).map(Number).filter(Number.isInteger);
+};
+
+function isDayOfMonth(day: Date, days: readonly number[]): boolean {
+  const isLast = new Date(day.getTime() + dayMs).getUTCDate() === 1;
+  return days.includes(day.getUTCDate()) || (isLast && days.includes(-1));
+}
+
+/** The forms of cron that a rule can say: minutes and hours, of all days, of weekdays, or of days of the month. */
+function cronOf(cron: string, seconds: number): Recurring | { reason: string } {
+  const reason = { reason: `its cron expression ${cron} has no equal here` };
+  const parts = cron.trim().split(/\s+/);
+  const [minute, hour, dom, month, dow] = parts;
+  if (
+    parts.length !== 5 ||
+    seconds < 60 ||
+    month === undefined ||
+    dow === undefined ||
+    dom === undefined
+  )
+    return reason;
+  const minutes = listOf(minute, 0, 59);
+  const hours = listOf(hour, 0, 23);
+  const days = listOf(dom.replace(/\bL\b/g, "32"), 1, 32)?.map((day) => (day === 32 ? -1 : day));
+  const months = listOf(month, 1, 12);
+  const ofWeek = listOf(dow, 0, 7)?.map((day) => day % 7);
+  if (!minutes || !hours || !days || !months || !ofWeek) return reason;
+  // With both, cron takes either, which no rule says.
+  if (dom !== "*" && dow !== "*") return reason;
+  const times = [
+    ...(hour === "*" ? [] : [`BYHOUR=${hours.join(",")}`]),
+    `BYMINUTE=${minutes.join(",")}`,
+    ...(month === "*" ? [] : [`BYMONTH=${months.join(",")}`]),
+  ];
+  if (hour === "*" && (dom !== "*" || dow !== "*")) times.unshift(`BYHOUR=${hours.join(",")}`);
+  const [frequency, by, fits] =
+    dow !== "*"
+      ? ([
+          "WEEKLY",
+          [`BYDAY=${ofWeek.map((day) => weekdays[day]).join(",")}`],
+          (day: Date) => ofWeek.includes(day.getUTCDay()),
+        ] as const)
+      : dom !== "*"
+        ? ([
+            "MONTHLY",
+            [`BYMONTHDAY=${days.join(",")}`],
+            (day: Date) => isDayOfMonth(day, days),
+          ] as const)
+        : ([hour === "*" ? "HOURLY" : "DAILY", [], () => true] as const);
+  return {
+    rule: [`FREQ=${frequency}`, ...by, ...times].join(";"),
+    clocks: [(hour === "*" ? 0 : (hours[0] ?? 0)) * 60 + (minutes[0] ?? 0)],
+    lengthMinutes: Math.round(seconds / 60),
+    isOn: (day) => fits(day) && months.includes(day.getUTCMonth() + 1),
+  };
+}
+
+const named = (words: string, first: number) =>
+  words.split(" ").map((name, index) => [name, index + first] as const);
+const names: Record<string, number> = Object.fromEntries([
+  ...named("SUN MON TUE WED THU FRI SAT", 0),
+  ...named("JAN FEB MAR APR MAY JUN JUL AUG SEP OCT NOV DEC", 1),
+]);
+
+/** A list of cron: `*`, numbers, names, ranges and steps; null for what is none. */
+function listOf(part: string | undefined, min: number, max: number): number[] | null {
+  const numbers: number[] = [];
+  for (const one of (part ?? "").toUpperCase().split(",")) {
+    const [, range = "", step] = /^([^/]+)(?:\/(\d+))?$/.exec(one) ?? [];
+    const [low, high = step === undefined ? low : String(max)] =
+      range === "*" ? [String(min), String(max === 32 ? 31 : max)] : range.split("-");
+    const from = names[low ?? ""] ?? Number(low || NaN);
+    const to = names[high ?? ""] ?? Number(high || NaN);
+    if (!(from >= min && to <= max && from <= to)) return null;
+    for (let value = from; value <= to; value += Math.max(1, Number(step ?? 1)))
+      numbers.push(value);
+  }
+  return numbers.length === 0 ? null : [...new Set(numbers)].sort((a, b) => a - b);
+}

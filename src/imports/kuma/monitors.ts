@@ -1,0 +1,145 @@
+import type { z } from "zod";
+import { HttpUrl } from "../../core/fields.ts";
+import { monitorKinds } from "../../monitoring/monitors/kinds-schema.ts";
+import { NewMonitor } from "../../monitoring/monitors/schema.ts";
+import type { Own } from "../plan.ts";
+import { connection, hostAndPort, type Installation, type Mapped, types } from "./monitor-types.ts";
+import { isOn, listIn, number, text } from "./values.ts";
+
+const clamped = (value: number, min: number, max: number) => Math.min(max, Math.max(min, value));
+
+/** How often it is checked, and how patiently; with what had to be changed for that. */
+function timesOf(m: Own): { fields: Own; notes: string[] } {
+  const notes: string[] = [];
+  const asked = number(m["interval"]) || 60;
+  const interval = clamped(Math.round(asked), 5, 86_400);
+  if (interval !== asked) notes.push(`Checked every ${interval} s instead of ${asked} s.`);
+  const wanted = number(m["timeout"]) || 0.8 * interval;
+  const timeout = clamped(Math.round(wanted), 1, Math.min(60, interval));
+  if (timeout < Math.floor(wanted))
+    notes.push(`Times out after ${timeout} s instead of ${wanted} s.`);
+  const tries = number(m["maxretries"]);
+  const pause = number(m["retry_interval"]) || asked;
+  const retries = clamped(tries, 0, 10);
+  const patience = retries === 0 ? pause : (tries * pause) / retries;
+  const retryInterval = clamped(Math.ceil(patience), 1, interval);
+  if (retries < tries || (retries > 0 && retryInterval !== pause))
+    notes.push(
+      `Down after ${retries} further failures, ${retryInterval} s apart, instead of ${tries}, ${pause} s apart.`,
+    );
+  const every = number(m["resend_interval"]) * interval;
+  const reminderInterval = every === 0 ? null : clamped(every, 60, 604_800);
+  if (reminderInterval !== null && reminderInterval !== every)
+    notes.push(`Reminds every ${reminderInterval} s instead of ${every} s.`);
+  return { fields: { interval, timeout, retries, retryInterval, reminderInterval }, notes };
+}
+
+/** What is never shown, in the row that people are to know the monitor by. */
+const secretColumns =
+  /pass|secret|token|key|cert|tls_ca|headers|body|connection_string|metadata|sasl|message|screenshot/i;
+
+/** What distinguishes the row from one that nobody touched, without secrets. */
+function rowInWords(m: Own): string {
+  const own = Object.entries(m).filter(
+    ([column, value]) =>
+      !secretColumns.test(column) &&
+      !/^(?:id|user_id|weight|parent|created_date|name|description|active|path_name|children_i_ds|tags|notification|force_inactive|maintenance)/.test(
+        column,
+      ) &&
+      value !== null &&
+      value !== "" &&
+      value !== "https://" &&
+      Number(value) !== 0 &&
+      value !== false &&
+      value !== "[]" &&
+      value !== "{}",
+  );
+  return JSON.stringify(Object.fromEntries(own)).replace(/\/\/[^/"@\s]*@/g, "//");
+}
+
+type Result = { fields: Own; notes: string[]; isIncomplete: boolean };
+
+/** A monitor of Uptime Kuma as one of ours: whole, or paused as what is nearest to it. Never throws. */
+export function monitorOf(m: Own, installation: Installation): Result {
+  const type = text(m["type"]);
+  const mapped: Mapped = types[type]?.(m, installation) ?? {
+    type: "",
+    fields: {},
+    missing: [`the type ${type}`],
+  };
+  const times = timesOf(m);
+  const proxy = installation.proxies.get(number(m["proxy_id"]));
+  const missing = [...(mapped.missing ?? [])];
+  if (proxy !== undefined && mapped.type === "http")
+    missing.push(
+      `its proxy ${text(proxy["protocol"])}://${text(proxy["host"])}:${number(proxy["port"])}`,
+    );
+  const common: Own = {
+    name: text(m["name"]).slice(0, 255) || `Monitor ${text(m["id"])}`,
+    description: text(m["description"]).slice(0, 2_000),
+    ...times.fields,
+    inverted: isOn(m["upside_down"]),
+    paused: !isOn(m["active"] ?? true),
+  };
+  const notes = [...times.notes, ...(mapped.notes ?? [])];
+  const whole = { type: mapped.type, ...common, ...mapped.fields };
+  const issue =
+    mapped.type in monitorKinds
+      ? issueOf(whole)
+      : `there is no type ${mapped.type || type} here yet`;
+  if (issue === null && missing.length === 0) return { fields: whole, notes, isIncomplete: false };
+  const reason =
+    issue === null ? `Paused: it lacks ${missing.join(" and ")}.` : `Paused: ${issue}.`;
+  const base = issue === null ? whole : nearest(m, common);
+  const about =
+    issue === null ? "" : `Uptime Kuma had here a monitor of the type ${type}: ${rowInWords(m)}`;
+  const description = [common["description"], reason, about]
+    .filter((part) => part !== "")
+    .join("\n\n");
+  return {
+    fields: { ...base, description: description.slice(0, 2_000), paused: true },
+    notes: [
+      reason,
+      ...(issue === null ? [] : [`It stands in as ${text(base["type"])}.`]),
+      ...notes,
+    ],
+    isIncomplete: true,
+  };
+}
+
+function issueOf(input: Own): string | null {
+  const result = (NewMonitor as z.ZodType).safeParse(input);
+  if (result.success) return null;
+  const [issue] = result.error.issues;
+  return `its field ${issue?.path.join(".")} can't be taken (${issue?.message ?? "not valid"})`;
+}
+
+/** What can stand in its place: of its address what one of ours can have. */
+function nearest(m: Own, common: Own): Own {
+  const url = text(m["url"]);
+  const { host, port } = hostAndPort(m);
+  const [first = ""] = [...listIn(m["rabbitmq_nodes"]), ...listIn(m["kafka_producer_brokers"])].map(
+    text,
+  );
+  const [, brokerHost, brokerPort] =
+    /^(?:\w+:\/\/)?(?:[^@/]*@)?([^:/?]+):(\d+)/.exec(
+      first || connection(m) || text(m["grpc_url"]),
+    ) ?? [];
+  const candidates: Own[] = [
+    ...(URL.parse(url)?.hostname && HttpUrl.safeParse(url).success ? [{ type: "http", url }] : []),
+    { type: "tcp", host, port },
+    { type: "tcp", host: brokerHost, port: number(brokerPort) },
+    { type: "ping", host },
+  ];
+  const fitting = candidates.find((fields) => issueOf({ ...common, ...fields }) === null);
+  if (fitting !== undefined) return { ...common, ...fitting };
+  const name = text(common["name"]);
+  const plain = { ...common, type: "push" };
+  if (issueOf(plain) === null) return plain;
+  // Its name or its description hold what no record of ours may.
+  return {
+    type: "push",
+    name: name.replace(/[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu, " ").trim() || "Monitor",
+    paused: true,
+  };
+}

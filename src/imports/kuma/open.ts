@@ -1,0 +1,56 @@
+import { openSqlite } from "./sqlite.ts";
+import { lstat, readFile, stat } from "node:fs/promises";
+import { basename, join } from "node:path";
+import { invalid } from "../../core/validation.ts";
+import { maxFileBytes, unreadable } from "../limits.ts";
+import { openBackup } from "./backup.ts";
+import type { KumaSource } from "./source.ts";
+
+/** A logo of ours has at most so much. */
+const maxPictureBytes = 1024 * 1024;
+
+/** Opens the data of an Uptime Kuma: its database, its data directory, a JSON backup of 1.x or the address of its MariaDB. */
+export async function openKuma(from: string, workIn: string): Promise<KumaSource> {
+  if (/^(?:mysql|mariadb):\/\//i.test(from)) {
+    const { openMariaDb } = await import("./mariadb.ts");
+    return openMariaDb(from);
+  }
+  const found = await stat(from).catch(() => null);
+  if (found === null) throw invalid("source", `is no file and no folder here: ${from}`);
+  if (!found.isDirectory()) return openFile(from, null, workIn);
+  const file = join(from, "kuma.db");
+  const inside = await lstat(file).catch(() => null);
+  if (inside === null)
+    throw invalid("source", `holds no kuma.db: ${from} is not the data directory of Uptime Kuma`);
+  return openFile(file, from, workIn);
+}
+
+async function openFile(file: string, folder: string | null, workIn: string): Promise<KumaSource> {
+  const name = basename(file);
+  for (const path of folder === null ? [] : [file, `${file}-wal`])
+    if ((await lstat(path).catch(() => null))?.isSymbolicLink())
+      throw unreadable(basename(path), "it is a symbolic link, which may lead anywhere.");
+  const { size, isFile } = await stat(file).then((its) => ({
+    size: its.size,
+    isFile: its.isFile(),
+  }));
+  if (!isFile) throw unreadable(name, "it is no ordinary file.");
+  const start = await Bun.file(file).slice(0, 64).text();
+  if (/^\uFEFF?\s*\{/.test(start)) {
+    if (size > maxFileBytes) throw unreadable(name, "it is too large for a backup.");
+    return openBackup((await readFile(file, "utf8")).replace(/^\uFEFF/, ""), name);
+  }
+  return { ...openSqlite(file, name, workIn), picture: (path) => pictureOf(folder, path) };
+}
+
+/** Logos lie in `upload`, under names of Kuma's own making. */
+async function pictureOf(folder: string | null, path: string) {
+  const [, file] = /^\/upload\/([\w-]+\.png)(?:\?|$)/.exec(path) ?? [];
+  if (folder === null || file === undefined) return null;
+  const full = join(folder, "upload", file);
+  for (const part of [join(folder, "upload"), full])
+    if ((await lstat(part).catch(() => null))?.isSymbolicLink() !== false) return null;
+  const { size } = await stat(full);
+  if (size > maxPictureBytes) return null;
+  return { type: "image/png", bytes: new Uint8Array(await readFile(full)) };
+}

@@ -1,0 +1,142 @@
+import { slugFrom } from "../../core/text.ts";
+import { NewStatusPage } from "../../status-pages/schema.ts";
+import type { Own, Planned } from "../plan.ts";
+import type { KumaSource } from "./source.ts";
+import { instantOf } from "./sqlite.ts";
+import { clean, idOf, isGroup, isOn, number, text } from "./values.ts";
+
+/** A status page with its sections; of a monitor that stands on it twice the first place. */
+export function pageOf(
+  row: Own,
+  rows: KumaSource["rows"],
+  monitors: ReadonlyMap<number, Own>,
+  timeZone: string,
+): Planned {
+  const notes: string[] = [];
+  const groups = rows.group
+    .filter((group) => number(group["status_page_id"]) === number(row["id"]))
+    .toSorted((one, other) => number(one["weight"]) - number(other["weight"]));
+  const seen = new Set<number>();
+  const sections: Own[] = [];
+  for (const group of groups) {
+    const name = clean(text(group["name"])).slice(0, 255) || "Services";
+    if (!isOn(group["public"] ?? true)) {
+      notes.push(`Without its section ${name}: it was not public.`);
+      continue;
+    }
+    const entries = rows.monitor_group
+      .filter((entry) => number(entry["group_id"]) === number(group["id"]))
+      .toSorted((one, other) => number(one["weight"]) - number(other["weight"]));
+    const ids: string[] = [];
+    for (const entry of entries) {
+      const monitor = monitors.get(number(entry["monitor_id"]));
+      if (monitor === undefined) continue;
+      const called = `“${text(monitor["name"])}”`;
+      if (isGroup(monitor))
+        notes.push(
+          `Section ${name}: without the row of the group ${called}, which has no state here. Add the group as a section to publish its monitors.`,
+        );
+      else if (seen.has(number(monitor["id"])))
+        notes.push(`Section ${name}: without ${called}, which stands on the page already.`);
+      else {
+        ids.push(idOf(monitor));
+        if (isOn(entry["send_url"]))
+          notes.push(`Section ${name}: ${called} without the link to it.`);
+      }
+      seen.add(number(monitor["id"]));
+    }
+    sections.push({ name, monitors: ids });
+  }
+  const hosts = rows.status_page_cname
+    .filter((cname) => number(cname["status_page_id"]) === number(row["id"]))
+    .map((cname) => text(cname["domain"]).toLowerCase());
+  const fitting = hosts
+    .filter(
+      (host) => NewStatusPage.safeParse({ slug: "page", title: "Page", hosts: [host] }).success,
+    )
+    .slice(0, 10);
+  for (const host of hosts)
+    if (!fitting.includes(host)) notes.push(`Without its host name ${host}.`);
+  const lost = {
+    custom_css: "custom CSS",
+    footer_text: "footer",
+    analytics_id: "analytics",
+    google_analytics_tag_id: "analytics",
+    password: "password, which Uptime Kuma did not ask for",
+    rss_title: "title of its feed",
+  };
+  const css = text(row["custom_css"])
+    .replace(/body\s*\{\s*\}/, "")
+    .trim();
+  const missing = Object.entries(lost).filter(
+    ([column]) => (column === "custom_css" ? css : text(row[column])) !== "",
+  );
+  if (missing.length > 0) notes.push(`Without its ${missing.map(([, word]) => word).join(", ")}.`);
+  if (isOn(row["show_tags"])) notes.push("Tags are not shown.");
+  if (isOn(row["show_certificate_expiry"])) notes.push("The end of certificates is not shown.");
+  const slug = text(row["slug"]);
+  const theme = text(row["theme"]);
+  const fields: Own = {
+    slug: slugFor(slug, idOf(row)),
+    title: clean(text(row["title"])).slice(0, 255) || slug || "Status",
+    description: text(row["description"]).slice(0, 2_000),
+    theme: ["light", "dark"].includes(theme) ? theme : "auto",
+    visibility: isOn(row["published"] ?? true) ? "public" : "hidden",
+    hosts: fitting,
+    // Uptime Kuma tells everybody the latency of what is on a page.
+    showLatency: true,
+    timeZone,
+    sections,
+    icon: text(row["icon"]),
+  };
+  if (fields["slug"] !== slug)
+    notes.push(`Its address is /status/${text(fields["slug"])} instead of /status/${slug}.`);
+  const listed = sections.flatMap((section) => section["monitors"] as string[]);
+  return {
+    noun: "status-page",
+    externalId: idOf(row),
+    name: text(row["title"]),
+    fields,
+    links: { monitorIds: listed },
+    notes,
+  };
+}
+
+function slugFor(slug: string, id: string): string {
+  const isFine = (one: string) => NewStatusPage.safeParse({ slug: one, title: "Page" }).success;
+  if (isFine(slug)) return slug;
+  const other = slugFrom(slug, 56);
+  return isFine(other) ? other : `page-${id}`;
+}
+
+const severities: Record<string, string> = { danger: "critical", warning: "major" };
+
+export function incidentOf(row: Own, now: number): Planned {
+  const isOpen = isOn(row["pin"]) && isOn(row["active"] ?? true);
+  const createdAt = Math.min(instantOf(row["created_date"]) ?? now, now);
+  const changedAt = Math.max(
+    createdAt,
+    Math.min(instantOf(row["last_updated_date"]) ?? createdAt, now),
+  );
+  const title = clean(text(row["title"])).slice(0, 500) || "Incident";
+  return {
+    noun: "incident",
+    externalId: idOf(row),
+    name: title,
+    fields: {
+      title,
+      message:
+        text(row["content"])
+          .replace(/[^\P{Cc}\n\t]/gu, "")
+          .trim()
+          .slice(0, 5_000) || "Incident opened.",
+      severity: severities[text(row["style"])] ?? "minor",
+      createdAt: new Date(createdAt).toISOString(),
+      resolvedAt: isOpen ? null : new Date(changedAt).toISOString(),
+    },
+    links: {},
+    notes: [
+      "Shown on each status page of the organization: incidents here belong to no single one.",
+    ],
+  };
+}

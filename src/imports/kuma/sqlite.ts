@@ -1,0 +1,312 @@
+import { constants, Database } from "bun:sqlite";
+import {
+  closeSync,
+  constants as fsConstants,
+  copyFileSync,
+  existsSync,
+  fstatSync,
+  lstatSync,
+  mkdtempSync,
+  openSync,
+  readSync,
+  rmSync,
+} from "node:fs";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { maxCellBytes, maxTableBytes, unreadable } from "../limits.ts";
+import type { Beat, History, Own, Sum } from "../plan.ts";
+import {
+  type KumaSource,
+  looksLikeKuma,
+  neverRead,
+  statusOfBeat,
+  tables,
+  type TableName,
+} from "./source.ts";
+
+/** Rows read in one go. */
+const portion = 20_000;
+const maxMessage = 500;
+
+type Opened = Pick<KumaSource, "version" | "rows" | "hints" | "history" | "close">;
+
+/**
+ * Reads a database of Uptime Kuma without writing to it or beside it, and without running what lies in
+ * it: triggers don't fire on reading, views and virtual tables are refused, and no function of the
+ * schema is trusted. With a log beside it, a copy of both is read, which takes place in `workIn`.
+ */
+export function openSqlite(file: string, name: string, workIn: string): Opened {
+  const header = headerOf(file, name);
+  const log = `${file}-wal`;
+  const hasLog = existsSync(log) && lstatSync(log).size > 0;
+  const copy = hasLog ? copyOf(file, log, name, workIn) : null;
+  const hints =
+    header.isLogged && !hasLog
+      ? [
+          `${name} has no log (kuma.db-wal) beside it. If it was copied while Uptime Kuma was running, its latest changes are missing: stop Uptime Kuma first, or give the whole data directory.`,
+        ]
+      : [];
+  const remove = () => copy !== null && rmSync(copy.folder, { recursive: true, force: true });
+  let database: Database | null = null;
+  try {
+    database = connect(copy?.file ?? file, copy === null);
+    const read = reading(database, name);
+    return {
+      ...read,
+      hints,
+      close() {
+        database?.close();
+        remove();
+      },
+    };
+  } catch (error) {
+    database?.close();
+    remove();
+    throw damagedOr(error, name);
+  }
+}
+
+function connect(file: string, isUnchanging: boolean): Database {
+  const url = pathToFileURL(file);
+  // Without it, reading makes files beside a database that had a log.
+  if (isUnchanging) url.searchParams.set("immutable", "1");
+  const flags =
+    (isUnchanging ? constants.SQLITE_OPEN_READONLY : constants.SQLITE_OPEN_READWRITE) |
+    constants.SQLITE_OPEN_URI;
+  const database = new Database(url.href, flags);
+  database.run("PRAGMA trusted_schema = OFF");
+  database.run("PRAGMA cell_size_check = ON");
+  database.run("PRAGMA query_only = ON");
+  database.run("PRAGMA cache_size = -16384");
+  return database;
+}
+
+function headerOf(file: string, name: string): { isLogged: boolean } {
+  const handle = openSync(file, fsConstants.O_RDONLY);
+  try {
+    const header = Buffer.alloc(100);
+    const length = readSync(handle, header, 0, 100, 0);
+    const { size } = fstatSync(handle);
+    if (length < 100) throw unreadable(name, "it is empty or cut off.");
+    if (header.toString("latin1", 0, 16) !== "SQLite format 3\0")
+      throw unreadable(
+        name,
+        "it is no SQLite database and no JSON backup; if it is encrypted or packed, open it first.",
+      );
+    const rawPage = header.readUInt16BE(16);
+    const pages = header.readUInt32BE(28);
+    const expected = pages * (rawPage === 1 ? 65_536 : rawPage);
+    const isLogged = header[18] === 2;
+    if (size < expected && !isLogged)
+      throw unreadable(name, `it is cut off: ${size} of ${expected} bytes are there.`);
+    return { isLogged };
+  } finally {
+    closeSync(handle);
+  }
+}
+
+/** A copy of a database and its log that belong together, also while somebody writes to them. */
+function copyOf(file: string, log: string, name: string, workIn: string) {
+  const stamp = () =>
+    [file, log]
+      .map((path) => {
+        const { size, mtimeMs } = lstatSync(path);
+        return `${size} ${mtimeMs}`;
+      })
+      .join();
+  const folder = mkdtempSync(join(workIn, "import-"));
+  const copy = join(folder, "kuma.db");
+  try {
+    for (let attempt = 0; attempt < 5; attempt++) {
+      const before = stamp();
+      copyFileSync(file, copy, fsConstants.COPYFILE_FICLONE);
+      copyFileSync(log, `${copy}-wal`, fsConstants.COPYFILE_FICLONE);
+      if (stamp() === before) return { folder, file: copy };
+    }
+  } catch (error) {
+    rmSync(folder, { recursive: true, force: true });
+    throw error;
+  }
+  rmSync(folder, { recursive: true, force: true });
+  throw unreadable(name, "Uptime Kuma writes to it all the time: stop it first.");
+}
+
+/** Damage in words; what is not damage as it is. */
+export function damagedOr(error: unknown, name: string): unknown {
+  const code = error instanceof Error && "code" in error ? String(error.code) : "";
+  return /^SQLITE_(CORRUPT|NOTADB|IOERR|CANTOPEN|TOOBIG|ERROR|SCHEMA|NOMEM)/.test(code)
+    ? unreadable(name, `it is damaged (${(error as Error).message}).`)
+    : error;
+}
+
+const quoted = (name: string) => `"${name.replaceAll('"', '""')}"`;
+
+function reading(database: Database, name: string): Omit<Opened, "hints" | "close"> {
+  const columns = plainTables(database, name);
+  if (!looksLikeKuma(new Set(columns.keys())))
+    throw unreadable(name, "it is a database, but not one of Uptime Kuma.");
+  const version = columns.has("knex_migrations") || columns.has("stat_daily") ? "2" : "1";
+  const rows = Object.fromEntries(
+    tables.map((table) => [table, rowsOf(database, table, columns.get(table) ?? [], name)]),
+  ) as Record<TableName, Own[]>;
+  return { version, rows, history: historyOf(database, columns, name) };
+}
+
+/** The columns of each table. Throws for what only looks like one. */
+function plainTables(database: Database, name: string): Map<string, string[]> {
+  const wanted = [...tables, "heartbeat", "stat_hourly", "stat_daily", "knex_migrations"];
+  const found = database
+    .query<{ name: string; type: string; sql: string | null }, [string]>(
+      `select name, type, case when octet_length(sql) <= 65536 then sql end as sql from sqlite_schema
+       where type in ('table', 'view') and name in (select value from json_each(?))`,
+    )
+    .all(JSON.stringify(wanted));
+  return new Map(
+    found.map(({ name: table, type, sql }) => {
+      if (type !== "table" || !/^\s*create\s+table/i.test(sql ?? ""))
+        throw unreadable(name, `${table} is no ordinary table in it.`);
+      const columns = database
+        .query<{ name: string; hidden: number }, []>(`PRAGMA table_xinfo(${quoted(table)})`)
+        .all();
+      if (columns.some(({ hidden }) => hidden !== 0))
+        throw unreadable(name, `${table} has computed columns, which Uptime Kuma's has not.`);
+      return [table, columns.map((column) => column.name)];
+    }),
+  );
+}
+
+function rowsOf(database: Database, table: TableName, all: readonly string[], name: string): Own[] {
+  const columns = all.filter((column) => !neverRead[table]?.includes(column));
+  if (columns.length === 0) return [];
+  const sizes = columns.map((column) => `coalesce(octet_length(${quoted(column)}), 0)`);
+  const [row] = database
+    .query<{ cell: number | null; whole: number | null }, []>(
+      `select max(max(${sizes.join(", ")}, 0)) as cell, sum(${sizes.join(" + ")}) as whole
+       from ${quoted(table)}`,
+    )
+    .all();
+  if ((row?.cell ?? 0) > maxCellBytes)
+    throw unreadable(name, `a value in its table ${table} has ${row?.cell} bytes.`);
+  if ((row?.whole ?? 0) > maxTableBytes)
+    throw unreadable(name, `its table ${table} has ${row?.whole} bytes.`);
+  const order = columns.includes("id") ? "order by id" : "";
+  return database
+    .query<Own, []>(`select ${columns.map(quoted).join(", ")} from ${quoted(table)} ${order}`)
+    .all();
+}
+
+function historyOf(
+  database: Database,
+  columns: ReadonlyMap<string, readonly string[]>,
+  name: string,
+): History {
+  const count = (table: string) =>
+    columns.has(table)
+      ? (database.query<{ n: number }, []>(`select count(*) as n from ${quoted(table)}`).get()?.n ??
+        0)
+      : 0;
+  const beats = count("heartbeat");
+  const days = count("stat_daily");
+  const hours = count("stat_hourly");
+  /** Rows of a table by its id, some at a time. */
+  function* portions<Row>(table: string, selected: string, where: string, ...given: string[]) {
+    const query = database.query(
+      `select id, ${selected} from ${quoted(table)} where id > ? ${where} order by id limit ${portion}`,
+    );
+    for (let last = -1; ;) {
+      let rows: [number, ...unknown[]][];
+      try {
+        rows = query.values(last, ...given) as [number, ...unknown[]][];
+      } catch (error) {
+        throw damagedOr(error, name);
+      }
+      if (rows.length === 0) return;
+      last = rows.at(-1)?.[0] ?? last;
+      yield rows as Row[];
+    }
+  }
+  return {
+    total: beats + days + hours,
+    *beats(since) {
+      const from = new Date(since).toISOString().replace("T", " ").slice(0, 19);
+      // Text of Kuma's own form is compared as it is; its messages are read of failures alone.
+      const rows = portions<[number, number, string | null, number, number | null, string | null]>(
+        "heartbeat",
+        `monitor_id, case when octet_length(time) <= 40 then time end, status, ping,
+         case when status <> 1 and octet_length(msg) <= ${maxCellBytes} then substr(msg, 1, ${maxMessage}) end`,
+        "and time >= ?",
+        from,
+      );
+      for (const some of rows)
+        yield some.flatMap(([, monitor, time, status, ping, message]): Beat[] => {
+          const at = instantOf(time);
+          if (at === null) return [];
+          return [
+            {
+              externalId: String(monitor),
+              at,
+              status: statusOfBeat(status),
+              latencyMs: latencyOf(ping),
+              message: typeof message === "string" ? message : null,
+            },
+          ];
+        });
+    },
+    sums:
+      days + hours === 0
+        ? null
+        : function* sums(unit) {
+            const [table, seconds] =
+              unit === "hours"
+                ? (["stat_hourly", 3_600] as const)
+                : (["stat_daily", 86_400] as const);
+            if (!columns.has(table)) return;
+            const extras = columns.get(table)?.includes("extras")
+              ? "case when octet_length(extras) <= 4096 then extras end"
+              : "null";
+            type Row = [number, number, number, number, number, ...(number | null)[]];
+            const rows = portions<[...Row, string | null]>(
+              table,
+              `monitor_id, timestamp, up, down, ping, ping_min, ping_max, ${extras}`,
+              "",
+            );
+            for (const some of rows)
+              yield some.map((row): Sum => {
+                const [, monitor, timestamp, up, down, mean, min, max, extra] = row;
+                const counted = (value: number | null) =>
+                  Math.max(0, Math.round(Number(value) || 0));
+                return {
+                  externalId: String(monitor),
+                  period: Math.floor(Number(timestamp) / seconds),
+                  up: counted(up),
+                  down: counted(down),
+                  maintenance: counted(maintenanceIn(extra as string | null)),
+                  latency:
+                    Number(mean) > 0
+                      ? { mean: Number(mean), min: Number(min) || 0, max: Number(max) || 0 }
+                      : null,
+                };
+              });
+          },
+  };
+}
+
+export function maintenanceIn(extras: string | null): number {
+  try {
+    return (
+      Number((JSON.parse(extras ?? "{}") as { maintenance?: number } | null)?.maintenance) || 0
+    );
+  } catch {
+    return 0;
+  }
+}
+
+export const latencyOf = (ping: unknown) =>
+  typeof ping === "number" && ping >= 0 && ping < 86_400_000 ? Math.round(ping) : null;
+
+/** UTC text without a zone, as Uptime Kuma writes it, in Unix milliseconds; null for what is none. */
+export function instantOf(text: unknown): number | null {
+  if (typeof text !== "string") return null;
+  const at = Date.parse(`${text.replace(" ", "T").replace(/Z$/, "")}Z`);
+  return Number.isNaN(at) ? null : at;
+}

@@ -1,0 +1,32 @@
+import type { Own } from "../plan.ts";
+
+export const text = (value: unknown): string =>
+  typeof value === "string" ? value : typeof value === "number" ? String(value) : "";
+export const number = (value: unknown): number => Number(value) || 0;
+export const isOn = (value: unknown): boolean => value === true || Number(value) === 1;
+export const orNull = (value: unknown) => (text(value) === "" ? null : text(value));
+
+export function jsonIn(value: unknown): unknown {
+  if (typeof value !== "string") return value ?? null;
+  try {
+    return JSON.parse(value);
+  } catch {
+    return null;
+  }
+}
+export const listIn = (value: unknown): unknown[] => {
+  const list = jsonIn(value);
+  return Array.isArray(list) ? list : [];
+};
+
+export const byId = (rows: readonly Own[]) => new Map(rows.map((row) => [number(row["id"]), row]));
+export const idOf = (row: Own) => text(row["id"]);
+
+/** One line of text that a record of ours may hold. */
+export const clean = (value: string) =>
+  value
+    .toWellFormed()
+    .replace(/[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu, " ")
+    .trim();
+
+export const isGroup = (row: Own) => text(row["type"]) === "group";

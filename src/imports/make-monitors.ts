@@ -1,0 +1,252 @@
+import { columnsOf, editable } from "../monitoring/monitors/record.ts";
+import { newId } from "../core/ids.ts";
+import { pingCommand } from "../core/ping-command.ts";
+import { mustBeAllowed } from "../core/target-guard.ts";
+import { parse } from "../core/validation.ts";
+import { mustBeUnchanged } from "../database/references.ts";
+import { replaceLinks } from "../database/rows.ts";
+import { alertChannels, monitorGroupChannels } from "../database/tables/alerting.ts";
+import { monitorGroups, monitors } from "../database/tables/monitoring.ts";
+import {
+  changeChannel,
+  findChannel,
+  newChannelRow,
+  targetsOf as channelTargets,
+  columnsOf as channelColumns,
+  settingsOf as channelSettings,
+} from "../alerting/channels/service.ts";
+import { NewAlertChannel } from "../alerting/channels/schema.ts";
+import type { Scope } from "../events/scope.ts";
+import { MonitorGroupPatch, NewMonitorGroup } from "../monitoring/groups/schema.ts";
+import {
+  assignMonitors,
+  changeGroup,
+  type GroupRecord,
+  insertGroup,
+  listGroups,
+} from "../monitoring/groups/store.ts";
+import { targetsOf } from "../monitoring/monitors/rules.ts";
+import { NewMonitor } from "../monitoring/monitors/schema.ts";
+import {
+  changeMonitor,
+  findMonitor,
+  type MonitorRow,
+  replaceMonitorChannels,
+  insertMonitor,
+} from "../monitoring/monitors/store.ts";
+import type { Own } from "./plan.ts";
+import { type Maker, type Making, names, refusalOf } from "./maker.ts";
+
+export const channel: Maker = {
+  async create({ fields }, { scope }) {
+    const input = parse(NewAlertChannel, fields);
+    const refusal = await refusalOf(() => mustBeAllowed(scope.targets, channelTargets(input)));
+    const row = await newChannelRow(
+      { ...scope, targets: noTargets(scope) },
+      refusal === null ? input : { ...input, enabled: false, default: false },
+    );
+    return {
+      id: row.id,
+      statements: [scope.store.db.insert(alertChannels).values(row)],
+      notes: refusal === null ? [] : [`Disabled: ${refusal}`],
+      isIncomplete: refusal !== null,
+    };
+  },
+  async update({ fields }, id, changed, { scope, at }) {
+    const before = await findChannel(scope, id);
+    if (before === null) return null;
+    const current = {
+      ...channelSettings(scope.vault, before),
+      name: before.name,
+      type: before.type,
+      enabled: before.enabled,
+      default: before.isDefault,
+      incidents: before.incidents,
+    };
+    const input = parse(
+      NewAlertChannel,
+      changed.has("type") ? fields : { ...current, ...changed.fields },
+    );
+    const row = {
+      ...before,
+      ...channelColumns(scope, id, input),
+      version: before.version + 1,
+      updatedAt: at,
+    };
+    return {
+      statements: [
+        mustBeUnchanged(alertChannels, scope.organizationId, before),
+        changeChannel(scope, row),
+      ],
+      notes: [],
+    };
+  },
+};
+
+/** What an address is judged by where that was done already. */
+const noTargets = ({ targets }: Scope): Scope["targets"] => ({
+  ...targets,
+  refresh: async () => {},
+  validateName: () => null,
+  issueOf: () => null,
+});
+
+export const group: Maker = {
+  async create({ fields, links }, { scope, now, at, idsOf }) {
+    const { paused, ...rest } = fields;
+    const input = parse(NewMonitorGroup, rest);
+    const alertChannelIds = idsOf("alert-channel", names(links, "alertChannelIds"));
+    const record: GroupRecord = {
+      ...input,
+      id: newId(now),
+      paused: paused === true,
+      muted: false,
+      version: 1,
+      createdAt: at,
+      updatedAt: at,
+    };
+    return {
+      id: record.id,
+      statements: [
+        insertGroup(scope, record),
+        ...channelsOfGroup(scope, record.id, alertChannelIds),
+      ],
+      notes: [],
+    };
+  },
+  async update(planned, id, { fields, links, has }, { scope, at, idsOf }) {
+    const [before] = await listGroups(scope, id);
+    if (before === undefined) return null;
+    const { paused = before.paused, ...rest } = fields;
+    const patch = parse(MonitorGroupPatch, rest) as Partial<GroupRecord>;
+    const after = {
+      ...before,
+      ...patch,
+      paused: paused === true,
+      version: before.version + 1,
+      updatedAt: at,
+    };
+    return {
+      statements: [
+        mustBeUnchanged(monitorGroups, scope.organizationId, before),
+        changeGroup(scope, after),
+        ...(has("alertChannelIds")
+          ? channelsOfGroup(scope, id, idsOf("alert-channel", names(links, "alertChannelIds")))
+          : []),
+      ],
+      notes: [],
+    };
+  },
+};
+
+function channelsOfGroup(
+  { store, organizationId }: Scope,
+  groupId: string,
+  ids: readonly string[],
+) {
+  return replaceLinks(store, monitorGroupChannels, { organizationId, groupId }, "channelId", ids);
+}
+
+export const monitor: Maker = {
+  async create({ externalId, fields, links }, making) {
+    const { scope, now, at, idsOf, keyOf } = making;
+    const { input, token, notes, isIncomplete } = await monitorInput(fields, making);
+    const id = newId(now);
+    const row: MonitorRow = {
+      organizationId: scope.organizationId,
+      id,
+      ...columnsOf(scope, id, input, undefined, token),
+      groupId: null,
+      position: 0,
+      version: 1,
+      createdAt: at,
+      updatedAt: at,
+    };
+    return {
+      id,
+      statements: [
+        ...insertMonitor(scope, row, at, keyOf(externalId)),
+        ...replaceMonitorChannels(
+          scope,
+          id,
+          idsOf("alert-channel", names(links, "alertChannelIds")),
+        ),
+      ],
+      notes,
+      isIncomplete,
+    };
+  },
+  async update({ fields }, id, changed, making) {
+    const { scope, at, idsOf } = making;
+    const { organizationId } = scope;
+    const stored = await findMonitor(scope, id);
+    if (stored === null) return null;
+    const before = stored.monitor;
+    const { pushToken: _token, ...ofRecord } = changed.fields;
+    const whole = changed.has("type")
+      ? fields
+      : {
+          ...editable(scope, before),
+          type: before.type,
+          ...ofRecord,
+          ...(fields["pushToken"] !== undefined && { pushToken: fields["pushToken"] }),
+        };
+    const { input, token, notes, isIncomplete } = await monitorInput(
+      whole,
+      making,
+      before.pushTokenHash,
+    );
+    const [groupId = null] = idsOf("group", names(changed.links, "groupId"));
+    const row: MonitorRow = {
+      ...before,
+      ...columnsOf(scope, id, input, before, changed.has("pushToken") ? token : undefined),
+      version: before.version + 1,
+      updatedAt: at,
+    };
+    return {
+      statements: [
+        mustBeUnchanged(monitors, organizationId, before),
+        changeMonitor(scope, row),
+        ...(changed.has("alertChannelIds")
+          ? replaceMonitorChannels(
+              scope,
+              id,
+              idsOf("alert-channel", names(changed.links, "alertChannelIds")),
+            )
+          : []),
+        ...(changed.has("groupId") ? assignMonitors(scope, groupId, [id], "end", at) : []),
+      ],
+      notes,
+      isIncomplete,
+    };
+  },
+};
+
+/** A monitor as it is to be: paused where it can't be checked from here. */
+async function monitorInput(
+  { pushToken, ...fields }: Own,
+  { scope, tokensInUse }: Making,
+  own: string | null = null,
+) {
+  const input = parse(NewMonitor, fields);
+  const notes: string[] = [];
+  const refusal =
+    (await refusalOf(() => mustBeAllowed(scope.targets, targetsOf(input)))) ??
+    (input.type === "ping" && pingCommand() === null
+      ? "This machine has no ping command (Debian, Ubuntu: apt-get install iputils-ping)."
+      : null);
+  if (refusal !== null) notes.push(`Paused: ${refusal}`);
+  let token = typeof pushToken === "string" ? pushToken : undefined;
+  if (token !== undefined && tokensInUse.has(tokenHash(token)) && tokenHash(token) !== own) {
+    notes.push("Its push token belongs to another monitor here already: it has a new one.");
+    token = undefined;
+  }
+  return {
+    input: refusal === null ? input : { ...input, paused: true },
+    token,
+    notes,
+    isIncomplete: refusal !== null,
+  };
+}
+
+export const tokenHash = (token: string) => Bun.CryptoHasher.hash("sha256", token, "hex");

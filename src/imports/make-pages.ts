@@ -1,0 +1,252 @@
+import { newId } from "../core/ids.ts";
+import { parse } from "../core/validation.ts";
+import { mustBeUnchanged } from "../database/references.ts";
+import { auditEntries } from "../database/tables/events.ts";
+import { incidents } from "../database/tables/incidents.ts";
+import { maintenanceWindows } from "../database/tables/monitoring.ts";
+import { statusPages } from "../database/tables/status-pages.ts";
+import { insertInto } from "../database/store.ts";
+import { matching } from "../database/rows.ts";
+import { opening, patching } from "../incidents/statements.ts";
+import { NewIncident } from "../incidents/schema.ts";
+import { findIncident } from "../incidents/store.ts";
+import { NewMaintenanceWindow } from "../monitoring/maintenance/schema.ts";
+import {
+  changeWindow,
+  findWindow,
+  insertWindow,
+  replaceMembers,
+} from "../monitoring/maintenance/store.ts";
+import { mustBeLogo } from "../status-pages/logo.ts";
+import { NewStatusPage } from "../status-pages/schema.ts";
+import {
+  findPages,
+  mustHaveFreeHosts,
+  mustHaveFreeSlug,
+  replaceHosts,
+  replaceSections,
+  type StoredPage,
+} from "../status-pages/store.ts";
+import type { Own, Planned } from "./plan.ts";
+import { type Maker, type Making, names, refusalOf } from "./maker.ts";
+
+export const maintenanceWindow: Maker = {
+  async create({ fields, links }, { scope, now, at, idsOf }) {
+    const input = parse(NewMaintenanceWindow, fields);
+    const { organizationId } = scope;
+    const id = newId(now);
+    return {
+      id,
+      statements: [
+        insertWindow({ ...input, organizationId, id, version: 1, createdAt: at, updatedAt: at }),
+        ...replaceMembers(scope, id, membersOf(links, idsOf)),
+      ],
+      notes: [],
+    };
+  },
+  async update(_planned, id, { fields, links, has }, { scope, at, idsOf }) {
+    const before = await findWindow(scope, id);
+    if (before === null) return null;
+    const {
+      title,
+      description,
+      startsAt,
+      endsAt,
+      timeZone,
+      rrule,
+      countsUptime,
+      public: isPublic,
+    } = before;
+    const current = {
+      title,
+      description,
+      startsAt,
+      endsAt,
+      timeZone,
+      rrule,
+      countsUptime,
+      public: isPublic,
+    };
+    const input = parse(NewMaintenanceWindow, { ...current, ...fields });
+    const after = { ...before, ...input, version: before.version + 1, updatedAt: at };
+    const all = membersOf(links, idsOf);
+    return {
+      statements: [
+        mustBeUnchanged(maintenanceWindows, scope.organizationId, before),
+        changeWindow(after),
+        ...replaceMembers(scope, id, {
+          ...(has("monitorIds") && { monitorIds: all.monitorIds }),
+          ...(has("groupIds") && { groupIds: all.groupIds }),
+        }),
+      ],
+      notes: [],
+    };
+  },
+};
+
+const membersOf = (links: Planned["links"], idsOf: Making["idsOf"]) => ({
+  monitorIds: idsOf("monitor", names(links, "monitorIds")),
+  groupIds: idsOf("group", names(links, "groupIds")),
+});
+
+export const statusPage: Maker = {
+  async create({ fields }, making) {
+    const { scope, now, at } = making;
+    const id = newId(now);
+    const { input, logo, notes } = await pageInput(fields, making, id);
+    const page: StoredPage = {
+      organizationId: scope.organizationId,
+      id,
+      isDefault: false,
+      ...input,
+      passwordHash: null,
+      ...logo,
+      version: 1,
+      createdAt: at,
+      updatedAt: at,
+    };
+    return {
+      id,
+      statements: [
+        mustHaveFreeSlug(scope.organizationId, id, page.slug),
+        mustHaveFreeHosts(scope.organizationId, id, page.hosts),
+        scope.store.db.insert(statusPages).values(page),
+        ...replaceSections(scope.organizationId, id, page.sections),
+        ...replaceHosts(scope, id, page.hosts),
+      ],
+      notes,
+    };
+  },
+  async update({ fields }, id, changed, making) {
+    const { scope, at } = making;
+    const { organizationId, store } = scope;
+    const [before] = await findPages(scope, id);
+    if (before === undefined) return null;
+    const { input, logo, notes } = await pageInput({ ...fields, slug: before.slug }, making, id);
+    const wanted = Object.fromEntries(
+      Object.entries(input).filter(([name]) => changed.has(name) && name !== "slug"),
+    ) as Partial<StoredPage>;
+    const { sections, hosts, ...columns } = wanted;
+    return {
+      statements: [
+        mustBeUnchanged(statusPages, organizationId, before),
+        ...(hosts ? [mustHaveFreeHosts(organizationId, id, hosts)] : []),
+        store.db
+          .update(statusPages)
+          .set({
+            ...columns,
+            ...(changed.has("icon") && logo),
+            version: before.version + 1,
+            updatedAt: at,
+          })
+          .where(matching(statusPages, { organizationId, id })),
+        ...(sections ? replaceSections(organizationId, id, sections) : []),
+        ...(hosts ? replaceHosts(scope, id, hosts) : []),
+      ],
+      notes,
+    };
+  },
+};
+
+async function pageInput(
+  { icon, sections, hosts, ...fields }: Own,
+  { scope, idsOf, picture }: Making,
+  id: string,
+) {
+  const notes: string[] = [];
+  const wanted = hosts as string[];
+  const taken = await scope.store.query<{ host: string }>(
+    `select host from status_page_hosts where host in (select value from json_each(?)) and page_id <> ?`,
+    [JSON.stringify(wanted), id],
+  );
+  const free = wanted.filter(
+    (host) => !scope.ownHosts.reserves(host) && !taken.some((one) => one.host === host),
+  );
+  for (const host of wanted)
+    if (!free.includes(host)) notes.push(`Without its host name ${host}: it leads elsewhere here.`);
+  const { password: _password, ...input } = parse(NewStatusPage, {
+    ...fields,
+    hosts: free,
+    sections: (sections as { name: string; monitors: string[] }[]).map(({ name, monitors }) => ({
+      name,
+      monitors: idsOf("monitor", monitors).map((monitorId) => ({ id: monitorId })),
+    })),
+  });
+  const logo = { logoType: null as string | null, logoData: null as string | null };
+  const address = typeof icon === "string" ? icon : "";
+  const image = address === "" || address === "/icon.svg" ? null : await picture(address);
+  if (image !== null && (await refusalOf(async () => mustBeLogo(image))) === null) {
+    logo.logoType = image.type;
+    logo.logoData = image.bytes.toBase64();
+  } else if (address !== "" && address !== "/icon.svg")
+    notes.push(
+      "Without its logo: it is in the folder upload of the data directory. Give the whole directory, or set it here.",
+    );
+  return { input, logo, notes };
+}
+
+const insertAuditEntry = insertInto(auditEntries);
+
+export const incident: Maker = {
+  async create({ fields }, { scope, at }) {
+    const { createdAt, resolvedAt, ...rest } = fields as {
+      createdAt: string;
+      resolvedAt: string | null;
+    } & Own;
+    const input = parse(NewIncident, rest);
+    const { organizationId, actor, requestId } = scope;
+    const opened = opening(
+      organizationId,
+      { ...input, monitorIds: [] },
+      "manual",
+      Date.parse(createdAt),
+    );
+    const resolved =
+      resolvedAt === null
+        ? []
+        : patching(organizationId, opened.after, { status: "resolved" }, Date.parse(resolvedAt))
+            .statements;
+    return {
+      id: opened.after.id,
+      statements: [
+        ...opened.statements,
+        ...resolved,
+        // Nobody is told of it: it happened elsewhere, and its event would do so.
+        insertAuditEntry({
+          organizationId,
+          at,
+          actorType: actor.type,
+          actorId: actor.id,
+          actorName: actor.name,
+          action: "incident.opened",
+          subjectId: opened.after.id,
+          requestId,
+        }),
+      ],
+      notes: [],
+    };
+  },
+  async update({ fields }, id, changed, { scope, now }) {
+    const before = await findIncident(scope, id);
+    if (before === null) return null;
+    const { title, severity, message } = changed.fields as {
+      title?: string;
+      severity?: "minor" | "major" | "critical";
+      message?: string;
+    };
+    const isOver =
+      changed.has("resolvedAt") && fields["resolvedAt"] !== null && before.status !== "resolved";
+    const patch = {
+      ...(title !== undefined && { title }),
+      ...(severity !== undefined && { severity }),
+      ...(message !== undefined && { message }),
+      ...(isOver && { status: "resolved" as const }),
+    };
+    if (Object.keys(patch).length === 0) return { statements: [], notes: [] };
+    const write = patching(scope.organizationId, before, patch, now);
+    return {
+      statements: [mustBeUnchanged(incidents, scope.organizationId, before), ...write.statements],
+      notes: [],
+    };
+  },
+};

@@ -1,0 +1,27 @@
+import { alertChannels } from "../database/tables/alerting.ts";
+import { incidents } from "../database/tables/incidents.ts";
+import { maintenanceWindows, monitorGroups, monitors } from "../database/tables/monitoring.ts";
+import { statusPages } from "../database/tables/status-pages.ts";
+import { channel, group, monitor } from "./make-monitors.ts";
+import { incident, maintenanceWindow, statusPage } from "./make-pages.ts";
+import type { Maker } from "./maker.ts";
+import type { Noun } from "./plan.ts";
+
+export const makers: Record<Noun, Maker> = {
+  "alert-channel": channel,
+  group,
+  monitor,
+  "maintenance-window": maintenanceWindow,
+  "status-page": statusPage,
+  incident,
+};
+
+/** The table of each noun, and what its records are called in the audit log. */
+export const tableOf = {
+  "alert-channel": { table: alertChannels, action: "alert-channel" },
+  group: { table: monitorGroups, action: "group" },
+  monitor: { table: monitors, action: "monitor" },
+  "maintenance-window": { table: maintenanceWindows, action: "maintenance" },
+  "status-page": { table: statusPages, action: "status-page" },
+  incident: { table: incidents, action: null },
+} as const;

@@ -1,0 +1,196 @@
+import { dayMs, timestamp } from "../core/clock.ts";
+import { AppError } from "../core/errors.ts";
+import { newId } from "../core/ids.ts";
+import { retrying, type Statement, mustText } from "../database/store.ts";
+import { commitEach } from "../events/commit.ts";
+import type { Scope } from "../events/scope.ts";
+import { type Destination, writeHistory } from "./history.ts";
+import { type History, type Plan, type Planned } from "./plan.ts";
+import type { ImportReport } from "./schema.ts";
+import {
+  abandon,
+  discardKeys,
+  type ExternalRecord,
+  type ImportRow,
+  insertImport,
+  lastKey,
+  lastResults,
+  moveResults,
+  recordsOfSource,
+  touch,
+  reserveKeys,
+} from "./store.ts";
+import { existing, type ImportOptions, keyOf, prepared } from "./prepare.ts";
+
+const nothing = { heartbeats: 0, hours: 0, days: 0 };
+
+/**
+ * Brings a plan into the organization, all of it or nothing: results are written under numbers that no
+ * monitor has yet, and one write at the end makes the monitors that have them. Repeated, it changes what
+ * has changed there since. Throws CONFLICT where another import from there runs.
+ */
+export async function runImport(
+  scope: Scope,
+  plan: Plan,
+  history: History | null,
+  options: ImportOptions,
+): Promise<{ id: string | null; report: ImportReport }> {
+  const planned = withOptions(plan, options);
+  const known = new Map(
+    (await recordsOfSource(scope, plan.source)).map((row) => [
+      `${row.noun}:${row.externalId}`,
+      row,
+    ]),
+  );
+  const here = await existing(scope, [...known.values()]);
+  if (options.dryRun === true) {
+    const { report } = await prepared(
+      scope,
+      plan,
+      planned,
+      known,
+      here,
+      options,
+      () => undefined,
+      "",
+    );
+    return { id: null, report: { ...report, history: nothing } };
+  }
+  const run = await begin(scope, plan.source, planned);
+  try {
+    const destinations = await destinationsOf(scope, planned, known, here, run);
+    const { keys, ...written } =
+      history === null || destinations.size === 0
+        ? { keys: new Set<number>(), ...nothing }
+        : await writeHistory(history, destinations, {
+            store: scope.store,
+            touch: () => touch(scope, run.id, scope.clock()),
+            keepBeatsFrom: scope.clock() - options.keepResults * dayMs,
+            keepHoursFrom: scope.clock() - options.keepHours * dayMs,
+            progress: (read) => options.progress?.(read, history.total),
+          });
+    const report = await retrying(async () => {
+      const still = await existing(scope, [...known.values()]);
+      const keyFor = (externalId: string) => destinations.get(externalId)?.key;
+      const ready = await prepared(scope, plan, planned, known, still, options, keyFor, run.id);
+      const report = { ...ready.report, history: written };
+      await commitEach(
+        scope,
+        [
+          ...touch(scope, run.id, scope.clock()),
+          ...ready.statements,
+          ...(await resultStatements(scope, planned, known, still, destinations, keys)),
+          {
+            text: "update imports set status = 'done', report = ? where organization_id = ? and id = ?",
+            parameters: [JSON.stringify(report), scope.organizationId, run.id],
+          },
+        ],
+        { action: "monitor.created", subjectIds: ready.newMonitorIds },
+        {},
+      );
+      return report;
+    });
+    return { id: run.id, report };
+  } catch (error) {
+    // Where even that fails, housekeeping does it.
+    await scope.store.atomic(abandon(run)).catch(() => {});
+    throw error;
+  }
+}
+
+function withOptions({ records }: Plan, { paused, only }: ImportOptions): Planned[] {
+  const wanted = only === undefined ? records : records.filter((one) => only.has(keyOf(one)));
+  if (paused !== true) return wanted;
+  return wanted.map((one) =>
+    one.noun === "monitor" ? { ...one, fields: { ...one.fields, paused: true } } : one,
+  );
+}
+
+async function begin(
+  scope: Scope,
+  source: string,
+  planned: readonly Planned[],
+): Promise<ImportRow> {
+  const { store, organizationId, actor } = scope;
+  const count = planned.filter(({ noun }) => noun === "monitor").length;
+  return retrying(async () => {
+    const last = await lastKey(store);
+    const now = scope.clock();
+    const run: ImportRow = {
+      organizationId,
+      id: newId(now),
+      source,
+      status: "running",
+      report: null,
+      firstKey: last + 1,
+      lastKey: last + count,
+      touchedAt: now,
+      actorName: actor.name,
+      createdAt: timestamp(now),
+    };
+    await store.atomic([
+      {
+        ...mustText(
+          "not exists (select 1 from imports where organization_id = ? and source = ? and status = 'running' and touched_at > ?)",
+        ),
+        parameters: [organizationId, source, now - 60_000],
+        otherwise: () =>
+          new AppError("CONFLICT", "Another import from there is running. Wait for its end."),
+      },
+      ...reserveKeys(last, count),
+      insertImport(run),
+    ]);
+    return run;
+  });
+}
+
+/** Where the results of each monitor are written: of new ones all of them, of known ones what is behind their last. */
+async function destinationsOf(
+  { store, organizationId }: Scope,
+  planned: readonly Planned[],
+  known: ReadonlyMap<string, ExternalRecord>,
+  here: ReadonlySet<string>,
+  { firstKey }: ImportRow,
+) {
+  const all = planned.filter(({ noun }) => noun === "monitor");
+  const rows = await store.query<{ id: string; key: number }>(
+    "select monitor_id as id, key from monitor_states where organization_id = ? and monitor_id in (select value from json_each(?))",
+    [organizationId, JSON.stringify(all.flatMap((one) => known.get(keyOf(one))?.recordId ?? []))],
+  );
+  const keys = new Map(rows.map(({ id, key }) => [id, key]));
+  const lasts = await lastResults(store, [...keys.values()]);
+  return new Map(
+    all.flatMap((one, index): [string, Destination][] => {
+      const record = known.get(keyOf(one));
+      if (record !== undefined && !here.has(record.recordId)) return [];
+      const key = keys.get(record?.recordId ?? "");
+      const after = key === undefined ? null : (lasts.get(key) ?? 0);
+      const intervalSeconds = Number(one.fields["interval"]) || 60;
+      return [[one.externalId, { key: firstKey + index, intervalSeconds, after }]];
+    }),
+  );
+}
+
+/** Gives results of monitors that were here already to these; what is not used any more goes. */
+async function resultStatements(
+  { store, organizationId }: Scope,
+  planned: readonly Planned[],
+  known: ReadonlyMap<string, ExternalRecord>,
+  here: ReadonlySet<string>,
+  destinations: ReadonlyMap<string, Destination>,
+  used: ReadonlySet<number>,
+): Promise<Statement[]> {
+  const old = planned.filter((one) => one.noun === "monitor" && known.has(keyOf(one)));
+  const rows = await store.query<{ id: string; key: number }>(
+    "select monitor_id as id, key from monitor_states where organization_id = ? and monitor_id in (select value from json_each(?))",
+    [organizationId, JSON.stringify(old.map((one) => known.get(keyOf(one))?.recordId))],
+  );
+  const keys = new Map(rows.map(({ id, key }) => [id, key]));
+  return old.flatMap((one) => {
+    const from = destinations.get(one.externalId)?.key;
+    const recordId = known.get(keyOf(one))?.recordId ?? "";
+    const to = here.has(recordId) ? keys.get(recordId) : undefined;
+    if (from === undefined || !used.has(from)) return [];
+    return to === undefined ? [discardKeys(from, from)] : moveResults(from, to);
+  });
+}

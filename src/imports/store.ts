@@ -1,0 +1,205 @@
+import { AppError } from "../core/errors.ts";
+import type { Sweeping } from "../database/portions.ts";
+import type { Tenant } from "../database/rows.ts";
+import {
+  insertInto,
+  mustText,
+  type Prepared,
+  StaleRead,
+  type Statement,
+  type Store,
+} from "../database/store.ts";
+import { externalRecords, imports } from "../database/tables/imports.ts";
+
+export type ExternalRecord = typeof externalRecords.$inferSelect;
+export type ImportRow = typeof imports.$inferSelect;
+
+export const insertImport = insertInto(imports);
+export const putExternalRecord = insertInto(externalRecords, "insert or replace");
+
+/** What came from this source before. */
+export function recordsOfSource({ store, organizationId }: Tenant, source: string) {
+  return store.query<ExternalRecord>(
+    `select organization_id as organizationId, source, noun, external_id as externalId,
+       record_id as recordId, import_id as importId, adopted, secrets
+     from external_records where organization_id = ? and source = ?`,
+    [organizationId, source],
+  );
+}
+
+export function recordsOfImport({ store, organizationId }: Tenant, importId: string) {
+  return store.query<{ noun: string; recordId: string }>(
+    `select noun, record_id as recordId from external_records
+     where organization_id = ? and import_id = ? and not adopted`,
+    [organizationId, importId],
+  );
+}
+
+const importColumns = `organization_id as organizationId, id, source, status, report,
+  first_key as firstKey, last_key as lastKey, touched_at as touchedAt, actor_name as actorName,
+  created_at as createdAt`;
+
+/** Newest first. */
+export function listImportRows({ store, organizationId }: Tenant, limit = 50) {
+  return store.query<ImportRow>(
+    `select ${importColumns} from imports where organization_id = ? order by id desc limit ?`,
+    [organizationId, limit],
+  );
+}
+
+export async function findImport({ store, organizationId }: Tenant, id: string) {
+  const [row] = await store.query<ImportRow>(
+    `select ${importColumns} from imports where organization_id = ? and id = ?`,
+    [organizationId, id],
+  );
+  return row ?? null;
+}
+
+const runs = mustText(
+  "exists (select 1 from imports where organization_id = ? and id = ? and status = 'running')",
+);
+
+/** Holds while the import goes on, and says that it does. */
+export function touch(
+  { organizationId }: Pick<Tenant, "organizationId">,
+  id: string,
+  now: number,
+): Statement[] {
+  return [
+    {
+      ...runs,
+      parameters: [organizationId, id],
+      otherwise: () =>
+        new AppError(
+          "CONFLICT",
+          "The import stood still for too long, and was cleared away. Nothing was changed: start it again.",
+        ),
+    },
+    {
+      text: "update imports set touched_at = ? where organization_id = ? and id = ?",
+      parameters: [now, organizationId, id],
+    },
+  ];
+}
+
+const sequence = "monitor_states";
+const seqText = `coalesce((select seq from sqlite_sequence where name = '${sequence}'), 0)`;
+
+/** The number that was given last to a monitor for its results. */
+export async function lastKey(store: Store): Promise<number> {
+  const [row] = await store.query<{ seq: number }>(`select ${seqText} as seq`, []);
+  return row?.seq ?? 0;
+}
+
+/** Takes the next `count` of these numbers out of use: no other monitor gets one. */
+export function reserveKeys(last: number, count: number): Prepared[] {
+  return [
+    { ...mustText(`${seqText} = ?`), parameters: [last], otherwise: () => new StaleRead() },
+    {
+      text: `insert into sqlite_sequence (name, seq) select '${sequence}', 0
+        where not exists (select 1 from sqlite_sequence where name = '${sequence}')`,
+      parameters: [],
+    },
+    {
+      text: `update sqlite_sequence set seq = seq + ? where name = '${sequence}'`,
+      parameters: [count],
+    },
+  ];
+}
+
+/** Has results under these numbers removed, a few at a time. */
+export function discardKeys(first: number, last: number): Prepared {
+  return {
+    text: `insert into removed_monitors (key) with recursive keys (key) as (
+        select ? where ? <= ? union all select key + 1 from keys where key < ?)
+      select key from keys where true on conflict do nothing`,
+    parameters: [first, first, last, last],
+  };
+}
+
+/** An import that ended on its way: nothing of it was to be seen, and its results go. */
+export function abandon({
+  organizationId,
+  id,
+  firstKey,
+  lastKey,
+}: Pick<ImportRow, "organizationId" | "id" | "firstKey" | "lastKey">): Prepared[] {
+  return [
+    { ...runs, parameters: [organizationId, id], otherwise: () => new StaleRead() },
+    discardKeys(firstKey, lastKey),
+    {
+      text: "delete from imports where organization_id = ? and id = ?",
+      parameters: [organizationId, id],
+    },
+  ];
+}
+
+/** So long an import writes nothing only where nobody makes it any more. */
+const silentMs = 10 * 60_000;
+
+/** Clears away what imports that were killed have left behind. */
+export async function sweepImports({ store, now, isOver }: Sweeping): Promise<void> {
+  const left = await store.query<ImportRow>(
+    `select ${importColumns} from imports where status = 'running' and touched_at < ?`,
+    [now - silentMs],
+  );
+  for (const row of left) {
+    if (isOver()) return;
+    await store.atomic(abandon(row));
+  }
+}
+
+/** Moves results from the numbers that they were written under to those of monitors that were here already. */
+export function moveResults(from: number, to: number): Prepared[] {
+  const sums = (table: string, period: string) => ({
+    text: `insert into ${table} (${period}, monitor_key, ${sumColumns.join(", ")})
+      select ${period}, ?, ${sumColumns.join(", ")} from ${table} where monitor_key = ?
+      on conflict do update set ${addition}`,
+    parameters: [to, from],
+  });
+  return [
+    {
+      text: `insert into heartbeats (monitor_key, at, status, latency_ms, seconds, message)
+        select ?, at, status, latency_ms, seconds, message from heartbeats
+        where monitor_key = ? on conflict do nothing`,
+      parameters: [to, from],
+    },
+    sums("uptime_hours", "hour"),
+    sums("uptime_days", "day"),
+    discardKeys(from, from),
+  ];
+}
+
+export const sumColumns = [
+  "up_seconds",
+  "degraded_seconds",
+  "down_seconds",
+  "unknown_seconds",
+  "maintenance_seconds",
+  "latency_count",
+  "latency_sum",
+  "latency_min",
+  "latency_max",
+  "latency_counts",
+];
+
+/** What is behind `on conflict do update set`, for sums that come in parts. */
+export const addition = sumColumns
+  .map((name) => {
+    if (name === "latency_counts") return `${name} = coalesce(${name}, excluded.${name})`;
+    if (name === "latency_min" || name === "latency_max") {
+      const pick = name === "latency_min" ? "min" : "max";
+      return `${name} = coalesce(${pick}(${name}, excluded.${name}), ${name}, excluded.${name})`;
+    }
+    return `${name} = ${name} + excluded.${name}`;
+  })
+  .join(", ");
+
+/** When a monitor of each of these numbers was checked last, in Unix milliseconds. */
+export async function lastResults(store: Store, keys: readonly number[]) {
+  const rows = await store.query<{ key: number; at: number | null }>(
+    `select value as key, (select max(at) from heartbeats where monitor_key = value) as at from json_each(?)`,
+    [JSON.stringify(keys)],
+  );
+  return new Map(rows.map(({ key, at }) => [key, at]));
+}

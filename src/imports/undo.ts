@@ -1,0 +1,92 @@
+import { removeMonitors } from "../monitoring/monitors/store.ts";
+import { timestamp } from "../core/clock.ts";
+import { AppError } from "../core/errors.ts";
+import { found, removeRow } from "../database/rows.ts";
+import { retrying, type Statement, mustText } from "../database/store.ts";
+import { maintenanceWindows, monitorGroups } from "../database/tables/monitoring.ts";
+import { incidents } from "../database/tables/incidents.ts";
+import { statusPages } from "../database/tables/status-pages.ts";
+import { commitEach, auditAndEventEach } from "../events/commit.ts";
+import type { Scope } from "../events/scope.ts";
+import { resolvingStatements } from "../incidents/by-monitor.ts";
+import { removeChannel } from "../alerting/channels/service.ts";
+import { leaveGroup, followPauses } from "../monitoring/groups/store.ts";
+import { type Noun, nouns } from "./plan.ts";
+import { tableOf } from "./records.ts";
+import type { ImportReport, ImportRun } from "./schema.ts";
+import { findImport, type ImportRow, listImportRows, recordsOfImport } from "./store.ts";
+import { existing } from "./prepare.ts";
+
+/** Newest first. */
+export async function listImports(scope: Scope): Promise<ImportRun[]> {
+  return (await listImportRows(scope)).map(shown);
+}
+
+const shown = ({ id, source, status, actorName, createdAt, report }: ImportRow): ImportRun => ({
+  id,
+  source,
+  status,
+  actorName,
+  createdAt,
+  report: report === null ? null : (JSON.parse(report) as ImportReport),
+});
+
+/**
+ * Removes what an import has made, with everything that was added to it since; what was here before it
+ * stays as it is now. Throws NOT_FOUND, CONFLICT for one that is not done.
+ */
+export function undoImport(scope: Scope, id: string): Promise<ImportRun> {
+  const { organizationId, store } = scope;
+  return retrying(async () => {
+    const row = found(await findImport(scope, id), "import");
+    if (row.status !== "done")
+      throw new AppError(
+        "CONFLICT",
+        row.status === "undone" ? "This import is undone already." : "This import is not done yet.",
+      );
+    const at = timestamp(scope.clock());
+    const records = await recordsOfImport(scope, id);
+    const here = await existing(scope, records);
+    const of = (noun: Noun) =>
+      records.flatMap((one) => (one.noun === noun && here.has(one.recordId) ? [one.recordId] : []));
+    const all = Object.fromEntries(nouns.map((noun) => [noun, of(noun)])) as Record<Noun, string[]>;
+    const statements: Statement[] = [
+      {
+        ...mustText(
+          "exists (select 1 from imports where organization_id = ? and id = ? and status = 'done')",
+        ),
+        parameters: [organizationId, id],
+        otherwise: () => new AppError("CONFLICT", "This import is undone already."),
+      },
+      ...all.incident.map((one) => removeRow(scope, incidents, one)),
+      ...all["status-page"].map((one) => removeRow(scope, statusPages, one)),
+      ...all["maintenance-window"].map((one) => removeRow(scope, maintenanceWindows, one)),
+      ...(await resolvingStatements(scope, all.monitor)),
+      ...removeMonitors(organizationId, all.monitor, at),
+      ...all.group.flatMap((one) => [
+        leaveGroup(organizationId, one, [], at),
+        removeRow(scope, monitorGroups, one),
+      ]),
+      ...all["alert-channel"].flatMap((one) => removeChannel(scope, one, at)),
+      ...followPauses(organizationId, at),
+      {
+        text: "delete from external_records where organization_id = ? and import_id = ?",
+        parameters: [organizationId, id],
+      },
+      {
+        text: "update imports set status = 'undone' where organization_id = ? and id = ?",
+        parameters: [organizationId, id],
+      },
+    ];
+    for (const noun of nouns) {
+      const { action } = tableOf[noun];
+      const deleted = `${action ?? "incident"}.deleted` as const;
+      if (noun !== "monitor" && all[noun].length > 0)
+        statements.push(
+          ...auditAndEventEach(scope, { action: deleted, subjectIds: all[noun] }, at),
+        );
+    }
+    await commitEach(scope, statements, { action: "monitor.deleted", subjectIds: all.monitor }, {});
+    return shown(found(await findImport({ store, organizationId }, id), "import"));
+  });
+}

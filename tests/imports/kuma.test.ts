@@ -1,0 +1,334 @@
+import { Database } from "bun:sqlite";
+import { beforeAll, describe, expect, test } from "bun:test";
+import { changedFixture, fixture, importKuma } from "../support/importing.ts";
+import { dump, testAppliance, type TestAppliance } from "../support/appliance.ts";
+import { scratch } from "../support/scratch.ts";
+
+const newDirectory = scratch();
+const now = Date.parse("2026-11-22T06:00:00.000Z");
+
+async function world() {
+  const appliance = await testAppliance();
+  appliance.time.now = now;
+  return appliance;
+}
+
+type Row = Record<string, unknown>;
+const rows = (file: string, query: string) => {
+  const database = new Database(fixture(file), { readonly: true });
+  const found = database.query<Row, []>(query).all();
+  database.close();
+  return found;
+};
+
+async function monitorsOf({ ours }: TestAppliance): Promise<Row[]> {
+  const { json } = await ours.api("GET", "/api/v1/monitors?per_page=100");
+  return json.data;
+}
+const named = (all: readonly Row[], name: string) => {
+  const found = all.find((one) => one["name"] === name);
+  if (found === undefined) throw new Error(`There is no ${name}.`);
+  return found;
+};
+
+for (const file of ["kuma-1-acme.db", "kuma-2-acme-migrated.db", "kuma-2-acme.db"])
+  describe(file, () => {
+    let appliance: TestAppliance;
+    let report: Awaited<ReturnType<typeof importKuma>>["report"];
+    beforeAll(async () => {
+      appliance = await world();
+      ({ report } = await importKuma(appliance.ours.scope, fixture(file)));
+    });
+
+    test("each of its records has one line of the report", () => {
+      const tables = {
+        monitor: "monitor where type <> 'group'",
+        group: "monitor where type = 'group'",
+        "alert-channel": "notification",
+        "status-page": "status_page",
+        "maintenance-window": "maintenance",
+        incident: "incident",
+        proxy: "proxy",
+        "api-key": "api_key",
+        "docker-host": "docker_host",
+        user: "user",
+      };
+      for (const [noun, from] of Object.entries(tables)) {
+        const ids = rows(file, `select id from ${from}`).map(({ id }) => String(id));
+        const told = report.items.filter((item) => item.noun === noun);
+        expect([noun, told.map(({ externalId }) => externalId).sort()]).toEqual([noun, ids.sort()]);
+      }
+      const silent = report.items.filter(
+        ({ decision, isIncomplete, notes }) =>
+          (decision === "not-taken" || isIncomplete) && notes.length === 0,
+      );
+      expect(silent).toEqual([]);
+    });
+
+    test("each monitor is checked as it was, or paused with a reason", async () => {
+      const made = await monitorsOf(appliance);
+      const parents = new Map(rows(file, "select * from monitor").map((row) => [row["id"], row]));
+      for (const row of parents.values()) {
+        if (row["type"] === "group") continue;
+        const monitor = named(made, String(row["name"]));
+        const item = report.items.find(
+          (one) => one.noun === "monitor" && one.externalId === String(row["id"]),
+        );
+        expect(monitor["interval"]).toBe(row["interval"]);
+        expect(monitor["inverted"]).toBe(row["upside_down"] === 1);
+        const paused = row["active"] === 0 || item?.isIncomplete === true;
+        let isPaused = paused;
+        for (let at = parents.get(row["parent"]); at !== undefined; at = parents.get(at["parent"]))
+          isPaused ||= at["active"] === 0;
+        expect([row["name"], monitor["status"] === "paused"]).toEqual([row["name"], isPaused]);
+        expect([row["name"], monitor["paused"]]).toEqual([row["name"], paused]);
+      }
+    });
+
+    test("each monitor has its channels, and those of the groups around it", async () => {
+      const channels = (await appliance.ours.api("GET", "/api/v1/alert-channels")).json
+        .data as Row[];
+      const names = new Map(channels.map(({ id, name }) => [id, name]));
+      const made = await monitorsOf(appliance);
+      const attached = rows(
+        file,
+        `with recursive around (id, of) as (
+           select id, id from monitor union
+           select m.parent, a.of from around a join monitor m on m.id = a.id where m.parent is not null)
+         select m.name, group_concat(distinct n.name) as channels from around a
+           join monitor m on m.id = a.of and m.type <> 'group'
+           join monitor_notification mn on mn.monitor_id = a.id
+           join notification n on n.id = mn.notification_id group by m.id`,
+      );
+      expect(attached.length).toBeGreaterThan(30);
+      for (const { name, channels: wanted } of attached) {
+        const monitor = named(made, String(name));
+        const has = (monitor["alertChannelIds"] as string[]).map((id) => names.get(id));
+        expect([name, new Set(has)]).toEqual([name, new Set(String(wanted).split(","))]);
+      }
+    });
+
+    test("its history says what Uptime Kuma says of it", () => {
+      // Checks counted: pending is down, maintenance is on neither side.
+      const counted = rows(
+        file,
+        `select m.name, sum(h.status = 1) as up, sum(h.status in (0, 2)) as down, sum(h.status = 3) as held
+         from heartbeat h join monitor m on m.id = h.monitor_id where m.type <> 'group' group by m.id`,
+      );
+      const stored = appliance.database
+        .query<Row, []>(
+          `select m.name, sum(h.status = 0) as up, sum(h.status = 2) as down, sum(h.status = 4) as held
+           from heartbeats h join monitor_states s on s.key = h.monitor_key
+           join monitors m on m.id = s.monitor_id group by m.id`,
+        )
+        .all();
+      const sorted = (all: Row[]) =>
+        all.toSorted((a, b) => (String(a["name"]) < String(b["name"]) ? -1 : 1));
+      expect(sorted(stored)).toEqual(sorted(counted));
+    });
+  });
+
+describe("an Uptime Kuma 2", () => {
+  let appliance: TestAppliance;
+  let made: Row[];
+  beforeAll(async () => {
+    appliance = await world();
+    await importKuma(appliance.ours.scope, fixture("kuma-2-acme.db"));
+    made = await monitorsOf(appliance);
+  });
+
+  test("days and hours have the share of up and down that its own sums have", () => {
+    const wanted = rows(
+      "kuma-2-acme.db",
+      `select m.name, s.timestamp / 86400 as day, 1.0 * s.up / (s.up + s.down) as ratio
+       from stat_daily s join monitor m on m.id = s.monitor_id
+       where m.type <> 'group' and s.up + s.down > 0`,
+    );
+    expect(wanted.length).toBeGreaterThan(100);
+    for (const { name, day, ratio } of wanted) {
+      const found = appliance.database
+        .query<{ ratio: number }, [string, number]>(
+          `select 1.0 * d.up_seconds / (d.up_seconds + d.down_seconds) as ratio
+           from uptime_days d join monitor_states s on s.key = d.monitor_key
+           join monitors m on m.id = s.monitor_id where m.name = ? and d.day = ?`,
+        )
+        .get(String(name), Number(day));
+      expect(found?.ratio).toBeCloseTo(Number(ratio), 3);
+    }
+  });
+
+  test("monitors have what was set, and secrets stay secret", () => {
+    expect(named(made, "Checkout API (basic auth)")).toMatchObject({
+      type: "http",
+      method: "POST",
+      timeout: 12,
+      basicAuth: { username: "checkout-probe" },
+      secretsSet: ["basicAuth.password"],
+      headers: { "X-Api-Key": null, "Accept-Language": null, "Content-Type": null },
+      expectedStatus: ["200-299", "302"],
+      reminderInterval: 150,
+      tags: ["production", "team: payments", "tier: 1"],
+    });
+    expect(named(made, "No stack traces")).toMatchObject({
+      keywordAbsent: "Exception",
+      retries: 1,
+    });
+    expect(named(made, "Version JSON")).toMatchObject({
+      jsonPath: "$.version",
+      jsonEquals: "2.4.1",
+    });
+    expect(named(made, "Queue depth below 100")).toMatchObject({
+      assertions: [{ source: "json", path: "$.queue.depth", op: "lessThan", value: 100 }],
+    });
+    expect(named(made, "Redirect check")).toMatchObject({ followRedirects: false });
+    expect(named(made, "TLS port with expiry")).toMatchObject({
+      type: "tls",
+      port: 443,
+      certificateExpiryDays: 14,
+    });
+    expect(named(made, "DNS TXT")).toMatchObject({ recordType: "TXT", resolver: "9.9.9.9" });
+    const stored =
+      JSON.stringify(appliance.database.query("select * from external_records").all()) +
+      JSON.stringify(appliance.database.query("select * from monitors").all());
+    expect(stored).not.toMatch(/FAKE-(basic|pg|redis|mqtt|native)/);
+  });
+
+  test("status pages have their addresses, names, sections and their order", async () => {
+    const pages = (await appliance.ours.api("GET", "/api/v1/status-pages")).json.data as Row[];
+    const page = pages.find(({ slug }) => slug === "acme-public");
+    expect(page).toMatchObject({
+      title: "Acme Status",
+      theme: "dark",
+      hosts: ["status.acme.example", "uptime.acme.example"],
+      timeZone: "Europe/Berlin",
+    });
+    const names = new Map(made.map(({ id, name }) => [id, name]));
+    type Section = { name: string; monitors: { id: string }[] };
+    const sections = ((page?.["sections"] ?? []) as Section[]).map(({ name, monitors }) => [
+      name,
+      monitors.map(({ id }) => names.get(id)),
+    ]);
+    const wanted = rows(
+      "kuma-2-acme.db",
+      `select g.name, m.name as monitor from "group" g join monitor_group mg on mg.group_id = g.id
+       join monitor m on m.id = mg.monitor_id where g.status_page_id = 1 and m.type <> 'group'
+       order by g.weight, mg.weight`,
+    );
+    const first = wanted.filter(
+      (row, index) => wanted.findIndex(({ monitor }) => monitor === row["monitor"]) === index,
+    );
+    expect(sections.flatMap(([, monitors]) => monitors)).toEqual(
+      first.map(({ monitor }) => String(monitor)),
+    );
+  });
+
+  test("maintenance means the same times", async () => {
+    const { json } = await appliance.ours.api("GET", "/api/v1/maintenance-windows?per_page=100");
+    const windows = new Map((json.data as Row[]).map((one) => [one["title"], one]));
+    expect(windows.get("Database upgrade")).toMatchObject({
+      startsAt: "2027-03-14T07:00:00.000Z",
+      endsAt: "2027-03-14T08:30:00.000Z",
+      timeZone: "America/New_York",
+    });
+    expect(windows.get("Weekend patching")).toMatchObject({
+      rrule: "FREQ=WEEKLY;BYDAY=SA,SU",
+      startsAt: "2027-01-02T21:00:00.000Z",
+      endsAt: "2027-01-03T00:00:00.000Z",
+    });
+    expect(windows.get("Month-end batch")?.["rrule"]).toStartWith(
+      "FREQ=MONTHLY;BYMONTHDAY=1,15,-1;UNTIL=",
+    );
+    expect(windows.get("Cron window")).toMatchObject({
+      rrule: "FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR;BYHOUR=5;BYMINUTE=30",
+      timeZone: "Asia/Singapore",
+    });
+    expect(windows.get("Running now: redirect host upgrade")).toMatchObject({ state: "running" });
+  });
+
+  test("a push token goes on working", async () => {
+    const { json } = await appliance.ours.api(
+      "GET",
+      `/api/v1/monitors/${String(named(made, "Nightly backup (push)")["id"])}`,
+    );
+    expect(json.data.pushUrl).toEndWith("/push/FAKEpushTokenAcmeNightly00000001");
+  });
+
+  test("importing it again changes nothing", async () => {
+    const records = () => {
+      appliance.database.run("delete from imports");
+      // Numbers for results are taken once, and never again.
+      return dump(appliance).replace(/\["monitor_states",\d+\]/, "");
+    };
+    const before = records();
+    const { report } = await importKuma(appliance.ours.scope, fixture("kuma-2-acme.db"));
+    const changed = report.items.filter(
+      ({ decision }) => decision !== "unchanged" && decision !== "not-taken",
+    );
+    expect(changed).toEqual([]);
+    expect(report.history).toEqual({ heartbeats: 0, hours: 0, days: 0 });
+    expect(records()).toBe(before);
+  });
+});
+
+test("importing again changes what changed there, and keeps what was changed here", async () => {
+  const appliance = await world();
+  const { ours } = appliance;
+  await importKuma(ours.scope, fixture("kuma-2-acme.db"));
+  const before = named(await monitorsOf(appliance), "Acme website");
+  await ours.api("PATCH", `/api/v1/monitors/${String(before["id"])}`, {
+    body: { retries: 7, tags: ["ours"] },
+  });
+  const changed = changedFixture(
+    "kuma-2-acme.db",
+    newDirectory(),
+    "update monitor set interval = 45, url = 'https://new.acme.example/' where id = 6",
+    "update monitor set type = 'ping' where id = 25",
+    "insert into monitor (name, active, user_id, interval, url, type, parent) values ('New one', 1, 1, 60, 'http://new.example/', 'http', 2)",
+    "insert into heartbeat (monitor_id, status, time, ping) values (6, 1, '2026-11-22 05:30:00.000', 12)",
+  );
+  const { report } = await importKuma(ours.scope, changed);
+  const decisions = report.items.filter(({ decision }) =>
+    ["created", "updated"].includes(decision),
+  );
+  expect(decisions.map(({ name, decision }) => `${name} ${decision}`).toSorted()).toEqual([
+    "Acme website updated",
+    "New one created",
+    "TCP 7000 updated",
+  ]);
+  const after = await monitorsOf(appliance);
+  expect(named(after, "Acme website")).toMatchObject({
+    id: before["id"],
+    interval: 45,
+    url: "https://new.acme.example/",
+    retries: 7,
+    tags: ["ours"],
+  });
+  expect(named(after, "TCP 7000")).toMatchObject({ type: "ping", host: "tcp.acme.example" });
+  expect(named(after, "New one")["groupId"]).toBe(before["groupId"]);
+  expect(report.history.heartbeats).toBe(1);
+  const { json } = await ours.api(
+    "GET",
+    `/api/v1/monitors/${String(before["id"])}/heartbeats?limit=1`,
+  );
+  expect(json.data[0]).toMatchObject({ at: "2026-11-22T05:30:00.000Z", latencyMs: 12 });
+});
+
+test("with --paused nothing is checked until it is imported without", async () => {
+  const appliance = await world();
+  await importKuma(appliance.ours.scope, fixture("kuma-2-acme.db"), { paused: true });
+  expect(new Set((await monitorsOf(appliance)).map(({ status }) => status))).toEqual(
+    new Set(["paused"]),
+  );
+  await importKuma(appliance.ours.scope, fixture("kuma-2-acme.db"));
+  expect(named(await monitorsOf(appliance), "Acme website")["paused"]).toBe(false);
+  expect(named(await monitorsOf(appliance), "Staging site")["paused"]).toBe(true);
+});
+
+test("a dry run says the same and changes nothing", async () => {
+  const appliance = await world();
+  const before = dump(appliance);
+  const dry = await importKuma(appliance.ours.scope, fixture("kuma-2-acme.db"), { dryRun: true });
+  expect(dump(appliance)).toBe(before);
+  const real = await importKuma(appliance.ours.scope, fixture("kuma-2-acme.db"));
+  expect(dry.report.items).toEqual(real.report.items);
+});
