@@ -49,7 +49,7 @@ async function buildWeb() {
   const standalone = reference.replace(/dist\/.*$/, "dist/browser/standalone.js");
   await cp(standalone, "dist/plain/docs/reference.js");
   await cp("web/status", "dist/plain/status", { recursive: true });
-  await withTokens("dist/plain/status/status.css");
+  await withImports("dist/plain/status/status.css");
   const font = Bun.resolveSync("@fontsource-variable/inter/package.json", import.meta.dir);
   const latin = font.replace("package.json", "files/inter-latin-wght-normal.woff2");
   await cp(latin, "dist/plain/status/inter.woff2");
@@ -67,14 +67,14 @@ async function buildWeb() {
   await rm("dist/plain", { recursive: true });
 }
 
-/** A stylesheet that is served as it is has the design's tokens in the place where it imports them. */
-async function withTokens(path: string) {
-  const tokens = await Bun.file("web/theme/tokens.css").text();
-  const css = await Bun.file(path).text();
-  await Bun.write(
-    path,
-    css.replace('@import "../theme/tokens.css";', () => tokens),
-  );
+/** A stylesheet that is served as it is has what it imports in the imports' places. */
+async function withImports(path: string) {
+  let css = await Bun.file(path).text();
+  for (const [statement, from = ""] of css.matchAll(/^@import "\.\.\/(.+)";$/gm)) {
+    const imported = await Bun.file(`web/${from}`).text();
+    css = css.replace(statement, () => imported);
+  }
+  await Bun.write(path, css);
 }
 
 /** The admin page: `index.html`, and everything that it loads under hashed names in `assets`. */

@@ -1,5 +1,4 @@
 import type { Node } from "commonmark";
-import { escapeXml } from "./text.ts";
 
 /** Words in one style. */
 export type Run = { kind: "text"; text: string; bold: boolean; italic: boolean; code: boolean };
@@ -218,7 +217,7 @@ function blockHtml(block: Block, direction: string): string {
     case "paragraph":
       return `<p${direction}>${block.content.map(inlineHtml).join("")}</p>`;
     case "code":
-      return `<pre${direction}><code>${escapeXml(block.text)}</code></pre>`;
+      return `<pre${direction}><code>${Bun.escapeHTML(block.text)}</code></pre>`;
     case "list": {
       const { start, items } = block;
       const tag = start === null ? "ul" : "ol";
@@ -242,14 +241,14 @@ function inlineHtml(one: Inline): string {
   if (one.kind === "break") return "<br>";
   if (one.kind === "text") return runHtml(one);
   const words = one.runs.map(runHtml).join("");
-  return `<a href="${escapeXml(one.url)}" rel="${linkRel}">${words}</a>`;
+  return `<a href="${Bun.escapeHTML(one.url)}" rel="${linkRel}">${words}</a>`;
 }
 
 /** Where a link leads is not told where it stands: addresses of an admin page are nobody's business. */
 export const linkRel = "noopener noreferrer";
 
 function runHtml({ text, bold, italic, code }: Run): string {
-  let html = escapeXml(text);
+  let html = Bun.escapeHTML(text);
   if (code) html = `<code>${html}</code>`;
   if (italic) html = `<em>${html}</em>`;
   return bold ? `<strong>${html}</strong>` : html;

@@ -1,6 +1,7 @@
 import { capitalized, escapeXml } from "../core/text.ts";
 import type { PublicData, PublicIncident } from "./public-data.ts";
 import type { PublicWindow } from "./windows.ts";
+import type { WordsOf } from "./words.ts";
 
 /** What feed readers show of an incident, or of one time of planned work. */
 type Entry = {
@@ -15,10 +16,14 @@ type Entry = {
   content: string;
 };
 
-const inHtml = (text: string) => escapeXml(text).replaceAll("\n", "<br/>");
+/** What is told of, windows that are over among it, with its texts as HTML. */
+export type Told = Pick<PublicData, "page" | "incidents" | "windows"> & { words: WordsOf };
 
 /** Its timeline, newest first. */
-function incidentEntry({ id, title, status, createdAt, updates }: PublicIncident): Entry {
+function incidentEntry(
+  { id, title, status, createdAt, updates }: PublicIncident,
+  words: WordsOf,
+): Entry {
   return {
     id,
     title: `${capitalized(status)}: ${title}`,
@@ -28,13 +33,13 @@ function incidentEntry({ id, title, status, createdAt, updates }: PublicIncident
     content: updates
       .map(
         ({ status, message, createdAt }) =>
-          `<p><strong>${capitalized(status)}</strong> (${createdAt}): ${inHtml(message)}</p>`,
+          `<p><strong>${capitalized(status)}</strong> (${createdAt}):</p>${words(message).html}`,
       )
       .join(""),
   };
 }
 
-function windowEntry(window: PublicWindow): Entry {
+function windowEntry(window: PublicWindow, words: WordsOf): Entry {
   const { occurrenceId, title, description, monitors, startsAt, endsAt } = window;
   const names = monitors.slice(0, maxNames).map(({ name }) => name);
   const more = monitors.length - names.length;
@@ -52,7 +57,7 @@ function windowEntry(window: PublicWindow): Entry {
     updated: window.changedAt,
     content: [
       `<p><strong>${step}</strong> (${startsAt} – ${endsAt})</p>`,
-      ...(description === "" ? [] : [`<p>${inHtml(description)}</p>`]),
+      words(description).html,
       ...(affected === "" ? [] : [`<p>Affects: ${escapeXml(affected)}</p>`]),
     ].join(""),
   };
@@ -63,20 +68,19 @@ const maxNames = 50;
 const maxEntries = 200;
 
 /** What was told of last comes first. */
-function entriesOf({ incidents, windows }: PublicData, over: readonly PublicWindow[]): Entry[] {
+function entriesOf({ incidents, windows, words }: Told): Entry[] {
   const entries = [
-    ...incidents.map(incidentEntry),
-    ...windows.map(windowEntry),
-    ...over.map(windowEntry),
+    ...incidents.map((incident) => incidentEntry(incident, words)),
+    ...windows.map((window) => windowEntry(window, words)),
   ];
   entries.sort((a, b) => (a.updated < b.updated ? 1 : a.updated > b.updated ? -1 : 0));
   return entries.slice(0, maxEntries);
 }
 
-/** Atom (RFC 4287) of a page's incidents and maintenance, with what is `over`; `url` is the page's whole address. */
-export function atomOf(published: PublicData, over: readonly PublicWindow[], url: string): string {
-  const { page } = published;
-  const all = entriesOf(published, over);
+/** Atom (RFC 4287) of a page's incidents and maintenance; `url` is the page's whole address. */
+export function atomOf(told: Told, url: string): string {
+  const { page } = told;
+  const all = entriesOf(told);
   const entries = all.map(
     ({ id, title, path, published, updated, content }) => `  <entry>
     <id>urn:uuid:${id}</id>
@@ -101,9 +105,9 @@ ${entries.join("")}</feed>
 }
 
 /** RSS 2.0 (https://www.rssboard.org/rss-specification) of the same. */
-export function rssOf(published: PublicData, over: readonly PublicWindow[], url: string): string {
-  const { page } = published;
-  const items = entriesOf(published, over).map(
+export function rssOf(told: Told, url: string): string {
+  const { page, words } = told;
+  const items = entriesOf(told).map(
     ({ id, title, path, updated, content }) => `    <item>
       <title>${escapeXml(title)}</title>
       <link>${escapeXml(`${url}${path}`)}</link>
@@ -119,7 +123,7 @@ export function rssOf(published: PublicData, over: readonly PublicWindow[], url:
     <title>${escapeXml(page.title)}</title>
     <link>${escapeXml(url)}</link>
     <atom:link rel="self" type="application/rss+xml" href="${escapeXml(`${url}/feed.rss`)}"/>
-    <description>${escapeXml(page.description || `Incidents of ${page.title}`)}</description>
+    <description>${escapeXml(words(page.description).text || `Incidents of ${page.title}`)}</description>
 ${items.join("")}  </channel>
 </rss>
 `;

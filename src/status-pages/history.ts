@@ -1,5 +1,6 @@
 import type { Loaded } from "./load.ts";
 import { timesIn, viewOf } from "./view.ts";
+import { wordsOf, writtenIn } from "./words.ts";
 
 const monthText = /^(\d{4})-(0[1-9]|1[0-2])$/;
 
@@ -31,11 +32,15 @@ export async function monthlyHistory(published: Loaded, month: string, now: numb
   if (wanted < current && !(await published.hasBefore(to))) return null;
   const incidents = await published.openedBetween(from, to);
   const hasEarlier = await published.hasBefore(from);
+  // Of each its last update is quoted.
+  const quoted = incidents.map((one) => ({ ...one, updates: one.updates.slice(0, 1) }));
+  const words = await wordsOf(writtenIn({ page: published.page, incidents: quoted }));
   return {
     month: timesIn("UTC", now).month(new Date(from).toISOString()),
     incidents: viewOf({ ...published, incidents }, now).all,
     earlier: hasEarlier ? monthFrom(wanted, -1) : null,
     later: wanted < current ? monthFrom(wanted, 1) : null,
+    words,
   };
 }
 

@@ -1,4 +1,5 @@
 import type { PublicData } from "./public-data.ts";
+import type { WordsOf } from "./words.ts";
 
 /** Text as RFC 5545 §3.3.11 writes it. */
 function escaped(text: string): string {
@@ -28,7 +29,7 @@ function folded(line: string): string {
 }
 
 /** The planned work of a page as a calendar (RFC 5545); `url` is the page's whole address. */
-export function calendarOf({ page, windows }: PublicData, url: string): string {
+export function calendarOf({ page, windows }: PublicData, words: WordsOf, url: string): string {
   const events = windows.flatMap(
     ({ occurrenceId, title, description, startsAt, endsAt, changedAt }) => [
       "BEGIN:VEVENT",
@@ -37,7 +38,7 @@ export function calendarOf({ page, windows }: PublicData, url: string): string {
       `DTSTART:${stamp(startsAt)}`,
       `DTEND:${stamp(endsAt)}`,
       `SUMMARY:${escaped(title)}`,
-      ...(description === "" ? [] : [`DESCRIPTION:${escaped(description)}`]),
+      ...(description === "" ? [] : [`DESCRIPTION:${escaped(words(description).text)}`]),
       `URL:${url}`,
       "END:VEVENT",
     ],

@@ -68,7 +68,7 @@ type IncidentRow = Omit<PublicIncident, "title" | "monitors" | "updates"> & {
   monitorIds: readonly string[];
 } & Words<AutomaticTitle, "title">;
 
-type UpdateRow = Omit<PublicIncident["updates"][number], "message"> &
+type UpdateRow = Omit<PublicIncident["updates"][number], "message" | "isMarkdown"> &
   Words<AutomaticUpdate, "message">;
 
 /** What people wrote, or the facts behind what a monitor did: its own words hold names and reasons that are private. */
@@ -182,6 +182,7 @@ function publishedAs(
       id,
       status,
       message: automatic === null ? message : updateInWords(automatic, name),
+      isMarkdown: automatic === null,
       createdAt,
     })),
   };

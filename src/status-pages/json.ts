@@ -24,9 +24,10 @@ export function* jsonOf(
     yield "]}";
   }
   const tail = {
-    incidents: incidents.map(({ updatedAt: _at, ...incident }) => ({
+    incidents: incidents.map(({ updatedAt: _at, updates, ...incident }) => ({
       ...incident,
       monitor: incident.monitors[0] ?? null,
+      updates: updates.map(({ isMarkdown: _typed, ...update }) => update),
     })),
     maintenance: windows.map(({ id, title, description, startsAt, endsAt, isRunning }) => ({
       id,

@@ -3,13 +3,19 @@ import { renderToStaticMarkup } from "react-dom/server";
 import { readableAccent } from "./accent.ts";
 import { Bell, Mark } from "./icons.tsx";
 import type { Moment, StatusView, Tone } from "./view.ts";
+import type { WordsOf } from "./words.ts";
 
 /** A page at the path `base`, as it stands in links. A preview has no script, and its links open elsewhere. */
-export type PageDocument = { view: StatusView; base: string; isPreview?: boolean };
+export type PageDocument = {
+  view: StatusView;
+  words: WordsOf;
+  base: string;
+  isPreview?: boolean;
+};
 
 /** A document of the page: its name, its foot and `content` between them. */
 export function documentOf(
-  { view: { page, headline, checked }, base, isPreview = false }: PageDocument,
+  { view: { page, headline, checked }, words, base, isPreview = false }: PageDocument,
   title: string,
   content: ReactNode,
 ): string {
@@ -23,7 +29,10 @@ export function documentOf(
         <meta charSet="utf-8" />
         <meta name="viewport" content="width=device-width,initial-scale=1" />
         <meta name="color-scheme" content={page.theme === "auto" ? "light dark" : page.theme} />
-        <meta name="description" content={page.description || `${page.title}: ${headline.text}`} />
+        <meta
+          name="description"
+          content={words(page.description).text || `${page.title}: ${headline.text}`}
+        />
         <title>{title}</title>
         <link
           rel="preload"

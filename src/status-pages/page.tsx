@@ -5,6 +5,7 @@ import type { History } from "./history.ts";
 import { StateIcon } from "./icons.tsx";
 import type { DayView, IncidentView, MonitorView, StatusView, Tone, WorkView } from "./view.ts";
 import { recentDays } from "./view.ts";
+import type { WordsOf } from "./words.ts";
 
 /** Stands where a section's content comes; nobody's text holds it, since theirs is escaped. */
 const gap = "<!--section-->";
@@ -12,31 +13,31 @@ const gap = "<!--section-->";
 /** The page as HTML, complete without script: in pieces, each of which is made when it is its turn. */
 export function* statusPage(document: PageDocument): Generator<string> {
   const { view, base } = document;
-  const overview = <Overview view={view} base={base} />;
+  const overview = <Overview document={document} />;
   const between = documentOf(document, view.page.title, overview).split(gap);
   for (const [index, piece] of between.entries()) {
     yield piece;
     const section = view.sections[index];
-    if (section !== undefined) yield* sectionPieces(section, base);
+    if (section !== undefined) yield* sectionPieces(section, document);
   }
 }
 
 /** One incident with its whole timeline. */
 export function incidentPage(document: PageDocument, incident: IncidentView): string {
-  const { view, base } = document;
+  const { view, words, base } = document;
   return documentOf(
     document,
     `${incident.title} – ${view.page.title}`,
     <>
       <BackLink base={base} />
-      <Incident incident={incident} base={base} isWhole />
+      <Incident incident={incident} words={words} base={base} isWhole />
     </>,
   );
 }
 
 /** The incidents of one month. */
 export function historyPage(document: PageDocument, history: History): string {
-  const { view, base } = document;
+  const { view, words, base } = document;
   const { month, incidents, earlier, later } = history;
   return documentOf(
     document,
@@ -45,7 +46,7 @@ export function historyPage(document: PageDocument, history: History): string {
       <BackLink base={base} />
       <h1 className="month">{month}</h1>
       {incidents.length === 0 && <p className="quiet">No incidents.</p>}
-      <Past incidents={incidents} base={base} level="h2" />
+      <Past incidents={incidents} words={words} base={base} level="h2" />
       <nav className="months" aria-label="Months">
         {earlier === null ? <span /> : <a href={`${base}/history?month=${earlier}`}>← Earlier</a>}
         {later !== null && <a href={`${base}/history?month=${later}`}>Later →</a>}
@@ -54,14 +55,19 @@ export function historyPage(document: PageDocument, history: History): string {
   );
 }
 
-function Overview({ view, base }: { view: StatusView; base: string }) {
+/** What people wrote. */
+function Written({ text, words }: { text: string; words: WordsOf }) {
+  return <div className="md" dangerouslySetInnerHTML={{ __html: words(text).html }} />;
+}
+
+function Overview({ document: { view, words, base } }: { document: PageDocument }) {
   const { page, headline, incidents, running, scheduled, sections, past, pastDays } = view;
   return (
     <>
       {page.description !== "" && (
-        <p className="about" dir="auto">
-          {page.description}
-        </p>
+        <div className="about">
+          <Written text={page.description} words={words} />
+        </div>
       )}
       <section className={`hero ${headline.tone}-soft`}>
         <StateIcon tone={headline.tone} size={30} />
@@ -75,9 +81,11 @@ function Overview({ view, base }: { view: StatusView; base: string }) {
         </div>
       </section>
       {incidents.map((incident) => (
-        <Incident key={incident.id} incident={incident} base={base} />
+        <Incident key={incident.id} incident={incident} words={words} base={base} />
       ))}
-      {running.length > 0 && <Maintenance title="Maintenance under way" work={running} />}
+      {running.length > 0 && (
+        <Maintenance title="Maintenance under way" work={running} words={words} />
+      )}
       {sections.some(({ monitors }) => monitors.length > 0) && (
         <div className="legend" aria-hidden="true">
           <span>
@@ -97,11 +105,13 @@ function Overview({ view, base }: { view: StatusView; base: string }) {
       {sections.map((_, index) => (
         <section className="sec" key={index} dangerouslySetInnerHTML={{ __html: gap }} />
       ))}
-      {scheduled.length > 0 && <Maintenance title="Scheduled maintenance" work={scheduled} />}
+      {scheduled.length > 0 && (
+        <Maintenance title="Scheduled maintenance" work={scheduled} words={words} />
+      )}
       <section className="past">
         <h2>Past incidents</h2>
         {past.length === 0 && <p className="quiet">No incidents in the last {pastDays} days.</p>}
-        <Past incidents={past} base={base} level="h3" />
+        <Past incidents={past} words={words} base={base} level="h3" />
         <p className="more">
           <a href={`${base}/history`}>All incidents →</a>
         </p>
@@ -121,32 +131,34 @@ const legend = [
 /** So many pieces of planned work are there to be seen; what is further ahead is folded. */
 const maxUnfolded = 5;
 
-function Maintenance({ title, work }: { title: string; work: readonly WorkView[] }) {
+type WorkProps = { work: readonly WorkView[]; words: WordsOf };
+
+function Maintenance({ title, work, words }: WorkProps & { title: string }) {
   const folded = work.slice(maxUnfolded);
   return (
     <section className="window">
       <h2>
         <StateIcon tone="maintenance" /> {title}
       </h2>
-      <Work work={work.slice(0, maxUnfolded)} />
+      <Work work={work.slice(0, maxUnfolded)} words={words} />
       {folded.length > 0 && (
         <details id={`more-${folded[0]?.id}`}>
           <summary>{folded.length} more</summary>
-          <Work work={folded} />
+          <Work work={folded} words={words} />
         </details>
       )}
     </section>
   );
 }
 
-function Work({ work }: { work: readonly WorkView[] }) {
+function Work({ work, words }: WorkProps) {
   return work.map(({ id, title, description, affects, times: [next, ...later] }) => (
     <article key={id}>
       <header>
         <h3 dir="auto">{title}</h3>
         <span className="when">{next}</span>
       </header>
-      {description !== "" && <p dir="auto">{description}</p>}
+      {description !== "" && <Written text={description} words={words} />}
       {affects.length > 0 && (
         <p>
           Affects <Names names={affects} />
@@ -180,11 +192,11 @@ const denseFrom = 170;
 /** Written by hand, because there are thousands: one piece a monitor. */
 function* sectionPieces(
   { name, monitors }: StatusView["sections"][number],
-  base: string,
+  document: PageDocument,
 ): Generator<string> {
   yield `<h2 dir="auto">${Bun.escapeHTML(name)}</h2>`;
   if (monitors.length === 0) yield '<p class="quiet">Nothing is shown here yet.</p>';
-  for (const monitor of monitors) yield* monitorPieces(monitor, base);
+  for (const monitor of monitors) yield* monitorPieces(monitor, document);
 }
 
 const icons = new Map<Tone, string>();
@@ -195,7 +207,7 @@ function iconOf(tone: Tone): string {
   return icon;
 }
 
-function* monitorPieces(monitor: MonitorView, base: string): Generator<string> {
+function* monitorPieces(monitor: MonitorView, { words, base }: PageDocument): Generator<string> {
   const { name, description, tone, word, figures, latency, daysBetween, settled, marks } = monitor;
   const { uptime, since } = figures;
   const count = monitor.historyDays;
@@ -205,7 +217,7 @@ function* monitorPieces(monitor: MonitorView, base: string): Generator<string> {
     marks.length === 0 ? "" : ` data-incidents="${Bun.escapeHTML(JSON.stringify(incidents))}"`;
   const recent = count > recentDays ? monitor.recentFigures : figures;
   const about =
-    description === null ? "" : `<p class="about" dir="auto">${Bun.escapeHTML(description)}</p>`;
+    description === null ? "" : `<div class="about md">${words(description).html}</div>`;
   yield `<div class="comp"><div class="line"><span class="what">${iconOf(tone)}<b dir="auto">${Bun.escapeHTML(name)}</b></span>${byWidth("since", since, recent.since)}<span class="num">${took}<span class="word ${tone}">${word}</span>${byWidth("uptime", uptime, recent.uptime)}</span></div>${about}<div class="bars${count > denseFrom ? " dense" : ""}"${marked} role="img" aria-label="Uptime ${since ?? `of ${count} days`}: ${uptime}">`;
   yield settledBars(monitor);
   yield `${barsOf(daysBetween(settled.count, count))}</div></div>`;
@@ -245,12 +257,13 @@ function bar({ tone, text }: DayView): string {
 
 type IncidentProps = {
   incident: IncidentView;
+  words: WordsOf;
   base: string;
   /** Whether it is alone on its page, with all of its timeline. */
   isWhole?: boolean;
 };
 
-function Incident({ incident, base, isWhole = false }: IncidentProps) {
+function Incident({ incident, words, base, isWhole = false }: IncidentProps) {
   const { id, title, severity, tone, affects, began, isOpen, length, updates } = incident;
   const Title = isWhole ? "h1" : "h2";
   const earlier = isWhole ? [] : updates.slice(1);
@@ -273,37 +286,42 @@ function Incident({ incident, base, isWhole = false }: IncidentProps) {
         )}
         {isOpen ? "for" : "lasted"} {length}
       </p>
-      <Updates updates={isWhole ? updates : updates.slice(0, 1)} />
+      <Updates updates={isWhole ? updates : updates.slice(0, 1)} words={words} />
       {earlier.length > 0 && (
         <details id={`earlier-${id}`}>
           <summary>
             {earlier.length === 1 ? "1 earlier update" : `${earlier.length} earlier updates`}
           </summary>
-          <Updates updates={earlier} />
+          <Updates updates={earlier} words={words} />
         </details>
       )}
     </article>
   );
 }
 
-function Updates({ updates }: Pick<IncidentView, "updates">) {
+function Updates({ updates, words }: Pick<IncidentView, "updates"> & { words: WordsOf }) {
   return (
-    <ol>
+    <ol className="timeline">
       {updates.map((update) => (
         <li key={update.id}>
           <b>{update.status}</b>
           <Time moment={update.time} />
-          <p dir="auto">{update.message}</p>
+          <Written text={update.message} words={words} />
         </li>
       ))}
     </ol>
   );
 }
 
-type PastProps = { incidents: readonly IncidentView[]; base: string; level: "h2" | "h3" };
+type PastProps = {
+  incidents: readonly IncidentView[];
+  words: WordsOf;
+  base: string;
+  level: "h2" | "h3";
+};
 
 /** Incidents in a line each, with how bad they were, when and how long. */
-function Past({ incidents, base, level: Title }: PastProps) {
+function Past({ incidents, words, base, level: Title }: PastProps) {
   return incidents.map(({ id, title, severity, tone, day, hours, length, isOpen, summary }) => (
     <article className="row" key={id}>
       <span className="day">{day}</span>
@@ -314,7 +332,7 @@ function Past({ incidents, base, level: Title }: PastProps) {
       <span className="when">
         {hours}, {isOpen ? `for ${length}` : length}
       </span>
-      <p dir="auto">{summary}</p>
+      <p dir="auto">{words(summary).text}</p>
     </article>
   ));
 }

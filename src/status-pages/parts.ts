@@ -1,4 +1,4 @@
-import { atomOf, rssOf } from "./feeds.ts";
+import { atomOf, rssOf, type Told } from "./feeds.ts";
 import { monthlyHistory } from "./history.ts";
 import { calendarOf } from "./ical.ts";
 import { jsonOf } from "./json.ts";
@@ -8,6 +8,7 @@ import type { Part } from "./public-paths.ts";
 import type { SignUpResult } from "./subscribe-page.tsx";
 import { type V2Name, v2Of } from "./statuspage-v2.ts";
 import { viewOf } from "./view.ts";
+import { wordsOf, writtenIn } from "./words.ts";
 
 // What renders HTML is loaded with the first page: a start would take longer by it.
 const pages = () => import("./page.tsx");
@@ -22,34 +23,48 @@ export async function renderPart(
   { base, url, now }: { base: string; url: string; now: number },
 ): Promise<Rendered | null> {
   const view = viewOf(loaded, now);
-  const document = { view, base };
+  const words = () => wordsOf(writtenIn(loaded));
   switch (name) {
     case "page":
-      return html((await pages()).statusPage(document));
+      return html((await pages()).statusPage({ view, base, words: await words() }));
     case "json":
       return json(jsonOf(loaded, view, now));
     case "rss":
-      return feed("application/rss+xml", rssOf(loaded, await loaded.windowsOver(), url));
+      return feed("application/rss+xml", rssOf(await told(loaded), url));
     case "atom":
-      return feed("application/atom+xml", atomOf(loaded, await loaded.windowsOver(), url));
+      return feed("application/atom+xml", atomOf(await told(loaded), url));
     case "ics":
-      return feed("text/calendar", calendarOf(loaded, url));
+      return feed("text/calendar", calendarOf(loaded, await words(), url));
     case "v2":
       return json(JSON.stringify(await v2Of(parameter as V2Name, loaded, view, url, now)));
     case "subscribe":
       return renderSignUp(loaded, null, base, now);
     case "incident": {
       const found = await loaded.incident(parameter);
-      const [incident] = found === null ? [] : viewOf({ ...loaded, incidents: [found] }, now).all;
-      return incident === undefined ? null : html((await pages()).incidentPage(document, incident));
+      if (found === null) return null;
+      const one = { ...loaded, incidents: [found] };
+      const [incident] = viewOf(one, now).all;
+      if (incident === undefined) return null;
+      const { incidentPage } = await pages();
+      const document = { view, base, words: await wordsOf(writtenIn(one)) };
+      return html(incidentPage(document, incident));
     }
     case "history": {
       const history = await monthlyHistory(loaded, parameter, now);
-      return history === null ? null : html((await pages()).historyPage(document, history));
+      if (history === null) return null;
+      const { historyPage } = await pages();
+      return html(historyPage({ view, base, words: history.words }, history));
     }
     case "logo":
       throw new Error("A logo is served as it was sent.");
   }
+}
+
+/** What feeds tell of: with what is over, and all in words. */
+async function told(loaded: Loaded): Promise<Told> {
+  const windows = [...loaded.windows, ...(await loaded.windowsOver())];
+  const all = { ...loaded, windows };
+  return { ...all, words: await wordsOf(writtenIn(all)) };
 }
 
 /** The form that signs up, and what became of what it sent. */
@@ -60,7 +75,8 @@ export async function renderSignUp(
   now: number,
 ) {
   const { subscribePage } = await import("./subscribe-page.tsx");
-  const document = { view: viewOf(loaded, now), base };
+  const words = await wordsOf(writtenIn({ page: loaded.page }));
+  const document = { view: viewOf(loaded, now), base, words };
   return html(subscribePage(document, loaded.takesMail, result), result?.status ?? 200);
 }
 

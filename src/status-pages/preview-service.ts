@@ -10,6 +10,7 @@ import type { StatusPagePatch, StatusPagePreview } from "./schema.ts";
 import { getStored } from "./service.ts";
 import { findPages, findPublicPageById } from "./store.ts";
 import { viewOf } from "./view.ts";
+import { wordsOf, writtenIn } from "./words.ts";
 
 /** The page as visitors would find it after this change, whoever may open it; stores nothing. Throws NOT_FOUND. */
 export async function previewStatusPage(scope: Scope, id: string, patch: StatusPagePatch) {
@@ -19,9 +20,11 @@ export async function previewStatusPage(scope: Scope, id: string, patch: StatusP
   const logoUrl = logoData === null ? null : `data:${logoType};base64,${logoData}`;
   const now = scope.clock();
   const changed = { ...page, ...(fields as object), logoUrl };
-  const view = viewOf(await loaderOf(scope.store)(changed, now), now);
+  const loaded = await loaderOf(scope.store)(changed, now);
+  const view = viewOf(loaded, now);
+  const words = await wordsOf(writtenIn(loaded));
   const { statusPage } = await import("./page.tsx");
-  return preview({ view, base: `/status/${slug}` }, statusPage);
+  return preview({ view, words, base: `/status/${slug}` }, statusPage);
 }
 
 /**
@@ -36,10 +39,12 @@ export async function previewIncidentPage(scope: Scope, draft: IncidentRecord, n
   const shown = loaded.asShown(draft);
   if (shown === null) return null;
   const others = loaded.incidents.filter(({ id }) => id !== shown.id);
-  const view = viewOf({ ...loaded, incidents: [shown, ...others] }, now);
+  const all = { ...loaded, incidents: [shown, ...others] };
+  const view = viewOf(all, now);
+  const words = await wordsOf(writtenIn(all));
   const [incident] = view.all;
   const { incidentPage, statusPage } = await import("./page.tsx");
-  return preview({ view, base: `/status/${page.slug}` }, (document) =>
+  return preview({ view, words, base: `/status/${page.slug}` }, (document) =>
     incident === undefined || incident.isOpen
       ? statusPage(document)
       : [incidentPage(document, incident)],
@@ -48,12 +53,12 @@ export async function previewIncidentPage(scope: Scope, draft: IncidentRecord, n
 
 /** A page for a frame of the admin page, which takes neither scripts nor style attributes: the accent stands beside it. */
 async function preview(
-  { view, base }: PageDocument,
+  { view, words, base }: PageDocument,
   render: (document: PageDocument) => Iterable<string>,
 ): Promise<StatusPagePreview> {
   const { accentColor } = view.page;
   const plain = { ...view, page: { ...view.page, accentColor: null } };
-  const pieces = render({ view: plain, base, isPreview: true });
+  const pieces = render({ view: plain, words, base, isPreview: true });
   return {
     html: (await mapYielding(pieces, (piece) => piece)).join(""),
     accent: accentColor === null ? null : readableAccent(accentColor),

@@ -71,7 +71,14 @@ export type PublicIncident = {
   updatedAt: string;
   resolvedAt: string | null;
   /** Newest first. */
-  updates: readonly { id: string; status: string; message: string; createdAt: string }[];
+  updates: readonly {
+    id: string;
+    status: string;
+    message: string;
+    /** Whether people typed it. */
+    isMarkdown: boolean;
+    createdAt: string;
+  }[];
 };
 
 /** Uptime of the last `count` days up to `today`, in 0…1; null when nothing was measured. */

@@ -3,6 +3,7 @@ import { dayMs } from "../monitoring/uptime/rules.ts";
 import type { Loaded } from "./load.ts";
 import type { PublicData, PublicIncident } from "./public-data.ts";
 import type { PublicWindow } from "./windows.ts";
+import { type WordsOf, wordsOf, writtenIn } from "./words.ts";
 import type { StatusView } from "./view.ts";
 import type { MonitorStatus } from "../core/statuses.ts";
 
@@ -48,26 +49,34 @@ export async function v2Of(
     ...[...windows, ...over].map(({ changedAt }) => changedAt),
     (await published.lastChange()) ?? page.updatedAt,
   ]);
+  const year =
+    name === "incidents" ? await published.openedBetween(now - 365 * dayMs, now + dayMs) : [];
+  const listed = year.slice(0, maxListed);
+  const words = await wordsOf(
+    writtenIn({
+      ...published,
+      windows: [...windows, ...over],
+      incidents: [...published.incidents, ...listed],
+    }),
+  );
   const head = {
     page: { id: page.slug, name: page.title, url, time_zone: page.timeZone, updated_at },
   };
   const open = published.incidents.filter(({ status }) => status !== "resolved");
-  const incident = (one: PublicIncident) => incidentOf(one, page.slug, url);
+  const incident = (one: PublicIncident) => incidentOf(one, words, page.slug, url);
   const status = { indicator: indicatorOf(published), description: view.headline.text };
   const maintenances = (some: readonly PublicWindow[]) => ({
     scheduled_maintenances: some
       .slice(0, maxListed)
-      .map((window) => windowOf(window, page.slug, url)),
+      .map((window) => windowOf(window, words, page.slug, url)),
   });
   switch (name) {
     case "status":
       return { ...head, status };
     case "components":
-      return { ...head, components: componentsOf(published) };
-    case "incidents": {
-      const all = await published.openedBetween(now - 365 * dayMs, now + dayMs);
-      return { ...head, incidents: all.slice(0, maxListed).map(incident) };
-    }
+      return { ...head, components: componentsOf(published, words) };
+    case "incidents":
+      return { ...head, incidents: listed.map(incident) };
     case "incidents/unresolved":
       return { ...head, incidents: open.map(incident) };
     case "scheduled-maintenances": {
@@ -81,7 +90,7 @@ export async function v2Of(
     case "summary":
       return {
         ...head,
-        components: componentsOf(published),
+        components: componentsOf(published, words),
         incidents: open.map(incident),
         ...maintenances(windows),
         status,
@@ -114,7 +123,7 @@ function indicatorOf({ sections, incidents, windows }: PublicData): string {
   return isMaintained ? "maintenance" : "none";
 }
 
-function componentsOf({ page, sections }: PublicData) {
+function componentsOf({ page, sections }: PublicData, words: WordsOf) {
   const common = {
     description: null,
     showcase: false,
@@ -150,7 +159,7 @@ function componentsOf({ page, sections }: PublicData) {
         created_at: monitor.createdAt,
         updated_at: monitor.since,
         ...common,
-        description: monitor.description,
+        description: monitor.description && words(monitor.description).text,
       })),
     ];
   });
@@ -175,7 +184,7 @@ function timelineOf(id: string, updates: readonly Update[], components: readonly
   };
 }
 
-function incidentOf(incident: PublicIncident, pageId: string, url: string) {
+function incidentOf(incident: PublicIncident, words: WordsOf, pageId: string, url: string) {
   const { id, monitors, createdAt, updates } = incident;
   return {
     id,
@@ -194,7 +203,7 @@ function incidentOf(incident: PublicIncident, pageId: string, url: string) {
       updates.map(({ id, status, message, createdAt }) => ({
         id,
         status,
-        body: message,
+        body: words(message).text,
         at: createdAt,
       })),
       monitors,
@@ -202,7 +211,7 @@ function incidentOf(incident: PublicIncident, pageId: string, url: string) {
   };
 }
 
-function windowOf(window: PublicWindow, pageId: string, url: string) {
+function windowOf(window: PublicWindow, words: WordsOf, pageId: string, url: string) {
   const { occurrenceId: id, title, startsAt, endsAt, announcedAt, isOver } = window;
   const step = (status: string, at: string, body: string): Update => ({
     id: derivedId(id, status),
@@ -215,7 +224,7 @@ function windowOf(window: PublicWindow, pageId: string, url: string) {
     ...(isOver || window.isRunning
       ? [step("in_progress", startsAt, "The maintenance is under way.")]
       : []),
-    step("scheduled", announcedAt, window.description || title),
+    step("scheduled", announcedAt, words(window.description).text || title),
   ];
   return {
     id,

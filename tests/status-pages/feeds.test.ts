@@ -38,9 +38,9 @@ async function story() {
 }
 
 const content =
-  "<p><strong>Resolved</strong> (2026-11-20T10:03:00.000Z): Changed.</p>" +
-  "<p><strong>Identified</strong> (2026-11-20T10:02:00.000Z): A cable.<br/>New one is on its way.</p>" +
-  "<p><strong>Investigating</strong> (2026-11-20T10:01:00.000Z): Looking.</p>";
+  '<p><strong>Resolved</strong> (2026-11-20T10:03:00.000Z):</p><p dir="auto">Changed.</p>' +
+  '<p><strong>Identified</strong> (2026-11-20T10:02:00.000Z):</p><p dir="auto">A cable.<br>New one is on its way.</p>' +
+  '<p><strong>Investigating</strong> (2026-11-20T10:01:00.000Z):</p><p dir="auto">Looking.</p>';
 
 describe("the Atom feed", () => {
   test("has what RFC 4287 asks of a feed, and its own address", async () => {
@@ -193,7 +193,8 @@ describe("maintenance in the feeds", () => {
       updated: created,
       content:
         `<p><strong>Planned maintenance</strong> (${at("22T02")} – ${at("22T04")})</p>` +
-        "<p>Short gaps.<br/>Sorry &amp; thanks.</p><p>Affects: Web &amp; shop</p>",
+        '<p dir="auto">Short gaps.<br>Sorry &amp; thanks.</p>' +
+        "<p>Affects: Web &amp; shop</p>",
     };
     expect(await made.entries()).toEqual([told]);
     made.time.now = Date.parse(at("22T03"));

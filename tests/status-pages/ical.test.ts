@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import ICAL from "ical.js";
+import { parseMarkdown, toText } from "../../src/core/markdown.ts";
 import { type Visitor, visitor } from "../support/visitor.ts";
 
 const window = { startsAt: "2026-11-22T02:00:00.000Z", endsAt: "2026-11-22T04:00:00.000Z" };
@@ -80,7 +81,9 @@ describe("the calendar", () => {
         const body = { title, description };
         const { status } = await made.api("PATCH", `/api/v1/maintenance-windows/${id}`, { body });
         expect(status).toBe(200);
-        expect(await eventsOf(made)).toMatchObject([{ summary: title, description }]);
+        expect(await eventsOf(made)).toMatchObject([
+          { summary: title, description: toText(parseMarkdown(description)) },
+        ]);
       }),
       { numRuns: 30 },
     );

@@ -1,6 +1,7 @@
 import { parseXml, XmlElement } from "@rgrove/parse-xml";
 import { describe, expect, test } from "bun:test";
 import { parseAtomFeed, parseRssFeed } from "feedsmith";
+import { parseMarkdown, toText } from "../../src/core/markdown.ts";
 import { listed, shapeOf, visitor, wordsOf } from "../support/visitor.ts";
 
 /** Text that the API takes and that means something to whoever reads HTML, XML, JSON or a URL. */
@@ -10,7 +11,7 @@ const hostile = {
   "ends of attributes": `" onload="alert(1)" x="' onclick='alert(1)`,
   "CDATA and comments": `]]><![CDATA[x]]>--><!-- x`,
   entities: `&lt;b&gt; &amp;amp; &#60;b&#62; &nbsp; &undefined; &`,
-  templates: "{{7*7}} ${7*7} <%= 7 %> %3Cb%3E \\u003cb",
+  templates: "{{7+7}} ${7+7} <%= 7 %> %3Cb%3E \\u003cb",
   addresses: "javascript:alert(1) //evil.example data:text/html,<b>",
   "direction marks": "a\u200eb\u200fc\u061cd",
   "invisible characters": "a\u200bb\ufeffc\u2028d\u2029e\u00adf\u{e0041}",
@@ -64,6 +65,9 @@ const inXml = (text: string) => text.replace(/[\ufffe\uffff]/g, "");
 
 for (const [what, text] of Object.entries(hostile))
   describe(`${what} in titles, names and messages`, () => {
+    /** What a Markdown of it says. */
+    const markdown = toText(parseMarkdown(text));
+
     test("are words on the page, not part of it", async () => {
       await using plain = await filledWith("plain");
       await using made = await filledWith(text);
@@ -74,13 +78,13 @@ for (const [what, text] of Object.entries(hostile))
       }
       const { text: page } = await made.ours("");
       expect(wordsOf(page, "title")).toEqual([text]);
-      expect(wordsOf(page, ".about")).toEqual([text]);
+      expect(wordsOf(page, ".about p")).toEqual([markdown]);
       expect(wordsOf(page, ".sec h2")).toEqual([text, "Renamed"]);
       expect(wordsOf(page, ".comp b")).toEqual([text, text]);
       expect(wordsOf(page, ".inc h2 a")).toEqual([`${text} is down`]);
       expect(wordsOf(page, ".window h3")).toEqual([text]);
       const { text: alone } = await made.ours(`/incidents/${made.incidentId}`);
-      expect(wordsOf(alone, "li p")).toEqual([text, text]);
+      expect(wordsOf(alone, "li p")).toEqual([markdown, markdown]);
     });
 
     test("are words in the feeds, not part of them", async () => {
@@ -98,8 +102,11 @@ for (const [what, text] of Object.entries(hostile))
       expect(titles).toEqual(Array(2).fill(`Resolved: ${shown}`));
       // Readers show the content as HTML: there, too, it is text.
       for (const content of [rss.items?.[0]?.description, atom.entries?.[0]?.content?.value]) {
-        expect(shapeOf(content ?? "")).toEqual(["p", "strong", "p", "strong"]);
-        expect(content).not.toMatch(/<(?!\/?(?:p|strong)>)/);
+        expect(shapeOf(content ?? "")).toEqual([
+          ...["p", "strong", "p dir"],
+          ...["p", "strong", "p dir"],
+        ]);
+        expect(content).not.toMatch(/<(?!\/?(?:p|strong|p dir="auto")>)/);
       }
     });
 
@@ -120,7 +127,7 @@ for (const [what, text] of Object.entries(hostile))
         updates: [{ message: text }, { message: text }],
       });
       const v2 = (await made.ours("/api/v2/incidents.json")).json().incidents[0];
-      expect([v2.name, v2.incident_updates[0].body]).toEqual([text, text]);
+      expect([v2.name, v2.incident_updates[0].body]).toEqual([text, markdown]);
     });
 
     test("are words in the badges, not part of them", async () => {
@@ -162,7 +169,7 @@ test("messages of several lines begin no line of the calendar and no element of 
     "END:VCALENDAR",
   ]);
   const rss = parseRssFeed((await made.read("/status/ours/feed.rss")).text);
-  expect(rss.items?.[0]?.description).toContain("a<br/>END:VEVENT<br/>BEGIN:VALARM<br/>");
+  expect(rss.items?.[0]?.description).toContain("a<br>END:VEVENT<br>BEGIN:VALARM<br>");
 });
 
 test("control characters never come so far", async () => {

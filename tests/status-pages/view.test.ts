@@ -277,7 +277,11 @@ describe("an incident", () => {
   });
 
   test("sums itself up with its newest update and the monitor's public name", () => {
-    const update = { status: "identified", createdAt: "2026-11-20T09:55:00.000Z" };
+    const update = {
+      status: "identified",
+      isMarkdown: true,
+      createdAt: "2026-11-20T09:55:00.000Z",
+    };
     const updates = [
       { ...update, id: "2", message: "Found it." },
       { ...update, id: "1", message: "Looking." },

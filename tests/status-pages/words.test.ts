@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { parseAtomFeed, parseRssFeed } from "feedsmith";
+import { parseMarkdown, toText } from "../../src/core/markdown.ts";
 import { incidentStatements } from "../../src/incidents/by-monitor.ts";
 import { partPaths } from "../support/public-paths.ts";
 import { newMonitors } from "../support/samples.ts";
@@ -51,7 +52,7 @@ async function publicWords(made: Publisher, incidentId: string) {
   const rss = parseRssFeed(await at("/feed.rss")).items?.find(
     ({ guid }) => guid?.value === incidentId,
   );
-  const inFeed = (content: string | undefined) => wordsOf(content ?? "", "p")[0] ?? "";
+  const inFeed = (content: string | undefined) => wordsOf(content ?? "", "p")[1] ?? "";
   return {
     titles: {
       page: wordsOf(html, "h1")[0],
@@ -126,13 +127,14 @@ describe("what people write", () => {
     expect(after.messages.json).toStartWith("Web shop is responding again");
   });
 
-  test("is told verbatim, whatever it is, on the page, in feeds, JSON and webhooks, and in mails", async () => {
+  test("is told verbatim, whatever it is, messages as Markdown, on the page, in feeds, JSON and webhooks, and in mails", async () => {
     await using made = await story();
     const phrases = ["is down", "is up again.", "db-7.internal", "Web shop", "<b>", "&amp;", "$&"];
+    const marks = ["**", "*", "_", "`", "# ", "- ", "> ", "["];
     const words = fc
       .array(
         fc.oneof(
-          fc.constantFrom(...phrases),
+          fc.constantFrom(...phrases, ...marks),
           fc.string({ unit: "grapheme", minLength: 1, maxLength: 8 }),
         ),
         { minLength: 1, maxLength: 6 },
@@ -140,7 +142,9 @@ describe("what people write", () => {
       .map((parts) => parts.join(" ").replace(/\p{C}/gu, "").replace(/\s+/gu, " ").trim())
       .filter((text) => text !== "" && !/^[\p{White_Space}\p{Cf}]*$/u.test(text));
     await fc.assert(
-      fc.asyncProperty(words, words, async (title, message) => {
+      fc.asyncProperty(words, words, async (title, more) => {
+        const message = `x ${more}`;
+        const said = toText(parseMarkdown(message));
         await made.post(made.incidentId, { title, message });
         const told = await publicWords(made, made.incidentId);
         expect(told.titles).toEqual({
@@ -150,11 +154,15 @@ describe("what people write", () => {
           atom: `Investigating: ${title}`,
           rss: `Investigating: ${title}`,
         });
-        const { atom, rss, ...plain } = told.messages;
-        expect(plain).toEqual({ page: message, json: message, v2: message });
-        for (const text of [atom, rss]) expect(text).toEndWith(`: ${message}`);
+        expect(told.messages).toEqual({
+          page: said,
+          json: message,
+          v2: said,
+          atom: said,
+          rss: said,
+        });
         await made.send();
-        expect(made.mails.at(-1)?.text).toContain(message);
+        expect(made.mails.at(-1)?.text).toContain(said);
         expect(made.subjects().at(-1)).toBe(`Investigating: ${title} – Acme status`);
         const { data } = made.receiver.received().at(-1) as any;
         expect([data.incident.title, data.message]).toEqual([title, message]);

@@ -189,6 +189,7 @@ export function wordsOf(html: string, selector: string): string[] {
       element: () => void words.push(""),
       text: ({ text }) => void (words[words.length - 1] += text),
     })
+    .on(`${selector} br`, { element: () => void (words[words.length - 1] += "\n") })
     .transform(html);
   return words.map(unescaped);
 }
