@@ -42,6 +42,8 @@ type OfIncident = {
   };
   /** The timeline entry. */
   message: string;
+  /** Whether people typed it; absent in alerts that an older version made. */
+  isMarkdown?: boolean;
 };
 
 // Absent in alerts that an older version made.

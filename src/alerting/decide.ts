@@ -281,7 +281,8 @@ function incidentChanged(
     const incident = { id, title, status: update.status, severity, monitorId, monitorIds };
     const { reason } = data;
     const message = reason === undefined ? update.message : `${update.message} ${reason}`;
-    const alert = alertOf(`incident.${step}`, at, { incident, message }, now);
+    const isMarkdown = data.automatic !== true;
+    const alert = alertOf(`incident.${step}`, at, { incident, message, isMarkdown }, now);
     const told = out.tell(alert, to, isOver);
     if (!isOver) out.believe(id, told, "open", at);
   }

@@ -1,6 +1,7 @@
 import type { Placeholder } from "./channels/kinds-schema.ts";
 import { keyOfProblem } from "../events/problems.ts";
 import type { ProblemName, ProblemSeverity } from "../core/problems.ts";
+import { parseMarkdown, toHtml, toText } from "../core/markdown.ts";
 import { durationInWords } from "../core/text.ts";
 import type { Alert } from "./alert.ts";
 import type { AlertType } from "./schema.ts";
@@ -30,7 +31,18 @@ export type Message = {
   alerts: readonly Alert[];
 };
 
-export type Fact = { label: string; value: string };
+export type Fact = {
+  label: string;
+  value: string;
+  /** The same as HTML, where people wrote it. */
+  html?: string;
+};
+
+/** What people wrote, as Markdown. */
+export function writtenFact(label: string, text: string): Fact {
+  const blocks = parseMarkdown(text);
+  return { label, value: toText(blocks), html: toHtml(blocks) };
+}
 
 /** Puts alerts into words. `origin` is the address under which people open this appliance; `problem` the case, where it is kept. */
 export function messageOf(
@@ -237,7 +249,7 @@ function expiryIn(days: number): string {
 
 function factsOf(alert: Alert): Fact[] {
   const { type, data } = alert;
-  const facts: Fact[] = [{ label: "", value: data.message }];
+  const facts = [saidOf(alert)];
   const add = (label: string, value: string | null) => {
     if (value !== null) facts.push({ label, value });
   };
@@ -251,7 +263,7 @@ function factsOf(alert: Alert): Fact[] {
   add("Group", groupName);
   add("Target", target);
   add("Tags", tags.join(", ") || null);
-  add("Description", description.trim() || null);
+  if (description.trim() !== "") facts.push(writtenFact("Description", description));
   return facts;
 }
 
@@ -267,7 +279,13 @@ function caseOf(alert: Alert): string {
 
 /** What a digest says of one alert. */
 export function lineOf(alert: Alert): string {
-  return `${titleOf(alert)}. ${alert.data.message}`;
+  return `${titleOf(alert)}. ${saidOf(alert).value}`;
+}
+
+function saidOf({ data }: Alert): Fact {
+  return "incident" in data && data.isMarkdown === true
+    ? writtenFact("", data.message)
+    : { label: "", value: data.message };
 }
 
 /** The last that was said of each case. */
@@ -332,7 +350,7 @@ function filled(template: string, alert: Alert, origin: string): string {
     group: data.monitor.groupName ?? "",
     target: data.monitor.target ?? "",
     tags: data.monitor.tags?.join(", ") ?? "",
-    description: data.monitor.description ?? "",
+    description: toText(parseMarkdown(data.monitor.description ?? "")),
     url: urlOf(alert, origin),
   };
   return template.replace(/\{\{\s*([a-z]+)\s*\}\}/g, (whole, name: string) =>

@@ -12,7 +12,7 @@ const gap = "<!--section-->";
 
 /** The page as HTML, complete without script: in pieces, each of which is made when it is its turn. */
 export function* statusPage(document: PageDocument): Generator<string> {
-  const { view, base } = document;
+  const { view } = document;
   const overview = <Overview document={document} />;
   const between = documentOf(document, view.page.title, overview).split(gap);
   for (const [index, piece] of between.entries()) {

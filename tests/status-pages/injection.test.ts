@@ -102,10 +102,7 @@ for (const [what, text] of Object.entries(hostile))
       expect(titles).toEqual(Array(2).fill(`Resolved: ${shown}`));
       // Readers show the content as HTML: there, too, it is text.
       for (const content of [rss.items?.[0]?.description, atom.entries?.[0]?.content?.value]) {
-        expect(shapeOf(content ?? "")).toEqual([
-          ...["p", "strong", "p dir"],
-          ...["p", "strong", "p dir"],
-        ]);
+        expect(shapeOf(content ?? "")).toEqual(["p", "strong", "p dir", "p", "strong", "p dir"]);
         expect(content).not.toMatch(/<(?!\/?(?:p|strong|p dir="auto")>)/);
       }
     });

@@ -65,12 +65,13 @@ function pageOf(message: Message, { link, footer }: Manner): string {
   const said =
     type === "digest"
       ? `<ul style="margin:0;padding-left:20px">${text.map((line) => `<li>${escaped(line)}</li>`).join("\n")}</ul>`
-      : text
+      : (message.facts.find(({ label, html }) => label === "" && html !== undefined)?.html ??
+        text
           .map((line) => `<p style="margin:0;white-space:pre-line">${escaped(line)}</p>`)
-          .join("\n");
+          .join("\n"));
   const rows = fields.map(
-    ({ label, value }) =>
-      `<tr><th style="${cell};font-weight:normal;opacity:0.7">${escaped(label)}</th><td style="${cell}">${escaped(value)}</td></tr>`,
+    ({ label, value, html = escaped(value) }) =>
+      `<tr><th style="${cell};font-weight:normal;opacity:0.7">${escaped(label)}</th><td style="${cell}">${html}</td></tr>`,
   );
   const table =
     rows.length === 0

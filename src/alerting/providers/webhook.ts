@@ -61,6 +61,10 @@ function bodyOf({ type, at, alerts, url }: Message) {
 }
 
 function dataOf(data: Alert["data"]) {
+  if ("incident" in data) {
+    const { isMarkdown: _typed, ...told } = data;
+    return told;
+  }
   if (!("monitor" in data)) return data;
   const { target = null, tags = [], description = "", ...monitor } = data.monitor;
   return { ...data, monitor: { ...monitor, target, tags, description } };

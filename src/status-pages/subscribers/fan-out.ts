@@ -216,6 +216,7 @@ async function incidentContent(
       createdAt,
       resolvedAt: update.status === "resolved" ? (resolvedAt ?? at) : null,
       message: update.message,
+      isMarkdown: update.isMarkdown,
     },
   };
 }
@@ -241,6 +242,7 @@ async function removalOf(
       status: "resolved",
       resolvedAt: at,
       message: updateInWords({ kind: "removed" }, told.monitor ?? "A service"),
+      isMarkdown: false,
     },
   };
 }

@@ -1,10 +1,14 @@
 import { capitalized } from "../../core/text.ts";
 import type { z } from "zod";
-import type { Message } from "../../alerting/messages.ts";
+import { type Message, writtenFact } from "../../alerting/messages.ts";
 import type { NoticedIncident, NoticedMaintenance } from "./schema.ts";
 
 /** With the public name of its monitor, where the page shows that. */
-export type IncidentData = z.infer<typeof NoticedIncident> & { message: string };
+export type IncidentData = z.infer<typeof NoticedIncident> & {
+  message: string;
+  /** Whether people typed it; absent in what an older version told. */
+  isMarkdown?: boolean;
+};
 
 /** What a page tells its subscribers; frozen when it is made, so that all of them hear the same. */
 export type Notice = { id: string; /** RFC 3339. */ at: string } & NoticeContent;
@@ -63,21 +67,21 @@ export function noticeMessage(
     return made({
       title: `Planned maintenance: ${title} – ${pageTitle}`,
       facts: [
-        { label: "", value: description === "" ? "Maintenance is planned." : description },
+        writtenFact("", description === "" ? "Maintenance is planned." : description),
         { label: "From", value: `${time(startsAt)} (${timeZone})` },
         { label: "Until", value: `${time(endsAt)} (${timeZone})` },
       ],
       url: pageUrl,
     });
   }
-  const { id, title, status, severity, monitor, message } = data;
+  const { id, title, status, severity, monitor, message, isMarkdown } = data;
   const affected = data.monitors ?? (monitor === null ? [] : [monitor]);
   const isOver = status === "resolved";
   return made({
     title: `${capitalized(status)}: ${title} – ${pageTitle}`,
     tone: isOver ? "up" : severity === "minor" ? "degraded" : "down",
     facts: [
-      { label: "", value: message },
+      isMarkdown === true ? writtenFact("", message) : { label: "", value: message },
       { label: "Severity", value: capitalized(severity) },
       ...(affected.length === 0 ? [] : [{ label: "Affects", value: affected.join(", ") }]),
       { label: "Time", value: `${time(at)} (${timeZone})` },
@@ -96,7 +100,7 @@ export function noticePayload(
   const page = { title: pageTitle, url: pageUrl };
   if (type === "maintenance.planned")
     return { type, timestamp: at, data: { page, maintenance: data } };
-  const { message, ...incident } = data;
+  const { message, isMarkdown: _typed, ...incident } = data;
   const url = `${pageUrl}/incidents/${incident.id}`;
   return { type, timestamp: at, data: { page, incident: { ...incident, url }, message } };
 }

@@ -5,7 +5,7 @@ import {
   type ChannelType,
 } from "../../../src/alerting/channels/kinds-schema.ts";
 import { NewAlertChannel } from "../../../src/alerting/channels/schema.ts";
-import type { AlertedMonitor } from "../../../src/alerting/alert.ts";
+import type { Alert, AlertedMonitor } from "../../../src/alerting/alert.ts";
 import type { Provider } from "../../../src/alerting/provider.ts";
 import { providers } from "../../../src/alerting/providers.ts";
 import { alertOf, details, monitor, receiver, telling } from "../../support/delivering.ts";
@@ -15,18 +15,21 @@ import { newChannels } from "../../support/samples.ts";
 type Words = { message?: string; template?: string };
 
 /** What a channel of this type sends of this monitor's outage, as text and, where it is one, as an object. */
-async function sent(type: string, about: AlertedMonitor, words: Words = {}) {
+function sent(type: string, about: AlertedMonitor, words: Words = {}) {
+  const { message = "Refused.", template = null } = words;
+  return sentOf(type, alertOf("monitor.down", { monitor: about, message }), template);
+}
+
+async function sentOf(type: string, alert: Alert, template: string | null = null) {
   await using to = await receiver();
   await using mails = await mailServer();
   const { secrets, others } = newChannels[type] ?? { secrets: {}, others: {} };
   const settings = NewAlertChannel.parse({ type, name: type, ...others, ...secrets });
   const provider = providers[type as ChannelType] as Provider<ChannelType>;
-  const { message = "Refused.", template = null } = words;
-  const down = alertOf("monitor.down", { monitor: about, message });
   const verdict = await to.deliver(
     provider,
     settings as unknown as ChannelSettings<ChannelType>,
-    telling(down, template),
+    telling(alert, template),
     { smtp: mails.smtp() },
   );
   expect(verdict.outcome).toBe(type === "slack" ? "failed" : "delivered");
@@ -85,6 +88,40 @@ describe("what an alert says of its monitor", () => {
     const { text } = await sent(type, { ...bare, description: "" });
     const line = /Target:|Tags:|Description:|Group:|"(Target|Tags|Description|Group)"/;
     expect(text).not.toMatch(line);
+  });
+});
+
+describe("what people wrote as Markdown", () => {
+  const typed = "**Shop** is _down_ <b>\n\n- see [status](https://status.lan/a)\n- @all";
+  const alert = alertOf("incident.opened", { message: typed, isMarkdown: true });
+  const automatic = alertOf("incident.opened", { message: "*Shop* _is_ down." });
+
+  test.each(types.filter((type) => type !== "webhook"))("%s gets as text", async (type) => {
+    const { text } = await sentOf(type, alert);
+    expect(text).toContain("Shop is down");
+    expect(text).toContain("https://status.lan/a");
+    expect(text).not.toMatch(/\*\*|_down_|\]\(/);
+  });
+
+  test("a mail shows", async () => {
+    const { text } = await sentOf("email", alert);
+    expect(text).toContain('<strong>Shop</strong> is <em>down</em> &lt;b&gt;</p><ul dir="auto">');
+    expect(text).toContain('<a href="https://status.lan/a" rel="noopener noreferrer">status</a>');
+    const description = "[Runbook](https://wiki.lan/)";
+    const mail = await sent("email", { ...monitor, ...details, description });
+    expect(mail.text).toContain("Description: Runbook (https://wiki.lan/)");
+    expect(mail.text).toContain('rel="noopener noreferrer">Runbook</a>');
+  });
+
+  test("a webhook gets as it was typed, without a word on how", async () => {
+    const { body } = await sentOf("webhook", alert);
+    expect(body.data.message).toBe(typed);
+    expect(JSON.stringify(body)).not.toContain("isMarkdown");
+  });
+
+  test("is not what a monitor says", async () => {
+    expect((await sentOf("ntfy", automatic)).body.message).toContain("*Shop* _is_ down.");
+    expect((await sentOf("email", automatic)).text).toContain(">*Shop* _is_ down.</p>");
   });
 });
 

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { parseMarkdown, toText } from "../../../src/core/markdown.ts";
 import { listener } from "../../support/checking.ts";
 import { smtpAt } from "../../support/scripted-mail-server.ts";
 import { ann, follow, linkIn, publisher } from "../../support/subscribing.ts";
@@ -18,7 +19,7 @@ const hostile = {
   "a boundary": `----_NmP-0-Part_1--`,
   "right to left": "العربية \u200fevil\u200e עברית",
   emoji: "👩‍👩‍👧‍👦🏳️‍🌈 é ﷽",
-  templates: "{{7*7}} ${7*7} <%= 7 %>",
+  templates: "{{7+7}} ${7+7} <%= 7 %>",
 };
 
 describe.concurrent("in a page's title, an incident's and its message", () => {
@@ -37,7 +38,7 @@ describe.concurrent("in a page's title, an incident's and its message", () => {
       expect(made.mails.map(({ to }) => to)).toEqual([[ann]]);
       expect(mail?.headers["subject"]).toEqual([`Investigating: ${text} – ${text}`]);
       expect(Object.keys(mail?.headers ?? {})).toEqual(Object.keys(plain.mails[0]?.headers ?? {}));
-      expect(mail?.text).toContain(`\n\n${text}\n`);
+      expect(mail?.text).toContain(`\n\n${toText(parseMarkdown(text))}\n`);
       expect(shapeOf(mail?.html ?? "")).toEqual(shapeOf(plain.mails[0]?.html ?? ""));
       expect(hook.received()[0]?.data).toMatchObject({
         page: { title: text },
