@@ -135,7 +135,6 @@ export async function testChannel(
       isLost: false,
       now: scope.clock(),
     }),
-    ...(scope.remember?.(delivery) ?? []),
   ]);
   context.signals.emit("deliveries", organizationId);
   return delivery;

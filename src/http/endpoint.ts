@@ -60,7 +60,10 @@ type Declared<
   isLocated?: boolean;
   /** Whether the response depends on stored rows, the URL, who may write and the hour alone, so that it holds until something is written: to any table, or to one of those that are named. */
   cached?: true | readonly string[];
-  /** How long a response may take, where that is longer than a connection may be idle. */
+  /**
+   * How long a response may take, where it waits for what happens outside the database. No write can undo
+   * that: under an Idempotency-Key such a request is claimed before it begins.
+   */
   timeoutSeconds?: number;
   /** Error codes beyond those that every route may give, or every one with a parameter in its path. */
   errors?: readonly ("NOT_FOUND" | "CONFLICT" | "PRECONDITION_FAILED")[];
@@ -203,8 +206,9 @@ export function endpoint<
     if (key === null || caller.principal === null) return respond(context, caller, parsed);
     const { principal, scope } = caller;
     const responseOf = (data: object) => apiResponseOf(request, spec, { data });
-    const route = pathOf(request);
-    return onlyOnce(requestContext, principal, route, key, bytes, responseOf, (remember) =>
+    const isClaimed = spec.timeoutSeconds !== undefined;
+    const asked = { route: pathOf(request), idempotencyKey: key, body: bytes, isClaimed };
+    return onlyOnce(requestContext, principal, asked, responseOf, (remember) =>
       respond(context, { principal, scope: { ...scope, remember } }, parsed),
     );
   }

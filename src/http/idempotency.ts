@@ -1,4 +1,4 @@
-import { and, eq, gt, sql } from "drizzle-orm";
+import { and, eq, gt, ne, or, sql } from "drizzle-orm";
 import { timestamp } from "../core/clock.ts";
 import { AppError } from "../core/errors.ts";
 import { sha256 } from "../core/ids.ts";
@@ -12,6 +12,10 @@ import type { RequestContext } from "./request-context.ts";
 
 /** Responses are kept 24 hours by API key or person, and route. */
 const keptMs = 24 * 3600 * 1000;
+/** Who claimed a key and has not answered for so long has died: its request may be done again. */
+const claimedMs = 5 * 60_000;
+/** The status of a claim: the request is being answered. */
+const claimed = 0;
 
 /** Keys of requests that this process answers now; the write itself holds them apart from other processes. */
 const inFlightOn = perStore(() => new Set<string>());
@@ -24,19 +28,26 @@ export function idempotencyKeyOf(request: Request): string | null {
   return key;
 }
 
+type Asked = {
+  route: string;
+  idempotencyKey: string;
+  body: Uint8Array;
+  /** Whether the key is claimed before anything is done. */
+  isClaimed: boolean;
+};
+
 /**
  * Does a POST at most once under its key: the response is kept in the same write as what was done, and
- * given again to whoever repeats the request. Throws CONFLICT while the first is in flight and
- * IDEMPOTENCY_KEY_REUSED when the body differs from the first one's.
+ * given again to whoever repeats the request. What no write can undo is claimed before, so that of several
+ * machines one does it. Throws CONFLICT while the first is in flight and IDEMPOTENCY_KEY_REUSED when the
+ * body differs from the first one's.
  */
 export async function onlyOnce(
   { services, requestId }: RequestContext,
   { organizationId, actor }: Principal,
-  route: string,
-  idempotencyKey: string,
-  body: Uint8Array,
+  { route, idempotencyKey, body, isClaimed }: Asked,
   responseOf: (data: object) => ApiResponse,
-  use: (remember: (data: object) => Statement[]) => Promise<ApiResponse>,
+  use: (remember: ((data: object) => Statement[]) | null) => Promise<ApiResponse>,
 ): Promise<ApiResponse | Response> {
   const { store, vault } = services;
   const now = services.clock();
@@ -52,32 +63,50 @@ export async function onlyOnce(
       eq(responses.route, route),
       eq(responses.idempotencyKey, idempotencyKey),
     );
-    const fresh = and(byKey, gt(responses.createdAt, timestamp(now - keptMs)));
+    const fresh = and(
+      byKey,
+      gt(responses.createdAt, timestamp(now - keptMs)),
+      or(ne(responses.status, claimed), gt(responses.createdAt, timestamp(now - claimedMs))),
+    );
     const [kept] = await store.db.select().from(responses).where(fresh);
     if (kept !== undefined) {
       if (kept.bodyHash !== bodyHash) throw reused();
+      if (kept.status === claimed) throw busy();
       return replay({ ...kept, body: vault.open(kept.body, claim) }, requestId);
     }
-    return await use((data) => {
-      const { status, location, etag, body } = responseOf(data);
-      return [
-        must(sql`not exists (select 1 from ${responses} where ${fresh})`, busy),
-        store.db.delete(responses).where(byKey),
-        store.db.insert(responses).values({
-          organizationId,
-          actorId: actor.id,
-          route,
-          idempotencyKey,
-          bodyHash,
-          status,
-          location,
-          etag,
-          // Sealed, because a response may hold what is sealed elsewhere, such as a push URL.
-          body: vault.seal(body, claim),
-          createdAt: timestamp(now),
-        }),
-      ];
+    const isFree = must(sql`not exists (select 1 from ${responses} where ${fresh})`, busy);
+    const free = store.db.delete(responses).where(byKey);
+    const keep = ({ status, location, etag, body }: ApiResponse) => [
+      free,
+      store.db.insert(responses).values({
+        organizationId,
+        actorId: actor.id,
+        route,
+        idempotencyKey,
+        bodyHash,
+        status,
+        location,
+        etag,
+        // Sealed, because a response may hold what is sealed elsewhere, such as a push URL.
+        body: vault.seal(body, claim),
+        createdAt: timestamp(now),
+      }),
+    ];
+    if (isClaimed) {
+      const pending = { status: claimed, location: null, etag: "", body: "" };
+      await store.atomic([isFree, ...keep(pending)]);
+    }
+    let isKept = false;
+    const remember = (data: object) => {
+      isKept = true;
+      return [isFree, ...keep(responseOf(data))];
+    };
+    const response = await use(isClaimed ? null : remember).catch(async (error: unknown) => {
+      if (isClaimed) await store.atomic([free]).catch(() => {});
+      throw error;
     });
+    if (!isKept) await store.atomic(isClaimed ? keep(response) : [isFree, ...keep(response)]);
+    return response;
   } finally {
     inFlight.delete(claim);
   }

@@ -150,6 +150,20 @@ describe("nothing is sent", () => {
     expect(await told()).toEqual([]);
   });
 
+  test("that a machine claimed before it died is sent five minutes later, and not before", async () => {
+    const { inbox, send, time, database } = await tester();
+    await using hook = await inbox();
+    const once = { "Idempotency-Key": "once" };
+    const first = await send(hook, once);
+    database.run("UPDATE idempotent_answers SET status = 0, body = ''");
+    expect((await send(hook, once)).status).toBe(409);
+    time.now += 5 * 60_000;
+    const again = await send(hook, once);
+    expect([again.status, again.text === first.text]).toEqual([200, false]);
+    expect((await send(hook, once)).text).toBe(again.text);
+    expect(hook.received()).toHaveLength(2);
+  });
+
   test("a second time under the same Idempotency-Key: the first answer is given again", async () => {
     const { inbox, send } = await tester();
     await using hook = await inbox();

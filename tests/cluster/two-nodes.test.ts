@@ -4,6 +4,7 @@ import { deleteOrganization } from "../../src/operations/appliance/service.ts";
 import { listApiKeys, revokeApiKey } from "../../src/accounts/api-keys/service.ts";
 import { timestamp } from "../../src/core/clock.ts";
 import { readSince } from "../../src/events/log.ts";
+import { inbox } from "../support/inbox.ts";
 import { clientOf, setUpToken } from "../support/appliance.ts";
 import { listening, type Notified } from "../support/live.ts";
 import type { Outside } from "../support/outside.ts";
@@ -21,7 +22,10 @@ describe.skipIf(!hasRqlite)("two servers over one database", () => {
 
   beforeAll(async () => {
     database = await startOneNode();
-    nodes = await twoNodes([database], { limits: { monitors: 5 } });
+    nodes = await twoNodes([database], {
+      limits: { monitors: 5 },
+      allowTarget: ["127.0.0.1/32"],
+    });
   });
   afterAll(async () => {
     await nodes.stop();
@@ -214,6 +218,28 @@ describe.skipIf(!hasRqlite)("two servers over one database", () => {
       }
       const { total } = (await a.ours.api("GET", "/api/v1/incidents")).json.meta;
       expect(total).toBe(round + 1);
+    }
+  });
+
+  test("one Idempotency-Key at both servers at once sends one test alert", async () => {
+    const [a, b] = await nodes.world();
+    await using hook = await inbox();
+    const body = { type: "webhook", name: "Inbox", url: hook.at("/hook") };
+    const { id } = (await a.ours.api("POST", "/api/v1/alert-channels", { body })).json.data;
+    const path = `/api/v1/alert-channels/${id}/test`;
+    for (let round = 1; round <= 3; round++) {
+      const asked = { headers: { "Idempotency-Key": `${round}` } };
+      const answers = await Promise.all(
+        [a, b, a, b].map(({ ours }) => ours.api("POST", path, asked)),
+      );
+      const [first] = answers.filter(({ status }) => status === 200);
+      for (const { status, text } of answers)
+        expect([status, text]).toEqual(
+          status === 200 ? [200, first?.text ?? ""] : [409, expect.stringContaining("CONFLICT")],
+        );
+      for (const { ours } of [a, b])
+        expect((await ours.api("POST", path, asked)).text).toBe(first?.text ?? "");
+      expect(hook.arrived()).toHaveLength(round);
     }
   });
 
