@@ -69,7 +69,7 @@ export function rqliteClient(
    * the one before it has acknowledged.
    */
   let caughtUp: string | null = null;
-  const known = knownNodes();
+  const known = knownNodes(hosts);
   let isLearning = false;
   let turn = 0;
   let hopelessUntil = 0;
