@@ -21,8 +21,6 @@ type Json = {
   maximum?: number;
   maxLength?: number;
   writeOnly?: boolean;
-  /** What the assertions of a type may be about. */
-  "x-sources"?: AssertionSource[];
   description?: string;
   /** A schema with a name of its own stands among the definitions. */
   $ref?: string;
@@ -43,6 +41,8 @@ type FieldKind = {
   nullable: boolean;
   secret: boolean;
   schema: Json;
+  /** What the assertions of a type may be about. */
+  sources?: AssertionSource[];
   initial: unknown;
 };
 
@@ -66,8 +66,10 @@ export function kindOf(field: z.ZodType): FieldKind {
   if (schema.type === "integer" || schema.type === "number")
     return { ...base, control: "number", initial };
   if (schema.type === "array") {
-    const isAssertions = schema.items !== undefined && named(schema.items).properties !== undefined;
-    return { ...base, control: isAssertions ? "assertions" : "list", initial };
+    const parts = schema.items === undefined ? undefined : named(schema.items).properties;
+    if (parts === undefined) return { ...base, control: "list", initial };
+    const sources = parts["source"]?.enum as AssertionSource[];
+    return { ...base, control: "assertions", sources, initial };
   }
   if (schema.properties) return { ...base, control: "login", initial };
   if (schema.type === "object" || schema.type === undefined)
@@ -163,7 +165,7 @@ export function SchemaField({
           {...common}
           name={name}
           hint={hint}
-          sources={schema["x-sources"]}
+          sources={kind.sources}
           errorOf={(path) => secrets.errorOf(path)}
           value={(value ?? []) as Assertion[]}
           onChange={onChange}

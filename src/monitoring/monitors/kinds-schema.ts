@@ -106,7 +106,8 @@ const tls = z
   .meta({ description: "Whether the connection must be encrypted." });
 const secured = { tls, serverName, verifyTls, certificateExpiryDays };
 
-const username = nullable(line(255));
+const userName = line(255);
+const username = nullable(userName);
 const password = nullable(secret());
 
 const sqlQuery = line(4096)
@@ -114,7 +115,7 @@ const sqlQuery = line(4096)
   .meta({ description: "Its rows are judged as JSON." });
 const ofRows = assertionsAbout("json", "latency", "certificateDays").default([]);
 const sql = {
-  username: line(255),
+  username: userName,
   password,
   database: nullable(line(255)),
   query: sqlQuery,
