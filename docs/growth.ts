@@ -149,7 +149,13 @@ export const growing: readonly Growing[] = [
   },
   {
     what: "Incidents",
-    tables: ["incidents", "incident_updates", "incident_monitors", "incident_notes"],
+    tables: [
+      "incidents",
+      "incident_updates",
+      "incident_monitors",
+      "incident_notes",
+      "incident_update_revisions",
+    ],
     bytes: rowBytes.incident,
     each: "an incident with two updates",
     daily: 6,

@@ -1,3 +1,4 @@
+import { z } from "zod";
 import { Deleted, pageOf } from "../core/paging.ts";
 import { endpoint } from "../http/endpoint.ts";
 import { routesUnder } from "../http/request-context.ts";
@@ -7,6 +8,8 @@ import {
   IncidentPatch,
   IncidentQuery,
   IncidentSummary,
+  IncidentUpdatePatch,
+  IncidentUpdateRevision,
   NewIncident,
   NewIncidentNote,
 } from "./schema.ts";
@@ -14,8 +17,10 @@ import {
   addNote,
   deleteIncident,
   deleteNote,
+  editUpdate,
   getIncident,
   listIncidents,
+  listRevisions,
   openIncident,
   updateIncident,
 } from "./service.ts";
@@ -77,6 +82,30 @@ export const incidentRoutes = routesUnder("/api/v1/incidents")
       response: Deleted,
       errors: ["PRECONDITION_FAILED"],
       handle: ({ scope, params }) => deleteIncident(scope, params.id),
+    }),
+  )
+  .patch(
+    ...endpoint("/:id/updates/:updateId", {
+      name: "editIncidentUpdate",
+      access: "write",
+      summary: "Edit the text of an update",
+      description:
+        "Status pages say that it was edited; nobody is notified. What it said before is kept.",
+      body: IncidentUpdatePatch,
+      data: Incident,
+      errors: ["PRECONDITION_FAILED"],
+      handle: ({ scope, params, body }) => editUpdate(scope, params.id, params.updateId, body),
+    }),
+  )
+  .get(
+    ...endpoint("/:id/updates/:updateId/revisions", {
+      name: "listIncidentUpdateRevisions",
+      access: "read",
+      cached: true,
+      summary: "List what an update said before it was edited",
+      description: "Oldest first.",
+      data: z.array(IncidentUpdateRevision),
+      handle: ({ scope, params }) => listRevisions(scope, params.id, params.updateId),
     }),
   )
   .post(

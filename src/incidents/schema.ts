@@ -12,20 +12,43 @@ export const IncidentUpdate = z
     status: IncidentStatus,
     message: z.string().meta({ example: "The upstream provider confirmed an outage." }),
     createdAt: Timestamp,
+    editedAt: Timestamp.nullable().meta({ description: "When its text was changed last." }),
   })
   .meta({ id: "IncidentUpdate", description: "One entry of an incident's timeline." });
 export type IncidentUpdate = z.infer<typeof IncidentUpdate>;
+
+const Author = z.object({
+  type: z.enum(["api-key", "person", "command-line", "monitor", "visitor"]),
+  id: z.string().nullable(),
+  name: z.string(),
+});
+export type Author = z.infer<typeof Author>;
+
+export const IncidentUpdateRevision = z
+  .object({
+    id: Id,
+    message: z.string(),
+    editedAt: Timestamp,
+    author: Author.meta({ description: "Who edited it." }),
+  })
+  .meta({
+    id: "IncidentUpdateRevision",
+    description: "What an update said until it was edited.",
+    example: {
+      id: "01a1fba2-77c0-7d5f-8b1a-9c0d1e2f3a4b",
+      message: "We found teh cause and are rolling back.",
+      editedAt: "2026-11-20T23:12:00.000Z",
+      author: { type: "person", id: "01a1fb90-6a10-7c3d-9e21-0b1c2d3e4f50", name: "Ann" },
+    },
+  });
+export type IncidentUpdateRevision = z.infer<typeof IncidentUpdateRevision>;
 
 export const IncidentNote = z
   .object({
     id: Id,
     message: z.string().meta({ example: "The key is cached in the worker: restart it." }),
     createdAt: Timestamp,
-    author: z.object({
-      type: z.enum(["api-key", "person", "command-line", "monitor", "visitor"]),
-      id: z.string().nullable(),
-      name: z.string(),
-    }),
+    author: Author,
   })
   .meta({
     id: "IncidentNote",
@@ -91,12 +114,14 @@ export const Incident = z
           status: "investigating",
           message: "Incident opened.",
           createdAt: "2026-11-20T23:02:00.000Z",
+          editedAt: null,
         },
         {
           id: "01a1fba0-2c11-7d3e-9a60-52b1f0c4e7aa",
           status: "identified",
           message: "We found the cause and are rolling back.",
           createdAt: "2026-11-20T23:10:00.000Z",
+          editedAt: null,
         },
       ],
       notes: [],
@@ -160,6 +185,15 @@ export const IncidentPatch = bodyOf(
     }),
 );
 export type IncidentPatch = z.infer<typeof IncidentPatch>;
+
+export const IncidentUpdatePatch = bodyOf(
+  ["id", "status", "createdAt", "editedAt"],
+  z.strictObject({ message }).meta({
+    id: "IncidentUpdatePatch",
+    example: { message: "We found the cause and are rolling back." },
+  }),
+);
+export type IncidentUpdatePatch = z.infer<typeof IncidentUpdatePatch>;
 
 export const NewIncidentNote = bodyOf(
   ["id", "createdAt", "author"],

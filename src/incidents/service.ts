@@ -8,9 +8,16 @@ import { found, matching, mustName, noSuch, removeRow } from "../database/rows.t
 import { must, retrying } from "../database/store.ts";
 import { incidentNotes, incidents } from "../database/tables/incidents.ts";
 import { monitors } from "../database/tables/monitoring.ts";
-import type { IncidentNote, IncidentPatch, NewIncident, NewIncidentNote } from "./schema.ts";
-import { findIncident, type IncidentRecord } from "./store.ts";
-import { newNote, noting, opening, patching } from "./statements.ts";
+import type {
+  IncidentNote,
+  IncidentPatch,
+  IncidentUpdatePatch,
+  IncidentUpdateRevision,
+  NewIncident,
+  NewIncidentNote,
+} from "./schema.ts";
+import { findIncident, type IncidentRecord, revisionsOf } from "./store.ts";
+import { editing, newNote, noting, opening, patching } from "./statements.ts";
 
 export { listIncidents } from "./store.ts";
 
@@ -53,6 +60,39 @@ function mustKeepOpener({ origin, monitorId }: IncidentRecord, { monitorIds }: I
   if (origin === "monitor" && monitorId !== null && monitorIds && monitorIds[0] !== monitorId)
     throw invalid("monitorIds", "must begin with the monitor that opened the incident");
 }
+
+/** Changes the text of an update; nobody is notified again. Throws NOT_FOUND, PRECONDITION_FAILED. */
+export function editUpdate(
+  scope: Scope,
+  id: string,
+  updateId: string,
+  { message }: IncidentUpdatePatch,
+): Promise<IncidentRecord> {
+  const { organizationId, actor } = scope;
+  return retrying(async () => {
+    const before = await getIncident(scope, id);
+    const update = updateIn(before, updateId);
+    const write = editing(organizationId, before, update, message, actor, scope.clock());
+    const current = mustBeCurrent(scope, incidents, before);
+    return commit(scope, [...current, ...write.statements], write.audited, write.after);
+  });
+}
+
+/** Throws NOT_FOUND. */
+export async function listRevisions(
+  scope: Scope,
+  id: string,
+  updateId: string,
+): Promise<IncidentUpdateRevision[]> {
+  updateIn(await getIncident(scope, id), updateId);
+  return revisionsOf(scope, id, updateId);
+}
+
+const updateIn = ({ updates }: IncidentRecord, id: string) =>
+  found(
+    updates.find((update) => update.id === id),
+    "update",
+  );
 
 /** Adds an internal note; the incident itself stays as it is, so that nothing public tells of it. Throws NOT_FOUND. */
 export function addNote(

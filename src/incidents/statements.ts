@@ -3,9 +3,14 @@ import type { Actor } from "../events/scope.ts";
 import { timestamp } from "../core/clock.ts";
 import { newId } from "../core/ids.ts";
 import { insertInto, type Statement, updateOf } from "../database/store.ts";
-import { incidentNotes, incidents, incidentUpdates } from "../database/tables/incidents.ts";
+import {
+  incidentNotes,
+  incidents,
+  incidentUpdateRevisions,
+  incidentUpdates,
+} from "../database/tables/incidents.ts";
 import { actionOf, type AutomaticUpdate, type IncidentAction, incidentAfter } from "./rules.ts";
-import type { Incident, IncidentNote, IncidentPatch } from "./schema.ts";
+import type { Author, Incident, IncidentNote, IncidentPatch } from "./schema.ts";
 import type { IncidentRecord, UpdateRecord } from "./store.ts";
 
 const insertRow = insertInto(incidents);
@@ -66,15 +71,52 @@ export const noting = (
   organizationId: string,
   incidentId: string,
   { author, ...note }: IncidentNote,
-) =>
-  insertNote({
-    organizationId,
-    incidentId,
-    ...note,
-    authorType: author.type,
-    authorId: author.id,
-    authorName: author.name,
-  });
+) => insertNote({ organizationId, incidentId, ...note, ...authored(author) });
+
+const authored = ({ type, id, name }: Author) => ({
+  authorType: type,
+  authorId: id,
+  authorName: name,
+});
+
+const insertRevision = insertInto(incidentUpdateRevisions);
+const editText = `update incident_updates set message = ?, edited_at = ?, automatic = null
+  where organization_id = ? and incident_id = ? and id = ?`;
+
+/** Another text for an update, which keeps the one it had. What a monitor wrote is the editor's from then on. */
+export function editing(
+  organizationId: string,
+  before: IncidentRecord,
+  update: UpdateRecord,
+  message: string,
+  author: Actor,
+  now: number,
+): Write {
+  const at = timestamp(now);
+  const { id: incidentId } = before;
+  const edited = { ...update, message, editedAt: at, automatic: null };
+  const after: IncidentRecord = {
+    ...before,
+    version: before.version + 1,
+    updatedAt: at,
+    updates: before.updates.map((one) => (one.id === update.id ? edited : one)),
+  };
+  const revision = { id: newId(now), updateId: update.id, message: update.message, editedAt: at };
+  return {
+    after,
+    statements: [
+      changeRow(organizationId, storedIncident(after)),
+      { text: editText, parameters: [message, at, organizationId, incidentId, update.id] },
+      insertRevision({ organizationId, incidentId, ...revision, ...authored(author) }),
+    ],
+    audited: {
+      action: "incident.updated",
+      subjectId: incidentId,
+      fields: ["updates"],
+      data: { updateId: null },
+    },
+  };
+}
 
 /** What people and monitors do to what stands on an incident's timeline. */
 type IncidentChange = AuditedChange<IncidentAction | "incident.opened">;
@@ -97,7 +139,7 @@ export function opening(
   const at = timestamp(now);
   const automatic = origin === "monitor" ? { kind: "down" as const } : null;
   const status = "investigating" as const;
-  const update = { id: newId(now), status, message, createdAt: at, automatic };
+  const update = { id: newId(now), status, message, createdAt: at, editedAt: null, automatic };
   const after: IncidentRecord = {
     ...input,
     monitorId: input.monitorIds[0] ?? null,
@@ -140,7 +182,10 @@ export function patching(
 ): Write {
   const at = timestamp(now);
   const { change, update } = incidentAfter(before, patch, at);
-  const post = update === null ? [] : [{ id: newId(now), ...update, createdAt: at, automatic }];
+  const post =
+    update === null
+      ? []
+      : [{ id: newId(now), ...update, createdAt: at, editedAt: null, automatic }];
   const after: IncidentRecord = {
     ...before,
     ...change,

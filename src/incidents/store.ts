@@ -1,9 +1,17 @@
 import { offsetOf, page } from "../core/paging.ts";
 import { containing } from "../database/references.ts";
-import type { Tenant } from "../database/rows.ts";
+import { matching, type Tenant } from "../database/rows.ts";
 import type { Store } from "../database/store.ts";
 import { factsIn, type AutomaticTitle, type AutomaticUpdate, statesWanted } from "./rules.ts";
-import type { Incident, IncidentQuery, IncidentSummary, IncidentUpdate } from "./schema.ts";
+import { incidentUpdateRevisions } from "../database/tables/incidents.ts";
+import type {
+  Author,
+  Incident,
+  IncidentQuery,
+  IncidentSummary,
+  IncidentUpdate,
+  IncidentUpdateRevision,
+} from "./schema.ts";
 
 /** A timeline entry with the facts behind what a monitor wrote; null for people's words. */
 export type UpdateRecord = IncidentUpdate & { automatic: AutomaticUpdate | null };
@@ -40,7 +48,7 @@ const summary = `id, title, status, severity, monitor_id AS "monitorId", monitor
 // The timeline comes as JSON made by SQLite: one query costs less than half of two.
 const one = `SELECT ${summary}, version, automatic, (
     SELECT json_group_array(json_object('id', id, 'status', status, 'message', message,
-      'createdAt', created_at, 'automatic', json(automatic)) ORDER BY seq)
+      'createdAt', created_at, 'editedAt', edited_at, 'automatic', json(automatic)) ORDER BY seq)
     FROM incident_updates u
     WHERE u.organization_id = incidents.organization_id AND u.incident_id = incidents.id
   ) AS updates, (
@@ -60,6 +68,25 @@ export async function findIncident(
   const notes = JSON.parse(row.notes) as IncidentRecord["notes"];
   const automatic = factsIn<AutomaticTitle>(row.automatic);
   return { ...row, ...shown(row), automatic, updates, notes };
+}
+
+/** What an update said before each of its edits, oldest first. */
+export async function revisionsOf(
+  { store, organizationId }: Tenant,
+  incidentId: string,
+  updateId: string,
+): Promise<IncidentUpdateRevision[]> {
+  const rows = await store.db
+    .select()
+    .from(incidentUpdateRevisions)
+    .where(matching(incidentUpdateRevisions, { organizationId, incidentId, updateId }))
+    .orderBy(incidentUpdateRevisions.id);
+  return rows.map(({ id, message, editedAt, authorType, authorId, authorName }) => ({
+    id,
+    message,
+    editedAt,
+    author: { type: authorType as Author["type"], id: authorId, name: authorName },
+  }));
 }
 
 /** One page of an organization's incidents, newest first, and how many there are in all. */

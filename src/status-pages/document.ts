@@ -42,7 +42,13 @@ const PublicIncident = z.object({
   createdAt: Timestamp,
   resolvedAt: Timestamp.nullable(),
   updates: z.array(
-    z.object({ id: Id, status: z.string(), message: z.string(), createdAt: Timestamp }),
+    z.object({
+      id: Id,
+      status: z.string(),
+      message: z.string(),
+      createdAt: Timestamp,
+      editedAt: Timestamp.nullable(),
+    }),
   ),
 });
 

@@ -98,7 +98,8 @@ const betweenText = `select ${incidentColumns} from incidents
   where organization_id = ? and id >= ? and id < ? and ${isPublished} order by id desc limit ?`;
 
 const updatesText = `select u.incident_id as incidentId, u.id, u.status, u.automatic,
-    case when u.automatic is null then u.message else '' end as message, u.created_at as createdAt
+    case when u.automatic is null then u.message else '' end as message, u.created_at as createdAt,
+    u.edited_at as editedAt
   from json_each(?) wanted
     cross join incident_updates u on u.organization_id = ? and u.incident_id = wanted.value
   where u.seq >= coalesce((select seq from incident_updates later
@@ -178,12 +179,13 @@ function publishedAs(
     createdAt: times.createdAt,
     updatedAt: times.updatedAt,
     resolvedAt: times.resolvedAt,
-    updates: updates.map(({ id, status, message, automatic, createdAt }) => ({
+    updates: updates.map(({ id, status, message, automatic, createdAt, editedAt }) => ({
       id,
       status,
       message: automatic === null ? message : updateInWords(automatic, name),
       isMarkdown: automatic === null,
       createdAt,
+      editedAt,
     })),
   };
 }

@@ -305,7 +305,15 @@ function Updates({ updates, words }: Pick<IncidentView, "updates"> & { words: Wo
       {updates.map((update) => (
         <li key={update.id}>
           <b>{update.status}</b>
-          <Time moment={update.time} />
+          <span className="posted">
+            <Time moment={update.time} />
+            {update.edited !== null && (
+              <>
+                {" "}
+                · Edited <Time moment={update.edited} />
+              </>
+            )}
+          </span>
           <Written text={update.message} words={words} />
         </li>
       ))}

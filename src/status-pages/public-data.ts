@@ -78,6 +78,7 @@ export type PublicIncident = {
     /** Whether people typed it. */
     isMarkdown: boolean;
     createdAt: string;
+    editedAt: string | null;
   }[];
 };
 

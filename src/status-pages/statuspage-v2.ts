@@ -166,16 +166,16 @@ function componentsOf({ page, sections }: PublicData, words: WordsOf) {
 }
 
 type Component = { id: string; name: string };
-type Update = { id: string; status: string; body: string; at: string };
+type Update = { id: string; status: string; body: string; at: string; editedAt?: string | null };
 
 /** The updates and components that an incident or a maintenance has. */
 function timelineOf(id: string, updates: readonly Update[], components: readonly Component[]) {
   return {
-    incident_updates: updates.map(({ at, ...update }) => ({
+    incident_updates: updates.map(({ at, editedAt, ...update }) => ({
       ...update,
       incident_id: id,
       created_at: at,
-      updated_at: at,
+      updated_at: editedAt ?? at,
       display_at: at,
       affected_components: components.map(({ id, name }) => ({ code: id, name })),
       deliver_notifications: false,
@@ -200,11 +200,12 @@ function incidentOf(incident: PublicIncident, words: WordsOf, pageId: string, ur
     page_id: pageId,
     ...timelineOf(
       id,
-      updates.map(({ id, status, message, createdAt }) => ({
+      updates.map(({ id, status, message, createdAt, editedAt }) => ({
         id,
         status,
         body: words(message).text,
         at: createdAt,
+        editedAt,
       })),
       monitors,
     ),

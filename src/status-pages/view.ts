@@ -279,6 +279,7 @@ function incidentView(
       status: capitalized(update.status),
       message: update.message,
       time: times.moment(update.createdAt),
+      edited: update.editedAt === null ? null : times.moment(update.editedAt),
     })),
   };
 }

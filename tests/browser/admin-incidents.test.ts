@@ -80,10 +80,7 @@ describeInChromium("incidents", (browser) => {
     await page.keyboard.press("ControlOrMeta+Enter");
     await page.getByRole("listitem").getByText("A queue is stuck.").waitFor();
     await page.getByText("will notify Slack #ops").waitFor();
-    await page
-      .getByText(/· you$/)
-      .first()
-      .waitFor();
+    await page.getByText(/· you/).first().waitFor();
     await page.waitForFunction(
       () => document.querySelector<HTMLTextAreaElement>("[aria-label=Message]")?.value === "",
     );
@@ -141,6 +138,27 @@ describeInChromium("incidents", (browser) => {
     await written.waitFor({ state: "detached" });
     await page.getByRole("button", { name: /Undo/ }).click();
     await written.waitFor();
+    await open.shifts();
+    expect(ownFaults(open.faults)).toEqual([]);
+  });
+
+  test("an update's text is edited in place, and what it said before can be read", async () => {
+    const { id } = await world.ask("POST", "/api/v1/incidents", {
+      title: "Typing errors",
+      message: "Teh cause is unknown.",
+    });
+    await using open = await world.open(browser, `/incidents/${id}`);
+    const { page } = open;
+    await page.getByRole("button", { name: "Edit update" }).click();
+    const field = dialog(page, "Edit update").getByRole("textbox", { name: "Message" });
+    await field.fill("The cause is unknown.");
+    expect(await violations(page)).toEqual([]);
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByRole("listitem").getByText("The cause is unknown.").waitFor();
+    await page.getByRole("button", { name: /^Edited/ }).click();
+    await dialog(page, "Earlier versions").getByText("Teh cause is unknown.").waitFor();
+    expect(await violations(page)).toEqual([]);
+    await page.screenshot({ path: join(screenshots, "admin-incident-revisions-1280-light.png") });
     await open.shifts();
     expect(ownFaults(open.faults)).toEqual([]);
   });

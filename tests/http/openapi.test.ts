@@ -5,7 +5,7 @@ import { statusOf } from "../../src/http/error-response.ts";
 import { openApiOf, type Route } from "../../src/http/openapi.ts";
 import { documentOf } from "../../src/document.ts";
 import { testAppliance } from "../support/appliance.ts";
-import { apiRoutes, made, nounOf } from "../support/records.ts";
+import { apiRoutes, made, nounOf, placed } from "../support/records.ts";
 
 const document = documentOf("1.0.0");
 
@@ -125,9 +125,11 @@ test("every body has an example, and the server takes it", async () => {
     const body = exampleOf(operationOf(route).requestBody.content["application/json"].schema);
     expect([nameOf(route), body]).toEqual([nameOf(route), expect.anything()]);
     const { api } = (await testAppliance()).ours;
-    const path = route.path.includes(":id")
-      ? route.path.replace(":id", await made(api, nounOf(route.path)))
-      : route.path;
+    const id = route.path.includes(":id") ? await made(api, nounOf(route.path)) : "";
+    const updateId = route.path.includes(":updateId")
+      ? (await api("GET", `/api/v1/incidents/${id}`)).json.data.updates[0].id
+      : "";
+    const path = placed(route.path, id, updateId);
     const { status } = await api(route.method, path, { body });
     expect([nameOf(route), status]).toEqual([nameOf(route), route.method === "POST" ? 201 : 200]);
   }

@@ -281,6 +281,7 @@ describe("an incident", () => {
       status: "identified",
       isMarkdown: true,
       createdAt: "2026-11-20T09:55:00.000Z",
+      editedAt: null,
     };
     const updates = [
       { ...update, id: "2", message: "Found it." },

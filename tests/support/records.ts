@@ -42,6 +42,7 @@ const children: Record<string, object> = {
   "host-check": { host: "status.team.example" },
   subscribers: { type: "webhook", url: "https://hooks.team.example/status" },
   notes: { message: "The key is cached." },
+  updates: { message: "We found the cause." },
 };
 
 /** The resource that a path of the API or of the admin page is about. */

@@ -72,9 +72,30 @@ export const incidentUpdates = sqliteTable(
     createdAt: text("created_at").notNull(),
     /** JSON of the facts behind what a monitor wrote; null for people's words. */
     automatic: text("automatic"),
+    editedAt: text("edited_at"),
   },
   (t) => [
     primaryKey({ columns: [t.organizationId, t.incidentId, t.seq] }),
+    reference([t.organizationId, t.incidentId], incidents).onDelete("cascade"),
+  ],
+);
+
+/** What an update said before it was edited, and who edited it. */
+export const incidentUpdateRevisions = sqliteTable(
+  "incident_update_revisions",
+  {
+    organizationId: text("organization_id").notNull(),
+    incidentId: text("incident_id").notNull(),
+    id: text("id").notNull(),
+    updateId: text("update_id").notNull(),
+    message: text("message").notNull(),
+    editedAt: text("edited_at").notNull(),
+    authorType: text("author_type").notNull(),
+    authorId: text("author_id"),
+    authorName: text("author_name").notNull(),
+  },
+  (t) => [
+    primaryKey({ columns: [t.organizationId, t.incidentId, t.id] }),
     reference([t.organizationId, t.incidentId], incidents).onDelete("cascade"),
   ],
 );

@@ -15,7 +15,8 @@ export async function changeIncident(
   const key = recordKey("incident", incident.id);
   const at = new Date().toISOString();
   const { change, update } = incidentAfter(incident, patch, at);
-  const posted = update === null ? [] : [{ id: crypto.randomUUID(), ...update, createdAt: at }];
+  const posted =
+    update === null ? [] : [{ id: crypto.randomUUID(), ...update, createdAt: at, editedAt: null }];
   await queryClient.cancelQueries({ queryKey: key, exact: true });
   queryClient.setQueryData(key, {
     ...incident,

@@ -10,6 +10,7 @@ import { Time } from "../../components/time.tsx";
 import { deleteWithUndo, useDeleting } from "../../components/toasts.tsx";
 import { useTraces } from "./data.ts";
 import { capitalized } from "./labels.tsx";
+import { EditUpdateDialog, RevisionsDialog } from "./update-dialogs.tsx";
 
 type Author = IncidentTraces["authors"][number];
 type Entry = { update: IncidentUpdate } | { note: IncidentNote };
@@ -62,6 +63,7 @@ export function Timeline({ incident }: { incident: Incident }) {
                 key={entry.update.id}
                 update={entry.update}
                 author={authors.get(entry.update.id)}
+                incident={incident}
               />
             ) : (
               <Note key={entry.note.id} note={entry.note} incidentId={incident.id} />
@@ -78,17 +80,54 @@ function useNameOf() {
     type === "monitor" ? "Signalbox" : id === person.id ? "you" : name;
 }
 
-function Update({ update, author }: { update: IncidentUpdate; author: Author | undefined }) {
-  const { status, message, createdAt } = update;
+function Update({
+  update,
+  author,
+  incident,
+}: {
+  update: IncidentUpdate;
+  author: Author | undefined;
+  incident: Incident;
+}) {
+  const { status, message, createdAt, editedAt } = update;
+  const { mayWrite } = useSignedIn();
+  const [dialog, setDialog] = useState<"edit" | "revisions" | null>(null);
   const nameOf = useNameOf();
+  const close = () => setDialog(null);
   return (
     <li className="timeline-update">
       <b>{capitalized(status)}</b>
-      <Markdown text={message} isPlain={author?.type === "monitor"} />
+      <Markdown text={message} isPlain={author?.type === "monitor" && editedAt === null} />
       <span className="timeline-by">
         <Time at={createdAt} as="short" />
         {author && ` · ${nameOf(author)}`}
+        {editedAt !== null && (
+          <>
+            {" · "}
+            <button
+              type="button"
+              className="plain-button link"
+              onClick={() => setDialog("revisions")}
+            >
+              Edited <Time at={editedAt} as="short" />
+            </button>
+          </>
+        )}
+        {mayWrite && (
+          <>
+            {" · "}
+            <button type="button" className="plain-button link" onClick={() => setDialog("edit")}>
+              Edit<span className="visually-hidden"> update</span>
+            </button>
+          </>
+        )}
       </span>
+      {dialog === "edit" && (
+        <EditUpdateDialog incident={incident} update={update} onClose={close} />
+      )}
+      {dialog === "revisions" && (
+        <RevisionsDialog incidentId={incident.id} update={update} onClose={close} />
+      )}
     </li>
   );
 }
@@ -130,7 +169,7 @@ function Note({ note, incidentId }: { note: IncidentNote; incidentId: string }) 
                 )
               }
             >
-              Delete
+              Delete<span className="visually-hidden"> note</span>
             </button>
           </>
         )}

@@ -15,6 +15,7 @@ const phrases = {
   "incident.opened": "opened the incident #",
   "incident.updated": "posted an update on #",
   "incident.corrected": "corrected the incident #",
+  "incident.edited": "edited an update of #",
   "incident.reopened": "reopened the incident #",
   "incident.noted": "added an internal note to #",
   "incident.note-deleted": "deleted an internal note of #",
@@ -44,7 +45,7 @@ const phrases = {
   "backup.downloaded": "downloaded a backup of the whole appliance",
   "backup.scheduled": "changed the scheduled backups of the appliance",
   "backup.restored": "restored the whole appliance from a backup",
-} satisfies Partial<Record<AuditAction | "incident.corrected", string>>;
+} satisfies Partial<Record<AuditAction | "incident.corrected" | "incident.edited", string>>;
 
 /** The others are put together from noun and verb. */
 type Composed = Exclude<AuditAction, keyof typeof phrases>;
@@ -118,7 +119,8 @@ function deedOf({ action, actor, fields }: Deed): string {
   if (action === "subscriber.confirmed" && byHand) return "subscriber.added";
   if (action === "subscriber.asked" && byHand) return "subscriber.invited";
   const isUpdate = fields.length === 0 || fields.includes("status") || fields.includes("message");
-  return action === "incident.updated" && !isUpdate ? "incident.corrected" : action;
+  if (action !== "incident.updated" || isUpdate) return action;
+  return fields.includes("updates") ? "incident.edited" : "incident.corrected";
 }
 
 /** What was done: the words before the name of what it was done to, that name, and the words after it. */

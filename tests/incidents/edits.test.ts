@@ -1,0 +1,94 @@
+import { expect, test } from "bun:test";
+import { publisher } from "../support/subscribing.ts";
+import { unknownId } from "../support/appliance.ts";
+import { wordsOf } from "../support/visitor.ts";
+
+async function published() {
+  const made = await publisher();
+  const { id, updates } = await made.incident({ message: "Teh cause is unknown." });
+  const path = `/api/v1/incidents/${id}`;
+  const update = `${path}/updates/${updates[0].id}`;
+  return {
+    ...made,
+    id: id as string,
+    path,
+    update,
+    edit: (message: string, headers: Record<string, string> = {}) =>
+      made.api("PATCH", update, { body: { message }, headers }),
+  };
+}
+
+test("an edited update reads as edited everywhere, keeps what it said, and is told to nobody again", async () => {
+  await using made = await published();
+  await using hook = await made.hook();
+  const { edit, update, api, read, restart, time, id, post, ours } = made;
+  const { json: channel } = await api("POST", "/api/v1/alert-channels", {
+    body: { type: "webhook", name: "Ops", url: "https://hooks.team.example/x" },
+  });
+  await post(id, { status: "identified", message: "Second." });
+  await made.send();
+  const told = hook.asked.length;
+  time.now += 60_000;
+  const first = new Date(time.now).toISOString();
+  expect((await edit("The cause is unknown.")).status).toBe(200);
+  time.now += 60_000;
+  const at = new Date(time.now).toISOString();
+  const { json } = await edit("The cause is **known**.");
+  expect(json.data.updates).toMatchObject([
+    { status: "investigating", message: "The cause is **known**.", editedAt: at },
+    { status: "identified", message: "Second.", editedAt: null },
+  ]);
+  const author = { type: "api-key", id: ours.writeKey.id, name: ours.writeKey.name };
+  expect((await api("GET", `${update}/revisions`)).json.data).toEqual([
+    { id: expect.any(String), message: "Teh cause is unknown.", editedAt: first, author },
+    { id: expect.any(String), message: "The cause is unknown.", editedAt: at, author },
+  ]);
+  await made.send();
+  expect(hook.asked).toHaveLength(told);
+  const deliveries = await api("GET", `/api/v1/alert-channels/${channel.data.id}/deliveries`);
+  const alerts = deliveries.json.data.map(({ alertIds }: any) => alertIds.length);
+  expect(alerts.reduce((sum: number, count: number) => sum + count, 0)).toBeLessThanOrEqual(2);
+
+  await restart();
+  const { text } = await read(`/status/ours/incidents/${id}`);
+  expect(wordsOf(text, ".posted").map((words) => words.includes("Edited"))).toEqual([false, true]);
+  expect(text).not.toMatch(/Teh cause|is unknown/);
+  const shown = (await read("/status/ours.json")).json().incidents[0].updates;
+  expect(shown.map(({ editedAt }: any) => editedAt)).toEqual([null, at]);
+  const v2 = (await read("/status/ours/api/v2/incidents.json")).json().incidents[0];
+  expect(v2.incident_updates[1]).toMatchObject({ updated_at: at });
+});
+
+test("what a monitor wrote is its editor's from then on; an edit says whose, of what, and on what it was based", async () => {
+  await using made = await published();
+  const job = await made.job({ name: "db-7", autoIncidentSeverity: "minor" });
+  await made.publish({
+    sections: [{ name: "Jobs", groupId: null, monitors: [{ id: job.id, name: "Shop" }] }],
+  });
+  await job.report({ status: "down" });
+  const [{ id }] = (await made.api("GET", "/api/v1/incidents")).json.data;
+  const { updates } = (await made.api("GET", `/api/v1/incidents/${id}`)).json.data;
+  const body = { message: "The shop takes no orders." };
+  const { status } = await made.api("PATCH", `/api/v1/incidents/${id}/updates/${updates[0].id}`, {
+    body,
+  });
+  expect(status).toBe(200);
+  await made.restart();
+  expect((await made.read(`/status/ours/incidents/${id}`)).text).toContain(body.message);
+
+  const { api, path, update, edit } = made;
+  for (const [status, answer] of [
+    [404, await api("PATCH", `${path}/updates/${unknownId}`, { body })],
+    [404, await api("GET", `${path}/updates/${unknownId}/revisions`)],
+    // Of another incident.
+    [404, await api("PATCH", `${path}/updates/${updates[0].id}`, { body })],
+    [422, await edit(" ")],
+    [412, await edit("Late.", { "If-Match": '"7-x"' })],
+    [403, await made.ours.reader("PATCH", update, { body })],
+  ] as const)
+    expect(answer.status).toBe(status);
+  const actions = made.database
+    .query("SELECT fields FROM audit_entries WHERE action = 'incident.updated'")
+    .values();
+  expect(actions).toEqual([['["updates"]']]);
+});
