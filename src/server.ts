@@ -13,7 +13,12 @@ import { pathOf } from "./http/request.ts";
 import type { Services } from "./http/services.ts";
 import { mustBeSameOrigin, type Principal } from "./http/session.ts";
 import type { WebFiles } from "./http/web-files.ts";
-import { type PushContext, pushPath, receivePush } from "./monitoring/checks/push.ts";
+import {
+  type PushContext,
+  pushPath,
+  receivePush,
+  uptimeKumaPushPath,
+} from "./monitoring/checks/push.ts";
 import { metricsType } from "./core/metrics.ts";
 import { setRoute } from "./http/request-metrics.ts";
 import { consume } from "./http/rate-limit.ts";
@@ -95,6 +100,14 @@ export function serverOf(services: Services, { web, addressOf, push, metrics }: 
     .use(api)
     .use(dashboard);
 
+  for (const method of ["GET", "POST", "PUT", "PATCH"])
+    app.route(
+      method,
+      uptimeKumaPushPath,
+      ({ request, params, requestContext }) =>
+        receivePush(request, params["token"] ?? "", requestContext.address, push, true),
+      { parse: "none" },
+    );
   for (const path of adminPaths)
     app.get(path, ({ request }) => {
       mustBeOurs(request);

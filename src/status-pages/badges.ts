@@ -26,7 +26,11 @@ export function badgeOf(
   now: number,
 ): string {
   const { text, tone } = valueOf(kind, monitor, timeZone, now);
-  const label = kind === "status" ? monitor.name : `${monitor.name} ${kind}`;
+  return badge(kind === "status" ? monitor.name : `${monitor.name} ${kind}`, text, tone);
+}
+
+/** A label on the left, what is said of it on the right. */
+export function badge(label: string, text: string, tone: Tone): string {
   const [left, right] = [widthOf(label), widthOf(text)];
   const name = escapeXml(`${label}: ${text}`);
   return `<svg xmlns="http://www.w3.org/2000/svg" width="${left + right}" height="20" role="img" aria-label="${name}"><title>${name}</title><clipPath id="r"><rect width="${left + right}" height="20" rx="4"/></clipPath><g clip-path="url(#r)"><rect width="${left}" height="20" fill="#3a3936"/><rect x="${left}" width="${right}" height="20" fill="${colours[tone]}"/></g><g fill="#fff" font-family="Verdana,Geneva,DejaVu Sans,sans-serif" font-size="11" text-anchor="middle"><text x="${left / 2}" y="14" textLength="${left - 12}">${escapeXml(label)}</text><text x="${left + right / 2}" y="14" textLength="${right - 12}">${escapeXml(text)}</text></g></svg>`;
@@ -41,10 +45,13 @@ function valueOf(kind: BadgeKind, monitor: PublicMonitor, timeZone: string, now:
   const today = Math.floor(now / dayMs);
   const ratio = uptimeOf(days, today, badgeDays);
   const since = partialSince(monitor, today, badgeDays);
-  const tone: Tone =
-    ratio === null ? "none" : ratio >= 0.999 ? "up" : ratio >= 0.99 ? "degraded" : "down";
   const words = since === null || ratio === null ? "" : ` ${sinceIn(timeZone, since, now)}`;
-  return { text: percent(ratio) + words, tone };
+  return { text: percent(ratio) + words, tone: toneOfRatio(ratio) };
+}
+
+export function toneOfRatio(ratio: number | null): Tone {
+  if (ratio === null) return "none";
+  return ratio >= 0.999 ? "up" : ratio >= 0.99 ? "degraded" : "down";
 }
 
 /** About what Verdana at 11 px takes; `textLength` makes it exact. */

@@ -124,9 +124,16 @@ export function uncached(
   });
 }
 
-function json(body: Rendered["body"]): Rendered {
+export function json(body: Rendered["body"]): Rendered {
   return { status: 200, type: "application/json", body, headers: openHeaders };
 }
+
+export const svg = (body: string): Rendered => ({
+  status: 200,
+  type: "image/svg+xml; charset=utf-8",
+  body,
+  headers: openHeaders,
+});
 
 function feed(type: string, body: string): Rendered {
   return { status: 200, type: `${type}; charset=utf-8`, body, headers: openHeaders };

@@ -33,6 +33,10 @@ export const publicPaths = {
   link: `${page}/:verb/:token`,
   badge: "/badge/monitor/:id/:kind.svg",
   file: "/status-files/:file",
+  uptimeKumaBadge: "/api/badge/:number/:measure",
+  uptimeKumaBadgeOver: "/api/badge/:number/:measure/:span",
+  uptimeKumaPage: "/api/status-page/:slug",
+  uptimeKumaHeartbeats: "/api/status-page/heartbeat/:slug",
 } as const;
 
 /** What may stand in the place of a parameter. */
@@ -44,6 +48,9 @@ const values: Record<string, string> = {
   verb: "confirm|unsubscribe",
   token: "[\\w.-]{1,400}",
   file: "[^/]+",
+  number: "\\d{1,9}",
+  measure: "status|uptime|ping|avg-response|response|cert-exp",
+  span: "\\d{1,4}[mhdy]?",
 };
 
 /** The path as a regular expression, with a group for each parameter. */
@@ -58,6 +65,14 @@ const wholeOf = (path: string) => new RegExp(`^${sourceOf(path)}$`);
 export const badgePath = wholeOf(publicPaths.badge);
 /** The links of e-mails. */
 export const linkPath = wholeOf(publicPaths.link);
+const withPattern = (route: string) => ({ route, pattern: wholeOf(route) });
+/** What badges and widgets of an Uptime Kuma ask for. */
+export const uptimeKumaPaths = {
+  heartbeats: withPattern(publicPaths.uptimeKumaHeartbeats),
+  page: withPattern(publicPaths.uptimeKumaPage),
+  badge: withPattern(publicPaths.uptimeKumaBadge),
+  badgeOver: withPattern(publicPaths.uptimeKumaBadgeOver),
+};
 /** Matches the beginning of the path of a page or of one of its parts. */
 export const pagePath = new RegExp(`^${sourceOf(page)}(?=\\.json$|/|$)`);
 

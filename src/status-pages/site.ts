@@ -12,9 +12,10 @@ import type { WebFiles } from "../http/web-files.ts";
 import { findSettings } from "../accounts/settings/service.ts";
 import { type BadgeKind, badgeOf } from "./badges.ts";
 import { type Rendered, type Rendering, pageCache } from "./cache.ts";
+import { askedLikeUptimeKuma, uptimeKumaAnswers } from "./uptime-kuma.ts";
 import { endOf, monthAt, monthOf } from "./history.ts";
 import type { PageLock } from "./lock.ts";
-import { openHeaders, renderPart, renderSignUp, uncached } from "./parts.ts";
+import { renderPart, renderSignUp, svg, uncached } from "./parts.ts";
 import { badgePath, linkPath, pagePath, type Part, partAt, publicPaths } from "./public-paths.ts";
 import { pageReadings } from "./readings.ts";
 import { addressesOf, hostsOf } from "./rules.ts";
@@ -85,6 +86,13 @@ export function statusSite(dependencies: Dependencies) {
   const { makingLimit, addressOf, lock, subscriptions } = dependencies;
   const cache = pageCache(log, queue);
   const readings = pageReadings(store, clock);
+  const likeUptimeKuma = uptimeKumaAnswers({ store, clock, readings }, async (...asked) => {
+    const [request, { key, isEndless }, head, make] = asked;
+    if (head?.visibility !== "public" || cache.isMissing(key)) return nothing();
+    if (isEndless) consume(makingLimit, addressOf(request));
+    const making = () => make(head);
+    return (await cache.answerOrMake(request, key, laneOf(head, true), making)) ?? nothing();
+  });
   /** Slugs of pages by host. */
   let hosts: ReadonlyMap<string, string> = new Map();
   let subscription: Subscription | null = null;
@@ -117,6 +125,11 @@ export function statusSite(dependencies: Dependencies) {
       if (path.startsWith("/badge/")) {
         setRoute(request, publicPaths.badge);
         return cache.answer(request, path) ?? badge(request, path);
+      }
+      const asked = path.startsWith("/api/") ? askedLikeUptimeKuma(path, request.url) : null;
+      if (asked !== null) {
+        setRoute(request, asked.route);
+        return cache.answer(request, asked.key) ?? likeUptimeKuma(asked, request);
       }
     }
     const { verb, token = "" } = linkPath.exec(path)?.groups ?? {};
@@ -273,13 +286,8 @@ export function statusSite(dependencies: Dependencies) {
         .flatMap(({ monitors }) => monitors)
         .find((one) => one.id === id);
       const isShown = monitor !== undefined && (kind !== "latency" || page.showLatency);
-      const made: Rendered | null = isShown
-        ? {
-            status: 200,
-            type: "image/svg+xml; charset=utf-8",
-            body: badgeOf(kind as BadgeKind, monitor, page.timeZone, clock()),
-            headers: openHeaders,
-          }
+      const made = isShown
+        ? svg(badgeOf(kind as BadgeKind, monitor, page.timeZone, clock()))
         : null;
       return { organizationId: page.organizationId, readAt, made };
     });

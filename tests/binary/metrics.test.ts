@@ -87,6 +87,9 @@ test("every public path is counted under its pattern", async () => {
     token: "canary",
     kind: "status",
     file: "canary",
+    number: "1",
+    measure: "uptime",
+    span: "24h",
   };
   for (const path of Object.values(publicPaths)) {
     const filled = path.replace(/:(\w+)/g, (_, name: string) => values[name] ?? "");

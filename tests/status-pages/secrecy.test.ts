@@ -12,6 +12,7 @@ import { partAt, publicPaths } from "../../src/status-pages/public-paths.ts";
 /** Everything that somebody without a key may ask for: a new route is approved here, or it is not public. */
 const approved = {
   app: [
+    "GET /api/push/:token",
     "GET /api/v1/openapi.json",
     "GET /assets/:file",
     "GET /dashboard/session",
@@ -19,6 +20,8 @@ const approved = {
     "GET /docs/:file",
     "GET /healthz",
     "GET /push/:token",
+    "PATCH /api/push/:token",
+    "POST /api/push/:token",
     "POST /dashboard/invitations/accept",
     "POST /dashboard/invitations/look",
     "POST /dashboard/set-up",
@@ -26,8 +29,13 @@ const approved = {
     "POST /dashboard/sign-in/code",
     "POST /dashboard/sign-out",
     "POST /push/:token",
+    "PUT /api/push/:token",
   ],
   pages: [
+    "/api/badge/:number/:measure",
+    "/api/badge/:number/:measure/:span",
+    "/api/status-page/:slug",
+    "/api/status-page/heartbeat/:slug",
     "/badge/monitor/:id/:kind.svg",
     "/status-files/:file",
     "/status/:slug",

@@ -2,7 +2,10 @@ import { badgeKinds } from "../../src/status-pages/badges.ts";
 import { type PartName, publicPaths } from "../../src/status-pages/public-paths.ts";
 import { v2Names } from "../../src/status-pages/statuspage-v2.ts";
 
-const { link: _link, file: _file, badge, ...parts } = publicPaths;
+const { link: _link, file: _file, badge, ...others } = publicPaths;
+const parts = Object.fromEntries(
+  Object.entries(others).filter(([name]) => !name.startsWith("uptimeKuma")),
+);
 
 /** Behind a page's address, the paths of each of its parts; `:id` is an incident's. */
 export const pathsOfParts = Object.fromEntries(

@@ -10,6 +10,9 @@ import { noSuchPath } from "../../http/error-response.ts";
 /** Where a watched job reports; the token is in its monitor's `pushUrl`. */
 export const pushPath = "/push/:token";
 
+/** Where jobs report that reported to an Uptime Kuma. */
+export const uptimeKumaPushPath = "/api/push/:token";
+
 /** What a watched job may report in the query of its push URL. */
 export const PushQuery = z.strictObject({
   status: z.enum(["up", "down"]).default("up"),
@@ -27,6 +30,22 @@ export const PushQuery = z.strictObject({
     .meta({ override: { type: "integer", minimum: 0, description: "How long the job took." } }),
 });
 
+/** The same as Uptime Kuma takes it: whatever is not up is down, and what can't be read is left out. */
+function uptimeKumaQuery(url: string): z.output<typeof PushQuery> {
+  const query = new URLSearchParams(url.includes("?") ? url.slice(url.indexOf("?")) : "");
+  const said = (query.get("msg") ?? "")
+    .toWellFormed()
+    .replace(/\p{Cc}+/gu, " ")
+    .slice(0, 500);
+  const ping = Number.parseFloat(query.get("ping") ?? "");
+  const isLatency = ping >= 0 && ping < 1_000_000_000;
+  return {
+    status: (query.get("status") ?? "up") === "up" ? "up" : "down",
+    msg: validateLine(said) === null ? said : "",
+    ...(isLatency && { latency_ms: Math.round(ping) }),
+  };
+}
+
 export type PushContext = {
   report: Engine["report"];
   /** Wrong tokens a minute by client network; right ones are not touched. */
@@ -42,13 +61,14 @@ export async function receivePush(
   token: string,
   address: string,
   { report, wrongTokens }: PushContext,
+  isUptimeKuma = false,
 ): Promise<Response> {
   // HEAD is safe (RFC 9110 §9.2.1): a link checker must not report for the job.
   if (request.method === "HEAD")
     throw new AppError("METHOD_NOT_ALLOWED", "A report is a GET or a POST.", {
       headers: { Allow: "GET, POST" },
     });
-  const query = parseQuery(request.url, PushQuery);
+  const query = isUptimeKuma ? uptimeKumaQuery(request.url) : parseQuery(request.url, PushQuery);
   const known = await report(sha256(token), {
     status: query.status,
     message: query.msg === undefined || query.msg === "" ? null : query.msg,

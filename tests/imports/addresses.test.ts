@@ -1,0 +1,91 @@
+import { beforeAll, describe, expect, test } from "bun:test";
+import { fixture, importKuma } from "../support/importing.ts";
+import { visitor, type Visitor } from "../support/visitor.ts";
+
+const now = Date.parse("2026-11-22T05:00:00.000Z");
+const titleOf = (svg: string) => /<title>(.*?)<\/title>/.exec(svg)?.[1];
+
+describe("addresses of an Uptime Kuma that was imported", () => {
+  let made: Visitor;
+  beforeAll(async () => {
+    made = await visitor();
+    made.time.now = now;
+    await importKuma(made.ours.scope, fixture("kuma-2-acme.db"));
+    await made.restart();
+  });
+
+  test("jobs report to their old push address, by any method and with whatever they send", async () => {
+    const path = "/api/push/FAKEpushTokenAcmeNightly00000001";
+    const monitors = (await made.ours.api("GET", "/api/v1/monitors?q=Nightly")).json.data;
+    const beats = async () =>
+      (await made.ours.api("GET", `/api/v1/monitors/${monitors[0].id}/heartbeats?limit=1`)).json
+        .data[0];
+    const cases = [
+      ["GET", "?status=up&msg=OK&ping=12.6", { status: "up", latencyMs: 13 }],
+      ["POST", "", { status: "up", latencyMs: null }],
+      [
+        "PUT",
+        "?status=down&msg=Disk%20full&ping=&what=ever",
+        { status: "down", message: "Disk full" },
+      ],
+      ["PATCH", "?status=broken&ping=NaN", { status: "down", latencyMs: null }],
+    ] as const;
+    for (const [method, query, wanted] of cases) {
+      made.time.now += 10_000;
+      const { status, json } = await made.stranger(method, `${path}${query}`);
+      expect([method, status, json]).toEqual([method, 200, { ok: true }]);
+      expect(await beats()).toMatchObject(wanted);
+    }
+    expect((await made.stranger("GET", "/api/push/wrong")).status).toBe(404);
+  });
+
+  test("badges of what a page shows go by the old number", async () => {
+    const badge = async (path: string) => titleOf((await made.read(`/api/badge/${path}`)).text);
+    expect(await badge("6/status")).toBe("Status: pending");
+    expect(await badge("6/status?label=Shop")).toBe("Shop: pending");
+    expect(await badge("6/uptime")).toBe("Uptime (24h): 100%");
+    expect(await badge("14/uptime/30d")).toMatch(/^Uptime \(30d\): 65\.\d\d%$/);
+    expect(await badge("6/ping/720?label=Ping")).toMatch(/^Ping: \d+ ms$/);
+    expect(await badge("6/cert-exp")).toBe("Cert Exp.: No/Bad Cert");
+    // On no page, of nobody, and no kind of badge.
+    for (const path of ["56/status", "9999/status", "6/secrets"])
+      expect([path, (await made.ask(`/api/badge/${path}`))?.status ?? 404]).toEqual([path, 404]);
+  });
+
+  test("pages stay where they were, and widgets read their JSON", async () => {
+    expect((await made.read("/status/acme-public")).text).toContain("Acme Status");
+    const { config, publicGroupList, incident, incidents } = (
+      await made.read("/api/status-page/acme-public")
+    ).json();
+    expect(config).toMatchObject({ slug: "acme-public", title: "Acme Status", theme: "dark" });
+    expect(publicGroupList[0]).toMatchObject({
+      id: 1,
+      name: "Customer facing",
+      monitorList: expect.arrayContaining([
+        { id: 6, name: "Acme website", sendUrl: 0, type: "http" },
+      ]),
+    });
+    expect(incident).toEqual(incidents[0]);
+    expect(incident.createdDate).toMatch(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3}$/);
+    const { heartbeatList, uptimeList } = (
+      await made.read("/api/status-page/heartbeat/acme-public")
+    ).json();
+    expect(heartbeatList["6"].at(-1)).toEqual({
+      status: 1,
+      time: expect.stringMatching(/^2026-11-22 04:/),
+      msg: "",
+      ping: expect.any(Number),
+    });
+    expect(uptimeList["6_24"]).toBe(1);
+    expect(Object.keys(heartbeatList).length).toBe(Object.keys(uptimeList).length);
+  });
+
+  test("what is hidden is nowhere", async () => {
+    const pages = (await made.ours.api("GET", "/api/v1/status-pages")).json.data;
+    const { id } = pages.find(({ slug }: { slug: string }) => slug === "acme-internal") ?? pages[0];
+    await made.changePage(id, { slug: "secret-page", visibility: "hidden" });
+    await made.restart();
+    for (const path of ["secret-page", "heartbeat/secret-page", "none"])
+      expect((await made.get(`/api/status-page/${path}`)).status).toBe(404);
+  });
+});
