@@ -8,6 +8,12 @@ const PositiveInteger: z.ZodType<number, string | number> = z
   .regex(/^[1-9][0-9]{0,14}$/, "must be a whole number from 1")
   .transform(Number);
 
+/** The same from 0. */
+export const WholeNumber: z.ZodType<number, string | number> = z
+  .string()
+  .regex(/^(0|[1-9][0-9]{0,14})$/, "must be a whole number")
+  .transform(Number);
+
 const inDocument = (description: string, value: number) => ({
   override: { type: "integer" as const, minimum: 1, default: value, description },
 });

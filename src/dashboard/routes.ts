@@ -8,9 +8,12 @@ import { signedInSession } from "../http/authentication.ts";
 import { organizationOf } from "../http/session.ts";
 import {
   ChannelUse,
+  CompactMonitor,
   CompactOverview,
   LiveQuery,
+  OverviewQuery,
   PastState,
+  RowsQuery,
   StatesQuery,
   SubscriberCount,
   UsersOfChannel,
@@ -18,6 +21,7 @@ import {
 } from "./schema.ts";
 import {
   channelUses,
+  furtherRows,
   organizationWith,
   overviewOf,
   statesOf,
@@ -34,9 +38,22 @@ export const dashboardRoutes = routesUnder("")
       access: "read",
       cached: true,
       compressed: true,
-      summary: "Everything that the Monitors page shows",
+      summary: "What the Monitors page shows: all of it, or of many monitors the first rows",
+      query: OverviewQuery,
       data: CompactOverview,
-      handle: ({ scope }) => overviewOf(scope),
+      handle: ({ scope, query }) => overviewOf(scope, query),
+    }),
+  )
+  .get(
+    ...endpoint("/overview/rows", {
+      name: "listOverviewRows",
+      access: "read",
+      cached: true,
+      compressed: true,
+      summary: "Further rows of a folder of the Monitors page",
+      query: RowsQuery,
+      data: z.array(CompactMonitor),
+      handle: ({ scope, query }) => furtherRows(scope, query),
     }),
   )
   .get(

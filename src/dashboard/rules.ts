@@ -76,7 +76,7 @@ export function sparkOf(figures: readonly (number | null)[]): string {
 }
 
 /** The overview as it is sent. */
-export function compactOverview({ groups, monitors, position }: Overview): CompactOverview {
+export function compactOverview({ groups, monitors, position, totals }: Overview): CompactOverview {
   const folders = Map.groupBy(monitors, ({ groupId }) => groupId);
   const compact = groups.map((group) => {
     const members = folders.get(group.id) ?? [];
@@ -85,7 +85,14 @@ export function compactOverview({ groups, monitors, position }: Overview): Compa
   });
   // Also whoever joined a group that was made a moment ago.
   const ungrouped = [...folders.values()].flat().map((row) => compactMonitor(row));
-  return { groups: compact, ungrouped, position };
+  return {
+    groups: compact,
+    ungrouped,
+    position,
+    ...(totals && {
+      totals: { ...totals, troubled: totals.troubled.map((row) => compactMonitor(row)) },
+    }),
+  };
 }
 
 /** The overview that was sent. */
@@ -93,6 +100,7 @@ export function expandOverview({
   groups: folders,
   ungrouped,
   position,
+  totals,
 }: CompactOverview): Overview {
   const groups: Overview["groups"] = [];
   const rows: OverviewMonitor[] = [];
@@ -101,7 +109,14 @@ export function expandOverview({
     for (const row of monitors) rows.push(expandMonitor(row, group.id));
   }
   for (const row of ungrouped) rows.push(expandMonitor(row));
-  return { groups, monitors: rows, position };
+  return {
+    groups,
+    monitors: rows,
+    position,
+    ...(totals && {
+      totals: { ...totals, troubled: totals.troubled.map((row) => expandMonitor(row)) },
+    }),
+  };
 }
 
 type Target = { type: string; url: string | null; host: string | null; port: number | null };

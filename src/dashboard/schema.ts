@@ -1,7 +1,7 @@
 import { monitorStatuses } from "../core/statuses.ts";
 import { z } from "zod";
-import { Id, Timestamp } from "../core/fields.ts";
-import { countUpTo } from "../core/paging.ts";
+import { Id, line, Timestamp } from "../core/fields.ts";
+import { countUpTo, WholeNumber } from "../core/paging.ts";
 
 const Status = z.enum(monitorStatuses);
 /** `unknown`: it was up, degraded or pending, and its last check could not be judged. */
@@ -46,8 +46,30 @@ export const OverviewMonitor = z.object({
 });
 export type OverviewMonitor = z.infer<typeof OverviewMonitor>;
 
-/** Everything that the Monitors page shows, in dashboard order, ungrouped monitors last. */
-export type Overview = { groups: OverviewGroup[]; monitors: OverviewMonitor[]; position: string };
+/** How many monitors of a folder are in which state; `groupId` is null for those without one. */
+const FolderTotals = z.object({
+  groupId: Id.nullable(),
+  states: z.partialRecord(ShownStatus, z.int()),
+});
+export type FolderTotals = z.infer<typeof FolderTotals>;
+
+/** What is said of all monitors where an answer has only the first of them. */
+type Totals<Row> = {
+  /** Folders that have any. */
+  folders: FolderTotals[];
+  /** The worst of them, wherever they stand. */
+  troubled: Row[];
+  types: string[];
+  tags: string[];
+};
+
+/** What the Monitors page shows, in dashboard order, ungrouped monitors last: all of it, or with `totals` the first rows of its folders. */
+export type Overview = {
+  groups: OverviewGroup[];
+  monitors: OverviewMonitor[];
+  position: string;
+  totals?: Totals<OverviewMonitor>;
+};
 
 /** A row as it is sent: without what `rules.ts` knows to be usual. */
 const { groupId, tags, lastMessage, latencyMs, uptime24h, paused, muted, target } =
@@ -72,10 +94,37 @@ export type CompactMonitor = z.infer<typeof CompactMonitor>;
 export const CompactOverview = z.object({
   groups: z.array(OverviewGroup.extend({ monitors: z.array(CompactMonitor) })),
   ungrouped: z.array(CompactMonitor),
+  totals: z
+    .object({
+      folders: z.array(FolderTotals),
+      troubled: z.array(CompactMonitor),
+      types: z.array(z.string()),
+      tags: z.array(z.string()),
+    })
+    .exactOptional(),
   /** Where the live stream goes on from. */
   position: z.string(),
 });
 export type CompactOverview = z.infer<typeof CompactOverview>;
+
+/** What the Monitors page is narrowed to. */
+const filters = {
+  q: line(255).optional(),
+  status: line(50).optional(),
+  type: line(50).optional(),
+  tag: line(50).optional(),
+};
+export const OverviewQuery = z.strictObject(filters);
+export type OverviewFilters = z.infer<typeof OverviewQuery>;
+
+/** Further rows of a folder, or of the ungrouped ones: `count` of them, behind the first `from`. */
+export const RowsQuery = z.strictObject({
+  ...filters,
+  groupId: Id.optional(),
+  from: WholeNumber.default(0),
+  count: countUpTo(500, 100, "Rows"),
+});
+export type RowsQuery = z.infer<typeof RowsQuery>;
 
 export const LiveQuery = z.strictObject({
   after: z

@@ -9,34 +9,72 @@ import { positionOf, compactMonitor, compactOverview, statusBegun } from "./rule
 import type {
   CompactMonitor,
   CompactOverview,
+  OverviewFilters,
+  OverviewMonitor,
   PastState,
+  RowsQuery,
   StatesQuery,
   UsersOfChannel,
   WhereQuery,
 } from "./schema.ts";
-import { usersOf, groupsOf, monitorsOf, ownerAmong, stateEventsOf } from "./store.ts";
+import { usersOf, groupsOf, monitorsOf, ownerAmong, stateEventsOf, type Wanted } from "./store.ts";
+import { totalsOf } from "./totals-store.ts";
 
 export { channelUses, subscriberCounts } from "./store.ts";
 
-/** Everything that the Monitors page shows, as of `position` or later. */
-export async function overviewOf(scope: Scope): Promise<CompactOverview> {
+/** Up to so many monitors are sent at once; of more, the first rows and what they add up to. */
+export const mostAtOnce = 2_000;
+const firstRows = 200;
+
+/** What the Monitors page shows, as of `position` or later. */
+export async function overviewOf(scope: Scope, filters: OverviewFilters): Promise<CompactOverview> {
   const { store, vault, organizationId } = scope;
   // First, so that nothing is missing that stands in the log up to here.
   const seq = await lastSeqOf(store, organizationId);
-  const [groups, monitors] = await Promise.all([groupsOf(scope), fullRowsOf(scope, null)]);
-  return compactOverview({ groups, monitors, position: positionOf(vault, organizationId, seq) });
+  const position = positionOf(vault, organizationId, seq);
+  const [groups, totals] = await Promise.all([
+    groupsOf(scope),
+    totalsOf(scope, filters, mostAtOnce),
+  ]);
+  if (totals === null)
+    return compactOverview({ groups, monitors: await fullRowsOf(scope, { filters }), position });
+  const { troubledIds, folders, types, tags } = totals;
+  const monitors: OverviewMonitor[] = [];
+  for (const groupId of [...groups.map(({ id }) => id), null]) {
+    const count = firstRows - monitors.length;
+    if (count <= 0) break;
+    if (folders.some((folder) => folder.groupId === groupId))
+      monitors.push(...(await fullRowsOf(scope, { filters, groupId, from: 0, count })));
+  }
+  const found = await fullRowsOf(scope, { ids: troubledIds });
+  const place = new Map(troubledIds.map((id, index) => [id, index]));
+  const troubled = found.sort(
+    (one, other) => (place.get(one.id) ?? 0) - (place.get(other.id) ?? 0),
+  );
+  return compactOverview({
+    groups,
+    monitors,
+    position,
+    totals: { folders, troubled, types, tags },
+  });
 }
 
 type Reading = Pick<Scope, "store" | "clock" | "organizationId">;
 
 /** Some rows of the Monitors page, each with its group. */
 export async function rowsOf(scope: Reading, ids: readonly string[]): Promise<CompactMonitor[]> {
-  return (await fullRowsOf(scope, ids)).map((row) => compactMonitor(row));
+  return (await fullRowsOf(scope, { ids })).map((row) => compactMonitor(row));
 }
 
-/** Rows of the Monitors page; null for all of them, in dashboard order. */
-function fullRowsOf(scope: Reading, ids: readonly string[] | null) {
-  return monitorsOf(scope, ids, (keys) => recentOf(scope.store, keys, scope.clock()));
+/** Rows of a folder of the Monitors page, from a place on. */
+export async function furtherRows(scope: Scope, query: RowsQuery): Promise<CompactMonitor[]> {
+  const { groupId = null, from, count, ...filters } = query;
+  const rows = await fullRowsOf(scope, { filters, groupId, from, count });
+  return rows.map((row) => compactMonitor(row, groupId));
+}
+
+function fullRowsOf(scope: Reading, wanted: Wanted) {
+  return monitorsOf(scope, wanted, (keys) => recentOf(scope.store, keys, scope.clock()));
 }
 
 /** What a monitor was, newest first, from when it was made. Throws NOT_FOUND. */

@@ -3,7 +3,14 @@ import type { Store } from "../database/store.ts";
 import type { StoredStatus } from "../core/statuses.ts";
 import { type LoggedEvent, stateTypes } from "../events/catalogue.ts";
 import { hasMessage, shownStatus, targetOf } from "./rules.ts";
-import type { ChannelUse, OverviewGroup, OverviewMonitor, SubscriberCount } from "./schema.ts";
+import type {
+  ChannelUse,
+  OverviewFilters,
+  OverviewGroup,
+  OverviewMonitor,
+  SubscriberCount,
+} from "./schema.ts";
+import { joined, narrowed } from "./totals-store.ts";
 
 const groupText = `select g.id, g.name, g.description, g.color, g.tags, g.paused, g.muted, g.version,
     (select json_group_array(c.channel_id order by c.position) from monitor_group_channels c
@@ -31,11 +38,27 @@ const monitorColumns = `s.key, m.id, m.name, m.type, m.group_id as groupId, m.ta
   s.last_message as lastMessage, s.latency_ms as latencyMs, m.paused, m.muted,
   m.settings ->> 'url' as url, m.settings ->> 'host' as host, m.settings ->> 'port' as port, m.created_at as createdAt`;
 
-const allText = `select ${monitorColumns} from monitors m
-    join monitor_states s on s.organization_id = m.organization_id and s.monitor_id = m.id
-    left join monitor_groups g on g.organization_id = m.organization_id and g.id = m.group_id
-  where m.organization_id = ?
-  order by g.id is null, g.position, g.id, m.position, m.id`;
+/** Which rows: of some monitors; of all that match; or those of one folder from a place on. */
+export type Wanted =
+  | { ids: readonly string[] }
+  | { filters: OverviewFilters }
+  | { filters: OverviewFilters; groupId: string | null; from: number; count: number };
+
+function selection(organizationId: string, wanted: Wanted) {
+  if ("ids" in wanted)
+    return { text: someText, parameters: [JSON.stringify(wanted.ids), organizationId] };
+  const { text, parameters } = narrowed(wanted.filters);
+  const all = `select ${monitorColumns} ${joined} where m.organization_id = ?`;
+  if (!("groupId" in wanted))
+    return {
+      text: `${all}${text} order by g.id is null, g.position, g.id, m.position, m.id`,
+      parameters: [organizationId, ...parameters],
+    };
+  return {
+    text: `${all} and m.group_id is ?${text} order by m.position, m.id limit ? offset ?`,
+    parameters: [organizationId, wanted.groupId, ...parameters, wanted.count, wanted.from],
+  };
+}
 
 const someText = `select ${monitorColumns} from json_each(?) wanted
     cross join monitors m on m.organization_id = ? and m.id = wanted.value
@@ -55,15 +78,14 @@ type MonitorRow = {
 /** What the last hours and days of a monitor were. */
 export type Recent = Pick<OverviewMonitor, "day" | "spark" | "uptime24h" | "uptime30d" | "since">;
 
-/** Rows in dashboard order, ungrouped ones last; or of some monitors, in any order. */
+/** Rows in dashboard order, ungrouped ones last; those of some monitors in any order. */
 export async function monitorsOf(
   { store, organizationId }: Tenant,
-  ids: readonly string[] | null,
+  wanted: Wanted,
   read: (keys: readonly number[]) => Promise<(key: number, createdAt: string) => Recent>,
 ): Promise<OverviewMonitor[]> {
-  const rows = await (ids === null
-    ? store.query<MonitorRow>(allText, [organizationId])
-    : store.query<MonitorRow>(someText, [JSON.stringify(ids), organizationId]));
+  const { text, parameters } = selection(organizationId, wanted);
+  const rows = await store.query<MonitorRow>(text, parameters);
   const recentOf = await read(rows.map(({ key }) => key));
   return rows.map((row) => ({
     id: row.id,
@@ -85,14 +107,24 @@ export async function monitorsOf(
 /** What differs as soon as somebody changes a row of the Monitors page, and as soon as a check does. */
 export type MonitorVersion = { id: string; version: string; checkedAt: string };
 
+/** Monitors that are read in one go, after which others have their turn. */
+const stride = 5_000;
+
 const versionText = `select m.id, m.version || '/' || s.epoch as version,
     coalesce(s.last_checked_at, '') as checkedAt
   from monitors m
     join monitor_states s on s.organization_id = m.organization_id and s.monitor_id = m.id
-  where m.organization_id = ?`;
+  where m.organization_id = ? and m.id > ? order by m.id limit ${stride}`;
 
-export function versionsOf({ store, organizationId }: Tenant): Promise<MonitorVersion[]> {
-  return store.query<MonitorVersion>(versionText, [organizationId]);
+export async function versionsOf({ store, organizationId }: Tenant): Promise<MonitorVersion[]> {
+  const all: MonitorVersion[] = [];
+  for (;;) {
+    const after = all.at(-1)?.id ?? "";
+    const some = await store.query<MonitorVersion>(versionText, [organizationId, after]);
+    for (const one of some) all.push(one);
+    if (some.length < stride) return all;
+    await Bun.sleep(0);
+  }
 }
 
 export type LiveEvent = Pick<LoggedEvent, "seq" | "type" | "subjectId" | "at">;

@@ -4,7 +4,14 @@ import { type EventNoun, type EventType, nounOf } from "../../src/events/catalog
 import { dashboard, onWritten } from "./client.ts";
 import { connection } from "./connection.ts";
 import { attentionKey, listKey, recordKey, tracesKey } from "./keys.ts";
-import { changeOverview, overviewQuery } from "./overview.ts";
+import {
+  changeOverview,
+  isPartly,
+  type Overview,
+  overviewKey,
+  overviewQuery,
+  withChanged,
+} from "./overview.ts";
 import { queryClient } from "./query.ts";
 import { loadSession, type Session } from "./session.ts";
 import { signedOut } from "./signed-out.ts";
@@ -123,9 +130,36 @@ function apply({ type, subjectId }: Change) {
   if (noun === "monitor") refresh(attentionKey);
   const also = alsoLists[noun];
   if (also !== undefined) refresh(listKey(also));
-  if (effectOf(type) === "overview") refresh(overviewQuery.queryKey);
+  if (isPart()) {
+    // Also what the server counts and finds.
+    if (noun === "monitor" || noun === "group") partly.refresh();
+  } else if (effectOf(type) === "overview") refresh(overviewKey);
   if (noun === "organization" || (noun === "person" && isSelf(subjectId))) refresh(["session"]);
 }
+
+/** Whether the page has but the first of many monitors. */
+function isPart() {
+  const overview = queryClient.getQueryData<Overview>(overviewKey);
+  return overview !== undefined && isPartly(overview);
+}
+
+/** What many monitors come to is asked for this often at most. */
+const partlyMs = 2_000;
+
+const partly = {
+  timer: null as ReturnType<typeof setTimeout> | null,
+  at: 0,
+  refresh() {
+    this.timer ??= setTimeout(
+      () => {
+        this.timer = null;
+        this.at = performance.now();
+        refresh(overviewKey);
+      },
+      Math.max(0, this.at + partlyMs - performance.now()),
+    );
+  },
+};
 
 const isSelf = (personId: string) =>
   queryClient.getQueryData<Session>(["session"])?.person?.id === personId;
@@ -147,10 +181,7 @@ export function onChecks(listener: (monitorIds: ReadonlySet<string>) => void) {
 /** Only what changed gets a new identity, so only its row is painted anew. */
 function takeRows({ monitors, checked }: Rows) {
   const changed = new Map(monitors.map((row) => [row.id, expandMonitor(row)]));
-  changeOverview((overview) => ({
-    ...overview,
-    monitors: overview.monitors.map((monitor) => changed.get(monitor.id) ?? monitor),
-  }));
+  changeOverview((overview) => withChanged(overview, (row) => changed.get(row.id) ?? row));
   if (checked === false) return;
   const ids = new Set(changed.keys());
   for (const listener of checkListeners) listener(ids);

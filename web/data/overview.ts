@@ -1,6 +1,12 @@
 import { queryOptions, useQuery } from "@tanstack/react-query";
-import { expandOverview } from "../../src/dashboard/rules.ts";
-import type { Overview, OverviewGroup, OverviewMonitor } from "../../src/dashboard/schema.ts";
+import { useEffect } from "react";
+import { expandMonitor, expandOverview } from "../../src/dashboard/rules.ts";
+import type {
+  Overview,
+  OverviewFilters,
+  OverviewGroup,
+  OverviewMonitor,
+} from "../../src/dashboard/schema.ts";
 import { type State, worstOf } from "../components/state-icon.tsx";
 import { dashboard, dataOf, v1 } from "./client.ts";
 import { listKey } from "./keys.ts";
@@ -8,37 +14,222 @@ import { pageQuery, queryClient } from "./query.ts";
 
 export type { Overview, OverviewGroup, OverviewMonitor };
 
-export const overviewQuery = queryOptions({
-  queryKey: ["overview"],
-  queryFn: async ({ signal }) =>
-    expandOverview(await dataOf(dashboard.overview.get({ fetch: { signal } }))),
-  // Kept up to date by the live stream.
-  staleTime: Infinity,
-});
+export const overviewKey = ["overview"] as const;
 
-export const useOverview = () => useQuery(overviewQuery);
+/** All of them, or of many what the server finds; further rows that were read before are read again. */
+export const overviewQueryOf = (filters?: OverviewFilters) => {
+  const queryKey = filters === undefined ? overviewKey : [...overviewKey, filters];
+  return queryOptions({
+    queryKey,
+    queryFn: async ({ signal }): Promise<Overview> => {
+      const query = filters ?? {};
+      const overview = expandOverview(
+        await dataOf(dashboard.overview.get({ query, fetch: { signal } })),
+      );
+      const before = queryClient.getQueryData<Overview>(queryKey);
+      if (before === undefined) return overview;
+      let read = overview;
+      for (const { groupId } of foldersIn(overview)) {
+        const wanted = membersOf(before, groupId).length;
+        while (wanted > membersOf(read, groupId).length && isPartOf(read, groupId)) {
+          const next = await withFurtherRows(read, filters, groupId, wanted);
+          if (next === read) break;
+          read = next;
+        }
+      }
+      return read;
+    },
+    // Kept up to date by the live stream.
+    staleTime: Infinity,
+  });
+};
+
+/** Of many monitors the first rows; who needs all of them takes `useOverview`. */
+export const overviewQuery = overviewQueryOf();
+
+/** The overview with all its rows, which of many monitors come one after the other. */
+export function useOverview() {
+  const query = useQuery(overviewQuery);
+  const isPart = query.data !== undefined && isPartly(query.data);
+  useEffect(() => {
+    if (isPart) void readAll();
+  }, [isPart]);
+  return query;
+}
+
+/** The most that the server gives at once. */
+const mostRows = 500;
+
+const foldersIn = ({ totals }: Overview) => totals?.folders ?? [];
+export const countOf = (states: Partial<Record<State, number>>) =>
+  Object.values(states).reduce((sum, count) => sum + count, 0);
+
+/** The monitors of a folder that are here: the first of them, in order. */
+export const membersOf = ({ monitors }: Overview, groupId: string | null) =>
+  monitors.filter((monitor) => monitor.groupId === groupId);
+
+/** How many there are of a folder's monitors in each state. */
+export function statesOf(overview: Overview, groupId: string | null) {
+  const members = membersOf(overview, groupId);
+  const counted = foldersIn(overview).find((folder) => folder.groupId === groupId)?.states ?? {};
+  return countOf(counted) > members.length ? counted : statesIn(members);
+}
+
+export function statesIn(monitors: readonly OverviewMonitor[]): Partial<Record<State, number>> {
+  const states: Partial<Record<State, number>> = {};
+  for (const { status } of monitors) states[status] = (states[status] ?? 0) + 1;
+  return states;
+}
+
+/** How many monitors there are in each state: counted by the server where not all of them are here. */
+export function allStates(overview: Overview): Partial<Record<State, number>> {
+  if (!isPartly(overview)) return statesIn(overview.monitors);
+  const states: Partial<Record<State, number>> = {};
+  for (const folder of foldersIn(overview))
+    for (const [state, count] of Object.entries(statesOf(overview, folder.groupId)))
+      states[state as State] = (states[state as State] ?? 0) + count;
+  return states;
+}
+
+const isPartOf = (overview: Overview, groupId: string | null) =>
+  countOf(statesOf(overview, groupId)) > membersOf(overview, groupId).length;
+
+/** Whether there are monitors that are not here. */
+export function isPartly(overview: Overview): boolean {
+  const { totals, monitors } = overview;
+  if (totals === undefined) return false;
+  return totals.folders.reduce((sum, { states }) => sum + countOf(states), 0) > monitors.length;
+}
+
+/** Every monitor that is here: also what is worst, wherever it stands. */
+export function knownIn({ monitors, totals }: Overview): readonly OverviewMonitor[] {
+  if (totals === undefined) return monitors;
+  const ids = new Set(monitors.map(({ id }) => id));
+  return [...monitors, ...totals.troubled.filter(({ id }) => !ids.has(id))];
+}
+
+/** The same overview where the server has nothing that is not here. */
+async function withFurtherRows(
+  overview: Overview,
+  filters: OverviewFilters | undefined,
+  groupId: string | null,
+  until: number,
+): Promise<Overview> {
+  const from = membersOf(overview, groupId).length;
+  const query = {
+    ...filters,
+    ...(groupId !== null && { groupId }),
+    from,
+    count: Math.min(mostRows, Math.max(1, until - from)),
+  };
+  const rows = await dataOf(dashboard.overview.rows.get({ query }));
+  return withRows(
+    overview,
+    groupId,
+    rows.map((row) => expandMonitor(row, groupId)),
+  );
+}
+
+/** With these rows at the end of what is here of their folder. */
+function withRows(overview: Overview, groupId: string | null, rows: readonly OverviewMonitor[]) {
+  const known = new Set(overview.monitors.map(({ id }) => id));
+  const fresh = rows.filter(({ id }) => !known.has(id));
+  if (fresh.length === 0) return overview;
+  const folders = [...overview.groups.map(({ id }): string | null => id), null];
+  const behind = new Set(folders.slice(folders.indexOf(groupId) + 1));
+  const next = overview.monitors.findIndex((monitor) => behind.has(monitor.groupId));
+  const at = next === -1 ? overview.monitors.length : next;
+  return { ...overview, monitors: overview.monitors.toSpliced(at, 0, ...fresh) };
+}
+
+const reading = new Map<string, Promise<void>>();
+
+/** Has at least the first `until` rows of a folder here, soon; those in between come, too. */
+export function readRows(
+  filters: OverviewFilters | undefined,
+  groupId: string | null,
+  until: number,
+): Promise<void> {
+  const { queryKey } = overviewQueryOf(filters);
+  const key = JSON.stringify([queryKey, groupId]);
+  const before = reading.get(key);
+  const after = (before ?? Promise.resolve()).then(async () => {
+    for (;;) {
+      const overview = queryClient.getQueryData<Overview>(queryKey);
+      if (overview === undefined || !isPartOf(overview, groupId)) return;
+      if (membersOf(overview, groupId).length >= until) return;
+      const next = await withFurtherRows(overview, filters, groupId, until);
+      const fresh = next.monitors.filter((one) => !overview.monitors.includes(one));
+      if (fresh.length === 0) return;
+      // It may have changed meanwhile.
+      queryClient.setQueryData<Overview>(queryKey, (now) => now && withRows(now, groupId, fresh));
+    }
+  });
+  const settled = after.catch(() => {});
+  reading.set(key, settled);
+  void settled.then(() => {
+    if (reading.get(key) === settled) reading.delete(key);
+  });
+  return after;
+}
+
+async function readAll() {
+  const overview = queryClient.getQueryData<Overview>(overviewKey);
+  for (const { groupId } of overview === undefined ? [] : foldersIn(overview))
+    await readRows(undefined, groupId, Infinity);
+}
 
 /** Changes what the page holds of the overview; nothing happens before it is loaded. */
 export function changeOverview(change: (overview: Overview) => Overview) {
-  queryClient.setQueryData(overviewQuery.queryKey, (overview) => overview && change(overview));
+  queryClient.setQueriesData<Overview>({ queryKey: overviewKey }, (one) => one && change(one));
+}
+
+/** The overview with other rows in the place of some. */
+export function withChanged(
+  overview: Overview,
+  change: (row: OverviewMonitor) => OverviewMonitor,
+): Overview {
+  const { monitors, totals } = overview;
+  return {
+    ...overview,
+    monitors: monitors.map(change),
+    ...(totals && { totals: { ...totals, troubled: totals.troubled.map(change) } }),
+  };
 }
 
 export const withMonitor =
   (id: string, change: Partial<OverviewMonitor>) =>
-  (overview: Overview): Overview => ({
-    ...overview,
-    monitors: overview.monitors.map((one) => (one.id === id ? { ...one, ...change } : one)),
-  });
+  (overview: Overview): Overview =>
+    withChanged(overview, (one) => (one.id === id ? { ...one, ...change } : one));
 
-export const refreshOverview = () =>
-  queryClient.invalidateQueries({ queryKey: overviewQuery.queryKey });
+/** The overview without some monitors, which are not counted either. */
+export function withoutMonitors(overview: Overview, ids: ReadonlySet<string>): Overview {
+  const gone = knownIn(overview).filter(({ id }) => ids.has(id));
+  const { monitors, totals } = overview;
+  const rest = (rows: readonly OverviewMonitor[]) => rows.filter(({ id }) => !ids.has(id));
+  if (totals === undefined) return { ...overview, monitors: rest(monitors) };
+  const folders = totals.folders.map(({ groupId, states }) => {
+    const less = statesIn(gone.filter((one) => one.groupId === groupId));
+    const entries = Object.entries(states) as [State, number][];
+    const left = entries.map(([state, count]) => [state, Math.max(0, count - (less[state] ?? 0))]);
+    return { groupId, states: Object.fromEntries(left) as typeof states };
+  });
+  const troubled = rest(totals.troubled);
+  return { ...overview, monitors: rest(monitors), totals: { ...totals, folders, troubled } };
+}
+
+export const refreshOverview = () => queryClient.invalidateQueries({ queryKey: overviewKey });
 
 /** What the mark and the favicon show. */
 export function useOverallState(): State {
   const { data } = useQuery({
     ...overviewQuery,
-    select: ({ monitors }) =>
-      worstOf(monitors.map(({ status }) => status).filter((status) => status !== "pending")),
+    select: (overview) =>
+      worstOf(
+        (Object.entries(allStates(overview)) as [State, number][]).flatMap(([state, count]) =>
+          count > 0 && state !== "pending" ? [state] : [],
+        ),
+      ),
   });
   return data ?? "up";
 }
@@ -47,7 +238,7 @@ export function useOverallState(): State {
 export function useCounts(): { monitors: number | null; openIncidents: number | null } {
   const { data: monitors } = useQuery({
     ...overviewQuery,
-    select: ({ monitors }) => monitors.length,
+    select: (overview) => countOf(allStates(overview)),
   });
   const { data: open } = useQuery(
     pageQuery([...listKey("incident"), "open-count"], (options) =>

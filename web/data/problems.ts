@@ -3,7 +3,7 @@ import { useEffect } from "react";
 import type { Attention, Problems } from "../../src/dashboard/problem-schema.ts";
 import { dashboard } from "./client.ts";
 import { attentionKey, listKey } from "./keys.ts";
-import { type OverviewMonitor, overviewQuery } from "./overview.ts";
+import { allStates, type OverviewMonitor, overviewQuery } from "./overview.ts";
 import { dataQuery } from "./query.ts";
 import { createStore } from "./store.ts";
 
@@ -40,7 +40,10 @@ export const problemCount = createStore(0);
 export function useProblemCount() {
   const { data: troubled = 0 } = useQuery({
     ...overviewQuery,
-    select: ({ monitors }) => monitors.filter(isTroubled).length,
+    select: (overview) => {
+      const { down = 0, degraded = 0 } = allStates(overview);
+      return down + degraded;
+    },
   });
   const { data: problems } = useProblems();
   const count = troubled + (problems?.channels.length ?? 0) + (problems?.appliance.length ?? 0);

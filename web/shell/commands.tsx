@@ -3,7 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useAlertChannels } from "../data/alert-channels.ts";
 import { dataOf, v1 } from "../data/client.ts";
 import { listKey } from "../data/keys.ts";
-import { useOverview } from "../data/overview.ts";
+import { isPartly, knownIn, overviewQuery } from "../data/overview.ts";
 import { pageQuery } from "../data/query.ts";
 import { useSignedIn } from "../data/session.ts";
 import { useStatusPages } from "../data/status-pages.ts";
@@ -35,7 +35,7 @@ export function useCommands(
   onHelp: () => void,
   goTo: (href: string) => void,
 ): Command[] {
-  const { data: overview } = useOverview();
+  const { data: overview } = useQuery(overviewQuery);
   const { data: channels = [] } = useAlertChannels();
   const { data: pages = [] } = useStatusPages();
   const { setColorScheme } = useMantineColorScheme();
@@ -51,6 +51,12 @@ export function useCommands(
       v1.incidents.get({ query: { open: "false", per_page: 10, q }, ...options }),
     ),
     enabled: q.length > 2,
+  });
+  const { data: found } = useQuery({
+    ...pageQuery([...listKey("monitor"), "found", q], (options) =>
+      v1.monitors.get({ query: { per_page: 20, q: q.slice(0, 255) }, ...options }),
+    ),
+    enabled: q.length > 1 && overview !== undefined && isPartly(overview),
   });
   const { data: windows = [] } = useWindows(undefined, q.length > 1);
   const items = useNavigationItems();
@@ -105,7 +111,19 @@ export function useCommands(
   for (const { value, label, icon } of themes)
     add(`Theme: ${label}`, icon, () => setColorScheme(value), { key: `theme ${value}` });
 
-  for (const monitor of overview?.monitors ?? []) {
+  const known = overview === undefined ? [] : knownIn(overview);
+  const here = new Set(known.map(({ id }) => id));
+  const others = (found?.data ?? [])
+    .filter(({ id }) => !here.has(id))
+    .map(({ id, name, status, paused, tags }) => ({
+      id,
+      name,
+      status,
+      paused,
+      tags,
+      target: null,
+    }));
+  for (const monitor of [...known, ...others]) {
     const { id, name, status, paused } = monitor;
     const icon = <StateIcon state={status} />;
     const keywords = [monitor.target ?? "", ...monitor.tags].join(" ");

@@ -1,6 +1,7 @@
 import { Link, useLocation } from "@tanstack/react-router";
 import { useCounts, useOverallState } from "../data/overview.ts";
 import { useProblems } from "../data/problems.ts";
+import { countInWords } from "../components/format.ts";
 import { Icon } from "../components/icons.tsx";
 import { Mark } from "../components/mark.tsx";
 import { stateLabels } from "../components/state-icon.tsx";
@@ -46,7 +47,7 @@ export function Navigation({ onHelp }: { onHelp: () => void }) {
             <span className="rail-label">{label}</span>
             {count > 0 && (
               <em className={`num rail-${tone}`}>
-                {count}
+                {countInWords(count)}
                 {word !== "" && <span className="rail-word"> {word}</span>}
               </em>
             )}

@@ -6,9 +6,12 @@ import {
   type Overview,
   type OverviewGroup,
   type OverviewMonitor,
+  isPartly,
   overviewQuery,
   refreshOverview,
+  readRows,
   withMonitor,
+  withoutMonitors,
 } from "../../data/overview.ts";
 import { queryClient } from "../../data/query.ts";
 import { plural } from "../../components/format.ts";
@@ -50,10 +53,7 @@ export async function addMonitor(target: Target, groupId: string | null = null):
     await dataOf(v1.monitors.post({ ...target, groupId }));
     return true;
   } catch (error) {
-    changeOverview((overview) => ({
-      ...overview,
-      monitors: overview.monitors.filter(({ id }) => id !== provisional.id),
-    }));
+    changeOverview((overview) => withoutMonitors(overview, new Set([provisional.id])));
     throw error;
   }
 }
@@ -95,18 +95,13 @@ export async function checkNow(id: string) {
   await dataOf(v1.monitors({ id }).check.post());
 }
 
-const withoutThese = (ids: ReadonlySet<string>) => (overview: Overview) => ({
-  ...overview,
-  monitors: overview.monitors.filter(({ id }) => !ids.has(id)),
-});
-
 export function deleteMonitors(monitors: readonly { id: string; name: string }[]) {
   const ids = new Set(monitors.map(({ id }) => id));
   const [only] = monitors;
   withUndo(
     monitors.length === 1 ? `Deleted ${only?.name ?? ""}` : `Deleted ${monitors.length} monitors`,
     {
-      hide: () => changeOverview(withoutThese(ids)),
+      hide: () => changeOverview((overview) => withoutMonitors(overview, ids)),
       restore: () => void refreshOverview(),
       commit: () =>
         only !== undefined && monitors.length === 1
@@ -138,17 +133,24 @@ function placeMonitors(
   positionIn: (overview: Overview) => ListPosition | null,
 ) {
   let order: { groupId: string | null; monitorIds: string[] } | null = null;
-  void optimistic(
-    (overview) => {
-      const position = positionIn(overview);
-      if (position === null) return overview;
-      const { groupId, beforeId } = position;
-      const next = withMonitorsAt(overview, ids, groupId, beforeId);
-      order = { groupId, monitorIds: membersOf(next, groupId) };
-      return next;
-    },
-    inTurn(async () => order && dataOf(dashboard.monitors.order.put(order))),
-  );
+  const place = () =>
+    optimistic(
+      (overview) => {
+        const position = positionIn(overview);
+        if (position === null) return overview;
+        const { groupId, beforeId } = position;
+        const next = withMonitorsAt(overview, ids, groupId, beforeId);
+        order = { groupId, monitorIds: membersOf(next, groupId) };
+        return next;
+      },
+      inTurn(async () => order && dataOf(dashboard.monitors.order.put(order))),
+    );
+  const overview = queryClient.getQueryData<Overview>(overviewQuery.queryKey);
+  const position = overview && positionIn(overview);
+  if (overview === undefined || position == null) return;
+  // An order names all of a folder.
+  if (!isPartly(overview)) void place();
+  else void readRows(undefined, position.groupId, Infinity).then(place).catch(notifyError);
 }
 
 export const moveMonitors = (

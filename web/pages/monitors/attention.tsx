@@ -2,10 +2,10 @@ import { Button } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import { useRef, useState } from "react";
 import { hiddenHere } from "../../data/hidden-here.ts";
-import type { Overview, OverviewMonitor } from "../../data/overview.ts";
+import { allStates, knownIn, type Overview, type OverviewMonitor } from "../../data/overview.ts";
 import { type Attention, isTroubled, useAttention } from "../../data/problems.ts";
 import { useSignedIn } from "../../data/session.ts";
-import { plural, withWholeRanges } from "../../components/format.ts";
+import { countInWords, plural, withWholeRanges } from "../../components/format.ts";
 import { Icon } from "../../components/icons.tsx";
 import { StateIcon, stateLabels } from "../../components/state-icon.tsx";
 import { durationInWords, Time, useNow } from "../../components/time.tsx";
@@ -24,11 +24,14 @@ const folded = "needs-attention";
 /** What is down or degraded, before everything else; folded or not, as this browser remembers. */
 export function NeedsAttention({ overview }: { overview: Overview }) {
   const isFolded = hiddenHere.use().has(folded);
-  const { rows, hold } = useRows(overview.monitors);
-  const { data: known } = useAttention();
+  const { rows, hold } = useRows(knownIn(overview));
+  const states = allStates(overview);
+  const { data: attention } = useAttention();
   const [all, setAll] = useState(false);
   const groups = new Map(overview.groups.map((group) => [group.id, group]));
-  const count = rows.filter(({ monitor }) => isTroubled(monitor)).length;
+  const known = rows.filter(({ monitor }) => isTroubled(monitor)).length;
+  // The server names the worst of many alone.
+  const count = Math.max(known, (states.down ?? 0) + (states.degraded ?? 0));
   if (rows.length === 0) return null;
   const shown = all || rows.length <= most ? rows : rows.slice(0, few);
   return (
@@ -40,7 +43,7 @@ export function NeedsAttention({ overview }: { overview: Overview }) {
           onClick={() => (isFolded ? hiddenHere.forget(folded) : hiddenHere.add(folded))}
         >
           <Icon name={isFolded ? "right" : "down"} size={14} />
-          Needs attention <span className="num">{count}</span>
+          Needs attention <span className="num">{countInWords(count)}</span>
         </button>
       </h2>
       {!isFolded && (
@@ -51,7 +54,7 @@ export function NeedsAttention({ overview }: { overview: Overview }) {
                 key={monitor.id}
                 monitor={monitor}
                 downSeconds={downSeconds}
-                attention={known?.get(monitor.id)}
+                attention={attention?.get(monitor.id)}
                 isMuted={
                   monitor.muted ||
                   (monitor.groupId !== null && groups.get(monitor.groupId)?.muted === true)
@@ -65,7 +68,16 @@ export function NeedsAttention({ overview }: { overview: Overview }) {
               {all ? "Show less" : `Show ${rows.length - few} more`}
             </button>
           )}
-          <Quiet monitors={overview.monitors} />
+          {all && count > known && (
+            <Link
+              className="attention-more link"
+              to="/monitors"
+              search={{ status: (states.down ?? 0) > 0 ? "down" : "degraded" }}
+            >
+              {countInWords(count - known)} more
+            </Link>
+          )}
+          <Quiet states={states} />
         </>
       )}
     </section>
@@ -218,9 +230,12 @@ function Who({ attention, isMuted }: { attention: Attention; isMuted: boolean })
 }
 
 const quiet = [
-  { state: "maintenance", words: (count: number) => `${count} in maintenance` },
-  { state: "pending", words: (count: number) => `${count} waiting for the first check` },
-  { state: "paused", words: (count: number) => `${count} paused` },
+  { state: "maintenance", words: (count: number) => `${countInWords(count)} in maintenance` },
+  {
+    state: "pending",
+    words: (count: number) => `${countInWords(count)} waiting for the first check`,
+  },
+  { state: "paused", words: (count: number) => `${countInWords(count)} paused` },
   {
     state: "unknown",
     words: (count: number) => `${plural(count, "monitor")} not judged`,
@@ -228,9 +243,9 @@ const quiet = [
 ] as const;
 
 /** What is neither well nor a problem, in one line. */
-function Quiet({ monitors }: { monitors: readonly OverviewMonitor[] }) {
+function Quiet({ states }: { states: ReturnType<typeof allStates> }) {
   const present = quiet.flatMap(({ state, words }) => {
-    const count = monitors.filter(({ status }) => status === state).length;
+    const count = states[state] ?? 0;
     return count === 0 ? [] : [{ state, text: words(count) }];
   });
   if (present.length === 0) return null;

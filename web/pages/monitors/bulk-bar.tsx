@@ -1,7 +1,7 @@
 import { ActionIcon, Button, Menu, Popover, TagsInput } from "@mantine/core";
 import { type ReactNode, useState } from "react";
 import { useAlertChannels } from "../../data/alert-channels.ts";
-import type { Overview } from "../../data/overview.ts";
+import { knownIn, type Overview } from "../../data/overview.ts";
 import { openDialog } from "../../components/dialogs.ts";
 import { plural } from "../../components/format.ts";
 import { Icon } from "../../components/icons.tsx";
@@ -11,11 +11,19 @@ import { type BulkChange, changeMonitors, deleteMonitors } from "./actions.ts";
 import { selection } from "./list-state.ts";
 
 /** What can be done to all selected monitors in one write. */
-export function BulkBar({ overview }: { overview: Overview }) {
+export function BulkBar({
+  overview,
+  found = overview,
+}: {
+  overview: Overview;
+  /** What the server found, where the page was narrowed. */
+  found?: Overview | undefined;
+}) {
   const selected = selection.use();
   const { data: channels = [] } = useAlertChannels(selected.size > 0);
   if (selected.size === 0) return null;
-  const chosen = overview.monitors.filter(({ id }) => selected.has(id));
+  const known = new Map([...knownIn(overview), ...knownIn(found)].map((one) => [one.id, one]));
+  const chosen = [...selected].flatMap((id) => known.get(id) ?? []);
   const tags = [...new Set(chosen.flatMap((monitor) => monitor.tags))].sort();
   const change = (what: BulkChange) => void changeMonitors(selected, what).catch(notifyError);
   return (

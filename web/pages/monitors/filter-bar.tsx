@@ -1,5 +1,6 @@
 import type { RefObject } from "react";
-import type { Overview } from "../../data/overview.ts";
+import { allStates, type Overview } from "../../data/overview.ts";
+import { countInWords } from "../../components/format.ts";
 import { Chip, Choice, LiveDot, SearchField } from "../../components/filter-fields.tsx";
 import { type State, StateIcon, stateLabels } from "../../components/state-icon.tsx";
 import type { Filters } from "./filters.ts";
@@ -18,11 +19,13 @@ export function FilterBar({
   onChange: (filters: Filters) => void;
   search: RefObject<HTMLInputElement | null>;
 }) {
-  const counts = new Map<State, number>();
-  for (const { status } of overview.monitors) counts.set(status, (counts.get(status) ?? 0) + 1);
-  const types = [...new Set(overview.monitors.map(({ type }) => type))].sort();
+  const { monitors, groups, totals } = overview;
+  const counts = allStates(overview);
+  const types = [
+    ...new Set([...monitors.map(({ type }) => type), ...(totals?.types ?? [])]),
+  ].sort();
   const tags = [
-    ...new Set([...overview.monitors, ...overview.groups].flatMap(({ tags }) => tags)),
+    ...new Set([...monitors, ...groups, { tags: totals?.tags ?? [] }].flatMap(({ tags }) => tags)),
   ].sort();
   const put = (name: keyof Filters, value: string | undefined) => {
     const { [name]: _, ...rest } = filters;
@@ -37,14 +40,14 @@ export function FilterBar({
         box={search}
       />
       {shown.map((state) => {
-        const count = counts.get(state) ?? 0;
+        const count = counts[state] ?? 0;
         const on = filters.status === state;
         if (count === 0 && !on) return null;
         return (
           <Chip key={state} on={on} onToggle={(on) => put("status", on ? state : undefined)}>
             <StateIcon state={state} size={14} />
             <span>
-              <b className="num">{count}</b> {stateLabels[state].toLowerCase()}
+              <b className="num">{countInWords(count)}</b> {stateLabels[state].toLowerCase()}
             </span>
           </Chip>
         );

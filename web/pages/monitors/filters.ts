@@ -17,6 +17,12 @@ export function filtersOf(search: Record<string, unknown>): Filters {
 export const isFiltered = (filters: Filters): boolean =>
   names.some((name) => filters[name] !== undefined);
 
+/** The same for the server, which takes no blanks and no more than somebody would type. */
+export function sentFilters({ q = "", ...others }: Filters): Filters {
+  const text = q.trim().slice(0, 255);
+  return text === "" ? others : { ...others, q: text };
+}
+
 /** Tags count as the monitor's where it or its group has them. */
 export function matches(
   monitor: OverviewMonitor,

@@ -3,7 +3,7 @@ import { useNavigate } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import type { ChannelType } from "../../../src/alerting/channels/kinds-schema.ts";
 import { type AlertChannel, useAlertChannels, useChannelUses } from "../../data/alert-channels.ts";
-import type { OverviewMonitor } from "../../data/overview.ts";
+import { type Overview, type OverviewMonitor, useOverview } from "../../data/overview.ts";
 import { useSignedIn } from "../../data/session.ts";
 import { BusyButton } from "../../components/busy-button.tsx";
 import { openDialog } from "../../components/dialogs.ts";
@@ -13,11 +13,11 @@ import { useAction } from "../../components/toasts.tsx";
 import { attachToMonitors, testFromList } from "../alert-channels/actions.ts";
 
 /** Once something is watched: that nobody is told of it yet, until a channel has delivered and some monitor has one. */
-export function FirstAlert({ monitors }: { monitors: readonly OverviewMonitor[] }) {
+export function FirstAlert({ overview }: { overview: Overview }) {
   const { mayWrite } = useSignedIn();
   const { data: channels } = useAlertChannels(mayWrite);
   const { data: uses } = useChannelUses();
-  const up = monitors.find(({ status }) => status === "up");
+  const up = overview.monitors.find(({ status }) => status === "up");
   if (!mayWrite || up === undefined || channels === undefined || uses === undefined) return null;
   const enabled = channels.filter((channel) => channel.enabled);
   const tested = enabled.find(({ lastDeliveryAt }) => lastDeliveryAt !== null);
@@ -25,7 +25,7 @@ export function FirstAlert({ monitors }: { monitors: readonly OverviewMonitor[] 
   if (newest === undefined) return <NoChannel up={up} />;
   if (tested === undefined) return <Untested channel={newest} />;
   if (enabled.every(({ id }) => !uses.some(({ channelId }) => channelId === id)))
-    return <Unattached channel={tested} monitorIds={monitors.map(({ id }) => id)} />;
+    return <Unattached channel={tested} />;
   return null;
 }
 
@@ -86,7 +86,9 @@ function Untested({ channel }: { channel: AlertChannel }) {
   );
 }
 
-function Unattached({ channel, monitorIds }: { channel: AlertChannel; monitorIds: string[] }) {
+function Unattached({ channel }: { channel: AlertChannel }) {
+  const { data: overview } = useOverview();
+  const monitorIds = overview?.monitors.map(({ id }) => id) ?? [];
   const attach = useAction(() => attachToMonitors(channel, monitorIds));
   return (
     <Strip

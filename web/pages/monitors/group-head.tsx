@@ -1,5 +1,6 @@
 import { memo } from "react";
 import { v1 } from "../../data/client.ts";
+import { countInWords } from "../../components/format.ts";
 import { openDialog } from "../../components/dialogs.ts";
 import { Icon } from "../../components/icons.tsx";
 import { MenuItem, RecordItems, RowMenu } from "../../components/menus.tsx";
@@ -51,7 +52,7 @@ export const GroupHead = memo(function GroupHead({
           <Icon name={open ? "down" : "right"} size={14} />
           {group !== null && <i className={`dot dot-${group.color}`} />}
           <b>{group?.name ?? "Ungrouped"}</b>
-          <span className="faint num">{count}</span>
+          <span className="faint num">{countInWords(count)}</span>
         </button>
       </h2>
       {group?.tags.map((tag) => (

@@ -1,5 +1,5 @@
 import { MultiSelect, Select } from "@mantine/core";
-import { useMutation } from "@tanstack/react-query";
+import { useQuery, useMutation } from "@tanstack/react-query";
 import { useMemo } from "react";
 import type { z } from "zod";
 import type { TestCheck } from "../../../src/monitoring/checks/schema.ts";
@@ -11,7 +11,7 @@ import {
 } from "../../../src/monitoring/monitors/schema.ts";
 import { useAlertChannels } from "../../data/alert-channels.ts";
 import { dashboard, dataOf, ifMatch, v1 } from "../../data/client.ts";
-import { useOverview } from "../../data/overview.ts";
+import { overviewQuery } from "../../data/overview.ts";
 import { BusyButton } from "../../components/busy-button.tsx";
 import { closeDialog, type Dialog } from "../../components/dialogs.ts";
 import { EditorDialog } from "../../components/editor-dialog.tsx";
@@ -74,7 +74,7 @@ function Fields({
   onTheirs: () => void;
 }) {
   const { data: channels = [] } = useAlertChannels();
-  const { data: overview } = useOverview();
+  const { data: overview } = useQuery(overviewQuery);
   const edited = isNew ? undefined : monitor;
   const start: Values = monitor ? { ...monitor } : { groupId, type: "http" };
   if (isNew && monitor) start["name"] = `Copy of ${monitor.name}`;

@@ -13,9 +13,12 @@ import { MonitorRow } from "./monitor-row.tsx";
 import type { Item } from "./rows.ts";
 
 /** Rows are as high as this says, so nothing has to be measured; a phone's have their bars below. */
-const heights = { head: 41, row: 44, "empty-group": 44 };
+const heights = { head: 41, "empty-group": 44 };
+const height = 44;
 const phone = { query: "(max-width: 760px)", row: 76 };
 const gap = 12;
+/** Rows that are read before one scrolls to them. */
+const rowsAhead = 100;
 const steps: Record<string, 1 | -1> = { ArrowDown: 1, j: 1, ArrowUp: -1, k: -1 };
 
 /** Folders and rows as one long list, of which only what is in sight is drawn. */
@@ -23,10 +26,13 @@ export function MonitorList({
   items,
   mayWrite,
   mayMove,
+  onUnread,
 }: {
   items: readonly Item[];
   mayWrite: boolean;
   mayMove: boolean;
+  /** So many rows of a folder are in sight, or soon will be. */
+  onUnread: (groupId: string | null, until: number) => void;
 }) {
   const list = useRef<HTMLDivElement>(null);
   const [top, setTop] = useState(0);
@@ -35,7 +41,7 @@ export function MonitorList({
   const focusing = useRef<string | null>(null);
   const hovered = useRef<string | null>(null);
   const narrow = useMediaQuery(phone.query, undefined, { getInitialValueInEffect: false });
-  const rowHeight = narrow ? phone.row : heights.row;
+  const rowHeight = narrow ? phone.row : height;
   useEffect(() => {
     // What stands above it comes and goes.
     const place = () => setTop(list.current?.offsetTop ?? 0);
@@ -55,13 +61,23 @@ export function MonitorList({
     estimateSize: (index) => {
       const item = items[index];
       if (item === undefined) return 0;
-      return (item.kind === "row" ? rowHeight : heights[item.kind]) + (item.last ? gap : 0);
+      const isRow = item.kind === "row" || item.kind === "unread-row";
+      return (isRow ? rowHeight : heights[item.kind]) + (item.last ? gap : 0);
     },
     getItemKey,
     initialRect: { width: innerWidth, height: innerHeight },
     overscan: 12,
     scrollMargin: top,
   });
+  const inSight = virtual.getVirtualItems();
+  useEffect(() => {
+    const last = inSight.at(-1)?.index ?? 0;
+    const ahead = items.slice(inSight[0]?.index ?? 0, last + rowsAhead);
+    const until = new Map<string | null, number>();
+    for (const item of ahead)
+      if (item.kind === "unread-row") until.set(item.groupId, item.index + 1);
+    for (const [groupId, index] of until) onUnread(groupId, index);
+  }, [items, inSight[0]?.index, inSight.at(-1)?.index]);
   const order = useMemo(
     () => items.flatMap((item) => (item.kind === "row" ? [item.monitor.id] : [])),
     [items],
@@ -97,6 +113,7 @@ export function MonitorList({
     function move(step: 1 | -1, at: number, item: Item): boolean {
       if (!event.altKey) {
         const next = items[at + step];
+        if (next?.kind === "unread-row") return true;
         if (next?.kind === "empty-group") focus(items[at + 2 * step]?.key ?? next.key);
         else if (next !== undefined) focus(next.key);
         return true;
@@ -111,7 +128,7 @@ export function MonitorList({
     const from = hovered.current ?? active;
     const at = items.findIndex(({ key }) => key === from);
     const next = items[hovered.current === null ? at : at + step] ?? items[at];
-    if (next !== undefined) focus(next.key);
+    if (next !== undefined && next.kind !== "unread-row") focus(next.key);
   };
   useShortcuts({
     ArrowDown: enter(1),
@@ -171,7 +188,7 @@ export function MonitorList({
         style={{ height: virtual.getTotalSize() }}
         onKeyDown={onKeyDown}
       >
-        {virtual.getVirtualItems().map(({ index, start, size, key }) => {
+        {inSight.map(({ index, start, size, key }) => {
           const item = items[index];
           if (item === undefined) return null;
           return (
@@ -205,6 +222,7 @@ export function MonitorList({
                   mayMove={mayMove && mayWrite}
                 />
               )}
+              {item.kind === "unread-row" && <div className="row row-unread" aria-hidden="true" />}
               {item.kind === "empty-group" && (
                 <p className="empty-group">
                   {mayWrite

@@ -1,10 +1,10 @@
 import { Button } from "@mantine/core";
-import { useMutation } from "@tanstack/react-query";
+import { useQuery, useMutation } from "@tanstack/react-query";
 import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import type { Monitor as MonitorRecord } from "../../../src/monitoring/monitors/schema.ts";
 import type { Uptime } from "../../../src/monitoring/uptime/schema.ts";
 import { v1 } from "../../data/client.ts";
-import { useOverview } from "../../data/overview.ts";
+import { overviewQuery } from "../../data/overview.ts";
 import { useSignedIn } from "../../data/session.ts";
 import { BusyButton } from "../../components/busy-button.tsx";
 import { openDialog } from "../../components/dialogs.ts";
@@ -39,7 +39,7 @@ export default function MonitorPage() {
 
 function Monitor({ monitor }: { monitor: MonitorRecord }) {
   const { id, name, status } = monitor;
-  const { data: overview } = useOverview();
+  const { data: overview } = useQuery(overviewQuery);
   const uptime = useUptime(id);
   const group = overview?.groups.find((one) => one.id === monitor.groupId);
   return (

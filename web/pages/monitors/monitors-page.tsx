@@ -1,9 +1,12 @@
 import { Button } from "@mantine/core";
 import { useNavigate, useSearch } from "@tanstack/react-router";
+import { useDebouncedValue } from "@mantine/hooks";
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useEffect, useMemo, useRef, useState } from "react";
-import { useOverview } from "../../data/overview.ts";
+import { isPartly, overviewQuery, overviewQueryOf, readRows } from "../../data/overview.ts";
 import { useSignedIn } from "../../data/session.ts";
 import { openDialog } from "../../components/dialogs.ts";
+import { notifyError } from "../../components/toasts.tsx";
 import { Icon } from "../../components/icons.tsx";
 import { MenuItem, MoreActions } from "../../components/menus.tsx";
 import { CreateButton, EmptyState, LoadFailed, PageHeader } from "../../components/page.tsx";
@@ -13,24 +16,36 @@ import { BulkBar } from "./bulk-bar.tsx";
 import { FilterBar } from "./filter-bar.tsx";
 import { FirstAlert } from "./first-alert.tsx";
 import { GetStarted } from "./get-started.tsx";
-import { type Filters, filtersOf, isFiltered } from "./filters.ts";
+import { type Filters, filtersOf, isFiltered, sentFilters } from "./filters.ts";
 import { folds, selection } from "./list-state.ts";
 import { MonitorList } from "./monitor-list.tsx";
 import { ProblemBanners } from "./problem-banners.tsx";
 import { FirstMonitor, QuickAdd } from "./quick-add-field.tsx";
 import { itemsOf } from "./rows.ts";
 
+/** So long somebody may pause within a word before the server is asked. */
+const searchMs = 150;
+
 export function MonitorsPage() {
-  const { data, error } = useOverview();
+  const { data, error } = useQuery(overviewQuery);
   const { mayWrite } = useSignedIn();
   const navigate = useNavigate();
   const filters = filtersOf(useSearch({ strict: false }));
   const folded = folds.use();
   const [adding, setAdding] = useState(false);
   const search = useRef<HTMLInputElement>(null);
+  const [settled] = useDebouncedValue(JSON.stringify(sentFilters(filters)), searchMs);
+  const wanted = useMemo(() => JSON.parse(settled) as Filters, [settled]);
+  const asksServer = data !== undefined && isPartly(data) && isFiltered(wanted);
+  const { data: found } = useQuery({
+    ...overviewQueryOf(wanted),
+    enabled: asksServer,
+    placeholderData: keepPreviousData,
+  });
+  const shown = asksServer ? found : data;
   const items = useMemo(
-    () => (data === undefined ? [] : itemsOf(data, filters, folded)),
-    [data, filters.q, filters.status, filters.type, filters.tag, folded],
+    () => (shown === undefined ? [] : itemsOf(shown, filters, folded)),
+    [shown, filters.q, filters.status, filters.type, filters.tag, folded],
   );
   useEffect(() => selection.clear, []);
   useShortcuts({
@@ -69,10 +84,10 @@ export function MonitorsPage() {
             </div>
           )}
           <ProblemBanners />
-          <FirstAlert monitors={data.monitors} />
+          <FirstAlert overview={data} />
           <NeedsAttention overview={data} />
           <FilterBar overview={data} filters={filters} onChange={setFilters} search={search} />
-          {items.length === 0 ? (
+          {shown !== undefined && items.length === 0 ? (
             <EmptyState
               icon={<Icon name="search" size={28} />}
               title="No monitors found"
@@ -81,12 +96,19 @@ export function MonitorsPage() {
               No monitor matches these filters.
             </EmptyState>
           ) : (
-            <MonitorList items={items} mayWrite={mayWrite} mayMove={!isFiltered(filters)} />
+            <MonitorList
+              items={items}
+              mayWrite={mayWrite}
+              mayMove={!isFiltered(filters)}
+              onUnread={(groupId, until) =>
+                void readRows(asksServer ? wanted : undefined, groupId, until).catch(notifyError)
+              }
+            />
           )}
         </>
       )}
       {data !== undefined && !empty && <GetStarted overview={data} />}
-      {data !== undefined && <BulkBar overview={data} />}
+      {data !== undefined && <BulkBar overview={data} found={shown} />}
     </>
   );
 }

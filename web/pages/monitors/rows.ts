@@ -1,4 +1,12 @@
-import type { Overview, OverviewGroup, OverviewMonitor } from "../../data/overview.ts";
+import {
+  countOf,
+  isPartly,
+  type Overview,
+  type OverviewGroup,
+  type OverviewMonitor,
+  statesIn,
+  statesOf,
+} from "../../data/overview.ts";
 import type { State } from "../../components/state-icon.tsx";
 import { type Filters, isFiltered, matches } from "./filters.ts";
 
@@ -13,22 +21,31 @@ export type Head = {
   last: boolean;
 };
 export type Row = { kind: "row"; key: string; monitor: OverviewMonitor; last: boolean };
+/** Stands for a row that is not here yet: its place is its `index` in the folder. */
+export type UnreadRow = {
+  kind: "unread-row";
+  key: string;
+  groupId: string | null;
+  index: number;
+  last: boolean;
+};
 /** Stands in an open folder that holds nothing. */
 type EmptyGroupItem = { kind: "empty-group"; key: string; last: true };
-export type Item = Head | Row | EmptyGroupItem;
+export type Item = Head | Row | UnreadRow | EmptyGroupItem;
 
-/** The page from top to bottom: heads, and the rows of open folders. A filter opens all that it finds in. */
-export function itemsOf(
-  { groups, monitors }: Overview,
-  filters: Filters,
-  folded: ReadonlySet<string>,
-): Item[] {
+/**
+ * The page from top to bottom: heads, and the rows of open folders. A filter opens all that it finds in;
+ * where not all rows are here, the server has looked.
+ */
+export function itemsOf(overview: Overview, filters: Filters, folded: ReadonlySet<string>): Item[] {
+  const { groups, monitors } = overview;
   const filtered = isFiltered(filters);
+  const partly = isPartly(overview);
   const inFolder = new Map<string | null, OverviewMonitor[]>();
   const byId = new Map(groups.map((group) => [group.id, group]));
   for (const monitor of monitors) {
     const group = monitor.groupId === null ? undefined : byId.get(monitor.groupId);
-    if (filtered && !matches(monitor, group, filters)) continue;
+    if (filtered && !partly && !matches(monitor, group, filters)) continue;
     const folder = group?.id ?? null;
     const list = inFolder.get(folder);
     if (list === undefined) inFolder.set(folder, [monitor]);
@@ -36,19 +53,27 @@ export function itemsOf(
   }
   const items: Item[] = [];
   for (const group of [...groups, null]) {
-    const members = inFolder.get(group?.id ?? null) ?? [];
-    if (members.length === 0 && (filtered || group === null)) continue;
-    const states: Partial<Record<State, number>> = {};
-    for (const { status } of members) states[status] = (states[status] ?? 0) + 1;
+    const groupId = group?.id ?? null;
+    const members = inFolder.get(groupId) ?? [];
+    const states = partly ? statesOf(overview, groupId) : statesIn(members);
+    const count = countOf(states);
+    if (count === 0 && (filtered || group === null)) continue;
     const open = filtered || !folded.has(group?.id ?? "ungrouped");
     const key = `head ${group?.id ?? "ungrouped"}`;
-    items.push({ kind: "head", key, group, count: members.length, states, open, last: !open });
+    items.push({ kind: "head", key, group, count, states, open, last: !open });
     if (!open) continue;
-    if (members.length === 0)
-      items.push({ kind: "empty-group", key: `empty-group ${key}`, last: true });
+    if (count === 0) items.push({ kind: "empty-group", key: `empty-group ${key}`, last: true });
     members.forEach((monitor, index) =>
-      items.push({ kind: "row", key: monitor.id, monitor, last: index === members.length - 1 }),
+      items.push({ kind: "row", key: monitor.id, monitor, last: index === count - 1 }),
     );
+    for (let index = members.length; index < count; index++)
+      items.push({
+        kind: "unread-row",
+        key: `unread ${key} ${index}`,
+        groupId,
+        index,
+        last: index === count - 1,
+      });
   }
   return items;
 }

@@ -1,0 +1,90 @@
+import { Database } from "bun:sqlite";
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { join } from "node:path";
+import { ownedMachine, ownFaults, rowOf } from "../support/admin-world.ts";
+import { describeInChromium, screenshots, violations } from "../support/browsing.ts";
+import { copyMonitor, idOfCopy } from "../support/many-monitors.ts";
+
+const count = 10_000;
+
+describeInChromium("ten thousand monitors", (browser) => {
+  let world: Awaited<ReturnType<typeof ownedMachine>>;
+  beforeAll(async () => {
+    world = await ownedMachine();
+    const groups: string[] = [];
+    for (const name of ["Berlin", "Vienna"])
+      groups.push((await world.ask("POST", "/api/v1/monitor-groups", { name })).id);
+    const { id } = await world.ask("POST", "/api/v1/monitors", {
+      type: "tcp",
+      name: "Service 0",
+      host: "10.0.0.1",
+      port: 443,
+      paused: true,
+    });
+    const database = new Database(join(world.box.dataDir, "signalbox.db"));
+    copyMonitor(
+      database,
+      id,
+      count - 1,
+      {
+        name: "'Service ' || i",
+        group_id: `CASE WHEN i < 4000 THEN '${groups[0]}' WHEN i < 6000 THEN '${groups[1]}' END`,
+        position: "i",
+        paused: "0",
+      },
+      {
+        status: "CASE i WHEN 9000 THEN 'down' ELSE 'up' END",
+        last_message: "'connection refused'",
+        paused: "0",
+      },
+    );
+    database.close();
+  });
+  afterAll(() => world[Symbol.asyncDispose]());
+
+  test("are counted by the server, read where one scrolls, found wherever they stand, and live", async () => {
+    await using open = await world.open(browser, "/monitors", { colorScheme: "light" });
+    const { page } = open;
+    await rowOf(page, "Service 1").waitFor();
+    await page.getByRole("navigation").getByText("10,000").first().waitFor();
+    await page
+      .getByRole("button", { name: "9,998 up" })
+      .or(page.getByText("9,998 up"))
+      .first()
+      .waitFor();
+    const attention = page.getByRole("region", { name: /Needs attention/ });
+    await attention.getByRole("link", { name: "Service 9000" }).waitFor();
+    expect(await violations(page)).toEqual([]);
+    await page.screenshot({ path: join(screenshots, "admin-monitors-10000-light.png") });
+
+    // The last row of all: what lies between is not waited for one by one.
+    await page.evaluate(() => scrollTo({ top: document.documentElement.scrollHeight }));
+    await rowOf(page, `Service ${count - 1}`).waitFor();
+    await page.evaluate(() => scrollTo({ top: 0 }));
+
+    await page.keyboard.press("/");
+    await page.keyboard.type("service 777");
+    await rowOf(page, "Service 1777").waitFor();
+    expect(await rowOf(page, "Service 1").count()).toBe(0);
+    // A whole selection, of which the page without a filter knows no row.
+    for (const name of ["Service 777", "Service 1777"])
+      await rowOf(page, name).getByRole("checkbox").check();
+    const bulk = page.getByRole("toolbar", { name: "Change the selected monitors" });
+    await bulk.getByRole("button", { name: "Pause" }).click();
+    await page.getByRole("menuitem", { name: "Pause" }).click();
+    await rowOf(page, "Service 1777").getByRole("img", { name: "Paused", exact: true }).waitFor();
+    await page.getByRole("searchbox", { name: "Filter monitors" }).fill("");
+    await page.getByRole("button", { name: "3 paused" }).waitFor();
+
+    await page.keyboard.press("Escape");
+    await page.keyboard.press("Control+k");
+    await page.keyboard.type("service 8123");
+    await page
+      .getByRole("option", { name: /^Service 8123/ })
+      .first()
+      .waitFor();
+    await page.keyboard.press("Enter");
+    await page.waitForURL(`**/monitors/${idOfCopy(8_123)}`);
+    expect(ownFaults(open.faults)).toEqual([]);
+  });
+});

@@ -1,0 +1,162 @@
+import { beforeAll, describe, expect, test } from "bun:test";
+import { compactMonitor, expandMonitor, expandOverview } from "../../src/dashboard/rules.ts";
+import type { CompactMonitor, Overview } from "../../src/dashboard/schema.ts";
+import { mostAtOnce } from "../../src/dashboard/service.ts";
+import { type Filters, matches } from "../../web/pages/monitors/filters.ts";
+import type { Client } from "../support/appliance.ts";
+import { dashboard } from "../support/dashboard.ts";
+import { copyMonitor } from "../support/many-monitors.ts";
+import { member } from "../support/visiting.ts";
+
+const count = mostAtOnce + 150;
+/** An organization with a few more monitors than are sent at once. */
+let world: Awaited<ReturnType<typeof filled>>;
+beforeAll(async () => {
+  world = await filled();
+});
+
+/** Copies of one monitor, of all states, in three groups and in none. */
+async function filled() {
+  const made = await dashboard();
+  const { page } = await member(made, "viewer");
+  const groups: string[] = [];
+  for (const name of ["Zürich", "Berlin", "Empty", "Wien"])
+    groups.push((await made.group({ name, tags: [name === "Wien" ? "eu" : "dach"] })).id);
+  const { id } = await made.monitor({ type: "http", name: "First", url: "https://a.example/x" });
+  copyMonitor(
+    made.database,
+    id,
+    count - 1,
+    {
+      name: "'Service ' || i || CASE i % 7 WHEN 0 THEN ' Über' ELSE '' END",
+      group_id: `CASE WHEN i < 1300 THEN '${groups[1]}' WHEN i < 1400 THEN '${groups[0]}'
+        WHEN i < 1500 THEN '${groups[3]}' END`,
+      position: "(i * 7919) % 1000003",
+      tags: `CASE i % 11 WHEN 0 THEN '["eu"]' ELSE '[]' END`,
+      type: "CASE i % 5 WHEN 0 THEN 'tls' ELSE 'http' END",
+      settings: `CASE i % 5 WHEN 0 THEN '{"host":"h' || i || '.example","port":8443}'
+        ELSE '{"url":"https://s' || i || '.example/health"}' END`,
+      muted: "i % 2",
+    },
+    {
+      status: `CASE WHEN i % 97 = 0 THEN 'down' WHEN i % 89 = 0 THEN 'degraded' ELSE 'up' END`,
+      paused: "i % 41 = 0",
+      since: "printf('2026-11-%02dT%02d:00:00.000Z', 1 + i % 19, i % 24)",
+      last_message: "CASE i % 83 WHEN 0 THEN 'Not judged: no network' END",
+    },
+  );
+  return { ...made, page, groups };
+}
+
+const read = async (page: Client, query: Record<string, string> = {}): Promise<Overview> =>
+  expandOverview(
+    (await page("GET", `/dashboard/overview?${new URLSearchParams(query).toString()}`)).json.data,
+  );
+
+const folderOf = (groupId: string | null) => (groupId === null ? {} : { groupId });
+
+/** All rows, put together from as many answers as that takes. */
+async function wholeOf(page: Client, query: Filters = {}) {
+  const { groups, totals } = await read(page, query as Record<string, string>);
+  const rows = [];
+  for (const groupId of [...groups.map(({ id }) => id), null]) {
+    for (let from = 0; ; from += 500) {
+      const wanted = { ...query, ...folderOf(groupId), from: String(from), count: "500" };
+      const search = new URLSearchParams(wanted as Record<string, string>).toString();
+      const { data } = (await page("GET", `/dashboard/overview/rows?${search}`)).json;
+      rows.push(...(data as CompactMonitor[]).map((row) => expandMonitor(row, groupId)));
+      if (data.length < 500) break;
+    }
+  }
+  return { groups, rows, totals };
+}
+
+const statesOf = (rows: readonly { groupId: string | null; status: string }[]) =>
+  [...Map.groupBy(rows, ({ groupId }) => groupId)]
+    .map(([groupId, its]) => ({
+      groupId,
+      states: Object.fromEntries(
+        [...Map.groupBy(its, ({ status }) => status)].map(([status, all]) => [status, all.length]),
+      ),
+    }))
+    .sort((one, other) => String(one.groupId).localeCompare(String(other.groupId)));
+
+describe("the Monitors page of more monitors than are sent at once", () => {
+  test("has the first rows of its folders, in order, and what all of them add up to", async () => {
+    const { page } = world;
+    const { groups, rows, totals } = await wholeOf(page);
+    expect(rows.length).toBe(count);
+    const first = await read(page);
+    expect(first.monitors.length).toBe(200);
+    expect(first.monitors).toEqual(rows.slice(0, 200));
+    expect(
+      totals?.folders.toSorted((one, other) =>
+        String(one.groupId).localeCompare(String(other.groupId)),
+      ),
+    ).toEqual(statesOf(rows));
+    expect(groups.length).toBe(4);
+    expect(totals?.types).toEqual(["http", "tls"]);
+    expect(totals?.tags).toEqual(["eu"]);
+  });
+
+  test("has what is worst, down before degraded and what happened last first", async () => {
+    const { page } = world;
+    const { rows, totals } = await wholeOf(page);
+    const worst = rows
+      .filter(({ status }) => status === "down" || status === "degraded")
+      .sort(
+        (one, other) =>
+          Number(one.status === "degraded") - Number(other.status === "degraded") ||
+          other.statusSince.localeCompare(one.statusSince),
+      )
+      .map(({ status, statusSince }) => `${status} ${statusSince}`);
+    const troubled = totals?.troubled ?? [];
+    expect(troubled.length).toBe(Math.min(50, worst.length));
+    expect(troubled.map(({ status, statusSince }) => `${status} ${statusSince}`)).toEqual(
+      worst.slice(0, 50),
+    );
+    const known = new Map(rows.map((row) => [row.id, row]));
+    for (const row of troubled)
+      expect(compactMonitor(row)).toEqual(compactMonitor(known.get(row.id) ?? row));
+  });
+
+  const filters: Filters[] = [
+    { q: "service 12" },
+    { q: "ÜBER" },
+    { q: "berlin 1.example" },
+    { q: "h50.example:8443" },
+    { q: "100%" },
+    { status: "down" },
+    { status: "unknown" },
+    { status: "paused", type: "tls" },
+    { tag: "eu" },
+    { tag: "eu", q: "wien", status: "up" },
+    { type: "http" },
+  ];
+  test.each(filters.map((filter) => [JSON.stringify(filter), filter] as const))(
+    "narrowed to %s holds what the page itself finds in all rows",
+    async (_, filter) => {
+      const { page } = world;
+      const { groups, rows } = await wholeOf(page);
+      const byId = new Map(groups.map((group) => [group.id, group]));
+      const wanted = rows.filter((row) => matches(row, byId.get(row.groupId ?? ""), filter));
+      const { monitors, totals } = await read(page, filter as Record<string, string>);
+      expect(totals).toBeUndefined();
+      expect(monitors.map(({ id }) => id)).toEqual(wanted.map(({ id }) => id));
+    },
+  );
+
+  test("narrowed to too many is again the first rows and the sums of those", async () => {
+    const { page } = world;
+    const { rows, totals } = await wholeOf(page, { q: "example" });
+    expect(rows.length).toBe(count);
+    expect(totals?.folders.length).toBe(4);
+  });
+});
+
+test("rows of another organization's folder are none", async () => {
+  const { page, theirs } = world;
+  const { id } = (await theirs.api("POST", "/api/v1/monitor-groups", { body: { name: "Theirs" } }))
+    .json.data;
+  expect((await page("GET", `/dashboard/overview/rows?groupId=${id}`)).json.data).toEqual([]);
+});
