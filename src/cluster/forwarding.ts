@@ -22,20 +22,42 @@ const keptMs = 10 * 60_000;
 export const requestsFor = (nodeId: string) => `node ${nodeId}`;
 const isForNode = (lease: string) => lease.startsWith("node ");
 
+/** Who does what is forwarded to this node, or makes something of what it is asked. */
+export type ForwardedHandler = {
+  handle: (request: unknown) => Promise<unknown>;
+  /** Requests of one line are done in the order in which they were written; null for one that waits for nobody. */
+  lineOf: (request: unknown) => string | null;
+};
+
+type Taken = {
+  underWay: readonly Promise<boolean>[];
+  /** The last of each line. */
+  lines: ReadonlyMap<string, Promise<boolean>>;
+};
+
 type Dependencies = { store: Store; clock: Clock; log: Log; has: (lease: string) => boolean };
 
 /** Has the owner of a lease do what another node was asked for. It is done at least once. */
 export function forwarding({ store, clock, log, has }: Dependencies) {
-  const underWay = new Map<string, Promise<void>>();
+  const underWay = new Map<string, Promise<boolean>>();
+  /** The last request under way of each line, whose requests are done one after the other. */
+  const lines = new Map<string, Promise<boolean>>();
   /** Done, and shown by the last look all the same. */
   const done = new Set<string>();
-  let handle: (request: unknown) => Promise<unknown> = async () => {};
+  let taking: Promise<unknown> = Promise.resolve();
+  let handler: ForwardedHandler = { handle: async () => null, lineOf: () => null };
   let timer: ReturnType<typeof setTimeout> | null = null;
   let isOver = false;
   let isFailing = false;
 
-  /** Begins with what is new; returns what is under way then. */
-  async function take(): Promise<{ underWay: Promise<void>[] }> {
+  /** Begins with what is new; returns what is under way then. One look follows the other: no older one comes late. */
+  function take(): Promise<Taken> {
+    const next = taking.then(takeNow);
+    taking = next.catch(() => {});
+    return next;
+  }
+
+  async function takeNow(): Promise<Taken> {
     const found = await findRequests(store);
     const there = new Set(found.map(({ id }) => id));
     for (const id of done) if (!there.has(id)) done.delete(id);
@@ -49,21 +71,36 @@ export function forwarding({ store, clock, log, has }: Dependencies) {
         !done.has(one.id) &&
         !underWay.has(one.id)
       )
-        underWay.set(one.id, serve(one));
-    return { underWay: [...underWay.values()] };
+        underWay.set(one.id, serveInLine(one));
+    return { underWay: [...underWay.values()], lines: new Map(lines) };
   }
 
-  async function serve({ id, lease, request }: ForwardedRequest) {
+  function serveInLine(one: ForwardedRequest): Promise<boolean> {
+    const request: unknown = JSON.parse(one.request);
+    const line = handler.lineOf(request);
+    const before = (line === null ? undefined : lines.get(line)) ?? Promise.resolve(true);
+    // What comes behind one that is not done yet is looked at again with it.
+    const served = before
+      .then((isDone) => isDone && serve(one, request))
+      .finally(() => {
+        underWay.delete(one.id);
+        if (line !== null && lines.get(line) === served) lines.delete(line);
+      });
+    if (line !== null) lines.set(line, served);
+    return served;
+  }
+
+  async function serve({ id, lease }: ForwardedRequest, request: unknown): Promise<boolean> {
     try {
-      const answer = await handle(JSON.parse(request));
+      const answer = await handler.handle(request);
       await store.atomic([
         isForNode(lease) ? answerRequest(id, JSON.stringify(answer ?? null)) : removeRequest(id),
       ]);
       done.add(id);
+      return true;
     } catch (error) {
       log.warn("what another node was asked for is not done yet", { cause: String(error) });
-    } finally {
-      underWay.delete(id);
+      return false;
     }
   }
 
@@ -127,11 +164,18 @@ export function forwarding({ store, clock, log, has }: Dependencies) {
         await store.atomic(ids.map(removeRequest));
       }
     },
-    onForwarded: (handler: (request: unknown) => Promise<unknown>) => void (handle = handler),
+    onForwarded: (its: ForwardedHandler) => void (handler = its),
+    /** Resolves when all of this line is done that was there before. Throws UNAVAILABLE. */
+    async catchUp(line: string): Promise<void> {
+      const taken = await take();
+      if ((await taken.lines.get(line)) === false)
+        throw new AppError("UNAVAILABLE", "What was asked for before is not done yet.", {
+          headers: { "Retry-After": "1" },
+        });
+    },
     /** Does what is there: for tests, instead of `start`. */
     async runOnce() {
-      const begun = await take();
-      await Promise.all(begun.underWay);
+      await Promise.all((await take()).underWay);
     },
     start: look,
     stop() {

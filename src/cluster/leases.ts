@@ -2,6 +2,7 @@ import { AppError } from "../core/errors.ts";
 import type { Log } from "../core/log.ts";
 import type { Problem } from "../core/problems.ts";
 import type { Prepared, Store } from "../database/store.ts";
+import type { ForwardedHandler } from "./forwarding.ts";
 import type { NamedLease } from "./rules.ts";
 import { mustOwn } from "./store.ts";
 
@@ -41,8 +42,9 @@ export type Leases = {
    * they answer in time. Throws UNAVAILABLE.
    */
   ask(id: string, count: number, request: object, timeoutMs: number): Promise<unknown[]>;
-  /** Who does what is forwarded to this node, or makes something of what it is asked. */
-  onForwarded(handler: (request: unknown) => Promise<unknown>): void;
+  onForwarded(handler: ForwardedHandler): void;
+  /** Resolves when everything of this line is done that was forwarded to this node before. Throws UNAVAILABLE. */
+  catchUp(line: string): Promise<void>;
   /** Those of them that are still this node's, as the database knows. */
   stillHeld(leases: Iterable<Lease>): Promise<ReadonlySet<Lease>>;
 };
@@ -155,5 +157,6 @@ export const soleNode: Leases = {
   forward: async () => {},
   ask: async () => [],
   onForwarded() {},
+  catchUp: async () => {},
   stillHeld: async (leases) => new Set(leases),
 };

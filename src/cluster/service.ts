@@ -241,6 +241,7 @@ export function clusterNode({
       return forwarded.ask(asked, request, timeoutMs);
     },
     onForwarded: forwarded.onForwarded,
+    catchUp: (line) => forwarded.catchUp(line),
     onChange: (listener) => void listeners.push(listener),
     async stillHeld(leases) {
       const rows = await findLeases(store);

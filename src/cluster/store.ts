@@ -123,10 +123,10 @@ export const insertRequest = insertInto(forwardedRequests);
 
 export type ForwardedRequest = typeof forwardedRequests.$inferSelect;
 
-/** What the owners of leases are to do, oldest first. */
+/** What the owners of leases are to do, in the order of the database's log: clocks of nodes differ. */
 export const findRequests = (store: Store) =>
   store.query<ForwardedRequest>(
-    "select id, lease, request, answer, created_at as createdAt from forwarded_requests order by id limit 1000",
+    "select id, lease, request, answer, created_at as createdAt from forwarded_requests order by rowid limit 1000",
     [],
   );
 

@@ -36,12 +36,19 @@ const answerMs = 3_000;
 
 /** Has done what is asked for outside its turn, here or by the node that watches the monitor. */
 export function requestsOf({ store, leases, asked, check, take, probe }: Dependencies) {
-  leases.onForwarded(async (given) => {
-    const request = given as Request | Question;
-    if ("probe" in request) return probed(request);
-    const isDone = await doHere(request);
-    if (!isDone && leases.of(request.monitorId) === null) throw new LeaseLost();
-    return null;
+  leases.onForwarded({
+    async handle(given) {
+      const request = given as Request | Question;
+      if ("probe" in request) return probed(request);
+      const isDone = await doHere(request);
+      if (!isDone && leases.of(request.monitorId) === null) throw new LeaseLost();
+      return null;
+    },
+    // A report that comes late must not turn back what a later one has said.
+    lineOf(given) {
+      const request = given as Request | Question;
+      return "report" in request && request.report !== null ? request.monitorId : null;
+    },
   });
 
   async function probed({ organizationId, monitorId }: Target): Promise<Probe> {
@@ -82,7 +89,10 @@ export function requestsOf({ store, leases, asked, check, take, probe }: Depende
     /** Takes what a watched job reports; resolves when it is stored. False for a paused monitor, null for an unknown token. */
     report: async (tokenHash: string, report: PushReport): Promise<boolean | null> => {
       const found = await findByPushToken(store, tokenHash);
-      return found && done({ organizationId: found.organizationId, monitorId: found.id, report });
+      if (found === null) return null;
+      const { organizationId, id: monitorId } = found;
+      if (leases.of(monitorId) !== null) await leases.catchUp(monitorId);
+      return done({ organizationId, monitorId, report });
     },
   };
 }

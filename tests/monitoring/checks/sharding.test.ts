@@ -144,6 +144,30 @@ describe("two nodes that share the checks", () => {
     expect(owner!.node.of(id)).not.toBeNull();
   });
 
+  test("a report that another node took in before does not turn back what a later one says", async () => {
+    const made = await sharing();
+    const { both, pass, ours, store } = made;
+    const { id, pushUrl } = await make(made, { type: "push", retries: 0 });
+    await pass(1, both);
+    const [owner, other] = both.toSorted(
+      (x, y) => Number(x.node.of(id) === null) - Number(y.node.of(id) === null),
+    );
+    const { pathname } = new URL(pushUrl);
+    const report = (at: (typeof both)[0] | undefined, status: string) =>
+      clientOf(at!.app, null)("GET", `${pathname}?status=${status}`);
+    const early = report(other, "down");
+    const forwarded = () => store.query("select 1 from forwarded_requests", []);
+    while ((await forwarded()).length === 0) await Bun.sleep(1);
+    made.time.now += 1_000;
+    expect((await report(owner, "up")).json).toEqual({ ok: true });
+    expect((await early).json).toEqual({ ok: true });
+    await owner!.node.runOnce();
+    const { json } = await ours.api("GET", `/api/v1/monitors/${id}/heartbeats`);
+    expect(json.data.map(({ status }: { status: string }) => status)).toEqual(["up", "down"]);
+    const { data } = (await ours.api("GET", `/api/v1/monitors/${id}`)).json;
+    expect(data.status).toBe("up");
+  });
+
   test("a report and a check that somebody asks for are done by whom the monitor belongs to", async () => {
     const made = await sharing({ allowTarget: ["127.0.0.1/32"] });
     const { both, pass, ours } = made;

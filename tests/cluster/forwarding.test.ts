@@ -1,0 +1,69 @@
+import { expect, test } from "bun:test";
+import { forwarding } from "../../src/cluster/forwarding.ts";
+import { migratedStore } from "../support/engines.ts";
+import { refusal } from "../support/refusal.ts";
+
+type Request = { line: string | null; text: string };
+
+/** A node that does what others ask for, one whose clock is behind, and what was done. */
+async function forwarded() {
+  const { store } = await migratedStore();
+  const log = { info() {}, warn() {}, error() {} };
+  const done: string[] = [];
+  const failing = new Set<string>();
+  const node = (ahead: number) =>
+    forwarding({
+      store,
+      log,
+      clock: () => Date.now() + ahead,
+      has: (lease) => lease === "shard 0",
+    });
+  const [here, behind, ahead] = [node(0), node(-3_000), node(3_000)];
+  here.onForwarded({
+    async handle(request) {
+      const { text } = request as Request;
+      if (failing.has(text)) throw new Error(text);
+      done.push(text);
+    },
+    lineOf: (request) => (request as Request).line,
+  });
+  const rows = async () => (await store.query("select 1 from forwarded_requests", [])).length;
+  /** Resolves once the database has it; nobody does it yet. */
+  const ask = async (from: typeof here, line: string | null, text: string) => {
+    const before = await rows();
+    const answer = from.forward("shard 0", { line, text }, 60_000);
+    while ((await rows()) === before) await Bun.sleep(1);
+    return { answer };
+  };
+  return { here, behind, ahead, done, failing, ask };
+}
+
+test("requests of one line are done in the order in which they were written, whatever the clocks of those who ask", async () => {
+  const { here, behind, ahead, done, ask } = await forwarded();
+  const asked = [
+    await ask(ahead, "job", "first"),
+    await ask(behind, "job", "second"),
+    await ask(ahead, "job", "third"),
+  ];
+  await here.catchUp("job");
+  expect(done).toEqual(["first", "second", "third"]);
+  await Promise.all(asked.map(({ answer }) => answer));
+});
+
+test("what comes behind one that is not done waits for it; other lines, and what is in none, don't", async () => {
+  const { here, ahead, behind, done, failing, ask } = await forwarded();
+  failing.add("first");
+  const asked = [
+    await ask(ahead, "job", "first"),
+    await ask(behind, "job", "second"),
+    await ask(behind, "other", "alone"),
+    await ask(behind, null, "free"),
+  ];
+  expect(await refusal(here.catchUp("job"))).toBe("UNAVAILABLE");
+  await here.runOnce();
+  expect(done.toSorted()).toEqual(["alone", "free"]);
+  failing.clear();
+  await Promise.all([here.catchUp("job"), here.catchUp("job"), here.runOnce()]);
+  expect(done.slice(2)).toEqual(["first", "second"]);
+  await Promise.all(asked.map(({ answer }) => answer));
+});
