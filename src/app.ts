@@ -15,7 +15,7 @@ import { type Clock, hourMs, systemClock } from "./core/clock.ts";
 import { fairQueue } from "./core/fair-queue.ts";
 import type { logTo } from "./core/log.ts";
 import { ownHostsOf } from "./core/own-hosts.ts";
-import { type Listener, targetGuard } from "./core/target-guard.ts";
+import { type Listener, listenersForOthers, targetGuard } from "./core/target-guard.ts";
 import { checkEngine } from "./monitoring/checks/engine.ts";
 import { type Config, environmentFor } from "./config.ts";
 import { copyInChild, type Sealing } from "./database/copy.ts";
@@ -137,11 +137,6 @@ export async function startApp(
   const ownHosts = ownHostsOf(config.allowedHost, config.url);
   const sharing = sharingOf(store);
   await sharing.refresh();
-  const targets = targetGuard(() => listeners, {
-    allowed: config.allowTarget,
-    denied: config.denyTarget,
-    sharing,
-  });
   const origin = () => config.url ?? linkOrigin(urlsOf(config, main.number));
   const events = eventReader(store, log);
   const node =
@@ -153,11 +148,18 @@ export async function startApp(
       node: { id: data.shared.nodeId(), name: () => `${hostname()}:${main.number}` },
       clockOffsetMs: data.shared.clockOffsetMs,
       handled: events.position,
+      listeners: () => listenersForOthers(listeners),
     });
+  const leases = node ?? soleNode;
+  const targets = targetGuard(() => [...listeners, ...leases.listenersOfOthers()], {
+    allowed: config.allowTarget,
+    denied: config.denyTarget,
+    sharing,
+  });
   const shared = {
     store,
     clock,
-    leases: node ?? soleNode,
+    leases,
     vault,
     targets,
     ownHosts,

@@ -1,5 +1,6 @@
 import { AppError } from "../core/errors.ts";
 import type { Log } from "../core/log.ts";
+import type { Listener } from "../core/target-guard.ts";
 import type { Problem } from "../core/problems.ts";
 import type { Prepared, Store } from "../database/store.ts";
 import type { ForwardedHandler } from "./forwarding.ts";
@@ -21,6 +22,8 @@ export type Lease = {
 export type Leases = {
   /** Which of several nodes this is; null where there is one. */
   node: { id: string; name: () => string } | null;
+  /** Where other nodes answer requests, as they last said. */
+  listenersOfOthers(): readonly Listener[];
   /** Ids of nodes that are not alive, though they did not leave; null while that isn't known yet. */
   gone(): readonly string[] | null;
   /** Null while another node has it, or may soon. */
@@ -150,6 +153,7 @@ const everything: Lease = { name: "everything", epoch: 0, owner: null };
 /** The leases of a node that is the only one: it has them all. */
 export const soleNode: Leases = {
   node: null,
+  listenersOfOthers: () => [],
   gone: () => [],
   named: () => everything,
   of: () => everything,

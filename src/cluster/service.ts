@@ -2,6 +2,7 @@ import { version } from "../core/assets.ts";
 import { type Clock, timestamp } from "../core/clock.ts";
 import { newId } from "../core/ids.ts";
 import type { Log } from "../core/log.ts";
+import type { Listener } from "../core/target-guard.ts";
 import type { Statement, Store } from "../database/store.ts";
 import { forwarding, requestsFor } from "./forwarding.ts";
 import type { Lease, Leases } from "./leases.ts";
@@ -37,6 +38,8 @@ type Dependencies = {
   clockOffsetMs?: () => number | null;
   /** How far it has come in the log of events. */
   handled?: () => number;
+  /** Where this node answers requests, as others reach it. */
+  listeners?: () => readonly Listener[];
 };
 
 export type ClusterNode = Leases & {
@@ -57,12 +60,14 @@ export function clusterNode({
   node,
   clockOffsetMs = () => null,
   handled = () => Infinity,
+  listeners: ownListeners = () => [],
 }: Dependencies): ClusterNode {
   const me = { id: node.id, run: newId(clock()) };
   const listeners: (() => Promise<void> | void)[] = [];
   const held = new Map<string, Lease>();
   let until = -Infinity;
   let seen: Seen = new Map();
+  let others: readonly Listener[] = [];
   let lookedAt = -Infinity;
   /** Since when it looks without a break. */
   let looksSince = Infinity;
@@ -104,22 +109,28 @@ export function clusterNode({
 
   const condition = () => {
     const seq = handled();
-    return { clockOffsetMs: clockOffsetMs(), handled: seq === Infinity ? null : seq };
+    return {
+      clockOffsetMs: clockOffsetMs(),
+      handled: seq === Infinity ? null : seq,
+      listeners: ownListeners(),
+    };
   };
 
   async function heartbeat() {
     const sentAt = monotonic();
     const now = clock();
-    const first = hasJoined ? [beat(me, now, condition())] : join(self(), now);
+    const first = hasJoined ? [] : join(self(), now);
     const released = ended();
     await store.atomic([
       ...first,
+      beat(me, now, condition()),
       ...(released.length > 0 ? [release(released, me.id)] : []),
       ...takes.splice(0),
     ]);
     // After the heartbeat: until that is too old, nobody takes what is found to be ours here.
     const beats = await findBeats(store);
     const leases = await findLeases(store);
+    others = beats.filter(({ id }) => id !== me.id).flatMap(({ listeners }) => listeners);
     const own = beats.find(({ id }) => id === me.id);
     hasJoined = own !== undefined;
     if (own !== undefined && own.run !== me.run) return replaced();
@@ -227,6 +238,7 @@ export function clusterNode({
 
   return {
     node,
+    listenersOfOthers: () => others,
     gone() {
       if (monotonic() - looksSince <= ttlMs) return null;
       const alive = new Set(aliveAt(seen, monotonic()));

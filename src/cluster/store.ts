@@ -1,4 +1,5 @@
 import { dayMs } from "../core/clock.ts";
+import type { Listener } from "../core/target-guard.ts";
 import { type Sweeping, sweepRows } from "../database/portions.ts";
 import {
   insertInto,
@@ -48,17 +49,23 @@ export function leave({ id, run }: Run): Statement[] {
   ];
 }
 
-/** `handled` is how far it has come in the log of events; null before it reads it. */
+type Condition = {
+  clockOffsetMs: number | null;
+  /** How far it has come in the log of events; null before it reads it. */
+  handled: number | null;
+  listeners: readonly Listener[];
+};
+
 export function beat(
   { id, run }: Run,
   now: number,
-  { clockOffsetMs, handled }: { clockOffsetMs: number | null; handled: number | null },
+  { clockOffsetMs, handled, listeners }: Condition,
 ): Statement {
   return {
-    text: `update nodes set beats = beats + 1, beat_at = ?, clock_offset_ms = ?,
+    text: `update nodes set beats = beats + 1, beat_at = ?, clock_offset_ms = ?, listeners = ?,
         event_lag = max((select coalesce(max(seq), 0) from events) - ?, 0)
       where id = ? and run = ?`,
-    parameters: [now, clockOffsetMs, handled, id, run],
+    parameters: [now, clockOffsetMs, JSON.stringify(listeners), handled, id, run],
   };
 }
 
@@ -107,8 +114,13 @@ export const mustOwn = (
   otherwise,
 });
 
-export const findBeats = (store: Store) =>
-  store.query<Beat>("select id, run, beats from nodes", []);
+export async function findBeats(store: Store) {
+  const rows = await store.query<Beat & { listeners: string }>(
+    "select id, run, beats, listeners from nodes",
+    [],
+  );
+  return rows.map((row) => ({ ...row, listeners: JSON.parse(row.listeners) as Listener[] }));
+}
 
 export const findLeases = (store: Store) =>
   store.query<LeaseRow>("select name, owner, epoch from leases", []);

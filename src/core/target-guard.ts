@@ -14,8 +14,13 @@ export type TargetGuard = {
   refresh(): Promise<void>;
 };
 
-/** An address and port of ours that answers requests; `0.0.0.0` and `::` stand for every address of this machine. */
-export type Listener = { host: string; port: number };
+/** An address and port of ours that answers requests; a name, `0.0.0.0` and `::` stand for every address of a machine. */
+export type Listener = {
+  host: string;
+  port: number;
+  /** Every address of that machine, where it is another one than this. */
+  addresses?: readonly string[];
+};
 
 /** Why an address of ours is refused. */
 export const ownListener = "is this appliance itself";
@@ -159,7 +164,7 @@ export function parseDenied(text: string): Denied | null {
 
 /**
  * LAN and loopback are what an appliance is for; link-local, metadata, multicast and unspecified
- * addresses and its own listeners are refused unless they lie in an allowed range, and so is loopback
+ * addresses and its own listeners, of whichever machine, are refused unless they lie in an allowed range, and so is loopback
  * where organizations share it.
  */
 export function targetGuard(
@@ -192,14 +197,27 @@ export function targetGuard(
   };
 }
 
-function reaches({ host, port }: Listener, forms: readonly string[], wanted: number): boolean {
+/** Listeners of this machine as they are told to others. */
+export const listenersForOthers = (listeners: readonly Listener[]): Listener[] =>
+  listeners.map((listener) =>
+    isOneAddress(listener.host) ? listener : { ...listener, addresses: ownAddresses() },
+  );
+
+const ownAddresses = () =>
+  Object.values(networkInterfaces()).flatMap((list) => (list ?? []).map(({ address }) => address));
+
+const isOneAddress = (host: string) => isIP(host) !== 0 && host !== "0.0.0.0" && host !== "::";
+
+function reaches(
+  { host, port, addresses }: Listener,
+  forms: readonly string[],
+  wanted: number,
+): boolean {
   if (port !== wanted) return false;
-  // A name may stand for any of this machine's addresses.
-  const isOne = isIP(host) !== 0 && host !== "0.0.0.0" && host !== "::";
-  if (isOne) return formsOf(host).some((form) => forms.includes(form));
+  if (isOneAddress(host)) return formsOf(host).some((form) => forms.includes(form));
   if (holds(loopback, forms)) return true;
-  const ours = Object.values(networkInterfaces()).flatMap((list) => list ?? []);
-  return ours.some((own) => formsOf(own.address).some((form) => forms.includes(form)));
+  const all = addresses ?? ownAddresses();
+  return all.some((own) => formsOf(own).some((form) => forms.includes(form)));
 }
 
 /**

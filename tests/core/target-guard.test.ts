@@ -4,6 +4,7 @@ import {
   isLoopback,
   isPrivate,
   type Listener,
+  listenersForOthers,
   parseDenied,
   parseRange,
   targetGuard,
@@ -141,6 +142,23 @@ describe("its own listeners", () => {
       for (const address of [...ours, "127.0.0.1", "127.1.2.3", "::ffff:127.0.0.1"])
         expect([host, address, guarded(host, address)]).toEqual([host, address, own]);
     expect(guarded("::", "::1")).toBe(own);
+  });
+
+  test("of another machine are refused on each of its addresses, as it tells them", () => {
+    const own = "is this appliance itself";
+    const [everywhere, one] = listenersForOthers([
+      { host: "0.0.0.0", port: 3210 },
+      { host: "10.1.1.7", port: 8080 },
+    ]);
+    expect([everywhere?.addresses?.toSorted(), one]).toEqual([
+      expect.arrayContaining(ours.toSorted()),
+      { host: "10.1.1.7", port: 8080 },
+    ]);
+    const other = { host: "0.0.0.0", port: 3210, addresses: ["192.0.2.7"] };
+    const guard = targetGuard(() => [other]);
+    expect(["192.0.2.7", "127.0.0.1"].map((one) => guard.issueOf(one, 3210))).toEqual([own, own]);
+    expect(guard.issueOf("192.0.2.7", 3211)).toBeNull();
+    expect(guard.issueOf("192.0.2.8", 3210)).toBeNull();
   });
 
   test("on one address are refused there, however it is written", () => {

@@ -149,7 +149,8 @@ export function applianceOn(
   const log = everythingLogged(logged);
   const ranges = allowTarget.map((range) => parseRange(range) ?? (["127.0.0.1", 32] as const));
   const ownHosts = ownHostsOf(["status.example"], "https://box.example:8443");
-  const targets = targetGuard(() => [{ host: "0.0.0.0", port: 3210 }], {
+  const own = { host: "0.0.0.0", port: 3210 };
+  const targets = targetGuard(() => [own, ...leases.listenersOfOthers()], {
     allowed: ranges,
     denied: denyTarget.map((text) => parseDenied(text) ?? { name: text }),
     sharing: { isShared, refresh: async () => {} },

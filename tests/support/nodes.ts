@@ -11,6 +11,9 @@ export type TestNode = ClusterNode & {
   shards(): string[];
 };
 
+/** The address of a node's machine. */
+export const addressOfNode = (id: string) => `10.1.1.${id.codePointAt(0)}`;
+
 /** Nodes on one database, with one monotonic clock that the test sets. */
 export function nodesOn(store: Store, time: { now: number }) {
   return (id: string, on: Store = store): TestNode => {
@@ -21,6 +24,7 @@ export function nodesOn(store: Store, time: { now: number }) {
       monotonic: clock,
       log,
       node: { id, name: () => `${id}.lan:3210` },
+      listeners: () => [{ host: "0.0.0.0", port: 3210, addresses: [addressOfNode(id)] }],
     });
     const held = () => leaseNames.filter((name) => leaseNamed(node, name) !== null);
     return { ...node, held, shards: () => held().filter((name) => name.startsWith("shard ")) };

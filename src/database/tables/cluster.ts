@@ -17,6 +17,8 @@ export const nodes = sqliteTable("nodes", {
   clockOffsetMs: integer("clock_offset_ms"),
   /** Events that it had not handled yet at its last heartbeat; null before it reads them. */
   eventLag: integer("event_lag"),
+  /** JSON list of where it answers requests. */
+  listeners: text("listeners").notNull().default("[]"),
 });
 
 /** Who does what one node does for all. A lease lasts for as long as its owner is alive. */

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { phaseOf } from "../../../src/monitoring/checks/rules.ts";
 import { readSince } from "../../../src/events/log.ts";
 import { type Answer, clientOf } from "../../support/appliance.ts";
+import { addressOfNode } from "../../support/nodes.ts";
 import { type Sharing, sharing } from "../../support/sharing.ts";
 import { answer, target } from "../../support/target.ts";
 import { isStateChange } from "../../support/watch.ts";
@@ -166,6 +167,35 @@ describe("two nodes that share the checks", () => {
     expect(json.data.map(({ status }: { status: string }) => status)).toEqual(["up", "down"]);
     const { data } = (await ours.api("GET", `/api/v1/monitors/${id}`)).json;
     expect(data.status).toBe("up");
+  });
+
+  test("where any node answers requests is a target for none, for as long as it is there", async () => {
+    const made = await sharing();
+    const { both, pass, ours } = made;
+    const urls = [
+      ...both.map(({ id }) => `http://${addressOfNode(id)}:3210/`),
+      "http://127.0.0.1:3210/",
+    ];
+    const [key, other] = [ours.writeKey.key, `http://${addressOfNode("b")}:3211/`];
+    const asked = ({ app }: (typeof both)[0], url: string) =>
+      clientOf(app, key)("POST", "/api/v1/monitors", { body: { type: "http", name: "Own", url } });
+    for (const server of both) {
+      // What a node says of itself is for the others.
+      const elsewhere = urls.filter((url) => !url.includes(addressOfNode(server.id)));
+      for (const url of elsewhere) {
+        const { status, text } = await asked(server, url);
+        expect([url, status, text]).toEqual([
+          url,
+          422,
+          expect.stringContaining("appliance itself"),
+        ]);
+      }
+      expect((await asked(server, other)).status).toBe(201);
+    }
+    const [a, b] = both;
+    await b.node.stop();
+    await pass(3, [a]);
+    expect((await asked(a, `http://${addressOfNode("b")}:3210/`)).status).toBe(201);
   });
 
   test("a report and a check that somebody asks for are done by whom the monitor belongs to", async () => {

@@ -1,0 +1,1 @@
+ALTER TABLE `nodes` ADD `listeners` text DEFAULT '[]' NOT NULL;
