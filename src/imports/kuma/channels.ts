@@ -2,7 +2,7 @@ import type { z } from "zod";
 import { NewAlertChannel } from "../../alerting/channels/schema.ts";
 import { channelKinds } from "../../alerting/channels/kinds-schema.ts";
 import type { Own } from "../plan.ts";
-import { isOn, jsonIn, number, orNull, text } from "./values.ts";
+import { clean, isOn, jsonIn, number, orNull, text } from "./values.ts";
 
 type Mapped = { type: string; fields: Own; notes?: string[] };
 type Result = { fields: Own; notes: string[]; isIncomplete: boolean; isTaken: boolean };
@@ -173,7 +173,7 @@ export function channelOf(row: Own): Result {
   const config = (jsonIn(row["config"]) ?? {}) as Own;
   const type = text(config["type"]);
   const common = {
-    name: text(row["name"]).slice(0, 255) || `Notification ${text(row["id"])}`,
+    name: clean(text(row["name"])).slice(0, 255) || `Notification ${text(row["id"])}`,
     enabled: isOn(row["active"] ?? true),
     default: isOn(row["is_default"]),
     incidents: false,

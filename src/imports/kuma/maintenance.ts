@@ -2,7 +2,7 @@ import { dayMs } from "../../core/clock.ts";
 import { toInstant, toLocal } from "../../core/time-zones.ts";
 import { validateTimes } from "../../monitoring/maintenance/rules.ts";
 import type { Own } from "../plan.ts";
-import { isOn, jsonIn, number, text } from "./values.ts";
+import { clean, isOn, jsonIn, number, paragraphs, text } from "./values.ts";
 
 const weekdays = ["SU", "MO", "TU", "WE", "TH", "FR", "SA"];
 const maxLengthMs = 31 * dayMs;
@@ -50,8 +50,8 @@ export function windowOf(row: Own, serverZone: string, now: number): Mapped {
   if (issue !== null) return { reason: `its ${issue.path} ${issue.message}` };
   return {
     fields: {
-      title: text(row["title"]).slice(0, 255) || "Maintenance",
-      description: text(row["description"]).slice(0, 2_000),
+      title: clean(text(row["title"])).slice(0, 255) || "Maintenance",
+      description: paragraphs(text(row["description"])).slice(0, 2_000),
       ...times,
       countsUptime: false,
     },

@@ -1,9 +1,8 @@
 import { monitorKinds } from "../../monitoring/monitors/kinds-schema.ts";
 import type { Own } from "../plan.ts";
+import { comparisonOf, database, type Mapped } from "./databases.ts";
 import { isOn, jsonIn, listIn, number, orNull, text } from "./values.ts";
 
-/** A monitor's type and the fields of its own; `missing` is why it comes in paused. */
-export type Mapped = { type: string; fields: Own; notes?: string[]; missing?: string[] };
 export type Installation = {
   proxies: ReadonlyMap<number, Own>;
   dockerHosts: ReadonlyMap<number, Own>;
@@ -23,7 +22,6 @@ export const hostAndPort = (m: Own, usual?: number) => ({
   host: host(m),
   port: number(m["port"]) || usual,
 });
-export const connection = (m: Own) => text(m["database_connection_string"]);
 
 /**
  * Every type of Uptime Kuma, and what it is here. Where `type` is none of ours yet, the monitor comes in
@@ -145,16 +143,12 @@ export const types: Record<string, (m: Own, installation: Installation) => Mappe
       },
     };
   },
-  postgres: (m) => ({ type: "postgres", fields: database(m) }),
-  mysql(m) {
-    const fields = database(m);
-    const password = orNull(m["radius_password"]);
-    return { type: "mysql", fields: password === null ? fields : { ...fields, password } };
-  },
-  sqlserver: (m) => ({ type: "mssql", fields: database(m) }),
-  mongodb: (m) => ({ type: "mongodb", fields: database(m) }),
-  oracledb: (m) => ({ type: "oracle", fields: database(m) }),
-  redis: (m) => ({ type: "redis", fields: { ...database(m), verifyTls: !isOn(m["ignore_tls"]) } }),
+  postgres: (m) => database(m, "postgres", 5432),
+  mysql: (m) => database(m, "mysql", 3306),
+  sqlserver: (m) => database(m, "mssql", 1433),
+  mongodb: (m) => database(m, "mongodb", 27017),
+  oracledb: (m) => database(m, "oracle", 1521),
+  redis: (m) => database(m, "redis", 6379),
   mqtt: (m) => ({
     type: "mqtt",
     fields: {
@@ -218,9 +212,6 @@ export const types: Record<string, (m: Own, installation: Installation) => Mappe
   pm2: (m) => ({ type: "pm2", fields: { name: text(m["system_service_name"]) } }),
 };
 
-const database = (m: Own): Own => ({ url: connection(m), query: orNull(m["database_query"]) });
-const comparisonOf = (m: Own) =>
-  `the comparison ${text(m["json_path_operator"]) || "=="} ${text(m["expected_value"])}`;
 const smtpNotes = (m: Own) =>
   ["secure", "starttls"].includes(text(m["smtp_security"]))
     ? ["Looks for the greeting of the mail server alone, without TLS."]

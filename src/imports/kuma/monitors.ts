@@ -3,8 +3,9 @@ import { HttpUrl } from "../../core/fields.ts";
 import { monitorKinds } from "../../monitoring/monitors/kinds-schema.ts";
 import { NewMonitor } from "../../monitoring/monitors/schema.ts";
 import type { Own } from "../plan.ts";
-import { connection, hostAndPort, type Installation, type Mapped, types } from "./monitor-types.ts";
-import { isOn, listIn, number, text } from "./values.ts";
+import { connection, type Mapped } from "./databases.ts";
+import { hostAndPort, type Installation, types } from "./monitor-types.ts";
+import { clean, isOn, listIn, number, paragraphs, text } from "./values.ts";
 
 const clamped = (value: number, min: number, max: number) => Math.min(max, Math.max(min, value));
 
@@ -70,19 +71,26 @@ export function monitorOf(m: Own, installation: Installation): Result {
   const times = timesOf(m);
   const proxy = installation.proxies.get(number(m["proxy_id"]));
   const missing = [...(mapped.missing ?? [])];
-  if (proxy !== undefined && mapped.type === "http")
+  if (number(m["proxy_id"]) > 0 && mapped.type === "http")
     missing.push(
-      `its proxy ${text(proxy["protocol"])}://${text(proxy["host"])}:${number(proxy["port"])}`,
+      proxy === undefined
+        ? "its proxy"
+        : `its proxy ${text(proxy["protocol"])}://${text(proxy["host"])}:${number(proxy["port"])}`,
     );
   const common: Own = {
-    name: text(m["name"]).slice(0, 255) || `Monitor ${text(m["id"])}`,
-    description: text(m["description"]).slice(0, 2_000),
+    name: clean(text(m["name"])).slice(0, 255).toWellFormed() || `Monitor ${text(m["id"])}`,
+    description: paragraphs(text(m["description"])).slice(0, 2_000),
     ...times.fields,
     inverted: isOn(m["upside_down"]),
     paused: !isOn(m["active"] ?? true),
   };
-  const notes = [...times.notes, ...(mapped.notes ?? [])];
-  const whole = { type: mapped.type, ...common, ...mapped.fields };
+  const { fields, lost } = knownFields(mapped);
+  const notes = [
+    ...times.notes,
+    ...(mapped.notes ?? []),
+    ...(lost.length === 0 ? [] : [`Without its ${lost.join(", ")}.`]),
+  ];
+  const whole = { type: mapped.type, ...common, ...fields };
   const issue =
     mapped.type in monitorKinds
       ? issueOf(whole)
@@ -104,6 +112,21 @@ export function monitorOf(m: Own, installation: Installation): Result {
       ...notes,
     ],
     isIncomplete: true,
+  };
+}
+
+/** What this type has; where it is one of ours, it may lack some of what Uptime Kuma has. */
+function knownFields({ type, fields }: Mapped): { fields: Own; lost: string[] } {
+  const kinds: Record<string, { fields: object }> = monitorKinds;
+  const own = kinds[type]?.fields;
+  if (own === undefined) return { fields, lost: [] };
+  const isKnown = ([name]: [string, unknown]) => name in own;
+  const others = Object.entries(fields).filter((field) => !isKnown(field));
+  return {
+    fields: Object.fromEntries(Object.entries(fields).filter(isKnown)),
+    lost: others.flatMap(([name, value]) =>
+      value === null || value === undefined || typeof value === "boolean" ? [] : [name],
+    ),
   };
 }
 

@@ -3,7 +3,7 @@ import { NewStatusPage } from "../../status-pages/schema.ts";
 import type { Own, Planned } from "../plan.ts";
 import type { KumaSource } from "./source.ts";
 import { instantOf } from "./sqlite.ts";
-import { clean, idOf, isGroup, isOn, number, text } from "./values.ts";
+import { clean, idOf, isGroup, isOn, number, paragraphs, text } from "./values.ts";
 
 /** A status page with its sections; of a monitor that stands on it twice the first place. */
 export function pageOf(
@@ -79,7 +79,7 @@ export function pageOf(
   const fields: Own = {
     slug: slugFor(slug, idOf(row)),
     title: clean(text(row["title"])).slice(0, 255) || slug || "Status",
-    description: text(row["description"]).slice(0, 2_000),
+    description: paragraphs(text(row["description"])).slice(0, 2_000),
     theme: ["light", "dark"].includes(theme) ? theme : "auto",
     visibility: isOn(row["published"] ?? true) ? "public" : "hidden",
     hosts: fitting,
@@ -125,11 +125,7 @@ export function incidentOf(row: Own, now: number): Planned {
     name: title,
     fields: {
       title,
-      message:
-        text(row["content"])
-          .replace(/[^\P{Cc}\n\t]/gu, "")
-          .trim()
-          .slice(0, 5_000) || "Incident opened.",
+      message: paragraphs(text(row["content"])).slice(0, 5_000) || "Incident opened.",
       severity: severities[text(row["style"])] ?? "minor",
       createdAt: new Date(createdAt).toISOString(),
       resolvedAt: isOpen ? null : new Date(changedAt).toISOString(),

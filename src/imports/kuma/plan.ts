@@ -6,7 +6,7 @@ import type { Installation } from "./monitor-types.ts";
 import { monitorOf } from "./monitors.ts";
 import { incidentOf, pageOf } from "./pages.ts";
 import type { KumaSource } from "./source.ts";
-import { byId, clean, idOf, isGroup, isOn, jsonIn, number, text } from "./values.ts";
+import { byId, clean, idOf, isGroup, isOn, jsonIn, number, paragraphs, text } from "./values.ts";
 
 const maxTags = 10;
 const maxTagLength = 50;
@@ -84,7 +84,7 @@ export function planOf({ rows, version, hints }: KumaSource, now: number): Plan 
       name: named(path).slice(0, 255),
       fields: {
         name: clean(named(path)).slice(0, 255) || `Group ${idOf(row)}`,
-        description: text(row["description"]).slice(0, 2_000),
+        description: paragraphs(text(row["description"])).slice(0, 2_000),
         tags: taken,
         paused: isPaused,
       },

@@ -29,4 +29,12 @@ export const clean = (value: string) =>
     .replace(/[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu, " ")
     .trim();
 
+/** Running text that a record of ours may hold. */
+export const paragraphs = (value: string) =>
+  value
+    .toWellFormed()
+    .replace(/\r\n?/g, "\n")
+    .replace(/[^\P{Cc}\n\t]/gu, " ")
+    .trim();
+
 export const isGroup = (row: Own) => text(row["type"]) === "group";

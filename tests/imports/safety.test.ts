@@ -1,0 +1,290 @@
+import { Database } from "bun:sqlite";
+import { describe, expect, test } from "bun:test";
+import {
+  copyFileSync,
+  mkdirSync,
+  readFileSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { sweepingOf } from "../../src/database/portions.ts";
+import { sweepImports } from "../../src/imports/store.ts";
+import { listImports, undoImport } from "../../src/imports/undo.ts";
+import { sweepRemovedMonitors } from "../../src/monitoring/uptime/retention.ts";
+import { dump, testAppliance, type TestAppliance } from "../support/appliance.ts";
+import { changedFixture, fixture, importKuma } from "../support/importing.ts";
+import { scratch } from "../support/scratch.ts";
+
+const newDirectory = scratch();
+
+async function world() {
+  const appliance = await testAppliance();
+  appliance.time.now = Date.parse("2026-11-22T06:00:00.000Z");
+  return appliance;
+}
+
+/** Everything but the numbers that are taken once and never again. */
+const stateOf = (appliance: TestAppliance) =>
+  dump(appliance)
+    .replace(/,?\["monitor_states",\d+\]/, "")
+    .replace(/\["housekeeping".*?\]\]\]/, "");
+
+const big = "x".repeat(600_000);
+
+describe("a file that is not as Uptime Kuma writes it changes nothing and says why:", () => {
+  const cases: [what: string, make: (folder: string) => string, why: RegExp][] = [
+    [
+      "cut off",
+      (folder) => {
+        const file = changedFixture("kuma-2-acme.db", folder);
+        truncateSync(file, 200_000);
+        return file;
+      },
+      /is cut off: 200000 of \d+ bytes/,
+    ],
+    [
+      "empty",
+      (folder) => {
+        writeFileSync(join(folder, "kuma.db"), "");
+        return folder;
+      },
+      /empty or cut off/,
+    ],
+    [
+      "encrypted",
+      (folder) => {
+        writeFileSync(join(folder, "kuma.db"), crypto.getRandomValues(new Uint8Array(8_192)));
+        return folder;
+      },
+      /no SQLite database and no JSON backup/,
+    ],
+    [
+      "damaged",
+      (folder) => {
+        const file = changedFixture("kuma-2-acme.db", folder);
+        const bytes = readFileSync(file);
+        bytes.fill(0xee, 4_096, bytes.length);
+        writeFileSync(file, bytes);
+        return file;
+      },
+      /is damaged/,
+    ],
+    [
+      "of another program",
+      (folder) => {
+        const database = new Database(join(folder, "kuma.db"), { create: true });
+        database.run("create table monitor (id integer)");
+        database.close();
+        return folder;
+      },
+      /not one of Uptime Kuma/,
+    ],
+    [
+      "with a view in a table's place",
+      (folder) =>
+        changedFixture(
+          "kuma-2-acme.db",
+          folder,
+          "alter table notification rename to hidden",
+          "create view notification as select *, randomblob(1000000000) as more from hidden",
+        ),
+      /notification is no ordinary table/,
+    ],
+    [
+      "with computed columns",
+      (folder) =>
+        changedFixture(
+          "kuma-2-acme.db",
+          folder,
+          "alter table monitor add column bomb text as (hex(zeroblob(500000000)))",
+        ),
+      /monitor has computed columns/,
+    ],
+    [
+      "with a huge value",
+      (folder) =>
+        changedFixture("kuma-2-acme.db", folder, `update monitor set body = '${big}' where id = 7`),
+      /a value in its table monitor has 600000 bytes/,
+    ],
+    [
+      "behind a symbolic link",
+      (folder) => {
+        symlinkSync("/etc/passwd", join(folder, "kuma.db"));
+        return folder;
+      },
+      /is a symbolic link/,
+    ],
+    [
+      "JSON of something else",
+      (folder) => {
+        writeFileSync(join(folder, "backup.json"), '{"version": 1}');
+        return join(folder, "backup.json");
+      },
+      /no backup of Uptime Kuma/,
+    ],
+    [
+      "JSON nested without end",
+      (folder) => {
+        writeFileSync(join(folder, "backup.json"), `{"a":${"[".repeat(100_000)}`);
+        return join(folder, "backup.json");
+      },
+      /nested deeper than 32/,
+    ],
+  ];
+  for (const [what, make, why] of cases)
+    test(what, async () => {
+      const appliance = await world();
+      const before = dump(appliance);
+      expect(importKuma(appliance.ours.scope, make(newDirectory()))).rejects.toThrow(why);
+      await importKuma(appliance.ours.scope, make(newDirectory())).catch(() => {});
+      expect(dump(appliance)).toBe(before);
+    });
+
+  test("a trigger in it does not run, and a database beside its log is read with that", async () => {
+    const appliance = await world();
+    const folder = newDirectory();
+    changedFixture(
+      "kuma-2-acme.db",
+      folder,
+      "create trigger trap after insert on monitor begin delete from monitor; end",
+      "pragma journal_mode = wal",
+    );
+    // Its log stays where nobody closes it.
+    const open = new Database(join(folder, "kuma.db"));
+    open.run("update monitor set name = 'From the log' where id = 6");
+    const copy = newDirectory();
+    for (const end of ["", "-wal"])
+      copyFileSync(join(folder, `kuma.db${end}`), join(copy, `kuma.db${end}`));
+    open.close();
+    const bytes = readFileSync(join(copy, "kuma.db"));
+    const { report } = await importKuma(appliance.ours.scope, copy);
+    expect(
+      report.items.find(({ noun, externalId }) => noun === "monitor" && externalId === "6")?.name,
+    ).toBe("From the log");
+    expect(readFileSync(join(copy, "kuma.db")).equals(bytes)).toBe(true);
+  });
+});
+
+test("the logo comes along with the whole data directory, and no link leads out of it", async () => {
+  const appliance = await world();
+  const folder = newDirectory();
+  changedFixture("kuma-2-acme.db", folder);
+  mkdirSync(join(folder, "upload"));
+  const png = Buffer.from(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
+    "base64",
+  );
+  writeFileSync(join(folder, "upload", "logo1.png"), png);
+  await importKuma(appliance.ours.scope, folder);
+  const logo = () =>
+    appliance.database
+      .query<{ data: string | null }, []>(
+        "select logo_data as data from status_pages where slug = 'acme-public'",
+      )
+      .get()?.data;
+  expect(logo()).toBe(png.toString("base64"));
+});
+
+describe("an import that ends on its way", () => {
+  for (const writes of [1, 2, 3])
+    test(`was never seen where it is killed after ${writes} writes, and is cleared away`, async () => {
+      const appliance = await world();
+      const { ours, store, time } = appliance;
+      const before = stateOf(appliance);
+      let left = writes;
+      const dying = {
+        ...store,
+        atomic: (statements: Parameters<typeof store.atomic>[0]) =>
+          left-- > 0 ? store.atomic(statements) : Promise.reject(new Error("killed")),
+      };
+      const dead = importKuma(ours.scope, fixture("kuma-1-acme.db"), {}, (scope) => ({
+        ...scope,
+        store: dying,
+      }));
+      expect(dead).rejects.toThrow("killed");
+      await dead.catch(() => {});
+      for (const table of ["monitors", "alert_channels", "monitor_groups", "incidents"])
+        expect(appliance.database.query(`select * from ${table}`).all()).toEqual([]);
+      expect(await listImports(ours.scope)).toMatchObject([{ status: "running" }]);
+      time.now += 11 * 60_000;
+      await sweepImports(sweepingOf(store, time.now));
+      await sweepRemovedMonitors(sweepingOf(store, time.now));
+      expect(stateOf(appliance)).toBe(before);
+    });
+
+  test("with an error leaves nothing, and another may follow at once", async () => {
+    const appliance = await world();
+    const { ours, store } = appliance;
+    const before = stateOf(appliance);
+    let left = 2;
+    const failing = {
+      ...store,
+      atomic: (statements: Parameters<typeof store.atomic>[0]) =>
+        left-- === 0 ? Promise.reject(new Error("disk")) : store.atomic(statements),
+    };
+    await importKuma(ours.scope, fixture("kuma-1-acme.db"), {}, (scope) => ({
+      ...scope,
+      store: failing,
+    })).catch(() => {});
+    await sweepRemovedMonitors(sweepingOf(store, appliance.time.now));
+    expect(stateOf(appliance)).toBe(before);
+    expect(
+      (await importKuma(ours.scope, fixture("kuma-1-acme.db"))).report.history.heartbeats,
+    ).toBeGreaterThan(500);
+  });
+});
+
+test("undone, an import leaves nothing of what it made, and can be made again", async () => {
+  const appliance = await world();
+  const { ours } = appliance;
+  const { api } = ours;
+  const mine = { type: "tcp", name: "Mine", host: "127.0.0.1", port: 9 };
+  const kept = (await api("POST", "/api/v1/monitors", { body: mine })).json.data;
+  const { id } = await importKuma(ours.scope, fixture("kuma-2-acme.db"));
+  expect((await undoImport(ours.scope, id ?? "")).status).toBe("undone");
+  expect(
+    (await api("GET", "/api/v1/monitors")).json.data.map((one: { id: string }) => one.id),
+  ).toEqual([kept.id]);
+  for (const noun of ["alert-channels", "monitor-groups", "incidents", "maintenance-windows"])
+    expect([noun, (await api("GET", `/api/v1/${noun}`)).json.data]).toEqual([noun, []]);
+  expect((await api("GET", "/api/v1/status-pages")).json.data).toHaveLength(1);
+  expect(undoImport(ours.scope, id ?? "")).rejects.toThrow("undone already");
+  const again = await importKuma(ours.scope, fixture("kuma-2-acme.db"));
+  expect(
+    again.report.items.filter(({ decision }) => decision === "created").length,
+  ).toBeGreaterThan(70);
+});
+
+test("what was deleted here stays deleted", async () => {
+  const appliance = await world();
+  const { ours } = appliance;
+  await importKuma(ours.scope, fixture("kuma-2-acme.db"));
+  const [website] = (await ours.api("GET", "/api/v1/monitors?q=Acme%20website")).json.data;
+  await ours.api("DELETE", `/api/v1/monitors/${website.id}`);
+  const { report } = await importKuma(ours.scope, fixture("kuma-2-acme.db"));
+  expect(report.items.find(({ name }) => name === "Acme website")?.decision).toBe("not-taken");
+  expect((await ours.api("GET", "/api/v1/monitors?q=Acme%20website")).json.data).toEqual([]);
+});
+
+test("the JSON backup of 1.x has what its database has of monitors and channels", async () => {
+  const [one, other] = [await world(), await world()];
+  await importKuma(one.ours.scope, fixture("kuma-1-acme.db"));
+  await importKuma(other.ours.scope, fixture("kuma-1-acme.json"));
+  const stored = ({ database }: TestAppliance) => {
+    const monitors = database
+      .query<{ name: string; tags: string }, []>(
+        `select m.name, m.type, m.tags, m.interval_seconds, m.retries, m.paused, m.settings, g.name as groupName,
+           (select count(*) from monitor_channels c where c.monitor_id = m.id) as channels
+         from monitors m left join monitor_groups g on g.id = m.group_id order by m.name`,
+      )
+      .all()
+      .map((row) => ({ ...row, tags: (JSON.parse(row.tags) as string[]).toSorted() }));
+    const channels = database
+      .query("select name, type, enabled, is_default, settings from alert_channels order by name")
+      .all();
+    return { monitors, channels };
+  };
+  expect(stored(other)).toEqual(stored(one));
+});
