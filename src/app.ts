@@ -312,7 +312,7 @@ export async function startApp(
           family(
             "signalbox_tls_certificate_expiry_timestamp_seconds",
             "gauge",
-            "Unix time at which the certificate of --tls-cert ends.",
+            "Unix time at which the certificate of --tls-cert expires.",
             endsAt === null ? null : endsAt / 1_000,
           ),
         ];

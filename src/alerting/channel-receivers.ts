@@ -30,7 +30,8 @@ export function channelReceivers(context: SendingContext): Receivers {
           const withheld = all.filter(({ isFollowable }) => !isFollowable);
           const positions = withheld.map(({ position }) => position);
           const statements = withhold(organizationId, deliveryId, positions);
-          const nothing = "This channel was never alerted of the outage, so its end is not sent.";
+          const nothing =
+            "This channel was not alerted when the monitor went down, so the recovery is not sent.";
           if (alerts.length === 0) return { statements, nothing };
           const problem = await caseOf(tenant, deliveryId);
           const missed = await missedOf(tenant, deliveryId, alerts);

@@ -251,7 +251,7 @@ export function alertOfCertificate({ snapshot, out, now }: Decision, { monitorId
   const message =
     daysLeft < 0
       ? "The certificate has expired."
-      : `The certificate ends on ${expiresAt.slice(0, 10)}.`;
+      : `The certificate expires on ${expiresAt.slice(0, 10)}.`;
   const { since, latencyMs } = monitor;
   const data = { monitor: alerted(monitor), since, message, latencyMs, expiresAt, daysLeft };
   out.tell(alertOf("certificate.expiring", timestamp(now), data, now), channels, false);

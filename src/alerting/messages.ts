@@ -209,15 +209,15 @@ function titleOf({ type, data }: Alert): string {
 export const problemTitles: Record<ProblemName, { begins: string; ends: string }> = {
   backup: {
     begins: "Signalbox: the backup is missing",
-    ends: "Signalbox: there is a backup again",
+    ends: "Signalbox: backups are being made again",
   },
   certificate: {
-    begins: "Signalbox: its own certificate ends soon",
+    begins: "Signalbox: its own certificate expires soon",
     ends: "Signalbox: its own certificate was renewed",
   },
   checks: {
-    begins: "Signalbox can't judge its checks",
-    ends: "Signalbox can judge its checks again",
+    begins: "Signalbox can't check reliably",
+    ends: "Signalbox can check reliably again",
   },
   clock: {
     begins: "Signalbox: the clock of its machine jumped",
@@ -232,12 +232,12 @@ export const problemTitles: Record<ProblemName, { begins: string; ends: string }
     ends: "Signalbox has caught up",
   },
   loop: {
-    begins: "Signalbox stood still",
-    ends: "Signalbox runs steadily again",
+    begins: "Signalbox stalled",
+    ends: "Signalbox runs normally again",
   },
   node: {
-    begins: "Signalbox: one of its machines is gone",
-    ends: "Signalbox: no machine is missing any more",
+    begins: "Signalbox: one of its machines is not responding",
+    ends: "Signalbox: all of its machines are responding again",
   },
 };
 

@@ -199,13 +199,13 @@ export function silenceReason(
 ): string | null {
   if (!channel.isAttached) return "is not attached to the monitor";
   if (!channel.enabled) return "is disabled";
-  if (monitor.paused) return "hears nothing while the monitor is paused";
-  if (monitor.groupPaused) return "hears nothing while the monitor's group is paused";
-  if (monitor.muted) return "hears nothing while the monitor is muted";
-  if (monitor.groupMuted) return "hears nothing while the monitor's group is muted";
-  if (monitor.status === "maintenance") return "hears nothing until the maintenance is over";
+  if (monitor.paused) return "gets no alerts while the monitor is paused";
+  if (monitor.groupPaused) return "gets no alerts while the monitor's group is paused";
+  if (monitor.muted) return "gets no alerts while the monitor is muted";
+  if (monitor.groupMuted) return "gets no alerts while the monitor's group is muted";
+  if (monitor.status === "maintenance") return "gets no alerts until the maintenance is over";
   if (monitor.flapping)
-    return "was told that the monitor is flapping and hears of it once that is over";
+    return "was alerted that the monitor is flapping, and is alerted again once that is over";
   return null;
 }
 

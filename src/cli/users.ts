@@ -92,7 +92,7 @@ export function addUsers(program: Command) {
   );
   addChange(users, "revoke-administrator", "end the rights of an administrator", {
     change: revokeAdministrator,
-    said: "is no administrator of the appliance any more",
+    said: "is no longer an administrator of the appliance",
   });
 }
 

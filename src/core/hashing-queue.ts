@@ -21,7 +21,7 @@ type Waiting = {
   refuse: (error: AppError) => void;
 };
 
-const tooMany = () => rateLimited(1, "Too many passwords are being judged.");
+const tooMany = () => rateLimited(1, "Too many passwords are being checked.");
 
 // One hashing takes 150 ms of a core and 64 MB: many of them must not starve the checks.
 const maxAtOnce = 2;

@@ -47,8 +47,8 @@ function windowEntry(window: PublicWindow, words: WordsOf): Entry {
   const step = window.isOver
     ? "Maintenance completed"
     : window.isRunning
-      ? "Maintenance under way"
-      : "Planned maintenance";
+      ? "Maintenance in progress"
+      : "Scheduled maintenance";
   return {
     id: occurrenceId,
     title: `${step}: ${title}`,

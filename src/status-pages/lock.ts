@@ -54,11 +54,12 @@ export function pageLock(
     try {
       const client = { lane: "page", client: networkOf(address) } as const;
       if (passwordHash === null || !(await isPassword(password, passwordHash, client)))
-        return form(page, home, to, "That is not the password.", 403);
+        return form(page, home, to, "The password is wrong.", 403);
     } catch (error) {
       if (!(error instanceof AppError) || error.code !== "RATE_LIMITED") throw error;
       attempts.refund(address);
-      const trouble = "Too many try to open pages at the moment. Try again in a few seconds.";
+      const trouble =
+        "Too many people are opening pages at the moment. Try again in a few seconds.";
       return tryAgain(trouble, error.headers["Retry-After"]);
     }
     const until = String(clock() + openMs);
@@ -92,7 +93,7 @@ function form(
   const said = trouble === null ? "" : `<p class="trouble" role="alert">${trouble}</p>`;
   return smallPage(
     title,
-    `<form class="lock" method="post" action="${home}"><input type="hidden" name="path" value="${Bun.escapeHTML(path)}"><h1>${name}</h1><label for="password">This page asks for a password.</label><input id="password" name="password" type="password" autocomplete="current-password" required autofocus>${said}<button>Open</button></form>`,
+    `<form class="lock" method="post" action="${home}"><input type="hidden" name="path" value="${Bun.escapeHTML(path)}"><h1>${name}</h1><label for="password">This page is protected by a password.</label><input id="password" name="password" type="password" autocomplete="current-password" required autofocus>${said}<button>Open</button></form>`,
     status,
     headers,
   );

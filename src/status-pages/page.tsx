@@ -84,7 +84,7 @@ function Overview({ document: { view, words, base } }: { document: PageDocument 
         <Incident key={incident.id} incident={incident} words={words} base={base} />
       ))}
       {running.length > 0 && (
-        <Maintenance title="Maintenance under way" work={running} words={words} />
+        <Maintenance title="Maintenance in progress" work={running} words={words} />
       )}
       {sections.some(({ monitors }) => monitors.length > 0) && (
         <div className="legend" aria-hidden="true">

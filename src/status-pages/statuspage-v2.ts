@@ -223,7 +223,7 @@ function windowOf(window: PublicWindow, words: WordsOf, pageId: string, url: str
   const updates = [
     ...(isOver ? [step("completed", endsAt, "The maintenance is completed.")] : []),
     ...(isOver || window.isRunning
-      ? [step("in_progress", startsAt, "The maintenance is under way.")]
+      ? [step("in_progress", startsAt, "The maintenance is in progress.")]
       : []),
     step("scheduled", announcedAt, words(window.description).text || title),
   ];

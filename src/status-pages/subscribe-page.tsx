@@ -20,14 +20,14 @@ export function subscribePage(document: PageDocument, takesMail: boolean, result
       <BackLink base={base} />
       <h1 className="month">Get updates</h1>
       <p className="about">
-        You are notified when an incident is posted and when maintenance is planned.
+        You are notified when an incident is posted and when maintenance is scheduled.
       </p>
       {isSent ? (
         <section className="sec way" role="status">
-          <h2>Check your mailbox</h2>
+          <h2>Check your inbox</h2>
           <p>
-            If <b dir="auto">{result.email}</b> is not subscribed yet, a mail with a link is on its
-            way to it. Updates come once you have followed the link.
+            If <b dir="auto">{result.email}</b> is not subscribed yet, an e-mail with a link is on
+            its way to it. Updates are sent once you have followed the link.
           </p>
         </section>
       ) : (
@@ -68,7 +68,7 @@ function MailForm({ result, base }: { result: SignUpResult; base: string }) {
         </div>
         {trouble === null ? (
           <p className="hint" id="what-happens">
-            You get a mail with a link that confirms it. Every update has a link that ends it.
+            You get an e-mail with a link to confirm. Every update has a link to unsubscribe.
           </p>
         ) : (
           <p className="trouble" id="trouble" role="alert">

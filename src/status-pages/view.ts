@@ -225,7 +225,7 @@ function headlineOf(
   }
   if (open.length > 0) return says("degraded", "Some systems are affected");
   if (maintained.length > 0 || windows.some(({ isRunning }) => isRunning))
-    return says("maintenance", "Maintenance is under way");
+    return says("maintenance", "Maintenance in progress");
   if (judged === 0)
     return { ...says("none", "No status yet"), detail: "There are no check results to show." };
   return says("up", "All systems are up");

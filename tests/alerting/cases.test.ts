@@ -412,7 +412,7 @@ test("a problem of the appliance is one case from its beginning to its end, what
     await store.atomic(problemEnds({ name: "certificate" }, "It was renewed.", time.now));
     await later();
   };
-  const title = "Signalbox: its own certificate ends soon";
+  const title = "Signalbox: its own certificate expires soon";
   await begins("14", "warning");
   await begins("14", "warning");
   expect([opened(), pages.length]).toEqual([[`warning ${title}`], 2]);
@@ -435,7 +435,7 @@ test("what an older version told of its own trouble is closed after ten minutes"
   const event = { organizationId: ours.id, at, type: "appliance.troubled", subjectId: ours.id };
   await store.atomic([appendEvent({ ...event, data: { message: "No network." } } as Event)]);
   await later();
-  expect(opened()).toEqual(["warning Signalbox can't judge its checks"]);
+  expect(opened()).toEqual(["warning Signalbox can't check reliably"]);
   await later(600);
   expect(opened()).toEqual([]);
 });

@@ -57,7 +57,7 @@ describe("a preview says", () => {
     test(`that the monitor is ${what}`, async () => {
       const { reason, backup } = await previewed();
       await backup.change({ [what]: true });
-      expect(await reason()).toBe(`Office hears nothing while the monitor is ${what}.`);
+      expect(await reason()).toBe(`Office gets no alerts while the monitor is ${what}.`);
       await backup.change({ [what]: false });
       expect(await reason()).toBe(null);
     });
@@ -69,13 +69,13 @@ describe("a preview says", () => {
       await backup.change({ groupId });
       expect(await reason()).toBe(null);
       await (what === "paused" ? pauseGroup : muteGroup)(groupId, true);
-      expect(await reason()).toBe(`Office hears nothing while the monitor's group is ${what}.`);
+      expect(await reason()).toBe(`Office gets no alerts while the monitor's group is ${what}.`);
     });
 
   test("that a maintenance is under way", async () => {
     const { reason, database } = await previewed();
     database.run("UPDATE monitor_states SET status = 'maintenance'");
-    expect(await reason()).toBe("Office hears nothing until the maintenance is over.");
+    expect(await reason()).toBe("Office gets no alerts until the maintenance is over.");
   });
 
   test("that the monitor flaps, until it is steady", async () => {
@@ -85,7 +85,7 @@ describe("a preview says", () => {
       await backup.goes((await statusOf(backup.id)) === "up" ? "down" : "up");
     await later(0);
     expect(await reason()).toBe(
-      "Office was told that the monitor is flapping and hears of it once that is over.",
+      "Office was alerted that the monitor is flapping, and is alerted again once that is over.",
     );
     await later(601);
     expect(await reason()).toBe(null);

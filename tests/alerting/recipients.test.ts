@@ -170,7 +170,7 @@ test("what tells nobody whom it reached is tried three times in all, and counts 
     made.restart();
   }
   expect(service.asked).toHaveLength(3);
-  const error = "Apprise could not tell all of the services behind it.";
+  const error = "Apprise could not notify all of its services.";
   expect(await made.deliveriesOf(apprise)).toMatchObject([{ status: "delivered", error }]);
   expect((await made.channelOf(apprise)).lastError).toBe(error);
   service.reply(answer());

@@ -112,7 +112,7 @@ test("a process that was stopped and goes on makes nobody down: neither who was 
   expect([status, json.data.status, json.data.message]).toEqual([
     200,
     "unknown",
-    "Not judged: this appliance stood still for a moment.",
+    "Not judged: this appliance stalled for a moment.",
   ]);
   shop.reply((response) => void response.end());
   await until(api, job.id, ({ lastMessage }) => lastMessage.startsWith("Not judged"));

@@ -218,7 +218,7 @@ describe("users on the command line", () => {
     ]);
     const bea = ["users", "create", "--org", "umbrella", "--email", "bea@acme.example"];
     const cases: [string[], number, string][] = [
-      [[...join, "--existing", "acme"], 1, "belongs to the organization already"],
+      [[...join, "--existing", "acme"], 1, "already belongs to the organization"],
       [[...bea, "--existing", "acme"], 1, "Nobody signs in"],
       [[...bea, "--existing", "none"], 1, "no organization"],
       [[...bea, "--existing", "acme", "--name", "Bea"], 2, "--existing goes without --name"],
@@ -236,7 +236,7 @@ describe("users on the command line", () => {
     await succeeded(box.run(["orgs", "create", "Acme"]));
     await succeeded(box.run(ada));
     const cases: [string[], number, string][] = [
-      [ada, 1, "belongs to the organization already"],
+      [ada, 1, "already belongs to the organization"],
       [["users", "create", "--org", "none", ...ada.slice(4)], 1, "no organization"],
       [[...create, "--email", "nobody", "--name", "N"], 2, "--email must be an e-mail address"],
       [[...create, "--email", "n@acme.example", "--name", " "], 2, "--name must not be blank"],

@@ -60,7 +60,7 @@ describeInChromium("the first run", (browser) => {
     expect(bot.asked.map(({ path }) => path)).toEqual(["/alerts"]);
     const clicks = () => page.evaluate(() => (globalThis as unknown as { clicks: number }).clicks);
     expect(await clicks()).toBeLessThanOrEqual(4);
-    await page.getByText("Nobody is told yet").waitFor({ state: "detached" });
+    await page.getByText("Alerts are not set up yet").waitFor({ state: "detached" });
     const uses = await page.evaluate(async () =>
       (await fetch("/dashboard/alert-channel-uses")).json(),
     );

@@ -51,26 +51,26 @@ describeInChromium("maintenance", (browser) => {
   test("maintenance is planned from the calendar, repeats by its fields, and is read back as it was written", async () => {
     await using open = await world.open(browser, "/maintenance?view=calendar&month=2060-01");
     const { page } = open;
-    await page.getByRole("button", { name: "Plan maintenance on Thursday 15 January" }).click();
-    const editor = dialog(page, "Plan maintenance");
+    await page.getByRole("button", { name: "Schedule maintenance on Thursday 15 January" }).click();
+    const editor = dialog(page, "Schedule maintenance");
     await editor.getByLabel("Title").fill("Disk check");
     expect(await editor.getByLabel("Starts").inputValue()).toBe("2060-01-15T02:00");
     await editor.getByLabel("Ends").fill("2060-01-15T01:00");
-    await editor.getByText("It must be after startsAt.").waitFor();
+    await editor.getByText("It must be after the start.").waitFor();
     await editor.getByLabel("Ends").fill("2060-01-15T03:30");
     await editor.getByRole("combobox", { name: "Repeats" }).click();
     await page.getByRole("option", { name: "Monthly" }).click();
     await editor.getByRole("combobox", { name: "Repeat on" }).click();
     await page.getByRole("option", { name: "Weekday" }).click();
     await editor.getByRole("combobox", { name: "Stop repeating" }).click();
-    await page.getByRole("option", { name: "After a number of times" }).click();
-    await editor.getByLabel("Times", { exact: true }).fill("3");
+    await page.getByRole("option", { name: "After a number of occurrences" }).click();
+    await editor.getByLabel("Occurrences", { exact: true }).fill("3");
     await editor.getByText("Thu 15 Jan 2060 02:00–03:30").waitFor();
     await editor.getByRole("combobox", { name: "Groups" }).click();
     await page.getByRole("option", { name: "Office" }).click();
     await page.keyboard.press("Escape");
     expect(await violationsInThemes(page)).toEqual([]);
-    await editor.getByRole("button", { name: "Plan maintenance" }).click();
+    await editor.getByRole("button", { name: "Schedule maintenance" }).click();
     await page.getByRole("heading", { name: "Disk check" }).waitFor();
     await page.getByText("Every month on the third Thursday, 3 times").waitFor();
     const id = page.url().split("/").at(-1) ?? "";
@@ -99,7 +99,7 @@ describeInChromium("maintenance", (browser) => {
   test("what runs is on top and can be ended now; its monitors follow", async () => {
     await using open = await world.open(browser, "/maintenance");
     const { page } = open;
-    const running = page.getByRole("region", { name: "Running now" });
+    const running = page.getByRole("region", { name: "In progress" });
     await running.getByRole("button", { name: "End now" }).click();
     await page.getByText("Ended Print server").waitFor();
     await running.waitFor({ state: "detached" });
@@ -113,7 +113,7 @@ describeInChromium("maintenance", (browser) => {
     await using open = await visitAs(browser, world, "viewer", "/maintenance?view=calendar");
     const { page } = open;
     await page.getByText("Router firmware").first().waitFor();
-    expect(await page.getByRole("button", { name: /Plan maintenance/ }).count()).toBe(0);
+    expect(await page.getByRole("button", { name: /Schedule maintenance/ }).count()).toBe(0);
     await page.goto(`${world.url}/maintenance/${windowId}`);
     await page.getByText("Next times").waitFor();
     expect(await page.getByRole("button", { name: "Edit" }).count()).toBe(0);

@@ -91,7 +91,7 @@ describeInChromium("the wall", (browser) => {
     const { page } = open;
     await page.getByRole("heading", { level: 1 }).waitFor();
     await page.context().setOffline(true);
-    await page.getByText(/No connection: this is as of/).waitFor();
+    await page.getByText(/No connection. Last update:/).waitFor();
     // The server comes back with another page.
     let loads = 0;
     page.on("load", () => loads++);

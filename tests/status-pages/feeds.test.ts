@@ -188,18 +188,18 @@ describe("maintenance in the feeds", () => {
     const created = new Date(made.time.now).toISOString();
     const told = {
       id: `urn:uuid:${made.windowId}`,
-      title: "Planned maintenance: New <disks>",
+      title: "Scheduled maintenance: New <disks>",
       published: created,
       updated: created,
       content:
-        `<p><strong>Planned maintenance</strong> (${at("22T02")} – ${at("22T04")})</p>` +
+        `<p><strong>Scheduled maintenance</strong> (${at("22T02")} – ${at("22T04")})</p>` +
         '<p dir="auto">Short gaps.<br>Sorry &amp; thanks.</p>' +
         "<p>Affects: Web &amp; shop</p>",
     };
     expect(await made.entries()).toEqual([told]);
     made.time.now = Date.parse(at("22T03"));
     expect(await made.entries()).toMatchObject([
-      { id: told.id, title: "Maintenance under way: New <disks>", updated: at("22T02") },
+      { id: told.id, title: "Maintenance in progress: New <disks>", updated: at("22T02") },
     ]);
     made.time.now = Date.parse(at("22T05"));
     expect(await made.entries()).toMatchObject([
@@ -221,7 +221,7 @@ describe("maintenance in the feeds", () => {
       .toReversed()
       .sort((a, b) => ((a.content ?? "") < (b.content ?? "") ? -1 : 1));
     expect(titles.get(first?.id)).toStartWith("Maintenance completed");
-    for (const { id } of others) expect(titles.get(id)).toStartWith("Planned maintenance");
+    for (const { id } of others) expect(titles.get(id)).toStartWith("Scheduled maintenance");
   });
 
   test("never makes a feed longer than 200 entries", async () => {

@@ -247,8 +247,8 @@ describe("the headline", () => {
     ["degraded", "B is degraded", { monitors: states("up", "degraded", "maintenance") }],
     ["degraded", "Some systems are affected", { monitors: states("up"), incidents: [incident()] }],
     ["degraded", "Some systems are affected", { monitors: states("up"), incidents: [major] }],
-    ["maintenance", "Maintenance is under way", { monitors: states("up", "maintenance") }],
-    ["maintenance", "Maintenance is under way", { windows: [{ ...window, isRunning: true }] }],
+    ["maintenance", "Maintenance in progress", { monitors: states("up", "maintenance") }],
+    ["maintenance", "Maintenance in progress", { windows: [{ ...window, isRunning: true }] }],
   ];
   for (const [tone, text, shown] of cases)
     test(`is “${text}” with ${JSON.stringify({

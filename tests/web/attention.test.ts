@@ -36,7 +36,7 @@ describe("who was told", () => {
 
   test("names those that were reached, and those that were not", () => {
     expect(of(2, one("Slack", "delivered"), one("Mail", "failed", "refused"))).toMatchObject({
-      words: "told",
+      words: "alerted",
       names: ["Slack"],
       at,
       detail: "Mail not reached",
@@ -49,7 +49,7 @@ describe("who was told", () => {
     expect(of(1, one("Mail", "failed", "refused"))).toMatchObject(nobody);
   });
   test("is not known as long as the first attempt is under way", () => {
-    expect(of(1, one("Mail", "pending"))).toMatchObject({ words: "is being told", isBad: false });
+    expect(of(1, one("Mail", "pending"))).toMatchObject({ words: "being alerted", isBad: false });
   });
   test("is nobody where there is no channel, or the monitor is muted", () => {
     expect(of(0)).toMatchObject({ detail: "No alert channel", isBad: true });

@@ -18,8 +18,6 @@ test("the audit log says what somebody did, not what came of it", () => {
   expect(said("incident.updated", "person", ["status", "message"])).toBe(
     "posted an update on Shop",
   );
-  expect(said("incident.updated", "person", ["title"])).toBe("corrected the incident Shop");
-  expect(said("incident.updated", "person", ["title"], null)).toBe(
-    "corrected the incident (deleted)",
-  );
+  expect(said("incident.updated", "person", ["title"])).toBe("edited the incident Shop");
+  expect(said("incident.updated", "person", ["title"], null)).toBe("edited the incident (deleted)");
 });

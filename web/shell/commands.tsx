@@ -26,7 +26,7 @@ const dialogs: { label: string; hint?: string; icon: IconName; dialog: Dialog }[
   { label: "Create monitor", hint: "N", icon: "plus", dialog: { kind: "create-monitor" } },
   { label: "Create group", icon: "folder", dialog: { kind: "create-group" } },
   { label: "Create incident", icon: "warning", dialog: { kind: "create-incident" } },
-  { label: "Plan maintenance", icon: "calendar", dialog: { kind: "plan-maintenance" } },
+  { label: "Schedule maintenance", icon: "calendar", dialog: { kind: "plan-maintenance" } },
 ];
 
 /** Everything the palette can do at the moment. */

@@ -37,7 +37,7 @@ function Frame() {
   const shortcuts = useMemo(
     () => ({
       "mod+k": () => palette.set(true),
-      "mod+z": () => void (undoLast() || notify("There is nothing to undo")),
+      "mod+z": () => void (undoLast() || notify("Nothing to undo")),
       "?": () => setHelping(true),
       ...Object.fromEntries(items.map(({ to, keys }) => [keys, () => void navigate({ href: to })])),
     }),

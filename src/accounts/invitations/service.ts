@@ -118,7 +118,7 @@ const isEntitled = sql`exists (select 1 from ${memberships} m
     and m.role || ' ' || ${invitations.role} in (select value from ${listed(entitled)}))`;
 
 const over = () =>
-  new AppError("NOT_FOUND", "This invitation is not valid any more. Ask for a new one.");
+  new AppError("NOT_FOUND", "This invitation is no longer valid. Ask for a new one.");
 
 /** The invitation of this token, while whoever made it may still make it. */
 async function openedBy(context: VisitorContext, token: string) {

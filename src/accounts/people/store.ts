@@ -93,7 +93,7 @@ function addPerson(store: Store, row: NewPersonRow): Statement {
 export function mustStillAdminister(personId: string): Prepared {
   return must(
     sql`exists (select 1 from ${people} where id = ${personId} and administrator)`,
-    () => new AppError("FORBIDDEN", "You are no administrator of the appliance any more."),
+    () => new AppError("FORBIDDEN", "You are no longer an administrator of the appliance."),
   );
 }
 
@@ -183,7 +183,7 @@ export function addMembership(store: Store, row: MembershipRow): Statement[] {
 }
 
 export function alreadyMember(): AppError {
-  return new AppError("CONFLICT", "This person belongs to the organization already.");
+  return new AppError("CONFLICT", "This person already belongs to the organization.");
 }
 
 export function changeRole({ store, organizationId }: Tenant, personId: string, role: Role) {

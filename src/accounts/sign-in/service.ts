@@ -95,7 +95,7 @@ export async function enterCode(context: VisitorContext, code: string): Promise<
   const person =
     session?.stage === "two-factor" ? await findPerson(store, session.person.id) : null;
   if (session === null || person === null) throw signInFirst();
-  const wrong = () => new AppError("UNAUTHORIZED", "This code is wrong, or was used already.");
+  const wrong = () => new AppError("UNAUTHORIZED", "This code is wrong or has already been used.");
   const used = await withAttemptLimits(
     context,
     () => usedCode(context, person, code, clock(), wrong),

@@ -14,7 +14,7 @@ import { hasPeople, mustBeStrongPassword, mustHaveNoPeople, newPerson } from "..
 import { newSession } from "../sessions/service.ts";
 import type { FirstRun, Stage } from "./schema.ts";
 
-const over = () => new AppError("CONFLICT", "This Signalbox is set up already. Sign in.");
+const over = () => new AppError("CONFLICT", "This Signalbox is already set up. Sign in.");
 
 /**
  * The first run: an organization, and the person who owns it, signed in. Throws CONFLICT where there is
@@ -33,7 +33,7 @@ export async function setUp(
   if (known === null)
     throw new AppError(
       "FORBIDDEN",
-      "This set-up link is not valid any more. Start Signalbox again: it prints a new one.",
+      "This set-up link is no longer valid. Restart Signalbox: it prints a new one.",
     );
   mustBeStrongPassword(input.password, [input.email, input.name, input.organization]);
   const passwordHash = await hashPassword(input.password, hashingFor(context));

@@ -68,7 +68,7 @@ export async function confirmTwoFactor(context: SignedInContext, code: string) {
   const { codes, handOver } = await retrying(async () => {
     const person = await ownRow(context);
     if (person.totpPending === null)
-      throw new AppError("CONFLICT", "Two-factor was not begun, or is on already.");
+      throw new AppError("CONFLICT", "Two-factor was not started, or is already on.");
     const secret = vault.open(person.totpPending, placeOf(person));
     const plain = code.replaceAll(" ", "");
     const step = await withAttemptLimits(context, async () =>

@@ -27,9 +27,9 @@ export const apprise = overHttp<"apprise">({
   },
   verdict(answer) {
     if (answer.status === 204)
-      return permanent("Apprise knows nobody to tell by this key or these urls.");
+      return permanent("Apprise has no services under this key or these URLs.");
     if (answer.status !== 424) return judged(answer);
-    const partly = temporary("Apprise could not tell all of the services behind it.");
+    const partly = temporary("Apprise could not notify all of its services.");
     return { ...partly, progress: { reached: null, refused: [] } };
   },
 });

@@ -82,5 +82,5 @@ function keyTrouble(details: unknown): string | undefined {
 const hopeless = new Map<unknown, string>([
   ["UNAUTHENTICATED", "Google Chat says that the webhook's address is not valid."],
   ["PERMISSION_DENIED", "Google Chat says that the webhook must not post to the space."],
-  ["NOT_FOUND", "Google Chat says that the space or its webhook does not exist any more."],
+  ["NOT_FOUND", "Google Chat says that the space or its webhook no longer exists."],
 ]);

@@ -100,7 +100,7 @@ async function attempt(
 ): Promise<Connection> {
   const place = `${address} ${port}`;
   if (silent.has(place)) await probe(address, port, signal);
-  if (signal.aborted) throw new TargetFailure("No connection came about.");
+  if (signal.aborted) throw new TargetFailure("No connection could be established.");
   return open(place, { hostname: address, port }, tls, signal);
 }
 
@@ -118,7 +118,7 @@ function probe(host: string, port: number, signal: AbortSignal): Promise<void> {
     resolve();
   });
   socket.on("error", reject);
-  socket.on("close", () => reject(new TargetFailure("No connection came about.")));
+  socket.on("close", () => reject(new TargetFailure("No connection could be established.")));
   return promise;
 }
 
@@ -160,7 +160,7 @@ function open(
       const securing = Promise.withResolvers<Connection>();
       isSecure = true;
       ending.promise.then(
-        () => securing.reject(new TargetFailure("No TLS connection came about.")),
+        () => securing.reject(new TargetFailure("No TLS connection could be established.")),
         securing.reject,
       );
       const upgraded = socket?.upgradeTLS({
@@ -205,7 +205,7 @@ function open(
         const code = (error as NodeJS.ErrnoException | null)?.code ?? "";
         const { valid_to: end } = secured.getPeerCertificate() ?? {};
         if (end === undefined) {
-          reject(new TargetFailure(reasonOf(code) ?? "No TLS connection came about."));
+          reject(new TargetFailure(reasonOf(code) ?? "No TLS connection could be established."));
           return;
         }
         connection.secured = {
@@ -245,7 +245,7 @@ function open(
     isClosed = true;
     unread = [];
     if (socket === null) silent.add(place);
-    opening.reject(new TargetFailure("No connection came about."));
+    opening.reject(new TargetFailure("No connection could be established."));
     socket?.resume();
     // TLS says goodbye first, which a peer that reads nothing would hold up for ever.
     if (isSecure) socket?.terminate();

@@ -6,7 +6,7 @@ const reasons = new Map(
     ECONNREFUSED: "The connection was refused.",
     ECONNRESET: "The connection was closed before the answer was complete.",
     EPIPE: "The connection was closed before the request was complete.",
-    ETIMEDOUT: "No connection came about.",
+    ETIMEDOUT: "No connection could be established.",
     EHOSTUNREACH: "The host can't be reached.",
     ENETUNREACH: "There is no route to the host.",
     EACCES: "This machine does not allow connections there.",
@@ -14,7 +14,7 @@ const reasons = new Map(
     CERT_HAS_EXPIRED: "The certificate has expired.",
     CERT_NOT_YET_VALID: "The certificate is not valid yet.",
     CERT_REVOKED: "The certificate was revoked.",
-    DEPTH_ZERO_SELF_SIGNED_CERT: "The certificate is self-signed, so nobody vouches for it.",
+    DEPTH_ZERO_SELF_SIGNED_CERT: "The certificate is self-signed, so it is not trusted.",
     SELF_SIGNED_CERT_IN_CHAIN: "The certificate was issued by an authority that is not trusted.",
     UNABLE_TO_GET_ISSUER_CERT: "The certificate was issued by an authority that is not trusted.",
     UNABLE_TO_GET_ISSUER_CERT_LOCALLY:
@@ -55,7 +55,7 @@ export function reasonOf(code: string): string | null {
   const known = reasons.get(code);
   if (known !== undefined) return known;
   if (code.startsWith("HPE_")) return "The answer is not valid HTTP.";
-  if (/^(ERR_SSL|ERR_TLS|EPROTO)/.test(code)) return "No TLS connection came about.";
+  if (/^(ERR_SSL|ERR_TLS|EPROTO)/.test(code)) return "No TLS connection could be established.";
   if (/^(CERT|UNABLE_TO)_/.test(code)) return "The certificate is not valid.";
   return /^E[A-Z]+$/.test(code) ? `The connection failed (${code}).` : null;
 }

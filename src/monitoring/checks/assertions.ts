@@ -142,7 +142,7 @@ const subjects: Record<Assertion["source"], string> = {
   body: "the body",
   json: "the value at",
   latency: "the latency in ms",
-  certificateDays: "the days until the certificate ends",
+  certificateDays: "the days until the certificate expires",
   redirectCount: "the number of redirects",
 };
 

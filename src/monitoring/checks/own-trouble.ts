@@ -49,7 +49,7 @@ export function troubleWatch(clock: Clock, monotonic: Clock) {
       );
       if (met.some(({ jumped }) => jumped)) return "the clock of this machine jumped";
       const stalledMs = met.reduce((sum, trouble) => sum + trouble.to - trouble.from, 0);
-      return stalledMs > toleratedMs ? "this appliance stood still for a moment" : null;
+      return stalledMs > toleratedMs ? "this appliance stalled for a moment" : null;
     },
   };
 }

@@ -25,7 +25,7 @@ export const maintenanceRoutes = routesUnder("/api/v1/maintenance-windows")
     ...endpoint("/", {
       name: "createMaintenanceWindow",
       access: "write",
-      summary: "Plan maintenance",
+      summary: "Schedule maintenance",
       description:
         "During the window its monitors are in the state `maintenance` and send no alerts. What is still down at its end is alerted then.",
       body: NewMaintenanceWindow,

@@ -83,7 +83,7 @@ const assertionAbout = (sources: readonly [AssertionSource, ...AssertionSource[]
     .strictObject({
       source: z.enum(sources).meta({
         description:
-          "`latency` is in milliseconds, `certificateDays` are the days until the certificate ends.",
+          "`latency` is in milliseconds, `certificateDays` are the days until the certificate expires.",
       }),
       path: text(maxPath).nullable().default(null).meta({
         description:

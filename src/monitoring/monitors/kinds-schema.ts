@@ -48,7 +48,7 @@ const ExpectedStatus = z
 const certificateExpiryDays = integer(1, 3650)
   .nullable()
   .default(14)
-  .meta({ description: "Degraded when the certificate ends within so many days; null is off." });
+  .meta({ description: "Degraded when the certificate expires within so many days; null is off." });
 
 const address = /^(?:(?<v4>[\d.]+)|\[(?<v6>[\da-f:.]+)\])(?::(?<port>\d{1,5}))?$/i;
 
@@ -167,7 +167,7 @@ export const monitorKinds = {
   }),
   tls: monitorKind({
     upWhen:
-      "the certificate is trusted and made for this name. It is degraded when the certificate ends within 14 days (`certificateExpiryDays`), and down when it has ended.",
+      "the certificate is trusted and made for this name. It is degraded when the certificate expires within 14 days (`certificateExpiryDays`), and down when it has expired.",
     fields: {
       host: Host,
       port: Port.default(443),

@@ -57,7 +57,7 @@ export async function grantAdministrator(by: Running, personId: string): Promise
     mustBeAdministrator(
       id,
       false,
-      () => new AppError("CONFLICT", "This person is an administrator already, or was removed."),
+      () => new AppError("CONFLICT", "This person is already an administrator, or was removed."),
     ),
     setAdministrator(store, id, true),
     ...auditIn(await organizationsOf(store, id), by, by.actor, {

@@ -30,7 +30,7 @@ type Means = {
 export function destinationOf({ to, folder, s3 }: BackupPlan, means: Means): Destination {
   if (to === "folder" && folder !== null) return folderAt(folder, means);
   if (to === "s3" && s3 !== null) return inBucket(s3, means);
-  throw new Error("It is not said where backups are kept.");
+  throw new Error("No destination for backups is set.");
 }
 
 function folderAt(folder: string, { copyTo }: Means): Destination {

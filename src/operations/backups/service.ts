@@ -32,7 +32,7 @@ export async function takeBackup(
   if (taken === null)
     throw new AppError(
       "NOT_FOUND",
-      "This backup was downloaded already or has expired. Create another one.",
+      "This backup has already been downloaded or has expired. Create another one.",
     );
   await context.store.atomic(auditOfPerson(context, "backup.downloaded"));
   return new Response(taken.bytes, {

@@ -105,7 +105,7 @@ async function seriesOfMonitors({ store, clock, organizationId }: Caller): Promi
     of("uptime_ratio", "Uptime of the last 24 hours in 0..1.", "uptime"),
     of(
       "certificate_expiry_timestamp_seconds",
-      "Unix time at which the certificate ends.",
+      "Unix time at which the certificate expires.",
       "expiry",
     ),
   ];

@@ -37,7 +37,7 @@ export function certificateProblem(endsAt: number, now: number): Problem | null 
     name: "certificate",
     stage: String(stage),
     severity: severities[stage],
-    message: `The certificate of --tls-cert ${stage === 0 ? "ended" : "ends"} on ${ends} UTC. Renew it and send SIGHUP.`,
+    message: `The certificate of --tls-cert ${stage === 0 ? "expired" : "expires"} on ${ends} UTC. Renew it and send SIGHUP.`,
     until: null,
   };
 }
@@ -143,12 +143,12 @@ export function hasPassed(until: number | null, now: number): boolean {
 
 /** What is said when it is over. */
 export const ends = {
-  backup: "There is a backup again.",
-  certificate: "There is none any more that ends within two weeks.",
-  checks: "Checks were judged for five minutes.",
+  backup: "A backup has been made again.",
+  certificate: "No certificate expires within two weeks.",
+  checks: "Checks have been reliable for five minutes.",
   clock: "It kept going for ten minutes.",
   disk: "There is enough room.",
-  events: "All that happened is handled.",
-  loop: "It did not stand still for ten minutes.",
+  events: "All events have been handled.",
+  loop: "It has not stalled for ten minutes.",
   node: "It is back, or serves no longer.",
 } as const;

@@ -65,9 +65,9 @@ export function noticeMessage(
   if (type === "maintenance.planned") {
     const { title, description, startsAt, endsAt } = data;
     return made({
-      title: `Planned maintenance: ${title} – ${pageTitle}`,
+      title: `Scheduled maintenance: ${title} – ${pageTitle}`,
       facts: [
-        writtenFact("", description === "" ? "Maintenance is planned." : description),
+        writtenFact("", description === "" ? "Maintenance is scheduled." : description),
         { label: "From", value: `${time(startsAt)} (${timeZone})` },
         { label: "Until", value: `${time(endsAt)} (${timeZone})` },
       ],

@@ -149,8 +149,8 @@ export async function addSubscriber(scope: Scope, pageId: string, input: NewSubs
 }
 
 function alreadyThere(path: "email" | "url") {
-  const details = [{ path, message: "must not be subscribed to this page already" }];
-  return new AppError("CONFLICT", "This address is subscribed to the page already.", { details });
+  const details = [{ path, message: "must not already be subscribed to this page" }];
+  return new AppError("CONFLICT", "This address is already subscribed to the page.", { details });
 }
 
 /** Throws NOT_FOUND, PRECONDITION_FAILED. */

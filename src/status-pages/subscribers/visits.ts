@@ -68,16 +68,19 @@ export function subscriptionsOf({ context, signUps, addressOf }: Dependencies): 
           if (taken === null) return ended(verb);
           if (taken === "full")
             return statement("Not now", `${title} takes no more subscribers at the moment.`, 409);
-          return statement("You are subscribed", `Updates from ${title} go to ${row.address}.`);
+          return statement(
+            "You are subscribed",
+            `Updates from ${title} are sent to ${row.address}.`,
+          );
         }
         await endSubscription(scope, id);
-        const text = `No more updates from ${title} go to ${row.address}.`;
+        const text = `Updates from ${title} are no longer sent to ${row.address}.`;
         return statement("You are unsubscribed", text);
       }
       // A mail scanner that follows links must not decide anything.
       return verb === "confirm"
-        ? question(`Updates from ${title}`, `They will go to ${row.address}.`, "Confirm")
-        : question(`Updates from ${title}`, `They go to ${row.address}.`, "Unsubscribe");
+        ? question(`Updates from ${title}`, `They will be sent to ${row.address}.`, "Confirm")
+        : question(`Updates from ${title}`, `They are sent to ${row.address}.`, "Unsubscribe");
     },
   };
 }
@@ -98,6 +101,6 @@ function refused(email: string, why: string, seconds: number) {
 /** What a link says whose subscriber is gone. */
 function ended(verb: Verb): Response {
   return verb === "confirm"
-    ? statement("This link has ended", "Sign up again on the status page to get a new one.")
-    : statement("You are not subscribed", "No updates go to this address any more.");
+    ? statement("This link has expired", "Sign up again on the status page to get a new one.")
+    : statement("You are not subscribed", "No updates are sent to this address.");
 }

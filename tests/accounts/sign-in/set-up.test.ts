@@ -78,7 +78,10 @@ describe("the first run", () => {
     const appliance = await testAppliance();
     appliance.time.now += 30 * 60_000;
     const { status, json } = await newBrowser(appliance).post("/set-up", claim);
-    expect([status, json.error.message]).toEqual([403, expect.stringContaining("Start Signalbox")]);
+    expect([status, json.error.message]).toEqual([
+      403,
+      expect.stringContaining("Restart Signalbox"),
+    ]);
   });
 
   test("a password that anybody would try is refused at its field", async () => {

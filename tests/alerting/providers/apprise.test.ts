@@ -157,14 +157,14 @@ describe("what Apprise answers", () => {
 
   test("204 says that nothing is saved under the key", async () => {
     expect(await verdictOn(answer(204, ""), apprise, settings)).toEqual(
-      doubted("Apprise knows nobody to tell by this key or these urls."),
+      doubted("Apprise has no services under this key or these URLs."),
     );
   });
 
   test("424 says that not all services could be told, but not which were", async () => {
     const partly: Verdict = {
       outcome: "failed",
-      reason: "Apprise could not tell all of the services behind it.",
+      reason: "Apprise could not notify all of its services.",
       failure: "passing",
       progress: { reached: null, refused: [] },
     };

@@ -58,7 +58,7 @@ describe("encryption", () => {
   testWith(["openssl"], "with a certificate that is not to be trusted sends nothing", async () => {
     const reasons = {
       good: "The certificate's chain is incomplete, or its authority is not trusted.",
-      selfSigned: "The certificate is self-signed, so nobody vouches for it.",
+      selfSigned: "The certificate is self-signed, so it is not trusted.",
       expired: "The certificate has expired.",
       wrongName: "The certificate is for another name.",
     };

@@ -33,7 +33,7 @@ describe("over TLS", () => {
   testWith(["openssl"], "a certificate's end is known, and what is wrong with it", async () => {
     const issues = {
       good: "The certificate's chain is incomplete, or its authority is not trusted.",
-      selfSigned: "The certificate is self-signed, so nobody vouches for it.",
+      selfSigned: "The certificate is self-signed, so it is not trusted.",
     } as const;
     for (const [which, issue] of Object.entries(issues)) {
       const { context, end } = dialing();
@@ -83,8 +83,8 @@ describe("over TLS", () => {
 
   test("a port that speaks another language, hangs up or resets gives a reason", async () => {
     const reasons: [answers: (bytes: unknown) => string | null, reason: string][] = [
-      [() => "HTTP/1.1 400 Bad Request\r\n\r\n", "No TLS connection came about."],
-      [() => "\x15\x03\x03\x00\x02\x02\x28", "No TLS connection came about."],
+      [() => "HTTP/1.1 400 Bad Request\r\n\r\n", "No TLS connection could be established."],
+      [() => "\x15\x03\x03\x00\x02\x02\x28", "No TLS connection could be established."],
       [() => null, "The connection was closed before the answer was complete."],
     ];
     for (const [answers, reason] of reasons) {

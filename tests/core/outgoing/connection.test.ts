@@ -146,7 +146,7 @@ describe("a connection", () => {
           ({ message }: Error) => message,
         );
         end();
-        expect(await dialed).toBe("No connection came about.");
+        expect(await dialed).toBe("No connection could be established.");
       }
       // What keeps the address silent, and the first of the five, which the system gives up in its own time.
       await untilNoneTo(silent.port, 2);
@@ -158,7 +158,7 @@ describe("a connection", () => {
     await using server = await listener((socket) => void socket.resume());
     const reason = reasonOf(dial([first], server.port, context));
     end();
-    expect(await reason).toBe("No connection came about.");
+    expect(await reason).toBe("No connection could be established.");
     await server.untilAccepted(1);
     await server.untilAllClosed();
   });

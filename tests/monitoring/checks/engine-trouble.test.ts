@@ -29,7 +29,7 @@ test("what fails while the appliance itself stands still is unknown: no change, 
     await using shop = await stoodStill(made, 3, failure);
     const beats = await made.beatsOf(shop.id);
     expect(beats.filter(({ status }) => status !== "up")).toMatchObject([
-      { status: "unknown", message: "Not judged: this appliance stood still for a moment." },
+      { status: "unknown", message: "Not judged: this appliance stalled for a moment." },
     ]);
     expect(await made.monitorOf(shop.id)).toMatchObject({ status: "up", uptime24h: 1 });
     expect((await made.changes()).map(({ type }) => type)).toEqual(["monitor.up"]);
@@ -66,7 +66,7 @@ test("trouble of the appliance is told once to each organization, and again afte
     (await troubles(made)).map(({ organizationId, subjectId, data }) => {
       expect(subjectId).toBe("checks");
       expect(data).toMatchObject({
-        message: "Not judged: this appliance stood still for a moment.",
+        message: "Not judged: this appliance stalled for a moment.",
       });
       return organizationId;
     });

@@ -5,7 +5,7 @@ import {
   troubleWatch,
 } from "../../../src/monitoring/checks/own-trouble.ts";
 
-const stoodStill = "this appliance stood still for a moment";
+const stoodStill = "this appliance stalled for a moment";
 const jumped = "the clock of this machine jumped";
 
 /** A watch over clocks that the test sets: `now` only goes forward, `wall` is what the clock shows. */

@@ -34,7 +34,7 @@ describe("nginx", () => {
   });
 
   const issues = [
-    ["selfSignedPort", "The certificate is self-signed, so nobody vouches for it."],
+    ["selfSignedPort", "The certificate is self-signed, so it is not trusted."],
     // Its authority is ours and unknown to the appliance, which comes before dates and names.
     ["expiredPort", /authority|expired/],
     ["wrongNamePort", /authority|another name/],

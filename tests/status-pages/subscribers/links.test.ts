@@ -37,7 +37,7 @@ describe.concurrent("the link of a question", () => {
     const answers = await Promise.all([press(), press(), press()]);
     for (const { status, text } of [...answers, await press()]) {
       expect(status).toBe(200);
-      expect(text).toContain(`Updates from Acme status go to ${ann}.`);
+      expect(text).toContain(`Updates from Acme status are sent to ${ann}.`);
     }
     const events = made.database
       .query("select type from events where type like 'subscriber.%' order by seq")
@@ -66,7 +66,7 @@ describe.concurrent("the link of a question", () => {
     const [{ id }] = (await made.subscribers()) as [{ id: string }];
     await made.api("DELETE", `${made.path}/${id}`);
     for (const method of ["GET", "POST"] as const)
-      expect((await follow(made, link, method)).text).toContain("This link has ended");
+      expect((await follow(made, link, method)).text).toContain("This link has expired");
     await made.signUp(ann);
     await follow(made, link, "POST");
     expect(await made.subscribers()).toMatchObject([{ status: "pending" }]);

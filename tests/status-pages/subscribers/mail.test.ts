@@ -226,7 +226,10 @@ describe.concurrent("a page with a password", () => {
   test("takes the mailboxes of those who know it, and tells them", async () => {
     await using made = await publisher(locked);
     const stranger = await made.signUp(ann);
-    expect([stranger.status, stranger.text.includes("asks for a password")]).toEqual([403, true]);
+    expect([stranger.status, stranger.text.includes("protected by a password")]).toEqual([
+      403,
+      true,
+    ]);
     expect(await made.subscribers()).toEqual([]);
     const form = { password: "open sesame" };
     const opened = await made.get("/status/ours", { method: "POST", form });

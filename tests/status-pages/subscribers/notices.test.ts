@@ -241,7 +241,7 @@ describe.concurrent("of planned work subscribers are told", () => {
       body: { title: "Newer disks" },
     });
     await made.later(3 * 86_400);
-    expect(made.subjects()).toEqual(["Planned maintenance: New disks – Acme status"]);
+    expect(made.subjects()).toEqual(["Scheduled maintenance: New disks – Acme status"]);
     expect(made.mails[0]?.text).toContain(
       "Short gaps.\nFrom: 22 November 2026 at 02:00 (UTC)\nUntil: 22 November 2026 at 04:00 (UTC)",
     );
@@ -297,8 +297,8 @@ describe.concurrent("of planned work subscribers are told", () => {
     await made.plan({ title: "Everything" });
     await made.send();
     expect(made.subjects()).toEqual([
-      "Planned maintenance: Shop – Payments",
-      "Planned maintenance: Everything – Payments",
+      "Scheduled maintenance: Shop – Payments",
+      "Scheduled maintenance: Everything – Payments",
     ]);
   });
 });

@@ -31,7 +31,7 @@ describe.concurrent("whoever signs up learns nothing about the address", () => {
     const { status, text } = await made.signUp(ann);
     expect(status).toBe(429);
     expect(text).toContain("Try again in a minute");
-    expect(text).not.toContain("Check your mailbox");
+    expect(text).not.toContain("Check your inbox");
     expect(await made.subscribers()).toHaveLength(5);
     made.time.now += 60_000;
     expect((await made.signUp(ann)).status).toBe(200);

@@ -17,8 +17,8 @@ const states: Record<Delivery["status"], { state: State; word: string }> = {
 
 /** What each kind of alert is called. */
 const typeLabels: Record<string, string> = {
-  "monitor.down": "Outage",
-  "monitor.up": "Recovery",
+  "monitor.down": "Down",
+  "monitor.up": "Up",
   "monitor.degraded": "Degraded",
   "monitor.reminder": "Reminder",
   "monitor.flapping": "Flapping",
@@ -28,7 +28,7 @@ const typeLabels: Record<string, string> = {
   "incident.resolved": "Incident resolved",
   "channel.failed": "Alert channel failing",
   "appliance.troubled": "Appliance problem",
-  "appliance.recovered": "Appliance problem over",
+  "appliance.recovered": "Appliance problem resolved",
   test: "Test",
   digest: "Digest",
 };

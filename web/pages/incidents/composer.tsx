@@ -35,7 +35,7 @@ export function Composer({
       <SegmentedControl
         className="composer-kind"
         size="xs"
-        aria-label="What to write"
+        aria-label="Type of update"
         value={writing}
         onChange={(next) => onWriting(next as Writing)}
         data={[

@@ -15,7 +15,7 @@ export function Facts({ incident }: { incident: Incident }) {
   return (
     <section className="panel facts" aria-label="Details">
       <dl>
-        <dt>Began</dt>
+        <dt>Started</dt>
         <dd>
           <Time at={createdAt} as="short" />
         </dd>

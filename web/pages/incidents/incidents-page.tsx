@@ -123,7 +123,7 @@ function List({
         <h2>
           {title} <span className="num">{countInWords(total)}</span>
         </h2>
-        <span className="record-time">Began</span>
+        <span className="record-time">Started</span>
         <span className="record-length">Duration</span>
       </div>
       <ul className="panel panel-flush">

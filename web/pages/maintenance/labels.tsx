@@ -59,8 +59,8 @@ export function WindowIcon({
 }
 
 const stateInWords: Record<MaintenanceWindow["state"], string> = {
-  running: "Running",
-  scheduled: "Planned",
+  running: "In progress",
+  scheduled: "Scheduled",
   over: "Past",
 };
 

@@ -47,7 +47,7 @@ export default function MaintenancePage() {
         <span className="not-phone">
           <CurlButton action={() => ({ method: "GET", route: v1["maintenance-windows"] })} />
         </span>
-        {mayWrite && <CreateButton onClick={plan}>Plan maintenance</CreateButton>}
+        {mayWrite && <CreateButton onClick={plan}>Schedule maintenance</CreateButton>}
       </PageHeader>
       <SegmentedControl
         className="views"
@@ -57,18 +57,18 @@ export default function MaintenancePage() {
           show(value === "planned" ? {} : { view: value as "calendar" | "over" })
         }
         data={[
-          { value: "planned", label: "Planned" },
+          { value: "planned", label: "Scheduled" },
           { value: "calendar", label: "Calendar" },
           { value: "over", label: "Past" },
         ]}
       />
       {error !== null && now === undefined && <LoadFailed what="The maintenance" error={error} />}
-      {view !== "over" && <Rows title="Running now" windows={now ?? []} />}
+      {view !== "over" && <Rows title="In progress" windows={now ?? []} />}
       {view === "planned" && <Rows title="Upcoming" windows={next ?? []} />}
       {isEmpty && (
-        <EmptyState icon={<Icon name="calendar" size={28} />} title="No maintenance planned">
+        <EmptyState icon={<Icon name="calendar" size={28} />} title="No maintenance scheduled">
           During maintenance, its monitors send no alerts and the time does not count as downtime.
-          Status pages announce it in advance. Plan it once, or repeat it, such as every Sunday
+          Status pages announce it in advance. Schedule it once, or repeat it, such as every Sunday
           night.
         </EmptyState>
       )}

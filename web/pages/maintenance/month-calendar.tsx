@@ -134,7 +134,7 @@ function DayHead({ day, mayWrite }: { day: DayNumber; mayWrite: boolean }) {
     <button
       type="button"
       className="calendar-day"
-      aria-label={`Plan maintenance on ${name}`}
+      aria-label={`Schedule maintenance on ${name}`}
       onClick={() =>
         openDialog({ kind: "plan-maintenance", date: date.toISOString().slice(0, 10) })
       }

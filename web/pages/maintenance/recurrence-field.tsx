@@ -152,7 +152,7 @@ function Ends({ plan: { ends, until, count }, put }: Part) {
         data={[
           { value: "never", label: "Never" },
           { value: "until", label: "After a date" },
-          { value: "count", label: "After a number of times" },
+          { value: "count", label: "After a number of occurrences" },
         ]}
         value={ends}
         onChange={(next) => put({ ends: next as Plan["ends"] })}
@@ -167,7 +167,7 @@ function Ends({ plan: { ends, until, count }, put }: Part) {
       )}
       {ends === "count" && (
         <NumberInput
-          label="Times"
+          label="Occurrences"
           min={1}
           max={1000}
           allowDecimal={false}

@@ -24,7 +24,7 @@ export default function MaintenanceDialog({ what }: { what: What }) {
   const isNew = what.kind === "plan-maintenance";
   return (
     <EditorDialog
-      title={isNew ? "Plan maintenance" : "Edit maintenance"}
+      title={isNew ? "Schedule maintenance" : "Edit maintenance"}
       size={600}
       id={(isNew ? what.like : what.id) ?? null}
       read={readWindow}
@@ -74,12 +74,12 @@ function Fields({
   const errorAt = (name: string) =>
     errorOf(name) ??
     (issue?.path === name && (name !== "rrule" || values.plan.rule !== "")
-      ? `It ${issue.message}.`
+      ? `It ${issue.message.replace("startsAt", "the start").replace("endsAt", "the end")}.`
       : undefined);
   return (
     <FormFrame
       form={form}
-      submit={isNew ? "Plan maintenance" : "Save"}
+      submit={isNew ? "Schedule maintenance" : "Save"}
       onCancel={closeDialog}
       curl={() => ({
         ...(isNew

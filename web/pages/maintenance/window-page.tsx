@@ -107,7 +107,7 @@ function Members({ window: { monitorIds, groupIds } }: { window: MaintenanceWind
     <Panel title="Affects">
       {groups.length + monitors.length === 0 && (
         <p className="quiet panel-none">
-          No monitors. It is announced on status pages and holds no alerts.
+          No monitors. It is announced on status pages and mutes no alerts.
         </p>
       )}
       <ul className="lines">

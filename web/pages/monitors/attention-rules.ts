@@ -26,11 +26,11 @@ export function whoWasTold(
   const [told, waiting, failed] = [of("delivered"), of("pending"), of("failed")];
   const unreached = [...failed, ...waiting.filter(({ error }) => error !== null)];
   const [why] = unreached;
-  const reason = why === undefined ? null : `${why.name}: ${why.error ?? "given up"}`;
+  const reason = why === undefined ? null : `${why.name}: ${why.error ?? "not delivered"}`;
   const nobody = { names: [], at: null };
   if (told.length > 0)
     return {
-      words: "told",
+      words: "alerted",
       names: named(told),
       at: told[0]?.at ?? null,
       detail: unreached.length > 0 ? `${named(unreached).join(", ")} not reached` : null,
@@ -39,9 +39,9 @@ export function whoWasTold(
   if (unreached.length > 0)
     return { ...nobody, words: "Nobody reached", detail: reason, isBad: true };
   if (waiting.length > 0)
-    return { ...nobody, names: named(waiting), words: "is being told", detail: null, isBad: false };
-  if (isMuted) return { ...nobody, words: "Nobody told", detail: "Muted", isBad: false };
+    return { ...nobody, names: named(waiting), words: "being alerted", detail: null, isBad: false };
+  if (isMuted) return { ...nobody, words: "No alert sent", detail: "Muted", isBad: false };
   if (attached === 0)
-    return { ...nobody, words: "Nobody told", detail: "No alert channel", isBad: true };
-  return { ...nobody, words: "Nobody told", detail: null, isBad: false };
+    return { ...nobody, words: "No alert sent", detail: "No alert channel", isBad: true };
+  return { ...nobody, words: "No alert sent", detail: null, isBad: false };
 }

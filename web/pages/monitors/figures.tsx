@@ -108,7 +108,7 @@ function LastFigure({ monitor, now }: { monitor: Monitor; now: number }) {
     <Figure
       label="Certificate"
       value={days < 0 ? "ended" : `${days} d left`}
-      note={`ends ${momentIn(zone, ends, now)}`}
+      note={`expires ${momentIn(zone, ends, now)}`}
     />
   );
 }

@@ -39,8 +39,8 @@ const offered: { type: ChannelType; label: string; icon: IconName }[] = [
 function NoChannel({ up }: { up: OverviewMonitor }) {
   return (
     <Strip
-      title="Nobody is told yet"
-      words={`${up.name} is up. Where should an alert go when it is not?`}
+      title="Alerts are not set up yet"
+      words={`${up.name} is up. Where should alerts go when it is down?`}
     >
       {offered.map(({ type, label, icon }) => (
         <Button
@@ -68,7 +68,7 @@ function Untested({ channel }: { channel: AlertChannel }) {
   const test = useAction(() => testFromList(channel));
   return (
     <Strip
-      title={lastError === null ? "No alert has been delivered yet" : `${name} does not work yet`}
+      title={lastError === null ? "No alert has been delivered yet" : `${name} is not working yet`}
       words={lastError ?? `Send a test to ${name} to see that it arrives.`}
       isBad={lastError !== null}
     >
@@ -92,7 +92,7 @@ function Unattached({ channel }: { channel: AlertChannel }) {
   const attach = useAction(() => attachToMonitors(channel, monitorIds));
   return (
     <Strip
-      title="Nobody is told yet"
+      title="Alerts are not set up yet"
       words={`${channel.name} works, but no monitor sends its alerts there.`}
     >
       <BusyButton variant="filled" loading={attach.isPending} onClick={attach.run}>

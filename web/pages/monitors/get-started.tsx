@@ -41,14 +41,14 @@ function Steps({ onHide }: { onHide: () => void }) {
       act: () => openDialog({ kind: "create-monitor" }),
     },
     {
-      title: "Tell somebody",
+      title: "Set up alerts",
       words: "One alert channel, and a test message that arrives",
       isDone: channels.some(({ lastDeliveryAt }) => lastDeliveryAt !== null),
       verb: "Create alert channel",
       act: () => openDialog({ kind: "create-channel", type: "" }),
     },
     {
-      title: "Show it publicly",
+      title: "Publish a status page",
       words: "A status page that your customers can subscribe to",
       isDone: pages.some(({ sections }) => sections.length > 0),
       verb: page === undefined ? "Create status page" : "Edit status page",
@@ -58,8 +58,8 @@ function Steps({ onHide }: { onHide: () => void }) {
           : navigate({ to: "/status-pages/$id", params: { id: page.id } })),
     },
     {
-      title: "Invite the team",
-      words: "So that you are not the only one who can look",
+      title: "Invite your team",
+      words: "Give your colleagues access",
       isDone: people.length > 1,
       verb: "Invite people",
       act: () => void navigate({ href: "/settings/people?new=true" }),

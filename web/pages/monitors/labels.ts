@@ -29,7 +29,7 @@ export const monitorLabels: Record<string, FieldLabels> = {
   certificateExpiryDays: {
     label: "Certificate warning",
     unit: "days",
-    hint: "Degraded when the certificate ends within this many days. Leave empty to turn this off.",
+    hint: "Degraded when the certificate expires within this many days. Leave empty to turn this off.",
   },
   host: { label: "Host", mono: true, placeholder: "db.lan" },
   port: { label: "Port" },
@@ -59,7 +59,7 @@ export const monitorLabels: Record<string, FieldLabels> = {
   retries: { label: "Retries", hint: "Further failed checks before the monitor is down." },
   confirmations: {
     label: "Confirmations",
-    hint: "Machines that must see it fail before it is down, where several serve.",
+    hint: "How many machines must see a failure before the monitor is down, if several run Signalbox.",
   },
   retryInterval: { label: "Retry interval", unit: "s" },
   successThreshold: {

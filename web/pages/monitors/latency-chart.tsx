@@ -165,7 +165,8 @@ function makeChart(
     {
       width: place.clientWidth,
       height,
-      padding: [26, 28, 0, 0],
+      // A label in the middle of the last tick, such as `Wed 30 Sept`, ends within the chart.
+      padding: [26, 36, 0, 0],
       tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1_000), drawn.current.zone),
       legend: { show: false },
       cursor: {
@@ -190,7 +191,9 @@ function makeChart(
         },
         {
           ...axis,
-          size: 56,
+          // As wide as its longest label, which may be `60,000 ms`.
+          size: (_, labels) =>
+            12 + 6.4 * Math.max(5, ...(labels ?? []).map(({ length }) => length)),
           grid: { stroke: color("--line"), width: 1 },
           splits: () => {
             const { top, step } = drawn.current.scale;

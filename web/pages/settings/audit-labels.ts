@@ -14,7 +14,7 @@ const phrases = {
   "settings.updated": "changed the settings",
   "incident.opened": "opened the incident #",
   "incident.updated": "posted an update on #",
-  "incident.corrected": "corrected the incident #",
+  "incident.corrected": "edited the incident #",
   "incident.edited": "edited an update of #",
   "incident.reopened": "reopened the incident #",
   "incident.noted": "added an internal note to #",

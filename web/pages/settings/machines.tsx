@@ -12,7 +12,7 @@ const taskNames: Record<ClusterStatus["nodes"][number]["tasks"][number], string>
   maintenance: "maintenance",
   retention: "clean-up",
   backups: "backups",
-  problems: "own problems",
+  problems: "self-monitoring",
 };
 
 /** The machines that serve and those of the database; nothing where one has its data in a file. */
@@ -40,7 +40,7 @@ export function Machines({
                     ].join(", ")
                   ) : (
                     <>
-                      Not heard of for <Time at={node.lastSeenAt} as="for" />
+                      No contact for <Time at={node.lastSeenAt} as="for" />
                     </>
                   )
                 }
@@ -55,7 +55,7 @@ export function Machines({
               <Entry
                 mark={<StateIcon state="degraded" size={14} />}
                 title={`${plural(freeShards, "shard")} without a machine`}
-                note={`Nobody checks the monitors in ${freeShards === 1 ? "it" : "them"} right now.`}
+                note={`The monitors in ${freeShards === 1 ? "it" : "them"} are not being checked right now.`}
               />
             )}
           </ul>

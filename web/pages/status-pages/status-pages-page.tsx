@@ -84,7 +84,7 @@ function PageRow({ page, count }: { page: StatusPage; count: SubscriberCount | u
           <>
             <span className="not-phone">{countInWords(count.confirmed)}</span>
             <span className="only-phone">{plural(count.confirmed, "subscriber")}</span>
-            {count.pending > 0 && <span className="faint"> + {count.pending} pending</span>}
+            {count.pending > 0 && <span className="faint"> + {count.pending} unconfirmed</span>}
           </>
         )}
       </span>

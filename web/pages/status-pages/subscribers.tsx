@@ -90,7 +90,7 @@ export function Subscribers({ page, mayWrite }: { page: StatusPage; mayWrite: bo
             data={[
               { value: "", label: "All" },
               { value: "confirmed", label: "Confirmed" },
-              { value: "pending", label: "Pending" },
+              { value: "pending", label: "Unconfirmed" },
             ]}
           />
           <span className="subscribers-do">
@@ -174,8 +174,8 @@ function AddSubscriber({ page, onClose }: { page: StatusPage; onClose: () => voi
             {...form.input("email")}
           />
           <Switch
-            label="The owner has agreed already"
-            description="Otherwise a confirmation link is sent first, and updates only once it was used."
+            label="The owner has already agreed"
+            description="Otherwise a confirmation link is sent first, and updates only after it has been used."
             {...form.toggle("confirmed")}
           />
         </>
@@ -215,7 +215,7 @@ function SubscriberLine({ pageId, subscriber, mayWrite }: Props) {
       <span className="line-words">
         <b>{address}</b>{" "}
         <span className="faint">
-          {status === "pending" && "not confirmed yet"}
+          {status === "pending" && "unconfirmed"}
           {status === "confirmed" && lastDeliveryAt !== null && (
             <>
               last notified <Time at={lastDeliveryAt} />

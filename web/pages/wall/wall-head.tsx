@@ -34,7 +34,7 @@ export function WallHead({ overview }: { overview: Overview }) {
           ) : (
             <span className="wall-count degraded" role="status">
               <Icon name="warning" size={20} />
-              No connection: this is as of <Time at={lostAt} as="clock" />
+              No connection. Last update: <Time at={lostAt} as="clock" />
             </span>
           )}
         </p>

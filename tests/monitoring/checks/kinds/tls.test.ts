@@ -82,7 +82,7 @@ testWith(
     await using server = await secureListener("selfSigned");
     expect(await check("tls", { host, port: server.port })).toEqual({
       status: "down",
-      message: "The certificate is self-signed, so nobody vouches for it.",
+      message: "The certificate is self-signed, so it is not trusted.",
       latencyMs,
       certificateExpiresAt: end,
     });
@@ -121,7 +121,7 @@ testWith(["openssl"], "what is left of a certificate is told to the day", async 
   expect(await judged("exists")).toBe("holds");
   expect(await judged("equals", 2)).toBe("holds");
   expect(await judged("greaterThan", 2)).toEndWith(
-    "the days until the certificate ends must be greater than 2, received 2.",
+    "the days until the certificate expires must be greater than 2, received 2.",
   );
 });
 
