@@ -8,6 +8,7 @@ import { problemBegins, problemEnds } from "../../src/events/problems.ts";
 import { type Mood, caseServices } from "../support/case-services.ts";
 import { pager } from "../support/pager.ts";
 import { answer } from "../support/target.ts";
+import { tries } from "../support/tries.ts";
 
 const day = 86_400;
 
@@ -637,7 +638,7 @@ describe("whatever happens", () => {
   test("a case is open as long as its problem lasts and is told, and none once everything is fine", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(action, { minLength: 1, maxLength: 40, size: "max" }), run),
-      { numRuns: 120, interruptAfterTimeLimit: 30_000 },
+      tries(50),
     );
   });
 });

@@ -11,6 +11,7 @@ import {
 import { type AlertedWorld, alertedWorld } from "../support/alert-model-world.ts";
 import { type ModelEvent, expectedNotifications } from "../support/alert-model.ts";
 import { type Target, target } from "../support/target.ts";
+import { tries } from "../support/tries.ts";
 import type { StoredStatus } from "../../src/core/statuses.ts";
 
 let server: Target;
@@ -124,7 +125,7 @@ test("channels get what the rules of alerting say, whatever happens", async () =
   const actions = fc.array(action, { minLength: 1, maxLength: 40, size: "max" });
   await fc.assert(
     fc.asyncProperty(actions, (all) => asTheRulesSay(...all)),
-    { numRuns: 150, interruptAfterTimeLimit: 50_000 },
+    tries(60),
   );
 });
 
@@ -198,6 +199,6 @@ test("the rules tell what their words say, over many courses of a monitor", () =
         wanted.map((one) => `${one.at} ${one.channel} ${one.type}`).toSorted(),
       );
     }),
-    { numRuns: 3_000, interruptAfterTimeLimit: 30_000 },
+    tries(1_500),
   );
 });
