@@ -38,6 +38,7 @@ const counted: Record<LimitName, string> = {
   "alert-channels-of-a-monitor":
     "also those that its group brings along, and all that are `default`",
   "maintenance-windows": "those that are not over",
+  "incident-templates": "",
   "status-pages": "",
   "status-page-hosts": "on all its pages together",
   subscribers: "on all its pages together",

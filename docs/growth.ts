@@ -27,7 +27,12 @@ export const configured: Readonly<Record<string, readonly string[]>> = {
   "`--limit subscribers`": ["subscribers"],
   "`--limit people`": ["people", "memberships", "recovery_codes", "invitations"],
   "`--limit api-keys`, and those revoked within `--keep-audit`": ["api_keys"],
-  organizations: ["organizations", "organization_settings", "incident_counts"],
+  organizations: [
+    "organizations",
+    "organization_settings",
+    "incident_counts",
+    "incident_templates",
+  ],
   "the machines of a [cluster](cluster.md)": ["nodes", "leases", "forwarded_requests"],
   "imports, and what they have made": ["imports", "external_records"],
   "the program itself": [

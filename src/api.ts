@@ -13,6 +13,7 @@ import { incidentDashboardRoutes } from "./dashboard/incident-routes.ts";
 import { problemRoutes } from "./dashboard/problem-routes.ts";
 import { dashboardRoutes } from "./dashboard/routes.ts";
 import { incidentRoutes } from "./incidents/routes.ts";
+import { incidentTemplateRoutes } from "./incidents/templates/routes.ts";
 import { invitationRoutes } from "./accounts/invitations/routes.ts";
 import { maintenanceRoutes } from "./monitoring/maintenance/routes.ts";
 import { groupDashboardRoutes } from "./monitoring/groups/dashboard-routes.ts";
@@ -33,6 +34,7 @@ import { uptimeRoutes } from "./monitoring/uptime/routes.ts";
 /** Every resource of `/api/v1`; the OpenAPI document (`document.ts`) is made from these routes. */
 export const api = new Elysia({ name: "api" })
   .use(incidentRoutes)
+  .use(incidentTemplateRoutes)
   .use(maintenanceRoutes)
   .use(monitorGroupRoutes)
   .use(monitorRoutes)

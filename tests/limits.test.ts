@@ -42,6 +42,15 @@ const ways: Record<LimitName, { has?: number; of: (made: TestSetUp, owner: Clien
       remove: (id) => `/api/v1/maintenance-windows/${id}`,
     }),
   },
+  "incident-templates": {
+    of: ({ ours }) => ({
+      make: (index) =>
+        ours.api("POST", "/api/v1/incident-templates", {
+          body: { name: `${index}`, message: "We look." },
+        }),
+      remove: (id) => `/api/v1/incident-templates/${id}`,
+    }),
+  },
   "status-pages": {
     has: 1,
     of: ({ ours }) => ({
@@ -131,6 +140,7 @@ test("every route that makes something is limited, or makes what time takes away
     "addSubscriber",
     "createAlertChannel",
     "createApiKey",
+    "createIncidentTemplate",
     "createMaintenanceWindow",
     "createMonitor",
     "createMonitorGroup",
@@ -138,7 +148,7 @@ test("every route that makes something is limited, or makes what time takes away
     "invite",
   ];
   // Incidents are the history people write; a backup is one a person; the others make an organization.
-  const unlimited = ["openIncident", "makeBackup", "setUp", "foundOrganization"];
+  const unlimited = ["openIncident", "addIncidentNote", "makeBackup", "setUp", "foundOrganization"];
   type Route = { hooks: { detail?: { endpoint?: { name: string; status?: number } } } };
   const makers = (dashboard.routes as unknown as Route[])
     .map(({ hooks }) => hooks.detail?.endpoint)

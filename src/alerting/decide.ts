@@ -50,6 +50,7 @@ const alerting = {
     "note-deleted": false,
     deleted: true,
   },
+  "incident-template": false,
   invitation: false,
   maintenance: false,
   monitor: {

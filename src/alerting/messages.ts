@@ -2,7 +2,7 @@ import type { Placeholder } from "./channels/kinds-schema.ts";
 import { keyOfProblem } from "../events/problems.ts";
 import type { ProblemName, ProblemSeverity } from "../core/problems.ts";
 import { parseMarkdown, toHtml, toText } from "../core/markdown.ts";
-import { durationInWords } from "../core/text.ts";
+import { durationInWords, filledWith } from "../core/text.ts";
 import type { Alert } from "./alert.ts";
 import type { AlertType } from "./schema.ts";
 
@@ -353,9 +353,7 @@ function filled(template: string, alert: Alert, origin: string): string {
     description: toText(parseMarkdown(data.monitor.description ?? "")),
     url: urlOf(alert, origin),
   };
-  return template.replace(/\{\{\s*([a-z]+)\s*\}\}/g, (whole, name: string) =>
-    Object.hasOwn(values, name) ? values[name as Placeholder] : whole,
-  );
+  return filledWith(template, values);
 }
 
 /** Space for the line that says how many were left out. */

@@ -1,6 +1,6 @@
 import { severities } from "./statuses.ts";
 import { z } from "zod";
-import { validateLine, validateParagraphs, isBlank } from "./text.ts";
+import { inBraces, isBlank, validateLine, validateParagraphs } from "./text.ts";
 
 type Issue = (text: string) => string | null;
 
@@ -27,6 +27,16 @@ export const line = (max: number) => text(1, max, validateLine, blank);
 
 /** Required running text of 1 to `max` code points; line breaks and tabs are kept. */
 export const paragraphs = (max: number) => text(1, max, validateParagraphs, blank);
+
+/** A text in which `{{name}}` may stand for these, and for nothing else. */
+export function withPlaceholders<T extends z.ZodType<string>>(text: T, names: readonly string[]) {
+  const known = new Set(names);
+  return text.refine(
+    (value) =>
+      [...value.matchAll(/\{\{([^{}]*)\}\}/g)].every(([, name = ""]) => known.has(name.trim())),
+    `must use no other placeholders than ${inBraces(names).join(", ")}`,
+  );
+}
 
 /** Running text that may be empty. */
 export const optionalParagraphs = (max: number) => text(0, max, validateParagraphs);

@@ -8,6 +8,7 @@ export const usualLimits = {
   "alert-channels": 500,
   "alert-channels-of-a-monitor": 50,
   "maintenance-windows": 500,
+  "incident-templates": 200,
   "status-pages": 100,
   "status-page-hosts": 200,
   subscribers: 50_000,

@@ -154,3 +154,13 @@ export function slugFrom(name: string, most: number): string {
     .slice(0, most)
     .replace(/^-+|-+$/g, "");
 }
+
+/** `{{name}}` of each name: how it stands in a text that is filled. */
+export const inBraces = (names: readonly string[]) => names.map((name) => `{{${name}}}`);
+
+/** The text with these values in it. */
+export function filledWith(text: string, values: Readonly<Record<string, string>>): string {
+  return text.replace(/\{\{\s*([a-z]+)\s*\}\}/g, (whole, name: string) =>
+    Object.hasOwn(values, name) ? (values[name] ?? whole) : whole,
+  );
+}

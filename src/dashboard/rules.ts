@@ -209,6 +209,7 @@ const effects: EventTable<"access" | "rows" | "overview" | null> = {
   channel: null,
   group: "overview",
   incident: null,
+  "incident-template": null,
   invitation: null,
   maintenance: null,
   monitor: {

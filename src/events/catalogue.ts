@@ -8,6 +8,7 @@ type Acts = {
   backup: "downloaded" | "restored" | "scheduled";
   group: Edit | "paused" | "resumed" | "muted" | "unmuted" | "reordered";
   incident: "opened" | "updated" | "resolved" | "reopened" | "noted" | "note-deleted" | "deleted";
+  "incident-template": Edit;
   invitation: "created" | "accepted" | "revoked";
   maintenance: Edit;
   monitor: Edit;

@@ -67,6 +67,7 @@ const publishes: EventTable<boolean> = {
   channel: false,
   group: false,
   incident: false,
+  "incident-template": false,
   invitation: false,
   maintenance: false,
   monitor: false,

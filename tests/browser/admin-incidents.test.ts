@@ -30,6 +30,12 @@ describeInChromium("incidents", (browser) => {
     await ask("POST", `/api/v1/incidents/${incidentId}/notes`, {
       message: "Old key is cached in `SignatureVerifier.keys`: restart the workers.",
     });
+    await ask("POST", "/api/v1/incident-templates", {
+      name: "Supplier",
+      status: "identified",
+      message:
+        "We are looking into it: {{monitors}} waits for a supplier since {{time}}, {{ severity }}.",
+    });
     const past = await ask("POST", "/api/v1/incidents", { title: "Slow search results" });
     await ask("POST", `/api/v1/incidents/${past.id}/resolve`);
   });
@@ -38,6 +44,11 @@ describeInChromium("incidents", (browser) => {
   const places: Record<string, () => { path: string; ready: string }> = {
     incidents: () => ({ path: "/incidents", ready: "Slow search results" }),
     incident: () => ({ path: `/incidents/${incidentId}`, ready: "Post update" }),
+    "incident-templates": () => ({ path: "/settings/incident-templates", ready: "Supplier" }),
+    "incident-template": () => ({
+      path: "/settings/incident-templates?new=true",
+      ready: "Title of a new incident",
+    }),
   };
 
   for (const [name, place] of Object.entries(places))
@@ -164,12 +175,23 @@ describeInChromium("incidents", (browser) => {
   });
 
   test("templates fill the message; somebody else's update meanwhile becomes a choice", async () => {
-    const { id } = await world.ask("POST", "/api/v1/incidents", { title: "Slow pages" });
+    const { id } = await world.ask("POST", "/api/v1/incidents", {
+      title: "Slow pages",
+      monitorIds: [world.idOf("Search")],
+    });
     await using open = await world.open(browser, `/incidents/${id}`);
     const { page } = open;
     await page.getByRole("button", { name: "Templates" }).click();
     await page.getByRole("menuitem", { name: /Looking into it/ }).click();
     expect(await message(page).inputValue()).toStartWith("We are looking into it.");
+    await message(page).fill("");
+    await page.getByRole("button", { name: "Templates" }).click();
+    await page.getByRole("menuitem", { name: "Edit templates" }).waitFor();
+    expect(await violations(page)).toEqual([]);
+    await page.getByRole("menuitem", { name: /Supplier/ }).click();
+    expect(await message(page).inputValue()).toMatch(
+      /^We are looking into it: Search waits for a supplier since \d\d:\d\d \S+, minor\.$/,
+    );
     await world.ask("PATCH", `/api/v1/incidents/${id}`, { message: "Found it elsewhere." });
     await page.getByText("Found it elsewhere.").waitFor();
     await page.getByRole("button", { name: "Post update" }).click();

@@ -10,6 +10,7 @@ const table: EventTable<"all" | "one" | null> = {
   channel: null,
   group: null,
   incident: null,
+  "incident-template": null,
   invitation: null,
   maintenance: { created: "one", updated: null, deleted: null, started: null, ended: null },
   monitor: null,

@@ -11,6 +11,10 @@ let pages = 0;
 /** For each resource: what makes one, and a change to it. */
 export const nouns: Record<string, { create: Record<string, unknown>; patch: object }> = {
   incidents: { create: { title: "Slow" }, patch: { title: "Slower" } },
+  "incident-templates": {
+    create: { name: "Slow", message: "{{monitors}} answers slowly." },
+    patch: { name: "Slower" },
+  },
   "monitor-groups": { create: { name: "Payments" }, patch: { name: "Billing" } },
   monitors: {
     create: { type: "ping", name: "Router", host: "192.168.1.1" },
@@ -64,8 +68,8 @@ export async function made(api: Client, noun: string, fields: object = {}): Prom
 /** A body that this route takes; undefined where it takes none. */
 export function bodyFor({ method, path, hooks }: Route): object | undefined {
   if (hooks.detail?.endpoint?.body === undefined) return undefined;
-  const child = children[path.split("/").at(-1) ?? ""];
-  if (child !== undefined) return child;
+  const child = path.split("/").findLast((part) => Object.hasOwn(children, part));
+  if (child !== undefined) return children[child];
   return method === "PATCH" ? nouns[nounOf(path)]?.patch : nouns[nounOf(path)]?.create;
 }
 

@@ -16,8 +16,10 @@ import {
   secret,
   SigningSecret,
   Tags,
+  withPlaceholders,
 } from "../../core/fields.ts";
 import { type FieldLabels, kind } from "../../core/kinds.ts";
+import { inBraces } from "../../core/text.ts";
 
 // Chat services put the credential into the URL itself, so the whole URL is the secret.
 const webhookUrl = HttpUrl.meta({ writeOnly: true });
@@ -48,20 +50,15 @@ export const placeholders = [
 ] as const;
 export type Placeholder = (typeof placeholders)[number];
 
-const known = new Set<string>(placeholders);
-
-const template = optionalParagraphs(2_000)
-  .refine(
-    (text) =>
-      [...text.matchAll(/\{\{([^{}]*)\}\}/g)].every(([, name = ""]) => known.has(name.trim())),
-    `must use no other placeholders than ${placeholders.map((name) => `{{${name}}}`).join(", ")}`,
-  )
+const template = withPlaceholders(optionalParagraphs(2_000), placeholders)
   .nullable()
   .default(null)
   .meta({
     description:
       "Text of alerts about one monitor, instead of the usual one. Placeholders: " +
-      placeholders.map((name) => `\`{{${name}}}\``).join(" "),
+      inBraces(placeholders)
+        .map((name) => `\`${name}\``)
+        .join(" "),
     example: "{{monitor}} is {{status}}: {{message}}",
   });
 

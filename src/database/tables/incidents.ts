@@ -122,6 +122,24 @@ export const incidentNotes = sqliteTable(
   ],
 );
 
+/** Words to begin an incident or an update with. */
+export const incidentTemplates = sqliteTable(
+  "incident_templates",
+  {
+    organizationId: organizationId(),
+    id: text("id").notNull(),
+    name: text("name").notNull(),
+    title: text("title"),
+    status: incidentStatus().notNull(),
+    severity: text("severity", { enum: severities }),
+    message: text("message").notNull(),
+    version: integer("version").notNull(),
+    createdAt: text("created_at").notNull(),
+    updatedAt: text("updated_at").notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.organizationId, t.id] })],
+);
+
 /** How many incidents stand in each state, kept by triggers: a list's total never counts rows. */
 export const incidentCounts = sqliteTable(
   "incident_counts",

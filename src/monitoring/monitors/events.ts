@@ -9,6 +9,7 @@ const concerns: EventTable<"monitor" | "group" | "organization" | "windows" | nu
   channel: null,
   group: "group",
   incident: null,
+  "incident-template": null,
   invitation: null,
   maintenance: {
     created: "windows",

@@ -104,6 +104,7 @@ export const tablesOfOrganization = [
   ["idempotent_answers", "actor_id"],
   ["incidents", "id"],
   ["incident_counts", "status"],
+  ["incident_templates", "id"],
   ["maintenance_windows", "id"],
   ["status_pages", "id"],
   ["alert_channels", "id"],

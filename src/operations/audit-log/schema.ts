@@ -8,6 +8,7 @@ export const auditNouns = [
   "monitor",
   "group",
   "incident",
+  "incident-template",
   "maintenance",
   "alert-channel",
   "status-page",

@@ -7,7 +7,7 @@ import type { Store } from "../../database/store.ts";
 import { alertChannels } from "../../database/tables/alerting.ts";
 import { apiKeys, invitations, memberships, people } from "../../database/tables/accounts.ts";
 import { auditEntries } from "../../database/tables/events.ts";
-import { incidents } from "../../database/tables/incidents.ts";
+import { incidents, incidentTemplates } from "../../database/tables/incidents.ts";
 import { maintenanceWindows, monitorGroups, monitors } from "../../database/tables/monitoring.ts";
 import { organizations } from "../../database/tables/organizations.ts";
 import { statusPages } from "../../database/tables/status-pages.ts";
@@ -18,6 +18,7 @@ const named = [
   [monitors, "name"],
   [monitorGroups, "name"],
   [incidents, "title"],
+  [incidentTemplates, "name"],
   [alertChannels, "name"],
   [maintenanceWindows, "title"],
   [statusPages, "title"],

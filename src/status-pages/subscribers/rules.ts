@@ -57,6 +57,7 @@ const noticed = {
     "note-deleted": false,
     deleted: false,
   },
+  "incident-template": false,
   invitation: false,
   maintenance: { created: true, updated: false, deleted: false, started: false, ended: false },
   monitor: false,

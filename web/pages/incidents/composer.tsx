@@ -108,9 +108,10 @@ function UpdateForm({ incident, box }: { incident: Incident; box: Ref<HTMLTextAr
             <TemplatesMenu
               status={status}
               message={values.message}
-              onInsert={(text) => {
-                choose(status);
-                set("message", text);
+              about={incident}
+              onChoose={(chosen) => {
+                choose(chosen.status);
+                set("message", chosen.message);
               }}
             />
             <Button

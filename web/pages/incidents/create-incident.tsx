@@ -72,7 +72,12 @@ export default function CreateIncident() {
           <TemplatesMenu
             status="investigating"
             message={values.message}
-            onInsert={(text) => set("message", text)}
+            about={values}
+            onChoose={({ message, title, severity }) => {
+              set("message", message);
+              if (title && values.title.trim() === "") set("title", title);
+              if (severity) set("severity", severity);
+            }}
           />
         </div>
         <Fold

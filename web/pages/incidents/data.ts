@@ -39,6 +39,11 @@ export const useAudience = (query: z.input<typeof IncidentAudienceQuery>) =>
     placeholderData: (before) => before,
   });
 
+/** The organization's own words to begin with. */
+export const templatesQuery = dataQuery(listKey("incident-template"), (options) =>
+  v1["incident-templates"].get(options),
+);
+
 export const useIncident = (id: string) =>
   useRecord(
     "incident",

@@ -1,6 +1,16 @@
 import { Button, Menu } from "@mantine/core";
-import type { IncidentStatus } from "../../../src/incidents/schema.ts";
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { filledWith } from "../../../src/core/text.ts";
+import { formatIn, minuteFormat } from "../../../src/core/times.ts";
+import type { Incident, IncidentStatus } from "../../../src/incidents/schema.ts";
+import type { TemplatePlaceholder } from "../../../src/incidents/templates/rules.ts";
+import type { IncidentTemplate } from "../../../src/incidents/templates/schema.ts";
 import { Icon } from "../../components/icons.tsx";
+import { useZone } from "../../components/time.tsx";
+import { useOverview } from "../../data/overview.ts";
+import { templatesQuery } from "./data.ts";
+import { capitalized } from "./labels.tsx";
 
 /** Messages to begin with, by status: what people want to know first. */
 const templates: Record<IncidentStatus, readonly { name: string; text: string }[]> = {
@@ -49,16 +59,33 @@ const templates: Record<IncidentStatus, readonly { name: string; text: string }[
   ],
 };
 
-/** Ready messages for a status; one that is chosen goes behind what was typed. */
+type Chosen = Pick<IncidentTemplate, "status" | "message"> & Partial<IncidentTemplate>;
+
+/** The organization's own templates, and ready messages for a status; a text that is chosen goes behind what was typed. */
 export function TemplatesMenu({
   status,
   message,
-  onInsert,
+  about,
+  onChoose,
 }: {
   status: IncidentStatus;
   message: string;
-  onInsert: (message: string) => void;
+  /** What placeholders stand for. */
+  about: Pick<Incident, "monitorIds" | "severity">;
+  /** With its placeholders filled, and with the whole message. */
+  onChoose: (chosen: Chosen) => void;
 }) {
+  const { data: own = [] } = useQuery(templatesQuery);
+  const valuesOf = usePlaceholders();
+  const choose = (chosen: Chosen) => {
+    const values = valuesOf({ ...about, severity: chosen.severity ?? about.severity });
+    const text = filledWith(chosen.message, values);
+    onChoose({
+      ...chosen,
+      ...(chosen.title && { title: filledWith(chosen.title, values) }),
+      message: message.trim() === "" ? text : `${message.trimEnd()}\n${text}`,
+    });
+  };
   return (
     <Menu position="bottom-end" width={320}>
       <Menu.Target>
@@ -71,17 +98,44 @@ export function TemplatesMenu({
           Templates
         </Button>
       </Menu.Target>
-      <Menu.Dropdown>
+      <Menu.Dropdown className="templates">
+        {own.map((one) => (
+          <Menu.Item key={one.id} onClick={() => choose(one)}>
+            <b>{one.name}</b> <span className="faint">{capitalized(one.status)}</span>
+            <span className="template-text">{one.message}</span>
+          </Menu.Item>
+        ))}
+        {own.length > 0 && <Menu.Divider />}
         {templates[status].map(({ name, text }) => (
-          <Menu.Item
-            key={name}
-            onClick={() => onInsert(message.trim() === "" ? text : `${message.trimEnd()}\n${text}`)}
-          >
+          <Menu.Item key={name} onClick={() => choose({ status, message: text })}>
             <b>{name}</b>
             <span className="template-text">{text}</span>
           </Menu.Item>
         ))}
+        <Menu.Divider />
+        <Menu.Item component={Link} to="/settings/incident-templates">
+          Edit templates
+        </Menu.Item>
       </Menu.Dropdown>
     </Menu>
   );
 }
+
+/** What the placeholders of templates stand for now. */
+function usePlaceholders() {
+  const { data: overview } = useOverview();
+  const zone = useZone();
+  return ({ monitorIds, severity }: Pick<Incident, "monitorIds" | "severity">) => {
+    const names = new Map(overview?.monitors.map(({ id, name }) => [id, name]));
+    const affected = monitorIds.flatMap((id) => names.get(id) ?? []);
+    const now = new Date();
+    return {
+      monitors: affected.length === 0 ? "Our service" : listing.format(affected),
+      severity,
+      date: formatIn(zone, { day: "numeric", month: "long", year: "numeric" }).format(now),
+      time: formatIn(zone, { ...minuteFormat, timeZoneName: "short" }).format(now),
+    } satisfies Record<TemplatePlaceholder, string>;
+  };
+}
+
+const listing = new Intl.ListFormat("en-GB");

@@ -50,6 +50,14 @@ export const sectionGroups: { title: string; sections: Section[] }[] = [
         act: { label: "Create API key", role: "admin" },
       },
       {
+        path: "incident-templates",
+        label: "Incident templates",
+        icon: "warning",
+        role: "viewer",
+        page: lazy(chunk(() => import("./incident-templates.tsx"))),
+        act: { label: "Create incident template", role: "member" },
+      },
+      {
         path: "audit-log",
         label: "Audit log",
         icon: "list",

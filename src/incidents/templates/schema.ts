@@ -1,0 +1,82 @@
+import { z } from "zod";
+import {
+  bodyOf,
+  Id,
+  line,
+  paragraphs,
+  patchOf,
+  Severity,
+  Timestamp,
+  withPlaceholders,
+} from "../../core/fields.ts";
+import { inBraces } from "../../core/text.ts";
+import { IncidentStatus } from "../schema.ts";
+import { templatePlaceholders } from "./rules.ts";
+
+const readOnly = ["id", "createdAt", "updatedAt"];
+const placeholders = `Placeholders, which the composer fills in: ${inBraces(templatePlaceholders)
+  .map((name) => `\`${name}\``)
+  .join(" ")}`;
+
+const fields = {
+  name: line(100).meta({ description: "What it is chosen by." }),
+  status: IncidentStatus.default("investigating").meta({
+    description: "The status that it posts.",
+  }),
+  title: withPlaceholders(line(500), templatePlaceholders)
+    .nullable()
+    .default(null)
+    .meta({ description: `Title of a new incident. ${placeholders}` }),
+  severity: Severity.nullable().default(null).meta({ description: "Severity of a new incident." }),
+  message: withPlaceholders(paragraphs(5000), templatePlaceholders).meta({
+    description: `Text of the update. ${placeholders}`,
+  }),
+};
+
+const example = {
+  name: "Payment provider down",
+  status: "identified",
+  title: "{{monitors}}: payments fail",
+  severity: "major",
+  message: "Our payment provider has an outage since {{time}}. Orders are kept and paid later.",
+} as const;
+
+export const NewIncidentTemplate = bodyOf(
+  readOnly,
+  z.strictObject(fields).meta({ id: "NewIncidentTemplate", example }),
+);
+export type NewIncidentTemplate = z.output<typeof NewIncidentTemplate>;
+
+export const IncidentTemplatePatch = bodyOf(
+  readOnly,
+  z
+    .strictObject(patchOf(fields))
+    .refine((patch) => Object.values(patch).some((value) => value !== undefined), {
+      error: "must have at least one field",
+    })
+    .meta({ id: "IncidentTemplatePatch", minProperties: 1, example: { severity: "critical" } }),
+);
+export type IncidentTemplatePatch = z.output<typeof IncidentTemplatePatch>;
+
+export const IncidentTemplate = z
+  .object({
+    id: Id,
+    name: z.string(),
+    status: IncidentStatus,
+    title: z.string().nullable(),
+    severity: Severity.nullable(),
+    message: z.string(),
+    createdAt: Timestamp,
+    updatedAt: Timestamp,
+  })
+  .meta({
+    id: "IncidentTemplate",
+    description: "Words for an incident or an update that people can begin with.",
+    example: {
+      id: "01a1fb99-5a10-7f42-8d21-6b0c9e8f7a65",
+      ...example,
+      createdAt: "2026-11-20T23:02:00.000Z",
+      updatedAt: "2026-11-20T23:02:00.000Z",
+    },
+  });
+export type IncidentTemplate = z.infer<typeof IncidentTemplate>;

@@ -1,0 +1,88 @@
+import { timestamp } from "../../core/clock.ts";
+import { newId } from "../../core/ids.ts";
+import { deleted } from "../../core/paging.ts";
+import { mustBeWithin } from "../../database/references.ts";
+import { found, matching, removeRow } from "../../database/rows.ts";
+import { retrying } from "../../database/store.ts";
+import { incidentTemplates } from "../../database/tables/incidents.ts";
+import { commit, mustBeCurrent } from "../../events/commit.ts";
+import type { Scope } from "../../events/scope.ts";
+import type { IncidentTemplatePatch, NewIncidentTemplate } from "./schema.ts";
+
+type TemplateRow = typeof incidentTemplates.$inferSelect;
+
+/** All of them, by name. */
+export function listTemplates({ store, organizationId }: Scope): Promise<TemplateRow[]> {
+  return store.db
+    .select()
+    .from(incidentTemplates)
+    .where(matching(incidentTemplates, { organizationId }))
+    .orderBy(incidentTemplates.name, incidentTemplates.id);
+}
+
+/** Throws NOT_FOUND. */
+export async function getTemplate({ store, organizationId }: Scope, id: string) {
+  const [row] = await store.db
+    .select()
+    .from(incidentTemplates)
+    .where(matching(incidentTemplates, { organizationId, id }));
+  return found(row, "incident template");
+}
+
+/** Throws CONFLICT where the organization has as many as it may. */
+export function createTemplate(scope: Scope, input: NewIncidentTemplate): Promise<TemplateRow> {
+  const { store, organizationId } = scope;
+  const now = scope.clock();
+  const at = timestamp(now);
+  const stamps = { version: 1, createdAt: at, updatedAt: at };
+  const row = { organizationId, id: newId(now), ...input, ...stamps };
+  return commit(
+    scope,
+    [
+      store.db.insert(incidentTemplates).values(row),
+      mustBeWithin(scope, "incident-templates", incidentTemplates),
+    ],
+    { action: "incident-template.created", subjectId: row.id },
+    row,
+  );
+}
+
+/** Throws NOT_FOUND, PRECONDITION_FAILED. */
+export function updateTemplate(scope: Scope, id: string, patch: IncidentTemplatePatch) {
+  const { store, organizationId } = scope;
+  return retrying(async () => {
+    const before = await getTemplate(scope, id);
+    const updatedAt = timestamp(scope.clock());
+    const after = {
+      ...before,
+      ...(patch as Partial<TemplateRow>),
+      version: before.version + 1,
+      updatedAt,
+    };
+    const row = matching(incidentTemplates, { organizationId, id });
+    return commit(
+      scope,
+      [
+        ...mustBeCurrent(scope, incidentTemplates, before),
+        store.db.update(incidentTemplates).set(after).where(row),
+      ],
+      { action: "incident-template.updated", subjectId: id, fields: Object.keys(patch) },
+      after,
+    );
+  });
+}
+
+/** Throws NOT_FOUND, PRECONDITION_FAILED. */
+export function deleteTemplate(scope: Scope, id: string): Promise<typeof deleted> {
+  return retrying(async () =>
+    commit(
+      scope,
+      [
+        ...mustBeCurrent(scope, incidentTemplates, await getTemplate(scope, id)),
+        removeRow(scope, incidentTemplates, id),
+      ],
+      { action: "incident-template.deleted", subjectId: id },
+      deleted,
+    ),
+  );
+}
