@@ -208,6 +208,8 @@ function movedBack(database: Database, id: string, openedAt: number): string {
       "UPDATE incident_updates SET incident_id = ?, created_at = ? WHERE incident_id = ? AND seq = ?",
       [past, at(index * 20), id, seq],
     );
+  for (const table of ["incident_monitors", "incident_notes"])
+    database.run(`UPDATE ${table} SET incident_id = ? WHERE incident_id = ?`, [past, id]);
   database.run(
     `UPDATE incidents SET id = ?, created_at = ?, updated_at = ?,
        resolved_at = iif(resolved_at IS NULL, NULL, ?) WHERE id = ?`,

@@ -11,7 +11,7 @@ export const rowBytes = {
   notice: 700,
   idempotentAnswer: 1_200,
   session: 500,
-  incident: 1_400,
+  incident: 2_000,
   maintenanceWindow: 800,
 };
 
