@@ -214,6 +214,9 @@ export function desktopOf(
   };
 }
 
+/** For files that name variables by themselves, as Gatus' do. */
+export const environment = (): Readonly<Record<string, string | undefined>> => process.env;
+
 /** What systemd tells a service it starts; see sd_notify(3) and sd_watchdog_enabled(3). */
 export function startedBy(
   {

@@ -35,6 +35,7 @@ const folders = [
   "status-pages/subscribers",
   "imports",
   "imports/kuma",
+  "imports/gatus",
   "dashboard",
   "operations/audit-log",
   "operations/about",
@@ -56,6 +57,7 @@ const folders = [
 /** Between a list of types and the types themselves, imports go both ways. */
 const together: Record<string, string> = {
   "imports/kuma": "imports",
+  "imports/gatus": "imports",
   "monitoring/checks/kinds": "monitoring/checks",
   "alerting/providers": "alerting",
 };

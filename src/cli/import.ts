@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { countInWords, percent } from "../core/text.ts";
 import { getOrganization } from "../accounts/organizations/service.ts";
-import { configOf } from "../config.ts";
+import { configOf, environment } from "../config.ts";
 import type { History, Plan } from "../imports/plan.ts";
 import type { ImportItem, ImportReport } from "../imports/schema.ts";
 import type { ImportOptions } from "../imports/prepare.ts";
@@ -41,6 +41,19 @@ export function addImport(program: Command) {
           picture: (path) => opened.picture(path),
           close: () => opened.close(),
         };
+      }),
+    );
+
+  withFlags(
+    imports
+      .command("gatus")
+      .argument("<source>", "its config.yaml, or the folder of its YAML files"),
+  )
+    .description("import the endpoints and channels of Gatus' configuration")
+    .action((source: string, flags: Flags) =>
+      run(flags, async () => {
+        const { gatusPlan } = await import("../imports/gatus/plan.ts");
+        return { plan: await gatusPlan(source, environment()), history: null };
       }),
     );
 }

@@ -7,8 +7,8 @@ import { addition, sumColumns } from "./store.ts";
 
 /** Rows of one statement, of one write, and of what is put in order before it is written. */
 const rowsOfStatement = 200;
-const rowsOfWrite = 5_000;
-const rowsInOrder = 50_000;
+const rowsOfWrite = 10_000;
+const rowsInOrder = 40_000;
 
 /** Where results of a monitor go. */
 export type Destination = {

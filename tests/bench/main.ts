@@ -3,6 +3,7 @@ import { alertsSuite } from "./alerts.ts";
 import { checksSuite } from "./checks.ts";
 import { clusterSuite } from "./cluster.ts";
 import { faultsSuite } from "./faults.ts";
+import { importSuite } from "./import.ts";
 import { pagesSuite } from "./pages.ts";
 import { restSuite } from "./rest.ts";
 import { scaleSuite } from "./scale.ts";
@@ -18,6 +19,7 @@ const suites: Record<string, () => Promise<void>> = {
   admin: adminSuite,
   year: yearSuite,
   faults: faultsSuite,
+  import: importSuite,
   cluster: clusterSuite,
   scale: scaleSuite,
 };

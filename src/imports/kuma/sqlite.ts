@@ -25,7 +25,7 @@ import {
 } from "./source.ts";
 
 /** Rows read in one go. */
-const portion = 20_000;
+const portion = 10_000;
 const maxMessage = 500;
 
 type Opened = Pick<KumaSource, "version" | "rows" | "hints" | "history" | "close">;

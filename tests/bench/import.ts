@@ -1,0 +1,40 @@
+import { mkdtempSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { bytesInWords, countInWords } from "../../src/core/text.ts";
+import { binary, signalbox } from "../support/binary.ts";
+import { largeKuma } from "./kuma.ts";
+
+const monitors = 1_000;
+const beats = 5_000;
+
+/** How long an Uptime Kuma with millions of beats takes to come in, and how much memory. */
+export async function importSuite() {
+  const directory = mkdtempSync(join(tmpdir(), "signalbox-bench-"));
+  try {
+    const file = join(directory, "kuma.db");
+    largeKuma(file, monitors, beats, Date.now());
+    console.log(
+      `import: ${countInWords(monitors)} monitors and ${countInWords(monitors * beats)} beats, ${bytesInWords(statSync(file).size)}\n`,
+    );
+    const data = ["--data-dir", join(directory, "data")];
+    await signalbox(["orgs", "create", "Acme", ...data]);
+    for (const words of ["first", "again"]) {
+      const since = performance.now();
+      const child = Bun.spawn(
+        [binary, "import", "uptime-kuma", file, "--org", "acme", "--json", ...data],
+        { stdout: "ignore", stderr: "inherit" },
+      );
+      const code = await child.exited;
+      const seconds = (performance.now() - since) / 1_000;
+      const usage = child.resourceUsage();
+      const cpu = Number(usage?.cpuTime.total ?? 0) / 1e6;
+      const memory = Number(usage?.maxRSS ?? 0) / 1e6;
+      console.log(
+        `${words}: exit ${code}, ${seconds.toFixed(1)} s (goal ≤ 30), ${cpu.toFixed(1)} s of the processor, ${memory.toFixed(0)} MB (goal ≤ 300)`,
+      );
+    }
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
