@@ -9,6 +9,9 @@ export const newMonitors = {
   redis: { host: "cache.lan" },
   postgres: { host: "db.lan", username: "probe" },
   mysql: { host: "db.lan", username: "probe" },
+  snmp: { host: "switch.lan" },
+  radius: { host: "aaa.lan", secret: "shared", username: "probe", password: "open" },
+  ntp: { host: "time.lan" },
 } as const;
 
 /** Stands in every secret a test sends: where it turns up, a secret leaked. */

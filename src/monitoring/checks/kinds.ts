@@ -2,9 +2,12 @@ import type { MonitorType } from "../monitors/kinds-schema.ts";
 import type { CheckKind } from "./check.ts";
 import { checkDns } from "./kinds/dns.ts";
 import { checkHttp } from "./kinds/http.ts";
+import { checkNtp } from "./kinds/ntp.ts";
 import { checkPing } from "./kinds/ping.ts";
 import { checkMysql, checkPostgres } from "./kinds/sql.ts";
 import { checkRedis } from "./kinds/redis.ts";
+import { checkRadius } from "./kinds/radius.ts";
+import { checkSnmp } from "./kinds/snmp.ts";
 import { checkTcp } from "./kinds/tcp.ts";
 import { checkTls } from "./kinds/tls.ts";
 
@@ -18,4 +21,7 @@ export const checkKinds: { [T in Exclude<MonitorType, "push">]: CheckKind<T> } =
   redis: checkRedis,
   postgres: checkPostgres,
   mysql: checkMysql,
+  snmp: checkSnmp,
+  radius: checkRadius,
+  ntp: checkNtp,
 };

@@ -201,6 +201,53 @@ export const monitorKinds = {
     fields: { host: Host, port: Port.default(3306), ...sql, ...secured },
     secrets: { password: toSecuredHost },
   }),
+  snmp: monitorKind({
+    upWhen:
+      "the device tells the value of the object `oid`, and all `assertions` about it hold. `community` is for versions 1 and 2c (`public` where it is null), the user and the passwords are for version 3.",
+    fields: {
+      host: Host,
+      port: Port.default(161),
+      snmpVersion: z.enum(["1", "2c", "3"]).default("2c"),
+      community: nullable(secret(255)),
+      username,
+      authProtocol: z.enum(["md5", "sha", "sha224", "sha256", "sha384", "sha512"]).default("sha"),
+      authPassword: nullable(secret(255)),
+      privProtocol: z.enum(["des", "aes", "aes256b", "aes256r"]).default("aes"),
+      privPassword: nullable(secret(255)),
+      oid: z
+        .string()
+        .max(500)
+        .regex(/^\.?[0-2](\.\d{1,10}){1,127}$/, "must be an object such as 1.3.6.1.2.1.1.3.0")
+        .default("1.3.6.1.2.1.1.3.0"),
+      assertions: assertionsAbout("body", "latency").default([]),
+    },
+    secrets: {
+      community: toHost,
+      authPassword: toHost,
+      privPassword: toHost,
+    },
+  }),
+  radius: monitorKind({
+    upWhen: "the server lets the user in, and signs its answer with the shared secret.",
+    fields: {
+      host: Host,
+      port: Port.default(1812),
+      secret: secret(255),
+      username: userName,
+      password: secret(128),
+    },
+    secrets: { secret: toHost, password: toHost },
+  }),
+  ntp: monitorKind({
+    upWhen:
+      "the server is synchronized, its clock differs from that of this machine by no more than `maxOffsetMs`, and its stratum is not above `maxStratum`.",
+    fields: {
+      host: Host,
+      port: Port.default(123),
+      maxOffsetMs: integer(1, 3_600_000).default(1000),
+      maxStratum: nullable(integer(1, 15)),
+    },
+  }),
 };
 
 export type MonitorType = keyof typeof monitorKinds;

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { monitorKinds } from "../../../src/monitoring/monitors/kinds-schema.ts";
 import { dump } from "../../support/appliance.ts";
 import { dashboard } from "../../support/dashboard.ts";
 import { newMonitors } from "../../support/samples.ts";
@@ -67,6 +68,17 @@ const defaults: Record<keyof typeof newMonitors, object> = {
   redis: { port: 6379, username: null, ...notSecured },
   postgres: { port: 5432, ...noRows, ...notSecured },
   mysql: { port: 3306, ...noRows, ...notSecured },
+  snmp: {
+    port: 161,
+    snmpVersion: "2c",
+    username: null,
+    authProtocol: "sha",
+    privProtocol: "aes",
+    oid: "1.3.6.1.2.1.1.3.0",
+    assertions: [],
+  },
+  radius: { port: 1812 },
+  ntp: { port: 123, maxOffsetMs: 1000, maxStratum: null },
 };
 
 const rows = {
@@ -112,6 +124,18 @@ const set: Record<keyof typeof newMonitors, object> = {
   redis: { host: "10.0.0.9", port: 6380, username: "probe", ...secured },
   postgres: { host: "10.0.0.9", port: 5433, username: "probe", ...rows, ...secured },
   mysql: { host: "10.0.0.9", port: 3307, username: "probe", ...rows, ...secured },
+  snmp: {
+    host: "10.0.0.9",
+    port: 1161,
+    snmpVersion: "3",
+    username: "probe",
+    authProtocol: "sha256",
+    privProtocol: "aes256r",
+    oid: "1.3.6.1.2.1.1.5.0",
+    assertions: [{ source: "body", path: null, op: "equals", value: "core" }],
+  },
+  radius: { host: "10.0.0.9", port: 1645, username: "other" },
+  ntp: { host: "10.0.0.9", port: 1123, maxOffsetMs: 50, maxStratum: 3 },
 };
 
 const setCommon = {
@@ -135,6 +159,9 @@ const setCommon = {
 describe("each type", () => {
   for (const [type, needed] of Object.entries(newMonitors)) {
     const known = type as keyof typeof newMonitors;
+    const isSecret = ([name]: [string, unknown]) => name in monitorKinds[known].secrets;
+    const secrets = Object.fromEntries(Object.entries(needed).filter(isSecret));
+    const shown = Object.fromEntries(Object.entries(needed).filter((one) => !isSecret(one)));
 
     test(`${type}: what is not sent has its default`, async () => {
       const { api } = await dashboard();
@@ -147,8 +174,9 @@ describe("each type", () => {
         type,
         name: "Intranet",
         ...common,
-        ...needed,
+        ...shown,
         ...defaults[known],
+        secretsSet: Object.keys(secrets),
       });
       expect((await api("GET", path)).json.data).toEqual([json.data]);
     });
@@ -156,21 +184,21 @@ describe("each type", () => {
     test(`${type}: every field is read back as it was sent, made so or changed to it`, async () => {
       const { monitor, monitorOf, changeMonitor } = await dashboard();
       const fields = { ...setCommon, ...set[known] };
-      const made = await monitor({ type, ...fields });
+      const made = await monitor({ type, ...secrets, ...fields });
       expect(made).toMatchObject({ ...fields, status: "paused" });
       expect(await monitorOf(made.id)).toEqual(made);
       const { id } = await monitor({ type, ...needed });
-      const { status, json } = await changeMonitor(id, fields);
+      const { status, json } = await changeMonitor(id, { ...secrets, ...fields });
       expect([status, json.data]).toMatchObject([200, { ...fields, status: "paused" }]);
       expect(await monitorOf(id)).toEqual(json.data);
     });
 
     test(`${type}: what GET returned can be sent back and changes nothing`, async () => {
       const { monitor, changeMonitor } = await dashboard();
-      const made = await monitor({ type, ...setCommon, ...set[known] });
+      const made = await monitor({ type, ...secrets, ...setCommon, ...set[known] });
       const { status, json } = await changeMonitor(made.id, made);
       expect([status, json.data]).toEqual([200, made]);
-      const copy = await monitor(made);
+      const copy = await monitor({ ...made, ...secrets });
       expect({ ...copy, id: "", pushUrl: "" }).toEqual({ ...made, id: "", pushUrl: "" });
       expect(copy.id).not.toBe(made.id);
     });

@@ -1,11 +1,21 @@
 import type { MonitorType } from "../../../src/monitoring/monitors/kinds-schema.ts";
 import { mysql } from "./mysql.ts";
+import { ntp } from "./ntp.ts";
 import { postgres } from "./postgres.ts";
 import type { Fake } from "./fake.ts";
+import { radius } from "./radius.ts";
 import { redis } from "./redis.ts";
+import { snmp } from "./snmp.ts";
 
 /** Types with tests of their own: those that speak no protocol of one server over a connection of ours. */
 type Other = "http" | "tcp" | "ping" | "dns" | "tls" | "push";
 
 /** A server for each type; the compiler asks for the one of a new type. */
-export const fakes: Record<Exclude<MonitorType, Other>, Fake> = { redis, postgres, mysql };
+export const fakes: Record<Exclude<MonitorType, Other>, Fake> = {
+  redis,
+  postgres,
+  mysql,
+  snmp,
+  radius,
+  ntp,
+};

@@ -9,7 +9,7 @@ type Common = {
   /** The address of the server, for types that have no `host` and `port`. */
   at?: (host: string, port: number, isSecure: boolean) => object;
   /** What the monitor says when it is up, before the time. */
-  up: string;
+  up: string | RegExp;
   /** Fields that are not let in, and what is said of it; for every type with a secret. */
   refused?: { fields: object; message: string };
 };
@@ -18,7 +18,7 @@ type Stream = Common & {
   over: "tcp";
   answers: Answers;
   /** Other answers, and what is said of them, where the monitor has these fields. */
-  wrong: readonly [answers: Answers, message: string, fields?: object][];
+  wrong: readonly [answers: Answers, message: string | RegExp, fields?: object][];
   /** What the server says before it is asked. */
   greeting?: Uint8Array;
   /** How an answer begins that never ends. */
@@ -34,7 +34,7 @@ type Reply = (message: Buffer) => Uint8Array | null;
 type Datagrams = Common & {
   over: "udp";
   answers: Reply;
-  wrong: readonly [answers: Reply, message: string, fields?: object][];
+  wrong: readonly [answers: Reply, message: string | RegExp, fields?: object][];
 };
 
 /** A server that a monitor's type can be tried on, as well or ill as a test wants it. */

@@ -1,6 +1,19 @@
 import type { FieldLabels } from "../../../src/core/kinds.ts";
 import { monitorKinds, type MonitorType } from "../../../src/monitoring/monitors/kinds-schema.ts";
 
+const snmpOptions = {
+  md5: "MD5",
+  sha: "SHA-1",
+  sha224: "SHA-224",
+  sha256: "SHA-256",
+  sha384: "SHA-384",
+  sha512: "SHA-512",
+  des: "DES",
+  aes: "AES-128",
+  aes256b: "AES-256 (Blumenthal)",
+  aes256r: "AES-256 (Reeder, Cisco)",
+};
+
 /** What the fields of monitors are called; those that are not here get their name in words. */
 export const monitorLabels: Record<string, FieldLabels> = {
   url: { label: "URL", mono: true, placeholder: "https://shop.example/health" },
@@ -45,6 +58,17 @@ export const monitorLabels: Record<string, FieldLabels> = {
   serverName: { label: "Server name", mono: true, hint: "If it differs from the host." },
   username: { label: "User name" },
   password: { label: "Password" },
+  secret: { label: "Shared secret" },
+  snmpVersion: { label: "Version" },
+  community: { label: "Community", hint: "For versions 1 and 2c; public where it is empty." },
+  authProtocol: { label: "Authentication", options: snmpOptions },
+  authPassword: { label: "Authentication password", hint: "For version 3." },
+  privProtocol: { label: "Privacy", options: snmpOptions },
+  privPassword: { label: "Privacy password", hint: "For version 3." },
+  oid: { label: "Object", mono: true, placeholder: "1.3.6.1.2.1.1.3.0" },
+  maxOffsetMs: { label: "Largest offset", unit: "ms", hint: "From the clock of this machine." },
+  maxStratum: { label: "Largest stratum", hint: "Leave empty to accept any." },
+  query: { label: "Query", long: true, mono: true },
   tls: { label: "Encrypt with TLS" },
   grace: {
     label: "Grace",

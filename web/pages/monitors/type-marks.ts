@@ -13,5 +13,8 @@ export const typeMarks: Record<MonitorType, string> = {
   push: "M12 15V4M7.5 8.5 12 4l4.5 4.5M4 15v5h16v-5",
   postgres: database,
   mysql: database,
+  snmp: "M4 4h16v7H4zM12 11v4M6 20v-5h12v5M4 20h4M16 20h4M8 7.5h.01",
+  radius: "M12 3 5 6v5c0 5 3 8 7 10 4-2 7-5 7-10V6zM9 12l2 2 4-4",
+  ntp: "M12 3a9 9 0 1 0 0 18 9 9 0 0 0 0-18M12 7v5l3.5 2",
   redis: "m3 8 9-4 9 4-9 4zM3 12l9 4 9-4M3 16l9 4 9-4",
 };

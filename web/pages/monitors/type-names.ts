@@ -10,6 +10,9 @@ const names: Record<MonitorType, string> = {
   redis: "Redis",
   postgres: "PostgreSQL",
   mysql: "MySQL, MariaDB",
+  snmp: "SNMP",
+  radius: "RADIUS",
+  ntp: "NTP",
 };
 
 /** What people call a type of monitor. */

@@ -1,0 +1,100 @@
+import { createHash, createHmac, randomBytes } from "node:crypto";
+import { TargetFailure } from "../../../core/outgoing/failures.ts";
+import { askByDatagram, datagramsTo } from "../../../core/outgoing/datagrams.ts";
+import { type CheckKind, since } from "../check.ts";
+
+const code = { request: 1, accept: 2, reject: 3, challenge: 11 };
+const attribute = { userName: 1, password: 2, nasIdentifier: 32, messageAuthenticator: 80 };
+
+/** Up when the user is let in. RFC 2865, signed as RFC 3579 §3.2 has it */
+export const checkRadius: CheckKind<"radius"> = async (settings, context) => {
+  const { host, port, secret, username, password } = settings;
+  const startedAt = performance.now();
+  context.step = "resolving the name";
+  const addresses = await context.addressesOf(host, port);
+  const socket = await datagramsTo(addresses, port, context);
+  context.step = "waiting for the answer";
+  const authenticator = randomBytes(16);
+  const [id = 0] = randomBytes(1);
+  const request = requestOf({ id, authenticator, secret, username, password });
+  const answer = await askByDatagram(
+    socket,
+    () => request,
+    (message) => (message.length >= 20 && message[1] === id ? message : null),
+    context,
+  );
+  if (!isSigned(answer, authenticator, secret))
+    throw new TargetFailure("The answer is not signed with the shared secret.");
+  const latencyMs = since(startedAt);
+  if (answer[0] === code.reject)
+    throw new TargetFailure("The server refused the user name or the password.");
+  if (answer[0] === code.challenge)
+    throw new TargetFailure("The server asks the user for more than a password.");
+  if (answer[0] !== code.accept) throw new TargetFailure("The answer is not one of RADIUS.");
+  return { status: "up", message: `Let the user in in ${latencyMs} ms.`, latencyMs };
+};
+
+const md5 = (...parts: readonly (string | Uint8Array)[]) => {
+  const hash = createHash("md5");
+  for (const part of parts) hash.update(part);
+  return hash.digest();
+};
+
+type Request = {
+  id: number;
+  authenticator: Buffer;
+  secret: string;
+  username: string;
+  password: string;
+};
+
+function requestOf({ id, authenticator, secret, username, password }: Request): Buffer {
+  const fields = Buffer.concat([
+    field(attribute.userName, Buffer.from(username)),
+    field(attribute.password, hidden(Buffer.from(password), authenticator, secret)),
+    field(attribute.nasIdentifier, Buffer.from("signalbox")),
+    // Last, so that it is easily filled in.
+    field(attribute.messageAuthenticator, Buffer.alloc(16)),
+  ]);
+  const message = Buffer.concat([Buffer.from([code.request, id, 0, 0]), authenticator, fields]);
+  message.writeUInt16BE(message.length, 2);
+  createHmac("md5", secret)
+    .update(message)
+    .digest()
+    .copy(message, message.length - 16);
+  return message;
+}
+
+const field = (type: number, value: Buffer) =>
+  Buffer.concat([Buffer.from([type, value.length + 2]), value]);
+
+/** RFC 2865 §5.2 */
+function hidden(password: Buffer, authenticator: Buffer, secret: string): Buffer {
+  const padded = Buffer.alloc(Math.max(16, Math.ceil(password.length / 16) * 16));
+  padded.set(password);
+  let before: Buffer = authenticator;
+  for (let at = 0; at < padded.length; at += 16) {
+    const mask = md5(secret, before);
+    for (let index = 0; index < 16; index++)
+      padded[at + index] = (padded[at + index] ?? 0) ^ (mask[index] ?? 0);
+    before = padded.subarray(at, at + 16);
+  }
+  return padded;
+}
+
+/** Whether who answers knows the secret: RFC 2865 §3, and RFC 3579 §3.2 where it is signed like that, too. */
+function isSigned(answer: Buffer, authenticator: Buffer, secret: string): boolean {
+  const length = answer.readUInt16BE(2);
+  if (length < 20 || length > answer.length) return false;
+  const message = Buffer.from(answer.subarray(0, length));
+  const given = Buffer.from(message.subarray(4, 20));
+  message.set(authenticator, 4);
+  if (!md5(message, secret).equals(given)) return false;
+  for (let at = 20; at + 2 <= length; at += message[at + 1] || length) {
+    if (message[at] !== attribute.messageAuthenticator || message[at + 1] !== 18) continue;
+    const signature = Buffer.from(message.subarray(at + 2, at + 18));
+    message.fill(0, at + 2, at + 18);
+    return createHmac("md5", secret).update(message).digest().equals(signature);
+  }
+  return true;
+}

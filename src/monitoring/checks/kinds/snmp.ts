@@ -1,0 +1,142 @@
+import type dgram from "node:dgram";
+import { EventEmitter } from "node:events";
+import type { Session, User, Varbind } from "net-snmp";
+import { type Datagrams, datagramsTo } from "../../../core/outgoing/datagrams.ts";
+import { TargetFailure } from "../../../core/outgoing/failures.ts";
+import { excerpt } from "../../../core/text.ts";
+import { mustHold, repeats } from "../assertions.ts";
+import { type CheckKind, since } from "../check.ts";
+
+type Settings = Parameters<CheckKind<"snmp">>[0];
+type Snmp = typeof import("net-snmp");
+
+/** Up when the device tells the value of the object, and that fulfils the assertions. */
+export const checkSnmp: CheckKind<"snmp"> = async (settings, context) => {
+  const { host, port, oid, assertions } = settings;
+  context.step = "resolving the name";
+  const addresses = await context.addressesOf(host, port);
+  const snmp = await import("net-snmp");
+  const startedAt = performance.now();
+  const socket = new OneSocket(await datagramsTo(addresses, port, context));
+  context.step = "waiting for the answer";
+  const { promise, resolve, reject } = Promise.withResolvers<Varbind>();
+  socket.on("refused", reject);
+  const session = sessionOver(socket, snmp, settings);
+  context.signal.addEventListener("abort", () => session.close());
+  session.on("error", () => reject(notSnmp()));
+  session.get([oid], (error, varbinds) => {
+    const [value] = varbinds ?? [];
+    if (error === null && value !== undefined) resolve(value);
+    else reject(error === null ? notSnmp() : failureOf(error, snmp));
+  });
+  const varbind = await promise;
+  if (snmp.isVarbindError(varbind)) throw new TargetFailure("The device has no such object.");
+  const latencyMs = since(startedAt);
+  const text = textOf(varbind.value);
+  await mustHold(
+    assertions,
+    ({ source }) => ({ value: source === "latency" ? latencyMs : text }),
+    "The object was read",
+    () => secretsIn(settings),
+    context,
+  );
+  const message = `Read the object in ${latencyMs} ms.`;
+  const shown = repeats(text, () => secretsIn(settings)) ? "" : `: ${excerpt(text, 100)}`;
+  return { status: "up", message, said: `${message.slice(0, -1)}${shown}.`, latencyMs };
+};
+
+const notSnmp = () => new TargetFailure("The answer is not one of SNMP.");
+
+const secretsIn = ({ community, authPassword, privPassword }: Settings) =>
+  [community, authPassword, privPassword].filter((secret) => secret !== null);
+
+/** A socket as the library uses one: its own would take from anywhere, and is not told when nobody listens. */
+class OneSocket extends EventEmitter {
+  private readonly socket: Datagrams;
+
+  constructor(socket: Datagrams) {
+    super();
+    this.socket = socket;
+    socket
+      .read((message) => this.emit("message", message))
+      .catch((error: unknown) => this.emit("refused", error));
+  }
+  send(
+    message: Buffer,
+    _from: number,
+    _length: number,
+    _port: number,
+    _host: string,
+    sent: (error: null) => void,
+  ) {
+    this.socket.send(message);
+    sent(null);
+  }
+  close() {
+    this.socket.close();
+    this.emit("close");
+  }
+  bind() {}
+  ref() {}
+  unref() {}
+}
+
+/** The context ends it sooner. */
+const retries = 1_000;
+
+function sessionOver(socket: OneSocket, snmp: Snmp, settings: Settings): Session {
+  const { snmpVersion, community } = settings;
+  const dgramModule = { createSocket: () => socket } as unknown as typeof dgram;
+  const options = { retries, timeout: 1_000, dgramModule };
+  return snmpVersion === "3"
+    ? snmp.createV3Session("", userOf(snmp, settings), options)
+    : snmp.createSession("", community ?? "public", {
+        ...options,
+        version: snmpVersion === "1" ? snmp.Version1 : snmp.Version2c,
+      });
+}
+
+function userOf(snmp: Snmp, settings: Settings): User {
+  const { username, authProtocol, authPassword, privProtocol, privPassword } = settings;
+  const { noAuthNoPriv, authNoPriv, authPriv } = snmp.SecurityLevel;
+  const secured = authPassword === null ? noAuthNoPriv : authNoPriv;
+  return {
+    name: username ?? "",
+    level: authPassword !== null && privPassword !== null ? authPriv : secured,
+    ...(authPassword !== null && {
+      authProtocol: snmp.AuthProtocols[authProtocol],
+      authKey: authPassword,
+    }),
+    ...(privPassword !== null && {
+      privProtocol: snmp.PrivProtocols[privProtocol],
+      privKey: privPassword,
+    }),
+  } as User;
+}
+
+function textOf(value: unknown): string {
+  return Buffer.isBuffer(value) && value.length === 8 && value.includes(0)
+    ? String(value.readBigUInt64BE())
+    : String(value);
+}
+
+/** https://www.rfc-editor.org/rfc/rfc3416#section-3 */
+function failureOf(error: Error & { status?: number; code?: number }, snmp: Snmp): TargetFailure {
+  const { name, message, status } = error;
+  if (name === "RequestFailedError")
+    return new TargetFailure(
+      status === snmp.ErrorStatus.NoSuchName
+        ? "The device has no such object."
+        : status === snmp.ErrorStatus.NoAccess || status === snmp.ErrorStatus.AuthorizationError
+          ? "The device does not show the object to the user."
+          : "The device answered with an error.",
+    );
+  if (/unknown user/i.test(message)) return new TargetFailure("The device does not know the user.");
+  if (/digest|auth/i.test(message))
+    return new TargetFailure("The device refused the authentication password.");
+  if (/decrypt/i.test(message))
+    return new TargetFailure("The device refused the privacy password.");
+  if (/security level/i.test(message))
+    return new TargetFailure("The device wants another level of security.");
+  return notSnmp();
+}

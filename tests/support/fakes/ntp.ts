@@ -1,0 +1,37 @@
+import type { Fake } from "./fake.ts";
+
+const era = 2_208_988_800;
+
+/** A server of this stratum, whose clock is ahead by so many milliseconds. */
+const server =
+  ({ stratum = 2, aheadMs = 0, first = 0b00_100_100 } = {}) =>
+  (question: Buffer) => {
+    const answer = Buffer.alloc(48);
+    answer[0] = first;
+    answer[1] = stratum;
+    answer.set(question.subarray(40, 48), 24);
+    const now = Date.now() + aheadMs;
+    for (const at of [32, 40]) {
+      answer.writeUInt32BE(Math.floor(now / 1000) + era, at);
+      answer.writeUInt32BE(Math.floor(((now % 1000) / 1000) * 2 ** 32), at + 4);
+    }
+    return answer;
+  };
+
+export const ntp: Fake = {
+  over: "udp",
+  fields: { maxOffsetMs: 60_000, maxStratum: 3 },
+  answers: server(),
+  up: /Stratum 2, its clock differs from this machine's by \d+ ms, answered/,
+  wrong: [
+    [server({ stratum: 0 }), "The server asks not to be asked."],
+    [server({ stratum: 16 }), "The server's clock is not synchronized."],
+    [server({ first: 0b11_100_100 }), "The server's clock is not synchronized."],
+    [server({ stratum: 4 }), "The server is of stratum 4, above 3."],
+    [
+      server({ aheadMs: 86_400_000 }),
+      /^The server answers, but its clock differs from this machine's by 86\d{6} ms, more than 60000 ms\.$/,
+    ],
+    [() => Buffer.alloc(48), "Timed out after 0.4 s while waiting for the answer."],
+  ],
+};

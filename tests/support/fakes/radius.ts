@@ -1,0 +1,49 @@
+import { createHash, createHmac } from "node:crypto";
+import { canary } from "../samples.ts";
+import type { Fake } from "./fake.ts";
+
+const shared = `${canary}-shared`;
+
+/** Answers with this code, signed with this secret. */
+const answering =
+  (code: number, secret = shared) =>
+  (request: Buffer) => {
+    const attributes = Buffer.concat([Buffer.from([80, 18]), Buffer.alloc(16)]);
+    const answer = Buffer.concat([
+      Buffer.from([code, request[1] ?? 0, 0, 38]),
+      request.subarray(4, 20),
+      attributes,
+    ]);
+    createHmac("md5", secret).update(answer).digest().copy(answer, 22);
+    createHash("md5").update(answer).update(secret).digest().copy(answer, 4);
+    return answer;
+  };
+
+/** The password of a request, which fits into one block. */
+function passwordIn(request: Buffer): string {
+  let at = 20;
+  while (request[at] !== 2) at += request[at + 1] ?? 0;
+  const mask = createHash("md5").update(shared).update(request.subarray(4, 20)).digest();
+  const plain = request.subarray(at + 2, at + 18).map((byte, index) => byte ^ (mask[index] ?? 0));
+  return Buffer.from(plain).toString().replace(/\0+$/, "");
+}
+
+export const radius: Fake = {
+  over: "udp",
+  fields: { secret: shared, username: "probe", password: canary },
+  answers: (request) => answering(passwordIn(request) === canary ? 2 : 3)(request),
+  up: "Let the user in",
+  refused: {
+    fields: { password: "other" },
+    message: "The server refused the user name or the password.",
+  },
+  wrong: [
+    [answering(11), "The server asks the user for more than a password."],
+    [answering(5), "The answer is not one of RADIUS."],
+    [answering(2, "another"), "The answer is not signed with the shared secret."],
+    [
+      (request) => answering(2)(request).fill(1, 22),
+      "The answer is not signed with the shared secret.",
+    ],
+  ],
+};
