@@ -9,6 +9,7 @@ import { dial } from "./wire.ts";
 /** The Debian package that brings each program. */
 export const packages = {
   "chromium-headless-shell": "chromium-headless-shell",
+  curl: "curl",
   nginx: "nginx",
   caddy: "caddy",
   haproxy: "haproxy",

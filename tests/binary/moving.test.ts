@@ -1,0 +1,75 @@
+import { expect } from "bun:test";
+import { copyFileSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { binary, freePort, untilHealthy } from "../support/binary.ts";
+import { fixture } from "../support/importing.ts";
+import { testWith } from "../support/real-targets.ts";
+import { scratch } from "../support/scratch.ts";
+
+const newDirectory = scratch();
+
+/** The lines that a document has people type, in order. */
+async function typed(document: string): Promise<string[]> {
+  const text = await Bun.file(join(import.meta.dir, "..", "..", "docs", document)).text();
+  return [...text.matchAll(/^```sh\n([^]*?)^```/gm)].flatMap(([, block = ""]) =>
+    block.trim().split("\n"),
+  );
+}
+
+const names = { SLUG: "acme-public", TOKEN: "FAKEpushTokenAcmeNightly00000001", ID: "6" };
+
+testWith(
+  ["curl"],
+  "every command of the document on moving, typed in its order, leads to the same pages, badges and push jobs",
+  async () => {
+    const directory = newDirectory();
+    symlinkSync(binary, join(directory, "signalbox"));
+    mkdirSync(join(directory, "uptime-kuma-data"));
+    copyFileSync(fixture("kuma-2-acme.db"), join(directory, "uptime-kuma-data", "kuma.db"));
+    writeFileSync(
+      join(directory, "config.yaml"),
+      "endpoints: [{ name: one, url: 'http://one.example' }]",
+    );
+    const port = freePort();
+    const started: Bun.Subprocess[] = [];
+    const answers = new Map<string, string>();
+    try {
+      for (const line of await typed("moving-from-uptime-kuma.md")) {
+        const command = line
+          .replaceAll("3001", String(port))
+          .replace(/\b(SLUG|TOKEN|ID)\b/g, (name) => names[name as keyof typeof names]);
+        const child = Bun.spawn(["sh", "-c", `exec ${command}`], {
+          cwd: directory,
+          stdout: "pipe",
+          stderr: "pipe",
+          env: { PATH: process.env["PATH"] },
+        });
+        if (line.includes(" serve ")) {
+          started.push(child);
+          await untilHealthy(`http://localhost:${port}`);
+          continue;
+        }
+        const [out, error] = await Promise.all([
+          new Response(child.stdout).text(),
+          new Response(child.stderr).text(),
+        ]);
+        expect([line, await child.exited, error]).toEqual([line, 0, ""]);
+        answers.set(line, out);
+      }
+    } finally {
+      for (const child of started) {
+        child.kill();
+        await child.exited;
+      }
+    }
+    const said = (part: string) => [...answers].find(([line]) => line.includes(part))?.[1] ?? "";
+    expect(said("--org acme --dry-run")).toContain("Nothing was changed.");
+    expect(said("/status/SLUG")).toContain("Acme Status");
+    expect(JSON.parse(said("/api/push/"))).toEqual({ ok: true, paused: true });
+    expect(said("/api/badge/")).toContain("<svg");
+    expect(Object.keys(JSON.parse(said("heartbeat/SLUG")).heartbeatList)).toContain("6");
+    expect(
+      [...answers].filter(([line]) => line.includes("import uptime-kuma")).at(-1)?.[1],
+    ).toContain("Changed: paused.");
+  },
+);
