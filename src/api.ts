@@ -25,6 +25,7 @@ import { peopleRoutes, profileRoutes } from "./accounts/people/routes.ts";
 import { sessionRoutes } from "./accounts/sessions/routes.ts";
 import { settingsRoutes } from "./accounts/settings/routes.ts";
 import { signInRoutes } from "./accounts/sign-in/routes.ts";
+import { reportRoutes } from "./reports/routes.ts";
 import { statusPageDashboardRoutes } from "./status-pages/dashboard-routes.ts";
 import { statusPageRoutes } from "./status-pages/routes.ts";
 import { subscriberRoutes } from "./status-pages/subscribers/routes.ts";
@@ -44,6 +45,7 @@ export const api = new Elysia({ name: "api" })
   .use(alertRoutes)
   .use(statusPageRoutes)
   .use(subscriberRoutes)
+  .use(reportRoutes)
   .use(settingsRoutes);
 
 /** Everything the admin page asks for: its own routes, and those of `/api/v1` with a session in a key's place. */

@@ -33,6 +33,7 @@ const folders = [
   "alerting/providers",
   "status-pages",
   "status-pages/subscribers",
+  "reports",
   "imports",
   "imports/kuma",
   "imports/gatus",

@@ -169,7 +169,7 @@ describe.skipIf(!hasRqlite)("opening a cluster", () => {
 
   test("a table with rows is rebuilt as in a file: nothing that refers to it is lost, and nobody writes meanwhile", async () => {
     const { node, machine, rows } = await newCluster();
-    const older = migrationsBefore(newDirectory(), "index_statistics");
+    const { migrations: older } = usual;
     const [onFile, onCluster] = [newDirectory(), machine()];
     const file = openDataDirectory(onFile, { ...usual, migrations: older });
     const { id } = await createOrganization(file.store, clock, "Ours");

@@ -148,19 +148,24 @@ test("in every body another organization's id is as unknown as one that nobody h
 
 test("in every filter another organization's id finds what an unknown one finds: nothing", async () => {
   const { ours, foreign } = await neighbours();
+  const inFilters: Record<string, string> = { ...nounNamed, statusPageId: "status-pages" };
   const filters: [path: string, filter: string, noun: string][] = apiRoutes.flatMap(
     ({ method, path, hooks }) => {
       const query = hooks.detail?.endpoint?.query as { shape?: object } | undefined;
       return Object.keys(query?.shape ?? {})
-        .filter((name) => method === "GET" && name in nounNamed)
-        .map((name): [string, string, string] => [path, name, nounNamed[name] ?? ""]);
+        .filter((name) => method === "GET" && name in inFilters)
+        .map((name): [string, string, string] => [path, name, inFilters[name] ?? ""]);
     },
   );
   expect(filters.length).toBeGreaterThan(1);
   for (const [path, filter, noun] of filters) {
     const answer = await ours.api("GET", `${path}?${filter}=${foreign[noun]}`);
     expect(told(answer)).toBe(told(await ours.api("GET", `${path}?${filter}=${unknownId}`)));
-    expect(answer.json.meta.total).toBe(0);
+    // A report is of one thing, which has to be there.
+    expect([path, answer.status, answer.json.meta?.total]).toBeOneOf([
+      [path, 200, 0],
+      [path, 404, undefined],
+    ]);
   }
 });
 

@@ -3,12 +3,17 @@ import { bodyOf, Id, line, Timestamp, TimeZone } from "../../core/fields.ts";
 
 export const OrganizationName = line(255);
 
+/** A share of time that is promised. */
+const SlaTarget = z.number().gt(0, "must be more than 0").max(1);
+
 export const OrganizationRecord = z.object({
   id: Id,
   slug: z.string(),
   name: z.string(),
   /** In which the admin page tells times. */
   timeZone: z.string(),
+  /** What reports judge uptime by; null for nothing. */
+  slaTarget: z.number().nullable(),
   createdAt: Timestamp,
 });
 
@@ -16,7 +21,11 @@ export type OrganizationRecord = z.infer<typeof OrganizationRecord>;
 
 export const OrganizationPatch = bodyOf(
   ["id", "slug", "createdAt"],
-  z.strictObject({ name: OrganizationName.optional(), timeZone: TimeZone.optional() }),
+  z.strictObject({
+    name: OrganizationName.optional(),
+    timeZone: TimeZone.optional(),
+    slaTarget: SlaTarget.nullable().optional(),
+  }),
 );
 export type OrganizationPatch = z.output<typeof OrganizationPatch>;
 

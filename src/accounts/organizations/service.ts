@@ -121,6 +121,7 @@ export async function getOwnOrganization({ store, organizationId }: Scope) {
     .select({
       ...columns,
       timeZone: organizationSettings.timeZone,
+      slaTarget: organizationSettings.slaTarget,
       version: organizationSettings.version,
     })
     .from(organizations)
@@ -135,7 +136,7 @@ export function updateOrganization(scope: Scope, patch: OrganizationPatch) {
   const { store, organizationId } = scope;
   return retrying(async () => {
     const before = await getOwnOrganization(scope);
-    const { name = before.name, timeZone = before.timeZone } = patch;
+    const { name = before.name, timeZone = before.timeZone, slaTarget = before.slaTarget } = patch;
     const version = before.version + 1;
     const updatedAt = timestamp(scope.clock());
     return commit(
@@ -145,7 +146,7 @@ export function updateOrganization(scope: Scope, patch: OrganizationPatch) {
         store.db.update(organizations).set({ name }).where(eq(organizations.id, organizationId)),
         store.db
           .update(organizationSettings)
-          .set({ timeZone, version, updatedAt })
+          .set({ timeZone, slaTarget, version, updatedAt })
           .where(eq(organizationSettings.organizationId, organizationId)),
       ],
       {
@@ -153,7 +154,7 @@ export function updateOrganization(scope: Scope, patch: OrganizationPatch) {
         subjectId: organizationId,
         fields: Object.keys(patch),
       },
-      { ...before, name, timeZone, version },
+      { ...before, name, timeZone, slaTarget, version },
     );
   });
 }

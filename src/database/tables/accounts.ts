@@ -4,6 +4,7 @@ import {
   index,
   integer,
   primaryKey,
+  real,
   sqliteTable,
   text,
   uniqueIndex,
@@ -23,6 +24,8 @@ export const organizationSettings = sqliteTable(
     secrets: text("secrets").notNull(),
     /** IANA name: in which the admin page tells times. */
     timeZone: text("time_zone").notNull(),
+    /** Share of time that reports judge by; null for none. */
+    slaTarget: real("sla_target"),
     version: integer("version").notNull(),
     updatedAt: text("updated_at").notNull(),
   },

@@ -4,7 +4,7 @@ import { member } from "../../support/visiting.ts";
 
 const organization = "/dashboard/organization";
 
-test("everybody reads the organization, admins rename it and set its time zone; its slug stays", async () => {
+test("everybody reads the organization, admins rename it and set its time zone and target; its slug stays", async () => {
   const appliance = await testAppliance();
   const viewer = await member(appliance, "viewer");
   const { page } = await member(appliance, "admin");
@@ -14,9 +14,10 @@ test("everybody reads the organization, admins rename it and set its time zone; 
     slug: "ours",
     name: "Ours",
     timeZone: "UTC",
+    slaTarget: null,
     createdAt: "2026-11-20T10:00:00.000Z",
   });
-  const body = { ...before, name: "Our own", timeZone: "Europe/Berlin" };
+  const body = { ...before, name: "Our own", timeZone: "Europe/Berlin", slaTarget: 0.999 };
   const { status, json } = await page("PATCH", organization, { body });
   expect([status, json.data]).toEqual([200, body]);
   expect((await viewer.page("GET", organization)).json.data).toEqual(body);
@@ -44,6 +45,8 @@ test("what is no organization is refused, and changes nothing", async () => {
     { timeZone: "Nowhere" },
     { timeZone: "+01:00" },
     { timeZone: "x".repeat(65) },
+    { slaTarget: 0 },
+    { slaTarget: 99.9 },
     { plan: "gold" },
   ])
     expect([body, (await page("PATCH", organization, { body })).status]).toEqual([body, 422]);

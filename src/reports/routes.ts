@@ -1,0 +1,33 @@
+import { z } from "zod";
+import { endpoint } from "../http/endpoint.ts";
+import { routesUnder } from "../http/request-context.ts";
+import { Report, ReportQuery } from "./schema.ts";
+import { downloadReport, reportOf } from "./service.ts";
+
+export const reportRoutes = routesUnder("/api/v1/reports")
+  .get(
+    ...endpoint("/", {
+      name: "getReport",
+      access: "read",
+      compressed: true,
+      summary: "Get the report of a month",
+      description:
+        "Of the organization, or of the monitor, monitor group or status page that is named. An hour of UTC belongs to the month in which it begins. Figures of groups, pages and the organization are sums of their monitors' figures, or made of such sums.",
+      query: ReportQuery,
+      data: Report,
+      handle: ({ scope, query }) => reportOf(scope, query),
+    }),
+  )
+  .get(
+    ...endpoint("/csv", {
+      name: "getReportAsCsv",
+      access: "read",
+      streams: "text/csv",
+      summary: "Get the report of a month as CSV",
+      description:
+        "RFC 4180, in UTF-8: a line for the whole, for each group and for each monitor. What a spreadsheet would take for a formula begins with an apostrophe.",
+      query: ReportQuery,
+      response: z.never(),
+      handle: ({ scope, query }) => downloadReport(scope, query),
+    }),
+  );

@@ -1,0 +1,202 @@
+import { z } from "zod";
+import { Id, Timestamp, TimeZone } from "../core/fields.ts";
+
+const Month = z
+  .string()
+  .regex(/^(19[7-9]\d|2\d{3})-(0[1-9]|1[0-2])$/, "must be a month such as 2026-11");
+
+/** Of one monitor, a group or a status page; of the whole organization where none is named. */
+export const ReportQuery = z
+  .strictObject({
+    month: Month.optional().meta({ description: "The one that goes on where it is absent." }),
+    monitorId: Id.optional(),
+    groupId: Id.optional(),
+    statusPageId: Id.optional(),
+    timeZone: TimeZone.optional().meta({
+      description: "In which the month begins and ends; the organization's where it is absent.",
+    }),
+    slaTarget: z
+      .string()
+      .regex(/^(0\.\d{1,9}|1(\.0{1,9})?)$/, "must be a share such as 0.999")
+      .transform(Number)
+      .refine((share) => share > 0, "must be more than 0")
+      .optional()
+      .meta({
+        override: {
+          type: "number",
+          exclusiveMinimum: 0,
+          maximum: 1,
+          description: "In the place of the organization's.",
+        },
+      }),
+  })
+  .refine(
+    ({ monitorId, groupId, statusPageId }) =>
+      [monitorId, groupId, statusPageId].filter((id) => id !== undefined).length <= 1,
+    { path: ["monitorId"], message: "stands alone: a report is of one thing" },
+  );
+export type ReportQuery = z.output<typeof ReportQuery>;
+
+const seconds = z.int().min(0);
+const mean = z.number().min(0).nullable();
+
+const figures = {
+  from: Timestamp.meta({
+    description: "When what is reported begins: later than the month for a younger monitor.",
+  }),
+  isPartial: z
+    .boolean()
+    .meta({ description: "Whether it was there for a part of the month only." }),
+  ratio: z.number().min(0).max(1).nullable().meta({
+    description:
+      "Uptime: up and degraded time as a share of all time that was measured. Maintenance and `unknown` count on neither side; null when nothing was measured. Never rounded.",
+  }),
+  upSeconds: seconds,
+  degradedSeconds: seconds,
+  downSeconds: seconds,
+  unknownSeconds: seconds,
+  maintenanceSeconds: seconds,
+  outages: z.int().min(0).nullable().meta({
+    description:
+      "Times in which a monitor was `down`, also those that began before the month; null where the history of states does not go back so far.",
+  }),
+  mttrSeconds: mean.meta({
+    description:
+      "Mean time to restoration (IEC 60050-192, 192-07-23): down time by outages; null without an outage.",
+  }),
+  mtbfSeconds: mean.meta({
+    description:
+      "Mean operating time between failures (IEC 60050-192, 192-05-13): up and degraded time by outages; null without an outage.",
+  }),
+  longestOutageSeconds: z.int().min(0).nullable().meta({
+    description: "As far as it lies in the month; null where outages are not known.",
+  }),
+  incidents: z.int().min(0).meta({ description: "Incidents that were open at any time in it." }),
+  isMet: z.boolean().nullable().meta({
+    description: "Whether the ratio reaches the target; null without a target or a ratio.",
+  }),
+};
+export const ReportFigures = z.object(figures).meta({ id: "ReportFigures" });
+export type ReportFigures = z.infer<typeof ReportFigures>;
+
+export const ReportRow = z
+  .object({ id: Id, name: z.string(), groupId: Id.nullable(), ...figures })
+  .meta({ id: "ReportOfMonitor" });
+export type ReportRow = z.infer<typeof ReportRow>;
+
+export const ReportGroup = z
+  .object({ id: Id.nullable(), name: z.string(), monitors: z.int().min(0), ...figures })
+  .meta({
+    id: "ReportOfGroup",
+    description: "A monitor group; `id` is null for monitors without one.",
+  });
+export type ReportGroup = z.infer<typeof ReportGroup>;
+
+const Outage = z.object({
+  monitorId: Id,
+  from: Timestamp,
+  to: Timestamp.nullable().meta({ description: "Null while it goes on." }),
+  seconds: seconds.meta({ description: "As far as it lies in the month." }),
+  message: z.string().nullable(),
+});
+export type Outage = z.infer<typeof Outage>;
+
+const ReportedIncident = z.object({
+  id: Id,
+  title: z.string(),
+  severity: z.string(),
+  status: z.string(),
+  createdAt: Timestamp,
+  resolvedAt: Timestamp.nullable(),
+});
+export type ReportedIncident = z.infer<typeof ReportedIncident>;
+
+const summary = {
+  from: "2026-10-31T23:00:00.000Z",
+  isPartial: false,
+  ratio: 0.9995,
+  upSeconds: 2_590_704,
+  degradedSeconds: 0,
+  downSeconds: 1_296,
+  unknownSeconds: 0,
+  maintenanceSeconds: 0,
+  outages: 2,
+  mttrSeconds: 648,
+  mtbfSeconds: 1_295_352,
+  longestOutageSeconds: 900,
+  incidents: 1,
+  isMet: true,
+};
+
+export const Report = z
+  .object({
+    month: Month,
+    timeZone: z.string().meta({
+      description:
+        "In which the month is one. UTC, whatever was asked for, where hours are no longer kept.",
+    }),
+    from: Timestamp,
+    to: Timestamp.meta({ description: "Its end, or now while the month goes on." }),
+    isRunning: z.boolean(),
+    subject: z.object({
+      type: z.enum(["organization", "monitor", "group", "status-page"]),
+      id: Id,
+      name: z.string(),
+    }),
+    slaTarget: z.number().nullable(),
+    monitorCount: z.int().min(0),
+    summary: ReportFigures,
+    groups: z.array(ReportGroup),
+    monitors: z.array(ReportRow).meta({
+      description:
+        "In dashboard order. Of more than 2,000 the 2,000 with the most down time; the CSV has all.",
+    }),
+    outages: z
+      .array(Outage)
+      .meta({ description: "The 500 longest, in the order in which they began." }),
+    incidents: z.array(ReportedIncident).meta({ description: "The newest 500." }),
+  })
+  .meta({
+    id: "Report",
+    description: "What a month was.",
+    example: {
+      month: "2026-11",
+      timeZone: "Europe/Berlin",
+      from: "2026-10-31T23:00:00.000Z",
+      to: "2026-11-30T23:00:00.000Z",
+      isRunning: false,
+      subject: { type: "monitor", id: "01a1f866-0d00-701e-8694-20f3972fa7e9", name: "Checkout" },
+      slaTarget: 0.999,
+      monitorCount: 1,
+      summary,
+      groups: [{ id: null, name: "Ungrouped", monitors: 1, ...summary }],
+      monitors: [
+        {
+          id: "01a1f866-0d00-701e-8694-20f3972fa7e9",
+          name: "Checkout",
+          groupId: null,
+          ...summary,
+        },
+      ],
+      outages: [
+        {
+          monitorId: "01a1f866-0d00-701e-8694-20f3972fa7e9",
+          from: "2026-11-12T08:00:00.000Z",
+          to: "2026-11-12T08:15:00.000Z",
+          seconds: 900,
+          message: "HTTP 502",
+        },
+      ],
+      incidents: [
+        {
+          id: "01a1f866-0d00-702b-9d71-0d3c7a1b2c4d",
+          title: "Checkout is not responding",
+          severity: "major",
+          status: "resolved",
+          createdAt: "2026-11-12T08:01:00.000Z",
+          resolvedAt: "2026-11-12T08:16:00.000Z",
+        },
+      ],
+    },
+  });
+export type Report = z.infer<typeof Report>;

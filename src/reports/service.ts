@@ -1,0 +1,198 @@
+import { getOwnOrganization } from "../accounts/organizations/service.ts";
+import { timestamp } from "../core/clock.ts";
+import { invalid } from "../core/validation.ts";
+import type { Scope } from "../events/scope.ts";
+import { getGroup } from "../monitoring/groups/service.ts";
+import { getMonitor } from "../monitoring/monitors/service.ts";
+import { getStatusPage } from "../status-pages/service.ts";
+import {
+  csvOf,
+  figuresOf,
+  monthAt,
+  monthIn,
+  outagesOf,
+  periodsOf,
+  type Span,
+  together,
+} from "./rules.ts";
+import type { Outage, Report, ReportGroup, ReportQuery, ReportRow } from "./schema.ts";
+import {
+  groupNames,
+  incidentsByGroup,
+  incidentsIn,
+  oldestEvent,
+  oldestHour,
+  type ReportedMonitor,
+  reportedMonitors,
+  statesIn,
+  sumsIn,
+  type Wanted,
+} from "./store.ts";
+
+/** So many monitors are read in one go, after which others have their turn. */
+const stride = 200;
+/** So many an answer names; the CSV names all monitors. */
+const most = { monitors: 2_000, outages: 500, incidents: 500 };
+
+type Subject = Report["subject"] & { wanted: Wanted };
+
+/** Throws NOT_FOUND. */
+async function subjectOf(scope: Scope, query: ReportQuery): Promise<Subject> {
+  const { monitorId, groupId, statusPageId } = query;
+  if (monitorId !== undefined) {
+    const { id, name } = await getMonitor(scope, monitorId);
+    return { type: "monitor", id, name, wanted: { groupIds: [], monitorIds: [id] } };
+  }
+  if (groupId !== undefined) {
+    const { id, name } = await getGroup(scope, groupId);
+    return { type: "group", id, name, wanted: { groupIds: [id], monitorIds: [] } };
+  }
+  if (statusPageId !== undefined) {
+    const { id, title, sections } = await getStatusPage(scope, statusPageId);
+    const groupIds = sections.flatMap((section) => section.groupId ?? []);
+    const free = sections.filter((section) => section.groupId === null);
+    const monitorIds = free.flatMap(({ monitors }) => monitors.map((monitor) => monitor.id));
+    return { type: "status-page", id, name: title, wanted: { groupIds, monitorIds } };
+  }
+  const { id, name } = await getOwnOrganization(scope);
+  return { type: "organization", id, name, wanted: null };
+}
+
+/** The month as far as it is over. Throws VALIDATION_ERROR for one that has not begun. */
+async function spanOf(scope: Scope, month: string, wishedZone: string) {
+  const now = scope.clock();
+  const wished = monthIn(month, wishedZone);
+  const oldest = await oldestHour(scope.store);
+  // What is left of older months are days of UTC.
+  const timeZone = oldest !== null && wished.from < oldest ? "UTC" : wishedZone;
+  const whole = monthIn(month, timeZone);
+  if (whole.from > now) throw invalid("month", "has not begun");
+  const isRunning = whole.to > now;
+  return { span: { from: whole.from, to: isRunning ? now : whole.to }, isRunning, timeZone };
+}
+
+/** What a month was. Throws NOT_FOUND, VALIDATION_ERROR. */
+export async function reportOf(scope: Scope, query: ReportQuery): Promise<Report> {
+  const report = await wholeReportOf(scope, query);
+  const { monitors } = report;
+  if (monitors.length <= most.monitors) return report;
+  const worst = new Set(
+    monitors.toSorted((one, other) => other.downSeconds - one.downSeconds).slice(0, most.monitors),
+  );
+  return { ...report, monitors: monitors.filter((one) => worst.has(one)) };
+}
+
+async function wholeReportOf(scope: Scope, query: ReportQuery): Promise<Report> {
+  const { wanted, ...subject } = await subjectOf(scope, query);
+  const organization = await getOwnOrganization(scope);
+  const slaTarget = query.slaTarget ?? organization.slaTarget;
+  const wishedZone = query.timeZone ?? organization.timeZone;
+  const month = query.month ?? monthAt(scope.clock(), wishedZone);
+  const { span, isRunning, timeZone } = await spanOf(scope, month, wishedZone);
+  const reported = await reportedMonitors(scope, wanted);
+  const ids = reported.map(({ id }) => id);
+  const incidents = await incidentsIn(scope, span, wanted && ids, most.incidents);
+  const { rows, outages } = await rowsOf(scope, reported, span, slaTarget, incidents.ofMonitor);
+  return {
+    month,
+    timeZone,
+    from: timestamp(span.from),
+    to: timestamp(span.to),
+    isRunning,
+    subject,
+    slaTarget,
+    monitorCount: rows.length,
+    summary: together(rows, incidents.total, span, slaTarget),
+    groups: await groupsOf(scope, rows, span, slaTarget),
+    monitors: rows,
+    outages: longestOf(outages),
+    incidents: incidents.newest,
+  };
+}
+
+async function rowsOf(
+  scope: Scope,
+  reported: readonly ReportedMonitor[],
+  span: Span,
+  slaTarget: number | null,
+  incidents: ReadonlyMap<string, number>,
+) {
+  const { store } = scope;
+  const periods = periodsOf(span);
+  const oldest = await oldestEvent(store);
+  const rows: ReportRow[] = [];
+  const all: Outage[] = [];
+  for (let at = 0; at < reported.length; at += stride) {
+    const some = reported.slice(at, at + stride);
+    const sums = await sumsIn(
+      store,
+      some.map(({ key }) => key),
+      periods,
+    );
+    const ids = some.map(({ id }) => id);
+    const states = await statesIn(scope, ids, span);
+    for (const { key, id, name, groupId, createdAt } of some) {
+      const { measured, ...seconds } = sums.get(key) ?? nothing;
+      const createdMs = Date.parse(createdAt);
+      const isKnown = oldest !== null && oldest <= timestamp(Math.max(span.from, createdMs));
+      const outages = isKnown ? outagesOf(id, states.get(id) ?? [], span) : null;
+      if (outages !== null) all.push(...outages);
+      const found = {
+        seconds,
+        measured,
+        createdAt: createdMs,
+        outages,
+        incidents: incidents.get(id) ?? 0,
+      };
+      rows.push({ id, name, groupId, ...figuresOf(found, span, slaTarget) });
+    }
+    if (reported.length > stride) await Bun.sleep(0);
+  }
+  return { rows, outages: all };
+}
+
+const nothing = {
+  upSeconds: 0,
+  degradedSeconds: 0,
+  downSeconds: 0,
+  unknownSeconds: 0,
+  maintenanceSeconds: 0,
+  measured: null,
+};
+
+async function groupsOf(
+  scope: Scope,
+  rows: readonly ReportRow[],
+  span: Span,
+  slaTarget: number | null,
+): Promise<ReportGroup[]> {
+  const members = Map.groupBy(rows, ({ groupId }) => groupId);
+  const incidents = await incidentsByGroup(scope, span);
+  const groups = [...(await groupNames(scope)), { id: null, name: "Ungrouped" }];
+  return groups.flatMap(({ id, name }) => {
+    const its = members.get(id);
+    if (its === undefined) return [];
+    const figures = together(its, incidents.get(id) ?? 0, span, slaTarget);
+    return [{ id, name, monitors: its.length, ...figures }];
+  });
+}
+
+function longestOf(outages: readonly Outage[]): Outage[] {
+  return outages
+    .toSorted((one, other) => other.seconds - one.seconds)
+    .slice(0, most.outages)
+    .sort((one, other) => one.from.localeCompare(other.from));
+}
+
+/** The same as a file for spreadsheets, with every monitor. Throws NOT_FOUND, VALIDATION_ERROR. */
+export async function downloadReport(scope: Scope, query: ReportQuery) {
+  const report = await wholeReportOf(scope, query);
+  const name = report.subject.type === "organization" ? "" : `-${report.subject.type}`;
+  return new Response(csvOf(report), {
+    headers: {
+      "Content-Type": "text/csv",
+      "X-Content-Type-Options": "nosniff",
+      "Content-Disposition": `attachment; filename="report${name}-${report.month}.csv"`,
+    },
+  });
+}

@@ -1,0 +1,199 @@
+import { dayMs, hourMs, timestamp } from "../core/clock.ts";
+import { incidentStatuses } from "../core/statuses.ts";
+import type { Tenant } from "../database/rows.ts";
+import type { Store } from "../database/store.ts";
+import { stateTypes } from "../events/catalogue.ts";
+import type { Periods, Seconds, Span, StateBegun } from "./rules.ts";
+import type { ReportedIncident } from "./schema.ts";
+
+export type ReportedMonitor = {
+  key: number;
+  id: string;
+  name: string;
+  groupId: string | null;
+  createdAt: string;
+};
+
+/** Which monitors a report is of: of some groups and some by themselves, or all of the organization. */
+export type Wanted = { groupIds: readonly string[]; monitorIds: readonly string[] } | null;
+
+const monitorText = (condition: string) => `select s.key, m.id, m.name, m.group_id as groupId,
+    m.created_at as createdAt
+  from monitors m
+    join monitor_states s on s.organization_id = m.organization_id and s.monitor_id = m.id
+    left join monitor_groups g on g.organization_id = m.organization_id and g.id = m.group_id
+  where m.organization_id = ?${condition}
+  order by g.id is null, g.position, g.id, m.position, m.id`;
+const allText = monitorText("");
+const someText = monitorText(` and (m.group_id in (select value from json_each(?))
+  or m.id in (select value from json_each(?)))`);
+
+/** In dashboard order. */
+export function reportedMonitors({ store, organizationId }: Tenant, wanted: Wanted) {
+  return wanted === null
+    ? store.query<ReportedMonitor>(allText, [organizationId])
+    : store.query<ReportedMonitor>(someText, [
+        organizationId,
+        JSON.stringify(wanted.groupIds),
+        JSON.stringify(wanted.monitorIds),
+      ]);
+}
+
+export function groupNames({ store, organizationId }: Tenant) {
+  return store.query<{ id: string; name: string }>(
+    "select id, name from monitor_groups where organization_id = ? order by position, id",
+    [organizationId],
+  );
+}
+
+const seconds = (["up", "degraded", "down", "unknown", "maintenance"] as const)
+  .map((status) => `sum(${status}_seconds) as ${status}Seconds`)
+  .join(", ");
+const sumText = (table: "uptime_hours" | "uptime_days", period: "hour" | "day") =>
+  `select monitor_key as key, ${seconds}, min(case when up_seconds + degraded_seconds + down_seconds
+      + maintenance_seconds > 0 then ${period} end) as first
+    from json_each(?) periods cross join json_each(?) keys cross join ${table} sums
+      on sums.${period} = periods.value and sums.monitor_key = keys.value
+    group by monitor_key`;
+const sumTexts = {
+  hours: sumText("uptime_hours", "hour"),
+  days: sumText("uptime_days", "day"),
+};
+
+export type Measured = Seconds & { measured: { at: number; length: number } | null };
+
+/** What these periods add up to for each of these monitors that has any. */
+export async function sumsIn(store: Store, keys: readonly number[], periods: Periods) {
+  const found = new Map<number, Measured>();
+  for (const [unit, length] of [
+    ["hours", hourMs],
+    ["days", dayMs],
+  ] as const) {
+    type Row = Seconds & { key: number; first: number | null };
+    const wanted = [JSON.stringify(periods[unit]), JSON.stringify(keys)];
+    for (const { key, first, ...sums } of await store.query<Row>(sumTexts[unit], wanted)) {
+      const begin = first === null ? null : { at: first * length, length };
+      const before = found.get(key);
+      if (before === undefined) {
+        found.set(key, { ...sums, measured: begin });
+        continue;
+      }
+      for (const name of Object.keys(sums) as (keyof Seconds)[]) before[name] += sums[name];
+      if (begin !== null && (before.measured === null || begin.at < before.measured.at))
+        before.measured = begin;
+    }
+  }
+  return found;
+}
+
+/** Where the hours begin that are kept, if older ones are gone; null while all of them are there. */
+export async function oldestHour(store: Store): Promise<number | null> {
+  const [row] = await store.query<{ hour: number | null; day: number | null }>(
+    "select (select min(hour) from uptime_hours) as hour, (select min(day) from uptime_days) as day",
+    [],
+  );
+  if (row?.hour == null || row.day == null) return null;
+  return (row.day + 1) * dayMs <= row.hour * hourMs ? row.hour * hourMs : null;
+}
+
+/** When the oldest event happened that is kept; null where there is none. */
+export async function oldestEvent(store: Store): Promise<string | null> {
+  const [row] = await store.query<{ at: string }>("select at from events order by seq limit 1", []);
+  return row?.at ?? null;
+}
+
+// The list of types is the index's own, word for word.
+const statesBegun = stateTypes.map((type) => `'${type}'`).join(", ");
+const eventColumns = "e.subject_id as id, e.type, e.at, e.data ->> 'message' as message";
+const withinText = `select ${eventColumns} from json_each(?) wanted cross join events e
+    on e.organization_id = ? and e.subject_id = wanted.value and e.type in (${statesBegun})
+  where e.at >= ? and e.at < ? order by e.seq`;
+const beforeText = `select ${eventColumns} from json_each(?) wanted cross join events e
+    on e.seq = (select max(seq) from events where organization_id = ? and subject_id = wanted.value
+      and type in (${statesBegun}) and at < ?)`;
+
+/** Beginnings of these monitors' states in a span, oldest first, each with the one that it began in. */
+export async function statesIn(
+  { store, organizationId }: Tenant,
+  ids: readonly string[],
+  span: Span,
+) {
+  type Row = { id: string; type: string; at: string; message: string | null };
+  const [from, to] = [timestamp(span.from), timestamp(span.to)];
+  const wanted = JSON.stringify(ids);
+  const rows = [
+    ...(await store.query<Row>(beforeText, [wanted, organizationId, from])),
+    ...(await store.query<Row>(withinText, [wanted, organizationId, from, to])),
+  ];
+  const states = new Map<string, StateBegun[]>();
+  for (const { id, type, at, message } of rows) {
+    const its = states.get(id) ?? [];
+    states.set(id, its);
+    its.push({ isDown: type === "monitor.down", at: Date.parse(at), message });
+  }
+  return states;
+}
+
+// Whatever was resolved in the month or later was changed then: of a million incidents few are looked at.
+const openStatuses = incidentStatuses.filter((status) => status !== "resolved");
+const incidentText = `from incidents i
+  where i.organization_id = ? and i.id in (
+      select id from incidents indexed by incidents_by_change
+        where organization_id = ? and updated_at >= ?
+      union select id from incidents
+        where organization_id = ? and status in (${openStatuses.map((one) => `'${one}'`).join(", ")}))
+    and i.created_at < ? and (i.resolved_at is null or i.resolved_at > ?)`;
+
+function incidentParameters(organizationId: string, { from, to }: Span) {
+  const [begin, end] = [timestamp(from), timestamp(to)];
+  return [organizationId, organizationId, begin, organizationId, end, begin];
+}
+
+/** Incidents that were open at any time in the span: the newest of them, how many, and how many of each monitor. */
+export async function incidentsIn(
+  { store, organizationId }: Tenant,
+  span: Span,
+  /** Null for all of the organization, also those of no monitor. */
+  monitorIds: readonly string[] | null,
+  limit: number,
+) {
+  const of =
+    monitorIds === null
+      ? ""
+      : ` and exists (select 1 from incident_monitors its where its.organization_id = i.organization_id
+          and its.incident_id = i.id and its.monitor_id in (select value from json_each(?)))`;
+  const own = incidentParameters(organizationId, span);
+  const parameters = [...own, ...(monitorIds === null ? [] : [JSON.stringify(monitorIds)])];
+  const [newest, [count], each] = await Promise.all([
+    store.query<ReportedIncident>(
+      `select i.id, i.title, i.severity, i.status, i.created_at as createdAt, i.resolved_at as resolvedAt
+        ${incidentText}${of} order by i.id desc limit ?`,
+      [...parameters, limit],
+    ),
+    store.query<{ total: number }>(`select count(*) as total ${incidentText}${of}`, parameters),
+    store.query<{ monitorId: string; count: number }>(
+      `select its.monitor_id as monitorId, count(*) as count from incident_monitors its
+        where its.organization_id = ? and its.incident_id in (select i.id ${incidentText})
+        group by its.monitor_id`,
+      [organizationId, ...own],
+    ),
+  ]);
+  return {
+    newest,
+    total: count?.total ?? 0,
+    ofMonitor: new Map(each.map((one) => [one.monitorId, one.count])),
+  };
+}
+
+/** How many of them a group's monitors had: one that is of several counts once. */
+export async function incidentsByGroup({ store, organizationId }: Tenant, span: Span) {
+  const rows = await store.query<{ groupId: string | null; count: number }>(
+    `select m.group_id as groupId, count(distinct its.incident_id) as count
+      from incident_monitors its
+        join monitors m on m.organization_id = its.organization_id and m.id = its.monitor_id
+      where its.organization_id = ? and its.incident_id in (select i.id ${incidentText})
+      group by m.group_id`,
+    [organizationId, ...incidentParameters(organizationId, span)],
+  );
+  return new Map(rows.map((row) => [row.groupId, row.count]));
+}

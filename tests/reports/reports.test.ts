@@ -1,0 +1,334 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { monthIn, outagesOf, periodsOf } from "../../src/reports/rules.ts";
+import type { Report, ReportFigures } from "../../src/reports/schema.ts";
+import { hourMs } from "../../src/monitoring/uptime/rules.ts";
+import { type HeartbeatRow, insertHeartbeats } from "../../src/monitoring/uptime/store.ts";
+import { unknownId } from "../support/appliance.ts";
+import { dashboard } from "../support/dashboard.ts";
+
+const at = (text: string) => Date.parse(text);
+
+/** An organization with three monitors, one of them in no group, and ways to give them results and states. */
+async function reporting() {
+  const made = await dashboard();
+  const { database, store, api, time } = made;
+  time.now = at("2026-01-01T00:00:00.000Z");
+  const group = await made.group({ name: "=Payments" });
+  const ids: string[] = [];
+  for (const [index, name] of ["Checkout", '"Cards", +EU', "Blog"].entries())
+    ids.push((await made.monitor({ name, groupId: index < 2 ? group.id : null })).id);
+  time.now = at("2026-11-20T10:00:00.000Z");
+  // The history of states goes back to the first of these.
+  database.run("UPDATE events SET at = '2026-01-01T00:00:00.000Z'");
+  const [checkout = "", cards = "", blog = ""] = ids;
+  const keyOf = (id: string) =>
+    database
+      .query<{ key: number }, [string]>("SELECT key FROM monitor_states WHERE monitor_id = ?")
+      .get(id)?.key ?? 0;
+  const report = async (query: Record<string, string> = {}): Promise<Report> => {
+    const { status, json } = await api("GET", `/api/v1/reports?${new URLSearchParams(query)}`);
+    expect([status, json.error]).toEqual([200, undefined]);
+    return json.data;
+  };
+  return {
+    ...made,
+    group,
+    checkout,
+    cards,
+    blog,
+    report,
+    csv: async (query: Record<string, string> = {}) =>
+      (await api("GET", `/api/v1/reports/csv?${new URLSearchParams(query)}`)).text,
+    measure: (id: string, row: Partial<HeartbeatRow> & { at: number }) =>
+      store.atomic(
+        insertHeartbeats([
+          {
+            monitorKey: keyOf(id),
+            status: "up",
+            latencyMs: 20,
+            seconds: 60,
+            message: null,
+            ...row,
+          },
+        ]),
+      ),
+    state: (id: string, type: string, time: string) =>
+      store.atomic([
+        {
+          text: `insert into events (organization_id, at, type, subject_id, data)
+            select organization_id, ?, ?, id, '{"message":"HTTP 502"}' from monitors where id = ?`,
+          parameters: [time, `monitor.${type}`, id],
+        },
+      ]),
+  };
+}
+
+const seconds = [
+  "upSeconds",
+  "degradedSeconds",
+  "downSeconds",
+  "unknownSeconds",
+  "maintenanceSeconds",
+] as const;
+const secondsOf = (one: ReportFigures) => seconds.map((name) => one[name]);
+const total = (all: readonly ReportFigures[]) =>
+  seconds.map((name) => all.reduce((sum, one) => sum + one[name], 0));
+
+describe("a month", () => {
+  test.each([
+    ["2026-03", "Europe/Berlin", 31 * 24 - 1],
+    ["2026-10", "Europe/Berlin", 31 * 24 + 1],
+    ["2026-02", "UTC", 28 * 24],
+    ["2026-11", "America/New_York", 30 * 24 + 1],
+    ["2026-12", "Pacific/Kiritimati", 31 * 24],
+    ["2026-06", "Asia/Kathmandu", 30 * 24],
+  ])("%s in %s has %d hours, however its clocks are moved", (month, zone, hours) => {
+    const span = monthIn(month, zone);
+    expect((span.to - span.from) / hourMs).toBe(hours);
+    const periods = periodsOf(span);
+    expect(periods.hours.length + 24 * periods.days.length).toBe(hours);
+  });
+
+  test("follows the one before without an hour between or in both, in every zone", () => {
+    const zones = ["Europe/Berlin", "Asia/Kathmandu", "America/St_Johns", "Pacific/Apia", "UTC"];
+    const hoursOf = ({ hours, days }: ReturnType<typeof periodsOf>) =>
+      [
+        ...hours,
+        ...days.flatMap((day) => Array.from({ length: 24 }, (_, hour) => day * 24 + hour)),
+      ].sort((one, other) => one - other);
+    for (const zone of zones) {
+      const all = Array.from({ length: 24 }, (_, index) => {
+        const month = `${2025 + Math.floor(index / 12)}-${String((index % 12) + 1).padStart(2, "0")}`;
+        return hoursOf(periodsOf(monthIn(month, zone)));
+      }).flat();
+      expect(all).toEqual(all.map((_, index) => (all[0] ?? 0) + index));
+    }
+  });
+
+  test("begins and ends in the time zone that was asked for, else in the organization's", async () => {
+    const { report, measure, checkout } = await reporting();
+    // 1 October has begun in Berlin, and not in UTC.
+    await measure(checkout, { at: at("2026-09-30T22:30:00.000Z") });
+    const berlin = await report({ month: "2026-10", timeZone: "Europe/Berlin" });
+    expect([berlin.from, berlin.to, berlin.isRunning]).toEqual([
+      "2026-09-30T22:00:00.000Z",
+      "2026-10-31T23:00:00.000Z",
+      false,
+    ]);
+    expect(berlin.summary.upSeconds).toBe(60);
+    expect((await report({ month: "2026-10" })).summary.upSeconds).toBe(0);
+    expect((await report({ month: "2026-09" })).summary.upSeconds).toBe(60);
+  });
+
+  test("that goes on ends now; one that has not begun, and what is no month, is refused", async () => {
+    const { report, api } = await reporting();
+    const { month, isRunning, to } = await report();
+    expect([month, isRunning, to]).toEqual(["2026-11", true, "2026-11-20T10:00:00.000Z"]);
+    for (const query of ["month=2026-12", "month=2026-13", "slaTarget=2", "slaTarget=1e-1"])
+      expect([query, (await api("GET", `/api/v1/reports?${query}`)).status]).toEqual([query, 422]);
+    expect((await api("GET", `/api/v1/reports?groupId=${unknownId}`)).status).toBe(404);
+    const two = `monitorId=${unknownId}&groupId=${unknownId}`;
+    expect((await api("GET", `/api/v1/reports?${two}`)).status).toBe(422);
+  });
+});
+
+describe("figures", () => {
+  test("of the whole are sums of its groups' and of its monitors', and of what was measured in the month", async () => {
+    const { report, measure, checkout, cards, blog, group, store } = await reporting();
+    const from = at("2026-09-20T00:00:00.000Z");
+    const result = fc.record({
+      monitor: fc.constantFrom(checkout, cards, blog),
+      minute: fc.nat({ max: 60 * 24 * 61 }),
+      status: fc.constantFrom("up", "degraded", "down", "unknown", "maintenance" as const),
+      seconds: fc.integer({ min: 1, max: 600 }),
+    });
+    await fc.assert(
+      fc.asyncProperty(
+        fc.uniqueArray(result, { maxLength: 40, selector: ({ minute }) => minute }),
+        fc.constantFrom("UTC", "Europe/Berlin", "America/New_York", "Asia/Kathmandu"),
+        async (results, timeZone) => {
+          await store.atomic(
+            ["heartbeats", "uptime_hours", "uptime_days"].map((table) => ({
+              text: `delete from ${table}`,
+              parameters: [],
+            })),
+          );
+          for (const { monitor, minute, status, seconds } of results)
+            await measure(monitor, { at: from + minute * 60_000, status, seconds });
+          const months = ["2026-09", "2026-10", "2026-11"];
+          const reports = await Promise.all(months.map((month) => report({ month, timeZone })));
+          for (const one of reports) {
+            expect(secondsOf(one.summary)).toEqual(total(one.monitors));
+            expect(secondsOf(one.summary)).toEqual(total(one.groups));
+            const span = monthIn(one.month, timeZone);
+            const inMonth = results.filter(({ minute }) => {
+              const hour = Math.floor((from + minute * 60_000) / hourMs) * hourMs;
+              return hour >= span.from && hour < span.to;
+            });
+            for (const name of ["up", "degraded", "down"] as const)
+              expect(one.summary[`${name}Seconds`]).toBe(
+                inMonth
+                  .filter(({ status }) => status === name)
+                  .reduce((sum, { seconds }) => sum + seconds, 0),
+              );
+            const { upSeconds, degradedSeconds, downSeconds, ratio } = one.summary;
+            const measured = upSeconds + degradedSeconds + downSeconds;
+            expect(ratio).toBe(measured === 0 ? null : (upSeconds + degradedSeconds) / measured);
+          }
+          const [, october] = reports;
+          const part = await report({ month: "2026-10", timeZone, groupId: group.id });
+          expect(part.summary).toEqual({
+            ...(october?.groups[0] as ReportFigures),
+            ...({ id: undefined, name: undefined, monitors: undefined } as object),
+          });
+        },
+      ),
+      { numRuns: 12 },
+    );
+  });
+
+  test("say how often it was down, how long, and whether the target was met", async () => {
+    const { report, measure, state, checkout, cards, group, ours } = await reporting();
+    for (let hour = 0; hour < 10; hour++)
+      await measure(checkout, {
+        at: at("2026-10-05T00:00:00.000Z") + hour * hourMs,
+        seconds: 3_600,
+      });
+    await measure(checkout, { at: at("2026-10-05T10:00:00.000Z"), status: "down", seconds: 600 });
+    // Since before the month, within it, and until after it.
+    for (const [type, time] of [
+      ["down", "2026-09-30T23:50:00.000Z"],
+      ["up", "2026-10-01T00:05:00.000Z"],
+      ["down", "2026-10-05T10:00:00.000Z"],
+      ["maintenance", "2026-10-05T10:10:00.000Z"],
+      ["up", "2026-10-05T12:00:00.000Z"],
+      ["down", "2026-10-31T23:58:00.000Z"],
+      ["up", "2026-11-01T01:00:00.000Z"],
+    ] as const)
+      await state(checkout, type, time);
+    const october = await report({ month: "2026-10", groupId: group.id, slaTarget: "0.99" });
+    expect(october.summary).toMatchObject({
+      outages: 3,
+      mttrSeconds: 200,
+      mtbfSeconds: 12_000,
+      longestOutageSeconds: 600,
+      isMet: false,
+    });
+    expect(october.outages.map(({ seconds, from, to }) => [seconds, from, to])).toEqual([
+      [300, "2026-09-30T23:50:00.000Z", "2026-10-01T00:05:00.000Z"],
+      [600, "2026-10-05T10:00:00.000Z", "2026-10-05T10:10:00.000Z"],
+      [120, "2026-10-31T23:58:00.000Z", null],
+    ]);
+    const [of, none] = october.monitors;
+    expect([of?.isMet, none?.id, none?.outages, none?.mttrSeconds, none?.isMet]).toEqual([
+      false,
+      cards,
+      0,
+      null,
+      null,
+    ]);
+    expect((await report({ month: "2026-10", slaTarget: "0.98" })).summary.isMet).toBe(true);
+    expect((await report({ month: "2026-10" })).summary.isMet).toBeNull();
+    expect(ours.id).not.toBe("");
+  });
+
+  test("of a monitor that was made within the month say since when", async () => {
+    const { report, time, monitor } = await reporting();
+    time.now = at("2026-10-12T08:00:00.000Z");
+    const { id } = await monitor({ name: "Young" });
+    time.now = at("2026-11-20T10:00:00.000Z");
+    const { summary } = await report({ month: "2026-10", monitorId: id });
+    expect([summary.from, summary.isPartial]).toEqual(["2026-10-12T08:00:00.000Z", true]);
+    expect((await report({ month: "2026-11", monitorId: id })).summary.isPartial).toBe(false);
+  });
+
+  test("count an incident of several monitors once in what holds them", async () => {
+    const { report, api, time, checkout, cards, blog, group } = await reporting();
+    time.now = at("2026-10-12T08:00:00.000Z");
+    const open = async (title: string, monitorIds: string[]) =>
+      (await api("POST", "/api/v1/incidents", { body: { title, monitorIds } })).json.data.id;
+    const both = await open("Both", [checkout, cards]);
+    await open("Nobody's", []);
+    time.now = at("2026-11-02T08:00:00.000Z");
+    await api("POST", `/api/v1/incidents/${both}/resolve`);
+    await open("Blog", [blog]);
+    time.now = at("2026-11-20T10:00:00.000Z");
+    const october = await report({ month: "2026-10" });
+    expect(october.incidents.map(({ title }) => title)).toEqual(["Nobody's", "Both"]);
+    expect(october.summary.incidents).toBe(2);
+    expect(october.groups.map(({ incidents }) => incidents)).toEqual([1, 0]);
+    expect(october.monitors.map(({ incidents }) => incidents)).toEqual([1, 1, 0]);
+    const ofGroup = await report({ month: "2026-11", groupId: group.id });
+    expect(ofGroup.incidents.map(({ title }) => title)).toEqual(["Both"]);
+    expect((await report({ month: "2026-11" })).summary.incidents).toBe(3);
+    expect((await report({ month: "2026-09" })).summary.incidents).toBe(0);
+  });
+
+  test("outages lie in their span, one after the other, however the states came", () => {
+    const span = { from: 1_000_000, to: 5_000_000 };
+    fc.assert(
+      fc.property(
+        fc.array(fc.record({ isDown: fc.boolean(), at: fc.nat({ max: 6_000_000 }) })),
+        (found) => {
+          const states = found
+            .map((one) => ({ ...one, message: null }))
+            .sort((one, other) => one.at - other.at);
+          const outages = outagesOf("m", states, span);
+          let down = 0;
+          for (const [index, { isDown, at }] of states.entries()) {
+            const until = Math.min(states[index + 1]?.at ?? span.to, span.to);
+            if (isDown) down += Math.max(0, until - Math.max(at, span.from));
+          }
+          const sum = outages.reduce((total, { seconds }) => total + seconds, 0);
+          expect(Math.abs(sum - down / 1000)).toBeLessThanOrEqual(outages.length / 2 + 1e-6);
+          for (const [index, { from }] of outages.entries())
+            expect(Date.parse(from)).toBeGreaterThanOrEqual(
+              Date.parse(outages[index - 1]?.to ?? "1970-01-01T00:00:00.000Z"),
+            );
+        },
+      ),
+    );
+  });
+});
+
+describe("as CSV", () => {
+  test("it has a line for the whole, each group and each monitor, and no formula", async () => {
+    const { csv, measure, checkout } = await reporting();
+    await measure(checkout, { at: at("2026-10-05T00:00:00.000Z"), seconds: 2 });
+    await measure(checkout, { at: at("2026-10-05T01:00:00.000Z"), seconds: 1, status: "down" });
+    const text = await csv({ month: "2026-10", slaTarget: "0.999" });
+    const lines = text.split("\r\n");
+    expect(lines.pop()).toBe("");
+    expect(lines.map((line) => line.split(",")[0])).toEqual([
+      "kind",
+      "organization",
+      "group",
+      "group",
+      "monitor",
+      "monitor",
+      "monitor",
+    ]);
+    expect(lines[2]).toContain(",'=Payments,");
+    expect(lines[5]).toContain(',"""Cards"", +EU",');
+    expect(lines[1]).toContain(",66.666666,2,0,1,0,0,0,,,0,0,99.9,no");
+  });
+});
+
+describe("of a status page", () => {
+  test("it has the monitors of its sections, those of a group and those that stand alone", async () => {
+    const { report, api, group, blog, checkout, cards } = await reporting();
+    const body = {
+      title: "Public",
+      slug: "public",
+      sections: [
+        { name: null, groupId: group.id, monitors: [] },
+        { name: "Others", groupId: null, monitors: [{ id: blog, name: null }] },
+      ],
+    };
+    const { json } = await api("POST", "/api/v1/status-pages", { body });
+    const { subject, monitors } = await report({ statusPageId: json.data.id });
+    expect(subject).toEqual({ type: "status-page", id: json.data.id, name: "Public" });
+    expect(monitors.map(({ id }) => id)).toEqual([checkout, cards, blog]);
+  });
+});
