@@ -24,6 +24,8 @@ export type FieldLabels = {
   none?: string;
   mono?: boolean;
   long?: boolean;
+  /** Those who read it see it as Markdown. */
+  markdown?: boolean;
   /** What choices are called that are more than a capitalized word. */
   options?: Readonly<Record<string, string>>;
 };

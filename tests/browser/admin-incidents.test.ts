@@ -112,7 +112,7 @@ describeInChromium("incidents", (browser) => {
     const { page } = open;
     await message(page).fill("We are rolling back.");
     await page.getByText("Monitoring", { exact: true }).click();
-    await page.getByRole("button", { name: "Preview" }).click();
+    await page.getByRole("button", { name: "Preview page" }).click();
     const frame = page.frameLocator("iframe");
     await frame.getByText("We are rolling back.").waitFor();
     await frame.getByRole("heading", { name: "Checkout fails for some customers" }).waitFor();

@@ -36,7 +36,6 @@ describeInChromium("journeys through the admin page", (browser) => {
     await editor.getByRole("textbox", { name: "URL" }).fill(shop.at("/checkout"));
     await editor.getByRole("combobox", { name: "Group" }).click();
     await page.getByRole("option", { name: "Shop" }).click();
-    await editor.getByRole("button", { name: "Timing" }).click();
     await editor.getByLabel("Retries").fill("0");
     await editor.getByRole("button", { name: "Alerts" }).click();
     await editor.getByRole("combobox", { name: "Open incidents automatically" }).click();

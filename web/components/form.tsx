@@ -139,14 +139,16 @@ function ConflictDialog<V extends Values>({ form }: { form: Form<V> }) {
   );
 }
 
-/** A part of a form that most people leave as it is; opens by itself when something in it is wrong. */
+/** A part of a form that most people leave as it is: closed it says what stands in it. Opens by itself when something in it is wrong. */
 export function Fold({
   title,
+  summary,
   open: first,
   invalid,
   children,
 }: {
   title: string;
+  summary: string;
   open: boolean;
   invalid: boolean;
   children: ReactNode;
@@ -158,7 +160,12 @@ export function Fold({
     <section className="fold">
       <button type="button" aria-expanded={open} aria-controls={id} onClick={() => setOpen(!open)}>
         <Icon name={open ? "down" : "right"} size={14} />
-        {title}
+        <span>{title}</span>
+        {!open && (
+          <span className="fold-summary" dir="auto" title={summary}>
+            {summary}
+          </span>
+        )}
       </button>
       <div id={id} hidden={!open}>
         {children}

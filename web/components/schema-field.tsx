@@ -7,6 +7,7 @@ import type {
   AssertionSource,
 } from "../../src/monitoring/monitors/assertions-schema.ts";
 import { AssertionsField, scalarOf, scalarText } from "./assertions-field.tsx";
+import { MarkdownField } from "./markdown-field.tsx";
 import { HeadersField, LoginField, SecretField } from "./secret-fields.tsx";
 import { noSecrets, type StoredSecrets } from "./stored-secrets.ts";
 
@@ -78,7 +79,7 @@ export function kindOf(field: z.ZodType): FieldKind {
 }
 
 /** `retryInterval` as `Retry interval`, for a field without words of its own. */
-const inWords = (name: string) =>
+export const inWords = (name: string) =>
   name.charAt(0).toUpperCase() +
   name.slice(1).replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 
@@ -91,6 +92,8 @@ type Props = {
   error: string | undefined;
   /** Makes up a secret, where both sides may agree on any. */
   generate?: (() => string) | undefined;
+  /** One begins to type here. */
+  isFirst?: boolean;
   /** The secrets that are stored in it. */
   secrets?: StoredSecrets;
 };
@@ -104,6 +107,7 @@ export function SchemaField({
   onChange,
   error,
   generate,
+  isFirst = false,
   secrets = noSecrets,
 }: Props) {
   const { schema, nullable, secret } = kind;
@@ -210,6 +214,7 @@ export function SchemaField({
     description: hint,
     placeholder: labels?.placeholder,
     value: textOf(value),
+    ...(isFirst && { "data-autofocus": true }),
     ...(labels?.mono === true && { styles: { input: { fontFamily: "var(--mono)" } } }),
   };
   if (secret)
@@ -225,6 +230,13 @@ export function SchemaField({
         isAsked={secrets.isAsked(name)}
         mayBeNone={nullable}
         generate={generate}
+      />
+    );
+  if (labels?.markdown === true)
+    return (
+      <MarkdownField
+        {...text}
+        onChange={({ currentTarget }) => onChange(emptied(currentTarget.value))}
       />
     );
   if (labels?.long === true)
@@ -254,5 +266,5 @@ function durationHint(value: unknown, labels: FieldLabels | undefined): string |
   return [durationInWords(value), labels.hint].filter(Boolean).join(". ");
 }
 
-const optionWords = (option: string) =>
+export const optionWords = (option: string) =>
   /^[A-Z]+$/.test(option) ? option : option.charAt(0).toUpperCase() + option.slice(1);

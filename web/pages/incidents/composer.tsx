@@ -1,10 +1,11 @@
-import { Button, SegmentedControl, Textarea } from "@mantine/core";
+import { Button, SegmentedControl } from "@mantine/core";
 import { type Ref, useRef, useState } from "react";
 import { incidentStatuses } from "../../../src/core/statuses.ts";
 import type { Incident, IncidentStatus } from "../../../src/incidents/schema.ts";
 import { recordKey } from "../../data/keys.ts";
 import { queryClient } from "../../data/query.ts";
 import { FormFrame, useForm } from "../../components/form.tsx";
+import { MarkdownField } from "../../components/markdown-field.tsx";
 import { changeIncident } from "./actions.ts";
 import { useAudience } from "./data.ts";
 import { capitalized } from "./labels.tsx";
@@ -120,17 +121,14 @@ function UpdateForm({ incident, box }: { incident: Incident; box: Ref<HTMLTextAr
               color="gray"
               onClick={() => setPreviewing(true)}
             >
-              Preview
+              Preview page
             </Button>
           </span>
         </div>
-        <Textarea
+        <MarkdownField
           ref={box}
           aria-label="Message"
           placeholder="What happened, who is affected, what happens next"
-          autosize
-          minRows={3}
-          maxRows={14}
           value={values.message}
           onChange={({ currentTarget }) => {
             choose(status);

@@ -1,4 +1,4 @@
-import { Button, Switch, Textarea, TextInput } from "@mantine/core";
+import { Button, Switch, TextInput } from "@mantine/core";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import type { Incident } from "../../../src/incidents/schema.ts";
@@ -6,10 +6,12 @@ import { dataOf, v1 } from "../../data/client.ts";
 import { recordKey } from "../../data/keys.ts";
 import { queryClient } from "../../data/query.ts";
 import { closeDialog } from "../../components/dialogs.ts";
+import { plural } from "../../components/format.ts";
 import { Fold, FormDialog, useForm } from "../../components/form.tsx";
 import { useAudience } from "./data.ts";
 import { SeverityField } from "./labels.tsx";
 import { MonitorsField } from "./monitors-field.tsx";
+import { MarkdownField } from "../../components/markdown-field.tsx";
 import { PreviewDialog } from "./preview-dialog.tsx";
 import { RecipientsLine } from "./recipients-line.tsx";
 import { TemplatesMenu } from "./templates.tsx";
@@ -49,7 +51,7 @@ export default function CreateIncident() {
         onClose={closeDialog}
         form={form}
         submit="Create incident"
-        extra={<Button onClick={() => setPreviewing(true)}>Preview</Button>}
+        extra={<Button onClick={() => setPreviewing(true)}>Preview page</Button>}
         curl={() => ({ method: "POST", route: v1.incidents, body: bodyOf(values) })}
       >
         <TextInput
@@ -61,12 +63,9 @@ export default function CreateIncident() {
         />
         <SeverityField {...form.field("severity")} />
         <div className="with-tools">
-          <Textarea
+          <MarkdownField
             label="Message"
             placeholder="What happened, who is affected, what happens next"
-            autosize
-            minRows={3}
-            maxRows={12}
             {...form.input("message")}
           />
           <TemplatesMenu
@@ -82,6 +81,12 @@ export default function CreateIncident() {
         </div>
         <Fold
           title="Monitors and visibility"
+          summary={[
+            values.monitorIds.length === 0
+              ? "No monitor"
+              : plural(values.monitorIds.length, "monitor"),
+            values.public ? "public" : "not public",
+          ].join(" · ")}
           open={false}
           invalid={errorOf("monitorIds") !== undefined}
         >

@@ -1,9 +1,9 @@
-import { Textarea } from "@mantine/core";
 import type { Incident } from "../../../src/incidents/schema.ts";
 import { dataOf, v1 } from "../../data/client.ts";
 import { recordKey } from "../../data/keys.ts";
 import { queryClient } from "../../data/query.ts";
 import { FormFrame, useForm } from "../../components/form.tsx";
+import { MarkdownField } from "../../components/markdown-field.tsx";
 
 /** For those who may sign in, and nobody else. */
 export function NoteForm({ incident: { id } }: { incident: Incident }) {
@@ -27,12 +27,9 @@ export function NoteForm({ incident: { id } }: { incident: Incident }) {
       disabled={form.values.message.trim() === ""}
       extra={<span className="audience">Never public · nobody is notified</span>}
     >
-      <Textarea
+      <MarkdownField
         aria-label="Note"
         placeholder="What only your team should know"
-        autosize
-        minRows={3}
-        maxRows={14}
         {...form.input("message")}
         onKeyDown={(event) => {
           if (event.key === "Enter" && (event.metaKey || event.ctrlKey)) void form.submit(event);

@@ -1,4 +1,4 @@
-import { MultiSelect, Select, Switch, Textarea, TextInput } from "@mantine/core";
+import { MultiSelect, Select, Switch, TextInput } from "@mantine/core";
 import { useNavigate } from "@tanstack/react-router";
 import { validateTimes } from "../../../src/monitoring/maintenance/rules.ts";
 import type { MaintenanceWindow } from "../../../src/monitoring/maintenance/schema.ts";
@@ -9,6 +9,7 @@ import { queryClient } from "../../data/query.ts";
 import { closeDialog, type Dialog } from "../../components/dialogs.ts";
 import { EditorDialog } from "../../components/editor-dialog.tsx";
 import { Fold, type Form, FormFrame, useForm } from "../../components/form.tsx";
+import { MarkdownField } from "../../components/markdown-field.tsx";
 import { useZone, zonesWith } from "../../components/time.tsx";
 import { NextTimes } from "./labels.tsx";
 import { RecurrenceField } from "./recurrence-field.tsx";
@@ -95,12 +96,9 @@ function Fields({
         data-autofocus
         {...form.input("title")}
       />
-      <Textarea
+      <MarkdownField
         label="Description"
         placeholder="What will be done, and what people will notice"
-        autosize
-        minRows={2}
-        maxRows={8}
         {...form.input("description")}
       />
       <div className="field-row">
@@ -131,6 +129,11 @@ function Fields({
       <Members form={form} />
       <Fold
         title="Time zone, uptime and visibility"
+        summary={[
+          values.timeZone,
+          values.countsUptime ? "counted in uptime" : "not counted in uptime",
+          values.public ? "public" : "not public",
+        ].join(" · ")}
         open={values.timeZone !== zone}
         invalid={errorOf("timeZone") !== undefined}
       >

@@ -6,6 +6,7 @@ import { useOverview } from "../../data/overview.ts";
 import { useSignedIn } from "../../data/session.ts";
 import { openDialog } from "../../components/dialogs.ts";
 import { plural } from "../../components/format.ts";
+import { Markdown } from "../../components/markdown.tsx";
 import { MenuItem, MoreActions, RecordItems } from "../../components/menus.tsx";
 import { Loaded, PageHeader, Panel } from "../../components/page.tsx";
 import { useShortcuts } from "../../components/shortcuts.ts";
@@ -32,9 +33,9 @@ export default function WindowPage() {
             <Actions window={window} />
           </PageHeader>
           {window.description !== "" && (
-            <p className="window-description" dir="auto">
-              {window.description}
-            </p>
+            <div className="window-description">
+              <Markdown text={window.description} />
+            </div>
           )}
           <div className="columns">
             <Members window={window} />

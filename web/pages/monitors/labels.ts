@@ -76,7 +76,11 @@ export const monitorLabels: Record<string, FieldLabels> = {
     hint: "Down when no report arrives within interval and grace.",
   },
   name: { label: "Name" },
-  description: { label: "Description", long: true },
+  description: {
+    label: "Description",
+    markdown: true,
+    hint: "Stands on its page and in alerts: what it is for, runbooks, whom to ask.",
+  },
   tags: { label: "Tags" },
   interval: { label: "Interval", unit: "s" },
   timeout: { label: "Timeout", unit: "s" },
@@ -109,7 +113,24 @@ export const monitorLabels: Record<string, FieldLabels> = {
   muted: { label: "Muted", hint: "Checked, but sends no alerts." },
 };
 
-export type Section = { title: string; fields: string[]; folded?: boolean };
+export type Section = {
+  title: string;
+  fields: string[];
+  folded?: boolean;
+  /** Those that it tells of while it is closed, whatever stands in them. */
+  key?: string[];
+  /** What it says where there is nothing to tell. */
+  none?: string;
+};
+
+/** How often it is checked and how patiently. Of a push monitor that is when the job has to report. */
+export const scheduleOf = (type: string) =>
+  type === "push" ? ["interval", "grace"] : ["interval", "retries"];
+
+export const labelsOf = (type: string, name: string): FieldLabels | undefined =>
+  type === "push" && name === "interval"
+    ? { label: "Report expected every", unit: "s" }
+    : monitorLabels[name];
 
 /** The sections of types whose fields are not told apart by their names. */
 const sectionsOfType: Partial<Record<MonitorType, Section[]>> = {
@@ -125,6 +146,7 @@ const sectionsOfType: Partial<Record<MonitorType, Section[]>> = {
         "jsonEquals",
         "assertions",
       ],
+      key: ["expectedStatus"],
       folded: true,
     },
     {
@@ -138,9 +160,15 @@ const sectionsOfType: Partial<Record<MonitorType, Section[]>> = {
         "followRedirects",
         "followToPrivate",
       ],
+      key: ["method"],
       folded: true,
     },
-    { title: "TLS", fields: ["verifyTls", "certificateExpiryDays"], folded: true },
+    {
+      title: "TLS",
+      fields: ["verifyTls", "certificateExpiryDays"],
+      key: ["verifyTls", "certificateExpiryDays"],
+      folded: true,
+    },
   ],
   tcp: [
     { title: "", fields: ["host", "port"] },
@@ -158,7 +186,9 @@ const folded = {
 export function ownSections(type: MonitorType): Section[] {
   const known = sectionsOfType[type];
   if (known !== undefined) return known;
-  const names = Object.keys(monitorKinds[type].fields);
+  const names = Object.keys(monitorKinds[type].fields).filter(
+    (name) => !scheduleOf(type).includes(name),
+  );
   const others = Object.values(folded).flat();
   return [
     { title: "", fields: names.filter((name) => !others.includes(name)) },
@@ -170,11 +200,10 @@ export function ownSections(type: MonitorType): Section[] {
   ].filter(({ fields }) => fields.length > 0);
 }
 
-export const commonSections: Section[] = [
+const commonSections: Section[] = [
   {
     title: "Timing",
     fields: [
-      "interval",
       "timeout",
       "retries",
       "retryInterval",
@@ -183,12 +212,21 @@ export const commonSections: Section[] = [
       "degradedAfterMs",
       "inverted",
     ],
+    key: ["timeout", "retryInterval"],
     folded: true,
   },
   {
     title: "Alerts",
     fields: ["autoIncidentSeverity", "reminderInterval", "muted"],
     folded: true,
+    none: "No incidents, one alert each",
   },
-  { title: "Notes & tags", fields: ["description", "tags"], folded: true },
+  { title: "Notes & tags", fields: ["description", "tags"], folded: true, none: "None" },
 ];
+
+/** The sections that all types have; what is in sight anyway is in none. */
+export const commonSectionsOf = (type: string): Section[] =>
+  commonSections.map((section) => ({
+    ...section,
+    fields: section.fields.filter((name) => !scheduleOf(type).includes(name)),
+  }));

@@ -1,6 +1,6 @@
 import { MultiSelect, Select } from "@mantine/core";
 import { useQuery, useMutation } from "@tanstack/react-query";
-import { useMemo } from "react";
+import { Fragment, useMemo } from "react";
 import type { z } from "zod";
 import type { TestCheck } from "../../../src/monitoring/checks/schema.ts";
 import { monitorKinds, type MonitorType } from "../../../src/monitoring/monitors/kinds-schema.ts";
@@ -16,10 +16,11 @@ import { BusyButton } from "../../components/busy-button.tsx";
 import { closeDialog, type Dialog } from "../../components/dialogs.ts";
 import { EditorDialog } from "../../components/editor-dialog.tsx";
 import { FormFrame, useForm, Fold } from "../../components/form.tsx";
+import { summaryOf } from "../../components/field-summary.ts";
 import { kindOf, SchemaField } from "../../components/schema-field.tsx";
 import { StateIcon, stateLabels } from "../../components/state-icon.tsx";
 import { fieldsWith, storedSecrets } from "../../components/stored-secrets.ts";
-import { commonSections, monitorLabels, ownSections, type Section } from "./labels.ts";
+import { commonSectionsOf, labelsOf, ownSections, scheduleOf, type Section } from "./labels.ts";
 import { TypeField } from "./type-field.tsx";
 
 type What = Extract<Dialog, { kind: "create-monitor" | "edit-monitor" }>;
@@ -111,6 +112,7 @@ function Fields({
   });
   const { values, set, errorOf } = form;
   const stored = storedSecrets(monitorKinds, type, edited ?? null, bodyOf(values), errorOf);
+  const valueOf = (name: string) => (name in values ? values[name] : fields[name]?.initial);
   const field = (name: string) => {
     const kind = fields[name];
     if (kind === undefined) return null;
@@ -119,24 +121,34 @@ function Fields({
         key={`${type} ${name}`}
         name={name}
         kind={kind}
-        labels={monitorLabels[name]}
-        value={name in values ? values[name] : kind.initial}
+        labels={labelsOf(type, name)}
+        value={valueOf(name)}
+        isFirst={name === "name" && !isNew}
         onChange={(value) => set(name, value)}
         error={errorOf(name)}
         secrets={stored}
       />
     );
   };
-  const section = ({ title, fields: names, folded = false }: Section) =>
-    title === "" ? (
-      <div className="form-section" key={names.join()}>
-        {names.map(field)}
-      </div>
-    ) : (
-      <Fold key={title} title={title} open={!folded} invalid={names.some((name) => errorOf(name))}>
-        <div className="form-section">{names.map(field)}</div>
+  const summary = ({ fields: names, key = [], none = "Defaults" }: Section) =>
+    summaryOf(
+      names.flatMap((name) => {
+        const kind = fields[name];
+        const about = { name, labels: labelsOf(type, name), value: valueOf(name) };
+        return kind === undefined ? [] : [{ ...about, kind, isKey: key.includes(name) }];
+      }),
+    ) || none;
+  const section = (one: Section) => {
+    const { title, fields: names, folded = false } = one;
+    const all = <div className="form-section">{names.map(field)}</div>;
+    if (title === "") return <Fragment key={names.join()}>{all}</Fragment>;
+    const invalid = names.some((name) => errorOf(name));
+    return (
+      <Fold key={title} title={title} summary={summary(one)} open={!folded} invalid={invalid}>
+        {all}
       </Fold>
     );
+  };
   const own = ownSections(type);
   return (
     <FormFrame
@@ -166,6 +178,7 @@ function Fields({
       {isNew && <TypeField value={type} onChange={(next) => set("type", next)} />}
       {field("name")}
       {own.filter(({ folded }) => folded !== true).map(section)}
+      <div className="field-row">{scheduleOf(type).map(field)}</div>
       <div className="field-row">
         <Select
           label="Group"
@@ -191,7 +204,7 @@ function Fields({
           />
         )}
       </div>
-      {[...own.filter(({ folded }) => folded === true), ...commonSections].map(section)}
+      {[...own.filter(({ folded }) => folded === true), ...commonSectionsOf(type)].map(section)}
       <TestCheckResult data={trying.data} />
     </FormFrame>
   );

@@ -1,6 +1,7 @@
 import { Button } from "@mantine/core";
 import { useQuery, useMutation } from "@tanstack/react-query";
-import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
+import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
+import { linkRel } from "../../../src/core/markdown.ts";
 import type { Monitor as MonitorRecord } from "../../../src/monitoring/monitors/schema.ts";
 import type { Uptime } from "../../../src/monitoring/uptime/schema.ts";
 import { v1 } from "../../data/client.ts";
@@ -8,6 +9,8 @@ import { overviewQuery } from "../../data/overview.ts";
 import { useSignedIn } from "../../data/session.ts";
 import { BusyButton } from "../../components/busy-button.tsx";
 import { openDialog } from "../../components/dialogs.ts";
+import { Icon } from "../../components/icons.tsx";
+import { Markdown } from "../../components/markdown.tsx";
 import { MenuItem, MoreActions, RecordItems } from "../../components/menus.tsx";
 import { Loaded, PageHeader } from "../../components/page.tsx";
 import { useShortcuts } from "../../components/shortcuts.ts";
@@ -53,7 +56,7 @@ function Monitor({ monitor }: { monitor: MonitorRecord }) {
             ? [{ to: `/monitors?q=${encodeURIComponent(group.name)}`, label: group.name }]
             : []),
         ]}
-        below={<Facts monitor={monitor} />}
+        below={<About monitor={monitor} />}
       >
         <Actions monitor={monitor} />
       </PageHeader>
@@ -85,19 +88,42 @@ function Panels({ monitor, uptime }: { monitor: MonitorRecord; uptime: Uptime })
   );
 }
 
-/** What is checked and how it is, in one line. */
+/** What it is for, what is checked and how it is. */
+function About({ monitor }: { monitor: MonitorRecord }) {
+  const { description, tags } = monitor;
+  return (
+    <>
+      {description.trim() !== "" && <Markdown text={description} />}
+      <Facts monitor={monitor} />
+      {tags.length > 0 && (
+        <ul className="tags" aria-label="Tags">
+          {tags.map((tag) => (
+            <li key={tag}>
+              <Link className="tag" to="/monitors" search={{ tag }}>
+                <bdi>{tag}</bdi>
+              </Link>
+            </li>
+          ))}
+        </ul>
+      )}
+    </>
+  );
+}
+
+/** In one line. */
 function Facts({ monitor }: { monitor: MonitorRecord }) {
   const { data: recipients } = useAlertRecipients(monitor.id);
   const target = monitor["url"] ?? monitor["host"];
   const method = typeof monitor["method"] === "string" ? ` ${monitor["method"]}` : "";
   const port = typeof monitor["port"] === "number" ? `:${monitor["port"]}` : "";
+  const isPush = monitor.type === "push";
   const trouble = monitor.status === "down" || monitor.status === "degraded";
   return (
     <p>
       {typeName(monitor.type)}
-      {method} {typeof target === "string" && <code>{target + port}</code>} every{" "}
-      {durationInWords(monitor.interval)} · {stateLabels[monitor.status].toLowerCase()} for{" "}
-      <Time at={monitor.statusSince} as="for" />
+      {method} {typeof target === "string" && <Target address={target + port} />}{" "}
+      {isPush ? "report expected every" : "every"} {durationInWords(monitor.interval)} ·{" "}
+      {stateLabels[monitor.status].toLowerCase()} for <Time at={monitor.statusSince} as="for" />
       {monitor.lastCheckedAt !== null && (
         <>
           {" "}
@@ -115,6 +141,16 @@ function Facts({ monitor }: { monitor: MonitorRecord }) {
         <span className={`fact-trouble ${monitor.status}`}>{monitor.lastMessage}</span>
       )}
     </p>
+  );
+}
+
+/** What a browser can open is a link. */
+function Target({ address }: { address: string }) {
+  if (!/^https?:/.test(address)) return <code>{address}</code>;
+  return (
+    <a className="link" href={address} target="_blank" rel={linkRel}>
+      {address.replace(/^https?:\/\//, "")} <Icon name="external" size={13} />
+    </a>
   );
 }
 

@@ -31,7 +31,7 @@ type Name = keyof typeof statusPageFields;
 
 const labels: Partial<Record<Name, FieldLabels>> = {
   title: { label: "Title" },
-  description: { label: "Description", hint: "Shown at the top of the page.", long: true },
+  description: { label: "Description", hint: "Shown at the top of the page.", markdown: true },
   showLatency: { label: "Show latency", hint: "Beside the uptime of each monitor." },
   historyDays: { label: "Days of history", unit: "days", hint: "1 to 365." },
   hosts: {
