@@ -4,6 +4,7 @@ import type { Page } from "playwright-core";
 import { flawsOfLooks } from "../support/admin-looks.ts";
 import { adminWorld, ownFaults, visitAs } from "../support/admin-world.ts";
 import { describeInChromium, screenshots, violations } from "../support/browsing.ts";
+import { hostileMarkdown } from "../support/hostile-markdown.ts";
 
 const dialog = (page: Page, name: string) => page.getByRole("dialog", { name });
 const message = (page: Page) => page.getByRole("textbox", { name: "Message" });
@@ -122,6 +123,45 @@ describeInChromium("incidents", (browser) => {
     const { updates } = await world.ask("GET", `/api/v1/incidents/${incidentId}`);
     expect(updates).toHaveLength(1);
     await open.shifts();
+    expect(ownFaults(open.faults)).toEqual([]);
+  });
+
+  test("what is typed is seen as Markdown beside it, posted and shown so; hostile texts do nothing", async () => {
+    // The API takes no control characters.
+    const hostile = hostileMarkdown.join("\n\n").replaceAll("\u0001", "");
+    const { id } = await world.ask("POST", "/api/v1/incidents", {
+      title: "Payments",
+      message: hostile,
+      public: false,
+    });
+    await using open = await world.open(browser, `/incidents/${id}`);
+    const { page } = open;
+    await page.evaluate(() => Object.assign(window, { hit: () => (document.title = "hit") }));
+    await message(page).fill(hostile);
+    const preview = page.getByRole("region", { name: "Formatted" });
+    await preview.getByText("hit()").first().waitFor();
+    await message(page).fill("Payments work again");
+    await message(page).press("ControlOrMeta+a");
+    await message(page).press("ControlOrMeta+b");
+    await message(page).press("End");
+    await page.keyboard.type(" since 12:48.");
+    await page.keyboard.press("Enter");
+    await page.keyboard.type("all is replayed");
+    await page.getByRole("button", { name: "List" }).click();
+    expect(await message(page).inputValue()).toBe(
+      "**Payments work again** since 12:48.\n- all is replayed",
+    );
+    await preview.getByRole("strong").getByText("Payments work again").waitFor();
+    await preview.getByRole("listitem").getByText("all is replayed").waitFor();
+    await message(page).press("ControlOrMeta+z");
+    expect(await message(page).inputValue()).toEndWith("12:48.\nall is replayed");
+    await message(page).press("ControlOrMeta+Enter");
+    await page.getByRole("listitem").getByRole("strong").getByText("Payments work again").waitFor();
+    expect(await page.title()).not.toContain("hit");
+    const targets = await page
+      .locator(".md a")
+      .evaluateAll((links) => links.map((link) => (link as HTMLAnchorElement).protocol));
+    expect([...new Set(targets)].sort()).toEqual(["http:", "https:"]);
     expect(ownFaults(open.faults)).toEqual([]);
   });
 

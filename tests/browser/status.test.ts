@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
+import { parseMarkdown, toHtml } from "../../src/core/markdown.ts";
 import {
   describeInChromium,
   overflowOf,
@@ -9,6 +10,7 @@ import {
   violationsOfColor,
   visit,
 } from "../support/browsing.ts";
+import { hostileMarkdown } from "../support/hostile-markdown.ts";
 import { until } from "../support/status-client.ts";
 import { extremes, typical } from "../support/status-scenes.ts";
 import { type Scene, type StatusPage, statusWorlds } from "../support/status-world.ts";
@@ -245,6 +247,35 @@ describeInChromium("the status page", (browser) => {
         await open.shifts();
         expect(open.faults).toEqual([]);
       });
+
+    test("no hostile text that was typed runs a script, even where no policy forbids it", async () => {
+      const page = await browser.newPage();
+      const asked: string[] = [];
+      page.on("request", ({ url }) => void asked.push(url()));
+      await page.addInitScript(() =>
+        Object.assign(window, { hit: () => (document.title = "hit") }),
+      );
+      await page.goto("data:text/html,<title>calm</title>");
+      const before = asked.length;
+      const shown = hostileMarkdown.map((text) => toHtml(parseMarkdown(text))).join("");
+      await page.setContent(`<title>calm</title><main>${shown}</main>`);
+      await page.evaluate(() => {
+        for (const element of document.querySelectorAll("main *")) {
+          element.dispatchEvent(new Event("error"));
+          for (const type of ["mouseover", "focus", "toggle"])
+            element.dispatchEvent(new Event(type, { bubbles: true }));
+          // Where links lead is told by their address.
+          element.addEventListener("click", (event) => event.preventDefault());
+          (element as HTMLElement).click();
+        }
+      });
+      const targets = await page
+        .locator("a")
+        .evaluateAll((links) => links.map((link) => (link as HTMLAnchorElement).protocol));
+      expect([...new Set(targets)].sort()).toEqual(["http:", "https:"]);
+      expect([await page.title(), asked.length - before]).toEqual(["calm", 0]);
+      await page.close();
+    });
 
     test("text of a script that runs from right to left stands in that direction", async () => {
       await using open = await visit(browser, pageOf("rtl").address);

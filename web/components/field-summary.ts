@@ -1,4 +1,5 @@
 import type { FieldLabels } from "../../src/core/kinds.ts";
+import { parseMarkdown, toText } from "../../src/core/markdown.ts";
 import { countInWords, durationInWords, latencyInWords } from "../../src/core/text.ts";
 import { plural } from "./format.ts";
 import { inWords, type kindOf, optionWords } from "./schema-field.tsx";
@@ -49,7 +50,7 @@ function wordsFor({ name, kind, labels, value }: Field): string | null {
       return label;
     default:
       return labels?.markdown === true
-        ? String(value as string).trim()
+        ? toText(parseMarkdown(value as string))
         : `${label}: ${String(value as string)}`;
   }
 }

@@ -162,8 +162,8 @@ export function Fold({
         <Icon name={open ? "down" : "right"} size={14} />
         <span>{title}</span>
         {!open && (
-          <span className="fold-summary" dir="auto" title={summary}>
-            {summary}
+          <span className="fold-summary" title={summary}>
+            <bdi>{summary}</bdi>
           </span>
         )}
       </button>

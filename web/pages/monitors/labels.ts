@@ -212,7 +212,7 @@ const commonSections: Section[] = [
       "degradedAfterMs",
       "inverted",
     ],
-    key: ["timeout", "retryInterval"],
+    key: ["timeout", "retries", "retryInterval"],
     folded: true,
   },
   {
@@ -224,9 +224,14 @@ const commonSections: Section[] = [
   { title: "Notes & tags", fields: ["description", "tags"], folded: true, none: "None" },
 ];
 
+/** Nobody asks a job that reports by itself. */
+const ofAsking = ["timeout", "retryInterval", "confirmations"];
+
 /** The sections that all types have; what is in sight anyway is in none. */
-export const commonSectionsOf = (type: string): Section[] =>
-  commonSections.map((section) => ({
+export function commonSectionsOf(type: string): Section[] {
+  const left = [...scheduleOf(type), ...(type === "push" ? ofAsking : [])];
+  return commonSections.map((section) => ({
     ...section,
-    fields: section.fields.filter((name) => !scheduleOf(type).includes(name)),
+    fields: section.fields.filter((name) => !left.includes(name)),
   }));
+}

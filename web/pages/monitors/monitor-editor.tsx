@@ -123,7 +123,7 @@ function Fields({
         kind={kind}
         labels={labelsOf(type, name)}
         value={valueOf(name)}
-        isFirst={name === "name" && !isNew}
+        isFirst={name === "name"}
         onChange={(value) => set(name, value)}
         error={errorOf(name)}
         secrets={stored}

@@ -122,7 +122,7 @@ function Facts({ monitor }: { monitor: MonitorRecord }) {
     <p>
       {typeName(monitor.type)}
       {method} {typeof target === "string" && <Target address={target + port} />}{" "}
-      {isPush ? "report expected every" : "every"} {durationInWords(monitor.interval)} ·{" "}
+      {isPush ? "· report expected every" : "every"} {durationInWords(monitor.interval)} ·{" "}
       {stateLabels[monitor.status].toLowerCase()} for <Time at={monitor.statusSince} as="for" />
       {monitor.lastCheckedAt !== null && (
         <>
