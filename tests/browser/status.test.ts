@@ -251,7 +251,7 @@ describeInChromium("the status page", (browser) => {
     test("no hostile text that was typed runs a script, even where no policy forbids it", async () => {
       const page = await browser.newPage();
       const asked: string[] = [];
-      page.on("request", ({ url }) => void asked.push(url()));
+      page.on("request", (request) => void asked.push(request.url()));
       await page.addInitScript(() =>
         Object.assign(window, { hit: () => (document.title = "hit") }),
       );

@@ -1,0 +1,94 @@
+import { expect, test } from "bun:test";
+import { monitorKinds, type MonitorType } from "../../src/monitoring/monitors/kinds-schema.ts";
+import { monitorFields } from "../../src/monitoring/monitors/schema.ts";
+import { summaryOf } from "../../web/components/field-summary.ts";
+import { kindOf } from "../../web/components/schema-field.tsx";
+import {
+  commonSectionsOf,
+  labelsOf,
+  ownSections,
+  scheduleOf,
+} from "../../web/pages/monitors/labels.ts";
+
+const types = Object.keys(monitorKinds) as MonitorType[];
+const fieldsOf = (type: MonitorType) => ({ ...monitorKinds[type].fields, ...monitorFields });
+
+/** What the closed parts of a monitor's editor say, by title. */
+function saidOf(type: MonitorType, values: Record<string, unknown>) {
+  const fields: Record<string, (typeof monitorFields)["name"]> = fieldsOf(type) as never;
+  const sections = [...ownSections(type), ...commonSectionsOf(type)].filter(({ folded }) => folded);
+  return Object.fromEntries(
+    sections.map(({ title, fields: names, key = [] }) => [
+      title,
+      summaryOf(
+        names.map((name) => {
+          const kind = kindOf(fields[name] ?? monitorFields.name);
+          const value = values[name] ?? kind.initial;
+          return { name, kind, labels: labelsOf(type, name), value, isKey: key.includes(name) };
+        }),
+      ),
+    ]),
+  );
+}
+
+test("each field of a monitor stands in one place of its editor, when it is checked in sight", () => {
+  // Of a job that reports by itself nobody waits for an answer.
+  const without = { push: ["timeout", "retryInterval", "confirmations"] } as Record<
+    string,
+    string[]
+  >;
+  for (const type of types) {
+    const sections = [...ownSections(type), ...commonSectionsOf(type)];
+    const places = [
+      "name",
+      "groupId",
+      "alertChannelIds",
+      "paused",
+      ...scheduleOf(type),
+      ...sections.flatMap(({ fields }) => fields),
+      ...(without[type] ?? []),
+    ];
+    expect([type, places.toSorted()]).toEqual([type, Object.keys(fieldsOf(type)).toSorted()]);
+  }
+});
+
+test("a closed part says what its key fields hold, and what somebody changed", () => {
+  expect(saidOf("http", { timeout: 10 })).toEqual({
+    Assertions: "Expected status: 200-299",
+    Request: "Method: GET",
+    TLS: "Verify the certificate · Certificate warning 14 days",
+    Timing: "Timeout 10 s · Retry interval 10 s",
+    Alerts: "",
+    "Notes & tags": "",
+  });
+  expect(
+    saidOf("http", {
+      keyword: "ok",
+      assertions: [{}, {}],
+      headers: { accept: "a" },
+      verifyTls: false,
+      followRedirects: false,
+      degradedAfterMs: 1_500,
+      autoIncidentSeverity: "major",
+      reminderInterval: 3_600,
+      description: "**Payments** of the [shop](https://shop.example/)",
+      tags: ["prod", "pci"],
+    }),
+  ).toMatchObject({
+    Assertions: "Expected status: 200-299 · Must contain: ok · 2 assertions",
+    Request: "Method: GET · 1 header · Follow redirects: no",
+    TLS: "Verify the certificate: no · Certificate warning 14 days",
+    Timing: "Retry interval 10 s · Degraded after 1,500\u2009ms",
+    Alerts: "Open incidents automatically: Major · Repeat alert every 1 h",
+    "Notes & tags": "Payments of the shop (https://shop.example/) · Tags: prod, pci",
+  });
+  expect(saidOf("push", {})["Timing"]).toBe("Retries 1");
+});
+
+test("a secret is named, and never told", () => {
+  const said = saidOf("http", {
+    bearerToken: "CANARY",
+    basicAuth: { username: "ann", password: "CANARY" },
+  });
+  expect(said["Request"]).toBe("Method: GET · Basic authentication · Bearer token");
+});
