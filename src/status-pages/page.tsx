@@ -279,9 +279,9 @@ function Incident({ incident, words, base, isWhole = false }: IncidentProps) {
         </span>
       </header>
       <p className="aff">
-        {affects !== null && (
+        {affects.length > 0 && (
           <>
-            Affects <b dir="auto">{affects}</b> ·{" "}
+            Affects <Names names={affects} /> ·{" "}
           </>
         )}
         {isOpen ? "for" : "lasted"} {length}

@@ -212,7 +212,9 @@ function headlineOf(
     const isAll =
       up > 0 &&
       maintained.length === 0 &&
-      open.every(({ affects }) => affects !== null && affected.has(affects));
+      open.every(
+        ({ affects }) => affects.length > 0 && affects.every((name) => affected.has(name)),
+      );
     return says(
       down.length > 0 ? "down" : "degraded",
       ...(down.length > 0 ? stateOf(down, "One", "down") : []),
@@ -249,8 +251,6 @@ function stateOf(names: readonly string[], one: string, state: string): Words {
   return [...listed, is];
 }
 
-const listing = new Intl.ListFormat("en-GB");
-
 const severityTones = { minor: "degraded", major: "down", critical: "down" } as const;
 
 function incidentView(
@@ -264,7 +264,7 @@ function incidentView(
     title,
     severity: capitalized(severity),
     tone: severityTones[severity],
-    affects: monitors.length === 0 ? null : listing.format(monitors.map(({ name }) => name)),
+    affects: monitors.map(({ name }) => name),
     began: times.moment(createdAt),
     day: times.shortDay(createdAt),
     /** From when until when on that day, or on another; of one that is open since when. */

@@ -62,7 +62,7 @@ describe("who is told of what", () => {
     await api("PATCH", `/api/v1/status-pages/${pageId}`, { body: second });
     await made.restart();
     const page = (await read(`/status/payments/incidents/${id}`)).text;
-    expect(wordsOf(page, ".aff b")).toEqual(["Cards and Till"]);
+    expect(wordsOf(page, ".aff b")).toEqual(["Cards", "Till"]);
   });
 
   test("what a monitor says of itself is not told as if another had said it", async () => {

@@ -240,6 +240,14 @@ describe("the headline", () => {
     ["down", "A is down", { monitors: states("down", "up"), incidents: [incident()] }],
     [
       "down",
+      "A is down. Everything else is up.",
+      {
+        monitors: states("down", "up"),
+        incidents: [incident({ monitors: [{ id: "a", name: "A" }] })],
+      },
+    ],
+    [
+      "down",
       "One system is down. Everything else is up.",
       { monitors: [monitor({ state: "down", name: "x".repeat(255) }), ...states("up")] },
     ],
@@ -289,7 +297,7 @@ describe("an incident", () => {
     ];
     const affected = { id: "m", name: "Shop" };
     const [shown] = view({ incidents: [incident({ updates, monitors: [affected] })] }).all;
-    expect(shown).toMatchObject({ summary: "Found it.", affects: "Shop", severity: "Minor" });
+    expect(shown).toMatchObject({ summary: "Found it.", affects: ["Shop"], severity: "Minor" });
     expect(shown?.updates[0]).toMatchObject({
       status: "Identified",
       time: { at: update.createdAt, text: "20 Nov 09:55" },
