@@ -2,6 +2,9 @@ import type { MonitorType } from "../monitors/kinds-schema.ts";
 import type { CheckKind } from "./check.ts";
 import { checkDns } from "./kinds/dns.ts";
 import { checkHttp } from "./kinds/http.ts";
+import { checkKafka } from "./kinds/kafka.ts";
+import { checkMongodb } from "./kinds/mongodb.ts";
+import { checkMssql } from "./kinds/mssql.ts";
 import { checkNtp } from "./kinds/ntp.ts";
 import { checkPing } from "./kinds/ping.ts";
 import { checkMysql, checkPostgres } from "./kinds/sql.ts";
@@ -21,6 +24,9 @@ export const checkKinds: { [T in Exclude<MonitorType, "push">]: CheckKind<T> } =
   redis: checkRedis,
   postgres: checkPostgres,
   mysql: checkMysql,
+  mongodb: checkMongodb,
+  mssql: checkMssql,
+  kafka: checkKafka,
   snmp: checkSnmp,
   radius: checkRadius,
   ntp: checkNtp,

@@ -201,6 +201,44 @@ export const monitorKinds = {
     fields: { host: Host, port: Port.default(3306), ...sql, ...secured },
     secrets: { password: toSecuredHost },
   }),
+  mongodb: monitorKind({
+    upWhen:
+      "the server answers `hello`, after signing in (SCRAM-SHA-256) where there is a `username`.",
+    fields: {
+      host: Host,
+      port: Port.default(27017),
+      username,
+      password,
+      authDatabase: line(63).default("admin"),
+      ...secured,
+    },
+    secrets: { password: toSecuredHost },
+  }),
+  mssql: monitorKind({
+    upWhen: "the server answers the pre-login, which comes before anybody signs in.",
+    fields: { host: Host, port: Port.default(1433) },
+  }),
+  kafka: monitorKind({
+    upWhen:
+      "a broker tells the metadata of its cluster, after signing in where there is a `username`. Where a `topic` is named, all of its partitions must have a leader.",
+    fields: {
+      host: Host,
+      port: Port.default(9092),
+      topic: nullable(
+        z.string().regex(/^[A-Za-z0-9._-]{1,249}$/, "must have letters, digits, dots, - or _"),
+      ),
+      mechanism: z.enum(["plain", "scram-sha-256", "scram-sha-512"]).default("plain"),
+      username,
+      password,
+      ...secured,
+    },
+    secrets: {
+      password: {
+        ...toSecuredHost,
+        mechanism: noWeaker("plain", "scram-sha-256", "scram-sha-512"),
+      },
+    },
+  }),
   snmp: monitorKind({
     upWhen:
       "the device tells the value of the object `oid`, and all `assertions` about it hold. `community` is for versions 1 and 2c (`public` where it is null), the user and the passwords are for version 3.",

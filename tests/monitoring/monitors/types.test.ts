@@ -68,6 +68,9 @@ const defaults: Record<keyof typeof newMonitors, object> = {
   redis: { port: 6379, username: null, ...notSecured },
   postgres: { port: 5432, ...noRows, ...notSecured },
   mysql: { port: 3306, ...noRows, ...notSecured },
+  mongodb: { port: 27017, username: null, authDatabase: "admin", ...notSecured },
+  mssql: { port: 1433 },
+  kafka: { port: 9092, topic: null, mechanism: "plain", username: null, ...notSecured },
   snmp: {
     port: 161,
     snmpVersion: "2c",
@@ -124,6 +127,22 @@ const set: Record<keyof typeof newMonitors, object> = {
   redis: { host: "10.0.0.9", port: 6380, username: "probe", ...secured },
   postgres: { host: "10.0.0.9", port: 5433, username: "probe", ...rows, ...secured },
   mysql: { host: "10.0.0.9", port: 3307, username: "probe", ...rows, ...secured },
+  mongodb: {
+    host: "10.0.0.9",
+    port: 27018,
+    username: "probe",
+    authDatabase: "shop",
+    ...secured,
+  },
+  mssql: { host: "10.0.0.9", port: 1434 },
+  kafka: {
+    host: "10.0.0.9",
+    port: 9093,
+    topic: "orders",
+    mechanism: "scram-sha-512",
+    username: "probe",
+    ...secured,
+  },
   snmp: {
     host: "10.0.0.9",
     port: 1161,

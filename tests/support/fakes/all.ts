@@ -1,5 +1,8 @@
 import type { MonitorType } from "../../../src/monitoring/monitors/kinds-schema.ts";
 import { mysql } from "./mysql.ts";
+import { kafka } from "./kafka.ts";
+import { mongodb } from "./mongodb.ts";
+import { mssql } from "./mssql.ts";
 import { ntp } from "./ntp.ts";
 import { postgres } from "./postgres.ts";
 import type { Fake } from "./fake.ts";
@@ -15,6 +18,9 @@ export const fakes: Record<Exclude<MonitorType, Other>, Fake> = {
   redis,
   postgres,
   mysql,
+  mongodb,
+  mssql,
+  kafka,
   snmp,
   radius,
   ntp,

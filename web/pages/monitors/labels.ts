@@ -58,6 +58,16 @@ export const monitorLabels: Record<string, FieldLabels> = {
   serverName: { label: "Server name", mono: true, hint: "If it differs from the host." },
   username: { label: "User name" },
   password: { label: "Password" },
+  authDatabase: { label: "Database of the user" },
+  topic: { label: "Topic", mono: true, hint: "All of its partitions must have a leader." },
+  mechanism: {
+    label: "Sign in by",
+    options: {
+      plain: "PLAIN",
+      "scram-sha-256": "SCRAM-SHA-256",
+      "scram-sha-512": "SCRAM-SHA-512",
+    },
+  },
   secret: { label: "Shared secret" },
   snmpVersion: { label: "Version" },
   community: { label: "Community", hint: "For versions 1 and 2c; public where it is empty." },

@@ -13,6 +13,10 @@ export const typeMarks: Record<MonitorType, string> = {
   push: "M12 15V4M7.5 8.5 12 4l4.5 4.5M4 15v5h16v-5",
   postgres: database,
   mysql: database,
+  mongodb: "M12 3c4 4 5.5 7 5.5 10S15 18 12 19c-3-1-5.5-3-5.5-6S8 7 12 3M12 8v13",
+  mssql: database,
+  kafka:
+    "M8 9.5a2.5 2.5 0 1 0 0 5 2.5 2.5 0 0 0 0-5M16 5a2 2 0 1 0 0 4 2 2 0 0 0 0-4M16 15a2 2 0 1 0 0 4 2 2 0 0 0 0-4M10.3 10.9l3.9-2.7M10.3 13.1l3.9 2.7",
   snmp: "M4 4h16v7H4zM12 11v4M6 20v-5h12v5M4 20h4M16 20h4M8 7.5h.01",
   radius: "M12 3 5 6v5c0 5 3 8 7 10 4-2 7-5 7-10V6zM9 12l2 2 4-4",
   ntp: "M12 3a9 9 0 1 0 0 18 9 9 0 0 0 0-18M12 7v5l3.5 2",

@@ -1,0 +1,142 @@
+import { TargetFailure } from "../../../core/outgoing/failures.ts";
+import type { Wire } from "../../../core/outgoing/wire.ts";
+import type { CheckKind } from "../check.ts";
+import { converse } from "../conversation.ts";
+import { refusedLogin, scram } from "../scram.ts";
+
+type Settings = Parameters<CheckKind<"kafka">>[0];
+
+/** Keys and versions that every broker from 1.0 to 4.x has. https://kafka.apache.org/protocol */
+const api = {
+  metadata: { key: 3, version: 4 },
+  saslHandshake: { key: 17, version: 1 },
+  saslAuthenticate: { key: 36, version: 0 },
+};
+
+const code = { unknownTopic: 3, topicDenied: 29, unsupportedMechanism: 33, refused: 58 };
+const maxBytes = 1024 * 1024;
+const notKafka = () => new TargetFailure("The answer is not one of Kafka.");
+
+/** Up when a broker tells the cluster's metadata, and where a topic is named, all of its partitions have a leader. */
+export const checkKafka: CheckKind<"kafka"> = (settings, context) =>
+  converse(
+    settings,
+    context,
+    async (wire) => {
+      const { username, topic } = settings;
+      if (username !== null) await signIn(wire, username, settings);
+      const topics = topic === null ? [int(0, 4)] : [int(1, 4), text(topic)];
+      const answer = await ask(wire, api.metadata, ...topics, Buffer.from([0]));
+      answer.number(4);
+      const brokers = answer.number(4);
+      if (brokers < 1 || brokers > 10_000) throw notKafka();
+      for (let index = 0; index < brokers; index++) {
+        answer.number(4);
+        answer.text();
+        answer.number(4);
+        answer.text();
+      }
+      answer.text();
+      answer.number(4);
+      if (topic !== null) mustHaveLeaders(answer);
+      return `Told the metadata of ${brokers === 1 ? "1 broker" : `${brokers} brokers`}`;
+    },
+    { maxBytes },
+  );
+
+function mustHaveLeaders(answer: Answer) {
+  if (answer.number(4) !== 1) throw notKafka();
+  const error = answer.number(2);
+  if (error === code.unknownTopic) throw new TargetFailure("The topic does not exist.");
+  if (error === code.topicDenied) throw new TargetFailure("The user may not see the topic.");
+  answer.text();
+  answer.number(1);
+  const partitions = answer.number(4);
+  let lost = 0;
+  for (let index = 0; index < partitions; index++) {
+    answer.number(2);
+    answer.number(4);
+    if (answer.number(4) < 0) lost++;
+    for (const _list of ["replicas", "in sync"]) answer.skip(answer.number(4) * 4);
+  }
+  if (error !== 0 || partitions === 0) throw new TargetFailure("The topic has no leader.");
+  if (lost > 0)
+    throw new TargetFailure(`${lost} of ${partitions} partitions of the topic have no leader.`);
+}
+
+async function signIn(wire: Wire, username: string, { password, mechanism }: Settings) {
+  const name = mechanism === "plain" ? "PLAIN" : `SCRAM-SHA-${mechanism.slice(-3)}`;
+  const handshake = await ask(wire, api.saslHandshake, text(name));
+  if (handshake.number(2) !== 0) throw new TargetFailure(`The server does not sign in by ${name}.`);
+  const step = async (message: string) => {
+    const bytes = Buffer.from(message);
+    const answer = await ask(wire, api.saslAuthenticate, int(bytes.length, 4), bytes);
+    const error = answer.number(2);
+    if (error === code.refused) throw refusedLogin();
+    if (error !== 0) throw new TargetFailure("The server answered with an error.");
+    answer.text();
+    return answer.bytes(answer.number(4)).toString();
+  };
+  if (mechanism === "plain") return void (await step(`\0${username}\0${password ?? ""}`));
+  const login = scram(
+    mechanism === "scram-sha-256" ? "sha256" : "sha512",
+    username,
+    password ?? "",
+  );
+  login.mustKnow(await step(await login.final(await step(login.first))));
+}
+
+function int(value: number, bytes: number): Buffer {
+  const buffer = Buffer.alloc(bytes);
+  buffer.writeIntBE(value, 0, bytes);
+  return buffer;
+}
+
+const text = (value: string) =>
+  Buffer.concat([int(Buffer.byteLength(value), 2), Buffer.from(value)]);
+
+let correlation = 0;
+
+async function ask(
+  wire: Wire,
+  { key, version }: { key: number; version: number },
+  ...parts: Buffer[]
+) {
+  const id = (correlation = (correlation + 1) & 0x7fff_ffff);
+  const request = Buffer.concat([
+    int(key, 2),
+    int(version, 2),
+    int(id, 4),
+    text("signalbox"),
+    ...parts,
+  ]);
+  wire.write(Buffer.concat([int(request.length, 4), request]));
+  const length = (await wire.read(4)).readInt32BE();
+  if (length < 4) throw notKafka();
+  const bytes = await wire.read(length);
+  if (bytes.readInt32BE() !== id) throw notKafka();
+  return answerIn(bytes.subarray(4));
+}
+
+type Answer = ReturnType<typeof answerIn>;
+
+/** Reads an answer from its start to its end; throws TargetFailure for one that ends too soon. */
+function answerIn(whole: Buffer) {
+  let at = 0;
+  function bytes(count: number): Buffer {
+    if (count < 0 || at + count > whole.length) throw notKafka();
+    at += count;
+    return whole.subarray(at - count, at);
+  }
+  const number = (size: number) => bytes(size).readIntBE(0, size);
+  return {
+    bytes,
+    number,
+    skip: (count: number) => void bytes(count),
+    /** Null where there is none. */
+    text() {
+      const length = number(2);
+      return length < 0 ? null : bytes(length).toString();
+    },
+  };
+}

@@ -1,0 +1,32 @@
+import { TargetFailure } from "../../../core/outgoing/failures.ts";
+import type { CheckKind } from "../check.ts";
+import { converse } from "../conversation.ts";
+
+const type = { preLogin: 0x12, answer: 0x04 };
+
+/** A pre-login with version and encryption, neither of which is meant. MS-TDS §2.2.6.5 */
+const preLogin = Buffer.concat([
+  Buffer.from([type.preLogin, 1, 0, 26, 0, 0, 1, 0]),
+  Buffer.from([0, 0, 11, 0, 6, 1, 0, 17, 0, 1, 0xff]),
+  Buffer.alloc(7),
+]);
+
+/** Up when the server answers the pre-login, which it does before anybody signs in. */
+export const checkMssql: CheckKind<"mssql"> = (settings, context) =>
+  converse(
+    settings,
+    context,
+    async (wire) => {
+      wire.write(preLogin);
+      const head = await wire.read(8);
+      const length = head.readUInt16BE(2) - head.length;
+      if (head[0] !== type.answer || length < 12)
+        throw new TargetFailure("The answer is not one of SQL Server.");
+      const options = await wire.read(length);
+      // The first option is the version, wherever it stands.
+      if (options[0] !== 0 || options.readUInt16BE(1) + options.readUInt16BE(3) > length)
+        throw new TargetFailure("The answer is not one of SQL Server.");
+      return "Answered the pre-login";
+    },
+    { maxBytes: 4_096 },
+  );

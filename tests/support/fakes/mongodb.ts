@@ -1,0 +1,53 @@
+import { Binary, deserialize, type Document, serialize } from "bson";
+import { canary } from "../samples.ts";
+import { type Answers, type Fake, says } from "./fake.ts";
+import { scramServer } from "./scram-server.ts";
+
+function message(document: Document, opcode = 2013): Buffer {
+  const body = serialize(document);
+  const head = Buffer.alloc(21);
+  head.writeInt32LE(head.length + body.length, 0);
+  head.writeInt32LE(opcode, 12);
+  return Buffer.concat([head, body]);
+}
+
+const speaking =
+  ({ count = 4_096, isKnown = true, hello = { ok: 1 } as Document } = {}): Answers =>
+  (socket) => {
+    const login = scramServer("sha256", "probe", canary, count);
+    const sasl = (text: string) =>
+      message({ ok: 1, conversationId: 1, done: true, payload: new Binary(Buffer.from(text)) });
+    socket.on("data", (data: Buffer) => {
+      const command = deserialize(data.subarray(21));
+      const text = Buffer.from((command["payload"] as Binary | undefined)?.buffer ?? []).toString();
+      if ("saslStart" in command) socket.write(sasl(login.first(text)));
+      else if ("saslContinue" in command) {
+        const final = login.final(text);
+        socket.write(
+          final === null ? message({ ok: 0, code: 18 }) : sasl(isKnown ? final : "v=bm8="),
+        );
+      } else socket.write(message(hello));
+    });
+  };
+
+export const mongodb: Fake = {
+  over: "tcp",
+  fields: { username: "probe", password: canary },
+  answers: speaking(),
+  up: "Answered hello",
+  refused: {
+    fields: { password: "other" },
+    message: "The server refused the user name or the password.",
+  },
+  wrong: [
+    [speaking({ hello: { ok: 0, code: 13 } }), "The server answered with an error."],
+    [speaking({ isKnown: false }), "The server refused the user name or the password."],
+    [speaking({ count: 1 }), "The server signs in in a way that is not safe."],
+    [speaking({ count: 10_000_000 }), "Signing in takes more work than is done here."],
+    [says(message({ ok: 1 }, 1)), "The answer is not one of MongoDB."],
+    [says(message({ ok: 1 })), "The answer is not one of MongoDB."],
+    [says("HTTP/1.1 400 Bad Request\r\n\r\n"), "The answer is not one of MongoDB."],
+  ],
+  flood: Buffer.from([0, 0, 0, 0x10, ...Buffer.alloc(8), 0xdd, 7, 0, 0, ...Buffer.alloc(5)]),
+  tls: "first",
+};

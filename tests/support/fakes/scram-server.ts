@@ -1,0 +1,33 @@
+import { createHash, createHmac, pbkdf2Sync } from "node:crypto";
+
+/** The server's side of RFC 5802 for one user, who signs in as `username`. */
+export function scramServer(
+  hash: "sha256" | "sha512",
+  username: string,
+  password: string,
+  count = 4_096,
+) {
+  const salt = Buffer.from("0123456789abcdef");
+  const hmac = (key: Uint8Array, text: string) => createHmac(hash, key).update(text).digest();
+  let first = "";
+  let serverFirst = "";
+  return {
+    first(message: string) {
+      first = message.slice(3);
+      const nonce = /r=(.*)$/.exec(first)?.[1] ?? "";
+      serverFirst = `r=${nonce}server,s=${salt.toString("base64")},i=${count}`;
+      return serverFirst;
+    },
+    /** Null for whoever is not let in. */
+    final(message: string): string | null {
+      const [last = "", proof = ""] = message.split(",p=");
+      const salted = pbkdf2Sync(password, salt, count, hash === "sha256" ? 32 : 64, hash);
+      const auth = `${first},${serverFirst},${last}`;
+      const key = hmac(salted, "Client Key");
+      const mask = hmac(createHash(hash).update(key).digest(), auth);
+      const wanted = Buffer.from(key.map((byte, index) => byte ^ (mask[index] ?? 0)));
+      if (!first.includes(`n=${username},`) || wanted.toString("base64") !== proof) return null;
+      return `v=${hmac(hmac(salted, "Server Key"), auth).toString("base64")}`;
+    },
+  };
+}
