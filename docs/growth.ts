@@ -160,6 +160,7 @@ export const growing: readonly Growing[] = [
       "incident_monitors",
       "incident_notes",
       "incident_update_revisions",
+      "incident_postmortems",
     ],
     bytes: rowBytes.incident,
     each: "an incident with two updates",

@@ -7,7 +7,9 @@ type Acts = {
   "api-key": "created" | "revoked";
   backup: "downloaded" | "restored" | "scheduled";
   group: Edit | "paused" | "resumed" | "muted" | "unmuted" | "reordered";
-  incident: "opened" | "updated" | "resolved" | "reopened" | "noted" | "note-deleted" | "deleted";
+  incident:
+    | ("opened" | "updated" | "resolved" | "reopened" | "deleted" | "noted" | "note-deleted")
+    | ("postmortem-updated" | "postmortem-published" | "postmortem-deleted");
   "incident-template": Edit;
   invitation: "created" | "accepted" | "revoked";
   maintenance: Edit;
@@ -54,6 +56,7 @@ export const stateTypes = [
 /** What an event says beyond its subject; types that are not named here say nothing more. */
 type EventData = Record<CheckedType, StateChange> &
   Record<`incident.${"opened" | "updated" | "resolved" | "reopened"}`, TimelineChange> &
+  Record<"incident.postmortem-published", { notify: boolean }> &
   Record<"channel.failed", { message: string }> &
   Record<
     "appliance.troubled",

@@ -12,17 +12,20 @@ import {
   IncidentUpdateRevision,
   NewIncident,
   NewIncidentNote,
+  PostmortemPatch,
 } from "./schema.ts";
 import {
   addNote,
   deleteIncident,
   deleteNote,
+  deletePostmortem,
   editUpdate,
   getIncident,
   listIncidents,
   listRevisions,
   openIncident,
   updateIncident,
+  updatePostmortem,
 } from "./service.ts";
 
 export const incidentRoutes = routesUnder("/api/v1/incidents")
@@ -106,6 +109,29 @@ export const incidentRoutes = routesUnder("/api/v1/incidents")
       description: "Oldest first.",
       data: z.array(IncidentUpdateRevision),
       handle: ({ scope, params }) => listRevisions(scope, params.id, params.updateId),
+    }),
+  )
+  .patch(
+    ...endpoint("/:id/postmortem", {
+      name: "updateIncidentPostmortem",
+      access: "write",
+      summary: "Write or publish the postmortem of an incident",
+      description:
+        "A draft until it is `published`, which is a conflict before the incident is resolved. `notify` tells the subscribers of status pages.",
+      body: PostmortemPatch,
+      data: Incident,
+      errors: ["CONFLICT", "PRECONDITION_FAILED"],
+      handle: ({ scope, params, body }) => updatePostmortem(scope, params.id, body),
+    }),
+  )
+  .delete(
+    ...endpoint("/:id/postmortem", {
+      name: "deleteIncidentPostmortem",
+      access: "write",
+      summary: "Delete the postmortem of an incident",
+      response: Deleted,
+      errors: ["PRECONDITION_FAILED"],
+      handle: ({ scope, params }) => deletePostmortem(scope, params.id),
     }),
   )
   .post(

@@ -1,6 +1,13 @@
 import { Severity } from "../core/fields.ts";
 import { durationInWords } from "../core/text.ts";
-import { type Incident, type IncidentPatch, type IncidentQuery, IncidentStatus } from "./schema.ts";
+import {
+  type Incident,
+  type IncidentPatch,
+  type IncidentQuery,
+  IncidentStatus,
+  type Postmortem,
+  type PostmortemPatch,
+} from "./schema.ts";
 
 const defaultMessages: Record<IncidentStatus, string> = {
   investigating: "Investigating.",
@@ -38,6 +45,22 @@ export function incidentAfter(
   return {
     change,
     update: posts ? { status, message: patch.message ?? defaultMessages[status] } : null,
+  };
+}
+
+/** What a patch makes of a postmortem; null where there is no text yet. It keeps when it was published first. */
+export function postmortemAfter(
+  before: Postmortem | null,
+  { message, published }: Pick<PostmortemPatch, "message" | "published">,
+  at: string,
+): Postmortem | null {
+  const text = message ?? before?.message;
+  if (text === undefined) return null;
+  const isPublished = published ?? (before !== null && before.publishedAt !== null);
+  return {
+    message: text,
+    publishedAt: isPublished ? (before?.publishedAt ?? at) : null,
+    updatedAt: at,
   };
 }
 

@@ -17,6 +17,23 @@ export const IncidentUpdate = z
   .meta({ id: "IncidentUpdate", description: "One entry of an incident's timeline." });
 export type IncidentUpdate = z.infer<typeof IncidentUpdate>;
 
+export const Postmortem = z
+  .object({
+    message: z.string(),
+    publishedAt: Timestamp.nullable().meta({ description: "Null of a draft." }),
+    updatedAt: Timestamp,
+  })
+  .meta({
+    id: "Postmortem",
+    description: "What happened, why, and what changes; Markdown.",
+    example: {
+      message: "**Root cause**\n\nWorkers read the signing key once, at start.",
+      publishedAt: null,
+      updatedAt: "2026-11-21T09:00:00.000Z",
+    },
+  });
+export type Postmortem = z.infer<typeof Postmortem>;
+
 const Author = z.object({
   type: z.enum(["api-key", "person", "command-line", "monitor", "visitor"]),
   id: z.string().nullable(),
@@ -92,6 +109,7 @@ export const Incident = z
     ...record,
     updates: z.array(IncidentUpdate).meta({ description: "The timeline, oldest first." }),
     notes: z.array(IncidentNote).meta({ description: "Internal notes, oldest first." }),
+    postmortem: Postmortem.nullable(),
   })
   .meta({
     id: "Incident",
@@ -125,6 +143,7 @@ export const Incident = z
         },
       ],
       notes: [],
+      postmortem: null,
     },
   });
 export type Incident = z.infer<typeof Incident>;
@@ -138,7 +157,17 @@ const message = paragraphs(5000).meta({
 const monitorIds = idSet(100).meta({ description: "The affected monitors." });
 
 export const NewIncident = bodyOf(
-  ["id", "status", "origin", "resolvedAt", "createdAt", "updatedAt", "updates", "notes"],
+  [
+    "id",
+    "status",
+    "origin",
+    "resolvedAt",
+    "createdAt",
+    "updatedAt",
+    "updates",
+    "notes",
+    "postmortem",
+  ],
   z
     .strictObject({
       title,
@@ -165,7 +194,17 @@ export const NewIncident = bodyOf(
 export type NewIncident = z.infer<typeof NewIncident>;
 
 export const IncidentPatch = bodyOf(
-  ["id", "monitorId", "origin", "resolvedAt", "createdAt", "updatedAt", "updates", "notes"],
+  [
+    "id",
+    "monitorId",
+    "origin",
+    "resolvedAt",
+    "createdAt",
+    "updatedAt",
+    "updates",
+    "notes",
+    "postmortem",
+  ],
   z
     .strictObject({
       status: IncidentStatus.optional(),
@@ -185,6 +224,30 @@ export const IncidentPatch = bodyOf(
     }),
 );
 export type IncidentPatch = z.infer<typeof IncidentPatch>;
+
+export const PostmortemPatch = bodyOf(
+  ["publishedAt", "updatedAt"],
+  z
+    .strictObject({
+      message: paragraphs(10_000).optional().meta({ description: "The whole text." }),
+      published: z.boolean().optional().meta({
+        description: "Whether status pages show it; only while the incident is resolved.",
+      }),
+      notify: z
+        .boolean()
+        .optional()
+        .meta({ description: "Whether subscribers are notified as it is published." }),
+    })
+    .refine(({ message, published }) => message !== undefined || published !== undefined, {
+      error: "must have at least one of message and published",
+    })
+    .meta({
+      id: "PostmortemPatch",
+      minProperties: 1,
+      example: { message: "**Root cause**\n\nWorkers read the signing key once, at start." },
+    }),
+);
+export type PostmortemPatch = z.infer<typeof PostmortemPatch>;
 
 export const IncidentUpdatePatch = bodyOf(
   ["id", "status", "createdAt", "editedAt"],

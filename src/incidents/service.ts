@@ -1,6 +1,8 @@
 import { sql } from "drizzle-orm";
 import { commit, mustBeCurrent } from "../events/commit.ts";
 import type { Scope } from "../events/scope.ts";
+import { timestamp } from "../core/clock.ts";
+import { AppError } from "../core/errors.ts";
 import { deleted } from "../core/paging.ts";
 import { mustExist } from "../database/references.ts";
 import { invalid } from "../core/validation.ts";
@@ -15,9 +17,11 @@ import type {
   IncidentUpdateRevision,
   NewIncident,
   NewIncidentNote,
+  PostmortemPatch,
 } from "./schema.ts";
 import { findIncident, type IncidentRecord, revisionsOf } from "./store.ts";
-import { editing, newNote, noting, opening, patching } from "./statements.ts";
+import { postmortemAfter } from "./rules.ts";
+import { editing, newNote, noting, opening, patching, reviewing } from "./statements.ts";
 
 export { listIncidents } from "./store.ts";
 
@@ -93,6 +97,50 @@ const updateIn = ({ updates }: IncidentRecord, id: string) =>
     updates.find((update) => update.id === id),
     "update",
   );
+
+/** Writes, publishes or withdraws a postmortem. Throws NOT_FOUND, CONFLICT where it can't be published yet, PRECONDITION_FAILED. */
+export function updatePostmortem(
+  scope: Scope,
+  id: string,
+  { notify = false, ...patch }: PostmortemPatch,
+): Promise<IncidentRecord> {
+  return retrying(async () => {
+    const before = await getIncident(scope, id);
+    const at = timestamp(scope.clock());
+    const postmortem = postmortemAfter(before.postmortem, patch, at);
+    if (postmortem === null)
+      throw new AppError("CONFLICT", "There is no postmortem to publish yet.");
+    const publishes = patch.published === true;
+    if (publishes && before.status !== "resolved")
+      throw new AppError("CONFLICT", "A postmortem is published once its incident is resolved.");
+    const { after, statements } = reviewing(scope.organizationId, before, postmortem, at);
+    const change = { subjectId: id, fields: Object.keys(patch) };
+    return commit(
+      scope,
+      [...mustBeCurrent(scope, incidents, before), ...statements],
+      publishes
+        ? { action: "incident.postmortem-published", ...change, data: { notify } }
+        : { action: "incident.postmortem-updated", ...change },
+      after,
+    );
+  });
+}
+
+/** Throws NOT_FOUND, PRECONDITION_FAILED. */
+export function deletePostmortem(scope: Scope, id: string): Promise<typeof deleted> {
+  return retrying(async () => {
+    const before = await getIncident(scope, id);
+    found(before.postmortem, "postmortem");
+    const at = timestamp(scope.clock());
+    const { statements } = reviewing(scope.organizationId, before, null, at);
+    return commit(
+      scope,
+      [...mustBeCurrent(scope, incidents, before), ...statements],
+      { action: "incident.postmortem-deleted", subjectId: id },
+      deleted,
+    );
+  });
+}
 
 /** Adds an internal note; the incident itself stays as it is, so that nothing public tells of it. Throws NOT_FOUND. */
 export function addNote(

@@ -5,12 +5,13 @@ import { newId } from "../core/ids.ts";
 import { insertInto, type Statement, updateOf } from "../database/store.ts";
 import {
   incidentNotes,
+  incidentPostmortems,
   incidents,
   incidentUpdateRevisions,
   incidentUpdates,
 } from "../database/tables/incidents.ts";
 import { actionOf, type AutomaticUpdate, type IncidentAction, incidentAfter } from "./rules.ts";
-import type { Author, Incident, IncidentNote, IncidentPatch } from "./schema.ts";
+import type { Author, Incident, IncidentNote, IncidentPatch, Postmortem } from "./schema.ts";
 import type { IncidentRecord, UpdateRecord } from "./store.ts";
 
 const insertRow = insertInto(incidents);
@@ -78,6 +79,37 @@ const authored = ({ type, id, name }: Author) => ({
   authorId: id,
   authorName: name,
 });
+
+const putPostmortem = insertInto(incidentPostmortems, "insert or replace");
+const removeText = "delete from incident_postmortems where organization_id = ? and incident_id = ?";
+
+/** Gives an incident this postmortem, or none. Only what is public changes when the incident was changed last. */
+export function reviewing(
+  organizationId: string,
+  before: IncidentRecord,
+  postmortem: Postmortem | null,
+  at: string,
+): Pick<Write, "after" | "statements"> {
+  const isPublic = [before.postmortem, postmortem].some(
+    (one) => (one?.publishedAt ?? null) !== null,
+  );
+  const { id: incidentId } = before;
+  const after: IncidentRecord = {
+    ...before,
+    version: before.version + 1,
+    updatedAt: isPublic ? at : before.updatedAt,
+    postmortem,
+  };
+  return {
+    after,
+    statements: [
+      changeRow(organizationId, storedIncident(after)),
+      postmortem === null
+        ? { text: removeText, parameters: [organizationId, incidentId] }
+        : putPostmortem({ organizationId, incidentId, ...postmortem }),
+    ],
+  };
+}
 
 const insertRevision = insertInto(incidentUpdateRevisions);
 const editText = `update incident_updates set message = ?, edited_at = ?, automatic = null
@@ -153,6 +185,7 @@ export function opening(
     automatic,
     updates: [update],
     notes: [],
+    postmortem: null,
   };
   return {
     after,

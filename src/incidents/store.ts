@@ -11,6 +11,7 @@ import type {
   IncidentSummary,
   IncidentUpdate,
   IncidentUpdateRevision,
+  Postmortem,
 } from "./schema.ts";
 
 /** A timeline entry with the facts behind what a monitor wrote; null for people's words. */
@@ -31,6 +32,7 @@ type Row = SummaryRow & {
   automatic: string | null;
   updates: string;
   notes: string;
+  postmortem: string | null;
 };
 
 /** An incident's monitors as its own row has them. */
@@ -56,7 +58,11 @@ const one = `SELECT ${summary}, version, automatic, (
       'author', json_object('type', author_type, 'id', author_id, 'name', author_name)) ORDER BY id)
     FROM incident_notes n
     WHERE n.organization_id = incidents.organization_id AND n.incident_id = incidents.id
-  ) AS notes FROM incidents WHERE organization_id = ? AND id = ?`;
+  ) AS notes, (
+    SELECT json_object('message', message, 'publishedAt', published_at, 'updatedAt', updated_at)
+    FROM incident_postmortems p
+    WHERE p.organization_id = incidents.organization_id AND p.incident_id = incidents.id
+  ) AS postmortem FROM incidents WHERE organization_id = ? AND id = ?`;
 
 export async function findIncident(
   { store, organizationId }: Tenant,
@@ -67,7 +73,8 @@ export async function findIncident(
   const updates = JSON.parse(row.updates) as UpdateRecord[];
   const notes = JSON.parse(row.notes) as IncidentRecord["notes"];
   const automatic = factsIn<AutomaticTitle>(row.automatic);
-  return { ...row, ...shown(row), automatic, updates, notes };
+  const postmortem = row.postmortem === null ? null : (JSON.parse(row.postmortem) as Postmortem);
+  return { ...row, ...shown(row), automatic, updates, notes, postmortem };
 }
 
 /** What an update said before each of its edits, oldest first. */

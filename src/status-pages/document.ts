@@ -41,6 +41,10 @@ const PublicIncident = z.object({
   monitors: z.array(AffectedMonitor).meta({ description: "Those that the page shows." }),
   createdAt: Timestamp,
   resolvedAt: Timestamp.nullable(),
+  postmortem: z
+    .object({ message: z.string(), publishedAt: Timestamp })
+    .nullable()
+    .meta({ description: "Null unless it is published." }),
   updates: z.array(
     z.object({
       id: Id,

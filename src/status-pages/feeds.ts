@@ -21,7 +21,7 @@ export type Told = Pick<PublicData, "page" | "incidents" | "windows"> & { words:
 
 /** Its timeline, newest first. */
 function incidentEntry(
-  { id, title, status, createdAt, updates }: PublicIncident,
+  { id, title, status, createdAt, updates, postmortem }: PublicIncident,
   words: WordsOf,
 ): Entry {
   return {
@@ -29,8 +29,19 @@ function incidentEntry(
     title: `${capitalized(status)}: ${title}`,
     path: `/incidents/${id}`,
     published: createdAt,
-    updated: updates[0]?.createdAt ?? createdAt,
-    content: updates
+    updated: [postmortem?.publishedAt ?? "", updates[0]?.createdAt ?? createdAt].toSorted().at(-1)!,
+    content: [
+      ...(postmortem === null
+        ? []
+        : [
+            {
+              status: "postmortem",
+              message: postmortem.message,
+              createdAt: postmortem.publishedAt,
+            },
+          ]),
+      ...updates,
+    ]
       .map(
         ({ status, message, createdAt }) =>
           `<p><strong>${capitalized(status)}</strong> (${createdAt}):</p>${words(message).html}`,

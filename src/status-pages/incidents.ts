@@ -44,7 +44,7 @@ export function incidentReader(store: Store, page: Page, shown: Shown) {
     /** The same without their timelines. */
     marksBetween: async (from: number, to: number): Promise<IncidentMark[]> =>
       (await read(betweenText, firstIdAt(from), firstIdAt(to), ...published, maxIncidents)).map(
-        (row) => publishedAs(incidentIn(row), [], shown),
+        (row) => publishedAs(incidentIn(row), [], null, shown),
       ),
     hasBefore: async (at: number) =>
       (await read(beforeText, firstIdAt(at), ...published)).length > 0,
@@ -57,13 +57,13 @@ export function incidentReader(store: Store, page: Page, shown: Shown) {
         monitorIds.some((id) => shown.has(id)) ||
         (origin === "manual" && (monitorIds.length === 0 || isDefault));
       return draft.public && isPublished
-        ? publishedAs(draft, draft.updates.toReversed(), shown)
+        ? publishedAs(draft, draft.updates.toReversed(), publishedOf(draft), shown)
         : null;
     },
   };
 }
 
-type IncidentRow = Omit<PublicIncident, "title" | "monitors" | "updates"> & {
+type IncidentRow = Omit<PublicIncident, "title" | "monitors" | "updates" | "postmortem"> & {
   /** Whether the page shows them or not. */
   monitorIds: readonly string[];
 } & Words<AutomaticTitle, "title">;
@@ -89,9 +89,12 @@ const openText = `select ${incidentColumns} from incidents
 
 // A correction alone makes nobody hear of an old incident again.
 const recentText = `select ${incidentColumns} from incidents
-  where organization_id = ? and updated_at >= ? and exists (select 1 from incident_updates u
-    where u.organization_id = incidents.organization_id and u.incident_id = incidents.id
-      and u.created_at >= ?) and ${isPublished}
+  where organization_id = ? and updated_at >= ? and ? <= max(
+    coalesce((select max(created_at) from incident_updates u
+      where u.organization_id = incidents.organization_id and u.incident_id = incidents.id), ''),
+    coalesce((select published_at from incident_postmortems p
+      where p.organization_id = incidents.organization_id and p.incident_id = incidents.id), ''))
+    and ${isPublished}
   order by updated_at desc limit ?`;
 
 const betweenText = `select ${incidentColumns} from incidents
@@ -106,6 +109,11 @@ const updatesText = `select u.incident_id as incidentId, u.id, u.status, u.autom
     where later.organization_id = u.organization_id and later.incident_id = u.incident_id
     order by seq desc limit 1 offset ?), 0)
   order by u.seq desc`;
+
+const postmortemsText = `select p.incident_id as incidentId, p.message, p.published_at as publishedAt
+  from json_each(?) wanted
+    cross join incident_postmortems p on p.organization_id = ? and p.incident_id = wanted.value
+  where p.published_at is not null`;
 
 const oneText = `select ${incidentColumns} from incidents
   where organization_id = ? and id = ? and ${isPublished}`;
@@ -132,11 +140,21 @@ async function incidentsOf(
   rows: readonly StoredIncident[],
 ): Promise<PublicIncident[]> {
   const ids = JSON.stringify(rows.map(({ id }) => id));
-  const updates = await store.query<Stored<UpdateRow> & { incidentId: string }>(updatesText, [
-    ids,
-    organizationId,
-    Math.max(minUpdatesOfOne, Math.floor(maxUpdates / Math.max(1, rows.length))) - 1,
+  const over = rows.filter(({ status }) => status === "resolved").map(({ id }) => id);
+  const [updates, postmortems] = await Promise.all([
+    store.query<Stored<UpdateRow> & { incidentId: string }>(updatesText, [
+      ids,
+      organizationId,
+      Math.max(minUpdatesOfOne, Math.floor(maxUpdates / Math.max(1, rows.length))) - 1,
+    ]),
+    over.length === 0
+      ? []
+      : store.query<PublicPostmortem & { incidentId: string }>(postmortemsText, [
+          JSON.stringify(over),
+          organizationId,
+        ]),
   ]);
+  const postmortemOf = new Map(postmortems.map(({ incidentId, ...one }) => [incidentId, one]));
   const byIncident = Map.groupBy(updates, ({ incidentId }) => incidentId);
   return rows.map((row) =>
     publishedAs(
@@ -145,11 +163,13 @@ async function incidentsOf(
         ...update,
         automatic: factsIn<AutomaticUpdate>(update.automatic),
       })),
+      postmortemOf.get(row.id) ?? null,
       shown,
     ),
   );
 }
 
+type PublicPostmortem = NonNullable<PublicIncident["postmortem"]>;
 type Stored<T> = Omit<T, "automatic" | "monitorIds"> & { automatic: string | null };
 type StoredIncident = Stored<IncidentRow> & MonitorColumns;
 
@@ -159,9 +179,15 @@ const incidentIn = (row: StoredIncident): IncidentRow => ({
   automatic: factsIn<AutomaticTitle>(row.automatic),
 });
 
+const publishedOf = ({ status, postmortem }: IncidentRecord): PublicPostmortem | null =>
+  status === "resolved" && postmortem !== null && postmortem.publishedAt !== null
+    ? { message: postmortem.message, publishedAt: postmortem.publishedAt }
+    : null;
+
 function publishedAs(
   incident: IncidentRow,
   updates: readonly UpdateRow[],
+  postmortem: PublicPostmortem | null,
   shown: Shown,
 ): PublicIncident {
   const { id, title, automatic, status, severity, monitorIds, ...times } = incident;
@@ -179,6 +205,7 @@ function publishedAs(
     createdAt: times.createdAt,
     updatedAt: times.updatedAt,
     resolvedAt: times.resolvedAt,
+    postmortem,
     updates: updates.map(({ id, status, message, automatic, createdAt, editedAt }) => ({
       id,
       status,

@@ -264,7 +264,8 @@ type IncidentProps = {
 };
 
 function Incident({ incident, words, base, isWhole = false }: IncidentProps) {
-  const { id, title, severity, tone, affects, began, isOpen, length, updates } = incident;
+  const { id, title, severity, tone, affects, began, isOpen, length, updates, postmortem } =
+    incident;
   const Title = isWhole ? "h1" : "h2";
   const earlier = isWhole ? [] : updates.slice(1);
   return (
@@ -286,6 +287,15 @@ function Incident({ incident, words, base, isWhole = false }: IncidentProps) {
         )}
         {isOpen ? "for" : "lasted"} {length}
       </p>
+      {isWhole && postmortem !== null && (
+        <section id="postmortem">
+          <h2>Postmortem</h2>
+          <Written text={postmortem.message} words={words} />
+          <p className="posted">
+            Published <Time moment={postmortem.published} />
+          </p>
+        </section>
+      )}
       <Updates updates={isWhole ? updates : updates.slice(0, 1)} words={words} />
       {earlier.length > 0 && (
         <details id={`earlier-${id}`}>
@@ -330,17 +340,27 @@ type PastProps = {
 
 /** Incidents in a line each, with how bad they were, when and how long. */
 function Past({ incidents, words, base, level: Title }: PastProps) {
-  return incidents.map(({ id, title, severity, tone, day, hours, length, isOpen, summary }) => (
-    <article className="row" key={id}>
-      <span className="day">{day}</span>
-      <span className={`sev ${tone}`}>{severity}</span>
-      <Title dir="auto">
-        <a href={`${base}/incidents/${id}`}>{title}</a>
-      </Title>
-      <span className="when">
-        {hours}, {isOpen ? `for ${length}` : length}
-      </span>
-      <p dir="auto">{words(summary).text}</p>
-    </article>
-  ));
+  return incidents.map(
+    ({ id, title, severity, tone, day, hours, length, isOpen, summary, postmortem }) => (
+      <article className="row" key={id}>
+        <span className="day">{day}</span>
+        <span className={`sev ${tone}`}>{severity}</span>
+        <Title dir="auto">
+          <a href={`${base}/incidents/${id}`}>{title}</a>
+        </Title>
+        <span className="when">
+          {hours}, {isOpen ? `for ${length}` : length}
+        </span>
+        <p dir="auto">
+          {words(summary).text}
+          {postmortem !== null && (
+            <>
+              {" "}
+              <a href={`${base}/incidents/${id}#postmortem`}>Postmortem</a>
+            </>
+          )}
+        </p>
+      </article>
+    ),
+  );
 }

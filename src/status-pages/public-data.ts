@@ -70,6 +70,8 @@ export type PublicIncident = {
   /** When it was told of or corrected last. */
   updatedAt: string;
   resolvedAt: string | null;
+  /** Null unless it is published. */
+  postmortem: { message: string; publishedAt: string } | null;
   /** Newest first. */
   updates: readonly {
     id: string;

@@ -185,11 +185,18 @@ function timelineOf(id: string, updates: readonly Update[], components: readonly
 }
 
 function incidentOf(incident: PublicIncident, words: WordsOf, pageId: string, url: string) {
-  const { id, monitors, createdAt, updates } = incident;
+  const { id, monitors, createdAt, updates, postmortem } = incident;
+  const status = "postmortem";
+  const review = postmortem && {
+    id: derivedId(id, status),
+    status,
+    body: words(postmortem.message).text,
+    at: postmortem.publishedAt,
+  };
   return {
     id,
     name: incident.title,
-    status: incident.status,
+    status: postmortem === null ? incident.status : status,
     impact: incident.severity,
     created_at: createdAt,
     started_at: createdAt,
@@ -200,13 +207,16 @@ function incidentOf(incident: PublicIncident, words: WordsOf, pageId: string, ur
     page_id: pageId,
     ...timelineOf(
       id,
-      updates.map(({ id, status, message, createdAt, editedAt }) => ({
-        id,
-        status,
-        body: words(message).text,
-        at: createdAt,
-        editedAt,
-      })),
+      [
+        ...(review === null ? [] : [review]),
+        ...updates.map(({ id, status, message, createdAt, editedAt }) => ({
+          id,
+          status,
+          body: words(message).text,
+          at: createdAt,
+          editedAt,
+        })),
+      ],
       monitors,
     ),
   };

@@ -254,7 +254,17 @@ function stateOf(names: readonly string[], one: string, state: string): Words {
 const severityTones = { minor: "degraded", major: "down", critical: "down" } as const;
 
 function incidentView(
-  { id, title, status, severity, monitors, createdAt, resolvedAt, updates }: PublicIncident,
+  {
+    id,
+    title,
+    status,
+    severity,
+    monitors,
+    createdAt,
+    resolvedAt,
+    postmortem,
+    updates,
+  }: PublicIncident,
   times: ReturnType<typeof timesIn>,
   now: number,
 ) {
@@ -274,6 +284,10 @@ function incidentView(
     /** How long it lasted, or lasts. */
     length: lengthOf(end - Date.parse(createdAt)),
     summary: updates[0]?.message ?? "",
+    postmortem: postmortem && {
+      message: postmortem.message,
+      published: times.moment(postmortem.publishedAt),
+    },
     updates: updates.map((update) => ({
       id: update.id,
       status: capitalized(update.status),

@@ -69,6 +69,8 @@ export function* writtenIn({
   for (const { monitors } of sections)
     for (const { description } of monitors) if (description !== null) yield typed(description);
   for (const { description } of windows) yield typed(description);
-  for (const { updates } of incidents)
+  for (const { updates, postmortem } of incidents) {
     for (const { message, isMarkdown } of updates) yield { text: message, isMarkdown };
+    if (postmortem !== null) yield typed(postmortem.message);
+  }
 }

@@ -214,6 +214,30 @@ describeInChromium("incidents", (browser) => {
     expect(ownFaults(open.faults)).toEqual([]);
   });
 
+  test("a postmortem is written, kept as a draft, and published with the incident over", async () => {
+    const { id } = await world.ask("POST", "/api/v1/incidents", { title: "Queue was stuck" });
+    await world.ask("POST", `/api/v1/incidents/${id}/resolve`);
+    await using open = await world.open(browser, `/incidents/${id}`);
+    const { page } = open;
+    await page.getByRole("button", { name: "Write postmortem" }).click();
+    const text = dialog(page, "Postmortem").getByRole("textbox", { name: "Text" });
+    await text.fill("**Root cause**\n\nA worker kept the old key.");
+    expect(await violations(page)).toEqual([]);
+    await page.getByRole("button", { name: "Save draft" }).click();
+    await page.getByText("A worker kept the old key.").waitFor();
+    await page.getByRole("button", { name: "Publish" }).click();
+    await dialog(page, "Publish the postmortem?").waitFor();
+    expect(await violations(page)).toEqual([]);
+    await page.getByRole("button", { name: "Publish" }).last().click();
+    await page.getByText(/^Published \d/).waitFor();
+    expect(await flawsOfLooks(page, "incident-postmortem")).toEqual([]);
+    const [{ slug }] = await world.ask("GET", "/api/v1/status-pages");
+    const shown = await fetch(`${world.url}/status/${slug}/incidents/${id}`);
+    expect(await shown.text()).toContain("A worker kept the old key.");
+    await open.shifts();
+    expect(ownFaults(open.faults)).toEqual([]);
+  });
+
   test("templates fill the message; somebody else's update meanwhile becomes a choice", async () => {
     const { id } = await world.ask("POST", "/api/v1/incidents", {
       title: "Slow pages",

@@ -49,6 +49,7 @@ const incident = (fields: Partial<PublicIncident> = {}): PublicIncident => ({
   createdAt: "2026-11-20T09:51:30.000Z",
   updatedAt: "2026-11-20T09:51:30.000Z",
   resolvedAt: null,
+  postmortem: null,
   updates: [],
   ...fields,
 });

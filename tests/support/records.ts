@@ -46,6 +46,7 @@ const children: Record<string, object> = {
   "host-check": { host: "status.team.example" },
   subscribers: { type: "webhook", url: "https://hooks.team.example/status" },
   notes: { message: "The key is cached." },
+  postmortem: { message: "The key was cached." },
   updates: { message: "We found the cause." },
 };
 

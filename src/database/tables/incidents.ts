@@ -122,6 +122,22 @@ export const incidentNotes = sqliteTable(
   ],
 );
 
+/** What people learned from an incident; public once it is published and the incident is resolved. */
+export const incidentPostmortems = sqliteTable(
+  "incident_postmortems",
+  {
+    organizationId: text("organization_id").notNull(),
+    incidentId: text("incident_id").notNull(),
+    message: text("message").notNull(),
+    publishedAt: text("published_at"),
+    updatedAt: text("updated_at").notNull(),
+  },
+  (t) => [
+    primaryKey({ columns: [t.organizationId, t.incidentId] }),
+    reference([t.organizationId, t.incidentId], incidents).onDelete("cascade"),
+  ],
+);
+
 /** Words to begin an incident or an update with. */
 export const incidentTemplates = sqliteTable(
   "incident_templates",

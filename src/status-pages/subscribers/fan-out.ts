@@ -8,6 +8,7 @@ import { readSince } from "../../events/log.ts";
 import type { Log } from "../../core/log.ts";
 import type { EventReader } from "../../events/reader.ts";
 import { type Loaded, loaderOf } from "../load.ts";
+import type { PublicIncident } from "../public-data.ts";
 import { findPublicPageById } from "../store.ts";
 import { updateInWords } from "../../incidents/rules.ts";
 import type { IncidentData, NoticeContent } from "./notice.ts";
@@ -186,6 +187,8 @@ async function contentOf(loaded: Loaded, event: NoticedEvent): Promise<NoticeCon
     case "incident.updated":
     case "incident.resolved":
       return incidentContent(loaded, event, event.type);
+    case "incident.postmortem-published":
+      return event.data.notify ? postmortemContent(loaded, event.subjectId) : null;
     case "subscriber.added":
     case "subscriber.confirmed":
       return null;
@@ -203,23 +206,44 @@ async function incidentContent(
   const update = incident?.updates.find(({ id }) => id === data.updateId);
   // A correction of the title or severity posts nothing to the timeline.
   if (incident === null || update === undefined) return null;
-  const { id, title, severity, monitors, createdAt, resolvedAt } = incident;
   return {
     type,
     data: {
-      id,
-      title,
+      ...aboutOf(incident),
       status: update.status as (typeof incident)["status"],
-      severity,
-      monitor: monitors[0]?.name ?? null,
-      monitors: monitors.map(({ name }) => name),
-      createdAt,
-      resolvedAt: update.status === "resolved" ? (resolvedAt ?? at) : null,
+      resolvedAt: update.status === "resolved" ? (incident.resolvedAt ?? at) : null,
       message: update.message,
       isMarkdown: update.isMarkdown,
     },
   };
 }
+
+/** Where the page still shows it. */
+async function postmortemContent(loaded: Loaded, id: string): Promise<NoticeContent | null> {
+  const incident = await loaded.incident(id);
+  if (incident === null || incident.postmortem === null) return null;
+  const { message } = incident.postmortem;
+  return { type: "incident.postmortem", data: { ...aboutOf(incident), message, isMarkdown: true } };
+}
+
+const aboutOf = ({
+  id,
+  title,
+  status,
+  severity,
+  monitors,
+  createdAt,
+  resolvedAt,
+}: PublicIncident) => ({
+  id,
+  title,
+  status,
+  severity,
+  monitor: monitors[0]?.name ?? null,
+  monitors: monitors.map(({ name }) => name),
+  createdAt,
+  resolvedAt,
+});
 
 /** An incident that its deleted monitor opened: pages show it no more, but whoever heard of it hears of its end. */
 const isRemoval = (event: LoggedEvent) =>

@@ -14,7 +14,10 @@ export type IncidentData = z.infer<typeof NoticedIncident> & {
 export type Notice = { id: string; /** RFC 3339. */ at: string } & NoticeContent;
 
 export type NoticeContent =
-  | { type: "incident.opened" | "incident.updated" | "incident.resolved"; data: IncidentData }
+  | {
+      type: "incident.opened" | "incident.updated" | "incident.resolved" | "incident.postmortem";
+      data: IncidentData;
+    }
   | { type: "maintenance.planned"; data: z.infer<typeof NoticedMaintenance> }
   /** Asks an address whether it wants to be told. */
   | { type: "subscription.question"; data: Record<string, never> };
@@ -78,7 +81,7 @@ export function noticeMessage(
   const affected = data.monitors ?? (monitor === null ? [] : [monitor]);
   const isOver = status === "resolved";
   return made({
-    title: `${capitalized(status)}: ${title} – ${pageTitle}`,
+    title: `${type === "incident.postmortem" ? "Postmortem" : capitalized(status)}: ${title} – ${pageTitle}`,
     tone: isOver ? "up" : severity === "minor" ? "degraded" : "down",
     facts: [
       isMarkdown === true ? writtenFact("", message) : { label: "", value: message },

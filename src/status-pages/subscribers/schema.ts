@@ -118,12 +118,17 @@ export const NoticedMaintenance = z.object({
 export const SubscriberWebhookBody = z
   .union([
     z.object({
-      type: z.enum(["incident.opened", "incident.updated", "incident.resolved"]),
+      type: z.enum([
+        "incident.opened",
+        "incident.updated",
+        "incident.resolved",
+        "incident.postmortem",
+      ]),
       timestamp: Timestamp,
       data: z.object({
         page: PageReference,
         incident: NoticedIncident.extend({ url: z.string() }),
-        message: z.string().meta({ description: "The update." }),
+        message: z.string().meta({ description: "The update, or the postmortem." }),
       }),
     }),
     z.object({

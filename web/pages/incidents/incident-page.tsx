@@ -16,6 +16,7 @@ import { useAudience, useIncident } from "./data.ts";
 import { EditDialog } from "./edit-dialog.tsx";
 import { Facts } from "./facts.tsx";
 import { SeverityPill, StatusPill, namesInWords } from "./labels.tsx";
+import { Postmortem } from "./postmortem.tsx";
 import { PreviewDialog } from "./preview-dialog.tsx";
 import { Timeline } from "./timeline.tsx";
 
@@ -60,6 +61,7 @@ function Incident({ incident }: { incident: IncidentRecord }) {
         <Facts incident={incident} />
       </div>
       <Timeline incident={incident} />
+      <Postmortem incident={incident} />
       {dialog === "edit" && <EditDialog incident={incident} onClose={close} />}
       {dialog === "preview" && (
         <PreviewDialog

@@ -42,9 +42,9 @@ export function Timeline({ incident }: { incident: Incident }) {
     .filter((entry) => "update" in entry || !deleting.has(entry.note.id));
   return (
     <section className="panel" aria-label="Activity">
-      {incident.notes.length > 0 && (
-        <div className="panel-head">
-          <h2>Activity</h2>
+      <div className="panel-head">
+        <h2>Activity</h2>
+        {incident.notes.length > 0 && (
           <SegmentedControl
             size="xs"
             aria-label="Show"
@@ -52,8 +52,8 @@ export function Timeline({ incident }: { incident: Incident }) {
             onChange={(next) => setKind(next as typeof kind)}
             data={kinds.map((value) => ({ value, label: capitalized(value) }))}
           />
-        </div>
-      )}
+        )}
+      </div>
       <ol className="timeline">
         {shown
           .toReversed()

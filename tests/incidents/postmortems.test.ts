@@ -1,0 +1,109 @@
+import { expect, test } from "bun:test";
+import { dayMs } from "../../src/core/clock.ts";
+import { publisher } from "../support/subscribing.ts";
+import { wordsOf } from "../support/visitor.ts";
+
+async function resolved() {
+  const made = await publisher();
+  const { id } = await made.incident({ title: "Checkout fails" });
+  const path = `/api/v1/incidents/${id}`;
+  const seen = async () => {
+    await made.restart();
+    const { text } = await made.read(`/status/ours/incidents/${id}`);
+    return wordsOf(text, "#postmortem .md")[0] ?? null;
+  };
+  return {
+    ...made,
+    id: id as string,
+    path,
+    seen,
+    write: (body: object) => made.api("PATCH", `${path}/postmortem`, { body }),
+  };
+}
+
+test("a postmortem is inside until it is published, which needs a resolved incident and a text", async () => {
+  await using made = await resolved();
+  const { write, seen, post, api, path, id, time } = made;
+  const conflict = async (body: object) => (await write(body)).json.error.code;
+  expect(await conflict({ published: true })).toBe("CONFLICT");
+  const before = (await api("GET", path)).json.data;
+  time.now += 1_000;
+  const at = new Date(time.now).toISOString();
+  const draft = { message: "CANARY draft", publishedAt: null, updatedAt: at };
+  const { status, json } = await write({ message: "CANARY draft" });
+  // A draft leaves no trace outside, not even when the incident was changed last.
+  expect([status, json.data]).toEqual([200, { ...before, postmortem: draft }]);
+  expect(await conflict({ published: true })).toBe("CONFLICT");
+  await post(id, { status: "resolved" });
+  expect(await seen()).toBeNull();
+  for (const part of [".json", "/feed.atom", "/api/v2/incidents.json", "/history", ""])
+    expect((await made.read(`/status/ours${part}`)).text).not.toContain("CANARY");
+  await write({ message: "**Cause**: a key.", published: true });
+  expect(await seen()).toBe("Cause: a key.");
+  await write({ message: "Cause: an old key." });
+  expect(await seen()).toBe("Cause: an old key.");
+  // Whoever reopens it has not said the last word.
+  await post(id, { status: "monitoring" });
+  expect(await seen()).toBeNull();
+  await post(id, { status: "resolved" });
+  expect(await seen()).not.toBeNull();
+  await write({ published: false });
+  expect(await seen()).toBeNull();
+  await write({ published: true });
+  expect((await api("DELETE", `${path}/postmortem`)).status).toBe(200);
+  expect(await seen()).toBeNull();
+  expect((await api("GET", path)).json.data.postmortem).toBeNull();
+  expect((await api("DELETE", `${path}/postmortem`)).status).toBe(404);
+  expect((await write({ notify: true })).status).toBe(422);
+  const actions = made.database
+    .query("SELECT action FROM audit_entries WHERE action LIKE 'incident.postmortem%' ORDER BY seq")
+    .values()
+    .flat();
+  const [updated, published] = ["incident.postmortem-updated", "incident.postmortem-published"];
+  expect(actions).toEqual([
+    updated,
+    published,
+    updated,
+    updated,
+    published,
+    "incident.postmortem-deleted",
+  ]);
+});
+
+test("a postmortem that is published is in the feeds and the Statuspage API, and told to subscribers on demand", async () => {
+  await using made = await resolved();
+  await using hook = await made.hook();
+  await made.mailbox();
+  const { write, post, id, time, read } = made;
+  await post(id, { status: "resolved" });
+  await made.send();
+  const told = hook.asked.length;
+  await write({ message: "Quietly.", published: true });
+  await made.send();
+  expect(hook.asked).toHaveLength(told);
+  await write({ published: false });
+  time.now += 20 * dayMs;
+  await write({ message: "**Cause**: a key.", published: true, notify: true });
+  await made.send();
+  expect(hook.received().slice(told)).toMatchObject([
+    {
+      type: "incident.postmortem",
+      data: { message: "**Cause**: a key.", incident: { id, status: "resolved" } },
+    },
+  ]);
+  expect(made.subjects().at(-1)).toBe("Postmortem: Checkout fails – Acme status");
+  await made.restart();
+  const at = new Date(time.now).toISOString();
+  const { incidents } = (await read("/status/ours.json")).json();
+  expect(incidents[0].postmortem).toEqual({ message: "**Cause**: a key.", publishedAt: at });
+  const [v2] = (await read("/status/ours/api/v2/incidents.json")).json().incidents;
+  expect(v2.status).toBe("postmortem");
+  expect(v2.incident_updates[0]).toMatchObject({
+    status: "postmortem",
+    body: "Cause: a key.",
+    created_at: at,
+  });
+  expect((await read("/status/ours/feed.atom")).text).toContain(`<updated>${at}</updated>`);
+  const history = (await read("/status/ours/history?month=2026-11")).text;
+  expect(wordsOf(history, ".row p a")).toEqual(["Postmortem"]);
+});

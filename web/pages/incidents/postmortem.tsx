@@ -1,0 +1,175 @@
+import { Button, Checkbox, Modal, Textarea } from "@mantine/core";
+import { useMutation } from "@tanstack/react-query";
+import { useState } from "react";
+import type { Incident, PostmortemPatch } from "../../../src/incidents/schema.ts";
+import { dataOf, v1 } from "../../data/client.ts";
+import { recordKey } from "../../data/keys.ts";
+import { queryClient } from "../../data/query.ts";
+import { useSignedIn } from "../../data/session.ts";
+import { BusyButton } from "../../components/busy-button.tsx";
+import { FormDialog, useForm } from "../../components/form.tsx";
+import { plural } from "../../components/format.ts";
+import { Markdown } from "../../components/markdown.tsx";
+import { DangerItem, MenuItem, RowMenu } from "../../components/menus.tsx";
+import { Time } from "../../components/time.tsx";
+import { notifyError } from "../../components/toasts.tsx";
+import { useAudience } from "./data.ts";
+
+const outline = "**Impact**\n\n\n**Root cause**\n\n\n**What we change**\n\n";
+
+async function save(id: string, patch: PostmortemPatch) {
+  const after = await dataOf(v1.incidents({ id }).postmortem.patch(patch));
+  queryClient.setQueryData(recordKey("incident", id), after);
+}
+
+/** What people learned from an incident, once it is over or somebody has begun to write it. */
+export function Postmortem({ incident }: { incident: Incident }) {
+  const { id, status, postmortem } = incident;
+  const { mayWrite } = useSignedIn();
+  const [dialog, setDialog] = useState<"write" | "publish" | null>(null);
+  const close = () => setDialog(null);
+  const isPublished = postmortem !== null && postmortem.publishedAt !== null;
+  if (postmortem === null && (status !== "resolved" || !mayWrite)) return null;
+  return (
+    <section className="panel" aria-label="Postmortem">
+      <div className="panel-head">
+        <h2>
+          Postmortem{" "}
+          {postmortem !== null && (
+            <span className={`pill ${isPublished ? "pill-accent" : ""}`}>
+              {isPublished ? "Published" : "Draft"}
+            </span>
+          )}
+        </h2>
+        {mayWrite && (
+          <>
+            <Button size="compact-sm" onClick={() => setDialog("write")}>
+              {postmortem === null ? "Write postmortem" : "Edit"}
+            </Button>
+            {postmortem !== null && !isPublished && (
+              <Button
+                size="compact-sm"
+                disabled={status !== "resolved"}
+                title={status === "resolved" ? undefined : "Resolve the incident first"}
+                onClick={() => setDialog("publish")}
+              >
+                Publish
+              </Button>
+            )}
+            {postmortem !== null && (
+              <RowMenu label="Actions for the postmortem">
+                {() => (
+                  <>
+                    {isPublished && (
+                      <MenuItem
+                        icon="lock"
+                        onClick={() => void save(id, { published: false }).catch(notifyError)}
+                      >
+                        Unpublish
+                      </MenuItem>
+                    )}
+                    <DangerItem
+                      icon="trash"
+                      onClick={() =>
+                        void dataOf(v1.incidents({ id }).postmortem.delete()).catch(notifyError)
+                      }
+                    >
+                      Delete
+                    </DangerItem>
+                  </>
+                )}
+              </RowMenu>
+            )}
+          </>
+        )}
+      </div>
+      {postmortem === null ? (
+        <p className="quiet">Say what happened, why, and what you change.</p>
+      ) : (
+        <>
+          <Markdown text={postmortem.message} />
+          {postmortem.publishedAt !== null && (
+            <p className="timeline-by">
+              Published <Time at={postmortem.publishedAt} as="short" />
+            </p>
+          )}
+        </>
+      )}
+      {dialog === "write" && <WriteDialog incident={incident} onClose={close} />}
+      {dialog === "publish" && <PublishDialog incident={incident} onClose={close} />}
+    </section>
+  );
+}
+
+function WriteDialog({ incident, onClose }: { incident: Incident; onClose: () => void }) {
+  const { id, postmortem } = incident;
+  const form = useForm<{ message: string }>(
+    { message: postmortem?.message ?? outline },
+    async ({ message }) => {
+      await save(id, { message });
+      onClose();
+    },
+    undefined,
+    { key: `postmortem ${id}` },
+  );
+  const isPublic = postmortem !== null && postmortem.publishedAt !== null;
+  return (
+    <FormDialog
+      title="Postmortem"
+      size={760}
+      onClose={onClose}
+      form={form}
+      submit={isPublic ? "Save" : "Save draft"}
+      extra={
+        <span className="audience">
+          {isPublic ? "Public at once · nobody is notified" : "Nobody outside sees the draft"}
+        </span>
+      }
+      curl={() => ({ method: "PATCH", route: v1.incidents({ id }).postmortem, body: form.values })}
+    >
+      <Textarea
+        label="Text"
+        autosize
+        minRows={10}
+        maxRows={24}
+        data-autofocus
+        {...form.input("message")}
+      />
+    </FormDialog>
+  );
+}
+
+function PublishDialog({ incident, onClose }: { incident: Incident; onClose: () => void }) {
+  const { data: audience } = useAudience({ incidentId: incident.id });
+  const [notify, setNotify] = useState(false);
+  const pages = incident.public ? (audience?.pages ?? []) : [];
+  const subscribers = pages.reduce((sum, page) => sum + page.subscribers, 0);
+  const { mutate, isPending } = useMutation({
+    mutationFn: () => save(incident.id, { published: true, notify }),
+    onSuccess: onClose,
+    onError: notifyError,
+  });
+  return (
+    <Modal opened onClose={onClose} title="Publish the postmortem?" size="sm" centered>
+      <p className="dialog-words quiet">
+        {pages.length === 0
+          ? "No status page shows this incident."
+          : `Shown on ${pages.map(({ title }) => title).join(", ")}.`}
+      </p>
+      {subscribers > 0 && (
+        <Checkbox
+          label={`Notify ${plural(subscribers, "subscriber")}`}
+          checked={notify}
+          onChange={({ currentTarget }) => setNotify(currentTarget.checked)}
+        />
+      )}
+      <div className="form-buttons">
+        <div className="form-extra" />
+        <Button onClick={onClose}>Cancel</Button>
+        <BusyButton variant="filled" loading={isPending} onClick={() => mutate()} data-autofocus>
+          Publish
+        </BusyButton>
+      </div>
+    </Modal>
+  );
+}
