@@ -150,7 +150,7 @@ export type Incident = z.infer<typeof Incident>;
 
 const title = line(500).meta({ example: "Checkout answers slowly" });
 const message = paragraphs(5000).meta({
-  description: "Update text; shown on the timeline and on the public status page.",
+  description: "Update text, as Markdown; shown on the timeline and on the public status page.",
   example: "We found the cause and are rolling back.",
 });
 

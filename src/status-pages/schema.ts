@@ -115,7 +115,9 @@ const sections = z
 export const statusPageFields = {
   slug,
   title: line(255).meta({ example: "Payments" }),
-  description: optionalParagraphs(2000).default(""),
+  description: optionalParagraphs(2000)
+    .default("")
+    .meta({ description: "Stands at the top of the page, as Markdown." }),
   accentColor: z
     .string()
     .regex(/^#[0-9a-f]{6}$/i, "must be a color as #rrggbb")

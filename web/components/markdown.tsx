@@ -33,7 +33,7 @@ function blockOf(block: Block, dir?: "auto"): ReactNode {
       return block.start === null ? (
         <ul dir={dir}>{items}</ul>
       ) : (
-        <ol dir={dir} start={block.start}>
+        <ol dir={dir} start={block.start === 1 ? undefined : block.start}>
           {items}
         </ol>
       );

@@ -181,7 +181,9 @@ const about = {
 
 const fields = {
   title: line(255).meta({ example: "Router firmware" }),
-  description: optionalParagraphs(2000).default(""),
+  description: optionalParagraphs(2000)
+    .default("")
+    .meta({ description: "What will be done, as Markdown." }),
   startsAt: instant.meta({ description: about.startsAt }),
   endsAt: instant.meta({ description: "At most 31 days after `startsAt`." }),
   timeZone: TimeZone.default("UTC").meta({ description: about.timeZone, example: "Europe/Berlin" }),

@@ -22,7 +22,9 @@ const defaultTimeout = 10;
 /** The fields that monitors of every type have. */
 export const monitorFields = {
   name: line(255).meta({ example: "Intranet" }),
-  description: optionalParagraphs(2000).default(""),
+  description: optionalParagraphs(2000)
+    .default("")
+    .meta({ description: "What it is for, as Markdown." }),
   groupId: nullable(Id),
   tags: Tags.default([]),
   interval: integer(5, 86_400).default(60).meta({ description: "Seconds between two checks." }),

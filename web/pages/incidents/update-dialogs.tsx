@@ -1,4 +1,4 @@
-import { Modal, Textarea } from "@mantine/core";
+import { Modal } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import type { Incident, IncidentUpdate } from "../../../src/incidents/schema.ts";
@@ -7,6 +7,7 @@ import { listKey, recordKey } from "../../data/keys.ts";
 import { dataQuery, queryClient } from "../../data/query.ts";
 import { FormDialog, useForm } from "../../components/form.tsx";
 import { Markdown } from "../../components/markdown.tsx";
+import { MarkdownField } from "../../components/markdown-field.tsx";
 import { Time } from "../../components/time.tsx";
 
 /** Corrects the text of an update; nobody is notified again. */
@@ -45,14 +46,7 @@ export function EditUpdateDialog({
       extra={<span className="audience">Nobody is notified again.</span>}
       curl={() => ({ method: "PATCH", route, body: form.values })}
     >
-      <Textarea
-        label="Message"
-        autosize
-        minRows={4}
-        maxRows={16}
-        data-autofocus
-        {...form.input("message")}
-      />
+      <MarkdownField label="Message" minRows={4} data-autofocus {...form.input("message")} />
     </FormDialog>
   );
 }

@@ -1,4 +1,4 @@
-import { Select, SegmentedControl, Textarea, TextInput } from "@mantine/core";
+import { Select, SegmentedControl, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { inBraces } from "../../../src/core/text.ts";
@@ -11,6 +11,7 @@ import { queryClient } from "../../data/query.ts";
 import { useSignedIn } from "../../data/session.ts";
 import { FormDialog, useForm } from "../../components/form.tsx";
 import { Icon } from "../../components/icons.tsx";
+import { MarkdownField } from "../../components/markdown-field.tsx";
 import { DangerItem, MenuItem, RowMenu } from "../../components/menus.tsx";
 import { CreateButton, EmptyState, Loaded, Panel } from "../../components/page.tsx";
 import { deleteWithUndo, useDeleting } from "../../components/toasts.tsx";
@@ -153,12 +154,10 @@ function TemplateDialog({
           data={incidentStatuses.map((value) => ({ value, label: capitalized(value) }))}
         />
       </div>
-      <Textarea
+      <MarkdownField
         label="Message"
         description={`Filled in when you choose it: ${placeholders}`}
-        autosize
         minRows={4}
-        maxRows={14}
         {...form.input("message")}
       />
       <TextInput

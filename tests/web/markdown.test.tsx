@@ -1,0 +1,27 @@
+import { expect, test } from "bun:test";
+import fc from "fast-check";
+import { renderToStaticMarkup } from "react-dom/server";
+import { parseMarkdown, plainBlocks, toHtml } from "../../src/core/markdown.ts";
+import { Markdown } from "../../web/components/markdown.tsx";
+import { hostileMarkdown } from "../support/hostile-markdown.ts";
+
+test("the admin page shows the same as all others, with links that open elsewhere", () => {
+  const pieces = fc.oneof(
+    fc.constantFrom(...hostileMarkdown),
+    fc.constantFrom("**a**\n", "- *b*\n", "1. c\n", "   - d\n", "\n\n", "[e](https://f.g)", "`h`"),
+  );
+  const shown = (text: string, isPlain: boolean) =>
+    renderToStaticMarkup(<Markdown text={text} isPlain={isPlain} />)
+      .replaceAll(' target="_blank"', "")
+      .replaceAll("<br/>", "<br>");
+  fc.assert(
+    fc.property(fc.array(pieces, { maxLength: 8 }), (all) => {
+      const text = all.join("");
+      for (const isPlain of [true, false]) {
+        const blocks = isPlain ? plainBlocks(text) : parseMarkdown(text);
+        expect(shown(text, isPlain)).toBe(`<div class="md">${toHtml(blocks)}</div>`);
+      }
+    }),
+    { numRuns: 150 },
+  );
+});
