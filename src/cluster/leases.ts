@@ -26,6 +26,8 @@ export type Leases = {
   listenersOfOthers(): readonly Listener[];
   /** Ids of nodes that are not alive, though they did not leave; null while that isn't known yet. */
   gone(): readonly string[] | null;
+  /** All that this node has now. */
+  all(): readonly Lease[];
   /** Null while another node has it, or may soon. */
   named(name: NamedLease): Lease | null;
   /** The same for whatever is about the record with this id. */
@@ -156,6 +158,7 @@ export const soleNode: Leases = {
   listenersOfOthers: () => [],
   gone: () => [],
   named: () => everything,
+  all: () => [everything],
   of: () => everything,
   onChange() {},
   forward: async () => {},

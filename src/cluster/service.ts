@@ -244,6 +244,7 @@ export function clusterNode({
       const alive = new Set(aliveAt(seen, monotonic()));
       return [...seen.keys()].filter((id) => !alive.has(id));
     },
+    all: () => (monotonic() < until ? [...held.values()] : []),
     named: find,
     of: (id) => find(shardOf(id)),
     forward: (id, request, timeoutMs) => forwarded.forward(shardOf(id), request, timeoutMs),

@@ -102,9 +102,12 @@ export function checkEngine(context: EngineContext) {
       await before;
       while (!stopped)
         try {
-          await results.flush();
-          await monitors.load();
-          return;
+          // Else what was checked would be checked again: what is read does not know of it.
+          if (await results.flush()) {
+            await monitors.load();
+            return;
+          }
+          await Bun.sleep(retryMs);
         } catch (error) {
           log.error("monitors can't be read", { cause: String(error) });
           await Bun.sleep(retryMs);

@@ -53,7 +53,7 @@ export function recorder({ store, log, signals, leases }: Dependencies) {
   let timer: ReturnType<typeof setTimeout> | null = null;
   let flushAt = Infinity;
   let retryAt = -Infinity;
-  let writing: Promise<void> | null = null;
+  let writing: Promise<boolean> | null = null;
   let stopping = false;
   let dropped = 0;
 
@@ -65,7 +65,7 @@ export function recorder({ store, log, signals, leases }: Dependencies) {
     timer = setTimeout(() => void flush(), at - performance.now());
   }
 
-  function flush(): Promise<void> {
+  function flush(): Promise<boolean> {
     if (timer !== null) clearTimeout(timer);
     timer = null;
     flushAt = Infinity;
@@ -73,7 +73,7 @@ export function recorder({ store, log, signals, leases }: Dependencies) {
     return writing;
   }
 
-  async function write() {
+  async function write(): Promise<boolean> {
     while (waiting.length > 0 || events.length > 0) {
       const portion = waiting.splice(0, portionOf(waiting));
       const told = events.splice(0);
@@ -92,9 +92,10 @@ export function recorder({ store, log, signals, leases }: Dependencies) {
         });
         retryAt = performance.now() + retryMs;
         later(0);
-        return;
+        return false;
       }
     }
+    return true;
   }
 
   /** Throws UNAVAILABLE. A result that can't be written for a reason of its own is dropped alone. */
@@ -167,7 +168,7 @@ export function recorder({ store, log, signals, leases }: Dependencies) {
     waitingSince: () => waiting[0]?.result.heartbeat.at ?? null,
     /** How many were given up because there were too many. */
     dropped: () => dropped,
-    /** Writes what was gathered. */
+    /** Writes what was gathered; false where that failed, and is tried again. */
     flush,
     /** Writes all there is, or gives up where that fails. */
     async stop() {

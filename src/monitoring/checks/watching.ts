@@ -197,6 +197,8 @@ export function watching(
 ) {
   const monitors = new Map<number, Watched>();
   const keys = new Map<string, number>();
+  /** Leases whose monitors are all known: another one belongs to what was handed over and is not read yet. */
+  const loaded = new WeakSet<Lease>();
   const byId = (id: string) => monitors.get(keys.get(id) ?? -1);
 
   function watch(found: Watched, firstCheck: FirstCheck) {
@@ -212,7 +214,8 @@ export function watching(
     }
     monitors.set(found.key, found);
     keys.set(found.id, found.key);
-    begin(found, firstCheck);
+    const isHandedOver = found.lastAt !== null && !loaded.has(found.lease);
+    begin(found, isHandedOver ? "spread" : firstCheck);
   }
 
   function forget(id: string) {
@@ -251,6 +254,7 @@ export function watching(
     },
     /** Takes in all monitors that are not known; returns the place in the event log from which to follow. */
     async load(): Promise<number> {
+      const leases = reading.leases.all();
       const cursor = await lastSeq(reading.store);
       for await (const some of allWatched(reading)) {
         // What is known was read later, or is what this node made of it.
@@ -258,6 +262,7 @@ export function watching(
         // Requests are answered already.
         await new Promise((resolve) => setImmediate(resolve));
       }
+      for (const lease of leases) loaded.add(lease);
       return cursor;
     },
     /** Takes in one monitor as it is now; undefined when it is not to be checked. */

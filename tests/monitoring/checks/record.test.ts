@@ -117,14 +117,17 @@ describe("a database that can't be written", () => {
     const refused: unknown[] = [];
     for (const status of ["down", "up", "down"] as const) {
       const stored = results.add(result(status));
-      await Promise.all([results.flush(), refusal(stored).then((code) => refused.push(code))]);
+      const refusing = refusal(stored).then((code) => refused.push(code));
+      expect(await results.flush()).toBe(false);
+      await refusing;
     }
     expect(refused).toEqual(["UNAVAILABLE", "UNAVAILABLE", "UNAVAILABLE"]);
     expect(logged.join("\n")).toContain("they are kept and tried again");
     expect(dump(made)).toBe(before);
     full(made, false);
     const last = results.add(result("up"));
-    await Promise.all([results.flush(), last]);
+    expect(await results.flush()).toBe(true);
+    await last;
     expect(await types(made)).toEqual(["down", "up", "down", "up"]);
     expect(await timelines(made)).toEqual([
       ["resolved", began, "Job is responding again after 1 s."],
