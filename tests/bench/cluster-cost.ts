@@ -54,7 +54,7 @@ export async function costOfChecks() {
 }
 
 async function costOf({ batch, writes, checks }: Way) {
-  const nodes = await startCluster(1_000);
+  const nodes = await startCluster();
   const leader = await leaderOf(nodes);
   await load(leader);
   const store = rqliteStore(rqliteClient(addressOf(...nodes)), Date.now);

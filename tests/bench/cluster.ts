@@ -4,10 +4,10 @@ import { createOrganization } from "../../src/accounts/organizations/service.ts"
 import { rqliteClient } from "../../src/database/rqlite-client.ts";
 import { rqliteStore } from "../../src/database/rqlite.ts";
 import type { Store } from "../../src/database/store.ts";
-import { phaseOf } from "../../src/monitoring/checks/rules.ts";
 import { freePort, untilHealthy } from "../support/binary.ts";
 import { addressOf, leaderOf, type RqliteNode, startCluster } from "../support/rqlite.ts";
 import { type Server, serversOn } from "../support/servers.ts";
+import { type Slotted, wrongSlots } from "../support/slots.ts";
 import { costOfChecks } from "./cluster-cost.ts";
 import { cpuSeconds, quantile, residentMb } from "./process.ts";
 import { logOf } from "./raft.ts";
@@ -59,7 +59,7 @@ async function withServers(count: number, use: (bench: Bench) => Promise<void>) 
   const port = freePort();
   const script = join(import.meta.dir, "check-target.ts");
   const target = Bun.spawn([process.execPath, script, String(port)], { stderr: "inherit" });
-  const databases = await startCluster(1_000);
+  const databases = await startCluster();
   const { servers, key } = await serversOn(databases, count);
   try {
     await untilHealthy(`http://127.0.0.1:${port}`, "/ok");
@@ -148,7 +148,7 @@ async function viewsOf(servers: readonly Server[], seconds: number): Promise<num
   return (await Promise.all(runs)).reduce((sum, one) => sum + one, 0);
 }
 
-type Row = { key: number; at: number; status: number };
+type Row = Slotted & { status: number };
 type Wanted = { monitors: number; interval: number; organizations: number; isAsked?: boolean };
 
 /** Checks of these monitors for so many seconds after one whole round. */
@@ -172,14 +172,18 @@ async function checksOf(bench: Bench, wanted: Wanted, seconds: number) {
   // What was found until then is written by now.
   await Bun.sleep(2_000);
   const rows = await store.query<Row>(
-    "select monitor_key as key, at, status from heartbeats where at >= ? and at < ? order by 1, 2",
+    `select monitor_key as key, at, latency_ms as latencyMs, status from heartbeats
+     where at >= ? and at < ? order by 1, 2`,
     [from, until],
   );
+  const states = await store.query<{ key: number }>("select key from monitor_states", []);
+  const keys = states.map(({ key }) => key);
   const ms = (of: keyof typeof after) => ((after[of] - before[of]) / rows.length) * 1_000;
   return {
     perSecond: rows.length / seconds,
     failed: rows.filter(({ status }) => status !== 0).length,
-    ...slotsOf(rows, wanted, [from, until]),
+    ...wrongSlots(rows, keys, wanted.interval * 1_000, [from, until]),
+    gaps: gapsOf(rows),
     listed,
     cost: { leader: ms("leader"), followers: ms("followers"), servers: ms("servers") },
     bytes: (logged.bytes - log.bytes) / rows.length,
@@ -188,28 +192,11 @@ async function checksOf(bench: Bench, wanted: Wanted, seconds: number) {
   };
 }
 
-/** Slots of their interval that have no result or several, and how far checks lie apart. */
-function slotsOf(
-  rows: readonly Row[],
-  { monitors, interval }: Wanted,
-  [from, until]: readonly [number, number],
-) {
-  const ms = interval * 1_000;
-  const gaps: number[] = [];
-  const own = Map.groupBy(rows, ({ key }) => key);
-  let [missing, repeated] = [0, 0];
-  for (const [key, its] of own) {
-    const times = its.map(({ at }) => at);
-    gaps.push(...times.slice(1).map((at, i) => at - (times[i] ?? 0)));
-    const slots = times.map((at) => Math.floor((at - phaseOf(key, ms)) / ms));
-    repeated += slots.length - new Set(slots).size;
-    // The first and the last slot may have been recorded before and after.
-    const [first, last] = [from, until].map((at) => Math.floor((at - phaseOf(key, ms)) / ms));
-    for (let slot = (first ?? 0) + 1; slot < (last ?? 0); slot++)
-      if (!slots.includes(slot)) missing++;
-  }
-  return { missing: missing + (monitors - own.size), repeated, gaps };
-}
+/** How far checks of a monitor lie apart, in ms. */
+const gapsOf = (rows: readonly Row[]) =>
+  [...Map.groupBy(rows, ({ key }) => key).values()].flatMap((its) =>
+    its.slice(1).map(({ at }, i) => at - (its[i]?.at ?? 0)),
+  );
 
 /** What the list takes, in ms, asked all the time by a process of its own. */
 async function listing(server: Server, key: string, seconds: number): Promise<number[]> {
@@ -229,7 +216,7 @@ function textOf(found: Awaited<ReturnType<typeof checksOf>>): string {
   const { cost, gaps, listed } = found;
   return [
     `${found.perSecond.toFixed(0)} checks/s, ${found.failed} not up`,
-    `slots missing ${found.missing}, repeated ${found.repeated}`,
+    `slots missing ${found.missing.length}, repeated ${found.repeated.length}`,
     `gap p50 ${quantile(gaps, 0.5)} ms, p99 ${quantile(gaps, 0.99)} ms, most ${quantile(gaps, 1)} ms`,
     listed.length === 0
       ? "no lists asked for"

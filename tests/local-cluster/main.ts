@@ -16,7 +16,7 @@ const folder = mkdtempSync(join(tmpdir(), "signalbox-cluster-"));
 process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
 
 console.log("Starting three database nodes …");
-const databases = await startCluster(1_000);
+const databases = await startCluster();
 const database = `rqlite://${databases.map(({ host }) => host).join(",")}`;
 const directories = ["one", "two"].map((name) => join(folder, name));
 const running: Awaited<ReturnType<typeof serve>>[] = [];

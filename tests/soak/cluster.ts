@@ -1,13 +1,16 @@
 import { Database } from "bun:sqlite";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { rqliteClient } from "../../src/database/rqlite-client.ts";
+import { rqliteStore } from "../../src/database/rqlite.ts";
 import { clientHistory } from "../support/client-history.ts";
 import { inbox } from "../support/inbox.ts";
 import { isLinearizable, memberships, timelineOf } from "../support/linearizability.ts";
-import { leaderOf, type RqliteNode, startCluster } from "../support/rqlite.ts";
+import { addressOf, leaderOf, type RqliteNode, startCluster } from "../support/rqlite.ts";
 import { randomFrom } from "../support/seeded.ts";
 import { type Server, serversOn } from "../support/servers.ts";
+import { type Slotted, wrongSlots } from "../support/slots.ts";
 import { wrongAlerts, wrongRows } from "./invariants.ts";
 
 /** Service is back so soon after the worst that leaves a majority, or after the majority is back. */
@@ -20,8 +23,14 @@ const stopMs = 10_000;
 const settledMs = 15_000;
 /** What failed to be sent is sent again by then. */
 const arriveMs = 120_000;
+/** A server that is gone has left its shards to the others so soon. */
+const takeoverMs = 15_000;
 /** One history: what is checked as a whole. */
 const roundMs = 20_000;
+/** After so many histories a server is gone for longer. */
+const goneEach = 3;
+const sites = 40;
+const intervalMs = 5_000;
 
 type Soak = { minutes: number; seed: number; say: (text: string) => void };
 
@@ -40,6 +49,7 @@ export async function soakCluster({ minutes, seed, say }: Soak): Promise<Record<
     resumed: [] as string[],
     content: [] as string[],
     alerts: [] as string[],
+    slots: [] as string[],
   };
   const counts: Record<string, number> = {};
   const count = (what: string, more = 1) => void (counts[what] = (counts[what] ?? 0) + more);
@@ -48,11 +58,12 @@ export async function soakCluster({ minutes, seed, say }: Soak): Promise<Record<
     say(`WRONG: ${text}`);
   };
 
-  const databases = await startCluster(1_000);
+  const databases = await startCluster();
   const { servers, key } = await serversOn(databases, 2);
   const [first] = servers as [Server];
   for (const server of servers) await server.start();
   const clients = servers.map((server) => server.client(key));
+  const store = rqliteStore(rqliteClient(addressOf(...databases)), Date.now);
 
   await using hook = await inbox();
   /** What each monitor's alerts must be in the end. */
@@ -101,6 +112,29 @@ export async function soakCluster({ minutes, seed, say }: Soak): Promise<Record<
   const channel = (await made("alert-channels", webhook)).id as string;
   const jobs = Array.from({ length: 8 }, (_, part) => job(part, [channel]));
   const ofMonitors = () => hook.arrived().filter(({ type }) => type.startsWith("monitor."));
+
+  using target = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response("ok") });
+  const keyOf = async () => {
+    const about = { type: "http", url: target.url.href, interval: intervalMs / 1_000, retries: 0 };
+    const { id } = await made("monitors", { ...about, name: "Site" });
+    const text = "select key from monitor_states where monitor_id = ?";
+    return (await store.query<{ key: number }>(text, [id]))[0]?.key ?? 0;
+  };
+  const keys = await Promise.all(Array.from({ length: sites }, keyOf));
+  const beganAt = Date.now();
+  /** Says where slots between two moments have several results, or – where that may not be – none. */
+  async function lookAtSlots(from: number, until: number, mayMiss: boolean) {
+    const rows = await store.query<Slotted>(
+      `select monitor_key as key, at, latency_ms as latencyMs from heartbeats
+       where monitor_key in (select value from json_each(?)) and status = 0 and at between ? and ?`,
+      [JSON.stringify(keys), from - intervalMs, until + intervalMs],
+    );
+    const { repeated, missing } = wrongSlots(rows, keys, intervalMs, [from, until]);
+    if (repeated.length > 0) found("slots", `Slots have several results: ${repeated.join("; ")}`);
+    if (missing.length > 0 && !mayMiss)
+      found("slots", `Slots have no result: ${missing.join("; ")}`);
+    count("results in slots", rows.length);
+  }
 
   const probe = async (): Promise<boolean> => {
     const [client = clients[0]] = clients.filter((_, i) => servers[i]?.isUp());
@@ -168,6 +202,33 @@ export async function soakCluster({ minutes, seed, say }: Soak): Promise<Record<
     },
   };
 
+  /** A server that does not come back before the others have its work; checks go on, while no clients write. */
+  async function serverGone() {
+    const name = "server gone";
+    say(name);
+    count(name);
+    const server = oneOf(servers);
+    const id = readFileSync(join(server.dataDir, "node.id"), "utf8").trim();
+    const from = performance.now();
+    await Promise.all([server.stop("SIGKILL"), resumes(name)]);
+    const held = "select count(*) as n from leases where owner is null or owner = ?";
+    while ((await store.query<{ n: number }>(held, [id]))[0]?.n !== 0) {
+      if (performance.now() - from > hopelessMs) throw new Error(`Nobody took over: “${name}”.`);
+      await Bun.sleep(100);
+    }
+    const ms = Math.round(performance.now() - from);
+    counts["ms to take over at most"] = Math.max(counts["ms to take over at most"] ?? 0, ms);
+    if (ms > takeoverMs) found("resumed", `After “${name}” its shards were free for ${ms} ms.`);
+    // What was missed is made up for first.
+    await Bun.sleep(intervalMs);
+    const takenAt = Date.now();
+    await Bun.sleep(3 * intervalMs);
+    const until = Date.now();
+    await Bun.sleep(settledMs / 5);
+    await lookAtSlots(takenAt, until, false);
+    await server.start();
+  }
+
   try {
     while (performance.now() < until) {
       const end = Math.min(performance.now() + roundMs, until);
@@ -187,10 +248,12 @@ export async function soakCluster({ minutes, seed, say }: Soak): Promise<Record<
       const all = [...timelines.flat(), ...sets.flatMap(({ moves }) => moves)];
       count("operations", all.length);
       count("without an answer", all.filter(({ output }) => output === null).length);
+      count("histories");
       if (!timelines.every((one) => isLinearizable(one, timelineOf(one))))
         found("history", "The updates of an incident have no order that explains every answer.");
       if (!sets.every(({ moves, initial }) => isLinearizable(moves, memberships(initial))))
         found("history", "The moves among groups have no order that explains every answer.");
+      if ((counts["histories"] ?? 0) % goneEach === 1) await serverGone();
     }
     areJobsOver = true;
     await Promise.all(jobs);
@@ -199,6 +262,7 @@ export async function soakCluster({ minutes, seed, say }: Soak): Promise<Record<
       await Bun.sleep(200);
     for (const text of wrongAlerts(ofMonitors(), changes)) found("alerts", text);
     count("alerts", ofMonitors().length);
+    await lookAtSlots(beganAt, Date.now(), true);
     for (const server of servers) await server.stop("SIGTERM");
     for (const text of await wrongContents(databases)) found("content", text);
   } catch (error) {
@@ -219,9 +283,11 @@ export async function soakCluster({ minutes, seed, say }: Soak): Promise<Record<
     "answers and exits are no others than they may be": checks.answers,
     "updates and moves are linearizable: nothing acknowledged is lost or applied twice (P34)":
       checks.history,
-    [`service resumes within ${resumeMs} ms`]: checks.resumed,
+    [`service resumes within ${resumeMs} ms, shards are taken over within ${takeoverMs} ms`]:
+      checks.resumed,
     "alerts: none missing, none out of order, none under two ids, none made up (P3, P5)":
       checks.alerts,
+    "each slot of a check is recorded once; by the others, where a server is gone": checks.slots,
     "each node of the database has the same content, and it is whole": checks.content,
   };
 }

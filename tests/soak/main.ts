@@ -14,7 +14,7 @@ import { residentMb } from "../bench/process.ts";
 import { soakCluster } from "./cluster.ts";
 import { wrongAlerts, wrongGroups, wrongRows } from "./invariants.ts";
 
-// `bun run soak [--cluster] --minutes N [--seed S]`: load, faults and kills in an order that the seed gives, on the
+// `bun run soak [--cluster [--runs N]] --minutes N [--seed S]`: load, faults and kills in an order that the seed gives, on the
 // executable; then what must hold whatever happened. Exits with 1 where something did not.
 
 const { values } = parseArgs({
@@ -22,6 +22,7 @@ const { values } = parseArgs({
     minutes: { type: "string", default: "5" },
     seed: { type: "string" },
     cluster: { type: "boolean", default: false },
+    runs: { type: "string", default: "1" },
   },
 });
 const minutes = Number(values.minutes);
@@ -59,8 +60,15 @@ function conclude(checks: Record<string, string[]>, again: string) {
 }
 
 if (values.cluster) {
-  say(`seed ${seed}, ${minutes} minutes, two servers on a cluster`);
-  conclude(await soakCluster({ minutes, seed, say }), "--cluster ");
+  const runs = Number(values.runs);
+  const all: Record<string, string[]> = {};
+  for (let run = 0; run < runs; run++) {
+    const own = seed + run;
+    say(`seed ${own}, ${minutes} minutes, two servers on a cluster, ${run + 1} of ${runs}`);
+    for (const [name, found] of Object.entries(await soakCluster({ minutes, seed: own, say })))
+      (all[name] ??= []).push(...found.map((one) => (runs > 1 ? `seed ${own}: ${one}` : one)));
+  }
+  conclude(all, `--cluster ${runs > 1 ? `--runs ${runs} ` : ""}`);
   process.exit();
 }
 

@@ -79,11 +79,11 @@ export async function startOneNode(flags: string[] = []): Promise<RqliteNode> {
   return node;
 }
 
-/** Three nodes that elect a leader when `electionMs` have passed without one. */
-export async function startCluster(electionMs = 500): Promise<RqliteNode[]> {
+/** Three nodes that miss a leader after as long as those of docs/cluster.md. */
+export async function startCluster(): Promise<RqliteNode[]> {
   const ports = Array.from({ length: 3 }, (): [number, number] => [freePort(), freePort()]);
   const join = ports.map(([, raft]) => `127.0.0.1:${raft}`).join(",");
-  const ms = `${electionMs}ms`;
+  const ms = "500ms";
   const flags = ["-bootstrap-expect", "3", "-join", join, "-raft-timeout", ms];
   flags.push("-raft-election-timeout", ms, "-raft-leader-lease-timeout", ms);
   flags.push("-raft-log-level", "ERROR", "-join-interval", "100ms");
