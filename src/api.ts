@@ -1,5 +1,6 @@
 import { Elysia } from "elysia";
 import { aboutRoutes } from "./operations/about/routes.ts";
+import { importRoutes } from "./imports/routes.ts";
 import { applianceRoutes } from "./operations/appliance/routes.ts";
 import { alertChannelRoutes } from "./alerting/channels/routes.ts";
 import { alertRoutes } from "./alerting/routes.ts";
@@ -70,6 +71,7 @@ export const dashboard = new Elysia({ name: "dashboard", prefix: "/dashboard" })
   .use(testMailRoutes)
   .use(tryChannelRoutes)
   .use(backupRoutes)
+  .use(importRoutes)
   .use(applianceRoutes)
   .use(aboutRoutes);
 

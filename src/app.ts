@@ -8,6 +8,7 @@ import { backupDownloads } from "./operations/backups/downloads.ts";
 import { scheduledBackups } from "./operations/backups/scheduler.ts";
 import { problemWatch } from "./operations/problems/watch.ts";
 import { startRestored } from "./operations/backups/restored.ts";
+import { importUploads } from "./imports/uploads.ts";
 import { apiKeyCache } from "./accounts/api-keys/service.ts";
 import { clusterNode } from "./cluster/service.ts";
 import { soleNode } from "./cluster/leases.ts";
@@ -179,6 +180,7 @@ export async function startApp(
   const setUp = firstRun ?? noSetUp(data.path);
   const copyTo = (file: string, sealing: Sealing | null) =>
     copyInChild(data.path, file, sealing, environmentFor(config));
+  const uploads = importUploads(data.path, clock);
   const backups = backupDownloads({ directory: data.path, clock, copyTo });
   const scheduled = scheduledBackups({ ...shared, workIn: data.path, copyTo });
   const byNetwork = (count: number) => networkLimit(count, clock);
@@ -199,6 +201,7 @@ export async function startApp(
     live,
     setUp,
     backups,
+    imports: { uploads, keepResults: config.keepResults, keepHours: config.keepHours },
     runScheduledBackup: scheduled.runNow,
     testMailLimit: rateLimit(perMinute.testMails, clock),
     testAlertLimit: rateLimit(perMinute.testAlerts, clock),
@@ -357,6 +360,7 @@ export async function startApp(
       scheduled.stop();
       loop.stop();
       await ended(() => backups.end());
+      uploads.end();
       await ended(() => store.atomic(lastSeen()));
       await data.close();
     },

@@ -49,6 +49,7 @@ export type Services = {
   signals: Signals;
   setUp: SetUp;
   backups: Backups;
+  imports: ImportServices;
   /** Makes a scheduled backup now. Throws CONFLICT, and UNAVAILABLE with the reason. */
   runScheduledBackup: () => Promise<void>;
   /** Test mails a minute by organization. */
@@ -96,6 +97,28 @@ type CheckResult = {
   said?: string;
   latencyMs: number | null;
   certificateExpiresAt?: string;
+};
+
+/** Files that are to be imported, each of one organization. */
+export type ImportUploads = {
+  /** Throws CONFLICT where there is no room, or one is being imported. */
+  begin(organizationId: string, file: { name: string; size: number }): Promise<string>;
+  /** Returns how many bytes have arrived. Throws NOT_FOUND, CONFLICT. */
+  append(organizationId: string, id: string, offset: number, bytes: Uint8Array): Promise<number>;
+  /** Throws NOT_FOUND, and CONFLICT for what has not arrived. */
+  use<T>(
+    organizationId: string,
+    id: string,
+    read: (upload: { file: string; name: string; folder: string }) => Promise<T>,
+  ): Promise<T>;
+  remove(organizationId: string, id: string): Promise<void>;
+};
+
+export type ImportServices = {
+  uploads: ImportUploads;
+  /** Days that results and hours are kept. */
+  keepResults: number;
+  keepHours: number;
 };
 
 export type Keys = {

@@ -99,7 +99,9 @@ export async function prepared(
   const joining = new Map<string, string[]>();
   const touched: string[] = [];
   for (const noun of nouns)
-    for (const one of planned.filter((its) => its.noun === noun)) {
+    for (const [index, one] of planned.filter((its) => its.noun === noun).entries()) {
+      // Others have their turn between some of them.
+      if (index % 20 === 19) await Bun.sleep(0);
       const key = keyOf(one);
       const record = known.get(key);
       const item = (

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { Timestamp } from "../core/fields.ts";
+import { integer, line, Timestamp } from "../core/fields.ts";
 
 export const ImportDecision = z.enum(["created", "updated", "unchanged", "not-taken"]);
 export type ImportDecision = z.infer<typeof ImportDecision>;
@@ -36,3 +36,38 @@ export const ImportRun = z.object({
   report: ImportReport.nullable(),
 });
 export type ImportRun = z.infer<typeof ImportRun>;
+
+export const ImportSource = z.enum(["uptime-kuma", "gatus"]);
+export type ImportSource = z.infer<typeof ImportSource>;
+
+export const NewUpload = z.strictObject({ name: line(255), size: integer(1, 2 ** 43) });
+export type NewUpload = z.infer<typeof NewUpload>;
+
+export const Upload = z.object({
+  id: z.string(),
+  received: z.int().meta({ description: "Bytes that have arrived." }),
+});
+export type Upload = z.infer<typeof Upload>;
+
+export const UploadPart = z.strictObject({
+  offset: z
+    .string()
+    .regex(/^\d{1,13}$/, "must be a whole number of bytes")
+    .transform(Number)
+    .meta({
+      override: { type: "integer", minimum: 0, description: "Where in the file it begins." },
+    }),
+});
+
+export const UploadSource = z.strictObject({ source: ImportSource });
+
+export const ImportStart = z.strictObject({
+  source: ImportSource,
+  only: z
+    .array(z.string().max(300))
+    .max(5_000)
+    .nullable()
+    .default(null)
+    .meta({ description: "What is wanted, such as `monitor:17`; null for everything." }),
+  paused: z.boolean().default(false),
+});

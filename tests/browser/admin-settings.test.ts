@@ -15,6 +15,7 @@ const sections = {
   people: "Ada Lovelace",
   "mail-server": "Test e-mail",
   "api-keys": "Deploy job",
+  import: "Stop Uptime Kuma before you copy it.",
   "audit-log": "the monitor",
   profile: "Where you are signed in",
   organizations: "Create organization",

@@ -11,7 +11,7 @@ import {
 import { join } from "node:path";
 import { sweepingOf } from "../../src/database/portions.ts";
 import { sweepImports } from "../../src/imports/store.ts";
-import { listImports, undoImport } from "../../src/imports/undo.ts";
+import { listImports, undoImport } from "../../src/imports/undo-service.ts";
 import { sweepRemovedMonitors } from "../../src/monitoring/uptime/retention.ts";
 import { dump, testAppliance, type TestAppliance } from "../support/appliance.ts";
 import { changedFixture, fixture, importKuma } from "../support/importing.ts";

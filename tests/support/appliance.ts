@@ -1,3 +1,6 @@
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { importUploads } from "../../src/imports/uploads.ts";
 import { tablesOfCluster } from "../../src/database/content.ts";
 import { configOf } from "../../src/config.ts";
 import { createApiKey, apiKeyCache } from "../../src/accounts/api-keys/service.ts";
@@ -78,6 +81,8 @@ type Settings = {
   /** Whose forwarded headers are believed. */
   trustProxy?: string[];
   backups?: Backups;
+  /** Where files that are to be imported lie. */
+  uploadsIn?: string;
   /** Stands for the outside world that alerts go to. */
   exchange?: Exchange;
 };
@@ -141,6 +146,7 @@ export function applianceOn(
     trustProxy = [],
     exchange,
     backups = noBackups,
+    uploadsIn = join(tmpdir(), "signalbox-test-uploads"),
   }: Settings = {},
 ) {
   const data = { ...given, leases };
@@ -191,6 +197,7 @@ export function applianceOn(
     setUp: setUpOf(setUpToken, clock, () => {}),
     sessions: sessionCache(store, clock),
     backups,
+    imports: { uploads: importUploads(uploadsIn, clock), keepResults: 14, keepHours: 400 },
     runScheduledBackup: async () => {},
     testMailLimit: rateLimit(6, clock),
     testAlertLimit: rateLimit(30, clock),

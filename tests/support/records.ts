@@ -69,18 +69,24 @@ export async function made(api: Client, noun: string, fields: object = {}): Prom
 /** A body that this route takes; undefined where it takes none. */
 export function bodyFor({ method, path, hooks }: Route): object | undefined {
   if (hooks.detail?.endpoint?.body === undefined) return undefined;
+  if (nounOf(path) === "imports")
+    return path.endsWith("/uploads") ? { name: "kuma.db", size: 10 } : { source: "gatus" };
   const child = path.split("/").findLast((part) => Object.hasOwn(children, part));
   if (child !== undefined) return children[child];
   return method === "PATCH" ? nouns[nounOf(path)]?.patch : nouns[nounOf(path)]?.create;
 }
 
 /** The query that a route can't do without. */
-export const queryFor = (path: string) =>
-  path.endsWith("/timeline") ? "?from=2026-11-20T00:00:00Z&to=2026-11-21T00:00:00Z&step=3600" : "";
+export function queryFor(path: string): string {
+  if (path.endsWith("/timeline"))
+    return "?from=2026-11-20T00:00:00Z&to=2026-11-21T00:00:00Z&step=3600";
+  return path.endsWith("/uploads/:id") ? "?offset=0" : "";
+}
 
 /** What this route takes, as JSON or as bytes. */
 export function inputFor(route: Route): Options {
-  return route.hooks.detail?.endpoint?.upload === undefined
-    ? { body: bodyFor(route) }
-    : { raw: pixel.png, headers: { "Content-Type": "image/png" } };
+  const upload = route.hooks.detail?.endpoint?.upload;
+  if (upload === undefined) return { body: bodyFor(route) };
+  const [type = ""] = upload;
+  return { raw: pixel.png, headers: { "Content-Type": type } };
 }

@@ -48,6 +48,11 @@ export const administratorsQuery = queryOptions({
   staleTime: 0,
 });
 
+export const importsQuery = queryOptions({
+  ...dataQuery(["imports"], (options) => dashboard.imports.get(options)),
+  staleTime: 0,
+});
+
 export const backupQuery = queryOptions({
   ...dataQuery(["backup"], (options) => dashboard.backup.get(options)),
   staleTime: 0,

@@ -58,6 +58,13 @@ export const sectionGroups: { title: string; sections: Section[] }[] = [
         act: { label: "Create incident template", role: "member" },
       },
       {
+        path: "import",
+        label: "Import",
+        icon: "download",
+        role: "admin",
+        page: lazy(chunk(() => import("./import.tsx"))),
+      },
+      {
         path: "audit-log",
         label: "Audit log",
         icon: "list",

@@ -1,0 +1,123 @@
+import type { Scope } from "../events/scope.ts";
+import type { ImportServices } from "../http/services.ts";
+import type { History, Plan } from "./plan.ts";
+import type { ImportOptions } from "./prepare.ts";
+import type { ImportReport, ImportRun, ImportSource, NewUpload } from "./schema.ts";
+import { runImport } from "./service.ts";
+import { listImports } from "./undo-service.ts";
+
+type Opened = {
+  plan: Plan;
+  history: History | null;
+  picture?: NonNullable<ImportOptions["picture"]>;
+  close?: () => void | Promise<void>;
+};
+
+/** Takes a file to be imported, which comes in parts. Throws CONFLICT where there is no room for it. */
+export async function beginUpload(
+  { organizationId }: Scope,
+  { uploads }: ImportServices,
+  file: NewUpload,
+) {
+  return { id: await uploads.begin(organizationId, file), received: 0 };
+}
+
+/** Takes the part of the file that begins at `offset`. Throws NOT_FOUND, and CONFLICT for another than the next one. */
+export async function continueUpload(
+  { organizationId }: Scope,
+  { uploads }: ImportServices,
+  id: string,
+  offset: number,
+  bytes: Uint8Array,
+) {
+  return { id, received: await uploads.append(organizationId, id, offset, bytes) };
+}
+
+// What reads files is loaded with the first one.
+async function openUpload(
+  scope: Scope,
+  source: ImportSource,
+  file: string,
+  folder: string,
+): Promise<Opened> {
+  if (source === "gatus") {
+    const { gatusPlan } = await import("./gatus/plan.ts");
+    // Its variables are those of another machine: here they would be the appliance's own.
+    return { plan: await gatusPlan(file, {}), history: null };
+  }
+  const [{ openKuma }, { planOf }] = await Promise.all([
+    import("./kuma/open.ts"),
+    import("./kuma/plan.ts"),
+  ]);
+  const opened = await openKuma(file, folder);
+  return {
+    plan: planOf(opened, scope.clock()),
+    history: opened.history,
+    picture: (path) => opened.picture(path),
+    close: () => opened.close(),
+  };
+}
+
+function withUpload<T>(
+  scope: Scope,
+  { uploads }: ImportServices,
+  id: string,
+  source: ImportSource,
+  use: (opened: Opened) => Promise<T>,
+): Promise<T> {
+  return uploads.use(scope.organizationId, id, async ({ file, folder }) => {
+    const opened = await openUpload(scope, source, file, folder);
+    try {
+      return await use(opened);
+    } finally {
+      await opened.close?.();
+    }
+  });
+}
+
+/** What an import of the file would do; nothing is changed. Throws NOT_FOUND, CONFLICT, and BAD_REQUEST for what can't be read. */
+export function previewUpload(
+  scope: Scope,
+  services: ImportServices,
+  id: string,
+  source: ImportSource,
+) {
+  const { keepResults, keepHours } = services;
+  return withUpload(
+    scope,
+    services,
+    id,
+    source,
+    async ({ plan, history, picture }): Promise<ImportReport> => {
+      const options = { dryRun: true, keepResults, keepHours, ...(picture && { picture }) };
+      return (await runImport(scope, plan, history, options)).report;
+    },
+  );
+}
+
+/** Imports the file, or what is chosen of it, and forgets it. Throws as a preview does. */
+export async function importUpload(
+  scope: Scope,
+  services: ImportServices,
+  id: string,
+  {
+    source,
+    only,
+    paused,
+  }: { source: ImportSource; only: readonly string[] | null; paused: boolean },
+): Promise<ImportRun> {
+  const { keepResults, keepHours, uploads } = services;
+  await withUpload(scope, services, id, source, ({ plan, history, picture }) =>
+    runImport(scope, plan, history, {
+      keepResults,
+      keepHours,
+      paused,
+      ...(only !== null && { only: new Set(only) }),
+      ...(picture && { picture }),
+    }),
+  );
+  await uploads.remove(scope.organizationId, id);
+  const [run] = await listImports(scope);
+  if (run === undefined) throw new Error("An import left no trace.");
+  return run;
+}

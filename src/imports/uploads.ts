@@ -1,0 +1,124 @@
+import { mkdirSync, rmSync } from "node:fs";
+import { type FileHandle, open } from "node:fs/promises";
+import { join } from "node:path";
+import { type Clock, hourMs } from "../core/clock.ts";
+import { AppError } from "../core/errors.ts";
+import { randomToken } from "../core/ids.ts";
+import { bytesInWords } from "../core/text.ts";
+import { freeBytesOf } from "../database/data-files.ts";
+import type { ImportUploads } from "../http/services.ts";
+
+const maxBytes = 8 * 1024 ** 3;
+/** So much of the disk stays free. */
+const spareBytes = 512 * 1024 ** 2;
+
+type Upload = {
+  id: string;
+  organizationId: string;
+  folder: string;
+  name: string;
+  size: number;
+  received: number;
+  handle: FileHandle;
+  touchedAt: number;
+  /** Whether it is being read. */
+  isInUse: boolean;
+};
+
+/**
+ * Files that people import, as they arrive: in parts, so that a large one takes no memory. One of an
+ * organization at a time, beside the data, until it is imported or an hour has passed.
+ */
+export function importUploads(directory: string, clock: Clock): ImportUploads & { end(): void } {
+  const all = join(directory, "uploads");
+  const uploads = new Map<string, Upload>();
+  // Those of a process that was killed.
+  rmSync(all, { recursive: true, force: true });
+
+  async function remove({ organizationId, handle, folder }: Upload) {
+    uploads.delete(organizationId);
+    await handle.close().catch(() => {});
+    rmSync(folder, { recursive: true, force: true });
+  }
+
+  async function removeOld() {
+    for (const upload of uploads.values())
+      if (!upload.isInUse && clock() - upload.touchedAt > hourMs) await remove(upload);
+  }
+
+  function get(organizationId: string, id: string): Upload {
+    const upload = uploads.get(organizationId);
+    if (upload?.id !== id)
+      throw new AppError(
+        "NOT_FOUND",
+        "This upload is over, or another one took its place. Choose the file again.",
+      );
+    upload.touchedAt = clock();
+    return upload;
+  }
+
+  return {
+    async begin(organizationId, { name, size }) {
+      await removeOld();
+      const before = uploads.get(organizationId);
+      if (before?.isInUse === true)
+        throw new AppError("CONFLICT", "A file is being imported. Wait for its end.");
+      if (before !== undefined) await remove(before);
+      if (size > maxBytes)
+        throw new AppError(
+          "CONFLICT",
+          `A file has at most ${bytesInWords(maxBytes)} here. Use the command line: signalbox import.`,
+        );
+      mkdirSync(all, { recursive: true, mode: 0o700 });
+      if (freeBytesOf(all) < size + spareBytes)
+        throw new AppError("CONFLICT", `The disk has no room for ${bytesInWords(size)}.`);
+      const id = randomToken(22);
+      const folder = join(all, id);
+      mkdirSync(folder, { recursive: true, mode: 0o700 });
+      const handle = await open(join(folder, "file"), "wx", 0o600);
+      uploads.set(organizationId, {
+        id,
+        organizationId,
+        folder,
+        name,
+        size,
+        received: 0,
+        handle,
+        touchedAt: clock(),
+        isInUse: false,
+      });
+      return id;
+    },
+    async append(organizationId, id, offset, bytes) {
+      const upload = get(organizationId, id);
+      if (offset !== upload.received || offset + bytes.length > upload.size)
+        throw new AppError(
+          "CONFLICT",
+          `The next byte is number ${upload.received} of ${upload.size}.`,
+        );
+      upload.received += bytes.length;
+      await upload.handle.write(bytes, 0, bytes.length, offset);
+      return upload.received;
+    },
+    async use(organizationId, id, read) {
+      const upload = get(organizationId, id);
+      if (upload.received < upload.size)
+        throw new AppError("CONFLICT", "The file has not arrived completely.");
+      if (upload.isInUse) throw new AppError("CONFLICT", "The file is being read already.");
+      upload.isInUse = true;
+      try {
+        return await read({
+          file: join(upload.folder, "file"),
+          name: upload.name,
+          folder: upload.folder,
+        });
+      } finally {
+        upload.isInUse = false;
+      }
+    },
+    async remove(organizationId, id) {
+      await remove(get(organizationId, id));
+    },
+    end: () => rmSync(all, { recursive: true, force: true }),
+  };
+}

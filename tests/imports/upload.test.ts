@@ -1,0 +1,119 @@
+import { describe, expect, test } from "bun:test";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { testAppliance } from "../support/appliance.ts";
+import { fixture } from "../support/importing.ts";
+import { scratch } from "../support/scratch.ts";
+import { member } from "../support/visiting.ts";
+
+const newDirectory = scratch();
+const partBytes = 200_000;
+
+async function world() {
+  const uploadsIn = newDirectory();
+  const appliance = await testAppliance({ uploadsIn });
+  appliance.time.now = Date.parse("2026-11-22T06:00:00.000Z");
+  const admin = await member(appliance, "admin");
+  const left = () => readdirSync(join(uploadsIn, "uploads"));
+
+  async function begin(size: number) {
+    const body = { name: "kuma.db", size };
+    return admin.page("POST", "/dashboard/imports/uploads", { body });
+  }
+
+  async function part(id: string, offset: number, bytes: Uint8Array<ArrayBuffer>) {
+    const request = new Request(
+      `http://localhost/dashboard/imports/uploads/${id}?offset=${offset}`,
+      {
+        method: "PUT",
+        headers: {
+          Host: "localhost",
+          Origin: "http://localhost",
+          Cookie: admin.cookie,
+          "Content-Type": "application/octet-stream",
+          "Content-Length": String(bytes.length),
+        },
+        body: bytes,
+      },
+    );
+    const response = await appliance.app.handle(request);
+    return { status: response.status, json: (await response.json()) as any };
+  }
+
+  /** Sends a file as the page does. */
+  async function sent(file: string): Promise<string> {
+    const bytes = new Uint8Array(readFileSync(file));
+    const { id } = (await begin(bytes.length)).json.data;
+    for (let offset = 0; offset < bytes.length; offset += partBytes) {
+      const { status, json } = await part(id, offset, bytes.slice(offset, offset + partBytes));
+      expect([status, json.data?.received]).toEqual([
+        200,
+        Math.min(offset + partBytes, bytes.length),
+      ]);
+    }
+    return id;
+  }
+
+  return { ...appliance, admin, begin, part, sent, left };
+}
+
+describe("an upload", () => {
+  test("is looked at, chosen from, imported and undone", async () => {
+    const { admin, ours, sent, left } = await world();
+    const id = await sent(fixture("kuma-2-acme.db"));
+    const source = "uptime-kuma";
+    const preview = await admin.page("POST", `/dashboard/imports/uploads/${id}/preview`, {
+      body: { source },
+    });
+    expect(preview.json.data.items.length).toBeGreaterThan(80);
+    expect((await ours.api("GET", "/api/v1/monitors")).json.meta.total).toBe(0);
+    const only = ["monitor:6", "monitor:33", "group:2", "alert-channel:1"];
+    const made = await admin.page("POST", `/dashboard/imports/uploads/${id}/import`, {
+      body: { source, only },
+    });
+    expect(made.json.data).toMatchObject({
+      status: "done",
+      actorName: "admin",
+      report: { history: { days: expect.any(Number) } },
+    });
+    const names = (await ours.api("GET", "/api/v1/monitors")).json.data.map(
+      ({ name }: { name: string }) => name,
+    );
+    expect(names.toSorted()).toEqual(["Acme website", "Nightly backup (push)"]);
+    expect(left()).toEqual([]);
+    const [run] = (await admin.page("GET", "/dashboard/imports")).json.data;
+    const undone = await admin.page("POST", `/dashboard/imports/${run.id}/undo`);
+    expect(undone.json.data.status).toBe("undone");
+    expect((await ours.api("GET", "/api/v1/monitors")).json.meta.total).toBe(0);
+  });
+
+  test("comes in its order, whole, and for its organization alone", async () => {
+    const { admin, begin, part } = await world();
+    const { id } = (await begin(10)).json.data;
+    const body = { source: "uptime-kuma" };
+    expect(
+      (await admin.page("POST", `/dashboard/imports/uploads/${id}/preview`, { body })).status,
+    ).toBe(409);
+    expect((await part(id, 5, new Uint8Array(5))).status).toBe(409);
+    expect((await part(id, 0, new Uint8Array(11))).status).toBe(409);
+    expect((await part(id, 0, new Uint8Array(10))).status).toBe(200);
+    expect((await part("other", 0, new Uint8Array(10))).status).toBe(404);
+    const preview = await admin.page("POST", `/dashboard/imports/uploads/${id}/preview`, { body });
+    expect([preview.status, preview.json.error.message]).toEqual([
+      400,
+      expect.stringContaining("Nothing was changed"),
+    ]);
+    const another = (await begin(10)).json.data;
+    expect(another.id).not.toBe(id);
+    expect((await part(id, 0, new Uint8Array(1))).status).toBe(404);
+  });
+
+  test("that nobody goes on with for an hour is removed by the next", async () => {
+    const { begin, left, time } = await world();
+    await begin(10);
+    expect(left()).toHaveLength(1);
+    time.now += 2 * 3_600_000;
+    await begin(20);
+    expect(left()).toHaveLength(1);
+  });
+});
