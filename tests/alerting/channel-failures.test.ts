@@ -206,7 +206,9 @@ describe("what waits for a channel", () => {
     expect(other.heard()).toEqual([down, up]);
     const [first] = await told();
     const { json } = await api("GET", `/api/v1/alerts/${first.id}`);
-    expect(json.data.deliveries.map((one: any) => one.channelId)).toEqual([other.id]);
+    expect(json.data.deliveries.map((one: { channelId: unknown }) => one.channelId)).toEqual([
+      other.id,
+    ]);
     expect(logged.filter((line) => line.includes("fail"))).toEqual([]);
     expect((await api("GET", `/api/v1/alert-channels/${unknownId}/deliveries`)).status).toBe(404);
   });

@@ -21,7 +21,10 @@ describe("an outage is told", () => {
     for (const { asked } of [disabled, stranger]) expect(asked).toEqual([]);
     const [{ id }] = await told();
     const { json } = await api("GET", `/api/v1/alerts/${id}`);
-    expect(json.data.deliveries.map((one: any) => one.channelId)).toEqual([second.id, first.id]);
+    expect(json.data.deliveries.map((one: { channelId: unknown }) => one.channelId)).toEqual([
+      second.id,
+      first.id,
+    ]);
   });
 
   test("with who, what, since when and why, and its end with how long it took", async () => {

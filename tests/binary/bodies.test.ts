@@ -76,11 +76,9 @@ describe("30 bodies of 10 MiB from 30 networks", () => {
 
 test("600 sign-ins of 250 KiB that never end take no memory worth the name", async () => {
   await using box = await machineWithKey();
-  const { port, url, child } = await box.serve();
-  await fetch(`${url}/healthz`);
-  const before = peakOf(child.pid);
+  const { port, child } = await box.serve();
   const part = Buffer.alloc(250 * 1024, "x");
-  const sent = Array.from({ length: 600 }, async (_, index) => {
+  const send = async (_: unknown, index: number) => {
     const { promise, resolve } = Promise.withResolvers<void>();
     const socket = connect(port, "127.0.0.1").on("error", () => resolve());
     const isChunked = index % 2 === 0;
@@ -93,9 +91,15 @@ test("600 sign-ins of 250 KiB that never end take no memory worth the name", asy
     socket.on("data", () => resolve());
     await promise;
     return socket;
-  });
+  };
+  const answered = async (count: number) => {
+    for (const socket of await Promise.all(Array.from({ length: count }, send))) socket.destroy();
+  };
+  // What is loaded and compiled when it is first used is none of theirs.
+  await answered(20);
+  const before = peakOf(child.pid);
   // Each is answered although it never ends: it is too long for a sign-in.
-  for (const socket of await Promise.all(sent)) socket.destroy();
+  await answered(600);
   expect(peakOf(child.pid) - before).toBeLessThan(80 * MiB);
 });
 

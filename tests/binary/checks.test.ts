@@ -4,12 +4,13 @@ import { join } from "node:path";
 import { freePort } from "../support/binary.ts";
 import { clientOf, machineWithKey, type Outside, succeeded } from "../support/outside.ts";
 import { hang, redirect, target } from "../support/target.ts";
+import type { Json } from "../support/json.ts";
 
 const unlimited = ["--rate-limit", "0"];
 
 type Fields = Record<string, unknown>;
 
-async function monitor(api: Outside, fields: Fields): Promise<any> {
+async function monitor(api: Outside, fields: Fields): Promise<Json> {
   const { status, json } = await api("POST", "/api/v1/monitors", { name: "Shop", ...fields });
   expect([status, json.error]).toEqual([201, undefined]);
   return json.data;
@@ -19,7 +20,7 @@ const site = (api: Outside, url: string, fields: Fields = {}) =>
   monitor(api, { type: "http", url, retries: 0, ...fields });
 
 /** What a monitor is, as soon as that is so. */
-async function until(api: Outside, id: string, isSo: (monitor: any) => boolean): Promise<any> {
+async function until(api: Outside, id: string, isSo: (monitor: Json) => boolean): Promise<Json> {
   for (;;) {
     const { data } = (await api("GET", `/api/v1/monitors/${id}`)).json;
     if (isSo(data)) return data;

@@ -75,7 +75,7 @@ test.skipIf(possible === null)(
     const statusOf = async () => (await api("GET", `/api/v1/monitors/${id}`)).json.data.status;
     while ((await statusOf()) !== "up") await Bun.sleep(20);
 
-    small.fill(2_048);
+    small.fill(4_096);
     const told = await writeUntilRefused(server.url, box.key);
     expect(told.length).toBeGreaterThan(10);
     small.fill();

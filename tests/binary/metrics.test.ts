@@ -7,6 +7,7 @@ import { unknownId } from "../support/appliance.ts";
 import { expectHistograms, lintedBy, scrapeOf } from "../support/metrics.ts";
 import { machine, machineWithKey } from "../support/outside.ts";
 import { newFolder, start, testWith } from "../support/real-targets.ts";
+import type { Json } from "../support/json.ts";
 
 const first = "first-token-".repeat(4);
 
@@ -134,8 +135,13 @@ scrape_configs:
       const asked = new URLSearchParams({ query: expression });
       const response = await fetch(`http://${address}/api/v1/query?${asked}`);
       // It says so in words while it starts.
-      const { data } = response.ok ? ((await response.json()) as any) : { data: null };
-      return (data?.result ?? []).map(({ metric, value }: any) => [metric.job, value[1]]);
+      const { data } = response.ok ? ((await response.json()) as Json) : { data: null };
+      return (data?.result ?? []).map(
+        ({ metric, value }: { metric: { job: string }; value: unknown[] }) => [
+          metric.job,
+          value[1],
+        ],
+      );
     };
     while ((await query("up")).length < 2) await Bun.sleep(50);
     expect((await query("up")).toSorted()).toEqual([

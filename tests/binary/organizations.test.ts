@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { clientOf, machine, succeeded } from "../support/outside.ts";
 import { until } from "../support/status-client.ts";
 import { answer, target } from "../support/target.ts";
+import type { Json } from "../support/json.ts";
 
 const create = (org: string, email: string) => ["users", "create", "--org", org, "--email", email];
 
@@ -55,7 +56,7 @@ test("an organization that the command line deletes is gone from a running serve
   await until(`${server.url}/status/acme`, (text) => text.includes("Nothing here"));
   await until(`${server.url}/`, (text) => !text.includes("Acme"), { Host: host });
   const session = await fetch(`${server.url}/dashboard/session`, { headers: { Cookie } });
-  expect(((await session.json()) as any).data.state).toBe("signed-out");
+  expect(((await session.json()) as Json).data.state).toBe("signed-out");
   while ((await api("GET", "/api/v1/monitors")).status !== 401) await Bun.sleep(5);
   // While the other's is checked as ever.
   const checks = checksOf("/");

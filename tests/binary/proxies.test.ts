@@ -46,7 +46,9 @@ for (const program of reverseProxies)
       const { client, headers, origin, proxy } = made;
       expect(made.setCookie).toEndWith("; Secure");
       const sessions = await client.ask("GET", "/dashboard/sessions/", { headers });
-      expect(sessions.json.data.map((one: any) => one.address)).toEqual(["127.0.0.2"]);
+      expect(sessions.json.data.map((one: { address: unknown }) => one.address)).toEqual([
+        "127.0.0.2",
+      ]);
       const push = JSON.stringify({ type: "push", name: "Job" });
       const monitors = "/dashboard/api/v1/monitors/";
       const asking = { headers: { ...headers, ...spoofed }, body: push };

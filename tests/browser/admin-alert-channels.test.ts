@@ -174,7 +174,7 @@ describeInChromium("alert channels on the admin page", (browser) => {
   });
 
   test("what can still be undone is done at once when its tab is closed", async () => {
-    await made({ name: "Older bot" });
+    const { id } = await made({ name: "Older bot" });
     await using opened = await open("/alert-channels");
     const popup = opened.page.waitForEvent("popup");
     await opened.page.evaluate(() => window.open("/alert-channels"));
@@ -186,6 +186,8 @@ describeInChromium("alert channels on the admin page", (browser) => {
     await link.waitFor();
     await tab.close();
     await link.waitFor({ state: "detached" });
+    const left: { id: string }[] = await world.ask("GET", path);
+    expect(left.filter((one) => one.id === id)).toEqual([]);
   });
 
   test("the palette finds a channel, tests it and makes a new one", async () => {
@@ -201,6 +203,7 @@ describeInChromium("alert channels on the admin page", (browser) => {
     await page.keyboard.type("create alert channel");
     await page.keyboard.press("Enter");
     await page.getByRole("dialog", { name: "Create alert channel" }).waitFor();
+    expect(opened.faults).toEqual([]);
   });
 
   test("a viewer sees what happens, and no action", async () => {

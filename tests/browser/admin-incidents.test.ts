@@ -301,6 +301,7 @@ describeInChromium("incidents", (browser) => {
     await row.waitFor();
     await world.ask("DELETE", `/api/v1/incidents/${id}`);
     await row.waitFor({ state: "detached" });
+    expect(open.faults).toEqual([]);
   });
 
   test("viewers read all of it and are offered nothing that they may not do", async () => {

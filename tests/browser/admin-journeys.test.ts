@@ -326,5 +326,6 @@ describeInChromium("journeys through the admin page", (browser) => {
     await rowOf(page, "Plotter").waitFor();
     await page.getByText("The connection to Signalbox is lost").waitFor({ state: "detached" });
     await page.getByText("Live", { exact: true }).waitFor();
+    expect(await rowOf(page, "Printer").count()).toBe(0);
   });
 });

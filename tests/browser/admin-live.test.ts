@@ -127,5 +127,6 @@ describeInChromium("an edit", (browser) => {
     await page.getByLabel("Name", { exact: true }).fill("Old archive");
     await save(page);
     await page.getByRole("heading", { name: "Old archive" }).waitFor();
+    expect((await world.ask("GET", `/api/v1/monitors/${id}`)).name).toBe("Old archive");
   });
 });

@@ -261,7 +261,9 @@ describeInChromium("the Monitors page", (browser) => {
     await page.keyboard.press("ArrowDown");
     expect(await focused()).toStartWith("Web shop");
     const order = async () =>
-      (await world.ask("GET", "/api/v1/monitor-groups")).map((group: any) => group.monitorIds);
+      (await world.ask("GET", "/api/v1/monitor-groups")).map(
+        (group: { monitorIds: unknown }) => group.monitorIds,
+      );
     const wait = async (ids: string[][]) => {
       const wanted = JSON.stringify(ids);
       while (JSON.stringify(await order()) !== wanted) await Bun.sleep(20);
@@ -454,12 +456,14 @@ describeInChromium("the Monitors page", (browser) => {
     await page.getByRole("link", { name: "Incidents", exact: true }).click();
     await page.getByRole("heading", { name: "Incidents", exact: true }).waitFor();
     await page.context().setOffline(false);
+    await page.getByText(/Reconnecting…/).waitFor({ state: "detached" });
+    const path = `/api/v1/monitors/${world.idOf("NAS")}`;
     await until(
-      () => world.ask("GET", `/api/v1/monitors/${world.idOf("NAS")}`),
+      () => world.ask("GET", path),
       ({ status }) => status === "paused",
     );
-    await page.getByText(/Reconnecting…/).waitFor({ state: "detached" });
-    await world.ask("PATCH", `/api/v1/monitors/${world.idOf("NAS")}`, { paused: false });
+    expect(await page.getByText("Will be saved once the connection is back").count()).toBe(0);
+    await world.ask("PATCH", path, { paused: false });
   });
 
   test("an address that leads nowhere says so on a page, and to a script as before", async () => {

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { adminWorld, owner, ownFaults, visitAs } from "../support/admin-world.ts";
 import { until } from "../support/journeys.ts";
 import { describeInChromium, violations, visit } from "../support/browsing.ts";
+import type { Json } from "../support/json.ts";
 
 describeInChromium("people and organizations", (browser) => {
   let world: Awaited<ReturnType<typeof adminWorld>>;
@@ -164,7 +165,7 @@ describeInChromium("people and organizations", (browser) => {
     const session = (
       await other.page.context().request.get(`${world.url}/dashboard/session`)
     ).json();
-    const { person } = ((await session) as { data: any }).data;
+    const { person } = ((await session) as { data: Json }).data;
     const second = await world.ask("POST", "/organizations", { name: "Second" });
     const { link } = await world.ask("POST", `/invitations?organization=${second.id}`, {
       email: person.email,

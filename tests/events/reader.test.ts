@@ -113,7 +113,7 @@ describe("a subscriber of events", () => {
     const file = join(newDirectory(), "events.db");
     const { store, log, append } = await newLog(file);
     const other = embeddedStore(openDatabase(file));
-    const { take, arrived } = subscriber();
+    const { take, arrived, all } = subscriber();
     const subscription = eventReader({ ...store, revision: () => null }, log).subscribe(
       "test",
       await lastSeq(store),
@@ -122,6 +122,7 @@ describe("a subscriber of events", () => {
     await append(other, 0);
     await arrived(1);
     await subscription.stop();
+    expect(all()).toEqual(["0"]);
     other.close();
     store.close();
   });

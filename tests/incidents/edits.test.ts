@@ -46,7 +46,9 @@ test("an edited update reads as edited everywhere, keeps what it said, and is to
   await made.send();
   expect(hook.asked).toHaveLength(told);
   const deliveries = await api("GET", `/api/v1/alert-channels/${channel.data.id}/deliveries`);
-  const alerts = deliveries.json.data.map(({ alertIds }: any) => alertIds.length);
+  const alerts = deliveries.json.data.map(
+    ({ alertIds }: { alertIds: string[] }) => alertIds.length,
+  );
   expect(alerts.reduce((sum: number, count: number) => sum + count, 0)).toBeLessThanOrEqual(2);
 
   await restart();
@@ -54,7 +56,7 @@ test("an edited update reads as edited everywhere, keeps what it said, and is to
   expect(wordsOf(text, ".posted").map((words) => words.includes("Edited"))).toEqual([false, true]);
   expect(text).not.toMatch(/Teh cause|is unknown/);
   const shown = (await read("/status/ours.json")).json().incidents[0].updates;
-  expect(shown.map(({ editedAt }: any) => editedAt)).toEqual([null, at]);
+  expect(shown.map(({ editedAt }: { editedAt: unknown }) => editedAt)).toEqual([null, at]);
   const v2 = (await read("/status/ours/api/v2/incidents.json")).json().incidents[0];
   expect(v2.incident_updates[1]).toMatchObject({ updated_at: at });
 });

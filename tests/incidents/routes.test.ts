@@ -189,7 +189,12 @@ describe("several monitors", () => {
     const { json: alone } = await open({ monitorId: a });
     expect(alone.data).toMatchObject({ monitorId: a, monitorIds: [a] });
     const { json: list } = await api("GET", "/api/v1/incidents?open=true");
-    const named = list.data.map(({ monitorId, monitorIds }: any) => [monitorId, monitorIds]);
+    const named = list.data.map(
+      ({ monitorId, monitorIds }: { monitorId: string; monitorIds: unknown }) => [
+        monitorId,
+        monitorIds,
+      ],
+    );
     expect(named).toContainAllValues([
       [a, [a]],
       [b, [b, a]],

@@ -12,6 +12,7 @@ import { randomFrom } from "../support/seeded.ts";
 import { type Server, serversOn } from "../support/servers.ts";
 import { type Slotted, wrongSlots } from "../support/slots.ts";
 import { wrongAlerts, wrongRows } from "./invariants.ts";
+import type { Json } from "../support/json.ts";
 
 /** Service is back so soon after the worst that leaves a majority, or after the majority is back. */
 const resumeMs = 5_000;
@@ -70,7 +71,7 @@ export async function soakCluster({ minutes, seed, say }: Soak): Promise<Record<
   const changes = new Map<string, string[]>();
   let areJobsOver = false;
   const pauses = randomFrom(seed + 2);
-  const made = async (noun: string, body: object): Promise<any> => {
+  const made = async (noun: string, body: object): Promise<Json> => {
     const headers = { "Idempotency-Key": crypto.randomUUID() };
     for (;;) {
       const client = clients[Math.floor(pauses() * clients.length)];

@@ -13,6 +13,7 @@ import { randomFrom } from "../support/seeded.ts";
 import { residentMb } from "../bench/process.ts";
 import { soakCluster } from "./cluster.ts";
 import { wrongAlerts, wrongGroups, wrongRows } from "./invariants.ts";
+import type { Json } from "../support/json.ts";
 
 // `bun run soak [--cluster [--runs N]] --minutes N [--seed S]`: load, faults and kills in an order that the seed gives, on the
 // executable; then what must hold whatever happened. Exits with 1 where something did not.
@@ -162,7 +163,7 @@ async function ask(method: string, path: string, body?: unknown) {
   return answered;
 }
 
-async function made(path: string, body: object): Promise<any> {
+async function made(path: string, body: object): Promise<Json> {
   const { status, json } = await ask("POST", `/api/v1/${path}`, body);
   if (status !== 201) throw new Error(`${path}: ${status} ${JSON.stringify(json)}`);
   return json.data;

@@ -5,6 +5,7 @@ import { sinceIn } from "../../src/core/times.ts";
 import { rowsOf } from "../../src/dashboard/service.ts";
 import { dayMs, hourMs, ratioOf } from "../../src/monitoring/uptime/rules.ts";
 import { listed, type Visitor, visitor, wordsOf } from "../support/visitor.ts";
+import type { Json } from "../support/json.ts";
 
 const statuses = ["up", "degraded", "down", "unknown", "maintenance"] as const;
 
@@ -80,7 +81,7 @@ test("REST, Monitors page, status page and badge tell of a span the same, and it
           const first = (Math.floor(end / dayMs) - count + 1) * dayMs;
           const its = days.filter(({ date }: { date: string }) => Date.parse(date) >= first);
           for (const of of secondsNames) {
-            const sum = its.reduce((sum: number, day: any) => sum + day[of], 0);
+            const sum = its.reduce((sum: number, day: Json) => sum + day[of], 0);
             expect([of, figures[of]]).toEqual([of, sum]);
           }
           expect(figures.ratio).toBe(ratios[name]);

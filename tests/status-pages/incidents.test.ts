@@ -34,7 +34,12 @@ describe("who is told of what", () => {
     expect(await titlesOn(made, "theirs")).toEqual([]);
     const { incidents } = (await read("/status/ours.json")).json();
     const shop = { id: shown.id, name: "Shop" };
-    expect(incidents.map(({ monitor }: any) => monitor)).toEqual([null, null, shop, null]);
+    expect(incidents.map(({ monitor }: { monitor: unknown }) => monitor)).toEqual([
+      null,
+      null,
+      shop,
+      null,
+    ]);
   });
 
   test("of several monitors a page tells where it shows any, and names those alone", async () => {

@@ -101,8 +101,12 @@ describe("sections", () => {
       const { components } = (await read(`/status/${slug}/api/v2/components.json`)).json();
       return [
         wordsOf((await read(`/status/${slug}`)).text, ".comp .about"),
-        json.sections.flatMap(({ monitors }: any) => monitors.map((one: any) => one.description)),
-        components.filter(({ group }: any) => !group).map((one: any) => one.description),
+        json.sections.flatMap(({ monitors }: { monitors: { description: unknown }[] }) =>
+          monitors.map(({ description }) => description),
+        ),
+        components
+          .filter(({ group }: { group: unknown }) => !group)
+          .map((one: { description: unknown }) => one.description),
       ];
     };
     const text = "Orders &\n<b>";
@@ -131,7 +135,7 @@ describe("sections", () => {
       status: "down",
       headline: "Down is down. Everything else is up.",
     });
-    expect(json.sections[0].monitors.map(({ status }: any) => status)).toEqual([
+    expect(json.sections[0].monitors.map(({ status }: { status: string }) => status)).toEqual([
       "up",
       "down",
       "paused",

@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { z } from "zod";
 import { v2Names } from "../../src/status-pages/statuspage-v2.ts";
 import { listed, type Visitor, visitor } from "../support/visitor.ts";
+import type { Json } from "../support/json.ts";
 
 // The shapes that https://metastatuspage.com/api publishes; what clients know beyond them is in
 // answers of pages that Statuspage runs: time_zone, groups, started_at, affected_components.
@@ -92,7 +93,7 @@ const maintenance = z.object({
 const incidents = z.array(incident);
 const scheduled_maintenances = z.array(maintenance);
 const components = z.array(component);
-const shapes: Record<(typeof v2Names)[number], z.ZodType<any>> = {
+const shapes: Record<(typeof v2Names)[number], z.ZodType<Json>> = {
   summary: z.strictObject({ page, status, components, incidents, scheduled_maintenances }),
   status: z.strictObject({ page, status }),
   components: z.strictObject({ page, components }),
@@ -142,13 +143,21 @@ describe("components", () => {
     const { up, down, paused } = made;
     const { components: all } = await v2(made, "components");
     expect(
-      all.map(({ name, status, group, group_id, position }: any) => [
-        name,
-        status,
-        group,
-        group_id,
-        position,
-      ]),
+      all.map(
+        ({
+          name,
+          status,
+          group,
+          group_id,
+          position,
+        }: {
+          name: string;
+          status: string;
+          group: unknown;
+          group_id: unknown;
+          position: unknown;
+        }) => [name, status, group, group_id, position],
+      ),
     ).toEqual([
       ["Jobs", "major_outage", true, null, 1],
       ["Up", "operational", false, all[0].id, 1],
@@ -157,7 +166,7 @@ describe("components", () => {
       ["Router", "operational", false, all[3].id, 1],
     ]);
     expect([all[0].components, all[3].components]).toEqual([[up.id, down.id], [paused.id]]);
-    expect(new Set(all.map(({ id }: any) => id)).size).toBe(all.length);
+    expect(new Set(all.map(({ id }: { id: string }) => id)).size).toBe(all.length);
     const { page: head } = await v2(made, "status");
     for (const one of all) expect(one.page_id).toBe(head.id);
   });
@@ -168,7 +177,7 @@ describe("incidents", () => {
     await using made = await story();
     const { down, open, over } = made;
     const ids = async (name: "incidents" | "incidents/unresolved" | "summary") =>
-      (await v2(made, name)).incidents.map(({ id }: any) => id);
+      (await v2(made, name)).incidents.map(({ id }: { id: string }) => id);
     expect(await ids("incidents")).toEqual([open.id, over.id]);
     expect(await ids("incidents/unresolved")).toEqual([open.id]);
     expect(await ids("summary")).toEqual([open.id]);
@@ -263,10 +272,9 @@ describe("scheduled maintenance", () => {
   async function told(made: Visitor) {
     await made.restart();
     const of = async (name: keyof typeof names) =>
-      (await v2(made, names[name])).scheduled_maintenances.map(({ name, status }: any) => [
-        name,
-        status,
-      ]);
+      (await v2(made, names[name])).scheduled_maintenances.map(
+        ({ name, status }: { name: string; status: string }) => [name, status],
+      );
     return {
       all: await of("all"),
       upcoming: await of("upcoming"),
@@ -331,7 +339,7 @@ describe("scheduled maintenance", () => {
     await made.publish({ sections: [{ name: "All", groupId, monitors: [] }] });
     await plan(made, { groupIds: [groupId] });
     const [one] = (await v2(made, "scheduled-maintenances/active")).scheduled_maintenances;
-    expect(one.components.map(({ id }: any) => id)).toEqual(monitorIds.slice(0, 100));
+    expect(one.components.map(({ id }: { id: string }) => id)).toEqual(monitorIds.slice(0, 100));
     expect(one.incident_updates[0].affected_components).toHaveLength(100);
     expect((await made.read("/status/ours/feed.rss")).text).toContain(", 70 more&lt;/p&gt;");
   });
@@ -343,8 +351,10 @@ describe("scheduled maintenance", () => {
     const idsOf = async () => {
       await made.restart();
       const { scheduled_maintenances: all } = await v2(made, "scheduled-maintenances");
-      expect(new Set(all.map(({ id }: any) => id)).size).toBe(all.length);
-      return new Map<string, any>(all.map((one: any) => [`${one.name} ${one.scheduled_for}`, one]));
+      expect(new Set(all.map(({ id }: { id: string }) => id)).size).toBe(all.length);
+      return new Map<string, Json>(
+        all.map((one: Json) => [`${one.name} ${one.scheduled_for}`, one]),
+      );
     };
     const before = await idsOf();
     expect(before.size).toBe(4);
@@ -356,10 +366,10 @@ describe("scheduled maintenance", () => {
       if (same === undefined) continue;
       kept++;
       expect(same.id).toBe(one.id);
-      const updates = one.incident_updates.map(({ id }: any) => id);
-      expect(same.incident_updates.map(({ id }: any) => id).slice(-updates.length)).toEqual(
-        updates,
-      );
+      const updates = one.incident_updates.map(({ id }: { id: string }) => id);
+      expect(
+        same.incident_updates.map(({ id }: { id: string }) => id).slice(-updates.length),
+      ).toEqual(updates);
     }
     expect(kept).toBe(4);
     expect([...after.values()].map((one) => one.id)).toContain(id);
@@ -399,5 +409,5 @@ test("the page was updated when something changed, not when it was asked for", a
   made.time.now += 30 * 86_400_000;
   expect(await updatedAt()).toBe(at);
   const { components: all } = await v2(made, "components");
-  expect(all.every(({ updated_at }: any) => updated_at <= at)).toBe(true);
+  expect(all.every(({ updated_at }: { updated_at: string }) => updated_at <= at)).toBe(true);
 });

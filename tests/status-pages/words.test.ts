@@ -8,6 +8,7 @@ import { newMonitors } from "../support/samples.ts";
 import { member } from "../support/visiting.ts";
 import { type Publisher, publisher } from "../support/subscribing.ts";
 import { listed, wordsOf } from "../support/visitor.ts";
+import type { Json } from "../support/json.ts";
 
 /** A page with a monitor under another name than its own, an outage of it, and all who hear of it. */
 async function story() {
@@ -42,9 +43,11 @@ async function publicWords(made: Publisher, incidentId: string) {
   await made.restart();
   const at = async (part: string) => (await made.read(`/status/ours${part}`)).text;
   const html = await at(`/incidents/${incidentId}`);
-  const json = JSON.parse(await at(".json")).incidents.find(({ id }: any) => id === incidentId);
+  const json = JSON.parse(await at(".json")).incidents.find(
+    ({ id }: { id: string }) => id === incidentId,
+  );
   const v2 = JSON.parse(await at("/api/v2/incidents.json")).incidents.find(
-    ({ id }: any) => id === incidentId,
+    ({ id }: { id: string }) => id === incidentId,
   );
   const atom = parseAtomFeed(await at("/feed.atom")).entries?.find(
     ({ id }) => id === `urn:uuid:${incidentId}`,
@@ -164,7 +167,7 @@ describe("what people write", () => {
         await made.send();
         expect(made.mails.at(-1)?.text).toContain(said);
         expect(made.subjects().at(-1)).toBe(`Investigating: ${title} – Acme status`);
-        const { data } = made.receiver.received().at(-1) as any;
+        const { data } = made.receiver.received().at(-1) as Json;
         expect([data.incident.title, data.message]).toEqual([title, message]);
       }),
       { numRuns: 25 },
@@ -213,7 +216,9 @@ test("no name, target or reason of a monitor is told outside, whatever its type 
     }
     await made.send();
     await made.restart();
-    const ids = (await made.api("GET", "/api/v1/incidents")).json.data.map(({ id }: any) => id);
+    const ids = (await made.api("GET", "/api/v1/incidents")).json.data.map(
+      ({ id }: { id: string }) => id,
+    );
     for (const part of partPaths)
       for (const id of part.includes(":id") ? ids : [""])
         told.push((await made.get(`/status/ours${part.replace(":id", id)}`)).text);

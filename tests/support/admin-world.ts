@@ -4,6 +4,7 @@ import type { Cookie, Page } from "playwright-core";
 import { type Browser, type VisitOptions, visit } from "./browsing.ts";
 import { machine } from "./outside.ts";
 import { answer, target } from "./target.ts";
+import type { Json } from "./json.ts";
 
 export const owner = {
   organization: "Acme GmbH",
@@ -36,7 +37,7 @@ export async function ownedMachine() {
       },
       ...(body && { body: JSON.stringify(body) }),
     });
-    const json = (await response.json()) as { data: any };
+    const json = (await response.json()) as { data: Json };
     if (!response.ok) throw new Error(`${method} ${path}: ${JSON.stringify(json)}`);
     cookie = response.headers.get("set-cookie")?.split(";")[0] ?? cookie;
     return json.data;
@@ -125,7 +126,7 @@ export async function inTheme(page: Page, colorScheme: "light" | "dark") {
 /** Opens a page as somebody new whom the owner invited with this role. */
 export async function visitAs(
   browser: Browser,
-  { url, ask }: { url: string; ask: (method: string, path: string, body: object) => Promise<any> },
+  { url, ask }: { url: string; ask: (method: string, path: string, body: object) => Promise<Json> },
   role: string,
   path: string,
 ) {

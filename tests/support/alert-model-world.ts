@@ -15,6 +15,7 @@ import { type ModelEvent, keyOf, type State, expectedNotifications } from "./ale
 import { dashboard } from "./dashboard.ts";
 import { answer, reset, type Target } from "./target.ts";
 import { isStateChange } from "./watch.ts";
+import type { Json } from "./json.ts";
 
 const replies = {
   well: answer(),
@@ -314,7 +315,7 @@ function bySubject(
   return Object.fromEntries([...groups].map(([name, list]) => [name, list.map(line)]));
 }
 
-function arrived({ type, timestamp, data }: { type: string; timestamp: string; data: any }) {
+function arrived({ type, timestamp, data }: { type: string; timestamp: string; data: Json }) {
   const subject = (data.monitor ?? data.incident ?? data.channel).id as string;
   return { alertId: data.alertId as string, subject, type, at: Date.parse(timestamp) };
 }

@@ -41,13 +41,14 @@ import { requestMetrics } from "../../src/http/request-metrics.ts";
 import { applianceMetrics } from "../../src/operations/metrics/appliance.ts";
 import { serverOf } from "../../src/server.ts";
 import { migratedStore } from "./engines.ts";
+import type { Json } from "./json.ts";
 
 export type Answer = {
   status: number;
   headers: Headers;
   text: string;
   /** The parsed body; empty where there is none or it is a page. */
-  json: any;
+  json: Json;
 };
 
 export type Options = {

@@ -4,6 +4,7 @@ import {
   type ShortAnswer,
 } from "../../src/core/outgoing/exchange.ts";
 import { TargetFailure } from "../../src/core/outgoing/failures.ts";
+import type { Json } from "./json.ts";
 
 /** A case as its service shows it. */
 export type Case = {
@@ -42,7 +43,7 @@ export function caseServices() {
     for (const one of cases[service]) if (one.key === key) one.status = "resolved";
   }
 
-  function take(url: URL, body: any) {
+  function take(url: URL, body: Json) {
     if (url.hostname === "events.pagerduty.com") {
       const { dedup_key: key, event_action: action, payload } = body;
       if (action === "resolve") close("pagerduty", key);

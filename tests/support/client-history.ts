@@ -1,6 +1,7 @@
 import type { Client } from "./appliance.ts";
 import type { Membership, Move, Operation, Posting } from "./linearizability.ts";
 import { made } from "./records.ts";
+import type { Json } from "./json.ts";
 
 type Moves = Operation<Move, readonly (string | null)[]>[];
 
@@ -39,7 +40,7 @@ export async function clientHistory(
     history: Operation<Input, Output>[],
     input: Input,
     [method, path, body]: [method: "GET" | "PATCH", path: string, body?: object],
-    outputOf: (json: any) => Output,
+    outputOf: (json: Json) => Output,
     server = one(servers),
   ) {
     const start = performance.now();

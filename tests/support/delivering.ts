@@ -7,6 +7,7 @@ import { targetGuard } from "../../src/core/target-guard.ts";
 import { accessTokens } from "../../src/core/outgoing/access-tokens.ts";
 import { exchange } from "../../src/core/outgoing/exchange.ts";
 import { answer, type Asked, type Reply, target } from "./target.ts";
+import type { Json } from "./json.ts";
 
 /** Where people open the appliance of these tests. */
 export const origin = "https://signalbox.lan";
@@ -144,7 +145,7 @@ export async function receiver(usually?: Reply) {
       return asked;
     },
     /** The body of the last request, which must be JSON. */
-    body(): any {
+    body(): Json {
       const { headers, body } = this.last();
       if (headers["content-type"] !== "application/json") throw new Error("No JSON was sent.");
       return JSON.parse(body);

@@ -1,6 +1,7 @@
 import type { TestAppliance } from "./appliance.ts";
+import type { Json } from "./json.ts";
 
-export type Notified = { event: string; id: string | null; data: any };
+export type Notified = { event: string; id: string | null; data: Json };
 
 /** An open page that hears what happens, read message by message. */
 export async function listening(

@@ -10,6 +10,7 @@ import {
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { binary, type Run, signalbox, startServer } from "./binary.ts";
+import type { Json } from "./json.ts";
 
 type Surroundings = { cwd?: string; env?: Record<string, string | undefined> };
 type Start = Surroundings & { flags?: string[]; port?: number };
@@ -81,7 +82,7 @@ export type Outside = (
   path: string,
   body?: unknown,
   headers?: Record<string, string>,
-) => Promise<{ status: number; headers: Headers; json: any }>;
+) => Promise<{ status: number; headers: Headers; json: Json }>;
 
 /** A client of a running server. */
 export function clientOf(url: string, key: string): Outside {

@@ -3,6 +3,7 @@ import { alertsOn } from "./appliance.ts";
 import type { Reply } from "./target.ts";
 import { answer, target } from "./target.ts";
 import { watch } from "./watch.ts";
+import type { Json } from "./json.ts";
 
 /** What a webhook received, as far as tests look at it. */
 export type Received = {
@@ -10,7 +11,7 @@ export type Received = {
   id: string;
   type: string;
   timestamp: string;
-  data: any;
+  data: Json;
 };
 
 /** A dashboard whose alerts go out when told, and receivers for them. */
@@ -85,12 +86,12 @@ export async function pager(settings: Parameters<typeof watch>[0] = {}) {
     },
     /** What was told, oldest first. */
     told: async (query = "") =>
-      (await read(`/api/v1/alerts?per_page=100${query}`)).data.toReversed() as any[],
+      (await read(`/api/v1/alerts?per_page=100${query}`)).data.toReversed() as Json[],
     /** Of one channel, oldest first. */
     deliveriesOf: async ({ id }: { id: string }) =>
       (
         await read(`/api/v1/alert-channels/${id}/deliveries?per_page=100`)
-      ).data.toReversed() as any[],
+      ).data.toReversed() as Json[],
     channelOf: async ({ id }: { id: string }) => (await read(`/api/v1/alert-channels/${id}`)).data,
     changeChannel: ({ id }: { id: string }, body: object) =>
       api("PATCH", `/api/v1/alert-channels/${id}`, { body }),
@@ -115,7 +116,7 @@ export async function pager(settings: Parameters<typeof watch>[0] = {}) {
   };
 }
 
-function briefly({ type, data }: { type: string; data: any }): string {
+function briefly({ type, data }: { type: string; data: Json }): string {
   const name = data.monitor?.name ?? data.incident?.title ?? data.channel?.name;
   return name === undefined ? type : `${type} ${name}`;
 }

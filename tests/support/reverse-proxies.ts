@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { freePort } from "./binary.ts";
 import { selfSigned } from "./certificates.ts";
 import { newFolder, nginxConfig, type Program, start } from "./real-targets.ts";
+import type { Json } from "./json.ts";
 
 /** The name that the files in `docs/behind-a-proxy.md` are for. */
 export const publicName = "status.example.com";
@@ -70,7 +71,7 @@ export async function reverseProxy(program: keyof typeof kinds, appliancePort: n
 }
 
 type Asking = { headers?: Record<string, string>; body?: string };
-export type Heard = { status: number; headers: IncomingHttpHeaders; text: string; json: any };
+export type Heard = { status: number; headers: IncomingHttpHeaders; text: string; json: Json };
 
 /** A client at this address of loopback that keeps one connection, to the public name at this port. */
 export function clientAt(address: string, { port, ca }: { port: number; ca: string }) {

@@ -5,6 +5,7 @@ import { alertsOn } from "./appliance.ts";
 import { type Mail, mailServer } from "./mail-server.ts";
 import { answer, type Reply, target } from "./target.ts";
 import { visitor } from "./visitor.ts";
+import type { Json } from "./json.ts";
 
 export const ann = "ann@team.example";
 export const bob = "bob@team.example";
@@ -12,7 +13,7 @@ export const bob = "bob@team.example";
 type Settings = Parameters<typeof visitor>[0];
 
 /** What a subscribed webhook received, as far as tests look at it. */
-type Received = { id: string; type: string; timestamp: string; data: any };
+type Received = { id: string; type: string; timestamp: string; data: Json };
 
 /** A default page at `/status/ours` whose visitors can subscribe by e-mail; nothing is told before `send`. */
 export async function publisher(page: object = {}, settings: Settings = {}) {
@@ -85,7 +86,7 @@ export async function publisher(page: object = {}, settings: Settings = {}) {
         heard: () => received().map(({ data }) => data.message ?? data.maintenance.title),
       });
     },
-    subscribers: async (query = ""): Promise<any[]> =>
+    subscribers: async (query = ""): Promise<Json[]> =>
       (await api("GET", `${path}?per_page=100${query}`)).json.data,
     subscriber: async ({ id }: { id: string }) => (await api("GET", `${path}/${id}`)).json.data,
     /** Plans work that the page shows. */

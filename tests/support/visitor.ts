@@ -13,6 +13,7 @@ import { subscriberFanOut } from "../../src/status-pages/subscribers/fan-out.ts"
 import { subscriptionsOf } from "../../src/status-pages/subscribers/visits.ts";
 import { proxiesOf } from "./appliance.ts";
 import { watch } from "./watch.ts";
+import type { Json } from "./json.ts";
 
 /** What somebody without a key gets to see. */
 export type Seen = {
@@ -22,7 +23,7 @@ export type Seen = {
   bytes: Uint8Array<ArrayBuffer>;
   text: string;
   /** The parsed body. */
-  json: () => any;
+  json: () => Json;
 };
 
 type Asking = {

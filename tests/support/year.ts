@@ -21,6 +21,7 @@ import {
   incidentUpdates,
 } from "../../src/database/tables/incidents.ts";
 import { applianceOn } from "./appliance.ts";
+import type { Json } from "./json.ts";
 
 const minuteMs = 60_000;
 /** The bucket of a latency as `percentiles.ts` has it. */
@@ -82,7 +83,7 @@ export async function simulatedYear(data: DataDirectory, plan: Plan) {
       }),
     );
     if (!response.ok) throw new Error(`${method} ${path}: ${await response.text()}`);
-    return ((await response.json()) as { data: any }).data;
+    return ((await response.json()) as { data: Json }).data;
   }
 
   const channel = await call("POST", "/alert-channels", {

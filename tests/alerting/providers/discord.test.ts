@@ -143,7 +143,9 @@ describe("what is too long", () => {
     expect(title.length).toBeLessThanOrEqual(256);
     expect(description).toMatch(/^(\\_){1800,}…$/);
     expect(description.length).toBeLessThanOrEqual(4_096);
-    const lengths = fields.map(({ name, value }: any) => name.length + value.length);
+    const lengths = fields.map(
+      ({ name, value }: { name: string; value: string }) => name.length + value.length,
+    );
     expect(fields.at(-1)).toEqual({ ...field("Group", "\\*".repeat(255)), inline: false });
     expect(lengths.reduce((sum: number, length: number) => sum + length)).toBeLessThanOrEqual(
       6_000 - title.length - description.length,

@@ -11,6 +11,7 @@ import { providers } from "../../../src/alerting/providers.ts";
 import { alertOf, details, monitor, receiver, telling } from "../../support/delivering.ts";
 import { mailServer } from "../../support/mail-server.ts";
 import { newChannels } from "../../support/samples.ts";
+import type { Json } from "../../support/json.ts";
 
 type Words = { message?: string; template?: string };
 
@@ -33,7 +34,7 @@ async function sentOf(type: string, alert: Alert, template: string | null = null
     { smtp: mails.smtp() },
   );
   expect(verdict.outcome).toBe(type === "slack" ? "failed" : "delivered");
-  if (type === "email") return { text: mails.mail().text + mails.mail().html, body: null as any };
+  if (type === "email") return { text: mails.mail().text + mails.mail().html, body: null as Json };
   const { headers, body } = to.last();
   const isForm = headers["content-type"] === "application/x-www-form-urlencoded";
   const parsed = isForm ? Object.fromEntries(new URLSearchParams(body)) : JSON.parse(body);
@@ -125,25 +126,27 @@ describe("what people wrote as Markdown", () => {
   });
 });
 
-const bytes = (value: unknown) => Buffer.byteLength(JSON.stringify(value));
+const bytes = (value: string) => Buffer.byteLength(JSON.stringify(value));
 
 /** The documented limits, each of what was sent; see the provider for where they stand. */
-const limits: { [T in ChannelType]: (body: any) => [string, number, number][] } = {
+const limits: { [T in ChannelType]: (body: Json) => [string, number, number][] } = {
   webhook: (body) => [["bytes", bytes(body), 20_000]],
   email: () => [],
   slack: ({ attachments: [{ blocks }] }) => [
     ["text", blocks[0].text.text.length, 3_000],
     ["fields", blocks[1].fields.length, 10],
-    ...blocks[1].fields.map(({ text }: any) => ["field", text.length, 2_000]),
+    ...blocks[1].fields.map(({ text }: { text: string }) => ["field", text.length, 2_000]),
   ],
   discord: ({ embeds: [{ title, description, fields }] }) => {
-    const ofFields = fields.map(({ name, value }: any) => name.length + value.length);
+    const ofFields = fields.map(
+      ({ name, value }: { name: string; value: string }) => name.length + value.length,
+    );
     const all = ofFields.reduce((sum: number, one: number) => sum + one, 0);
     return [
       ["all", title.length + description.length + all, 6_000],
       ["description", description.length, 4_096],
       ["fields", fields.length, 25],
-      ...fields.map(({ value }: any) => ["field", value.length, 1_024]),
+      ...fields.map(({ value }: { value: string }) => ["field", value.length, 1_024]),
     ];
   },
   teams: (body) => [["bytes", bytes(body), 21_000]],

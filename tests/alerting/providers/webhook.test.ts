@@ -105,7 +105,9 @@ describe("what a webhook receives", () => {
     await to.deliver(webhook, settings, telling(storm(1_000)));
     const { alerts } = to.body().data;
     expect(alerts).toHaveLength(1_000);
-    expect(new Set(alerts.map(({ data }: any) => data.alertId)).size).toBe(1_000);
+    expect(
+      new Set(alerts.map(({ data }: { data: { alertId: string } }) => data.alertId)).size,
+    ).toBe(1_000);
     expect(alerts[999].data.monitor.name).toBe("Shop 1000");
   });
 

@@ -132,6 +132,7 @@ describe("a connection", () => {
         await server.untilAccepted(1);
         end();
         if (knowsConnections) await untilNoneTo(server.port);
+        expect(await connection.read(() => {}).catch(String)).toContain("Error");
       }
   });
 

@@ -9,6 +9,7 @@ import { caseServices } from "../../support/case-services.ts";
 import { pager } from "../../support/pager.ts";
 import { answer } from "../../support/target.ts";
 import { member, person } from "../../support/visiting.ts";
+import type { Json } from "../../support/json.ts";
 
 const GB = 1_000_000_000;
 const day = 86_400;
@@ -59,7 +60,7 @@ async function machine(settings: Parameters<typeof pager>[0] = {}) {
       await watch.runOnce();
     },
     problems: async () =>
-      ((await page("GET", "/dashboard/appliance")).json.data.problems as any[]).map(
+      ((await page("GET", "/dashboard/appliance")).json.data.problems as Json[]).map(
         ({ name }) => name,
       ),
     /** Nothing can be written until the returned is called. */

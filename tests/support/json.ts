@@ -1,0 +1,3 @@
+/** JSON that somebody sent or answered, as it came: each test says what it expects of it. */
+// oxlint-disable-next-line typescript/no-explicit-any
+export type Json = any;
