@@ -11,6 +11,7 @@ import { incidentFiltersOf } from "./pages/incidents/filters.ts";
 import { spanSearchOf } from "./pages/monitors/spans.ts";
 import { maintenanceSearchOf } from "./pages/maintenance/search.ts";
 import { filtersOf } from "./pages/monitors/filters.ts";
+import { reportSearchOf } from "./pages/reports/search.ts";
 import { MonitorsPage } from "./pages/monitors/monitors-page.tsx";
 import { Arriving, NothingHere, PageFailed } from "./shell/failures.tsx";
 import { Shell } from "./shell/shell.tsx";
@@ -104,6 +105,13 @@ const framed = [
     validateSearch: ({ tab }: Record<string, unknown>): { tab?: "subscribers" | "addresses" } =>
       tab === "subscribers" || tab === "addresses" ? { tab } : {},
     component: lazyRouteComponent(chunk(() => import("./pages/status-pages/status-page-page.tsx"))),
+  }),
+  createRoute({
+    ...inShell,
+    path: "/reports",
+    staticData: { navigation: { label: "Reports", icon: "chart", keys: "g r" } },
+    validateSearch: reportSearchOf,
+    component: lazyRouteComponent(chunk(() => import("./pages/reports/reports-page.tsx"))),
   }),
   createRoute({
     ...inShell,

@@ -14,6 +14,7 @@ export const adminPaths = [
   "/alert-channels/:id",
   "/status-pages",
   "/status-pages/:id",
+  "/reports",
   "/settings",
   "/settings/:section",
   "/wall",

@@ -87,4 +87,23 @@ describeInChromium("ten thousand monitors", (browser) => {
     await page.waitForURL(`**/monitors/${idOfCopy(8_123)}`);
     expect(ownFaults(open.faults)).toEqual([]);
   });
+
+  test("a monitor's month is a click away, and on paper there is nothing around it", async () => {
+    await using open = await world.open(browser, "/monitors?q=service+8123", {
+      colorScheme: "light",
+    });
+    const { page } = open;
+    await rowOf(page, "Service 8123").getByRole("button", { name: "Actions for" }).click();
+    await page.getByRole("menuitem", { name: "Report" }).click();
+    await page.getByRole("heading", { name: /^Service 8123 · / }).waitFor();
+    expect(await violations(page)).toEqual([]);
+    await page.getByRole("button", { name: "Previous month" }).click();
+    await page.waitForURL(/month=/);
+    await page.screenshot({ path: join(screenshots, "admin-report-light.png") });
+    await page.emulateMedia({ media: "print" });
+    expect(await page.getByRole("navigation").filter({ visible: true }).count()).toBe(0);
+    expect(await page.getByRole("button").filter({ visible: true }).count()).toBe(0);
+    await page.pdf({ path: join(screenshots, "admin-report.pdf"), format: "A4" });
+    expect(ownFaults(open.faults)).toEqual([]);
+  });
 });

@@ -1,6 +1,7 @@
 /** The icons of the design, 24 × 24, drawn with one line. */
 const paths = {
   pulse: "M3 12h4l3-8 4 16 3-8h4",
+  chart: "M4 4v16h16M9 16v-5M13.5 16V7M18 16v-7",
   warning: "M12 3 2.5 20h19zM12 10v4M12 17h.01",
   calendar:
     "M5 5h14a2 2 0 0 1 2 2v12a2 2 0 0 1-2 2H5a2 2 0 0 1-2-2V7a2 2 0 0 1 2-2M16 3v4M8 3v4M3 10h18",

@@ -1,3 +1,4 @@
+import { useNavigate } from "@tanstack/react-router";
 import { memo } from "react";
 import { v1 } from "../../data/client.ts";
 import { countInWords } from "../../components/format.ts";
@@ -107,6 +108,7 @@ function GroupActions({
   active: boolean;
 }) {
   const { group } = head;
+  const navigate = useNavigate();
   if (group === null) return null;
   const acts = [
     group.paused
@@ -162,6 +164,12 @@ function GroupActions({
                 ))}
               </>
             )}
+            <MenuItem
+              icon="chart"
+              onClick={() => void navigate({ to: "/reports", search: { groupId: group.id } })}
+            >
+              Report
+            </MenuItem>
             <RecordItems
               curl={() => ({ method: "GET", route: v1["monitor-groups"]({ id: group.id }) })}
               onDelete={mayWrite && (() => deleteGroup(group))}

@@ -1,4 +1,4 @@
-import { Link } from "@tanstack/react-router";
+import { Link, useNavigate } from "@tanstack/react-router";
 import { memo } from "react";
 import { capitalized } from "../../../src/core/text.ts";
 import { sinceIn } from "../../../src/core/times.ts";
@@ -133,6 +133,7 @@ export function MonitorMenu({
   tabbed: boolean;
 }) {
   const { id, name, paused, muted } = monitor;
+  const navigate = useNavigate();
   return (
     <RowMenu label={`Actions for ${name}`} tabbed={tabbed}>
       {() => (
@@ -169,6 +170,12 @@ export function MonitorMenu({
               </MenuItem>
             </>
           )}
+          <MenuItem
+            icon="chart"
+            onClick={() => void navigate({ to: "/reports", search: { monitorId: id } })}
+          >
+            Report
+          </MenuItem>
           <RecordItems
             curl={() => ({ method: "GET", route: v1.monitors({ id }) })}
             onDelete={mayWrite && (() => deleteMonitors([{ id, name }]))}

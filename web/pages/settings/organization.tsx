@@ -33,6 +33,10 @@ export default function Organization() {
               facts={[
                 ["Name", record.name],
                 ["Time zone", record.timeZone],
+                [
+                  "SLA target",
+                  record.slaTarget === null ? "None" : `${inPercent(record.slaTarget)} %`,
+                ],
               ]}
             />
           </Panel>
@@ -46,11 +50,16 @@ function Fields({ record, onTheirs }: { record: OrganizationRecord; onTheirs: ()
   // What the form began with: a change by somebody else in between is a conflict.
   const [known, setKnown] = useState(record);
   const { name, timeZone } = record;
+  const slaTarget = record.slaTarget === null ? "" : String(inPercent(record.slaTarget));
   const form = useForm(
-    { name, timeZone },
-    async (values, force) => {
+    { name, timeZone, slaTarget },
+    async ({ slaTarget, ...values }, force) => {
+      const share = slaTarget.trim() === "" ? null : shareOf(slaTarget);
       const saved = await dataOf(
-        dashboard.organization.patch(values, ifMatch(force ? undefined : known)),
+        dashboard.organization.patch(
+          { ...values, slaTarget: share },
+          ifMatch(force ? undefined : known),
+        ),
       );
       setKnown(saved);
       queryClient.setQueryData(organizationQuery(saved.id).queryKey, saved);
@@ -79,9 +88,20 @@ function Fields({ record, onTheirs }: { record: OrganizationRecord; onTheirs: ()
         error={errorOf("timeZone")}
         allowDeselect={false}
       />
+      <TextInput
+        label="SLA target in percent"
+        description="What reports judge uptime by, such as 99.9. Leave it empty for no target."
+        inputMode="decimal"
+        {...form.input("slaTarget")}
+      />
     </FormFrame>
   );
 }
+
+const inPercent = (share: number) => Number((share * 100).toFixed(7));
+/** 0, which is refused, for what is no number. */
+const shareOf = (percent: string) =>
+  Number(((Number(percent.replace(",", ".").replace(/\s*%$/, "")) || 0) / 100).toFixed(9));
 
 const NowIn = ({ zone }: { zone: string }) => (
   <>All times are shown in this time zone. Now: {absolute(useNow(), zone)}</>

@@ -1,0 +1,391 @@
+import { ActionIcon, Button, Select } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { Link, useNavigate, useSearch } from "@tanstack/react-router";
+import { type ReactNode, useState } from "react";
+import type { Report, ReportFigures } from "../../../src/reports/schema.ts";
+import { toLocal } from "../../../src/core/time-zones.ts";
+import { formatIn } from "../../../src/core/times.ts";
+import { pathOf, v1 } from "../../data/client.ts";
+import { overviewQuery, useOverview } from "../../data/overview.ts";
+import { dataQuery } from "../../data/query.ts";
+import { useSignedIn } from "../../data/session.ts";
+import { useStatusPages } from "../../data/status-pages.ts";
+import { CurlButton } from "../../components/copy.tsx";
+import { countInWords, percent, plural } from "../../components/format.ts";
+import { Icon } from "../../components/icons.tsx";
+import { Dash, Loaded, PageHeader, Panel } from "../../components/page.tsx";
+import { durationInWords, useNow, useZone } from "../../components/time.tsx";
+import { monthAfter, type ReportSearch, reportSearchOf } from "./search.ts";
+
+/** Figures of the month that goes on: a minute old is recent. */
+const refetchInterval = 60_000;
+
+/** What a month was, for those who have to account for it: also on paper. */
+export default function ReportsPage() {
+  const zone = useZone();
+  const { organization } = useSignedIn();
+  const navigate = useNavigate();
+  const search = reportSearchOf(useSearch({ strict: false }));
+  const current = new Date(toLocal(useNow(), zone)).toISOString().slice(0, 7);
+  const { month = current, ...subject } = search;
+  const query = { month, timeZone: zone, ...subject };
+  const report = useQuery({
+    ...dataQuery(["report", organization.id, query], (options) =>
+      v1.reports.get({ query, ...options }),
+    ),
+    ...(month === current && { refetchInterval }),
+    placeholderData: (before) => before,
+  });
+  const show = (next: ReportSearch) =>
+    void navigate({ to: "/reports", search: next, replace: true, resetScroll: false });
+  const exported = new URLSearchParams({ ...query, organization: organization.id });
+  return (
+    <div className="report">
+      <PageHeader title="Reports">
+        <span className="not-phone">
+          <CurlButton action={() => ({ method: "GET", route: v1.reports })} />
+        </span>
+        <Button
+          component="a"
+          href={`${v1.reports.csv["~path"]}?${exported}`}
+          download
+          leftSection={<Icon name="download" size={14} />}
+        >
+          CSV
+        </Button>
+        <Button variant="filled" onClick={() => print()}>
+          Print
+        </Button>
+      </PageHeader>
+      <div className="report-choice">
+        <SubjectSelect search={search} onChange={(next) => show({ ...next, month })} />
+        <div className="report-month">
+          <ActionIcon
+            className="report-back"
+            aria-label="Previous month"
+            onClick={() => show({ ...search, month: monthAfter(month, -1) })}
+          >
+            <Icon name="right" />
+          </ActionIcon>
+          <b aria-live="polite">{monthInWords(month)}</b>
+          <ActionIcon
+            aria-label="Next month"
+            disabled={month >= current}
+            onClick={() => show({ ...search, month: monthAfter(month, 1) })}
+          >
+            <Icon name="right" />
+          </ActionIcon>
+        </div>
+      </div>
+      <Loaded query={report} what="The report">
+        {(found) => <Shown report={found} organization={organization.name} />}
+      </Loaded>
+    </div>
+  );
+}
+
+const monthInWords = (month: string) =>
+  new Intl.DateTimeFormat("en", { month: "long", year: "numeric", timeZone: "UTC" }).format(
+    Date.parse(`${month}-01`),
+  );
+
+const values = {
+  groupId: (id: string) => `groupId ${id}`,
+  monitorId: (id: string) => `monitorId ${id}`,
+  statusPageId: (id: string) => `statusPageId ${id}`,
+};
+
+function SubjectSelect({
+  search: { monitorId, groupId, statusPageId },
+  onChange,
+}: {
+  search: ReportSearch;
+  onChange: (next: ReportSearch) => void;
+}) {
+  const { organization } = useSignedIn();
+  const { data: overview } = useQuery(overviewQuery);
+  const { data: pages = [] } = useStatusPages();
+  const [opened, setOpened] = useState(false);
+  const named = Object.entries({ groupId, monitorId, statusPageId }).find(([, id]) => id);
+  const options = (name: keyof typeof values, all: readonly { id: string; label: string }[]) =>
+    all.map(({ id, label }) => ({ value: values[name](id), label }));
+  return (
+    <>
+      {opened && <AllMonitors />}
+      <Select
+        aria-label="Report of"
+        searchable
+        allowDeselect={false}
+        limit={200}
+        maxDropdownHeight={360}
+        nothingFoundMessage="Nothing found"
+        value={named === undefined ? "organization" : named.join(" ")}
+        onDropdownOpen={() => setOpened(true)}
+        data={[
+          { group: "Organization", items: [{ value: "organization", label: organization.name }] },
+          {
+            group: "Status pages",
+            items: options(
+              "statusPageId",
+              pages.map(({ id, title }) => ({ id, label: title })),
+            ),
+          },
+          {
+            group: "Groups",
+            items: options(
+              "groupId",
+              (overview?.groups ?? []).map(({ id, name }) => ({ id, label: name })),
+            ),
+          },
+          {
+            group: "Monitors",
+            items: options(
+              "monitorId",
+              (overview?.monitors ?? []).map(({ id, name }) => ({ id, label: name })),
+            ),
+          },
+        ]}
+        onChange={(value) => {
+          const [name = "", id = ""] = value?.split(" ") ?? [];
+          onChange(name in values ? { [name]: id } : {});
+        }}
+      />
+    </>
+  );
+}
+
+/** Has all of them read, where not all are here. */
+function AllMonitors() {
+  useOverview();
+  return null;
+}
+
+function Shown({ report, organization }: { report: Report; organization: string }) {
+  const { subject, summary, groups, monitors, outages, incidents, slaTarget } = report;
+  const zone = report.timeZone;
+  const names = new Map(monitors.map(({ id, name }) => [id, name]));
+  const at = (time: string) => momentOf(time, zone);
+  return (
+    <>
+      <header className="report-head">
+        <h2>
+          {subject.name} · {monthInWords(report.month)}
+        </h2>
+        <p>
+          {subject.type !== "organization" && `${organization}. `}
+          {at(report.from)} – {at(report.to)}, {zone}
+          {report.isRunning && ": the month goes on"}. {plural(report.monitorCount, "monitor")}
+          {summary.isPartial && `, since ${at(summary.from)}`}.
+        </p>
+      </header>
+      <section className="panel stats" aria-label="Figures">
+        <dl>
+          <Figure
+            label="Uptime"
+            value={percent(summary.ratio)}
+            note={slaNote(summary, slaTarget)}
+          />
+          <Figure
+            label="Down"
+            value={<Duration seconds={summary.downSeconds} />}
+            note={`degraded ${durationInWords(summary.degradedSeconds).replace("less than a second", "0 s")}`}
+          />
+          <Figure
+            label="Outages"
+            value={<Count count={summary.outages} />}
+            note={`longest ${summary.longestOutageSeconds ? durationInWords(summary.longestOutageSeconds) : "–"}`}
+          />
+          <Figure
+            label="MTTR"
+            value={<Duration seconds={summary.mttrSeconds} />}
+            note="down time by outages"
+          />
+          <Figure
+            label="MTBF"
+            value={<Duration seconds={summary.mtbfSeconds} />}
+            note="up time by outages"
+          />
+          <Figure
+            label="Incidents"
+            value={countInWords(summary.incidents)}
+            note={`maintenance ${summary.maintenanceSeconds > 0 ? durationInWords(summary.maintenanceSeconds) : "–"}`}
+          />
+        </dl>
+      </section>
+      {groups.length > 1 && (
+        <Table title="Groups" head={[...figureHeads]}>
+          {groups.map((group) => (
+            <FigureRow key={group.id ?? ""} name={group.name} figures={group} zone={zone} />
+          ))}
+        </Table>
+      )}
+      {subject.type !== "monitor" && monitors.length > 0 && (
+        <Table
+          title={`Monitors${monitors.length < report.monitorCount ? `: the ${countInWords(monitors.length)} with the most down time of ${countInWords(report.monitorCount)}` : ""}`}
+          head={[...figureHeads]}
+        >
+          {monitors.map((monitor) => (
+            <FigureRow
+              key={monitor.id}
+              name={
+                <Link to="/monitors/$id" params={{ id: monitor.id }}>
+                  {monitor.name}
+                </Link>
+              }
+              figures={monitor}
+              zone={zone}
+            />
+          ))}
+        </Table>
+      )}
+      {outages.length > 0 && (
+        <Table title="Outages" head={["Monitor", "From", "To", "Lasted", "Reason"]}>
+          {outages.map(({ monitorId, from, to, seconds, message }) => (
+            <tr key={`${monitorId} ${from}`}>
+              <th scope="row">{names.get(monitorId) ?? subject.name}</th>
+              <td>{at(from)}</td>
+              <td>{to === null ? "goes on" : at(to)}</td>
+              <td>
+                <Duration seconds={seconds} />
+              </td>
+              <td className="report-words">{message}</td>
+            </tr>
+          ))}
+        </Table>
+      )}
+      {incidents.length > 0 && (
+        <Table title="Incidents" head={["Incident", "Severity", "Opened", "Resolved"]}>
+          {incidents.map(({ id, title, severity, createdAt, resolvedAt }) => (
+            <tr key={id}>
+              <th scope="row">
+                <Link to="/incidents/$id" params={{ id }}>
+                  {title}
+                </Link>
+              </th>
+              <td>{severity}</td>
+              <td>{at(createdAt)}</td>
+              <td>{resolvedAt === null ? "open" : at(resolvedAt)}</td>
+            </tr>
+          ))}
+        </Table>
+      )}
+      <p className="report-note">
+        Uptime is up and degraded time as a share of all measured time; maintenance and checks that
+        could not be judged count on neither side. An outage is a time in which a monitor was down,
+        counted also where it began before the month. MTTR (mean time to restoration) is down time
+        by outages, MTBF (mean operating time between failures) up time by outages, as IEC 60050-192
+        defines them. Script: <code>{pathOf(v1.reports)}</code>.
+      </p>
+    </>
+  );
+}
+
+const figureHeads = [
+  "Name",
+  "Uptime",
+  "Down",
+  "Outages",
+  "MTTR",
+  "MTBF",
+  "Longest",
+  "Incidents",
+  "SLA",
+];
+
+const momentOf = (at: string, zone: string) =>
+  formatIn(zone, {
+    day: "numeric",
+    month: "short",
+    hour: "2-digit",
+    minute: "2-digit",
+    hourCycle: "h23",
+  }).format(Date.parse(at));
+
+function slaNote({ isMet, isPartial }: ReportFigures, target: number | null): string {
+  if (target === null) return isPartial ? "a part of the month" : "no target set";
+  const of = `target ${Number((target * 100).toFixed(7))} %`;
+  return isMet === null ? of : `${of}: ${isMet ? "met" : "missed"}`;
+}
+
+const Duration = ({ seconds }: { seconds: number | null }) =>
+  seconds === null ? <Dash /> : seconds < 1 ? "0 s" : durationInWords(seconds);
+
+const Count = ({ count }: { count: number | null }) =>
+  count === null ? <Dash /> : countInWords(count);
+
+function Figure({ label, value, note }: { label: string; value: ReactNode; note: string }) {
+  return (
+    <div>
+      <dt>{label}</dt>
+      <dd className="num">{value}</dd>
+      <dd className="stat-note num">{note}</dd>
+    </div>
+  );
+}
+
+function Table({ title, head, children }: { title: string; head: string[]; children: ReactNode }) {
+  const [first, ...others] = head;
+  return (
+    <Panel title={title} flush className="report-table">
+      <div className="report-scroll" tabIndex={0} role="region" aria-label={title}>
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">{first}</th>
+              {others.map((one) => (
+                <th key={one} scope="col">
+                  {one}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>{children}</tbody>
+        </table>
+      </div>
+    </Panel>
+  );
+}
+
+function FigureRow({
+  name,
+  figures,
+  zone,
+}: {
+  name: ReactNode;
+  figures: ReportFigures;
+  zone: string;
+}) {
+  const { isPartial, from, isMet } = figures;
+  return (
+    <tr>
+      <th scope="row">
+        {name}
+        {isPartial && <small>since {momentOf(from, zone)}</small>}
+      </th>
+      <td>{percent(figures.ratio)}</td>
+      <td>
+        <Duration seconds={figures.downSeconds} />
+      </td>
+      <td>
+        <Count count={figures.outages} />
+      </td>
+      <td>
+        <Duration seconds={figures.mttrSeconds} />
+      </td>
+      <td>
+        <Duration seconds={figures.mtbfSeconds} />
+      </td>
+      <td>
+        {figures.longestOutageSeconds ? (
+          <Duration seconds={figures.longestOutageSeconds} />
+        ) : (
+          <Dash />
+        )}
+      </td>
+      <td>{countInWords(figures.incidents)}</td>
+      <td className={isMet === false ? "report-missed" : ""}>
+        {isMet === null ? <Dash /> : isMet ? "met" : "missed"}
+      </td>
+    </tr>
+  );
+}

@@ -1,0 +1,25 @@
+/** What the page shows, as it stands in the address: of one thing, or of the whole organization; the month that goes on where none is named. */
+export type ReportSearch = {
+  month?: string;
+  monitorId?: string;
+  groupId?: string;
+  statusPageId?: string;
+};
+
+const subjects = ["monitorId", "groupId", "statusPageId"] as const;
+
+export function reportSearchOf(search: Record<string, unknown>): ReportSearch {
+  const { month } = search;
+  const subject = subjects.find((name) => typeof search[name] === "string");
+  return {
+    ...(typeof month === "string" &&
+      /^(19[7-9]\d|[2-8]\d{3})-(0[1-9]|1[0-2])$/.test(month) && { month }),
+    ...(subject !== undefined && { [subject]: search[subject] as string }),
+  };
+}
+
+/** The month so many months later. */
+export function monthAfter(month: string, count: number): string {
+  const [year = 0, number = 0] = month.split("-").map(Number);
+  return new Date(Date.UTC(year, number - 1 + count, 1)).toISOString().slice(0, 7);
+}
