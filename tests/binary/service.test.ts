@@ -24,7 +24,11 @@ describe.each(Object.entries(variants))("the unit for %s", (_, args) => {
     const unit = await unitOf(args);
     await Bun.write(file, unit.replaceAll("/usr/local/bin/signalbox", binary));
     const { exitCode, stdout, stderr } = Bun.spawnSync(["systemd-analyze", "verify", file]);
-    expect([exitCode, stdout.toString() + stderr.toString()]).toEqual([0, ""]);
+    // It warns of the machine's own units, too.
+    const warnings = (stdout.toString() + stderr.toString())
+      .split("\n")
+      .filter((line) => !/^\/(usr\/)?lib\//.test(line));
+    expect([exitCode, warnings.join("\n")]).toEqual([0, ""]);
   });
 
   testWith(["systemd-analyze"], "exposes the machine by 2.0 at most", async () => {
