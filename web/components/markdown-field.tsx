@@ -3,6 +3,7 @@ import { useLocalStorage, useMergedRef } from "@mantine/hooks";
 import { type KeyboardEvent, lazy, type Ref, Suspense, useRef } from "react";
 import { chunk } from "../data/chunks.ts";
 import { Icon, type IconName } from "./icons.tsx";
+import { isMac } from "./page.tsx";
 
 const Preview = lazy(chunk(async () => ({ default: (await import("./markdown.tsx")).Markdown })));
 
@@ -43,11 +44,7 @@ export function MarkdownField({ ref, onKeyDown, ...field }: Props) {
                 type="button"
                 className="md-tool"
                 aria-label={tool.label}
-                title={
-                  tool.key === undefined
-                    ? tool.label
-                    : `${tool.label} (Ctrl+${tool.key.toUpperCase()})`
-                }
+                title={tool.key === undefined ? tool.label : `${tool.label} (${keyOf(tool.key)})`}
                 tabIndex={index === 0 ? 0 : -1}
                 // The text keeps its selection.
                 onMouseDown={(event) => event.preventDefault()}
@@ -85,6 +82,8 @@ export function MarkdownField({ ref, onKeyDown, ...field }: Props) {
     />
   );
 }
+
+const keyOf = (key: string) => `${isMac ? "⌘" : "Ctrl+"}${key.toUpperCase()}`;
 
 /** The arrow keys go from tool to tool, so that Tab passes all of them at once. */
 function walk(event: KeyboardEvent<HTMLElement>) {
