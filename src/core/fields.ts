@@ -71,19 +71,26 @@ export const Tags = z
 export const integer = (min: number, max: number) => z.int().check(z.gte(min), z.lte(max));
 
 /** An http(s) address without credentials. LAN names and addresses are welcome: that is what an appliance watches. */
-export const HttpUrl = text(1, 2048, (text) => {
-  if (/[\p{Cc}\s\\]/u.test(text) || validateLine(text) !== null)
-    return "must not contain spaces, backslashes or control characters";
-  if (text === "") return null;
-  if (!/^https?:\/\/[^/?#]/i.test(text)) return "must start with http:// or https:// and a host";
-  const url = URL.parse(text);
-  if (url === null || url.hostname === "" || url.hostname.startsWith("-"))
-    return "must be a complete URL, such as https://host/path";
-  if (url.port === "0") return "must have a port from 1 to 65535";
-  if (url.username !== "" || url.password !== "" || /^https?:\/\/[^/?#]*@/i.test(text))
-    return "must not contain a user name or password";
-  return null;
-}).meta({ format: "uri", example: "https://intranet.example/health" });
+const urlOf = (scheme: "http" | "ws", example: string) =>
+  text(1, 2048, (text) => {
+    if (/[\p{Cc}\s\\]/u.test(text) || validateLine(text) !== null)
+      return "must not contain spaces, backslashes or control characters";
+    if (text === "") return null;
+    if (!new RegExp(`^${scheme}s?://[^/?#]`, "i").test(text))
+      return `must start with ${scheme}:// or ${scheme}s:// and a host`;
+    const url = URL.parse(text);
+    if (url === null || url.hostname === "" || url.hostname.startsWith("-"))
+      return `must be a complete URL, such as ${scheme}s://host/path`;
+    if (url.port === "0") return "must have a port from 1 to 65535";
+    if (url.username !== "" || url.password !== "" || /^\w+:\/\/[^/?#]*@/.test(text))
+      return "must not contain a user name or password";
+    return null;
+  }).meta({ format: "uri", example });
+
+export const HttpUrl = urlOf("http", "https://intranet.example/health");
+
+/** The same for a WebSocket. */
+export const WebSocketUrl = urlOf("ws", "wss://intranet.example/live");
 
 const label = "[\\p{L}\\p{N}_](?:[\\p{L}\\p{N}\\p{M}_-]{0,61}[\\p{L}\\p{N}\\p{M}_])?";
 const hostName = new RegExp(`^(?=.{1,253}$)${label}(?:\\.${label})*\\.?$`, "u");

@@ -70,7 +70,7 @@ export async function mustBeAllowed(
 }
 
 export function portOf(url: URL): number {
-  return url.port === "" ? (url.protocol === "https:" ? 443 : 80) : Number(url.port);
+  return url.port === "" ? (/^(https|wss):$/.test(url.protocol) ? 443 : 80) : Number(url.port);
 }
 
 /** RFC 3927 and 4291 (link-local), 5771 (multicast), 1122 (this network), 919 (broadcast). */

@@ -18,6 +18,8 @@ type Circumstances = {
   cancelled?: AbortSignal;
   /** What it may keep of answers. */
   memory?: CheckMemory;
+  /** Where the Docker of this machine listens. */
+  dockerSocket?: string;
   /** When it may use the processor for long. */
   inTurn?: CheckContext["inTurn"];
 };
@@ -43,6 +45,7 @@ export async function loggedCheck(
     now = Date.now(),
     cancelled = new AbortController().signal,
     memory = { ...uncounted, end() {} },
+    dockerSocket = "/nowhere/docker.sock",
     inTurn = (work) => work(),
   }: Circumstances = {},
 ): Promise<{ outcome: Outcome; logged: string[] }> {
@@ -54,7 +57,16 @@ export async function loggedCheck(
   const still = () => 0;
   const trouble = troubleWatch(still, still);
   const targets = targetGuard(() => listeners);
-  const context = { memory, targets, clock: () => now, monotonic: still, trouble, log, inTurn };
+  const context = {
+    memory,
+    targets,
+    clock: () => now,
+    monotonic: still,
+    trouble,
+    log,
+    inTurn,
+    dockerSocket,
+  };
   const { inverted = false } = settings as { inverted?: boolean };
   const checkable = { type, settings, timeoutMs, degradedAfterMs, inverted };
   return { outcome: await runCheck(checkable, context, cancelled), logged };
@@ -64,6 +76,7 @@ export async function loggedCheck(
 export function contextOf(ending = new AbortController()): CheckContext {
   return {
     timeoutMs: 10_000,
+    dockerSocket: "/nowhere/docker.sock",
     signal: ending.signal,
     step: "connecting",
     memory: uncounted,

@@ -32,7 +32,13 @@ export type Connection = {
 };
 
 /** The name that TLS asks for and its certificate is judged by, and what proves who asks, in PEM. */
-export type Tls = { name: string; certificate?: string; key?: string };
+export type Tls = {
+  name: string;
+  certificate?: string;
+  key?: string;
+  /** What is spoken over it (RFC 7301). */
+  protocol?: string;
+};
 
 /**
  * Connects to the first of these addresses that takes the connection. Sockets of Bun's own: at the pace
@@ -264,12 +270,13 @@ function open(
 }
 
 /** The certificate is judged by ourselves, before anything is sent, so that its end is always known. */
-function optionsOf({ name, certificate, key }: Tls): Bun.TLSOptions {
+function optionsOf({ name, certificate, key, protocol }: Tls): Bun.TLSOptions {
   return {
     rejectUnauthorized: false,
     ...(isIP(name) === 0 && { serverName: name }),
     ...(certificate !== undefined && { cert: certificate }),
     ...(key !== undefined && { key }),
+    ...(protocol !== undefined && { ALPNProtocols: protocol }),
   };
 }
 

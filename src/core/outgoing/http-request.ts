@@ -50,7 +50,12 @@ function octets(value: string): string {
 }
 
 /** The request up to its body (RFC 9112 §3); schemas keep line breaks and framing out of the headers. */
-function headOf({ url, method, headers, body }: HttpRequest): Uint8Array {
+export function headOf({
+  url,
+  method,
+  headers,
+  body,
+}: Pick<HttpRequest, "url" | "method" | "headers" | "body">): Uint8Array {
   const fields = new Map([
     ["host", ["Host", url.host]],
     ["user-agent", ["User-Agent", `Signalbox/${version}`]],

@@ -16,6 +16,8 @@ export type Wire = {
   read(count: number): Promise<Buffer>;
   /** What stands before the next such mark, which is dropped. Throws as `read`. */
   until(mark: string): Promise<Buffer>;
+  /** Hands over all that arrives from now on; rejects once that ends, or is more than may be read. */
+  rest(take: (chunk: Buffer) => void): Promise<never>;
   /** Begins TLS, as STARTTLS does. Throws TargetFailure for a certificate that is not to be trusted. */
   secure(tls: WireTls): Promise<void>;
   /** RFC 3339; null where no certificate was shown. */
@@ -32,6 +34,7 @@ export function wireOf(
   let length = 0;
   let from = 0;
   let failure: unknown = null;
+  let taker: ((chunk: Buffer) => void) | null = null;
   let arrived = Promise.withResolvers<void>();
 
   function wake() {
@@ -47,12 +50,13 @@ export function wireOf(
   connection
     .read((chunk) => {
       if (failure !== null) return;
+      length += chunk.length;
       try {
-        received.push(chunk);
+        if (taker === null || length > maxBytes) received.push(chunk);
+        else taker(chunk);
       } catch (error) {
         fail(error);
       }
-      length += chunk.length;
       if (length > maxBytes) {
         fail(new TargetFailure(`The answer is longer than ${maxBytes / 1024} KiB.`));
         connection.close();
@@ -91,6 +95,13 @@ export function wireOf(
         const end = unread.indexOf(mark);
         return end === -1 ? null : { end, next: end + mark.length };
       }),
+    async rest(take) {
+      const unread = received.bytes().subarray(from);
+      taker = take;
+      if (unread.length > 0) take(Buffer.from(unread));
+      while (failure === null) await arrived.promise;
+      throw failure;
+    },
     async secure({ verify, ...tls }) {
       // What came in the clear must not pass for something that was secured.
       if (length > from) throw new TargetFailure("The server spoke in the clear when TLS began.");

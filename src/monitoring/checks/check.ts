@@ -20,6 +20,8 @@ export type Finding = {
 /** What a check is made with. */
 export type CheckContext = OutgoingContext & {
   timeoutMs: number;
+  /** Where the Docker of this machine listens; no monitor names it, since it is as good as root. */
+  dockerSocket: string;
   /** Unix milliseconds. */
   now(): number;
   /** Does work that takes the processor in the turn of the monitor's organization. */

@@ -1,4 +1,4 @@
-import { dial } from "../../core/outgoing/connection.ts";
+import { type Connection, dial } from "../../core/outgoing/connection.ts";
 import { mustBeTrusted, type Wire, wireOf, type WireTls } from "../../core/outgoing/wire.ts";
 import { type CheckContext, expiryOf, type Finding, since } from "./check.ts";
 
@@ -15,6 +15,8 @@ type Target = {
 type Manner = {
   /** Whether the protocol begins TLS by itself, where that is wanted; otherwise the connection begins with it. */
   startsTls?: boolean;
+  /** What it says to speak when TLS begins (RFC 7301), and what it proves itself with. */
+  hello?: Pick<WireTls, "protocol" | "certificate" | "key">;
   maxBytes?: number;
 };
 
@@ -27,6 +29,39 @@ export const tlsOf = ({ host, serverName = null, verifyTls = true }: Target): Wi
   verify: verifyTls,
 });
 
+/** A connection to the host, secured and judged where that is wanted. Throws TargetFailure, OwnTrouble. */
+export async function connected(
+  target: Target,
+  context: CheckContext,
+  { startsTls = false, hello }: Manner = {},
+): Promise<Connection> {
+  const { host, port, tls = false } = target;
+  context.step = "resolving the name";
+  const addresses = await context.addressesOf(host, port);
+  const { verify, ...secured } = tlsOf(target);
+  const begins = tls && !startsTls ? { ...secured, ...hello } : null;
+  const connection = await dial(addresses, port, context, begins);
+  mustBeTrusted(connection.secured, verify);
+  context.step = "waiting for the answer";
+  return connection;
+}
+
+/** What was found over a connection, whose certificate may end soon. */
+export function foundOver(
+  { secured }: Connection,
+  { certificateExpiryDays = null }: Pick<Target, "certificateExpiryDays">,
+  context: CheckContext,
+  finding: Finding,
+): Finding {
+  const certificateExpiresAt = secured?.certificateExpiresAt ?? undefined;
+  if (certificateExpiresAt === undefined) return finding;
+  const expiry = expiryOf(certificateExpiresAt, certificateExpiryDays, context.now());
+  const found = { ...finding, certificateExpiresAt };
+  return expiry === null || found.status !== "up"
+    ? found
+    : { ...found, status: "degraded", message: expiry };
+}
+
 /**
  * Connects to the host, lets the type talk, and is over: no address that was not judged, no byte beyond the
  * bound, and a certificate that ends soon is degraded. Throws TargetFailure, OwnTrouble.
@@ -35,28 +70,17 @@ export async function converse(
   target: Target,
   context: CheckContext,
   talk: (wire: Wire) => Promise<Said>,
-  { startsTls = false, maxBytes }: Manner = {},
+  manner: Manner = {},
 ): Promise<Finding> {
   const startedAt = performance.now();
-  const { host, port, tls = false, certificateExpiryDays = null } = target;
-  context.step = "resolving the name";
-  const addresses = await context.addressesOf(host, port);
-  const { verify, ...secured } = tlsOf(target);
-  const connection = await dial(addresses, port, context, tls && !startsTls ? secured : null);
-  mustBeTrusted(connection.secured, verify);
-  context.step = "waiting for the answer";
-  const wire = wireOf(connection, context, maxBytes);
+  const connection = await connected(target, context, manner);
+  const wire = wireOf(connection, context, manner.maxBytes);
   const said = await talk(wire);
-  wire.close();
+  connection.close();
   const latencyMs = since(startedAt);
-  const certificateExpiresAt = wire.certificateExpiresAt();
-  const found: Finding = {
-    ...(typeof said === "string" ? { status: "up", message: `${said} in ${latencyMs} ms.` } : said),
-    latencyMs,
-    ...(certificateExpiresAt !== null && { certificateExpiresAt }),
-  };
-  const expiry = expiryOf(found.certificateExpiresAt, certificateExpiryDays, context.now());
-  return expiry === null || found.status !== "up"
-    ? found
-    : { ...found, status: "degraded", message: expiry };
+  const words =
+    typeof said === "string"
+      ? { status: "up" as const, message: `${said} in ${latencyMs} ms.` }
+      : said;
+  return foundOver(connection, target, context, { ...words, latencyMs });
 }

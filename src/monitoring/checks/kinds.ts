@@ -1,6 +1,8 @@
 import type { MonitorType } from "../monitors/kinds-schema.ts";
 import type { CheckKind } from "./check.ts";
 import { checkDns } from "./kinds/dns.ts";
+import { checkDocker } from "./kinds/docker.ts";
+import { checkGrpc } from "./kinds/grpc.ts";
 import { checkHttp } from "./kinds/http.ts";
 import { checkKafka } from "./kinds/kafka.ts";
 import { checkMongodb } from "./kinds/mongodb.ts";
@@ -11,6 +13,7 @@ import { checkMysql, checkPostgres } from "./kinds/sql.ts";
 import { checkRedis } from "./kinds/redis.ts";
 import { checkRadius } from "./kinds/radius.ts";
 import { checkSnmp } from "./kinds/snmp.ts";
+import { checkWebsocket } from "./kinds/websocket.ts";
 import { checkTcp } from "./kinds/tcp.ts";
 import { checkTls } from "./kinds/tls.ts";
 
@@ -27,6 +30,9 @@ export const checkKinds: { [T in Exclude<MonitorType, "push">]: CheckKind<T> } =
   mongodb: checkMongodb,
   mssql: checkMssql,
   kafka: checkKafka,
+  websocket: checkWebsocket,
+  grpc: checkGrpc,
+  docker: checkDocker,
   snmp: checkSnmp,
   radius: checkRadius,
   ntp: checkNtp,

@@ -34,6 +34,7 @@ type EngineDependencies = {
   monotonic: Clock;
   trouble: TroubleWatch;
   log: Log;
+  dockerSocket?: string;
   /** What this one check may keep of answers. */
   memory: CheckMemory;
   inTurn: CheckContext["inTurn"];
@@ -58,6 +59,7 @@ export async function runCheck(
   const reached: string[] = [];
   const context: CheckContext = {
     timeoutMs,
+    dockerSocket: dependencies.dockerSocket ?? "/var/run/docker.sock",
     signal: ending.signal,
     step: "connecting",
     memory: dependencies.memory,

@@ -6,7 +6,16 @@ import {
   sameOrigin,
   sameValue,
 } from "../../core/destinations.ts";
-import { Headers, Host, HttpUrl, integer, line, Port, secret } from "../../core/fields.ts";
+import {
+  Headers,
+  Host,
+  HttpUrl,
+  integer,
+  line,
+  Port,
+  secret,
+  WebSocketUrl,
+} from "../../core/fields.ts";
 import { kind } from "../../core/kinds.ts";
 import { Assertions, assertionsAbout, JsonPath } from "./assertions-schema.ts";
 
@@ -124,6 +133,17 @@ const sql = {
 const sqlWords =
   "the server answers the `query`, and all `assertions` about its rows hold, such as one that `$[0].count` is less than 100. Up to 1 MiB of rows are read.";
 
+const pem = (what: string) =>
+  z
+    .string()
+    .max(16_384)
+    .regex(
+      new RegExp(
+        `^\\s*-----BEGIN [A-Z ]*${what}-----[A-Za-z0-9+/=\\s-]+-----END [A-Z ]*${what}-----\\s*$`,
+      ),
+      `must be a ${what.toLowerCase()} in PEM`,
+    );
+
 const toHost = { host: sameHost, port: sameValue };
 const toSecuredHost = {
   ...toHost,
@@ -238,6 +258,45 @@ export const monitorKinds = {
         mechanism: noWeaker("plain", "scram-sha-256", "scram-sha-512"),
       },
     },
+  }),
+  websocket: monitorKind({
+    upWhen:
+      "the server takes the WebSocket. You can send text, and expect text in one of its messages.",
+    fields: {
+      url: WebSocketUrl,
+      headers: Headers.default({}),
+      send: nullable(wellFormed(4096)),
+      expect: nullable(wellFormed(4096)),
+      verifyTls,
+      certificateExpiryDays,
+    },
+    secrets: { "headers.*": toUrl },
+  }),
+  grpc: monitorKind({
+    upWhen:
+      "the server says by gRPC's health protocol that the `service`, or all of it, is serving.",
+    fields: { host: Host, port: Port, service: nullable(line(255)), ...secured },
+  }),
+  docker: monitorKind({
+    upWhen:
+      "the container of this name, or each that `label=KEY=VALUE` finds, is running and not unhealthy. Without a `host` it is asked of the Docker of this machine, over its socket, as long as one organization has the appliance to itself.",
+    fields: {
+      container: line(255)
+        .refine(
+          (text) => /^(label=.+|[A-Za-z0-9][A-Za-z0-9_.-]*)$/.test(text),
+          "must be the name of a container, or label=KEY=VALUE",
+        )
+        .meta({ example: "shop-web" }),
+      host: nullable(Host).meta({ description: "Null is the socket of this machine." }),
+      port: Port.default(2376),
+      ...secured,
+      tls: z.boolean().default(true).meta({ description: "Whether the host is asked over TLS." }),
+      clientCertificate: nullable(pem("CERTIFICATE")).meta({
+        description: "What the host knows this appliance by, in PEM.",
+      }),
+      clientKey: nullable(pem("PRIVATE KEY").meta({ writeOnly: true })),
+    },
+    secrets: { clientKey: toSecuredHost },
   }),
   snmp: monitorKind({
     upWhen:

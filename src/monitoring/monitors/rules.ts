@@ -1,5 +1,8 @@
 import { type Place, portOf } from "../../core/target-guard.ts";
 
+/** The socket of Docker gives whoever has it the whole machine: it is for those for whom its loopback is. */
+export const dockerSocketHost = "127.0.0.1";
+
 /** Where a monitor's checks go, and the field that says so. */
 export function targetsOf(monitor: { type: string; [field: string]: unknown }): Place[] {
   const text = (name: string) => (typeof monitor[name] === "string" ? monitor[name] : null);
@@ -10,6 +13,9 @@ export function targetsOf(monitor: { type: string; [field: string]: unknown }): 
   return [
     ...(url === null ? [] : [{ path: "url", host: url.hostname, port: portOf(url) }]),
     // A DNS monitor asks about its host and never connects to it.
+    ...(monitor.type === "docker" && host === null
+      ? [{ path: "host", host: dockerSocketHost, port: null }]
+      : []),
     ...(host === null || monitor.type === "dns" ? [] : [{ path: "host", host, port }]),
     ...(resolver === null ? [] : [{ path: "resolver", ...resolver }]),
   ];

@@ -11,8 +11,8 @@ type TestSetUp = Awaited<ReturnType<typeof dashboard>>;
 type Way = { what: string; field: string; body: (host: string, port: number) => object };
 
 /** Fields that hold an address to connect to, and how a test writes one there. */
-const places: Record<string, (host: string, port: number) => unknown> = {
-  url: (host, port) => `http://${host}:${port}/`,
+const places: Record<string, (host: string, port: number, sample: string) => unknown> = {
+  url: (host, port, sample) => `${sample.startsWith("ws") ? "ws" : "http"}://${host}:${port}/`,
   server: (host, port) => `http://${host}:${port}`,
   webhookUrl: (host, port) => `http://${host}:${port}/hook`,
   host: (host) => host,
@@ -33,7 +33,11 @@ function waysOf(kinds: object, samples: Record<string, object>): Way[] {
           name: "Sink",
           ...samples[type],
           ...("port" in fields && { port }),
-          [field]: places[field]?.(host, port),
+          [field]: places[field]?.(
+            host,
+            port,
+            String((samples[type] as Record<string, unknown>)[field]),
+          ),
         }),
       })),
   );

@@ -71,6 +71,9 @@ const defaults: Record<keyof typeof newMonitors, object> = {
   mongodb: { port: 27017, username: null, authDatabase: "admin", ...notSecured },
   mssql: { port: 1433 },
   kafka: { port: 9092, topic: null, mechanism: "plain", username: null, ...notSecured },
+  websocket: { headers: {}, send: null, expect: null, verifyTls: true, certificateExpiryDays: 14 },
+  grpc: { service: null, ...notSecured },
+  docker: { port: 2376, ...notSecured, tls: true, clientCertificate: null },
   snmp: {
     port: 161,
     snmpVersion: "2c",
@@ -142,6 +145,22 @@ const set: Record<keyof typeof newMonitors, object> = {
     mechanism: "scram-sha-512",
     username: "probe",
     ...secured,
+  },
+  websocket: {
+    url: "ws://[fd00::1]:8080/live?all=1",
+    headers: {},
+    send: "ping",
+    expect: "pong",
+    verifyTls: false,
+    certificateExpiryDays: null,
+  },
+  grpc: { host: "10.0.0.9", port: 443, service: "shop.Orders", ...secured },
+  docker: {
+    container: "label=com.example.app=shop",
+    host: null,
+    port: 2375,
+    ...secured,
+    clientCertificate: "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n",
   },
   snmp: {
     host: "10.0.0.9",
@@ -313,6 +332,25 @@ const wrong: Record<string, [field: string, ...values: unknown[]][]> = {
     ["port", 0, null],
     ["serverName", "", "https://mail.lan"],
     ["certificateExpiryDays", "14"],
+  ],
+  postgres: [
+    ["username", undefined, null, ""],
+    ["query", "", "x".repeat(4097), null],
+    ["assertions[0].source", [{ source: "header", path: "A", op: "exists" }]],
+  ],
+  websocket: [["url", undefined, "https://shop.lan", "ws://a:b@shop.lan", "wss://"]],
+  docker: [
+    ["container", undefined, "", "-f", "a b", "label="],
+    ["clientCertificate", "x", "-----BEGIN CERTIFICATE-----"],
+    ["clientKey", "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----"],
+  ],
+  kafka: [
+    ["topic", "", "a b"],
+    ["mechanism", "gssapi"],
+  ],
+  snmp: [
+    ["oid", "sysUpTime", "1", "3.6.1"],
+    ["snmpVersion", 3],
   ],
   push: [
     ["grace", -1, 86_401, null],

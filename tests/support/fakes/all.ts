@@ -1,5 +1,7 @@
 import type { MonitorType } from "../../../src/monitoring/monitors/kinds-schema.ts";
 import { mysql } from "./mysql.ts";
+import { docker } from "./docker.ts";
+import { grpc } from "./grpc.ts";
 import { kafka } from "./kafka.ts";
 import { mongodb } from "./mongodb.ts";
 import { mssql } from "./mssql.ts";
@@ -9,6 +11,7 @@ import type { Fake } from "./fake.ts";
 import { radius } from "./radius.ts";
 import { redis } from "./redis.ts";
 import { snmp } from "./snmp.ts";
+import { websocket } from "./websocket.ts";
 
 /** Types with tests of their own: those that speak no protocol of one server over a connection of ours. */
 type Other = "http" | "tcp" | "ping" | "dns" | "tls" | "push";
@@ -21,6 +24,9 @@ export const fakes: Record<Exclude<MonitorType, Other>, Fake> = {
   mongodb,
   mssql,
   kafka,
+  websocket,
+  grpc,
+  docker,
   snmp,
   radius,
   ntp,

@@ -68,6 +68,15 @@ export const monitorLabels: Record<string, FieldLabels> = {
       "scram-sha-512": "SCRAM-SHA-512",
     },
   },
+  service: { label: "Service", hint: "Leave empty for the whole server.", mono: true },
+  container: {
+    label: "Container",
+    mono: true,
+    placeholder: "shop-web",
+    hint: "A name, or label=KEY=VALUE.",
+  },
+  clientCertificate: { label: "Client certificate", long: true, mono: true, hint: "In PEM." },
+  clientKey: { label: "Client key", hint: "In PEM." },
   secret: { label: "Shared secret" },
   snmpVersion: { label: "Version" },
   community: { label: "Community", hint: "For versions 1 and 2c; public where it is empty." },
@@ -189,7 +198,14 @@ const sectionsOfType: Partial<Record<MonitorType, Section[]>> = {
 
 const folded = {
   Assertions: ["assertions", "expect"],
-  TLS: ["tls", "serverName", "verifyTls", "certificateExpiryDays"],
+  TLS: [
+    "tls",
+    "serverName",
+    "verifyTls",
+    "certificateExpiryDays",
+    "clientCertificate",
+    "clientKey",
+  ],
 };
 
 /** A type's own fields in the order in which people think of them: its target, who signs in, what must hold, TLS. */

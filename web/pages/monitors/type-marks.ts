@@ -17,6 +17,9 @@ export const typeMarks: Record<MonitorType, string> = {
   mssql: database,
   kafka:
     "M8 9.5a2.5 2.5 0 1 0 0 5 2.5 2.5 0 0 0 0-5M16 5a2 2 0 1 0 0 4 2 2 0 0 0 0-4M16 15a2 2 0 1 0 0 4 2 2 0 0 0 0-4M10.3 10.9l3.9-2.7M10.3 13.1l3.9 2.7",
+  websocket: "M4 8h13l-3-3M20 16H7l3 3",
+  grpc: "M9 7 4 12l5 5M15 7l5 5-5 5M13 5l-2 14",
+  docker: "M3 12h16c2 0 2-2 3-3-1 7-4 11-10 11S4 17 3 12M5 9h3v3M9 9h3v3M13 9h3v3M9 5h3v4",
   snmp: "M4 4h16v7H4zM12 11v4M6 20v-5h12v5M4 20h4M16 20h4M8 7.5h.01",
   radius: "M12 3 5 6v5c0 5 3 8 7 10 4-2 7-5 7-10V6zM9 12l2 2 4-4",
   ntp: "M12 3a9 9 0 1 0 0 18 9 9 0 0 0 0-18M12 7v5l3.5 2",

@@ -110,8 +110,8 @@ describe.each(types)("%s", (type, fake) => {
     const moves = ["url", "host", "port", "tls", "verifyTls", "serverName"].filter(
       (name) => name in fields,
     );
-    const set = Object.keys(secrets);
-    const all = Object.fromEntries(set.map((name) => [name, canary]));
+    const set = Object.keys(secrets).map((name) => name.replace(".*", ""));
+    const all = Object.fromEntries(Object.keys(secrets).map((name) => [name, canary]));
     for (const name of moves) {
       const change = { [name]: (elsewhere as Record<string, unknown>)[name] };
       const stranded = strandedSecrets(
@@ -120,7 +120,7 @@ describe.each(types)("%s", (type, fake) => {
         { ...here, ...fake.fields, ...all },
         change,
       );
-      expect([name, stranded.map((keys) => keys.join("."))]).toEqual([name, set]);
+      expect([name, stranded.map(([name]) => name)]).toEqual([name, set]);
     }
   });
 });
@@ -204,7 +204,8 @@ testWith(
         ...fieldsOf(fake, server.port, "127.0.0.1", true),
         ...(has(type, "tls") && { tls: true }),
       };
-      asked.push([type, fields], [type, { ...fields, serverName: "elsewhere.test" }]);
+      asked.push([type, fields]);
+      if (has(type, "serverName")) asked.push([type, { ...fields, serverName: "elsewhere.test" }]);
     }
     const script = new URL("../../../support/check-once.ts", import.meta.url).pathname;
     const run = Bun.spawn([process.execPath, script, JSON.stringify(asked)], {
@@ -213,10 +214,10 @@ testWith(
     });
     const outcomes = await new Response(run.stdout).json();
     rmSync(folder, { recursive: true });
-    for (const [index, [type]] of asked.entries())
+    for (const [index, [type, fields]] of asked.entries())
       expect([type, outcomes[index]]).toMatchObject([
         type,
-        index % 2 === 0
+        !("serverName" in fields)
           ? { status: "down", message: "The certificate is for another name." }
           : { status: "up", certificateExpiresAt: end },
       ]);

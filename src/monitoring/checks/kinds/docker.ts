@@ -1,0 +1,120 @@
+import { type Connection, dialFile } from "../../../core/outgoing/connection.ts";
+import { OwnTrouble, TargetFailure } from "../../../core/outgoing/failures.ts";
+import { readAnswer } from "../../../core/outgoing/http-answer.ts";
+import { headOf, named } from "../../../core/outgoing/http-request.ts";
+import { growingBuffer } from "../../../core/outgoing/memory.ts";
+import { dockerSocketHost } from "../../monitors/rules.ts";
+import { type CheckContext, type CheckKind, since } from "../check.ts";
+import { connected, foundOver } from "../conversation.ts";
+
+const maxBytes = 1024 * 1024;
+
+/** Up when all the containers that are meant are running, and none is unhealthy. https://docs.docker.com/reference/api/engine/ */
+export const checkDocker: CheckKind<"docker"> = async (settings, context) => {
+  const startedAt = performance.now();
+  const { host, container, clientCertificate, clientKey } = settings;
+  const hello = {
+    ...(clientCertificate !== null && { certificate: clientCertificate }),
+    ...(clientKey !== null && { key: clientKey }),
+  };
+  const connection =
+    host === null
+      ? await openSocket(context)
+      : await connected({ ...settings, host }, context, { hello });
+  const found = await containersCalled(container, connection, context, host);
+  const latencyMs = since(startedAt);
+  return foundOver(connection, settings, context, {
+    status: "up",
+    message: `${judged(found)}, answered in ${latencyMs} ms.`,
+    latencyMs,
+  });
+};
+
+async function openSocket(context: CheckContext): Promise<Connection> {
+  await context.addressesOf(dockerSocketHost, null);
+  try {
+    return await dialFile(context.dockerSocket, context);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "EACCES" || code === "EPERM")
+      throw new OwnTrouble("this machine does not let the appliance ask Docker");
+    if (code === "ENOENT") throw new TargetFailure("Docker is not on this machine.");
+    throw error;
+  }
+}
+
+type Container = { State: string; Status: string };
+
+async function containersCalled(
+  container: string,
+  connection: Connection,
+  context: CheckContext,
+  host: string | null,
+): Promise<Container[]> {
+  const label = /^label=(.+)$/.exec(container)?.[1];
+  const filters =
+    label === undefined
+      ? { name: [`^/?${container.replaceAll(".", "\\.")}$`] }
+      : { label: [label] };
+  const name = host?.includes(":") ? `[${host}]` : (host ?? "docker");
+  const url = new URL(`http://${name}/containers/json`);
+  url.search = new URLSearchParams({ all: "1", filters: JSON.stringify(filters) }).toString();
+  context.step = "waiting for the answer";
+  const answering = readAnswer(connection, "GET", context.memory);
+  const headers = { "Accept-Encoding": "identity" };
+  connection.write(headOf({ url, method: "GET", headers, body: null }));
+  const answer = await answering;
+  context.step = "reading the answer";
+  const body = growingBuffer(maxBytes, context.memory);
+  let length = 0;
+  const tooLong = Promise.withResolvers<never>();
+  const all = answer.read((chunk) => {
+    length += chunk.length;
+    if (length > maxBytes)
+      tooLong.reject(new TargetFailure(`The answer is longer than ${maxBytes / 1024} KiB.`));
+    else body.push(chunk);
+  });
+  await Promise.race([all, tooLong.promise]);
+  connection.close();
+  if (answer.status !== 200) throw new TargetFailure(`${named(answer.status)}, expected 200.`);
+  const list = parsed(body.bytes());
+  const isContainer = (one: unknown) =>
+    typeof (one as Container | null)?.State === "string" &&
+    typeof (one as Container | null)?.Status === "string";
+  if (!Array.isArray(list) || !list.every(isContainer))
+    throw new TargetFailure("The answer is not one of Docker.");
+  return list as Container[];
+}
+
+function parsed(bytes: Uint8Array): unknown {
+  try {
+    return JSON.parse(Buffer.from(bytes).toString());
+  } catch {
+    return null;
+  }
+}
+
+/** Of those that a list may tell. */
+const states = ["created", "restarting", "removing", "paused", "exited", "dead"];
+
+/** Throws TargetFailure. */
+function judged(containers: readonly Container[]): string {
+  const [only] = containers;
+  if (only === undefined) throw new TargetFailure("There is no such container.");
+  const stopped = containers.filter(({ State }) => State !== "running");
+  const unhealthy = containers.filter(({ Status }) => Status.includes("(unhealthy)"));
+  if (containers.length === 1) {
+    if (stopped.length > 0)
+      throw new TargetFailure(
+        states.includes(only.State)
+          ? `The container is not running but ${only.State}.`
+          : "The container is not running.",
+      );
+    if (unhealthy.length > 0) throw new TargetFailure("The container is unhealthy.");
+    return `The container is running${only.Status.includes("(healthy)") ? " and healthy" : ""}`;
+  }
+  const of = `of ${containers.length} containers`;
+  if (stopped.length > 0) throw new TargetFailure(`${stopped.length} ${of} are not running.`);
+  if (unhealthy.length > 0) throw new TargetFailure(`${unhealthy.length} ${of} are unhealthy.`);
+  return `All ${containers.length} containers are running`;
+}

@@ -1,0 +1,106 @@
+import { Duplex } from "node:stream";
+import { TargetFailure } from "../../../core/outgoing/failures.ts";
+import type { Wire } from "../../../core/outgoing/wire.ts";
+import type { CheckKind } from "../check.ts";
+import { converse } from "../conversation.ts";
+
+const serving = 1;
+/** https://grpc.github.io/grpc/core/md_doc_statuscodes.html */
+const refusals: Record<string, string> = {
+  5: "The server does not know the service.",
+  7: "The server does not allow the health check.",
+  12: "The server has no health protocol.",
+  14: "The server is unavailable.",
+  16: "The server does not allow the health check.",
+};
+const notGrpc = () => new TargetFailure("The answer is not one of gRPC.");
+
+/** Up when the health protocol says that it serves. https://github.com/grpc/grpc/blob/master/doc/health-checking.md */
+export const checkGrpc: CheckKind<"grpc"> = (settings, context) =>
+  converse(
+    settings,
+    context,
+    async (wire) => {
+      const status = await health(wire, settings, context.signal);
+      if (status !== serving) throw new TargetFailure("The server says that it is not serving.");
+      return "Serving, answered";
+    },
+    { hello: { protocol: "h2" } },
+  );
+
+type Settings = Parameters<CheckKind<"grpc">>[0];
+
+async function health(wire: Wire, { host, service, tls }: Settings, signal: AbortSignal) {
+  const { connect, constants } = await import("node:http2");
+  const { promise, resolve, reject } = Promise.withResolvers<number>();
+  const line = new Duplex({
+    read() {},
+    write(chunk: Buffer, _encoding, done) {
+      wire.write(chunk);
+      done();
+    },
+  });
+  line.on("error", () => {});
+  wire
+    .rest((chunk) => void line.push(chunk))
+    .catch((error: unknown) => {
+      reject(error);
+      line.destroy();
+    });
+  const name = host.includes(":") ? `[${host}]` : host;
+  const session = connect(`${tls ? "https" : "http"}://${name}`, {
+    createConnection: () => line,
+    settings: { enablePush: false },
+  });
+  signal.addEventListener("abort", () => session.destroy());
+  session.on("error", () => reject(notGrpc()));
+  session.on("goaway", () => reject(notGrpc()));
+  const stream = session.request({
+    [constants.HTTP2_HEADER_METHOD]: "POST",
+    [constants.HTTP2_HEADER_PATH]: "/grpc.health.v1.Health/Check",
+    "content-type": "application/grpc",
+    te: "trailers",
+  });
+  let body: Buffer = Buffer.alloc(0);
+  let code: unknown;
+  const told = (headers: Record<string, unknown>) => (code = headers["grpc-status"] ?? code);
+  stream.on("response", (headers) => {
+    told(headers);
+    if (headers[":status"] !== 200) reject(notGrpc());
+  });
+  stream.on("trailers", told);
+  stream.on("data", (chunk: Buffer) => (body = Buffer.concat([body, chunk])));
+  stream.on("error", () => reject(notGrpc()));
+  stream.on("end", () => {
+    if (code === "0") resolve(statusIn(body));
+    else if (typeof code !== "string") reject(notGrpc());
+    else
+      reject(
+        new TargetFailure(refusals[code] ?? `The server answered with status ${Number(code)}.`),
+      );
+  });
+  stream.end(requestFor(service ?? ""));
+  try {
+    return await promise;
+  } finally {
+    session.destroy();
+  }
+}
+
+/** A message of gRPC with the service as its first field. */
+function requestFor(service: string): Buffer {
+  const name = Buffer.from(service);
+  const length =
+    name.length < 128 ? [name.length] : [0x80 | (name.length & 0x7f), name.length >> 7];
+  const message = name.length === 0 ? name : Buffer.concat([Buffer.from([0x0a, ...length]), name]);
+  const head = Buffer.alloc(5);
+  head.writeUInt32BE(message.length, 1);
+  return Buffer.concat([head, message]);
+}
+
+/** The first field of an answer, which is left out where it is 0. */
+function statusIn(body: Buffer): number {
+  const [compressed, ...rest] = body;
+  if (compressed !== 0 || rest.length < 4) throw notGrpc();
+  return body[5] === 0x08 ? (body[6] ?? 0) : 0;
+}

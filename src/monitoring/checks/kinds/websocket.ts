@@ -1,0 +1,97 @@
+import { createHash, randomBytes } from "node:crypto";
+import { version } from "../../../core/assets.ts";
+import { TargetFailure } from "../../../core/outgoing/failures.ts";
+import { named } from "../../../core/outgoing/http-request.ts";
+import type { Wire } from "../../../core/outgoing/wire.ts";
+import { portOf } from "../../../core/target-guard.ts";
+import type { CheckKind } from "../check.ts";
+import { converse } from "../conversation.ts";
+
+type Settings = Parameters<CheckKind<"websocket">>[0];
+
+const opcode = { continuation: 0, text: 1, binary: 2, close: 8, ping: 9, pong: 10 };
+/** What the key of a handshake is answered with: RFC 6455 §1.3 */
+const magic = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
+
+/** Up when the handshake succeeds and, where something is expected, a message says it. */
+export const checkWebsocket: CheckKind<"websocket"> = (settings, context) => {
+  const url = new URL(settings.url);
+  const { verifyTls, certificateExpiryDays } = settings;
+  const target = {
+    host: url.hostname.replace(/^\[|\]$/g, ""),
+    port: portOf(url),
+    tls: url.protocol === "wss:",
+    verifyTls,
+    certificateExpiryDays,
+  };
+  return converse(target, context, async (wire) => {
+    await shakeHands(wire, url, settings);
+    const { send, expect } = settings;
+    if (send !== null) wire.write(frame(opcode.text, Buffer.from(send)));
+    if (expect !== null) await heard(wire, Buffer.from(expect));
+    wire.write(frame(opcode.close, Buffer.from([0x03, 0xe8])));
+    return expect === null ? "Connected" : "Answered as expected";
+  });
+};
+
+async function shakeHands(wire: Wire, url: URL, { headers }: Settings) {
+  const key = randomBytes(16).toString("base64");
+  const fields = {
+    Host: url.host,
+    "User-Agent": `Signalbox/${version}`,
+    ...headers,
+    Upgrade: "websocket",
+    Connection: "Upgrade",
+    "Sec-WebSocket-Key": key,
+    "Sec-WebSocket-Version": "13",
+  };
+  const lines = Object.entries(fields).map(([name, value]) => `${name}: ${value}`);
+  const head = [`GET ${url.pathname}${url.search} HTTP/1.1`, ...lines, "", ""].join("\r\n");
+  wire.write(Buffer.from(head, "latin1"));
+  const start = (await wire.read(9)).toString("latin1");
+  if (!/^HTTP\/1\.[01] $/.test(start)) throw new TargetFailure("The answer is not valid HTTP.");
+  const [status = "", ...answer] = (await wire.until("\r\n\r\n")).toString("latin1").split("\r\n");
+  const code = Number(status.slice(0, 3));
+  if (code !== 101) throw new TargetFailure(`${named(code)}, expected 101.`);
+  const accepted = answer
+    .map((line) => /^sec-websocket-accept:\s*(\S+)\s*$/i.exec(line)?.[1])
+    .find((value) => value !== undefined);
+  if (accepted !== createHash("sha1").update(`${key}${magic}`).digest("base64"))
+    throw new TargetFailure("The server does not speak WebSocket.");
+}
+
+/** A whole message of ours, masked as RFC 6455 §5.3 asks of a client. */
+function frame(code: number, payload: Buffer): Buffer {
+  const mask = randomBytes(4);
+  const length =
+    payload.length < 126
+      ? [0x80 | payload.length]
+      : [0x80 | 126, payload.length >> 8, payload.length & 0xff];
+  const masked = payload.map((byte, index) => byte ^ (mask[index % 4] ?? 0));
+  return Buffer.concat([Buffer.from([0x80 | code, ...length]), mask, masked]);
+}
+
+/** Reads messages until one has what is wanted; the wire bounds how much that is. */
+async function heard(wire: Wire, wanted: Buffer) {
+  let message: Buffer = Buffer.alloc(0);
+  for (;;) {
+    const [first = 0, second = 0] = await wire.read(2);
+    const code = first & 0x0f;
+    const short = second & 0x7f;
+    const length =
+      short < 126
+        ? short
+        : short === 126
+          ? (await wire.read(2)).readUInt16BE()
+          : Number((await wire.read(8)).readBigUInt64BE());
+    if ((second & 0x80) !== 0 || (first & 0x70) !== 0 || (code > 2 && code < 8) || code > 10)
+      throw new TargetFailure("The server does not speak WebSocket.");
+    const payload = await wire.read(length);
+    if (code === opcode.close)
+      throw new TargetFailure("The connection was closed without the expected answer.");
+    if (code === opcode.ping) wire.write(frame(opcode.pong, payload));
+    if (code > opcode.binary) continue;
+    message = code === opcode.continuation ? Buffer.concat([message, payload]) : payload;
+    if (message.includes(wanted)) return;
+  }
+}

@@ -1,0 +1,68 @@
+import { expect, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { check } from "../../../support/checking.ts";
+import { dashboard } from "../../../support/dashboard.ts";
+import { docker } from "../../../support/fakes/docker.ts";
+import type { Answers } from "../../../support/fakes/fake.ts";
+
+/** The Docker of this machine, as far as its socket goes. */
+async function socketHere() {
+  const folder = mkdtempSync(join(tmpdir(), "signalbox-test-"));
+  const path = join(folder, "docker.sock");
+  let accepted = 0;
+  const server = createServer((socket) => {
+    accepted++;
+    (docker.answers as Answers)(socket, () => socket);
+  });
+  await new Promise<void>((resolve) => server.listen(path, resolve));
+  return {
+    path,
+    accepted: () => accepted,
+    [Symbol.dispose]() {
+      server.close();
+      rmSync(folder, { recursive: true });
+    },
+  };
+}
+
+const asked = { container: "shop-web" };
+
+test("without a host the Docker of this machine is asked, over its socket", async () => {
+  using socket = await socketHere();
+  expect(await check("docker", asked, { dockerSocket: socket.path })).toMatchObject({
+    status: "up",
+  });
+  expect(socket.accepted()).toBe(1);
+  expect(await check("docker", asked)).toMatchObject({
+    status: "down",
+    message: "Docker is not on this machine.",
+  });
+});
+
+const shared = "is this machine itself, which several organizations share";
+
+test("the socket is closed from the second organization on, as all of loopback", async () => {
+  let isShared = false;
+  const { api, monitor } = await dashboard({ isShared: () => isShared });
+  const { id } = await monitor({ type: "docker", ...asked });
+  const path = "/api/v1/monitors";
+  isShared = true;
+  expect((await api("POST", `${path}/${id}/check`)).json.data.message).toBe(
+    `Not judged: the target ${shared} (see --allow-target).`,
+  );
+  const { status, json } = await api("POST", path, {
+    body: { type: "docker", name: "Shop", ...asked },
+  });
+  expect([status, json.error.details]).toEqual([
+    422,
+    [
+      {
+        path: "host",
+        message: `must not be connected to: this address ${shared} (see --allow-target)`,
+      },
+    ],
+  ]);
+});

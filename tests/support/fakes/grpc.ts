@@ -1,0 +1,46 @@
+import { createServer } from "node:http2";
+import { type Answers, type Fake, says } from "./fake.ts";
+
+/** A health service that says this of each service, or ends with a status. */
+const speaking =
+  (answer: readonly number[], status = "0"): Answers =>
+  (socket) => {
+    const server = createServer();
+    server.on("stream", (stream) => {
+      stream.on("error", () => {});
+      const asked: Buffer[] = [];
+      stream.on("data", (chunk: Buffer) => asked.push(chunk));
+      stream.on("end", () => {
+        const isKnown = Buffer.concat(asked).includes("shop.Orders");
+        stream.respond(
+          { ":status": 200, "content-type": "application/grpc" },
+          { waitForTrailers: true },
+        );
+        stream.on("wantTrailers", () =>
+          stream.sendTrailers({ "grpc-status": isKnown ? status : "5" }),
+        );
+        stream.end(Buffer.from(answer));
+      });
+    });
+    server.emit("connection", socket);
+  };
+
+const serving = [0, 0, 0, 0, 2, 8, 1];
+
+export const grpc: Fake = {
+  over: "tcp",
+  fields: { service: "shop.Orders" },
+  answers: speaking(serving),
+  up: "Serving, answered",
+  wrong: [
+    [speaking([0, 0, 0, 0, 2, 8, 2]), "The server says that it is not serving."],
+    [speaking([0, 0, 0, 0, 0]), "The server says that it is not serving."],
+    [speaking([], "12"), "The server has no health protocol."],
+    [speaking([], "13"), "The server answered with status 13."],
+    [speaking(serving), "The server does not know the service.", { service: "other" }],
+    [says("HTTP/1.1 400 Bad Request\r\n\r\n"), "The answer is not one of gRPC."],
+  ],
+  // Settings, and then data of a stream that nobody opened.
+  flood: Buffer.from([0, 0, 0, 4, 0, 0, 0, 0, 0]),
+  tls: "first",
+};

@@ -1,0 +1,56 @@
+import { createHash } from "node:crypto";
+import { canary } from "../samples.ts";
+import { type Answers, type Fake, says } from "./fake.ts";
+
+const frame = (first: number, text: string) =>
+  Buffer.concat([Buffer.from([first, text.length]), Buffer.from(text)]);
+
+/** Takes the handshake with the right header, and says this to any message. */
+const speaking =
+  (...frames: readonly Buffer[]): Answers =>
+  (socket) => {
+    socket.once("data", (head: Buffer) => {
+      if (!head.includes(`X-Token: ${canary}`))
+        return void socket.write("HTTP/1.1 401 Unauthorized\r\n\r\n");
+      const key = /Sec-WebSocket-Key: (\S+)/.exec(head.toString())?.[1] ?? "";
+      const magic = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
+      const accept = createHash("sha1")
+        .update(key + magic)
+        .digest("base64");
+      const fields = `Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: ${accept}`;
+      socket.write(`HTTP/1.1 101 Switching Protocols\r\n${fields}\r\n\r\n`);
+      socket.once("data", () => {
+        for (const one of frames) socket.write(one);
+      });
+    });
+  };
+
+const [text, start, end, ping, close] = [0x81, 0x01, 0x80, 0x89, 0x88];
+const not = "The server does not speak WebSocket.";
+
+export const websocket: Fake = {
+  over: "tcp",
+  at: (host, port, isSecure) => ({ url: `${isSecure ? "wss" : "ws"}://${host}:${port}/live` }),
+  fields: { headers: { "X-Token": canary }, send: "ping", expect: "pong" },
+  answers: speaking(frame(text, "hello"), frame(ping, ""), frame(start, "po"), frame(end, "ng!")),
+  up: "Answered as expected",
+  refused: {
+    fields: { headers: { "X-Token": "other" } },
+    message: "HTTP 401 (Unauthorized), expected 101.",
+  },
+  wrong: [
+    [says("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"), "HTTP 200 (OK), expected 101."],
+    [says("HTTP/1.1 101 Switching Protocols\r\nSec-WebSocket-Accept: no\r\n\r\n"), not],
+    [says("SSH-2.0-OpenSSH\r\n"), "The answer is not valid HTTP."],
+    [speaking(frame(close, "")), "The connection was closed without the expected answer."],
+    [speaking(frame(0x85, "pong")), not],
+    [speaking(frame(0xc1, "pong")), not],
+    [
+      speaking(Buffer.from([text, 127, 0, 0, 0, 1, 0, 0, 0, 0])),
+      "The answer is longer than 64 KiB.",
+    ],
+    [speaking(frame(text, "pang")), "Timed out after 0.4 s while waiting for the answer."],
+  ],
+  flood: "HTTP/1.1 101 ",
+  tls: "first",
+};
