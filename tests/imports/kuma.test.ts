@@ -186,6 +186,27 @@ describe("an Uptime Kuma 2", () => {
       port: 443,
       certificateExpiryDays: 14,
     });
+    expect(named(made, "Postgres shop")).toMatchObject({
+      type: "postgres",
+      host: "db.acme.example",
+      username: "acme",
+      database: "shop",
+      query: "SELECT 1 AS ok",
+      secretsSet: ["password"],
+      paused: false,
+    });
+    expect(named(made, "MySQL legacy")).toMatchObject({ type: "mysql", secretsSet: ["password"] });
+    expect(named(made, "Router interfaces (SNMP)")).toMatchObject({
+      type: "snmp",
+      oid: "1.3.6.1.2.1.2.1.0",
+      assertions: [{ source: "body", op: "greaterThan", value: expect.closeTo(40, 5) }],
+    });
+    expect(named(made, "Container web-1")).toMatchObject({
+      type: "docker",
+      container: "web-1",
+      host: "docker.acme.example",
+      port: 2375,
+    });
     expect(named(made, "DNS TXT")).toMatchObject({ recordType: "TXT", resolver: "9.9.9.9" });
     const stored =
       JSON.stringify(appliance.database.query("select * from external_records").all()) +

@@ -277,7 +277,8 @@ test("the JSON backup of 1.x has what its database has of monitors and channels"
       .query<{ name: string; tags: string }, []>(
         `select m.name, m.type, m.tags, m.interval_seconds, m.retries, m.paused, m.settings, g.name as groupName,
            (select count(*) from monitor_channels c where c.monitor_id = m.id) as channels
-         from monitors m left join monitor_groups g on g.id = m.group_id order by m.name`,
+         from monitors m left join monitor_groups g on g.id = m.group_id
+         where m.type <> 'docker' order by m.name`,
       )
       .all()
       .map((row) => ({ ...row, tags: (JSON.parse(row.tags) as string[]).toSorted() }));

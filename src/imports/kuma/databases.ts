@@ -8,6 +8,10 @@ export const connection = (m: Own) => text(m["database_connection_string"]);
 export const comparisonOf = (m: Own) =>
   `the comparison ${text(m["json_path_operator"]) || "=="} ${text(m["expected_value"])}`;
 
+/** Types that ask whether the server answers, and nothing of their own. */
+const asksNothing = new Set(["mssql", "mongodb"]);
+const isPing = (query: string) => /^\s*\{\s*"(?:ping|hello)"\s*:\s*1\s*\}\s*$/.test(query);
+
 /** A database, as its connection string names it: a URL, or `Server=…;Database=…`. */
 export function database(m: Own, type: string, usualPort: number): Mapped {
   const own = /(?:^|;)\s*server\s*=/i.test(connection(m))
@@ -28,13 +32,20 @@ export function database(m: Own, type: string, usualPort: number): Mapped {
       password: orNull(elsewhere) ?? own.password,
       ...(query !== null && { query: query.replace(/\s+/g, " ").trim() }),
       ...(isOn(m["ignore_tls"]) && { verifyTls: false }),
+      ...(type === "mongodb" && { authDatabase: authDatabaseOf(connection(m)) }),
       certificateExpiryDays: null,
     },
     missing: [
+      // Where the type here asks nothing, what is asked there has no equal, unless it asks nothing either.
+      ...(query !== null &&
+      !(/^\s*select\s+1\s*;?\s*$/i.test(query) || isPing(query)) &&
+      asksNothing.has(type)
+        ? [`its query: the server is asked for an answer alone`]
+        : []),
       ...(conditions.length === 0
         ? []
         : [`its conditions on the result (${JSON.stringify(conditions).slice(0, 300)})`]),
-      ...(type === "mongodb" && orNull(m["expected_value"]) !== null
+      ...(type === "mongodb" && orNull(m["expected_value"]) !== null && !isOk(m)
         ? [`${comparisonOf(m)} at ${text(m["json_path"])}`]
         : []),
     ],
@@ -47,6 +58,18 @@ type Server = Record<"username" | "password" | "database", string | null> & {
   tls: boolean;
   verifyTls: boolean;
 };
+
+/** Whether MongoDB is asked for no more than that it is well. */
+const isOk = (m: Own) =>
+  isPing(text(m["database_query"])) &&
+  /^(?:\$\.)?ok$/.test(text(m["json_path"])) &&
+  text(m["expected_value"]) === "1";
+
+/** Where MongoDB looks for the user (https://www.mongodb.com/docs/manual/reference/connection-string-options/#mongodb-urioption-urioption.authSource). */
+function authDatabaseOf(address: string): string {
+  const url = URL.parse(address);
+  return url?.searchParams.get("authSource") ?? (url?.pathname.replace(/^\//, "") || "admin");
+}
 
 function inUrl(address: string): Server {
   const url = URL.parse(address);

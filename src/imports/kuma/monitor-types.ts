@@ -1,27 +1,15 @@
 import { monitorKinds } from "../../monitoring/monitors/kinds-schema.ts";
 import type { Own } from "../plan.ts";
-import { comparisonOf, database, type Mapped } from "./databases.ts";
-import { isOn, jsonIn, listIn, number, orNull, text } from "./values.ts";
+import { database, type Mapped } from "./databases.ts";
+import { docker, grpc, kafka, mqtt, ntp, radius, snmp, webSocket } from "./services.ts";
+import { expiry, http, jsonQuery } from "./web.ts";
+import { host, hostAndPort, isOn, listIn, number, orNull, text } from "./values.ts";
 
 export type Installation = {
   proxies: ReadonlyMap<number, Own>;
   dockerHosts: ReadonlyMap<number, Own>;
   browsers: ReadonlyMap<number, Own>;
 };
-
-const isNumeric = (value: string) => /^-?(?:0|[1-9]\d*)(?:\.\d+)?$/.test(value);
-/** A value as people typed it, as JSON has it most likely. */
-const jsonValue = (value: string): string | number | boolean =>
-  isNumeric(value) ? Number(value) : value === "true" ? true : value === "false" ? false : value;
-
-const host = (m: Own) =>
-  text(m["hostname"])
-    .trim()
-    .replace(/^\[|\]$/g, "");
-export const hostAndPort = (m: Own, usual?: number) => ({
-  host: host(m),
-  port: number(m["port"]) || usual,
-});
 
 /**
  * Every type of Uptime Kuma, and what it is here. Where `type` is none of ours yet, the monitor comes in
@@ -133,81 +121,27 @@ export const types: Record<string, (m: Own, installation: Installation) => Mappe
       ],
     };
   },
-  docker(m, { dockerHosts }) {
-    const daemon = dockerHosts.get(number(m["docker_host"])) ?? {};
-    return {
-      type: "docker",
-      fields: {
-        host: text(daemon["docker_daemon"]) || "/var/run/docker.sock",
-        container: text(m["docker_container"]),
-      },
-    };
-  },
+  docker: (m, { dockerHosts }) => docker(m, dockerHosts.get(number(m["docker_host"]))),
   postgres: (m) => database(m, "postgres", 5432),
   mysql: (m) => database(m, "mysql", 3306),
   sqlserver: (m) => database(m, "mssql", 1433),
   mongodb: (m) => database(m, "mongodb", 27017),
   oracledb: (m) => database(m, "oracle", 1521),
   redis: (m) => database(m, "redis", 6379),
-  mqtt: (m) => ({
-    type: "mqtt",
-    fields: {
-      ...hostAndPort(m, 1883),
-      host: host(m).replace(/^\w+:\/\//, ""),
-      topic: text(m["mqtt_topic"]),
-      username: orNull(m["mqtt_username"]),
-      password: orNull(m["mqtt_password"]),
-      expect: orNull(m["mqtt_success_message"]),
-    },
-  }),
+  mqtt,
   gamedig: (m) => ({ type: "game", fields: { ...hostAndPort(m), game: text(m["game"]) } }),
   steam: (m) => ({ type: "game", fields: { ...hostAndPort(m), game: "steam" } }),
-  snmp: (m) => ({
-    type: "snmp",
-    fields: {
-      ...hostAndPort(m, 161),
-      version: text(m["snmp_version"]),
-      community: orNull(m["radius_password"]),
-      oid: text(m["snmp_oid"]),
-    },
-    missing: orNull(m["expected_value"]) === null ? [] : [comparisonOf(m)],
-  }),
-  "grpc-keyword": (m) => ({
-    type: "grpc",
-    fields: { address: text(m["grpc_url"]), tls: isOn(m["grpc_enable_tls"]) },
-    missing: ["its own protocol file and keyword"],
-  }),
-  "websocket-upgrade": (m) => ({
-    type: "websocket",
-    fields: {
-      url: text(m["url"]),
-      headers: headersOf(m),
-      subprotocol: orNull(m["ws_subprotocol"]),
-    },
-  }),
+  snmp,
+  "grpc-keyword": grpc,
+  "websocket-upgrade": webSocket,
   smtp: (m) =>
     "smtp" in monitorKinds
       ? { type: "smtp", fields: hostAndPort(m, 25) }
       : { type: "tcp", fields: { ...hostAndPort(m, 25), expect: "220" }, notes: smtpNotes(m) },
   "sip-options": (m) => ({ type: "sip", fields: hostAndPort(m, 5060) }),
-  radius: (m) => ({
-    type: "radius",
-    fields: {
-      ...hostAndPort(m, 1812),
-      username: text(m["radius_username"]),
-      password: orNull(m["radius_password"]),
-      secret: orNull(m["radius_secret"]),
-    },
-  }),
-  "kafka-producer": (m) => ({
-    type: "kafka",
-    fields: {
-      brokers: listIn(m["kafka_producer_brokers"]).map(text),
-      topic: text(m["kafka_producer_topic"]),
-    },
-    missing: ["producing a message: a monitor here only reads"],
-  }),
-  ntp: (m) => ({ type: "ntp", fields: hostAndPort(m, 123) }),
+  radius,
+  "kafka-producer": kafka,
+  ntp,
   "system-service": (m) => ({ type: "service", fields: { name: text(m["system_service_name"]) } }),
   pm2: (m) => ({ type: "pm2", fields: { name: text(m["system_service_name"]) } }),
 };
@@ -216,133 +150,6 @@ const smtpNotes = (m: Own) =>
   ["secure", "starttls"].includes(text(m["smtp_security"]))
     ? ["Looks for the greeting of the mail server alone, without TLS."]
     : ["Looks for the greeting of the mail server (220)."];
-
-function expiry(m: Own) {
-  return { certificateExpiryDays: isOn(m["expiry_notification"]) ? 14 : null };
-}
-
-function headersOf(m: Own): Record<string, string> {
-  const headers = jsonIn(m["headers"]);
-  if (typeof headers !== "object" || headers === null || Array.isArray(headers)) return {};
-  return Object.fromEntries(
-    Object.entries(headers).flatMap(([name, value]) =>
-      value === null
-        ? []
-        : [[name, typeof value === "object" ? JSON.stringify(value) : String(value)]],
-    ),
-  );
-}
-
-const contentTypes: Record<string, string> = {
-  json: "application/json",
-  form: "application/x-www-form-urlencoded",
-  xml: "text/xml; charset=utf-8",
-};
-const ownAuthentication: Record<string, string> = {
-  ntlm: "NTLM sign-in",
-  "oauth2-cc": "OAuth 2.0 client credentials",
-  mtls: "a client certificate",
-};
-
-function http(m: Own): Mapped & { notes: string[]; missing: string[] } {
-  const notes: string[] = [];
-  const missing: string[] = [];
-  const url = URL.parse(text(m["url"]));
-  const headers = headersOf(m);
-  const body = orNull(m["body"]);
-  const encoding = contentTypes[text(m["http_body_encoding"]) || "json"];
-  const hasType = Object.keys(headers).some((name) => name.toLowerCase() === "content-type");
-  if (body !== null && !hasType && encoding !== undefined) headers["Content-Type"] = encoding;
-  const method = text(m["auth_method"]);
-  let basicAuth: Own | null =
-    method === "basic" || (method === "" && orNull(m["basic_auth_user"]) !== null)
-      ? { username: text(m["basic_auth_user"]), password: orNull(m["basic_auth_pass"]) }
-      : null;
-  if (url !== null && url.username !== "") {
-    basicAuth ??= {
-      username: decodeURIComponent(url.username),
-      password: decodeURIComponent(url.password) || null,
-    };
-    notes.push("User name and password in its address became basic authentication.");
-  }
-  if (method in ownAuthentication) missing.push(ownAuthentication[method] ?? method);
-  const codes = listIn(m["accepted_statuscodes_json"]).map(text);
-  if (isOn(m["cache_bust"])) notes.push("Adds no random parameter against caches to its address.");
-  if (text(m["ip_family"]) !== "")
-    notes.push(`Takes IPv4 and IPv6, not ${text(m["ip_family"])} alone.`);
-  return {
-    type: "http",
-    fields: {
-      url: url !== null && url.username !== "" ? withoutUser(url) : text(m["url"]),
-      method: text(m["method"]).toUpperCase() || "GET",
-      headers,
-      body,
-      basicAuth,
-      bearerToken: method === "bearer" ? orNull(m["bearer_token"]) : null,
-      expectedStatus: codes.length === 0 ? ["200-299"] : codes,
-      followRedirects: m["maxredirects"] === null || number(m["maxredirects"] ?? 10) > 0,
-      verifyTls: !isOn(m["ignore_tls"]),
-      ...expiry(m),
-    },
-    notes,
-    missing,
-  };
-}
-
-function withoutUser(url: URL): string {
-  const bare = new URL(url);
-  [bare.username, bare.password] = ["", ""];
-  return bare.href;
-}
-
-/** A path of JSONata that is one of ours, too: names, points and indexes. */
-function pathOf(expression: string): string | null {
-  const path = expression.trim();
-  if (path === "$" || path === "") return "$";
-  const plain = /^(?:\$\.)?[\p{L}_][\p{L}\p{N}_]*(?:\.[\p{L}_][\p{L}\p{N}_]*|\[\d+\])*$/u;
-  return plain.test(path) ? `$.${path.replace(/^\$\./, "")}` : null;
-}
-
-function jsonQuery(m: Own): { fields: Own; notes?: string[]; missing?: string[] } {
-  const expression = text(m["json_path"]);
-  const path = pathOf(expression);
-  if (path === null) return { fields: {}, missing: [`the JSONata expression ${expression}`] };
-  const operator = text(m["json_path_operator"]) || "==";
-  const expected = text(m["expected_value"]);
-  const value = jsonValue(expected);
-  const notes =
-    typeof value === "string"
-      ? []
-      : [
-          `Compares with ${expected} as JSON has it. If the answer has it in quotes, put it in quotes here as well.`,
-        ];
-  const asserted = (op: string, of: string | number | boolean) => ({
-    fields: { assertions: [{ source: "json", path, op, value: of }] },
-    notes,
-  });
-  const wanted = isNumeric(expected) ? Number(expected) : null;
-  switch (operator) {
-    case "==":
-      return { fields: { jsonPath: path, jsonEquals: value }, notes };
-    case "!=":
-      return asserted("notEquals", value);
-    case "contains":
-      return { ...asserted("contains", expected), notes: [] };
-    case "<":
-    case ">":
-      if (wanted !== null) return asserted(operator === "<" ? "lessThan" : "greaterThan", wanted);
-      break;
-    case "<=":
-    case ">=":
-      // The number next to it, so that it is among those that are right itself.
-      if (wanted !== null)
-        return asserted(
-          operator === "<=" ? "lessThan" : "greaterThan",
-          wanted + (operator === "<=" ? 1 : -1) * Math.max(1e-9, Math.abs(wanted) * 1e-15),
-        );
-  }
-  return { fields: { jsonPath: path }, missing: [comparisonOf(m)] };
-}
 
 const recordTypes = ["A", "AAAA", "CNAME", "MX", "NS", "TXT", "SRV", "CAA"];
 

@@ -4,8 +4,8 @@ import { monitorKinds } from "../../monitoring/monitors/kinds-schema.ts";
 import { NewMonitor } from "../../monitoring/monitors/schema.ts";
 import type { Own } from "../plan.ts";
 import { connection, type Mapped } from "./databases.ts";
-import { hostAndPort, type Installation, types } from "./monitor-types.ts";
-import { clean, isOn, listIn, number, paragraphs, text } from "./values.ts";
+import { type Installation, types } from "./monitor-types.ts";
+import { clean, hostAndPort, isOn, listIn, number, paragraphs, text } from "./values.ts";
 
 const clamped = (value: number, min: number, max: number) => Math.min(max, Math.max(min, value));
 

@@ -38,3 +38,12 @@ export const paragraphs = (value: string) =>
     .trim();
 
 export const isGroup = (row: Own) => text(row["type"]) === "group";
+
+export const host = (m: Own) =>
+  text(m["hostname"])
+    .trim()
+    .replace(/^\[|\]$/g, "");
+export const hostAndPort = (m: Own, usual?: number) => ({
+  host: host(m),
+  port: number(m["port"]) || usual,
+});

@@ -1,0 +1,163 @@
+import type { Own } from "../plan.ts";
+import { comparisonOf, type Mapped } from "./databases.ts";
+import { host, hostAndPort, isOn, jsonIn, listIn, number, orNull, text } from "./values.ts";
+import { comparisonWith, headersOf } from "./web.ts";
+
+export function docker(m: Own, daemon: Own | undefined): Mapped {
+  if (daemon === undefined)
+    return {
+      type: "docker",
+      fields: { container: text(m["docker_container"]) },
+      missing: ["its Docker host, which is not in this file"],
+    };
+  const address = text(daemon["docker_daemon"]);
+  const url = URL.parse(address.replace(/^tcp:/, "http:"));
+  const isSocket = text(daemon["docker_type"]) === "socket" || address === "";
+  const tls = url?.protocol === "https:" || url?.port === "2376";
+  return {
+    type: "docker",
+    fields: {
+      container: text(m["docker_container"]),
+      ...(isSocket
+        ? { host: null }
+        : { host: url?.hostname ?? "", port: Number(url?.port) || (tls ? 2376 : 2375), tls }),
+      certificateExpiryDays: null,
+    },
+    missing:
+      isSocket && address !== "" && address !== "/var/run/docker.sock"
+        ? [`the socket ${address}`]
+        : [],
+  };
+}
+
+export const mqtt = (m: Own): Mapped => ({
+  type: "mqtt",
+  fields: {
+    ...hostAndPort(m, 1883),
+    host: host(m).replace(/^\w+:\/\//, ""),
+    topic: text(m["mqtt_topic"]),
+    username: orNull(m["mqtt_username"]),
+    password: orNull(m["mqtt_password"]),
+    expect: orNull(m["mqtt_success_message"]),
+  },
+});
+
+export function snmp(m: Own): Mapped {
+  const version = text(m["snmp_version"]) || "2c";
+  const expected = text(m["expected_value"]);
+  const operator = text(m["json_path_operator"]) || "==";
+  const comparison = expected === "" ? null : comparisonWith(operator, expected, expected);
+  const isLacking = expected !== "" && comparison === null;
+  return {
+    type: "snmp",
+    fields: {
+      ...hostAndPort(m, 161),
+      snmpVersion: version,
+      community: version === "3" ? null : orNull(m["radius_password"]),
+      username: version === "3" ? orNull(m["snmp_v3_username"]) : null,
+      oid: text(m["snmp_oid"]),
+      assertions: comparison === null ? [] : [{ source: "body", ...comparison }],
+    },
+    missing: isLacking ? [comparisonOf(m)] : [],
+  };
+}
+
+/** gRPC's own health protocol alone is one of ours. */
+export function grpc(m: Own): Mapped {
+  const [, name = "", port] = /^\[?([^\]]+?)\]?:(\d+)$/.exec(text(m["grpc_url"])) ?? [];
+  const isHealth =
+    /\bgrpc\.health\.v1\b/.test(text(m["grpc_protobuf"])) &&
+    text(m["grpc_method"]).toLowerCase() === "check" &&
+    text(m["keyword"]) === "SERVING" &&
+    !isOn(m["invert_keyword"]);
+  const body = jsonIn(m["grpc_body"]) as { service?: unknown } | null;
+  return {
+    type: "grpc",
+    fields: {
+      host: name,
+      port: Number(port),
+      tls: isOn(m["grpc_enable_tls"]),
+      service: orNull(body?.service),
+      certificateExpiryDays: null,
+    },
+    notes: orNull(m["grpc_metadata"]) === null ? [] : ["Sends no metadata with the health check."],
+    missing: isHealth ? [] : ["its own protocol file and keyword"],
+  };
+}
+
+export const webSocket = (m: Own): Mapped => ({
+  type: "websocket",
+  fields: {
+    url: text(m["url"]),
+    headers: headersOf(m),
+    certificateExpiryDays: null,
+  },
+  notes: [
+    ...(orNull(m["ws_subprotocol"]) === null
+      ? []
+      : [`Asks for no subprotocol (it was ${text(m["ws_subprotocol"])}).`]),
+    ...(isOn(m["ws_ignore_sec_websocket_accept_header"])
+      ? ["The server has to answer with the right Sec-WebSocket-Accept."]
+      : []),
+  ],
+});
+
+export const radius = (m: Own): Mapped => ({
+  type: "radius",
+  fields: {
+    ...hostAndPort(m, 1812),
+    username: text(m["radius_username"]),
+    password: orNull(m["radius_password"]),
+    secret: orNull(m["radius_secret"]),
+  },
+  notes: [m["radius_calling_station_id"], m["radius_called_station_id"]].some(
+    (id) => orNull(id) !== null,
+  )
+    ? ["Sends no calling and called station id."]
+    : [],
+});
+
+const mechanisms = ["plain", "scram-sha-256", "scram-sha-512"];
+
+export function kafka(m: Own): Mapped {
+  const [first = "", ...others] = listIn(m["kafka_producer_brokers"]).map(text);
+  const [, name = first, port] = /^(.+):(\d+)$/.exec(first) ?? [];
+  const sasl = (jsonIn(m["kafka_producer_sasl_options"]) ?? {}) as Own;
+  const mechanism = text(sasl["mechanism"]).toLowerCase();
+  const hasSasl = mechanism !== "" && mechanism !== "none";
+  return {
+    type: "kafka",
+    fields: {
+      host: name,
+      port: Number(port) || 9092,
+      topic: orNull(m["kafka_producer_topic"]),
+      tls: isOn(m["kafka_producer_ssl"]),
+      ...(hasSasl && {
+        mechanism,
+        username: orNull(sasl["username"]),
+        password: orNull(sasl["password"]),
+      }),
+      certificateExpiryDays: null,
+    },
+    notes: [
+      "Asks for the topic and its leaders; it sends no message.",
+      ...(others.length === 0 ? [] : [`Asks its first broker alone, not ${others.join(", ")}.`]),
+    ],
+    missing: !hasSasl || mechanisms.includes(mechanism) ? [] : [`signing in by ${mechanism}`],
+  };
+}
+
+export const ntp = (m: Own): Mapped => ({
+  type: "ntp",
+  fields: {
+    ...hostAndPort(m, 123),
+    ...(number(m["ntp_time_offset_threshold"]) > 0 && {
+      maxOffsetMs: Math.round(number(m["ntp_time_offset_threshold"])),
+    }),
+    ...(number(m["ntp_stratum_threshold"]) > 0 && {
+      maxStratum: number(m["ntp_stratum_threshold"]),
+    }),
+  },
+  notes:
+    number(m["ntp_root_dispersion_threshold"]) > 0 ? ["The root dispersion is not judged."] : [],
+});

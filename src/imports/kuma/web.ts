@@ -1,0 +1,133 @@
+import type { Own } from "../plan.ts";
+import { comparisonOf, type Mapped } from "./databases.ts";
+import { isOn, jsonIn, listIn, number, orNull, text } from "./values.ts";
+
+const isNumeric = (value: string) => /^-?(?:0|[1-9]\d*)(?:\.\d+)?$/.test(value);
+/** A value as people typed it, as JSON has it most likely. */
+const jsonValue = (value: string): string | number | boolean =>
+  isNumeric(value) ? Number(value) : value === "true" ? true : value === "false" ? false : value;
+
+export function expiry(m: Own) {
+  return { certificateExpiryDays: isOn(m["expiry_notification"]) ? 14 : null };
+}
+
+export function headersOf(m: Own): Record<string, string> {
+  const headers = jsonIn(m["headers"]);
+  if (typeof headers !== "object" || headers === null || Array.isArray(headers)) return {};
+  return Object.fromEntries(
+    Object.entries(headers).flatMap(([name, value]) =>
+      value === null
+        ? []
+        : [[name, typeof value === "object" ? JSON.stringify(value) : String(value)]],
+    ),
+  );
+}
+
+const contentTypes: Record<string, string> = {
+  json: "application/json",
+  form: "application/x-www-form-urlencoded",
+  xml: "text/xml; charset=utf-8",
+};
+const ownAuthentication: Record<string, string> = {
+  ntlm: "NTLM sign-in",
+  "oauth2-cc": "OAuth 2.0 client credentials",
+  mtls: "a client certificate",
+};
+
+export function http(m: Own): Mapped & { notes: string[]; missing: string[] } {
+  const notes: string[] = [];
+  const missing: string[] = [];
+  const url = URL.parse(text(m["url"]));
+  const headers = headersOf(m);
+  const body = orNull(m["body"]);
+  const encoding = contentTypes[text(m["http_body_encoding"]) || "json"];
+  const hasType = Object.keys(headers).some((name) => name.toLowerCase() === "content-type");
+  if (body !== null && !hasType && encoding !== undefined) headers["Content-Type"] = encoding;
+  const method = text(m["auth_method"]);
+  let basicAuth: Own | null =
+    method === "basic" || (method === "" && orNull(m["basic_auth_user"]) !== null)
+      ? { username: text(m["basic_auth_user"]), password: orNull(m["basic_auth_pass"]) }
+      : null;
+  if (url !== null && url.username !== "") {
+    basicAuth ??= {
+      username: decodeURIComponent(url.username),
+      password: decodeURIComponent(url.password) || null,
+    };
+    notes.push("User name and password in its address became basic authentication.");
+  }
+  if (method in ownAuthentication) missing.push(ownAuthentication[method] ?? method);
+  const codes = listIn(m["accepted_statuscodes_json"]).map(text);
+  if (isOn(m["cache_bust"])) notes.push("Adds no random parameter against caches to its address.");
+  if (text(m["ip_family"]) !== "")
+    notes.push(`Takes IPv4 and IPv6, not ${text(m["ip_family"])} alone.`);
+  return {
+    type: "http",
+    fields: {
+      url: url !== null && url.username !== "" ? withoutUser(url) : text(m["url"]),
+      method: text(m["method"]).toUpperCase() || "GET",
+      headers,
+      body,
+      basicAuth,
+      bearerToken: method === "bearer" ? orNull(m["bearer_token"]) : null,
+      expectedStatus: codes.length === 0 ? ["200-299"] : codes,
+      followRedirects: m["maxredirects"] === null || number(m["maxredirects"] ?? 10) > 0,
+      verifyTls: !isOn(m["ignore_tls"]),
+      ...expiry(m),
+    },
+    notes,
+    missing,
+  };
+}
+
+function withoutUser(url: URL): string {
+  const bare = new URL(url);
+  [bare.username, bare.password] = ["", ""];
+  return bare.href;
+}
+
+/** A path of JSONata that is one of ours, too: names, points and indexes. */
+function pathOf(expression: string): string | null {
+  const path = expression.trim();
+  if (path === "$" || path === "") return "$";
+  const plain = /^(?:\$\.)?[\p{L}_][\p{L}\p{N}_]*(?:\.[\p{L}_][\p{L}\p{N}_]*|\[\d+\])*$/u;
+  return plain.test(path) ? `$.${path.replace(/^\$\./, "")}` : null;
+}
+
+export function jsonQuery(m: Own): { fields: Own; notes?: string[]; missing?: string[] } {
+  const expression = text(m["json_path"]);
+  const path = pathOf(expression);
+  if (path === null) return { fields: {}, missing: [`the JSONata expression ${expression}`] };
+  const operator = text(m["json_path_operator"]) || "==";
+  const expected = text(m["expected_value"]);
+  const value = jsonValue(expected);
+  const notes =
+    typeof value === "string" || operator === "contains"
+      ? []
+      : [
+          `Compares with ${expected} as JSON has it. If the answer has it in quotes, put it in quotes here as well.`,
+        ];
+  if (operator === "==") return { fields: { jsonPath: path, jsonEquals: value }, notes };
+  const comparison = comparisonWith(operator, expected, value);
+  if (comparison !== null)
+    return { fields: { assertions: [{ source: "json", path, ...comparison }] }, notes };
+  return { fields: { jsonPath: path }, missing: [comparisonOf(m)] };
+}
+
+/** An operator of Uptime Kuma as what an assertion asks; `same` is what is to be equal. Null for what can't be compared. */
+export function comparisonWith(
+  operator: string,
+  expected: string,
+  same: string | number | boolean,
+) {
+  const wanted = isNumeric(expected) ? Number(expected) : null;
+  if (operator === "==") return { op: "equals", value: same };
+  if (operator === "!=") return { op: "notEquals", value: same };
+  if (operator === "contains") return { op: "contains", value: expected };
+  if (wanted === null) return null;
+  // The number next to it, so that it is among those that are right itself.
+  const next = Math.max(1e-9, Math.abs(wanted) * 1e-15);
+  if (operator === "<") return { op: "lessThan", value: wanted };
+  if (operator === ">") return { op: "greaterThan", value: wanted };
+  if (operator === "<=") return { op: "lessThan", value: wanted + next };
+  return operator === ">=" ? { op: "greaterThan", value: wanted - next } : null;
+}
