@@ -45,8 +45,7 @@ export const loadedBy = (page: Page): Promise<Loaded> =>
 const told = (longest: number) => (longest === 0 ? "under 50 ms" : `${longest.toFixed(0)} ms`);
 
 /** Goes down the whole list, a bit with every frame. */
-export async function framesWhileScrolling(page: Page) {
-  const pixels = 250;
+export async function framesWhileScrolling(page: Page, pixels = 250) {
   const { gaps, longest } = await page.evaluate(async (pixels) => {
     let longest = 0;
     const observer = new PerformanceObserver((list) => {

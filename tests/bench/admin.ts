@@ -6,6 +6,7 @@ import { owner, ownedMachine, rowOf } from "../support/admin-world.ts";
 import { launchChromium, wholeChromium } from "../support/browsing.ts";
 import { answer, target } from "../support/target.ts";
 import { floorPage } from "./admin-floor.ts";
+import { largeAdmin } from "./admin-large.ts";
 import {
   framesWhileScrolling,
   type Loaded,
@@ -87,6 +88,8 @@ export async function adminSuite() {
     console.log(
       `a change of state repaints ${changed.rows} row (goal: 1) and ${changed.heads} folder's summary; ${changed.ms.toFixed(0)} ms after it was asked for`,
     );
+    await context.close();
+    await largeAdmin(browser, 10_000);
   } finally {
     await browser.close();
   }

@@ -64,9 +64,24 @@ const foldersIn = ({ totals }: Overview) => totals?.folders ?? [];
 export const countOf = (states: Partial<Record<State, number>>) =>
   Object.values(states).reduce((sum, count) => sum + count, 0);
 
+type Rows = readonly OverviewMonitor[];
+
+/** What is made of rows, once for each list of them: many ask, and there may be thousands. */
+function ofRows<T>(make: (rows: Rows) => T): (rows: Rows) => T {
+  const known = new WeakMap<Rows, T>();
+  return (rows) => {
+    const found = known.get(rows) ?? make(rows);
+    known.set(rows, found);
+    return found;
+  };
+}
+
+const byFolder = ofRows((rows) => Map.groupBy(rows, ({ groupId }) => groupId));
+const none: Rows = [];
+
 /** The monitors of a folder that are here: the first of them, in order. */
-export const membersOf = ({ monitors }: Overview, groupId: string | null) =>
-  monitors.filter((monitor) => monitor.groupId === groupId);
+export const membersOf = ({ monitors }: Overview, groupId: string | null): Rows =>
+  byFolder(monitors).get(groupId) ?? none;
 
 /** How many there are of a folder's monitors in each state. */
 export function statesOf(overview: Overview, groupId: string | null) {
@@ -75,11 +90,11 @@ export function statesOf(overview: Overview, groupId: string | null) {
   return countOf(counted) > members.length ? counted : statesIn(members);
 }
 
-export function statesIn(monitors: readonly OverviewMonitor[]): Partial<Record<State, number>> {
+export const statesIn = ofRows((rows) => {
   const states: Partial<Record<State, number>> = {};
-  for (const { status } of monitors) states[status] = (states[status] ?? 0) + 1;
+  for (const { status } of rows) states[status] = (states[status] ?? 0) + 1;
   return states;
-}
+});
 
 /** How many monitors there are in each state: counted by the server where not all of them are here. */
 export function allStates(overview: Overview): Partial<Record<State, number>> {
@@ -159,7 +174,8 @@ export function readRows(
       if (overview === undefined || !isPartOf(overview, groupId)) return;
       if (membersOf(overview, groupId).length >= until) return;
       const next = await withFurtherRows(overview, filters, groupId, until);
-      const fresh = next.monitors.filter((one) => !overview.monitors.includes(one));
+      const known = new Set(overview.monitors);
+      const fresh = next.monitors.filter((one) => !known.has(one));
       if (fresh.length === 0) return;
       // It may have changed meanwhile.
       queryClient.setQueryData<Overview>(queryKey, (now) => now && withRows(now, groupId, fresh));

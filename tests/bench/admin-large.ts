@@ -1,0 +1,165 @@
+import { Database } from "bun:sqlite";
+import { join } from "node:path";
+import { ownedMachine, rowOf } from "../support/admin-world.ts";
+import type { launchChromium } from "../support/browsing.ts";
+import { copyMonitor, idOfCopy } from "../support/many-monitors.ts";
+import { floorPage } from "./admin-floor.ts";
+import {
+  framesWhileScrolling,
+  type Loaded,
+  loadedBy,
+  timeToRows,
+  waitsWhileTyping,
+  watchForRows,
+} from "./admin-page.ts";
+import { quantile } from "./process.ts";
+
+const rounds = 7;
+const liveSeconds = 60;
+
+/** The Monitors page of an organization that has more monitors than are sent at once. */
+export async function largeAdmin(browser: ReturnType<typeof launchChromium>, count: number) {
+  await using world = await manyCopies(count);
+  const options = { viewport: { width: 1440, height: 900 }, storageState: world.storageState };
+  const first: number[] = [];
+  let loaded: Loaded = { script: 0, data: 0, decoded: 0 };
+  for (let round = 0; round < rounds; round++) {
+    const context = await browser.newContext(options);
+    const page = await context.newPage();
+    first.push(await opened(page, world.url));
+    loaded = await loadedBy(page);
+    await context.close();
+  }
+  const context = await browser.newContext(options);
+  const page = await context.newPage();
+  await opened(page, world.url);
+  await using floor = await floorPage(page, world.url);
+  const [again, floors]: [number[], number[]] = [[], []];
+  for (let round = 0; round < rounds; round++) {
+    for (const [times, url] of [
+      [again, world.url],
+      [floors, floor.url],
+    ] as const) {
+      const one = await context.newPage();
+      times.push(await opened(one, url));
+      await one.close();
+    }
+  }
+  const said = (times: readonly number[]) =>
+    `${quantile(times, 0.5).toFixed(0)} ms (${Math.min(...times).toFixed(0)}–${Math.max(...times).toFixed(0)})`;
+  const kb = (bytes: number) => `${(bytes / 1000).toFixed(0)} kB`;
+  console.log(`\nadmin: ${count.toLocaleString("en")} monitors in 40 groups`);
+  console.log(
+    `first rows, opened again: ${said(again)} (goal ≤ 400), ${(quantile(again, 0.5) / quantile(floors, 0.5)).toFixed(1)} × a static page with the same rows, styles and data: ${said(floors)}; with nothing kept: ${said(first)}`,
+  );
+  console.log(`data: ${kb(loaded.decoded)} (goal ≤ 300), ${kb(loaded.data)} of them on the wire`);
+
+  const shift = await page.evaluate(
+    () =>
+      new Promise<number>((resolve) => {
+        let sum = 0;
+        new PerformanceObserver((list) => {
+          for (const entry of list.getEntries() as (PerformanceEntry & {
+            value: number;
+            hadRecentInput: boolean;
+          })[])
+            if (!entry.hadRecentInput) sum += entry.value;
+        }).observe({ type: "layout-shift", buffered: true });
+        setTimeout(() => resolve(sum), 100);
+      }),
+  );
+  console.log(`layout shift since it was opened: ${shift.toFixed(3)} (goal ≤ 0.02)`);
+  const typed = await waitsWhileTyping(page, "service 777");
+  console.log(
+    `typing in the search field: longest task ${typed.longest} (goal: none over 50 ms), slowest key to its picture ${typed.slowest.toFixed(0)} ms (goal ≤ 100)`,
+  );
+  const from = performance.now();
+  await page.getByRole("searchbox", { name: "Filter monitors" }).fill(`service ${count - 1}`);
+  await rowOf(page, `Service ${count - 1}`).waitFor();
+  console.log(
+    `found on the server: ${(performance.now() - from).toFixed(0)} ms after the last key`,
+  );
+  await page.getByRole("searchbox", { name: "Filter monitors" }).fill("");
+  await rowOf(page, "Service 1").waitFor();
+
+  const session = await context.newCDPSession(page);
+  const heap = async () => {
+    await session.send("HeapProfiler.collectGarbage");
+    const { usedSize } = (await session.send("Runtime.getHeapUsage")) as { usedSize: number };
+    return usedSize / 1e6;
+  };
+  await liveUpdates(world, 5);
+  const before = await heap();
+  await liveUpdates(world, liveSeconds);
+  const after = await heap();
+  console.log(
+    `heap of the page over ${liveSeconds} s of 200 changed rows a second: ${before.toFixed(1)} MB, then ${after.toFixed(1)} MB`,
+  );
+  const scrolled = await framesWhileScrolling(page, 4_000);
+  console.log(
+    `scrolling the whole list, ${scrolled.pixels} px a frame: longest task ${scrolled.longest}, frames p99 ${scrolled.p99.toFixed(0)} ms`,
+  );
+}
+
+type Page = Parameters<typeof timeToRows>[0];
+
+async function opened(page: Page, url: string): Promise<number> {
+  await page.addInitScript(watchForRows);
+  await page.goto(url, { waitUntil: "commit" });
+  return timeToRows(page);
+}
+
+/** Mutes a hundred rows and has them heard again, twice a second. */
+async function liveUpdates(world: Awaited<ReturnType<typeof manyCopies>>, seconds: number) {
+  const monitorIds = Array.from({ length: 100 }, (_, index) => idOfCopy(index + 1));
+  const until = performance.now() + seconds * 1_000;
+  for (let muted = true; performance.now() < until; muted = !muted) {
+    await world.ask("POST", "/monitors/bulk", { monitorIds, change: { muted } });
+    await Bun.sleep(500);
+  }
+}
+
+async function manyCopies(count: number) {
+  const world = await ownedMachine();
+  const groups: string[] = [];
+  for (let number = 0; number < 40; number++)
+    groups.push(
+      (await world.ask("POST", "/api/v1/monitor-groups", { name: `Group ${number}` })).id,
+    );
+  const { id } = await world.ask("POST", "/api/v1/monitors", {
+    type: "tcp",
+    name: "Service 0",
+    host: "10.0.0.1",
+    port: 443,
+    paused: true,
+  });
+  const database = new Database(join(world.box.dataDir, "signalbox.db"));
+  database.run("CREATE TEMP TABLE own (i INTEGER PRIMARY KEY, id TEXT)");
+  for (const [index, group] of groups.entries())
+    database.run("INSERT INTO own VALUES (?, ?)", [index, group]);
+  copyMonitor(
+    database,
+    id,
+    count - 1,
+    {
+      name: "'Service ' || i",
+      group_id: `(SELECT id FROM own WHERE own.i = n.i * 40 / ${count})`,
+      position: "i",
+      paused: "0",
+    },
+    { status: "CASE i % 997 WHEN 0 THEN 'down' ELSE 'up' END", paused: "0" },
+  );
+  const hour = Math.floor(Date.now() / 3_600_000);
+  for (let back = 0; back < 24; back++)
+    database.run(
+      `INSERT INTO uptime_hours SELECT ${hour - back}, key, 3600, 0, ${back}, 0, 0, 60, 2400, 12, 90, NULL
+       FROM monitor_states WHERE true ON CONFLICT DO NOTHING`,
+    );
+  for (let back = 0; back < 30; back++)
+    database.run(
+      `INSERT INTO uptime_days SELECT ${Math.floor(hour / 24) - back}, key, 86400, 0, ${back}, 0, 0, 1440, 60000, 12, 90, NULL
+       FROM monitor_states WHERE true ON CONFLICT DO NOTHING`,
+    );
+  database.close();
+  return world;
+}
