@@ -22,7 +22,7 @@ export function scram(hash: "sha256" | "sha512", username: string, password: str
       const { r = "", s = "", i = "" } = partsOf(serverFirst);
       const count = Number(i);
       if (!r.startsWith(nonce) || !/^\d+$/.test(i) || count < iterations.min)
-        throw new TargetFailure("The server signs in in a way that is not safe.");
+        throw new TargetFailure("The server offers no safe way to sign in.");
       if (count > iterations.max)
         throw new TargetFailure("Signing in takes more work than is done here.");
       const bytes = hash === "sha256" ? 32 : 64;

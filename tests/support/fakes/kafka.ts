@@ -62,7 +62,7 @@ export const kafka: Fake = {
   over: "tcp",
   fields: { username: "probe", password: canary, mechanism: "scram-sha-512", topic: "orders" },
   answers: speaking(metadata()),
-  up: "Told the metadata of 1 broker",
+  up: "Returned the metadata of 1 broker",
   refused: {
     fields: { password: "other" },
     message: "The server refused the user name or the password.",

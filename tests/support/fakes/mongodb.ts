@@ -42,7 +42,7 @@ export const mongodb: Fake = {
   wrong: [
     [speaking({ hello: { ok: 0, code: 13 } }), "The server answered with an error."],
     [speaking({ isKnown: false }), "The server refused the user name or the password."],
-    [speaking({ count: 1 }), "The server signs in in a way that is not safe."],
+    [speaking({ count: 1 }), "The server offers no safe way to sign in."],
     [speaking({ count: 10_000_000 }), "Signing in takes more work than is done here."],
     [says(message({ ok: 1 }, 1)), "The answer is not one of MongoDB."],
     [says(message({ ok: 1 })), "The answer is not one of MongoDB."],

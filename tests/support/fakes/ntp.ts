@@ -24,7 +24,7 @@ export const ntp: Fake = {
   answers: server(),
   up: /Stratum 2, its clock differs from this machine's by \d+ ms, answered/,
   wrong: [
-    [server({ stratum: 0 }), "The server asks not to be asked."],
+    [server({ stratum: 0 }), "The server refuses requests (kiss-o'-death)."],
     [server({ stratum: 16 }), "The server's clock is not synchronized."],
     [server({ first: 0b11_100_100 }), "The server's clock is not synchronized."],
     [server({ stratum: 4 }), "The server is of stratum 4, above 3."],

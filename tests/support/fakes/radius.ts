@@ -32,7 +32,7 @@ export const radius: Fake = {
   over: "udp",
   fields: { secret: shared, username: "probe", password: canary },
   answers: (request) => answering(passwordIn(request) === canary ? 2 : 3)(request),
-  up: "Let the user in",
+  up: "Accepted the user",
   refused: {
     fields: { password: "other" },
     message: "The server refused the user name or the password.",

@@ -61,7 +61,7 @@ export const monitorLabels: Record<string, FieldLabels> = {
   authDatabase: { label: "Database of the user" },
   topic: { label: "Topic", mono: true, hint: "All of its partitions must have a leader." },
   mechanism: {
-    label: "Sign in by",
+    label: "Sign-in method",
     options: {
       plain: "PLAIN",
       "scram-sha-256": "SCRAM-SHA-256",
@@ -79,7 +79,7 @@ export const monitorLabels: Record<string, FieldLabels> = {
   clientKey: { label: "Client key", hint: "In PEM." },
   secret: { label: "Shared secret" },
   snmpVersion: { label: "Version" },
-  community: { label: "Community", hint: "For versions 1 and 2c; public where it is empty." },
+  community: { label: "Community", hint: "For versions 1 and 2c. Leave empty for public." },
   authProtocol: { label: "Authentication", options: snmpOptions },
   authPassword: { label: "Authentication password", hint: "For version 3." },
   privProtocol: { label: "Privacy", options: snmpOptions },
@@ -98,7 +98,7 @@ export const monitorLabels: Record<string, FieldLabels> = {
   description: {
     label: "Description",
     markdown: true,
-    hint: "Stands on its page and in alerts: what it is for, runbooks, whom to ask.",
+    hint: "Shown on its page and in alerts: what it is for, runbooks, whom to ask.",
   },
   tags: { label: "Tags" },
   interval: { label: "Interval", unit: "s" },

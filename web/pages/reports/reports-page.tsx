@@ -174,7 +174,8 @@ function Shown({ report, organization }: { report: Report; organization: string 
         <p>
           {subject.type !== "organization" && `${organization}. `}
           {at(report.from)} – {at(report.to)}, {zone}
-          {report.isRunning && ": the month goes on"}. {plural(report.monitorCount, "monitor")}
+          {report.isRunning && ": the month is not over yet"}.{" "}
+          {plural(report.monitorCount, "monitor")}
           {summary.isPartial && `, since ${at(summary.from)}`}.
         </p>
       </header>
@@ -198,12 +199,12 @@ function Shown({ report, organization }: { report: Report; organization: string 
           <Figure
             label="MTTR"
             value={<Duration seconds={summary.mttrSeconds} />}
-            note="down time by outages"
+            note="down time per outage"
           />
           <Figure
             label="MTBF"
             value={<Duration seconds={summary.mtbfSeconds} />}
-            note="up time by outages"
+            note="up time per outage"
           />
           <Figure
             label="Incidents"
@@ -239,12 +240,12 @@ function Shown({ report, organization }: { report: Report; organization: string 
         </Table>
       )}
       {outages.length > 0 && (
-        <Table title="Outages" head={["Monitor", "From", "To", "Lasted", "Reason"]}>
+        <Table title="Outages" head={["Monitor", "From", "To", "Duration", "Reason"]}>
           {outages.map(({ monitorId, from, to, seconds, message }) => (
             <tr key={`${monitorId} ${from}`}>
               <th scope="row">{names.get(monitorId) ?? subject.name}</th>
               <td>{at(from)}</td>
-              <td>{to === null ? "goes on" : at(to)}</td>
+              <td>{to === null ? "ongoing" : at(to)}</td>
               <td>
                 <Duration seconds={seconds} />
               </td>
@@ -273,7 +274,7 @@ function Shown({ report, organization }: { report: Report; organization: string 
         Uptime is up and degraded time as a share of all measured time; maintenance and checks that
         could not be judged count on neither side. An outage is a time in which a monitor was down,
         counted also where it began before the month. MTTR (mean time to restoration) is down time
-        by outages, MTBF (mean operating time between failures) up time by outages, as IEC 60050-192
+        by outages, MTBF (mean operating time between failures) up time per outage, as IEC 60050-192
         defines them. Script: <code>{pathOf(v1.reports)}</code>.
       </p>
     </>
@@ -302,7 +303,7 @@ const momentOf = (at: string, zone: string) =>
   }).format(Date.parse(at));
 
 function slaNote({ isMet, isPartial }: ReportFigures, target: number | null): string {
-  if (target === null) return isPartial ? "a part of the month" : "no target set";
+  if (target === null) return isPartial ? "part of the month" : "no target set";
   const of = `target ${Number((target * 100).toFixed(7))} %`;
   return isMet === null ? of : `${of}: ${isMet ? "met" : "missed"}`;
 }

@@ -240,7 +240,7 @@ function Part({
 }
 
 function summaryOf({ report }: ImportRun): string {
-  if (report === null) return "under way";
+  if (report === null) return "in progress";
   const count = (decision: ImportItem["decision"]) =>
     report.items.filter((item) => item.decision === decision).length;
   return `${countInWords(count("created"))} created, ${countInWords(count("updated"))} updated, ${countInWords(count("not-taken"))} not taken`;
@@ -253,7 +253,7 @@ function Past() {
     <Loaded query={query} what="The imports">
       {(runs) =>
         runs.length > 0 && (
-          <Panel title="Imports so far" flush>
+          <Panel title="Earlier imports" flush>
             <ul className="entries">
               {runs.map((run) => (
                 <Entry

@@ -39,7 +39,7 @@ export const checkKafka: CheckKind<"kafka"> = (settings, context) =>
       answer.text();
       answer.number(4);
       if (topic !== null) mustHaveLeaders(answer);
-      return `Told the metadata of ${brokers === 1 ? "1 broker" : `${brokers} brokers`}`;
+      return `Returned the metadata of ${brokers === 1 ? "1 broker" : `${brokers} brokers`}`;
     },
     { maxBytes },
   );

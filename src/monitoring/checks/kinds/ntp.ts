@@ -36,7 +36,7 @@ export const checkNtp: CheckKind<"ntp"> = async (settings, context) => {
     context,
   );
   const stratum = answer[1] ?? 0;
-  if (stratum === 0) throw new TargetFailure("The server asks not to be asked.");
+  if (stratum === 0) throw new TargetFailure("The server refuses requests (kiss-o'-death).");
   if ((answer[0] ?? 0) >> 6 === 0b11 || stratum > 15)
     throw new TargetFailure("The server's clock is not synchronized.");
   const offset = Math.round((timeIn(answer, 32) - sentAt + (timeIn(answer, 40) - receivedAt)) / 2);

@@ -31,7 +31,7 @@ export const checkRadius: CheckKind<"radius"> = async (settings, context) => {
   if (answer[0] === code.challenge)
     throw new TargetFailure("The server asks the user for more than a password.");
   if (answer[0] !== code.accept) throw new TargetFailure("The answer is not one of RADIUS.");
-  return { status: "up", message: `Let the user in in ${latencyMs} ms.`, latencyMs };
+  return { status: "up", message: `Accepted the user in ${latencyMs} ms.`, latencyMs };
 };
 
 const md5 = (...parts: readonly (string | Uint8Array)[]) => {

@@ -51,8 +51,8 @@ const mysql: Server = {
     1049: noDatabase,
     1040: full,
     1203: full,
-    1130: "The server takes no connections of this machine.",
-    1129: "The server takes no connections of this machine any more, after too many errors.",
+    1130: "The server accepts no connections from this machine.",
+    1129: "The server no longer accepts connections from this machine, after too many errors.",
     1142: forbidden,
     1227: forbidden,
     1053: "The server is shutting down.",
@@ -171,6 +171,6 @@ function failureOf(
   // Of MySQL this is all that Bun says where the server has no TLS.
   if (tls && code === "ERR_MYSQL_AUTHENTICATION_FAILED") return new TargetFailure(noTls);
   if (code.includes("UNSUPPORTED_AUTH"))
-    return new TargetFailure("The server asks for a way to sign in that is not known here.");
+    return new TargetFailure("The server asks for a sign-in method that is not supported.");
   return new TargetFailure(`The answer is not one of ${name}.`);
 }
