@@ -30,6 +30,8 @@ export async function ownedMachine() {
   async function ask(method: string, path: string, body?: object) {
     const response = await fetch(`${url}/dashboard${path}`, {
       method,
+      // A connection that is used again can be one that the server has just closed as idle.
+      keepalive: false,
       headers: {
         Origin: url,
         ...(cookie !== "" && { Cookie: cookie }),
