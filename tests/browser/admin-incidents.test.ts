@@ -69,7 +69,7 @@ describeInChromium("incidents", (browser) => {
     await page.getByText("Web shop").waitFor();
     await page.keyboard.press("ControlOrMeta+k");
     await page.keyboard.type("create inc");
-    await page.getByRole("option", { name: "Create incident" }).waitFor();
+    await page.getByRole("option", { name: "Create incident" }).first().waitFor();
     await page.keyboard.press("Enter");
     await dialog(page, "Create incident").waitFor();
     expect(await violations(page)).toEqual([]);
@@ -138,7 +138,7 @@ describeInChromium("incidents", (browser) => {
     const { page } = open;
     await page.evaluate(() => Object.assign(window, { hit: () => (document.title = "hit") }));
     await message(page).fill(hostile);
-    const preview = page.getByRole("region", { name: "Formatted" });
+    const preview = page.getByRole("group", { name: "Formatted" });
     await preview.getByText("hit()").first().waitFor();
     await message(page).fill("Payments work again");
     await message(page).press("ControlOrMeta+a");

@@ -66,7 +66,7 @@ export function MarkdownField({ ref, onKeyDown, ...field }: Props) {
           <div className="md-panes">
             {input}
             {isShown && (
-              <div className="md-preview" data-blank={isBlank} role="region" aria-label="Formatted">
+              <div className="md-preview" data-blank={isBlank} role="group" aria-label="Formatted">
                 {isBlank ? (
                   <span className="quiet">What people will see</span>
                 ) : (
