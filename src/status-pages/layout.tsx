@@ -18,6 +18,7 @@ export function documentOf(
   { view: { page, headline, checked }, words, base, isPreview = false }: PageDocument,
   title: string,
   content: ReactNode,
+  head: ReactNode = null,
 ): string {
   const accent =
     page.accentColor === null
@@ -34,6 +35,7 @@ export function documentOf(
           content={words(page.description).text || `${page.title}: ${headline.text}`}
         />
         <title>{title}</title>
+        {head}
         <link
           rel="preload"
           href="/status-files/inter.woff2"

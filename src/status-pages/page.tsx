@@ -3,6 +3,7 @@ import { renderToStaticMarkup } from "react-dom/server";
 import { BackLink, documentOf, type PageDocument, Time } from "./layout.tsx";
 import type { History } from "./history.ts";
 import { StateIcon } from "./icons.tsx";
+import { SharedLink } from "./shared-link.tsx";
 import type { DayView, IncidentView, MonitorView, StatusView, Tone, WorkView } from "./view.ts";
 import { recentDays } from "./view.ts";
 import type { WordsOf } from "./words.ts";
@@ -23,7 +24,12 @@ export function* statusPage(document: PageDocument): Generator<string> {
 }
 
 /** One incident with its whole timeline. */
-export function incidentPage(document: PageDocument, incident: IncidentView): string {
+export function incidentPage(
+  document: PageDocument,
+  incident: IncidentView,
+  /** The page's whole address, where its links may be shared. */
+  url: string | null = null,
+): string {
   const { view, words, base } = document;
   return documentOf(
     document,
@@ -32,6 +38,9 @@ export function incidentPage(document: PageDocument, incident: IncidentView): st
       <BackLink base={base} />
       <Incident incident={incident} words={words} base={base} isWhole />
     </>,
+    url !== null && (
+      <SharedLink title={view.page.title} incident={incident} words={words} url={url} />
+    ),
   );
 }
 

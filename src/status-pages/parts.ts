@@ -39,15 +39,22 @@ export async function renderPart(
       return json(JSON.stringify(await v2Of(parameter as V2Name, loaded, view, url, now)));
     case "subscribe":
       return renderSignUp(loaded, null, base, now);
+    case "image":
     case "incident": {
       const found = await loaded.incident(parameter);
       if (found === null) return null;
       const one = { ...loaded, incidents: [found] };
       const [incident] = viewOf(one, now).all;
       if (incident === undefined) return null;
+      if (name === "image") {
+        const { shareImage } = await import("./share-image.ts");
+        return png(await shareImage(view.page.title, incident));
+      }
       const { incidentPage } = await pages();
       const document = { view, base, words: await wordsOf(writtenIn(one)) };
-      return html(incidentPage(document, incident));
+      // Behind a password a chat gets no image.
+      const shared = loaded.page.visibility === "public" ? url : null;
+      return html(incidentPage(document, incident, shared));
     }
     case "history": {
       const history = await monthlyHistory(loaded, parameter, now);
@@ -122,6 +129,15 @@ export function uncached(
     status,
     headers: { "Content-Type": type, "Cache-Control": "no-store", ...headers, ...further },
   });
+}
+
+function png(body: Uint8Array<ArrayBuffer>): Rendered {
+  return {
+    status: 200,
+    type: "image/png",
+    body,
+    headers: { "X-Content-Type-Options": "nosniff" },
+  };
 }
 
 export function json(body: Rendered["body"]): Rendered {

@@ -14,6 +14,7 @@ const parts = {
   logo: "/logo",
   history: "/history",
   incident: "/incidents/:id",
+  image: "/incidents/:id/image.png",
   v2: "/api/v2/:name.json",
 } as const;
 export type PartName = keyof typeof parts;
@@ -95,7 +96,7 @@ export function partAt(
     const matched = groups[name];
     if (matched === undefined) continue;
     const asked = name === "history" ? month : name === "logo" ? version : "";
-    const parameter = name === "incident" || name === "v2" ? matched : asked;
+    const parameter = ["incident", "image", "v2"].includes(name) ? matched : asked;
     return { name: name as PartName, parameter };
   }
   return null;

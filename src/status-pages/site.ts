@@ -193,7 +193,7 @@ export function statusSite(dependencies: Dependencies) {
 
   /** Looked up before the page is read for it. */
   async function mayExist(head: PageHead, { name, parameter }: Part): Promise<boolean> {
-    if (name === "incident") return mayShowIncident(store, head, parameter);
+    if (name === "incident" || name === "image") return mayShowIncident(store, head, parameter);
     if (name !== "history" || parameter === "") return true;
     return (
       parameter < monthAt(clock()) &&

@@ -337,6 +337,26 @@ describeInChromium("the status page", (browser) => {
     }
   });
 
+  test("the image of an incident is one that browsers decode, from the executable itself", async () => {
+    const { address, incidentIds } = pageOf("typical");
+    await using open = await visit(browser, `${address}/incidents/${incidentIds[0]}`);
+    const [width, height, colours] = await open.page.evaluate(async () => {
+      const image = new Image();
+      image.src = `${location.pathname}/image.png`;
+      await image.decode();
+      const canvas = document.createElement("canvas");
+      [canvas.width, canvas.height] = [image.width, image.height];
+      const context = canvas.getContext("2d");
+      context?.drawImage(image, 0, 0);
+      const { data } = context?.getImageData(80, 190, 1040, 80) ?? { data: [] };
+      return [image.width, image.height, new Set(data).size];
+    });
+    expect([width, height]).toEqual([1200, 630]);
+    expect(colours).toBeGreaterThan(50);
+    await open.page.goto(`${address}/incidents/${incidentIds[0]}/image.png`);
+    await picture(open.page, "incident-image");
+  });
+
   test("bars say what each day was, by hover and by keys, with its incident; nothing moves", async () => {
     await using open = await visit(browser, pageOf("typical").address);
     const { page } = open;

@@ -46,6 +46,7 @@ const approved = {
     "/status/:slug/feed.rss",
     "/status/:slug/history",
     "/status/:slug/incidents/:id",
+    "/status/:slug/incidents/:id/image.png",
     "/status/:slug/logo",
     "/status/:slug/maintenance.ics",
     "/status/:slug/subscribe",
@@ -261,7 +262,9 @@ test("nothing private is told at any public path, nor anything of another organi
   for (const words of ["Public web is down", "Public job is responding again", "Public message"])
     expect(all).toContain(words);
   expect(badges.map((path) => ours.get(path)?.status)).toEqual(Array(badges.length).fill(200));
-  const incidents = [...ours.keys()].filter((path) => path.startsWith("/status/ours/incidents/"));
+  const incidents = [...ours.keys()].filter((path) =>
+    /^\/status\/ours\/incidents\/[^/]+$/.test(path),
+  );
   expect(incidents.length).toBe(5);
   const routes = [...ours.keys(), ...theirs.keys()].map((path) =>
     path.replace(/^\/status\/[a-z]+(?=[./]|$)/, "").replace(/[0-9a-f]{8}-[0-9a-f-]{27}/, ":id"),
