@@ -18,6 +18,8 @@ export const packages = {
   postgres: "postgresql",
   initdb: "postgresql",
   mariadbd: "mariadb-server",
+  snmpd: "snmpd",
+  freeradius: "freeradius",
   "mariadb-install-db": "mariadb-server",
   ping: "iputils-ping",
   openssl: "openssl",
@@ -80,20 +82,21 @@ type Command = {
   as?: readonly string[];
   /** What it says once it does more than take connections. */
   isReady?: string;
+  env?: Readonly<Record<string, string>>;
 };
 
 export const newFolder = () => mkdtempSync(join(tmpdir(), "signalbox-target-"));
 
 /** Starts a program in its own folder and waits until all its ports take connections. */
 export async function start(
-  { program, args, folder, as = [], isReady = "" }: Command,
+  { program, args, folder, as = [], isReady = "", env: own }: Command,
   ports: readonly number[],
 ) {
   const log = join(folder, "output.log");
   const output = openSync(log, "a");
   const command = [...as, pathOf(program) ?? program, ...args];
   // Some keep files of their own where they take their user to be at home.
-  const env = { ...process.env, HOME: folder, XDG_CONFIG_HOME: folder };
+  const env = { ...process.env, HOME: folder, XDG_CONFIG_HOME: folder, ...own };
   const child = Bun.spawn(command, { cwd: folder, env, stdio: ["ignore", output, output] });
   closeSync(output);
   const stop = async () => {
@@ -350,5 +353,75 @@ export async function mariadbServer(password: string) {
     ...user,
   ];
   const stop = await start({ program: "mariadbd", args, folder }, [port]);
+  return { port, [Symbol.asyncDispose]: stop };
+}
+
+/** Resolves once a program that listens to datagrams does so (proc(5)). */
+async function untilBound(port: number) {
+  const wanted = `:${port.toString(16).toUpperCase().padStart(4, "0")} `;
+  while (!readFileSync("/proc/net/udp", "utf8").includes(wanted)) await Bun.sleep(5);
+}
+
+/** An agent with a community, and a user `probe` with both passwords. */
+export async function snmpAgent(community: string, authPassword: string, privPassword: string) {
+  const [port, folder] = [freePort(), newFolder()];
+  const settings = [
+    `rocommunity ${community} 127.0.0.1`,
+    `createUser probe SHA-256 "${authPassword}" AES "${privPassword}"`,
+    "rouser probe priv",
+    "sysName core-switch",
+    `agentaddress udp:127.0.0.1:${port}`,
+  ];
+  writeFileSync(join(folder, "snmpd.conf"), settings.join("\n"));
+  const args = ["-f", "-Lo", "-C", "-c", "snmpd.conf", "-p", "pid"];
+  const env = { SNMP_PERSISTENT_DIR: folder };
+  const stop = await start({ program: "snmpd", args, folder, env }, []);
+  await untilBound(port);
+  return { port, [Symbol.asyncDispose]: stop };
+}
+
+/** FreeRADIUS with one client, this machine, and one user, `probe`. */
+export async function radiusServer(secret: string, password: string) {
+  const [port, folder] = [freePort(), newFolder()];
+  const config = `
+    prefix = /usr
+    logdir = ${folder}
+    raddbdir = ${folder}
+    run_dir = ${folder}
+    pidfile = ${folder}/pid
+    libdir = /usr/lib/freeradius
+    client localhost {
+      ipaddr = 127.0.0.1
+      secret = ${secret}
+    }
+    modules {
+      pap {
+      }
+      files {
+        usersfile = ${folder}/users
+      }
+    }
+    server default {
+      listen {
+        type = auth
+        ipaddr = 127.0.0.1
+        port = ${port}
+      }
+      authorize {
+        files
+        pap
+      }
+      authenticate {
+        Auth-Type PAP {
+          pap
+        }
+      }
+    }
+  `;
+  writeFileSync(join(folder, "radiusd.conf"), config);
+  writeFileSync(join(folder, "users"), `probe Cleartext-Password := "${password}"\n`);
+  const args = ["-f", "-l", "stdout", "-d", folder, "-n", "radiusd", "-D", "/usr/share/freeradius"];
+  const stop = await start({ program: "freeradius", args, folder }, []);
+  await untilBound(port);
   return { port, [Symbol.asyncDispose]: stop };
 }

@@ -3,7 +3,9 @@ import { check } from "../../../support/checking.ts";
 import {
   mariadbServer,
   postgresServer,
+  radiusServer,
   redisServer,
+  snmpAgent,
   testWith,
 } from "../../../support/real-targets.ts";
 import { canary as password } from "../../../support/samples.ts";
@@ -81,3 +83,41 @@ testWith(
     expect(await check("mysql", asked)).toMatchObject({ status: "up" });
   },
 );
+
+testWith(["snmpd"], "snmp: by community and as a user of version 3", async () => {
+  await using agent = await snmpAgent(password, `${password}-auth`, `${password}-priv`);
+  const asked = { host, port: agent.port, oid: "1.3.6.1.2.1.1.5.0" };
+  const named = { assertions: [{ source: "body", op: "equals", value: "core-switch" }] };
+  const user = {
+    snmpVersion: "3",
+    username: "probe",
+    authProtocol: "sha256",
+    authPassword: `${password}-auth`,
+    privPassword: `${password}-priv`,
+  };
+  for (const how of [{ community: password }, { snmpVersion: "1", community: password }, user])
+    expect(await check("snmp", { ...asked, ...named, ...how })).toMatchObject({
+      status: "up",
+      said: expect.stringContaining("core-switch"),
+    });
+  const issueOf = async (fields: object) =>
+    (await check("snmp", { ...asked, ...user, ...fields }, { timeoutMs: 2_000 })).message;
+  expect(await issueOf({ username: "nobody" })).toBe("The device does not know the user.");
+  expect(await issueOf({ authPassword: "wrong-password" })).toBe(
+    "The device refused the authentication password.",
+  );
+  expect(await issueOf({ privPassword: null })).toBe(
+    "The device does not show the object to the user.",
+  );
+  expect(await issueOf({ oid: "1.3.6.1.2.1.1.99.0" })).toBe("The device has no such object.");
+});
+
+testWith(["freeradius"], "radius: a user who is let in, and one who is not", async () => {
+  await using server = await radiusServer("shared-secret", password);
+  const asked = { host, port: server.port, secret: "shared-secret", username: "probe", password };
+  expect(await check("radius", asked)).toMatchObject({ status: "up" });
+  expect(await check("radius", { ...asked, password: "other" })).toMatchObject({
+    status: "down",
+    message: "The server refused the user name or the password.",
+  });
+});
