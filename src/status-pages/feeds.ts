@@ -16,8 +16,8 @@ type Entry = {
   content: string;
 };
 
-/** What is told of, windows that are over among it, with its texts as HTML. */
-export type Told = Pick<PublicData, "page" | "incidents" | "windows"> & { words: WordsOf };
+/** What a feed holds, windows that are over among it, with its texts as HTML. */
+export type FeedData = Pick<PublicData, "page" | "incidents" | "windows"> & { words: WordsOf };
 
 /** Its timeline, newest first. */
 function incidentEntry(
@@ -79,7 +79,7 @@ const maxNames = 50;
 const maxEntries = 200;
 
 /** What was told of last comes first. */
-function entriesOf({ incidents, windows, words }: Told): Entry[] {
+function entriesOf({ incidents, windows, words }: FeedData): Entry[] {
   const entries = [
     ...incidents.map((incident) => incidentEntry(incident, words)),
     ...windows.map((window) => windowEntry(window, words)),
@@ -89,9 +89,9 @@ function entriesOf({ incidents, windows, words }: Told): Entry[] {
 }
 
 /** Atom (RFC 4287) of a page's incidents and maintenance; `url` is the page's whole address. */
-export function atomOf(told: Told, url: string): string {
-  const { page } = told;
-  const all = entriesOf(told);
+export function atomOf(data: FeedData, url: string): string {
+  const { page } = data;
+  const all = entriesOf(data);
   const entries = all.map(
     ({ id, title, path, published, updated, content }) => `  <entry>
     <id>urn:uuid:${id}</id>
@@ -116,9 +116,9 @@ ${entries.join("")}</feed>
 }
 
 /** RSS 2.0 (https://www.rssboard.org/rss-specification) of the same. */
-export function rssOf(told: Told, url: string): string {
-  const { page, words } = told;
-  const items = entriesOf(told).map(
+export function rssOf(data: FeedData, url: string): string {
+  const { page, words } = data;
+  const items = entriesOf(data).map(
     ({ id, title, path, updated, content }) => `    <item>
       <title>${escapeXml(title)}</title>
       <link>${escapeXml(`${url}${path}`)}</link>

@@ -1,4 +1,4 @@
-import { atomOf, rssOf, type Told } from "./feeds.ts";
+import { atomOf, rssOf, type FeedData } from "./feeds.ts";
 import { monthlyHistory } from "./history.ts";
 import { calendarOf } from "./ical.ts";
 import { jsonOf } from "./json.ts";
@@ -30,9 +30,9 @@ export async function renderPart(
     case "json":
       return json(jsonOf(loaded, view, now));
     case "rss":
-      return feed("application/rss+xml", rssOf(await told(loaded), url));
+      return feed("application/rss+xml", rssOf(await feedData(loaded), url));
     case "atom":
-      return feed("application/atom+xml", atomOf(await told(loaded), url));
+      return feed("application/atom+xml", atomOf(await feedData(loaded), url));
     case "ics":
       return feed("text/calendar", calendarOf(loaded, await words(), url));
     case "v2":
@@ -67,8 +67,8 @@ export async function renderPart(
   }
 }
 
-/** What feeds tell of: with what is over, and all in words. */
-async function told(loaded: Loaded): Promise<Told> {
+/** With windows that are over, and all texts rendered. */
+async function feedData(loaded: Loaded): Promise<FeedData> {
   const windows = [...loaded.windows, ...(await loaded.windowsOver())];
   const all = { ...loaded, windows };
   return { ...all, words: await wordsOf(writtenIn(all)) };

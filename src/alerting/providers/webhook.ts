@@ -62,8 +62,8 @@ function bodyOf({ type, at, alerts, url }: Message) {
 
 function dataOf(data: Alert["data"]) {
   if ("incident" in data) {
-    const { isMarkdown: _typed, ...told } = data;
-    return told;
+    const { isMarkdown: _typed, ...payload } = data;
+    return payload;
   }
   if (!("monitor" in data)) return data;
   const { target = null, tags = [], description = "", ...monitor } = data.monitor;

@@ -251,11 +251,11 @@ const commonSections: Section[] = [
 ];
 
 /** Nobody asks a job that reports by itself. */
-const ofAsking = ["timeout", "retryInterval", "confirmations"];
+const pollingFields = ["timeout", "retryInterval", "confirmations"];
 
 /** The sections that all types have; what is in sight anyway is in none. */
 export function commonSectionsOf(type: string): Section[] {
-  const left = [...scheduleOf(type), ...(type === "push" ? ofAsking : [])];
+  const left = [...scheduleOf(type), ...(type === "push" ? pollingFields : [])];
   return commonSections.map((section) => ({
     ...section,
     fields: section.fields.filter((name) => !left.includes(name)),
