@@ -133,16 +133,24 @@ const sql = {
 const sqlWords =
   "the server answers the `query`, and all `assertions` about its rows hold, such as one that `$[0].count` is less than 100. Up to 1 MiB of rows are read.";
 
+const pemBlock = /-----BEGIN ([A-Z ]+)-----([A-Za-z0-9+/=\s]+)-----END \1-----\s*/g;
+
+/** Text fields and shells lose the line breaks, which OpenSSL needs. */
+const withLines = (text: string) =>
+  text.replaceAll(pemBlock, (_block, what: string, body: string) => {
+    const lines = body.replaceAll(/\s/g, "").match(/.{1,64}/g) ?? [];
+    return [`-----BEGIN ${what}-----`, ...lines, `-----END ${what}-----`, ""].join("\n");
+  });
+
 const pem = (what: string) =>
   z
     .string()
     .max(16_384)
-    .regex(
-      new RegExp(
-        `^\\s*-----BEGIN [A-Z ]*${what}-----[A-Za-z0-9+/=\\s-]+-----END [A-Z ]*${what}-----\\s*$`,
-      ),
+    .refine(
+      (text) => text.includes(`${what}-----`) && text.trim().replaceAll(pemBlock, "") === "",
       `must be a ${what.toLowerCase()} in PEM`,
-    );
+    )
+    .transform(withLines);
 
 const toHost = { host: sameHost, port: sameValue };
 const toSecuredHost = {
@@ -297,6 +305,7 @@ export const monitorKinds = {
       clientKey: nullable(pem("PRIVATE KEY").meta({ writeOnly: true })),
     },
     secrets: { clientKey: toSecuredHost },
+    shown: { clientCertificate: z.string().nullable() },
   }),
   snmp: monitorKind({
     upWhen:

@@ -1,12 +1,15 @@
 import { expect, test } from "bun:test";
-import { mkdtempSync, rmSync } from "node:fs";
-import { createServer } from "node:net";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { type AddressInfo, createServer } from "node:net";
+import { createServer as createSecureServer } from "node:tls";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { writeCertificates } from "../../../support/certificates.ts";
 import { check } from "../../../support/checking.ts";
 import { dashboard } from "../../../support/dashboard.ts";
 import { docker } from "../../../support/fakes/docker.ts";
 import type { Answers } from "../../../support/fakes/fake.ts";
+import { testWith } from "../../../support/real-targets.ts";
 
 /** The Docker of this machine, as far as its socket goes. */
 async function socketHere() {
@@ -41,6 +44,31 @@ test("without a host the Docker of this machine is asked, over its socket", asyn
     message: "Docker is not on this machine.",
   });
 });
+
+testWith(
+  ["openssl"],
+  "a host that wants to know who asks is shown the certificate, whose lines may be lost",
+  async () => {
+    const folder = mkdtempSync(join(tmpdir(), "signalbox-test-"));
+    writeCertificates(folder);
+    const read = (file: string) => readFileSync(join(folder, file), "utf8");
+    const [cert, key, ca] = [read("good.pem"), read("good.key"), read("authority.pem")];
+    rmSync(folder, { recursive: true });
+    const server = createSecureServer({ cert, key, ca, requestCert: true }, (socket) => {
+      socket.on("error", () => {});
+      (docker.answers as Answers)(socket, () => socket);
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const { port } = server.address() as AddressInfo;
+    const host = { ...asked, host: "127.0.0.1", port, verifyTls: false };
+    const oneLine = (text: string) => text.replaceAll("\n", "");
+    expect(
+      await check("docker", { ...host, clientCertificate: oneLine(cert), clientKey: oneLine(key) }),
+    ).toMatchObject({ status: "up" });
+    expect(await check("docker", host)).toMatchObject({ status: "down" });
+    server.close();
+  },
+);
 
 const shared = "is this machine itself, which several organizations share";
 
