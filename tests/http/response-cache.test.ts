@@ -41,9 +41,10 @@ test.each(cached.map(({ path }) => path))("%s shows what was just written", asyn
 
 const ofTables = cached.filter(({ hooks }) => hooks.detail?.endpoint?.cached !== true);
 
-test.each(ofTables.map(({ path, hooks }) => [path, hooks.detail?.endpoint?.cached] as const))(
+test.each(ofTables.map(({ path, hooks }) => [path, hooks.detail?.endpoint] as const))(
   "%s names every table that it is made of, and whatever changes one of those beside itself",
-  async (route, cached) => {
+  async (route, endpoint) => {
+    const cached = endpoint?.cached;
     const named = new Set(cached as readonly string[]);
     const { ours, database } = await testAppliance();
     const id = await made(ours.api, nounOf(route));
@@ -56,7 +57,8 @@ test.each(ofTables.map(({ path, hooks }) => [path, hooks.detail?.endpoint?.cache
       texts.push(text);
       return query(text);
     });
-    for (const filter of route.includes(":id") ? [""] : ["", "?status=up&tag=a&q=b&paused=false"])
+    const filters = endpoint?.query === undefined ? [] : ["?status=up&tag=a&q=b&paused=false"];
+    for (const filter of ["", ...filters])
       expect((await ours.api("GET", `${path}${filter}`)).status).toBe(200);
     spy.mockRestore();
     const tables = database
@@ -69,7 +71,7 @@ test.each(ofTables.map(({ path, hooks }) => [path, hooks.detail?.endpoint?.cache
       for (const { opcode, p2 } of database.query<Step, []>(`EXPLAIN ${text}`).all())
         if (opcode === "OpenRead")
           for (const { name, page } of tables) if (page === p2) read.add(name);
-    expect(read.size).toBeGreaterThan(2);
+    expect(read.size).toBeGreaterThan(0);
     expect([...read].filter((table) => !named.has(table))).toEqual([]);
 
     for (const table of named) {
