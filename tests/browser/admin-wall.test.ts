@@ -11,17 +11,19 @@ import {
 } from "../support/browsing.ts";
 import { answer } from "../support/target.ts";
 
-/** Whether anything of the wall lies outside the screen, which nobody can scroll. */
+/** Whether anything of the wall lies outside the screen, which nobody can scroll; once its font and its last change are drawn. */
 const hidden = (page: Page) =>
-  page.evaluate(() =>
-    [...document.querySelectorAll(".wall-head, .wall-card, .wall-tile, .wall-incidents")]
+  page.evaluate(async () => {
+    await document.fonts.ready;
+    await new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)));
+    return [...document.querySelectorAll(".wall-head, .wall-card, .wall-tile, .wall-incidents")]
       .filter((element) => {
         const { bottom, right, top, left } = element.getBoundingClientRect();
         const [width, height] = [innerWidth + 1, innerHeight + 1];
         return bottom > height || right > width || top < 0 || left < 0 || right - left < 40;
       })
-      .map((element) => element.className),
-  );
+      .map((element) => element.className);
+  });
 
 describeInChromium("the wall", (browser) => {
   let world: Awaited<ReturnType<typeof adminWorld>>;
