@@ -462,7 +462,9 @@ describeInChromium("the Monitors page", (browser) => {
       () => world.ask("GET", path),
       ({ status }) => status === "paused",
     );
-    expect(await page.getByText("Will be saved once the connection is back").count()).toBe(0);
+    await page
+      .getByText("Will be saved once the connection is back")
+      .waitFor({ state: "detached" });
     await world.ask("PATCH", path, { paused: false });
   });
 

@@ -6,6 +6,7 @@ import { hourMs } from "../../src/monitoring/uptime/rules.ts";
 import { type HeartbeatRow, insertHeartbeats } from "../../src/monitoring/uptime/store.ts";
 import { unknownId } from "../support/appliance.ts";
 import { dashboard } from "../support/dashboard.ts";
+import { member } from "../support/visiting.ts";
 
 const at = (text: string) => Date.parse(text);
 
@@ -313,6 +314,18 @@ describe("as CSV", () => {
     expect(lines[5]).toContain(',"""Cards"", +EU",');
     expect(lines[1]).toContain(",66.666666,2,0,1,0,0,0,,,0,0,99.9,no");
   });
+});
+
+test("a viewer downloads it by its address, which names the organization", async () => {
+  const made = await reporting();
+  const { page } = await member(made, "viewer");
+  const path = `/dashboard/api/v1/reports/csv?month=2026-10&organization=${made.ours.id}`;
+  const { status, headers, text } = await page("GET", path);
+  expect([status, headers.get("content-disposition")]).toEqual([
+    200,
+    'attachment; filename="report-2026-10.csv"',
+  ]);
+  expect(text).toStartWith("kind,id,name,group,month,");
 });
 
 describe("of a status page", () => {
