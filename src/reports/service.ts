@@ -30,7 +30,7 @@ import {
 } from "./store.ts";
 
 /** So many monitors are read in one go, after which others have their turn. */
-const stride = 200;
+const stride = 100;
 /** So many an answer names; the CSV names all monitors. */
 const most = { monitors: 2_000, outages: 500, incidents: 500 };
 
