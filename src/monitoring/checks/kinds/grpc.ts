@@ -54,7 +54,9 @@ async function health(wire: Wire, { host, service, tls }: Settings, signal: Abor
   });
   signal.addEventListener("abort", () => session.destroy());
   session.on("error", () => reject(notGrpc()));
-  session.on("goaway", () => reject(notGrpc()));
+  session.on("goaway", (code) => {
+    if (code !== constants.NGHTTP2_NO_ERROR) reject(notGrpc());
+  });
   const stream = session.request({
     [constants.HTTP2_HEADER_METHOD]: "POST",
     [constants.HTTP2_HEADER_PATH]: "/grpc.health.v1.Health/Check",

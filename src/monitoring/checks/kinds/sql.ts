@@ -101,7 +101,7 @@ async function ask(server: Server, settings: Settings, context: CheckContext) {
         },
       },
   } as unknown as SQL.Options);
-  context.signal.addEventListener("abort", () => void sql.close({ timeout: 0 }));
+  context.signal.addEventListener("abort", () => void sql.close({ timeout: 0 }).catch(() => {}));
   let rows: unknown;
   try {
     rows = plain(await sql.unsafe(query));
