@@ -1,5 +1,5 @@
-import { mkdirSync, rmSync } from "node:fs";
-import { type FileHandle, open } from "node:fs/promises";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { open } from "node:fs/promises";
 import { join } from "node:path";
 import { type Clock, hourMs } from "../core/clock.ts";
 import { AppError } from "../core/errors.ts";
@@ -19,7 +19,6 @@ type Upload = {
   name: string;
   size: number;
   received: number;
-  handle: FileHandle;
   touchedAt: number;
   /** Whether it is being read. */
   isInUse: boolean;
@@ -35,15 +34,14 @@ export function importUploads(directory: string, clock: Clock): ImportUploads & 
   // Those of a process that was killed.
   rmSync(all, { recursive: true, force: true });
 
-  async function remove({ organizationId, handle, folder }: Upload) {
+  function remove({ organizationId, folder }: Upload) {
     uploads.delete(organizationId);
-    await handle.close().catch(() => {});
     rmSync(folder, { recursive: true, force: true });
   }
 
-  async function removeOld() {
+  function removeOld() {
     for (const upload of uploads.values())
-      if (!upload.isInUse && clock() - upload.touchedAt > hourMs) await remove(upload);
+      if (!upload.isInUse && clock() - upload.touchedAt > hourMs) remove(upload);
   }
 
   function get(organizationId: string, id: string): Upload {
@@ -59,11 +57,11 @@ export function importUploads(directory: string, clock: Clock): ImportUploads & 
 
   return {
     async begin(organizationId, { name, size }) {
-      await removeOld();
+      removeOld();
       const before = uploads.get(organizationId);
       if (before?.isInUse === true)
         throw new AppError("CONFLICT", "A file is being imported. Wait for its end.");
-      if (before !== undefined) await remove(before);
+      if (before !== undefined) remove(before);
       if (size > maxBytes)
         throw new AppError(
           "CONFLICT",
@@ -75,7 +73,7 @@ export function importUploads(directory: string, clock: Clock): ImportUploads & 
       const id = randomToken(22);
       const folder = join(all, id);
       mkdirSync(folder, { recursive: true, mode: 0o700 });
-      const handle = await open(join(folder, "file"), "wx", 0o600);
+      writeFileSync(join(folder, "file"), "", { flag: "wx", mode: 0o600 });
       uploads.set(organizationId, {
         id,
         organizationId,
@@ -83,7 +81,6 @@ export function importUploads(directory: string, clock: Clock): ImportUploads & 
         name,
         size,
         received: 0,
-        handle,
         touchedAt: clock(),
         isInUse: false,
       });
@@ -97,7 +94,13 @@ export function importUploads(directory: string, clock: Clock): ImportUploads & 
           `The next byte is number ${upload.received} of ${upload.size}.`,
         );
       upload.received += bytes.length;
-      await upload.handle.write(bytes, 0, bytes.length, offset);
+      // Opened for each part: one that nobody ends holds no file open.
+      const handle = await open(join(upload.folder, "file"), "r+");
+      try {
+        await handle.write(bytes, 0, bytes.length, offset);
+      } finally {
+        await handle.close();
+      }
       return upload.received;
     },
     async use(organizationId, id, read) {
@@ -117,7 +120,7 @@ export function importUploads(directory: string, clock: Clock): ImportUploads & 
       }
     },
     async remove(organizationId, id) {
-      await remove(get(organizationId, id));
+      remove(get(organizationId, id));
     },
     end: () => rmSync(all, { recursive: true, force: true }),
   };
