@@ -158,11 +158,15 @@ test("a new incident is on the page and in every feed right after its 201, and a
   const shown = ["", "/history", ".json", "/feed.rss", "/feed.atom", "/api/v2/incidents.json"];
   // Each is kept by now, as under load.
   for (const part of shown) await asked(site.address + part);
-  const { json } = await site.api("POST", "/api/v1/incidents", { title: "Orders are late" });
+  const { status, json } = await site.api("POST", "/api/v1/incidents", {
+    title: "Orders are late",
+  });
+  expect(status).toBe(201);
   for (const part of shown)
     await until(site.address + part, (text) => text.includes("Orders are late"));
   const message = "The queue is worked off.";
-  await site.api("PATCH", `/api/v1/incidents/${json.data.id}`, { message });
+  const updated = await site.api("PATCH", `/api/v1/incidents/${json.data.id}`, { message });
+  expect(updated.status).toBe(200);
   for (const part of shown) await until(site.address + part, (text) => text.includes(message));
   await site.api("DELETE", `/api/v1/incidents/${json.data.id}`);
   for (const part of shown) {

@@ -101,7 +101,9 @@ describe("a port is down", () => {
 test("every check closes its connection, whatever it found", async () => {
   for (const fields of [{}, { expect: "220" }, { expect: "nothing" }]) {
     await using server = await listener((socket) => void socket.resume().write("220 mail\r\n"));
-    await check("tcp", { host: "127.0.0.1", port: server.port, ...fields }, { timeoutMs: 200 });
+    const to = { host: "127.0.0.1", port: server.port, ...fields };
+    const { status } = await check("tcp", to, { timeoutMs: 200 });
+    expect(status).toBe("expect" in fields && fields.expect === "nothing" ? "down" : "up");
     await server.untilAllClosed();
     await untilNoneTo(server.port);
   }
