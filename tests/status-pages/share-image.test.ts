@@ -45,6 +45,9 @@ test("a link to an incident is shown with its title, state and image", async () 
   expect(meta.get("description")).toBe("Investigating: Wir schauen.");
   expect(meta.get("image")).toEndWith(`/status/ours/incidents/${id}/image.png?v=investigating`);
   expect(meta.get("image")).toStartWith("http");
+  const body = { message: "Ann holds the key." };
+  expect((await made.api("POST", `/api/v1/incidents/${id}/notes`, { body })).status).toBe(201);
+  expect(await image(made, id)).toEqual(first);
   await made.post(id, { status: "resolved" });
   expect(await image(made, id)).not.toEqual(first);
 });
