@@ -29,6 +29,12 @@ async function flawsOf(handle: Handle, method: string, path: string, headers: He
   return issues;
 }
 
+/** All for a path as it is; for each other spelling of it two, in turn: all pairs of path, spelling and method are among what is asked. */
+const methodsOf = (spelling: number, turn: number) =>
+  spelling === 0
+    ? everyMethod
+    : [0, 1].map((more) => everyMethod[(spelling + 2 * turn + more) % everyMethod.length] ?? "GET");
+
 const noBackups = {
   make: () => Promise.reject(new AppError("CONFLICT", "A backup is being made.")),
   take: () => null,
@@ -40,15 +46,15 @@ test("no spelling of any path, by any method, gives a 5xx or a stack, with a key
   const stranger = { Host: "localhost" };
   const key = { ...stranger, Authorization: `Bearer ${made.ours.writeKey.key}` };
   const issues: string[] = [];
-  for (const path of everyPath(made.app.routes))
-    for (const spelling of spellingsOf(path)) {
+  for (const [turn, path] of everyPath(made.app.routes).entries())
+    for (const [index, spelling] of spellingsOf(path).entries()) {
       made.time.now += 1_000;
       const page = async () => {
         const { cookie } = await signedInVisitor(made, owner.id);
         return { ...stranger, Cookie: cookie, "Sec-Fetch-Site": "same-origin" };
       };
       const credentials = path.startsWith("/dashboard") ? await page() : key;
-      for (const method of everyMethod)
+      for (const method of methodsOf(index, turn))
         for (const headers of [stranger, credentials])
           issues.push(...(await flawsOf(made.app.handle, method, spelling, headers)));
     }
@@ -68,9 +74,11 @@ test("nor does it on the port of the public pages, whoever's host it is asked un
     publicServer(made.appliance, made.answer),
   );
   const issues: string[] = [];
-  for (const path of everyPath(made.app.routes))
-    for (const spelling of spellingsOf(path.replace(/[0-9a-f]{8}-[0-9a-f-]{27}/, id)))
-      for (const method of everyMethod)
+  for (const [turn, path] of everyPath(made.app.routes).entries())
+    for (const [index, spelling] of spellingsOf(
+      path.replace(/[0-9a-f]{8}-[0-9a-f-]{27}/, id),
+    ).entries())
+      for (const method of methodsOf(index, turn))
         for (const Host of ["localhost", "status.team.example"])
           issues.push(...(await flawsOf(handle, method, spelling, { Host })));
   expect(issues).toEqual([]);
