@@ -13,7 +13,10 @@ type Operation = {
 
 /** Bodies that the API takes, each declared as what its operation says that it is. */
 function clientOf(document: ReturnType<typeof documentOf>): string[] {
-  const schemas = document.components?.schemas as Record<string, { example?: object }>;
+  const schemas = document.components?.schemas as Record<
+    string,
+    { example?: object; required?: string[] }
+  >;
   const operations = Object.entries(document.paths ?? {}).flatMap(([path, methods]) =>
     Object.entries(methods as Record<string, Operation>).map(
       ([method, operation]) => [path, method, operation] as const,
@@ -22,12 +25,13 @@ function clientOf(document: ReturnType<typeof documentOf>): string[] {
   return operations.flatMap(([path, method, { requestBody }]) => {
     const schema = requestBody?.content["application/json"]?.schema;
     if (schema === undefined) return [];
+    const named = schemas[schema.$ref?.split("/").pop() ?? ""];
     const noun = nouns[nounOf(path)];
     const isCollection = method === "post" && path === `/api/v1/${nounOf(path)}`;
     const bodies = [
       isCollection ? noun?.create : undefined,
-      method === "patch" ? {} : undefined,
-      schemas[schema.$ref?.split("/").pop() ?? ""]?.example,
+      method === "patch" && named?.required === undefined ? {} : undefined,
+      named?.example,
     ];
     const type = `paths[${JSON.stringify(path)}]["${method}"]["requestBody"]["content"]["application/json"]`;
     return bodies
