@@ -1,6 +1,5 @@
 import { Button } from "@mantine/core";
 import { useNavigate, useSearch } from "@tanstack/react-router";
-import { useDebouncedValue } from "@mantine/hooks";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useEffect, useMemo, useRef, useState } from "react";
 import { isPartly, overviewQuery, overviewQueryOf, readRows } from "../../data/overview.ts";
@@ -23,9 +22,6 @@ import { ProblemBanners } from "./problem-banners.tsx";
 import { FirstMonitor, QuickAdd } from "./quick-add-field.tsx";
 import { itemsOf } from "./rows.ts";
 
-/** So long somebody may pause within a word before the server is asked. */
-const searchMs = 150;
-
 export function MonitorsPage() {
   const { data, error } = useQuery(overviewQuery);
   const { mayWrite } = useSignedIn();
@@ -34,8 +30,8 @@ export function MonitorsPage() {
   const folded = folds.use();
   const [adding, setAdding] = useState(false);
   const search = useRef<HTMLInputElement>(null);
-  const [settled] = useDebouncedValue(JSON.stringify(sentFilters(filters)), searchMs);
-  const wanted = useMemo(() => JSON.parse(settled) as Filters, [settled]);
+  const sent = JSON.stringify(sentFilters(filters));
+  const wanted = useMemo(() => JSON.parse(sent) as Filters, [sent]);
   const asksServer = data !== undefined && isPartly(data) && isFiltered(wanted);
   const { data: found } = useQuery({
     ...overviewQueryOf(wanted),
