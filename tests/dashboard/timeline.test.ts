@@ -54,10 +54,18 @@ test("of more than three days the changes of state say why, also of an outage th
   await using made = await timelined();
   const { id, past, read, store, ours, time } = made;
   const event = (ago: number, type: string, message: string) =>
-    store.query(
-      "insert into events (organization_id, at, type, subject_id, data) values (?, ?, ?, ?, ?) returning seq",
-      [ours.id, new Date(time.now - ago).toISOString(), type, id, JSON.stringify({ message })],
-    );
+    store.atomic([
+      {
+        text: "insert into events (organization_id, at, type, subject_id, data) values (?, ?, ?, ?, ?)",
+        parameters: [
+          ours.id,
+          new Date(time.now - ago).toISOString(),
+          type,
+          id,
+          JSON.stringify({ message }),
+        ],
+      },
+    ]);
   await event(12 * dayMs, "monitor.down", "Refused.");
   await event(6 * dayMs, "monitor.up", "Fine.");
   await event(2 * dayMs, "monitor.down", reason);
