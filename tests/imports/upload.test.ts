@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { testAppliance } from "../support/appliance.ts";
 import { fixture } from "../support/importing.ts";
+import type { Json } from "../support/json.ts";
 import { scratch } from "../support/scratch.ts";
 import { member } from "../support/visiting.ts";
 
@@ -37,7 +38,7 @@ async function world() {
       },
     );
     const response = await appliance.app.handle(request);
-    return { status: response.status, json: (await response.json()) as any };
+    return { status: response.status, json: (await response.json()) as Json };
   }
 
   /** Sends a file as the page does. */
