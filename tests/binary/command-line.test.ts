@@ -218,6 +218,7 @@ describe("while the server runs", () => {
     await answersWith(200);
     await succeeded(box.run(["keys", "revoke", id]));
     await answersWith(401);
+    expect((await api("POST", "/api/v1/incidents", { title: "x" })).status).toBe(401);
   });
 
   test("migrate finds nothing to do", async () => {

@@ -465,7 +465,7 @@ describeInChromium("the Monitors page", (browser) => {
     await page
       .getByText("Will be saved once the connection is back")
       .waitFor({ state: "detached" });
-    await world.ask("PATCH", path, { paused: false });
+    expect(await world.ask("PATCH", path, { paused: false })).toMatchObject({ name: "NAS" });
   });
 
   test("an address that leads nowhere says so on a page, and to a script as before", async () => {

@@ -45,7 +45,7 @@ describeInChromium("stored secrets", (browser) => {
   /** The editor of a monitor with its sections open. */
   async function editing(page: Page) {
     await page.getByRole("button", { name: "Edit", exact: true }).click();
-    await page.getByRole("button", { name: "Request", exact: true }).click();
+    await page.getByRole("button", { name: /^Request/ }).click();
     await page.getByLabel("Value of X-Api-Key").waitFor();
   }
 
@@ -116,7 +116,7 @@ describeInChromium("stored secrets", (browser) => {
     await page.getByRole("button", { name: "More actions" }).click();
     await page.getByRole("menuitem", { name: "Duplicate" }).click();
     await page.getByText("Secrets are not copied").waitFor();
-    await page.getByRole("button", { name: "Request", exact: true }).click();
+    await page.getByRole("button", { name: /^Request/ }).click();
     const key = page.getByLabel("Value of X-Api-Key");
     expect(await key.getAttribute("placeholder")).toBe("Enter the value");
     const create = page.getByRole("button", { name: "Create monitor" });

@@ -96,10 +96,18 @@ async function full() {
   await api("POST", `/api/v1/status-pages/${page.id}/subscribers`, {
     body: { type: "webhook", url: "https://hooks.team.example/status" },
   });
-  await api("POST", "/api/v1/incidents", {
-    body: { title: "Slow" },
+  const slow = await api("POST", "/api/v1/incidents", {
+    body: { title: "Slow", message: "We look." },
     headers: { "Idempotency-Key": "1" },
   });
+  const { id: slowId, updates } = slow.json.data;
+  await api("PATCH", `/api/v1/incidents/${slowId}/updates/${updates[0].id}`, {
+    body: { message: "We look into it." },
+  });
+  await api("PATCH", `/api/v1/incidents/${slowId}/postmortem`, {
+    body: { message: "A full disk." },
+  });
+  await api("POST", "/api/v1/incident-templates", { body: { name: "Slow", message: "We look." } });
   const owner = await member(made, "owner", { name: "Olga" });
   const both = await member(made, "admin", { name: "Bea" });
   await joined(made, theirs.id, both.id, "viewer");
