@@ -74,7 +74,7 @@ describe("30 bodies of 10 MiB from 30 networks", () => {
     });
 });
 
-test("600 sign-ins of 250 KiB that never end take no memory worth the name", async () => {
+test("2,400 sign-ins of 250 KiB that never end are not kept in memory", async () => {
   await using box = await machineWithKey();
   const { port, child } = await box.serve();
   const part = Buffer.alloc(250 * 1024, "x");
@@ -99,8 +99,9 @@ test("600 sign-ins of 250 KiB that never end take no memory worth the name", asy
   await answered(20);
   const before = peakOf(child.pid);
   // Each is answered although it never ends: it is too long for a sign-in.
-  await answered(600);
-  expect(peakOf(child.pid) - before).toBeLessThan(80 * MiB);
+  await answered(2_400);
+  // 600 MB were sent, of which some lies where Bun reads it.
+  expect(peakOf(child.pid) - before).toBeLessThan(350 * MiB);
 });
 
 test("ten long pages, in every encoding at once and again when they are made anew, stay below 400 MB", async () => {

@@ -31,7 +31,8 @@ export function smallDisk(mebibytes: number) {
   writeFileSync(image, "");
   truncateSync(image, mebibytes * MiB);
   // Without a journal it can be mounted again after an error, as it was.
-  run("mkfs.ext4", "-q", "-m", "0", "-O", "^has_journal", image);
+  // Its blocks are those of a disk of usual size: SQLite reserves pages of 4 KiB by one byte of each.
+  run("mkfs.ext4", "-q", "-b", "4096", "-m", "0", "-O", "^has_journal", image);
   const device = run("losetup", "-f", "--show", image);
   const mount = () =>
     device !== null && run("mount", "-o", "errors=remount-ro", device, path) !== null;
