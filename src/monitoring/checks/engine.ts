@@ -75,7 +75,8 @@ export function checkEngine(context: EngineContext) {
   const { settle, storedNow } = settling(context, results, counted.ended);
   const asked = onDemand(clock);
   const immediate = rateLimit(immediatePerMinute, clock);
-  const monitors = watching(context, begin, end);
+  let following: Promise<void> | null = null;
+  const monitors = watching(context, begin, end, () => following);
   const running = new Map<number, AbortController>();
   /** Checks that somebody asked for, outside their turn. */
   const wanted = new Set<number>();
@@ -90,7 +91,6 @@ export function checkEngine(context: EngineContext) {
   const behind = clock() - monotonic();
   const requests = requestsOf({ store, leases, asked, check: checkNow, take: takeReport, probe });
   let hasBegun = false;
-  let following: Promise<void> | null = null;
   leases.onChange(() => (hasBegun ? follow() : undefined));
   const isOurs = ({ id, lease }: Watched) => leases.of(id) === lease;
 

@@ -194,11 +194,14 @@ export function watching(
   reading: Reading,
   begin: (monitor: Watched, firstCheck: FirstCheck) => void,
   end: (monitor: Watched) => void,
+  /** Resolves when what comes of the last change of leases is done, results written. */
+  followed: () => Promise<void> | null = () => null,
 ) {
   const monitors = new Map<number, Watched>();
   const keys = new Map<string, number>();
   /** Leases whose monitors are all known: another one belongs to what was handed over and is not read yet. */
   const loaded = new WeakSet<Lease>();
+  let changesOfLeases = 0;
   const byId = (id: string) => monitors.get(keys.get(id) ?? -1);
 
   function watch(found: Watched, firstCheck: FirstCheck) {
@@ -227,7 +230,14 @@ export function watching(
   }
 
   async function refresh(organizationId: string, ids: readonly string[]) {
-    const found = await watchedAmong(reading, organizationId, ids);
+    let found: Watched[];
+    let changes: number;
+    // What is read before results are written does not know of them: it would be checked again.
+    do {
+      changes = changesOfLeases;
+      await followed();
+      found = await watchedAmong(reading, organizationId, ids);
+    } while (changes !== changesOfLeases);
     const wanted = new Set(found.map(({ id }) => id));
     for (const id of ids) if (!wanted.has(id)) forget(id);
     for (const monitor of found) watch(monitor, found.length > begunAtOnce ? "soon" : "now");
@@ -249,8 +259,12 @@ export function watching(
     byId,
     /** Forgets the monitors that this node is no longer to check. */
     leave() {
-      for (const { id, lease } of monitors.values())
-        if (reading.leases.of(id) !== lease) forget(id);
+      changesOfLeases++;
+      for (const { id, lease } of monitors.values()) {
+        if (reading.leases.of(id) === lease) continue;
+        loaded.delete(lease);
+        forget(id);
+      }
     },
     /** Takes in all monitors that are not known; returns the place in the event log from which to follow. */
     async load(): Promise<number> {

@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { type Lease, soleNode } from "../../../src/cluster/leases.ts";
 import { readSince } from "../../../src/events/log.ts";
 import { watching } from "../../../src/monitoring/checks/watching.ts";
 import { watch } from "../../support/watch.ts";
@@ -35,4 +36,36 @@ test("what another node has checked goes on at its pace, also where an event com
   expect(await takeEvents()).toEqual(new Map());
   await changeMonitor(shop.id, { paused: false });
   expect(await takeEvents()).toEqual(new Map([[shop.id, "now"]]));
+});
+
+test("where leases lapsed and came back, an event waits for results to be written, and nothing is checked twice in its slot", async () => {
+  const made = await watch();
+  const { pass, site, changeMonitor, store, appliance } = made;
+  await using shop = await site();
+  await pass(1);
+  const lease: Lease = { name: "shard", epoch: 1, owner: "node" };
+  let held: Lease | null = lease;
+  const all = () => (held === null ? [] : [held]);
+  let following = Promise.resolve();
+  const begun: [string, string][] = [];
+  const monitors = watching(
+    { ...appliance, leases: { ...soleNode, all, of: () => held } },
+    ({ id }, firstCheck) => void begun.push([id, firstCheck]),
+    () => {},
+    () => following,
+  );
+  const cursor = await monitors.load();
+  held = null;
+  monitors.leave();
+  held = lease;
+  begun.length = 0;
+  const { promise, resolve } = Promise.withResolvers<void>();
+  following = promise;
+  await changeMonitor(shop.id, { name: "Web shop" });
+  const taken = monitors.take(await readSince(store, cursor, 1_000));
+  await new Promise((done) => setImmediate(done));
+  expect(begun).toEqual([]);
+  resolve();
+  await taken;
+  expect(begun).toEqual([[shop.id, "spread"]]);
 });
