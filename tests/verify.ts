@@ -1,7 +1,8 @@
 import { audit } from "../release/audit.ts";
 import { have, packages, programs } from "./support/real-targets.ts";
+import { type Failure, type Outcome, outcomeOf, verdict } from "./support/verdict.ts";
 
-// `bun run verify`: formatting, types, lint, build and all tests; ends with `N passed, N failed`.
+// `bun run verify`: formatting, types, lint, build and all tests; ends with all that is red and `N passed, N failed`.
 // With `--update-timings` it notes how long each file takes, for the order of later runs.
 
 const checks: [string, string[]][] = [
@@ -11,44 +12,73 @@ const checks: [string, string[]][] = [
   ["build", ["bun", "build.ts"]],
 ];
 
+let red: Failure[] = [];
+let tests: Bun.Subprocess<"ignore", "inherit", "pipe"> | undefined;
+for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const)
+  process.on(signal, () => stop(`was ended by ${signal}`));
+process.on("uncaughtException", (error) => stop(Bun.inspect(error)));
+
 installPrograms();
 // The linter takes one core for as long as types and build take the other.
-const failures = (await Promise.all(checks.map(run))).filter(({ ok }) => !ok);
-for (const { name, output } of failures) console.log(`${output}\n${name} failed`);
-if (failures.length > 0) {
-  console.log(`\n0 passed, ${failures.length} failed`);
-  process.exit(1);
-}
+red = (await Promise.all(checks.map(run))).filter(({ ok }) => !ok);
+for (const { text } of red) console.log(text);
+if (red.length > 0) end({ passed: 0, skipped: 0, failures: red });
 
 // What others find out about a dependency stops a release, and no work on anything else.
-const { state, output } = await audit();
-if (state === "vulnerable") console.warn(`VULNERABLE DEPENDENCIES\n${output}`);
-if (state === "skipped") console.warn(`NOT AUDITED: the registry tells nothing: ${output}`);
+const audited = await audit();
+if (audited.state === "vulnerable") console.warn(`VULNERABLE DEPENDENCIES\n${audited.output}`);
+if (audited.state === "skipped")
+  console.warn(`NOT AUDITED: the registry tells nothing: ${audited.output}`);
 
-const report = "dist/tests.xml";
+const report = Bun.file("dist/tests.xml");
+await report.delete().catch(() => undefined);
 // Most tests wait for something outside: what takes long on a busy machine is no failure. A test that is
 // timed out loses its processes, so what it waits for gives up before.
 // Many wait, so more of them run than there are cores; a worker that reads all modules anew for each
 // file spends a fifth of its time on that. The longest come first: a last one would run alone.
 const order = ["--timings=tests/timings.json", ...process.argv.slice(2)];
 const options = ["--parallel=4", "--no-isolate", "--timeout=120000", ...order];
-const tests = Bun.spawnSync(
-  ["bun", "test", ...options, "--reporter=junit", `--reporter-outfile=${report}`],
-  { stdout: "inherit", stderr: "inherit" },
+tests = Bun.spawn(
+  ["bun", "test", ...options, "--reporter=junit", `--reporter-outfile=${report.name}`],
+  { stdin: "ignore", stdout: "inherit", stderr: "pipe" },
 );
-const suite = /<testsuites [^>]*>/.exec(await Bun.file(report).text())?.[0] ?? "";
-const count = (name: string) => Number(new RegExp(` ${name}="(\\d+)"`).exec(suite)?.[1] ?? 0);
-const skipped = count("skipped");
-const failed = count("failures") + (tests.exitCode !== 0 && count("failures") === 0 ? 1 : 0);
-const passed = count("tests") - count("failures") - skipped;
-console.log(`\n${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ""}`);
-process.exit(failed === 0 && passed > 0 ? 0 : 1);
+const output = passOn(tests.stderr);
+const code = await tests.exited;
+// What a test left behind may hold the other end.
+await Promise.race([output, Bun.sleep(5_000)]);
+const ended = code === 0 ? undefined : `ended by ${tests.signalCode ?? code}`;
+end(outcomeOf((await report.exists()) ? await report.text() : undefined, ended));
+
+/** The report is written at the end: who ends a run before still hears what was red. */
+async function passOn(stream: ReadableStream<Uint8Array<ArrayBuffer>>) {
+  let rest = "";
+  let file = "";
+  for await (const text of stream.pipeThrough(new TextDecoderStream())) {
+    await Bun.write(Bun.stderr, text);
+    const lines = (rest + text).split("\n");
+    rest = lines.pop() ?? "";
+    for (const line of lines) {
+      file = /^(\S+\.test\.tsx?):$/.exec(line)?.[1] ?? file;
+      if (/^(\(fail\)|✗) /.test(line)) red.push({ name: `${file} > ${line}`, text: "" });
+    }
+  }
+}
+
+function stop(text: string) {
+  tests?.kill();
+  end({ passed: 0, skipped: 0, failures: [{ name: "verify", text }, ...red] });
+}
+
+function end(outcome: Outcome): never {
+  console.log(verdict(outcome));
+  process.exit(outcome.failures.length === 0 ? 0 : 1);
+}
 
 async function run([name, command]: [string, string[]]) {
   const child = Bun.spawn(command, { stdout: "pipe", stderr: "pipe" });
   const texts = [child.stdout, child.stderr].map((stream) => new Response(stream).text());
-  const output = (await Promise.all(texts)).join("");
-  return { name, output, ok: (await child.exited) === 0 };
+  const text = (await Promise.all(texts)).join("");
+  return { name, text, ok: (await child.exited) === 0 };
 }
 
 /** What is tested against real programs; where one can't be installed, tests do without or are skipped. */

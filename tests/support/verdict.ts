@@ -1,0 +1,55 @@
+import { parseXml, XmlElement } from "@rgrove/parse-xml";
+
+/** What made a run red: a test (`file > name`), or a step that gave up. */
+export type Failure = { name: string; text: string };
+export type Outcome = { passed: number; skipped: number; failures: Failure[] };
+
+/** What `bun test` came to: by its JUnit report if it wrote one, and by how its process ended if not well. */
+export function outcomeOf(report: string | undefined, ended?: string): Outcome {
+  // Two characters that XML does not know are left in the report as tests wrote them.
+  const cases =
+    report === undefined ? [] : casesIn(parseXml(report.replace(/[\ufffe\uffff]/g, "")));
+  const failures = cases.flatMap(({ name, element }) => {
+    const failure = children(element, "failure")[0];
+    if (!failure) return [];
+    return [{ name, text: failure.text.trim() || (failure.attributes["message"] ?? "") }];
+  });
+  const skipped = cases.filter(({ element }) => children(element, "skipped").length > 0).length;
+  const passed = cases.length - failures.length - skipped;
+  const because = (text: string) => failures.push({ name: "bun test", text });
+  if (report === undefined) because(`${ended ?? "ended well"}, without a report`);
+  else if (ended !== undefined && failures.length === 0) because(`${ended}, without a red test`);
+  else if (passed + failures.length === 0) because("ran no test");
+  return { passed, skipped, failures };
+}
+
+/** The last lines of a run. Of a long output often only the end is kept: what was red is named there. */
+export function verdict({ passed, skipped, failures }: Outcome): string {
+  const shown = failures.map(({ name, text }, index) => {
+    const lines = text === "" ? [] : text.split("\n").slice(0, index < 10 ? 15 : 2);
+    return [`FAILED ${name}`, ...lines.map((line) => `    ${line.slice(0, 300)}`)].join("\n");
+  });
+  const count = `${passed} passed, ${failures.length} failed`;
+  return `\n${[...shown, skipped > 0 ? `${count}, ${skipped} skipped` : count].join("\n")}`;
+}
+
+type Parent = { children: readonly unknown[] };
+type Case = { name: string; element: XmlElement };
+
+const children = (parent: Parent, name: string) =>
+  parent.children.filter(
+    (child): child is XmlElement => child instanceof XmlElement && child.name === name,
+  );
+
+/** A file is a suite, as is each group of tests in it. */
+function casesIn(parent: Parent): Case[] {
+  const inside = ({ attributes }: XmlElement, name: string) =>
+    [attributes["name"], name].filter(Boolean).join(" > ");
+  return [
+    ...children(parent, "testsuites").flatMap(casesIn),
+    ...children(parent, "testsuite").flatMap((suite) =>
+      casesIn(suite).map(({ name, element }) => ({ name: inside(suite, name), element })),
+    ),
+    ...children(parent, "testcase").map((element) => ({ name: inside(element, ""), element })),
+  ];
+}
