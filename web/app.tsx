@@ -6,7 +6,7 @@ import { nonce } from "./first.ts";
 import { Toasts } from "./components/toasts.tsx";
 import { router } from "./router.tsx";
 import { Entrance } from "./shell/entrance.tsx";
-import { cssVariablesResolver, theme } from "./theme/theme.ts";
+import { cssVariablesResolver, theme } from "./theme/mantine.ts";
 
 export function App() {
   return (

@@ -14,7 +14,7 @@ import { filtersOf } from "./pages/monitors/filters.ts";
 import { reportSearchOf } from "./pages/reports/search.ts";
 import { MonitorsPage } from "./pages/monitors/monitors-page.tsx";
 import { Arriving, NothingHere, PageFailed } from "./shell/failures.tsx";
-import { Shell } from "./shell/shell.tsx";
+import { Layout } from "./shell/layout.tsx";
 
 const root = createRootRoute({
   component: Outlet,
@@ -23,7 +23,7 @@ const root = createRootRoute({
 });
 
 /** Everything behind sign-in, in its frame. */
-const shell = createRoute({ getParentRoute: () => root, id: "shell", component: Shell });
+const shell = createRoute({ getParentRoute: () => root, id: "shell", component: Layout });
 
 const inShell = { getParentRoute: () => shell };
 const framed = [

@@ -29,7 +29,7 @@ export function addDoctor(program: Command, ignored: readonly string[] = []) {
     .action(async ({ json, offline = false, ntp, backups, ...flags }: DoctorFlags) => {
       if (ntp !== undefined && !URL.canParse(`ntp://${ntp}`))
         throw invalid("--ntp", "must be a host, such as time.lan or 10.0.0.1:123");
-      const { examineAppliance } = await import("../operations/doctor/doctor.ts");
+      const { examineAppliance } = await import("../operations/doctor/appliance.ts");
       const config = configOf(flags);
       warnOfPassword(flags.database);
       const report = await examineAppliance(config, {

@@ -3,8 +3,15 @@ import { createApiKey, listApiKeys, revokeApiKey } from "../accounts/api-keys/se
 import { AppError } from "../core/errors.ts";
 import { invalid } from "../core/validation.ts";
 import type { Data } from "../database/data-directory.ts";
-import { getOrganization, listOrganizations } from "../accounts/organizations/service.ts";
-import { commandLineScope, type DataOptions, onData, print, withData } from "./with-data.ts";
+import { getOrganization } from "../accounts/organizations/service.ts";
+import {
+  commandLineScope,
+  type DataOptions,
+  ofOrganizations,
+  onData,
+  print,
+  withData,
+} from "./with-data.ts";
 
 export function addKeys(program: Command) {
   const keys = program.command("keys").description("API keys");
@@ -65,19 +72,10 @@ export function addKeys(program: Command) {
     );
 }
 
-async function keysOf(data: Data, slug?: string) {
-  const organizations =
-    slug === undefined
-      ? await listOrganizations(data.store)
-      : [await getOrganization(data.store, slug)];
-  const lists = await Promise.all(
-    organizations.map(async (organization) => {
-      const keys = await listApiKeys(commandLineScope(data, organization.id));
-      return keys.map((key) => ({ organization, key }));
-    }),
+const keysOf = (data: Data, slug?: string) =>
+  ofOrganizations(data, slug, async (scope, organization) =>
+    (await listApiKeys(scope)).map((key) => ({ organization, key })),
   );
-  return lists.flat();
-}
 
 const unitMs: Record<string, number> = {
   s: 1_000,

@@ -11,7 +11,7 @@ import { randomToken } from "../core/ids.ts";
 import { Role } from "../core/roles.ts";
 import { invalid, parse } from "../core/validation.ts";
 import type { Data } from "../database/data-directory.ts";
-import { getOrganization, listOrganizations } from "../accounts/organizations/service.ts";
+import { getOrganization } from "../accounts/organizations/service.ts";
 import { mustBeStrongPassword } from "../accounts/people/store.ts";
 import { NewPassword, PersonName } from "../accounts/people/schema.ts";
 import {
@@ -23,7 +23,14 @@ import {
   resetPassword,
   summaryOf,
 } from "../accounts/people/service.ts";
-import { commandLineScope, type DataOptions, onData, print, withData } from "./with-data.ts";
+import {
+  commandLineScope,
+  type DataOptions,
+  ofOrganizations,
+  onData,
+  print,
+  withData,
+} from "./with-data.ts";
 
 type PasswordOptions = DataOptions & { passwordStdin?: boolean };
 type NewUserOptions = PasswordOptions & {
@@ -199,24 +206,16 @@ function tell(made: object, password: string | null, json: boolean | undefined) 
   }
 }
 
-async function usersOf(data: Data, slug?: string) {
-  const organizations =
-    slug === undefined
-      ? await listOrganizations(data.store)
-      : [await getOrganization(data.store, slug)];
-  const lists = await Promise.all(
-    organizations.map(async (organization) => {
-      const members = await listMembers(commandLineScope(data, organization.id));
-      return members.map(({ email, name, role, administrator, twoFactor, lastSeenAt }) => ({
-        organization: organization.slug,
-        email,
-        name,
-        role,
-        administrator: administrator ? "yes" : "no",
-        twoFactor: twoFactor ? "on" : "off",
-        lastSeenAt,
-      }));
-    }),
-  );
-  return lists.flat();
-}
+const usersOf = (data: Data, slug?: string) =>
+  ofOrganizations(data, slug, async (scope, organization) => {
+    const members = await listMembers(scope);
+    return members.map(({ email, name, role, administrator, twoFactor, lastSeenAt }) => ({
+      organization: organization.slug,
+      email,
+      name,
+      role,
+      administrator: administrator ? "yes" : "no",
+      twoFactor: twoFactor ? "on" : "off",
+      lastSeenAt,
+    }));
+  });

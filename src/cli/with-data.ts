@@ -1,4 +1,9 @@
 import type { Command } from "commander";
+import {
+  getOrganization,
+  listOrganizations,
+  type Organization,
+} from "../accounts/organizations/service.ts";
 import { assets } from "../core/assets.ts";
 import type { Scope } from "../events/scope.ts";
 import { systemClock } from "../core/clock.ts";
@@ -93,6 +98,20 @@ export function commandLineScope(
     ifMatch: null,
     remember: null,
   };
+}
+
+/** What the organization of this slug has, or each of all, one after the other. */
+export async function ofOrganizations<T>(
+  { store, vault }: Data,
+  slug: string | undefined,
+  list: (scope: Scope, organization: Organization) => Promise<T[]>,
+): Promise<T[]> {
+  const organizations =
+    slug === undefined ? await listOrganizations(store) : [await getOrganization(store, slug)];
+  const lists = organizations.map((organization) =>
+    list(commandLineScope({ store, vault }, organization.id), organization),
+  );
+  return (await Promise.all(lists)).flat();
 }
 
 /** Rows as one JSON document, or as aligned columns under their headings. */

@@ -10,12 +10,13 @@ import { matching } from "../database/rows.ts";
 import { opening, patching } from "../incidents/statements.ts";
 import { NewIncident } from "../incidents/schema.ts";
 import { findIncident } from "../incidents/store.ts";
-import { NewMaintenanceWindow } from "../monitoring/maintenance/schema.ts";
+import { MaintenanceWindowPatch, NewMaintenanceWindow } from "../monitoring/maintenance/schema.ts";
 import {
   changeWindow,
   findWindow,
   insertWindow,
   replaceMembers,
+  type StoredWindow,
 } from "../monitoring/maintenance/store.ts";
 import { mustBeLogo } from "../status-pages/logo.ts";
 import { NewStatusPage } from "../status-pages/schema.ts";
@@ -47,27 +48,7 @@ export const maintenanceWindow: Maker = {
   async update(_planned, id, { fields, links, has }, { scope, at, idsOf }) {
     const before = await findWindow(scope, id);
     if (before === null) return null;
-    const {
-      title,
-      description,
-      startsAt,
-      endsAt,
-      timeZone,
-      rrule,
-      countsUptime,
-      public: isPublic,
-    } = before;
-    const current = {
-      title,
-      description,
-      startsAt,
-      endsAt,
-      timeZone,
-      rrule,
-      countsUptime,
-      public: isPublic,
-    };
-    const input = parse(NewMaintenanceWindow, { ...current, ...fields });
+    const input = parse(MaintenanceWindowPatch, fields) as Partial<StoredWindow>;
     const after = { ...before, ...input, version: before.version + 1, updatedAt: at };
     const all = membersOf(links, idsOf);
     return {

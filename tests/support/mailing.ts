@@ -23,16 +23,6 @@ export async function outcomeOf(
 }
 
 export const delivered = expect.objectContaining({ outcome: "delivered" }) as Verdict;
-export const forGood = (reason: string): Verdict => ({
-  outcome: "failed",
-  reason,
-  failure: "final",
-});
-export const doubted = (reason: string): Verdict => ({
-  outcome: "failed",
-  reason,
-  failure: "looks-permanent",
-});
 export const forNow = (
   reason: string,
   reached: string[] = [],

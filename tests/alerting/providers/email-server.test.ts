@@ -6,16 +6,8 @@ import { getCACertificates, setDefaultCACertificates } from "node:tls";
 import type { Verdict } from "../../../src/alerting/provider.ts";
 import { certificates, writeCertificates } from "../../support/certificates.ts";
 import { mailServer } from "../../support/mail-server.ts";
-import {
-  ann,
-  bob,
-  cid,
-  delivered,
-  doubted,
-  forGood,
-  forNow,
-  outcomeOf,
-} from "../../support/mailing.ts";
+import { doubted, givenUp } from "../../support/delivering.ts";
+import { ann, bob, cid, delivered, forNow, outcomeOf } from "../../support/mailing.ts";
 import { have, testWith } from "../../support/real-targets.ts";
 import { scriptedMailServer } from "../../support/scripted-mail-server.ts";
 
@@ -153,7 +145,7 @@ describe("a refusal", () => {
   const codes: [step: string, treats: object, verdict: Verdict][] = [
     ["sender", { sender: 550 }, doubted("The mail server refused the sender.")],
     ["sender", { sender: 451 }, forNow("The mail server refused the sender for now.")],
-    ["mail", { mail: 554 }, forGood("The mail server refused the mail.")],
+    ["mail", { mail: 554 }, givenUp("The mail server refused the mail.")],
     ["mail", { mail: 452 }, forNow("The mail server refused the mail for now.")],
   ];
   test.each(codes)("of the %s: %o", async (_step, treats, verdict) => {
@@ -186,7 +178,7 @@ describe("a refusal", () => {
   });
 
   const wholly: [codes: number[], verdict: Verdict][] = [
-    [[550, 550, 550], forGood("The mail server refused every recipient.")],
+    [[550, 550, 550], givenUp("The mail server refused every recipient.")],
     [[550, 450, 550], forNow("The mail server refused every recipient for now.", [], [ann, cid])],
     [[450, 450, 450], forNow("The mail server refused every recipient for now.")],
   ];
@@ -202,7 +194,7 @@ describe("a refusal", () => {
   test("of a mail that is too large comes before it is sent", async () => {
     await using server = await mailServer({}, { size: 1_000 });
     expect(await outcomeOf(server.smtp())).toEqual(
-      forGood("The mail is larger than the mail server takes."),
+      givenUp("The mail is larger than the mail server takes."),
     );
   });
 

@@ -4,7 +4,8 @@ import type { DeliveryContext } from "../../../src/alerting/provider.ts";
 import type { SmtpSettings } from "../../../src/accounts/settings/schema.ts";
 import { now, receiver, triedAgain } from "../../support/delivering.ts";
 import { mailServer } from "../../support/mail-server.ts";
-import { ann, delivered, doubted, forNow, outcomeOf } from "../../support/mailing.ts";
+import { doubted } from "../../support/delivering.ts";
+import { ann, delivered, forNow, outcomeOf } from "../../support/mailing.ts";
 import { answer, type Reply } from "../../support/target.ts";
 
 const box = "box@team.example";

@@ -20,7 +20,7 @@ import { targetGuard } from "../../../src/core/target-guard.ts";
 import { type DataDirectory, openDataDirectory } from "../../../src/database/data-directory.ts";
 import { alertChannels } from "../../../src/database/tables/alerting.ts";
 import { destinationsOf } from "../../../src/operations/doctor/destinations.ts";
-import { examineAppliance, inTurn, type Report } from "../../../src/operations/doctor/doctor.ts";
+import { examineAppliance, inTurn, type Report } from "../../../src/operations/doctor/appliance.ts";
 import { textOf } from "../../../src/operations/doctor/text.ts";
 import { alertOf, telling } from "../../support/delivering.ts";
 import { mailServer } from "../../support/mail-server.ts";

@@ -20,7 +20,7 @@ import { ShortcutSheet } from "./shortcut-sheet.tsx";
 import { SignInDialog } from "./sign-in.tsx";
 
 /** The frame of every page behind sign-in. */
-export function Shell() {
+export function Layout() {
   const { data } = useSession();
   return data?.state === "signed-in" && data.organizations.length > 0 ? <Frame /> : null;
 }
