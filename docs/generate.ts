@@ -67,6 +67,7 @@ const exitCodeWords: Record<keyof typeof exitCodes, string> = {
   DATA_UNUSABLE: "the data cannot be used as it is",
   MIGRATION_REFUSED: "the data is of another version",
   ALREADY_RUNNING: "a server is already running on this data directory",
+  notAnswered: "the server that a client command asked gave no answer, or none to this key",
 };
 
 function commandLineText(): string {
@@ -78,7 +79,8 @@ function commandLineText(): string {
 <!-- Written by \`bun run docs\` from src/cli. -->
 
 Data goes to stdout, messages go to stderr. The commands on data also work while the server runs, except
-\`migrate\`, \`restore\`, \`compact\` and the moves of \`cluster\`. \`signalbox COMMAND --help\` shows the same in the
+\`migrate\`, \`restore\`, \`compact\` and the moves of \`cluster\`. Those with \`--server\` ask a server, here or
+elsewhere: see [From a terminal or a deploy job](client.md). \`signalbox COMMAND --help\` shows the same in the
 terminal.
 
 Exit codes:
@@ -97,8 +99,12 @@ function leavesOf(command: Command, before = ""): { command: Command; name: stri
 }
 
 function nameOf(argument: Argument): string {
-  return argument.required ? `<${argument.name()}>` : `[-- ${argument.name()}]`;
+  const name = `${argument.name()}${argument.required && argument.variadic ? "..." : ""}`;
+  return argument.required ? `<${name}>` : `[-- ${name}]`;
 }
+
+const inWords = ({ description, argChoices }: Pick<Option, "description" | "argChoices">) =>
+  argChoices ? `${description}: ${argChoices.join(", ")}` : description;
 
 function sectionOf({ command, name }: { command: Command; name: string }): string {
   const isCommon = ({ long }: Option) => long === "--data-dir" || long === "--json";
@@ -113,12 +119,13 @@ function sectionOf({ command, name }: { command: Command; name: string }): strin
   ];
   const listed = [
     ...command.registeredArguments.map(
-      (argument) => `- \`${nameOf(argument)}\`: ${argument.description}`,
+      (argument) => `- \`${nameOf(argument)}\`: ${inWords(argument)}`,
     ),
     ...(takesAllOfServe ? ["- every option of `serve`: what would run is examined"] : []),
-    ...options.map(({ flags, description, mandatory, defaultValue }) => {
+    ...options.map((option) => {
+      const { flags, mandatory, defaultValue } = option;
       const usual = defaultValue === undefined ? "" : ` (default: ${String(defaultValue)})`;
-      return `- \`${flags}\`${mandatory ? " (required)" : ""}: ${description}${usual}`;
+      return `- \`${flags}\`${mandatory ? " (required)" : ""}: ${inWords(option)}${usual}`;
     }),
   ];
   const sentence = command.description();

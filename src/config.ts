@@ -39,6 +39,13 @@ const listOf = <T>(parseEntry: (text: string) => T | null, message: string) =>
     )
     .default([]);
 
+/** Without a slash at its end. */
+export const ServerAddress = z
+  .string()
+  .regex(/^https?:\/\/[^\s/?#@]+(\/[^\s?#]*)?$/i, "must be such as https://status.team.example")
+  .refine((text) => URL.canParse(text), "must be such as https://status.team.example")
+  .transform((text) => text.replace(/\/+$/, ""));
+
 const Config = z.strictObject({
   /** Where further settings are. */
   config: z.string().min(1).optional(),
@@ -73,12 +80,7 @@ const Config = z.strictObject({
   tlsCert: z.string().min(1).optional(),
   tlsKey: z.string().min(1).optional(),
   /** Address under which people open this appliance, for the links in alerts. */
-  url: z
-    .string()
-    .regex(/^https?:\/\/[^\s/?#@]+(\/[^\s?#]*)?$/i, "must be such as https://status.team.example")
-    .refine((text) => URL.canParse(text), "must be such as https://status.team.example")
-    .transform((text) => text.replace(/\/+$/, ""))
-    .optional(),
+  url: ServerAddress.optional(),
   /** Ranges that may be checked and alerted although they are blocked for good reasons. */
   allowTarget: listOf(parseRange, "must be a range such as 169.254.10.0/24"),
   /** Ranges and names that are neither checked nor alerted, whatever is allowed. */
@@ -186,6 +188,8 @@ export function environmentFor({
 type Desktop = {
   /** The folder for this program's data in this person's account. */
   applicationData: string;
+  /** The one for what this person has set. */
+  settings: string;
   /** What opens an address in the browser; null where nobody looks at a screen. */
   opener: readonly [string, ...string[]] | null;
 };
@@ -195,21 +199,28 @@ export function desktopOf(
   environment: Record<string, string | undefined> = process.env,
   platform: NodeJS.Platform = process.platform,
 ): Desktop {
-  const { XDG_DATA_HOME: data, LOCALAPPDATA, DISPLAY, WAYLAND_DISPLAY } = environment;
+  const { XDG_DATA_HOME, XDG_CONFIG_HOME, LOCALAPPDATA, APPDATA } = environment;
+  const { DISPLAY, WAYLAND_DISPLAY } = environment;
   if (platform === "win32")
     return {
       applicationData: join(LOCALAPPDATA ?? homedir(), "Signalbox"),
+      settings: join(APPDATA ?? homedir(), "Signalbox"),
       opener: ["rundll32", "url.dll,FileProtocolHandler"],
     };
-  if (platform === "darwin")
+  if (platform === "darwin") {
+    const library = join(homedir(), "Library", "Application Support", "Signalbox");
     return {
-      applicationData: join(homedir(), "Library", "Application Support", "Signalbox"),
+      applicationData: library,
+      settings: library,
       opener: environment["SSH_CONNECTION"] ? null : ["open"],
     };
+  }
   // A relative path is to be ignored, says the specification.
-  const shared = data?.startsWith("/") ? data : join(homedir(), ".local", "share");
+  const folder = (named: string | undefined, ...usual: string[]) =>
+    join(named?.startsWith("/") ? named : join(homedir(), ...usual), "signalbox");
   return {
-    applicationData: join(shared, "signalbox"),
+    applicationData: folder(XDG_DATA_HOME, ".local", "share"),
+    settings: folder(XDG_CONFIG_HOME, ".config"),
     opener: DISPLAY || WAYLAND_DISPLAY ? ["xdg-open"] : null,
   };
 }

@@ -3,16 +3,23 @@ import { version } from "../core/assets.ts";
 import { AppError, DataError } from "../core/errors.ts";
 import { addAuditLog } from "./audit-log.ts";
 import { addBackup } from "./backup.ts";
+import { NotAnswered } from "./client.ts";
 import { addCluster } from "./cluster.ts";
 import { addCompact } from "./compact.ts";
+import { addCompletion } from "./completion.ts";
 import { addDoctor } from "./doctor.ts";
 import { addImport } from "./import.ts";
+import { addIncident } from "./incident.ts";
 import { addKeys } from "./keys.ts";
+import { addLogin } from "./login.ts";
+import { addMaintenance } from "./maintenance.ts";
 import { addMigrate } from "./migrate.ts";
+import { addMonitor } from "./monitor.ts";
 import { addOrgs } from "./orgs.ts";
 import { addRestore } from "./restore.ts";
 import { addServe } from "./serve.ts";
 import { addService } from "./service.ts";
+import { addStatus } from "./status.ts";
 import { addUsers } from "./users.ts";
 import { addLicences, addVersion } from "./version.ts";
 
@@ -22,6 +29,7 @@ export const exitCodes = {
   DATA_UNUSABLE: 3,
   MIGRATION_REFUSED: 4,
   ALREADY_RUNNING: 5,
+  notAnswered: 6,
 } as const;
 
 /** All commands with their options; a mistake in them throws instead of ending the process. */
@@ -45,6 +53,12 @@ export function commandLine(ignoredVariables: readonly string[] = []): Command {
     addCluster,
     addCompact,
     (command: Command) => addDoctor(command, ignoredVariables),
+    addLogin,
+    addStatus,
+    addIncident,
+    addMonitor,
+    addMaintenance,
+    addCompletion,
     addVersion,
     addLicences,
   ])
@@ -68,6 +82,7 @@ export async function runCommandLine(
 function exitCodeOf(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : exitCodes.wrongUsage;
   process.stderr.write(`signalbox: ${error instanceof Error ? error.message : String(error)}\n`);
+  if (error instanceof NotAnswered) return exitCodes.notAnswered;
   if (error instanceof DataError) return exitCodes[error.code];
   if (error instanceof AppError && error.code === "VALIDATION_ERROR") return exitCodes.wrongUsage;
   return exitCodes.failed;

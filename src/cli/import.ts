@@ -5,6 +5,7 @@ import { configOf, environment } from "../config.ts";
 import type { History, Plan } from "../imports/plan.ts";
 import type { ImportItem, ImportReport } from "../imports/schema.ts";
 import type { ImportOptions } from "../imports/prepare.ts";
+import { plain } from "./output.ts";
 import { commandLineScope, type DataOptions, onData, withData } from "./with-data.ts";
 
 type Flags = DataOptions & { org: string; dryRun?: boolean; paused?: boolean };
@@ -137,6 +138,6 @@ const counted = (items: readonly ImportItem[]) =>
     .join(", ");
 
 const itemLines = ({ decision, name, notes }: ImportItem) => [
-  `  ${signs[decision]} ${name.replace(/\p{Cc}/gu, " ")}`,
-  ...notes.map((note) => `      ${note.replace(/\p{Cc}/gu, " ")}`),
+  `  ${signs[decision]} ${plain(name)}`,
+  ...notes.map((note) => `      ${plain(note)}`),
 ];

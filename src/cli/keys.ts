@@ -4,6 +4,7 @@ import { AppError } from "../core/errors.ts";
 import { invalid } from "../core/validation.ts";
 import type { Data } from "../database/data-directory.ts";
 import { getOrganization } from "../accounts/organizations/service.ts";
+import { durationMs } from "./duration.ts";
 import {
   commandLineScope,
   type DataOptions,
@@ -28,7 +29,8 @@ export function addKeys(program: Command) {
           const { scope } = options;
           if (scope !== "read" && scope !== "write")
             throw invalid("--scope", "must be read or write");
-          const expiresInMs = options.expires === undefined ? null : durationMs(options.expires);
+          const expiresInMs =
+            options.expires === undefined ? null : durationMs("--expires", options.expires);
           const { id } = await getOrganization(data.store, options.org);
           const created = await createApiKey(commandLineScope(data, id), {
             name: options.name,
@@ -76,18 +78,3 @@ const keysOf = (data: Data, slug?: string) =>
   ofOrganizations(data, slug, async (scope, organization) =>
     (await listApiKeys(scope)).map((key) => ({ organization, key })),
   );
-
-const unitMs: Record<string, number> = {
-  s: 1_000,
-  m: 60_000,
-  h: 3_600_000,
-  d: 86_400_000,
-  w: 604_800_000,
-};
-
-function durationMs(text: string): number {
-  const [, count, unit] = /^(\d{1,5})([smhdw])$/.exec(text) ?? [];
-  const ms = Number(count ?? 0) * (unitMs[unit ?? ""] ?? 0);
-  if (ms === 0) throw invalid("--expires", "must be a duration such as 12h, 30d or 8w");
-  return ms;
-}

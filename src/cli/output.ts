@@ -33,3 +33,6 @@ export function tell(stream: NodeJS.WriteStream, text: string) {
     // On a full disk serving goes on, and the log has a gap.
   }
 }
+
+/** Text of elsewhere, without what a terminal would obey. */
+export const plain = (text: string): string => text.replace(/\p{Cc}/gu, " ");

@@ -15,6 +15,7 @@ import { targetGuard } from "../core/target-guard.ts";
 import { configOf } from "../config.ts";
 import type { Data } from "../database/data-directory.ts";
 import { type DataPlace, openData } from "../database/data.ts";
+import { plain } from "./output.ts";
 
 export type DataOptions = {
   dataDir?: string;
@@ -121,7 +122,7 @@ export function print(rows: readonly Record<string, string | null>[], json: bool
     return;
   }
   const names = Object.keys(rows[0] ?? {});
-  const table = [names, ...rows.map((row) => names.map((name) => row[name] ?? "–"))];
+  const table = [names, ...rows.map((row) => names.map((name) => plain(row[name] ?? "–")))];
   const widths = names.map((_, column) =>
     Math.max(...table.map((row) => row[column]?.length ?? 0)),
   );

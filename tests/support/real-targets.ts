@@ -37,6 +37,8 @@ export const packages = {
   mount: "mount",
   prlimit: "util-linux",
   faketime: "faketime",
+  zsh: "zsh",
+  fish: "fish",
 } as const;
 
 export type Program = keyof typeof packages;

@@ -1,0 +1,207 @@
+import { readFileSync } from "node:fs";
+import type { Command } from "commander";
+import { z } from "zod";
+import type { api } from "../api.ts";
+import { environment, ServerAddress } from "../config.ts";
+import { AppError, type ErrorCode, type ErrorDetail } from "../core/errors.ts";
+import { reasonOf } from "../core/outgoing/reasons.ts";
+import { excerpt } from "../core/text.ts";
+import { invalid, parse } from "../core/validation.ts";
+import { credentialsFile, readCredentials } from "./credentials.ts";
+
+export type ClientOptions = {
+  server?: string;
+  keyFile?: string;
+  caFile?: string;
+  timeout?: string;
+  json?: boolean;
+};
+
+/** The options of every command that asks a server. */
+export function onServer(command: Command): Command {
+  return command
+    .option(
+      "--server <url>",
+      "the Signalbox to ask (SIGNALBOX_URL; default: the one of the last `signalbox login`)",
+    )
+    .option(
+      "--key-file <file>",
+      "file with an API key, - is standard input (SIGNALBOX_KEY holds a key itself; default: the one that `signalbox login` stored for the server)",
+    )
+    .option(
+      "--ca-file <file>",
+      "certificates (PEM) of the authority that signed the server's, where that is your own (SIGNALBOX_CA_FILE)",
+    )
+    .option("--timeout <seconds>", "how long an answer may take", "30")
+    .option("--json", "print JSON for machines");
+}
+
+/** The server gave no answer to what it was asked, or not to this key. */
+export class NotAnswered extends Error {}
+
+/** Where to ask, and as whom. */
+export type Connection = {
+  server: string;
+  key: string;
+  caFile: string | null;
+  timeoutSeconds: number;
+};
+
+/**
+ * What options, variables and what is stored say. A stored key is sent to no other server than the one that
+ * it was stored for. Throws VALIDATION_ERROR.
+ */
+export function connectionOf(options: ClientOptions): Connection {
+  const { current, servers } = readCredentials();
+  const server = serverGiven(options) ?? current;
+  if (server === null) throw invalid("--server", "is needed; `signalbox login` stores one");
+  const stored = Object.hasOwn(servers, server) ? servers[server] : undefined;
+  const key = keyGiven(options, server) ?? stored?.key;
+  if (key === undefined)
+    throw invalid("--key-file", `is needed: there is no key for ${server} in ${credentialsFile()}`);
+  const caFile = caFileGiven(options) ?? stored?.caFile ?? null;
+  return { server, key, caFile, timeoutSeconds: secondsIn(options) };
+}
+
+const variable = (name: string) => environment()[name] || undefined;
+
+export const serverGiven = ({ server }: ClientOptions) =>
+  addressIn("--server", server) ?? addressIn("SIGNALBOX_URL", variable("SIGNALBOX_URL"));
+
+export const caFileGiven = ({ caFile }: ClientOptions) => caFile ?? variable("SIGNALBOX_CA_FILE");
+
+export const secondsIn = ({ timeout }: ClientOptions) => parse(Seconds, timeout, "--timeout");
+
+/** A key in a variable is for the server in a variable: another one, which an option names, is not sent it. */
+function keyGiven({ keyFile }: ClientOptions, server: string): string | undefined {
+  if (keyFile !== undefined) return keyIn("--key-file", readText("--key-file", keyFile));
+  const key = variable("SIGNALBOX_KEY");
+  const url = variable("SIGNALBOX_URL");
+  if (key === undefined || (url !== undefined && addressIn("SIGNALBOX_URL", url) !== server))
+    return undefined;
+  return keyIn("SIGNALBOX_KEY", key);
+}
+
+const Seconds = z
+  .string()
+  .regex(/^[1-9]\d{0,3}$/, "must be a whole number of seconds from 1 to 9999")
+  .transform(Number);
+
+const Key = z
+  .string()
+  .regex(/^sbx_[0-9A-Za-z]{43}$/, "must hold an API key: sbx_ and 43 letters and digits");
+
+export const addressIn = (name: string, text: string | undefined) =>
+  text === undefined ? undefined : parse(ServerAddress, text, name);
+
+export const keyIn = (name: string, text: string): string => parse(Key, text.trim(), name);
+
+/** The text of a file, - is standard input. Throws VALIDATION_ERROR naming the option. */
+export function readText(option: string, file: string): string {
+  try {
+    return readFileSync(file === "-" ? 0 : file, "utf8");
+  } catch (error) {
+    throw invalid(option, `can't be read (${(error as Error).message})`);
+  }
+}
+
+export type Client = Awaited<ReturnType<typeof clientOf>>;
+
+/** Asks the server that options, variables and what is stored name. */
+export const connect = (options: ClientOptions) => clientOf(connectionOf(options));
+
+/** The routes of the REST API there, typed. */
+export async function clientOf({ server, key, caFile, timeoutSeconds }: Connection) {
+  const { treaty } = await import("@elysiajs/eden");
+  const tls = caFile === null ? {} : { tls: { ca: readText("--ca-file", caFile) } };
+  let serverTime = { at: Date.now(), read: performance.now() };
+
+  async function request(url: string, init: RequestInit): Promise<Response> {
+    const headers = new Headers(init.headers);
+    headers.set("Authorization", `Bearer ${key}`);
+    // Eden declares JSON for a query as well.
+    if (init.body === undefined) headers.delete("Content-Type");
+    const signal = AbortSignal.timeout(timeoutSeconds * 1_000);
+    let response: Response;
+    let text: string;
+    try {
+      response = await fetch(url, { ...init, headers, signal, redirect: "manual", ...tls });
+      text = await response.text();
+    } catch (error) {
+      throw new NotAnswered(`${server} can't be asked: ${causeOf(error, timeoutSeconds)}`);
+    }
+    const at = Date.parse(response.headers.get("Date") ?? "");
+    if (!Number.isNaN(at)) serverTime = { at, read: performance.now() };
+    return Response.json(answerIn(server, response, text));
+  }
+
+  const { api: routes } = treaty<typeof api>(server, {
+    keepDomain: true,
+    parseDate: false,
+    fetcher: request as typeof fetch,
+    onResponse: (response): Promise<unknown> => response.json(),
+  });
+  return {
+    server,
+    v1: routes.v1,
+    /** The time there, in Unix milliseconds: at most a second behind, never ahead. */
+    now: () => Math.floor(serverTime.at + performance.now() - serverTime.read),
+  };
+}
+
+function causeOf(error: unknown, timeoutSeconds: number): string {
+  const { name, code } = error as { name?: string; code?: unknown };
+  if (name === "TimeoutError") return `no answer within ${timeoutSeconds} s.`;
+  if (code === "ENOTFOUND") return "its name has no address.";
+  return reasonOf(String(code)) ?? "the connection failed.";
+}
+
+type Refusal = { code: ErrorCode; message: string; details?: ErrorDetail[] };
+
+/** Throws what was refused: here, as Eden puts a body in the place of an error thrown later. */
+function answerIn(server: string, response: Response, text: string): unknown {
+  const { status } = response;
+  let body: { error?: Refusal };
+  try {
+    body = JSON.parse(text);
+  } catch {
+    const location = response.headers.get("Location");
+    const leads = location === null ? "" : ` and leads to ${excerpt(location, 200)}`;
+    throw new NotAnswered(`${server} is no Signalbox: it answers ${status}${leads}.`);
+  }
+  if (response.ok) return body;
+  const { code, message, details } = body.error ?? {};
+  if (code === undefined || message === undefined)
+    throw new NotAnswered(`${server} is no Signalbox: it answers ${status}.`);
+  if (status === 401)
+    throw new NotAnswered(`${server} does not accept this key: it is wrong, expired or revoked.`);
+  if (status === 429 || status >= 500) throw new NotAnswered(`${server} answers: ${message}`);
+  throw new AppError(code, message, { ...(details && { details }) });
+}
+
+type Result<T> = { data: T | null; error: unknown };
+
+/** A page of a list, with its `meta`. Throws what the server refused, and NotAnswered. */
+export async function pageOf<T>(result: Promise<Result<T>>): Promise<T> {
+  const { data, error } = await result;
+  if (data !== null) return data;
+  throw (error as { value: unknown }).value;
+}
+
+/** What `pageOf` finds, without what is around it. */
+export const dataOf = async <T>(result: Promise<Result<{ data: T }>>): Promise<T> =>
+  (await pageOf(result)).data;
+
+type Page<T> = { data: T[]; meta: { total: number } };
+
+/** A list of all pages. */
+export async function allOf<T>(
+  ask: (query: { page: number; per_page: number }) => Promise<Result<Page<T>>>,
+): Promise<T[]> {
+  const found: T[] = [];
+  for (let page = 1; ; page++) {
+    const { data, meta } = await pageOf(ask({ page, per_page: 100 }));
+    found.push(...data);
+    if (data.length === 0 || found.length >= meta.total) return found;
+  }
+}

@@ -1,0 +1,73 @@
+import { type Command, Option } from "commander";
+import { incidentStatuses, severities } from "../core/statuses.ts";
+import type { IncidentPatch, NewIncident } from "../incidents/schema.ts";
+import { type ClientOptions, connect, dataOf, onServer } from "./client.ts";
+import { findIncident, findMonitors } from "./records.ts";
+
+type OpenOptions = ClientOptions &
+  Pick<NewIncident, "severity" | "message"> & { monitor?: string[]; internal?: boolean };
+type UpdateOptions = ClientOptions &
+  Pick<IncidentPatch, "title" | "severity" | "status" | "message">;
+
+const whichIncident = "id, or title or start of a title that no other open one has";
+const severity = () => new Option("--severity <severity>", "how bad it is").choices(severities);
+const message = ["--message <text>", "what people are told, as Markdown"] as const;
+
+export function addIncident(program: Command) {
+  const incident = program.command("incident").description("incidents of a server");
+
+  onServer(incident.command("open").argument("<title>", "what is wrong"))
+    .description("open an incident and print its id")
+    .addOption(severity().default("minor"))
+    .option(...message)
+    .option("--monitor <monitor...>", "affected monitors, by id, name or start of a name")
+    .option("--internal", "keep it off the status pages")
+    .action(async (title: string, options: OpenOptions) => {
+      const { severity, message, monitor = [], internal = false } = options;
+      const client = await connect(options);
+      const monitors = await findMonitors(client, monitor);
+      const opened = await dataOf(
+        client.v1.incidents.post({
+          title,
+          severity,
+          public: !internal,
+          monitorIds: monitors.map(({ id }) => id),
+          ...(message !== undefined && { message }),
+        }),
+      );
+      process.stdout.write(`${options.json ? JSON.stringify(opened, null, 2) : opened.id}\n`);
+    });
+
+  onServer(incident.command("update").argument("<incident>", whichIncident))
+    .description("post an update of an incident, or correct it")
+    .addOption(new Option("--status <status>", "where it stands").choices(incidentStatuses))
+    .option(...message)
+    .addOption(severity())
+    .option("--title <title>", "what is wrong")
+    .action(async (words: string, options: UpdateOptions) => {
+      const { status, message, severity, title } = options;
+      const client = await connect(options);
+      const { id } = await findIncident(client, words);
+      const patch = { status, message, severity, title };
+      told(await dataOf(client.v1.incidents({ id }).patch(defined(patch))), options);
+    });
+
+  onServer(incident.command("resolve").argument("<incident>", whichIncident))
+    .description("resolve an incident")
+    .option(...message)
+    .action(async (words: string, options: ClientOptions & { message?: string }) => {
+      const client = await connect(options);
+      const { id } = await findIncident(client, words);
+      const patch = { status: "resolved" as const, message: options.message };
+      told(await dataOf(client.v1.incidents({ id }).patch(defined(patch))), options);
+    });
+}
+
+/** Without what is undefined. */
+const defined = <T extends object>(value: T) =>
+  JSON.parse(JSON.stringify(value)) as { [K in keyof T]?: Exclude<T[K], undefined> };
+
+function told(incident: { title: string; status: string }, { json }: ClientOptions) {
+  if (json) process.stdout.write(`${JSON.stringify(incident, null, 2)}\n`);
+  else process.stderr.write(`${incident.title}: ${incident.status}.\n`);
+}

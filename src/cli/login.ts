@@ -1,0 +1,81 @@
+import { resolve } from "node:path";
+import { createInterface } from "node:readline/promises";
+import { Writable } from "node:stream";
+import type { Command } from "commander";
+import { countInWords } from "../core/text.ts";
+import { invalid } from "../core/validation.ts";
+import {
+  addressIn,
+  caFileGiven,
+  type ClientOptions,
+  clientOf,
+  keyIn,
+  onServer,
+  pageOf,
+  readText,
+  secondsIn,
+  serverGiven,
+} from "./client.ts";
+import { credentialsFile, readCredentials, writeCredentials } from "./credentials.ts";
+
+export function addLogin(program: Command) {
+  onServer(program.command("login"))
+    .description(
+      "store the address of a server and a key for it, which is asked for without showing it, or read from standard input",
+    )
+    .action(async (options: ClientOptions) => {
+      const isAsked = process.stdin.isTTY && options.keyFile === undefined;
+      const server =
+        serverGiven(options) ??
+        addressIn("--server", isAsked ? await ask("Address of the Signalbox: ") : undefined);
+      if (server === undefined) throw invalid("--server", "is needed");
+      const key = keyIn(
+        "The key",
+        isAsked ? await ask("API key: ", hidden) : readText("--key-file", options.keyFile ?? "-"),
+      );
+      const file = caFileGiven(options);
+      const caFile = file === undefined ? null : resolve(file);
+      const { v1 } = await clientOf({ server, key, caFile, timeoutSeconds: secondsIn(options) });
+      const { meta } = await pageOf(v1.monitors.get({ query: { per_page: 1 } }));
+      const { servers } = readCredentials();
+      writeCredentials({ current: server, servers: { ...servers, [server]: { key, caFile } } });
+      if (options.json)
+        process.stdout.write(`${JSON.stringify({ server, file: credentialsFile() })}\n`);
+      else
+        process.stderr.write(
+          `${server} has ${countInWords(meta.total)} monitors. Its key is in ${credentialsFile()}.\n`,
+        );
+    });
+
+  program
+    .command("logout")
+    .description("forget a server and the key that `login` stored for it")
+    .option("--server <url>", "which one (SIGNALBOX_URL; default: the one of the last `login`)")
+    .action((options: ClientOptions) => {
+      const { current, servers } = readCredentials();
+      const server = serverGiven(options) ?? current;
+      if (server === null || !Object.hasOwn(servers, server))
+        throw invalid("--server", "must be one that `login` has stored a key for");
+      const { [server]: _, ...others } = servers;
+      writeCredentials({ current: current === server ? null : current, servers: others });
+      process.stderr.write(`The key for ${server} is forgotten; it stays valid there.\n`);
+    });
+}
+
+/** A terminal's answers are shown by who reads them: here, nowhere. */
+const hidden = new Writable({ write: (_chunk, _encoding, done) => done() });
+
+async function ask(question: string, output: NodeJS.WritableStream = process.stderr) {
+  process.stderr.write(question);
+  const lines = createInterface({ input: process.stdin, output, terminal: true });
+  const given = new Promise<never>((_, reject) => {
+    for (const event of ["SIGINT", "close"])
+      lines.once(event, () => reject(new Error("Nothing was stored.")));
+  });
+  try {
+    return (await Promise.race([lines.question(""), given])).trim();
+  } finally {
+    lines.close();
+    if (output === hidden) process.stderr.write("\n");
+  }
+}

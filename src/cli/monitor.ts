@@ -1,0 +1,81 @@
+import { type Command, Option } from "commander";
+import { monitorStatuses, type MonitorStatus } from "../core/statuses.ts";
+import { latencyInWords } from "../core/text.ts";
+import type { Heartbeat } from "../monitoring/uptime/schema.ts";
+import { allOf, type ClientOptions, connect, dataOf, onServer } from "./client.ts";
+import { findMonitors } from "./records.ts";
+import { plain } from "./output.ts";
+import { print } from "./with-data.ts";
+
+type ListOptions = ClientOptions & { status?: MonitorStatus; tag?: string; search?: string };
+
+const whichMonitor = "id, name, or the start of a name that no other has";
+
+export function addMonitor(program: Command) {
+  const monitor = program.command("monitor").description("monitors of a server");
+
+  onServer(monitor.command("list"))
+    .description("list the monitors")
+    .addOption(new Option("--status <status>", "in this state only").choices(monitorStatuses))
+    .option("--tag <tag>", "with this tag only")
+    .option("--search <text>", "whose name contains this, in any case")
+    .action(async ({ status, tag, search: q, ...options }: ListOptions) => {
+      const { v1 } = await connect(options);
+      const query = { ...(status && { status }), ...(tag && { tag }), ...(q && { q }) };
+      const found = await allOf((page) => v1.monitors.get({ query: { ...page, ...query } }));
+      if (options.json) process.stdout.write(`${JSON.stringify(found, null, 2)}\n`);
+      else
+        print(
+          found.map(({ id, name, type, status, statusSince }) => ({
+            name,
+            type,
+            status,
+            since: statusSince,
+            id,
+          })),
+          false,
+        );
+    });
+
+  for (const [verb, paused] of [
+    ["pause", true],
+    ["resume", false],
+  ] as const)
+    onServer(monitor.command(verb).argument("<monitor...>", whichMonitor))
+      .description(`${verb} monitors`)
+      .action(async (words: string[], options: ClientOptions) => {
+        const client = await connect(options);
+        const changed = [];
+        for (const { id } of await findMonitors(client, words))
+          changed.push(await dataOf(client.v1.monitors({ id }).patch({ paused })));
+        if (options.json) process.stdout.write(`${JSON.stringify(changed, null, 2)}\n`);
+        else
+          for (const { name } of changed)
+            process.stderr.write(`${name} is ${paused ? "paused" : "resumed"}.\n`);
+      });
+
+  onServer(monitor.command("check").argument("<monitor...>", whichMonitor))
+    .description("check monitors now; exits with 1 unless each is up")
+    .action(async (words: string[], options: ClientOptions) => {
+      const client = await connect(options);
+      const checks = [];
+      for (const { id, name } of await findMonitors(client, words)) {
+        const heartbeat = await dataOf(client.v1.monitors({ id }).check.post());
+        checks.push({ id, name, ...heartbeat });
+        if (!options.json) process.stdout.write(`${sentenceOf(name, heartbeat)}\n`);
+      }
+      if (options.json) process.stdout.write(`${JSON.stringify(checks, null, 2)}\n`);
+      const failed = checks.filter((heartbeat) => !hasPassed(heartbeat));
+      if (failed.length > 0)
+        throw new Error(`Not up: ${failed.map(({ name }) => name).join(", ")}.`);
+    });
+}
+
+/** During maintenance, its message alone tells. */
+const hasPassed = ({ status, message }: Heartbeat) =>
+  ["up", "degraded"].includes(status) || (status === "maintenance" && message === null);
+
+function sentenceOf(name: string, { status, latencyMs, message }: Heartbeat): string {
+  const latency = latencyMs === null ? "" : ` in ${latencyInWords(latencyMs)}`;
+  return plain(`${name}: ${status}${latency}${message === null ? "" : `: ${message}`}`);
+}

@@ -1,0 +1,176 @@
+import { afterEach, expect, test } from "bun:test";
+import { join } from "node:path";
+import { clientOf, dataOf, NotAnswered, pageOf } from "../../src/cli/client.ts";
+import { oneOf } from "../../src/cli/records.ts";
+import { AppError } from "../../src/core/errors.ts";
+import { freePort } from "../support/binary.ts";
+import { writeCertificates } from "../support/certificates.ts";
+import { scratch } from "../support/scratch.ts";
+import { testWith } from "../support/real-targets.ts";
+
+const key = `sbx_${"k".repeat(43)}`;
+const newDirectory = scratch();
+const servers: Bun.Server<undefined>[] = [];
+afterEach(async () => {
+  for (const server of servers.splice(0)) await server.stop(true);
+});
+
+type Answer = (request: Request) => Response | Promise<Response>;
+
+function serve(answer: Answer, tls?: { cert: Bun.BunFile; key: Bun.BunFile }): string {
+  const server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: answer, ...(tls && { tls }) });
+  servers.push(server);
+  return `${tls ? "https" : "http"}://127.0.0.1:${server.port}`;
+}
+
+const clientAt = (server: string, caFile: string | null = null, timeoutSeconds = 60) =>
+  clientOf({ server, key, caFile, timeoutSeconds });
+
+const refusal = (status: number, error: object) => () => Response.json({ error }, { status });
+
+/** What a request for a list fails with. */
+async function failure(server: string, caFile: string | null = null, timeoutSeconds = 60) {
+  const { v1 } = await clientAt(server, caFile, timeoutSeconds);
+  const error = await pageOf(v1.monitors.get({ query: {} })).then(
+    () => null,
+    (reason: Error) => reason,
+  );
+  if (error === null) throw new Error("It did not fail.");
+  return error;
+}
+
+test("it asks with its key under the address it was given, with what stands behind it", async () => {
+  const asked: unknown[] = [];
+  const server = serve((request) => {
+    const { pathname, search } = new URL(request.url);
+    asked.push([
+      request.method,
+      pathname + search,
+      request.headers.get("Authorization"),
+      request.headers.get("Content-Type"),
+    ]);
+    return Response.json({ data: [], meta: { page: 1, per_page: 20, total: 0 } });
+  });
+  const { v1 } = await clientAt(`${server}/base`);
+  await pageOf(v1.monitors.get({ query: { q: "a b&c" } }));
+  await dataOf(v1.incidents.post({ title: "Down" }));
+  expect(asked).toEqual([
+    ["GET", "/base/api/v1/monitors?q=a%20b%26c", `Bearer ${key}`, null],
+    ["POST", "/base/api/v1/incidents", `Bearer ${key}`, "application/json"],
+  ]);
+});
+
+test("the time there is the server's, whatever the clock here shows", async () => {
+  const there = Date.UTC(2031, 4, 6, 7, 8, 9);
+  const server = serve(() =>
+    Response.json({ data: [] }, { headers: { Date: new Date(there).toUTCString() } }),
+  );
+  const client = await clientAt(server);
+  await pageOf(client.v1.monitors.get({ query: {} }));
+  expect(client.now()).toBeGreaterThanOrEqual(there);
+  expect(client.now()).toBeLessThan(there + 3_600_000);
+});
+
+const unanswered: [name: string, answer: Answer, message: RegExp][] = [
+  ["another program", () => new Response("<html>"), /is no Signalbox: it answers 200\.$/],
+  ["JSON of another program", () => Response.json({}, { status: 404 }), /no Signalbox.* 404\.$/],
+  [
+    "a redirection, which is not followed with the key",
+    () => new Response("", { status: 302, headers: { Location: "http://127.0.0.1:1/else" } }),
+    /is no Signalbox: it answers 302 and leads to http:\/\/127\.0\.0\.1:1\/else\.$/,
+  ],
+  [
+    "a key that is not accepted",
+    refusal(401, { code: "UNAUTHORIZED", message: "No." }),
+    /does not accept this key: it is wrong, expired or revoked\.$/,
+  ],
+  [
+    "too many requests",
+    refusal(429, { code: "RATE_LIMITED", message: "Try again in 3 s." }),
+    /answers: Try again in 3 s\.$/,
+  ],
+  [
+    "a server that stops",
+    refusal(503, { code: "UNAVAILABLE", message: "Shutting down." }),
+    /answers: Shutting down\.$/,
+  ],
+];
+for (const [name, answer, message] of unanswered)
+  test(`not answered: ${name}`, async () => {
+    const server = serve(answer);
+    const error = await failure(server);
+    expect(error).toBeInstanceOf(NotAnswered);
+    expect(error.message).toStartWith(server);
+    expect(error.message).toMatch(message);
+    expect(error.message).not.toContain(key);
+  });
+
+test("not answered: nobody listens, or says nothing in time, in its header or its body", async () => {
+  const gone = `http://127.0.0.1:${freePort()}`;
+  expect((await failure(gone)).message).toBe(`${gone} can't be asked: The connection was refused.`);
+  const silent = serve(() => new Promise<Response>(() => {}));
+  const endless = serve(() => new Response(new ReadableStream({ start: (to) => to.enqueue("{") })));
+  for (const server of [silent, endless])
+    expect((await failure(server, null, 1)).message).toBe(
+      `${server} can't be asked: no answer within 1 s.`,
+    );
+});
+
+test("what the server refuses keeps its code and its words", async () => {
+  const details = [{ path: "title", message: "must not be blank" }];
+  const error = await failure(
+    serve(refusal(422, { code: "VALIDATION_ERROR", message: "title must not be blank.", details })),
+  );
+  expect(error).toBeInstanceOf(AppError);
+  expect(error).toMatchObject({
+    code: "VALIDATION_ERROR",
+    message: "title must not be blank.",
+    details,
+  });
+});
+
+testWith(
+  ["openssl"],
+  "a certificate of one's own authority is believed once it is named",
+  async () => {
+    const folder = newDirectory();
+    writeCertificates(folder);
+    const file = (name: string) => Bun.file(join(folder, name));
+    const list = () => Response.json({ data: [], meta: { page: 1, per_page: 20, total: 0 } });
+    const good = serve(list, { cert: file("good.pem"), key: file("good.key") });
+    const wrongName = serve(list, { cert: file("wrongName.pem"), key: file("wrongName.key") });
+    const authority = join(folder, "authority.pem");
+    expect((await failure(good)).message).toMatch(
+      /can't be asked: The certificate.*not trusted\.$/,
+    );
+    expect((await failure(wrongName, authority)).message).toContain("is for another name");
+    const { v1 } = await clientAt(good, authority);
+    expect(await dataOf(v1.monitors.get({ query: {} }))).toEqual([]);
+  },
+);
+
+const records = ["Web", "Web shop", "web blog", "Database", "Twin", "Twin"].map((name, index) => ({
+  id: String(index),
+  name,
+}));
+const named = (words: string) => oneOf("monitor", words, records, ({ name }) => name).id;
+
+test("a record is found by its whole name, or by the start that it alone has", () => {
+  expect(["Web", "web s", "WEB B", "data"].map(named)).toEqual(["0", "1", "2", "3"]);
+});
+
+test("what several are called names them all, and what none is called says so", () => {
+  const refusalOf = (words: string) => {
+    try {
+      return named(words);
+    } catch (error) {
+      return error as AppError;
+    }
+  };
+  expect(refusalOf("we")).toMatchObject({
+    code: "VALIDATION_ERROR",
+    message: expect.stringMatching(/0 {2}Web\n {2}1 {2}Web shop\n {2}2 {2}web blog\nGive more/),
+  });
+  expect(refusalOf("Twin")).toMatchObject({ code: "VALIDATION_ERROR" });
+  expect(refusalOf("shop")).toMatchObject({ code: "NOT_FOUND" });
+});
