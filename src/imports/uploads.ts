@@ -49,7 +49,7 @@ export function importUploads(directory: string, clock: Clock): ImportUploads & 
     if (upload?.id !== id)
       throw new AppError(
         "NOT_FOUND",
-        "This upload is over, or another one took its place. Choose the file again.",
+        "This upload is over, another one took its place, or another machine has it. Choose the file again.",
       );
     upload.touchedAt = clock();
     return upload;
