@@ -26,6 +26,8 @@ export type FieldLabels = {
   long?: boolean;
   /** Those who read it see it as Markdown. */
   markdown?: boolean;
+  /** What one of a list is called. */
+  item?: string;
   /** What choices are called that are more than a capitalized word. */
   options?: Readonly<Record<string, string>>;
 };

@@ -46,6 +46,15 @@ endpoints:
   - name: chat
     url: wss://chat.example/socket
     conditions: ["[CONNECTED] == true"]
+  - name: orders
+    url: http://orders.example/
+    client:
+      oauth2:
+        token-url: https://login.example/token
+        client-id: probe
+        client-secret: "\${BACKUP_TOKEN}"
+        scopes: ["read", "write"]
+    conditions: ["[STATUS] == 200"]
   - name: length
     url: http://list.example/
     conditions: ["len([BODY].items) > 3"]
@@ -90,6 +99,11 @@ describe("Gatus' configuration", () => {
     });
     expect(named("shop").alertChannelIds).toHaveLength(1);
     expect(named("shop").groupId).toBe(named("database").groupId);
+    expect(named("orders")).toMatchObject({
+      paused: false,
+      oauth2: { tokenUrl: "https://login.example/token", clientId: "probe", scope: "read write" },
+      secretsSet: ["oauth2.clientSecret"],
+    });
     expect(named("database")).toMatchObject({ type: "tcp", host: "db.example", port: 5432 });
     expect(named("gateway")).toMatchObject({ type: "ping", paused: true });
     expect(named("zone")).toMatchObject({

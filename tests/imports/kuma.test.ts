@@ -1,5 +1,6 @@
 import { Database } from "bun:sqlite";
 import { beforeAll, describe, expect, test } from "bun:test";
+import { monitorOf } from "../../src/imports/kuma/monitors.ts";
 import { changedFixture, fixture, importKuma } from "../support/importing.ts";
 import { dump, testAppliance, type TestAppliance } from "../support/appliance.ts";
 import { scratch } from "../support/scratch.ts";
@@ -164,10 +165,22 @@ describe("an Uptime Kuma 2", () => {
       timeout: 12,
       basicAuth: { username: "checkout-probe" },
       secretsSet: ["basicAuth.password"],
-      headers: { "X-Api-Key": null, "Accept-Language": null, "Content-Type": null },
+      headers: { "X-Api-Key": null, "Accept-Language": null },
+      bodyType: "json",
       expectedStatus: ["200-299", "302"],
       reminderInterval: 150,
       tags: ["production", "team: payments", "tier: 1"],
+    });
+    expect(named(made, "OAuth2 protected API")).toMatchObject({
+      oauth2: {
+        tokenUrl: "http://auth.acme.example:8080/oauth/token",
+        clientId: "kuma-probe",
+        scope: "read:health read:orders",
+        audience: "https://api.acme.example",
+        clientAuthentication: "body",
+      },
+      secretsSet: ["oauth2.clientSecret"],
+      paused: false,
     });
     expect(named(made, "No stack traces")).toMatchObject({
       keywordAbsent: "Exception",
@@ -211,7 +224,7 @@ describe("an Uptime Kuma 2", () => {
     const stored =
       JSON.stringify(appliance.database.query("select * from external_records").all()) +
       JSON.stringify(appliance.database.query("select * from monitors").all());
-    expect(stored).not.toMatch(/FAKE-(basic|pg|redis|mqtt|native)/);
+    expect(stored).not.toMatch(/FAKE-(basic|oauth|pg|redis|mqtt|native)/);
   });
 
   test("status pages have their addresses, names, sections and their order", async () => {
@@ -352,4 +365,22 @@ test("a dry run says the same and changes nothing", async () => {
   expect(dump(appliance)).toBe(before);
   const real = await importKuma(appliance.ours.scope, fixture("kuma-2-acme.db"));
   expect(dry.report.items).toEqual(real.report.items);
+});
+
+test.each([
+  ["form", "q=a+b&user=%C3%BC", { bodyType: "form", form: { q: "a b", user: "ü" } }],
+  ["form", "q=a b", { body: "q=a b", type: "application/x-www-form-urlencoded" }],
+  ["json", '{"a": 1}', { bodyType: "json", body: '{"a": 1}' }],
+  ["json", "{{a}}", { body: "{{a}}", type: "application/json" }],
+  ["xml", "<a/>", { body: "<a/>", type: "text/xml; charset=utf-8" }],
+])("a body as %s is sent as it was: %s", (encoding, body, sent) => {
+  const installation = { proxies: new Map(), dockerHosts: new Map(), browsers: new Map() };
+  const row = { type: "http", name: "API", url: "http://api.lan/", method: "POST" };
+  const { fields } = monitorOf({ ...row, body, http_body_encoding: encoding }, installation);
+  const { type, form, ...own } = { type: undefined, form: undefined, ...sent };
+  expect(fields).toMatchObject({
+    ...own,
+    ...(form && { form: Object.entries(form).map(([name, value]) => ({ name, value })) }),
+    headers: type === undefined ? {} : { "Content-Type": type },
+  });
 });

@@ -6,6 +6,7 @@ import type { CheckMemory } from "../../src/monitoring/checks/byte-budget.ts";
 import type { CheckContext } from "../../src/monitoring/checks/check.ts";
 import { troubleWatch } from "../../src/monitoring/checks/own-trouble.ts";
 import { type Checkable, type Outcome, runCheck } from "../../src/monitoring/checks/run-check.ts";
+import { accessTokens, type AccessTokens } from "../../src/core/outgoing/access-tokens.ts";
 import { uncounted } from "../../src/core/outgoing/memory.ts";
 import { NewMonitor } from "../../src/monitoring/monitors/schema.ts";
 
@@ -22,6 +23,8 @@ type Circumstances = {
   dockerSocket?: string;
   /** When it may use the processor for long. */
   inTurn?: CheckContext["inTurn"];
+  /** Those that are kept from one check to the next. */
+  tokens?: AccessTokens;
 };
 
 /** Makes one check of a monitor with these fields and the defaults of the others, and tells what it found. */
@@ -47,6 +50,7 @@ export async function loggedCheck(
     memory = { ...uncounted, end() {} },
     dockerSocket = "/nowhere/docker.sock",
     inTurn = (work) => work(),
+    tokens = accessTokens(),
   }: Circumstances = {},
 ): Promise<{ outcome: Outcome; logged: string[] }> {
   const logged: string[] = [];
@@ -66,6 +70,7 @@ export async function loggedCheck(
     log,
     inTurn,
     dockerSocket,
+    accessTokens: tokens,
   };
   const { inverted = false } = settings as { inverted?: boolean };
   const checkable = { type, settings, timeoutMs, degradedAfterMs, inverted };
@@ -77,6 +82,8 @@ export function contextOf(ending = new AbortController()): CheckContext {
   return {
     timeoutMs: 10_000,
     dockerSocket: "/nowhere/docker.sock",
+    part: null,
+    accessTokens: accessTokens(),
     signal: ending.signal,
     step: "connecting",
     memory: uncounted,

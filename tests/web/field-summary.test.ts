@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { monitorKinds, type MonitorType } from "../../src/monitoring/monitors/kinds-schema.ts";
 import { monitorFields } from "../../src/monitoring/monitors/schema.ts";
 import { summaryOf } from "../../web/components/field-summary.ts";
-import { kindOf } from "../../web/components/schema-field.tsx";
+import { kindOf } from "../../web/components/field-kinds.ts";
 import {
   commonSectionsOf,
   labelsOf,
@@ -56,6 +56,7 @@ test("a closed part says what its key fields hold, and what somebody changed", (
   expect(saidOf("http", { timeout: 10 })).toEqual({
     Assertions: "Expected status: 200-299",
     Request: "Method: GET",
+    Authentication: "",
     TLS: "Verify the certificate · Certificate warning 14 days",
     Timing: "Timeout 10 s · Retry interval 10 s",
     Alerts: "",
@@ -90,5 +91,5 @@ test("a secret is named, and never told", () => {
     bearerToken: "CANARY",
     basicAuth: { username: "ann", password: "CANARY" },
   });
-  expect(said["Request"]).toBe("Method: GET · Basic authentication · Bearer token");
+  expect(said["Authentication"]).toBe("Basic authentication · Bearer token");
 });

@@ -2,7 +2,7 @@ import type { FieldLabels } from "../../src/core/kinds.ts";
 import { parseMarkdown, toText } from "../../src/core/markdown.ts";
 import { countInWords, durationInWords, latencyInWords } from "../../src/core/text.ts";
 import { plural } from "./format.ts";
-import { inWords, type kindOf, optionWords } from "./schema-field.tsx";
+import { inWords, type kindOf, optionWords } from "./field-kinds.ts";
 
 type Field = {
   name: string;
@@ -46,7 +46,9 @@ function wordsFor({ name, kind, labels, value }: Field): string | null {
       return plural((value as object[]).length, "assertion");
     case "headers":
       return plural(Object.keys(value as object).length, "header");
-    case "login":
+    case "records":
+      return `${label}: ${(value as object[]).length}`;
+    case "object":
       return label;
     default:
       return labels?.markdown === true

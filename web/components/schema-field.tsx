@@ -1,87 +1,23 @@
-import { NumberInput, Select, Switch, TagsInput, Textarea, TextInput } from "@mantine/core";
-import { z } from "zod";
+import {
+  ActionIcon,
+  Button,
+  Input,
+  NumberInput,
+  Select,
+  Switch,
+  TagsInput,
+  Textarea,
+  TextInput,
+} from "@mantine/core";
 import type { FieldLabels } from "../../src/core/kinds.ts";
 import { durationInWords } from "../../src/core/text.ts";
-import type {
-  Assertion,
-  AssertionSource,
-} from "../../src/monitoring/monitors/assertions-schema.ts";
+import type { Assertion } from "../../src/monitoring/monitors/assertions-schema.ts";
 import { AssertionsField, scalarOf, scalarText } from "./assertions-field.tsx";
 import { MarkdownField } from "./markdown-field.tsx";
-import { HeadersField, LoginField, SecretField } from "./secret-fields.tsx";
+import { emptyOf, type FieldKind, inWords, optionWords, type Own } from "./field-kinds.ts";
+import { Icon } from "./icons.tsx";
+import { HeadersField, SecretField } from "./secret-fields.tsx";
 import { noSecrets, type StoredSecrets } from "./stored-secrets.ts";
-
-type Json = {
-  type?: string;
-  enum?: string[];
-  anyOf?: Json[];
-  items?: Json;
-  properties?: Record<string, Json>;
-  default?: unknown;
-  minimum?: number;
-  maximum?: number;
-  maxLength?: number;
-  writeOnly?: boolean;
-  description?: string;
-  /** A schema with a name of its own stands among the definitions. */
-  $ref?: string;
-  $defs?: Record<string, Json>;
-};
-
-type FieldKind = {
-  control:
-    | "text"
-    | "number"
-    | "switch"
-    | "choice"
-    | "list"
-    | "assertions"
-    | "headers"
-    | "login"
-    | "scalar";
-  nullable: boolean;
-  secret: boolean;
-  schema: Json;
-  /** What the assertions of a type may be about. */
-  sources?: AssertionSource[];
-  initial: unknown;
-};
-
-/** What a field of a zod schema asks for, by its JSON schema. */
-export function kindOf(field: z.ZodType): FieldKind {
-  const root = z.toJSONSchema(field, { io: "input", unrepresentable: "any" }) as Json;
-  const named = ({ $ref, ...own }: Json): Json => ({
-    ...root.$defs?.[$ref?.split("/").pop() ?? ""],
-    ...own,
-  });
-  const options = (root.anyOf?.filter(({ type }) => type !== "null") ?? [root]).map(named);
-  const nullable = root.anyOf?.some(({ type }) => type === "null") ?? false;
-  const [first = {}] = options;
-  const nested = first.anyOf ?? options;
-  const schema = { ...first };
-  const base = { nullable, secret: root.writeOnly === true || schema.writeOnly === true, schema };
-  const initial = root.default ?? (nullable ? null : undefined);
-  if (nested.length > 1) return { ...base, control: "scalar", initial };
-  if (schema.enum) return { ...base, control: "choice", initial };
-  if (schema.type === "boolean") return { ...base, control: "switch", initial };
-  if (schema.type === "integer" || schema.type === "number")
-    return { ...base, control: "number", initial };
-  if (schema.type === "array") {
-    const parts = schema.items === undefined ? undefined : named(schema.items).properties;
-    if (parts === undefined) return { ...base, control: "list", initial };
-    const sources = parts["source"]?.enum as AssertionSource[];
-    return { ...base, control: "assertions", sources, initial };
-  }
-  if (schema.properties) return { ...base, control: "login", initial };
-  if (schema.type === "object" || schema.type === undefined)
-    return { ...base, control: "headers", initial: initial ?? {} };
-  return { ...base, control: "text", initial: initial ?? "" };
-}
-
-/** `retryInterval` as `Retry interval`, for a field without words of its own. */
-export const inWords = (name: string) =>
-  name.charAt(0).toUpperCase() +
-  name.slice(1).replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 
 type Props = {
   name: string;
@@ -96,6 +32,12 @@ type Props = {
   isFirst?: boolean;
   /** The secrets that are stored in it. */
   secrets?: StoredSecrets;
+  /** What its parts are called, by path. */
+  labelsFor?: (path: string) => FieldLabels | undefined;
+  /** Whether one of its parts is asked for, by path. */
+  isShown?: (path: string) => boolean;
+  /** Instead of a label in sight. */
+  ariaLabel?: string;
 };
 
 /** The control that a field of a schema asks for. */
@@ -109,10 +51,14 @@ export function SchemaField({
   generate,
   isFirst = false,
   secrets = noSecrets,
+  labelsFor = () => undefined,
+  isShown = () => true,
+  ariaLabel,
 }: Props) {
   const { schema, nullable, secret } = kind;
   const hint = labels?.hint ?? schema.description;
   const common = { label: labels?.label ?? inWords(name), error };
+  const input = ariaLabel === undefined ? common : { "aria-label": ariaLabel, error };
   const emptied = (text: string) => (text === "" && nullable ? null : text);
   switch (kind.control) {
     case "switch":
@@ -128,7 +74,7 @@ export function SchemaField({
     case "choice":
       return (
         <Select
-          {...common}
+          {...input}
           description={hint}
           data={[
             ...(nullable ? [{ value: "", label: labels?.none ?? "None" }] : []),
@@ -145,7 +91,7 @@ export function SchemaField({
     case "number":
       return (
         <NumberInput
-          {...common}
+          {...input}
           description={durationHint(value, labels) ?? hint}
           suffix={labels?.unit === undefined ? "" : ` ${labels.unit}`}
           hideControls
@@ -185,14 +131,33 @@ export function SchemaField({
           secrets={secrets}
         />
       );
-    case "login":
+    case "object":
       return (
-        <LoginField
+        <ObjectField
           {...common}
           name={name}
-          value={value as { username: string; password?: string | null } | null}
+          hint={hint}
+          parts={kind.parts ?? {}}
+          value={value as Own | null}
           onChange={onChange}
           secrets={secrets}
+          labelsFor={labelsFor}
+          isShown={isShown}
+        />
+      );
+    case "records":
+      return (
+        <RecordsField
+          {...common}
+          item={labels?.item ?? "entry"}
+          name={name}
+          hint={hint}
+          parts={kind.parts ?? {}}
+          value={(value ?? []) as Own[]}
+          onChange={onChange}
+          secrets={secrets}
+          labelsFor={labelsFor}
+          isShown={isShown}
         />
       );
     case "scalar":
@@ -200,7 +165,7 @@ export function SchemaField({
         <TextInput
           {...common}
           description={hint}
-          value={value === null ? "" : scalarText(value as Assertion["value"])}
+          value={value == null ? "" : scalarText(value as Assertion["value"])}
           onChange={({ currentTarget }) =>
             onChange(currentTarget.value === "" ? null : (scalarOf(currentTarget.value) ?? "null"))
           }
@@ -210,7 +175,7 @@ export function SchemaField({
       break;
   }
   const text = {
-    ...common,
+    ...input,
     description: hint,
     placeholder: labels?.placeholder,
     value: textOf(value),
@@ -266,5 +231,125 @@ function durationHint(value: unknown, labels: FieldLabels | undefined): string |
   return [durationInWords(value), labels.hint].filter(Boolean).join(". ");
 }
 
-export const optionWords = (option: string) =>
-  /^[A-Z]+$/.test(option) ? option : option.charAt(0).toUpperCase() + option.slice(1);
+type ObjectProps<V> = {
+  name: string;
+  label: string;
+  hint: string | undefined;
+  error: string | undefined;
+  parts: Record<string, FieldKind>;
+  value: V;
+  onChange: (value: V) => void;
+  secrets: StoredSecrets;
+  labelsFor: (path: string) => FieldLabels | undefined;
+  isShown: (path: string) => boolean;
+};
+
+/** Fields that belong together; off is null. */
+function ObjectField({
+  name,
+  label,
+  error,
+  parts,
+  value,
+  onChange,
+  secrets,
+  labelsFor,
+  isShown,
+}: ObjectProps<Own | null>) {
+  const shown = Object.entries(parts).filter(([part]) => isShown(`${name}.${part}`));
+  const issueOf = (part: string) => secrets.errorOf(`${name}.${part}`);
+  const isPlaced = value !== null && Object.keys(parts).some(issueOf);
+  return (
+    <div className="object-field">
+      <Switch
+        label={label}
+        checked={value !== null}
+        error={isPlaced ? undefined : error}
+        onChange={({ currentTarget }) => onChange(currentTarget.checked ? emptyOf(parts) : null)}
+      />
+      {value !== null && (
+        <div className="field-row">
+          {shown.map(([part, kind]) => (
+            <SchemaField
+              key={part}
+              name={`${name}.${part}`}
+              kind={kind}
+              labels={labelsFor(`${name}.${part}`)}
+              value={value[part]}
+              onChange={(next) => onChange({ ...value, [part]: next })}
+              error={issueOf(part)}
+              secrets={secrets}
+            />
+          ))}
+        </div>
+      )}
+    </div>
+  );
+}
+
+/** A list of records, each a line of its fields. */
+function RecordsField({
+  name,
+  label,
+  hint,
+  error,
+  parts,
+  value,
+  onChange,
+  secrets,
+  labelsFor,
+  isShown,
+  item,
+}: ObjectProps<Own[]> & {
+  /** What one of them is called. */
+  item: string;
+}) {
+  const pathOf = (index: number, part: string) => `${name}[${index}].${part}`;
+  const isPlaced = value.some((_, index) =>
+    Object.keys(parts).some((part) => secrets.errorOf(pathOf(index, part))),
+  );
+  return (
+    <Input.Wrapper
+      label={label}
+      description={hint}
+      error={isPlaced ? undefined : error}
+      labelElement="div"
+    >
+      <div className="assertions" role="group" aria-label={label}>
+        {value.map((record, index) => (
+          // Lines that go take their place among the others with them.
+          <div className="assertion" key={`${value.length} ${index}`}>
+            {Object.entries(parts)
+              .filter(([part]) => isShown(`${name}.${part}`))
+              .map(([part, kind]) => {
+                const words = labelsFor(`${name}.${part}`);
+                const called = words?.label ?? inWords(part);
+                return (
+                  <SchemaField
+                    key={part}
+                    name={pathOf(index, part)}
+                    kind={kind}
+                    labels={{ placeholder: called, ...words, label: called }}
+                    ariaLabel={`${called} of ${item} ${index + 1}`}
+                    value={record[part]}
+                    onChange={(next) => onChange(value.with(index, { ...record, [part]: next }))}
+                    error={secrets.errorOf(pathOf(index, part))}
+                    secrets={secrets}
+                  />
+                );
+              })}
+            <ActionIcon
+              aria-label={`Remove ${item} ${index + 1}`}
+              onClick={() => onChange(value.toSpliced(index, 1))}
+            >
+              <Icon name="close" />
+            </ActionIcon>
+          </div>
+        ))}
+        <Button size="xs" onClick={() => onChange([...value, emptyOf(parts)])}>
+          Add {item}
+        </Button>
+      </div>
+    </Input.Wrapper>
+  );
+}

@@ -1,4 +1,4 @@
-import { Switch, TextInput, ActionIcon, Button, Input } from "@mantine/core";
+import { TextInput, ActionIcon, Button, Input } from "@mantine/core";
 import { useState } from "react";
 import { CopyLine } from "./copy.tsx";
 import { Icon } from "./icons.tsx";
@@ -98,54 +98,6 @@ type FieldProps<V> = {
   onChange: (value: V) => void;
   secrets: StoredSecrets;
 };
-
-/** A password that is cleared is null, one that is kept is absent. */
-type Login = { username: string; password?: string | null };
-
-/** A user name with a password that is never shown; off is null. */
-export function LoginField({
-  name,
-  label,
-  error,
-  value,
-  onChange,
-  secrets,
-}: FieldProps<Login | null>) {
-  const path = `${name}.password`;
-  const issue = secrets.errorOf(path);
-  return (
-    <div className="login-field">
-      <Switch
-        label={label}
-        checked={value !== null}
-        onChange={({ currentTarget }) => onChange(currentTarget.checked ? { username: "" } : null)}
-      />
-      {value !== null && (
-        <div className="field-row">
-          <TextInput
-            label="User name"
-            autoComplete="off"
-            error={issue === undefined && error}
-            value={value.username}
-            onChange={({ currentTarget }) => onChange({ ...value, username: currentTarget.value })}
-          />
-          <PasswordField
-            label="Password"
-            autoComplete="off"
-            placeholder={placeholderOf(secrets, path)}
-            error={issue}
-            value={value.password ?? ""}
-            onChange={({ currentTarget }) => {
-              const { password: _, ...rest } = value;
-              const password = currentTarget.value;
-              onChange(password === "" ? rest : { ...rest, password });
-            }}
-          />
-        </div>
-      )}
-    </div>
-  );
-}
 
 /** A value that is stored and not shown is null. */
 type Headers = Record<string, string | null>;

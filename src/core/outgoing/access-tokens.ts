@@ -5,7 +5,7 @@ export type AccessToken = { token: string; until: number };
 
 export type AccessTokens = ReturnType<typeof accessTokens>;
 
-/** Expired so long before the service says so: a mail takes its time. */
+/** Expired so long before the service says so, or a tenth of its life: what it is for takes its time. */
 const earlyMs = 60_000;
 
 const maxKept = 1_000;
@@ -18,14 +18,18 @@ export function accessTokens() {
     /** The one that is kept for these credentials, or what `ask` gets; who wants the same meanwhile waits for that. */
     async of(credentials: string, now: number, ask: () => Promise<AccessToken>): Promise<string> {
       const known = kept.get(credentials);
-      if (known !== undefined && now < known.until - earlyMs) return known.token;
+      if (known !== undefined && now < known.until) return known.token;
       const asking = asked.get(credentials) ?? ask().finally(() => asked.delete(credentials));
       asked.set(credentials, asking);
-      const given = await asking;
-      setRecent(kept, credentials, given, maxKept);
-      return given.token;
+      const { token, until } = await asking;
+      const early = Math.min(earlyMs, (until - now) / 10);
+      setRecent(kept, credentials, { token, until: until - early }, maxKept);
+      return token;
     },
-    /** Has the next one asked for anew. */
-    forget: (credentials: string) => void kept.delete(credentials),
+    /** Has the next one asked for anew; where another than `token` is kept, somebody did that. */
+    forget(credentials: string, token?: string) {
+      const known = kept.get(credentials);
+      if (token === undefined || known?.token === token) kept.delete(credentials);
+    },
   };
 }

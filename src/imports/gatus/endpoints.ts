@@ -43,7 +43,7 @@ export function monitorOf(endpoint: Own, isExternal: boolean, providers: Own): R
     );
   const conditions = Array.isArray(endpoint["conditions"]) ? endpoint["conditions"].map(text) : [];
   for (const condition of conditions) take(condition, target, notes, missing);
-  for (const option of ["oauth2", "proxy-url", "tunnel", "identity-aware-proxy", "tls"])
+  for (const option of ["proxy-url", "tunnel", "identity-aware-proxy", "tls"])
     if (client[option] !== undefined) missing.push(`client.${option}`);
   const { pushToken, ...own } = target.fields;
   const whole = { type: target.type, ...common, ...own };
@@ -75,6 +75,16 @@ function issueOf(input: Own): string | null {
   if (result.success) return null;
   const [issue] = result.error.issues;
   return `its field ${issue?.path.join(".")} can't be taken (${issue?.message ?? "not valid"})`;
+}
+
+function oauth2Of(settings: Own): Own {
+  return {
+    tokenUrl: text(settings["token-url"]),
+    clientId: text(settings["client-id"]),
+    clientSecret: text(settings["client-secret"]) || null,
+    scope:
+      (Array.isArray(settings["scopes"]) ? settings["scopes"].map(text).join(" ") : "") || null,
+  };
 }
 
 type Target = { type: string; fields: Own };
@@ -116,6 +126,7 @@ function targetOf(endpoint: Own, missing: string[]): Target {
           body: body === "" ? null : isGraphql ? JSON.stringify({ query: body }) : body,
           followRedirects: client["ignore-redirect"] !== true,
           verifyTls: client["insecure"] !== true,
+          oauth2: isObject(client["oauth2"]) ? oauth2Of(client["oauth2"]) : null,
           // Without a condition Gatus takes any answer for right.
           expectedStatus: ["100-599"],
           certificateExpiryDays: null,

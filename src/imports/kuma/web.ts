@@ -30,9 +30,38 @@ const contentTypes: Record<string, string> = {
 };
 const ownAuthentication: Record<string, string> = {
   ntlm: "NTLM sign-in",
-  "oauth2-cc": "OAuth 2.0 client credentials",
   mtls: "a client certificate",
 };
+
+function oauth2Of(m: Own): Own {
+  return {
+    tokenUrl: text(m["oauth_token_url"]),
+    clientId: text(m["oauth_client_id"]),
+    clientSecret: orNull(m["oauth_client_secret"]),
+    scope: orNull(m["oauth_scopes"]),
+    audience: orNull(m["oauth_audience"]),
+    clientAuthentication: text(m["oauth_auth_method"]) === "client_secret_post" ? "body" : "header",
+  };
+}
+
+/** The body with its encoding, as a type where there is one that sends the same. */
+function bodyOf(body: string, encoding: string): Own {
+  if (encoding === "json" && isJson(body)) return { bodyType: "json", body };
+  const pairs = [...new URLSearchParams(body)];
+  const isSame = new URLSearchParams(pairs).toString() === body;
+  if (encoding === "form" && isSame && pairs.every(([name]) => name.trim() !== ""))
+    return { bodyType: "form", form: pairs.map(([name, value]) => ({ name, value })) };
+  return { body };
+}
+
+function isJson(body: string): boolean {
+  try {
+    JSON.parse(body);
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 export function http(m: Own): Mapped & { notes: string[]; missing: string[] } {
   const notes: string[] = [];
@@ -40,9 +69,11 @@ export function http(m: Own): Mapped & { notes: string[]; missing: string[] } {
   const url = URL.parse(text(m["url"]));
   const headers = headersOf(m);
   const body = orNull(m["body"]);
-  const encoding = contentTypes[text(m["http_body_encoding"]) || "json"];
+  const encoding = text(m["http_body_encoding"]) || "json";
   const hasType = Object.keys(headers).some((name) => name.toLowerCase() === "content-type");
-  if (body !== null && !hasType && encoding !== undefined) headers["Content-Type"] = encoding;
+  const sent: Own = body === null ? {} : hasType ? { body } : bodyOf(body, encoding);
+  if (body !== null && !hasType && sent["bodyType"] === undefined && encoding in contentTypes)
+    headers["Content-Type"] = contentTypes[encoding] ?? "";
   const method = text(m["auth_method"]);
   let basicAuth: Own | null =
     method === "basic" || (method === "" && orNull(m["basic_auth_user"]) !== null)
@@ -57,7 +88,6 @@ export function http(m: Own): Mapped & { notes: string[]; missing: string[] } {
   }
   if (method in ownAuthentication) missing.push(ownAuthentication[method] ?? method);
   const codes = listIn(m["accepted_statuscodes_json"]).map(text);
-  if (isOn(m["cache_bust"])) notes.push("Adds no random parameter against caches to its address.");
   if (text(m["ip_family"]) !== "")
     notes.push(`Takes IPv4 and IPv6, not ${text(m["ip_family"])} alone.`);
   return {
@@ -66,8 +96,10 @@ export function http(m: Own): Mapped & { notes: string[]; missing: string[] } {
       url: url !== null && url.username !== "" ? withoutUser(url) : text(m["url"]),
       method: text(m["method"]).toUpperCase() || "GET",
       headers,
-      body,
+      ...sent,
+      cacheBuster: isOn(m["cache_bust"]),
       basicAuth,
+      oauth2: method === "oauth2-cc" ? oauth2Of(m) : null,
       bearerToken: method === "bearer" ? orNull(m["bearer_token"]) : null,
       expectedStatus: codes.length === 0 ? ["200-299"] : codes,
       followRedirects: m["maxredirects"] === null || number(m["maxredirects"] ?? 10) > 0,

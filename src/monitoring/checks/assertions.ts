@@ -194,11 +194,12 @@ function quoted(value: unknown): string {
 const plainHeader = /^(accept.*|cache-control|content-type|pragma|user-agent)$/i;
 
 /** What the monitor sends and nobody is shown, as an answer may repeat it. */
-export function secretsOf({ basicAuth, bearerToken, headers }: Settings): string[] {
+export function secretsOf({ basicAuth, bearerToken, oauth2, headers }: Settings): string[] {
   const { username = "", password } = basicAuth ?? {};
   const pair = `${username}:${password ?? ""}`;
   const sent = [
     bearerToken,
+    oauth2?.clientSecret,
     password,
     password == null ? null : Buffer.from(pair).toString("base64"),
     ...Object.entries(headers).map(([name, value]) => (plainHeader.test(name) ? null : value)),

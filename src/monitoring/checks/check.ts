@@ -1,4 +1,5 @@
 import type { MonitorSettings, MonitorType } from "../monitors/kinds-schema.ts";
+import type { AccessTokens } from "../../core/outgoing/access-tokens.ts";
 import type { OutgoingContext } from "../../core/outgoing/context.ts";
 import { dayMs } from "../uptime/rules.ts";
 
@@ -20,6 +21,9 @@ export type Finding = {
 /** What a check is made with. */
 export type CheckContext = OutgoingContext & {
   timeoutMs: number;
+  /** Which part of the check is made, to begin the sentence that says why it failed; null for a check of one part. */
+  part: string | null;
+  accessTokens: AccessTokens;
   /** Where the Docker of this machine listens; no monitor names it, since it is as good as root. */
   dockerSocket: string;
   /** Unix milliseconds. */

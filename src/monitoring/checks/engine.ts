@@ -11,6 +11,7 @@ import type { EventReader, Subscription } from "../../events/reader.ts";
 import type { Signals } from "../../events/signals.ts";
 import { byteBudget } from "./byte-budget.ts";
 import { family, type Family } from "../../core/metrics.ts";
+import { accessTokens } from "../../core/outgoing/access-tokens.ts";
 import { checkMetrics } from "./metrics.ts";
 import { type Caller, onDemand } from "./on-demand.ts";
 import { allowedSeconds, overdue, stillFailing, stillReporting } from "./kinds/push.ts";
@@ -82,6 +83,7 @@ export function checkEngine(context: EngineContext) {
   const wanted = new Set<number>();
   const jobs = scheduler({ run: check, overdue: miss }, monotonic, places);
   const budget = byteBudget(jobs.organizations);
+  const tokens = accessTokens();
   const searches = fairQueue({ atOnce: 1, mostWaiting: Infinity });
   let subscription: Subscription | null = null;
   let cursor: number | null = null;
@@ -172,7 +174,8 @@ export function checkEngine(context: EngineContext) {
 
   function checkDependencies(organizationId: string) {
     const inTurn = <T>(work: () => Promise<T>) => searches.run(organizationId, work);
-    return { ...context, monotonic, trouble, memory: budget.of(organizationId), inTurn };
+    const memory = budget.of(organizationId);
+    return { ...context, monotonic, trouble, memory, inTurn, accessTokens: tokens };
   }
 
   function silence(monitor: Watched, now: number): Outcome {

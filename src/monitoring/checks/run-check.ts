@@ -2,6 +2,7 @@ import type { Clock } from "../../core/clock.ts";
 import type { Log } from "../../core/log.ts";
 import type { TargetGuard } from "../../core/target-guard.ts";
 import type { MonitorType } from "../monitors/kinds-schema.ts";
+import type { AccessTokens } from "../../core/outgoing/access-tokens.ts";
 import { allowedAddresses, nameServersAnswer } from "../../core/outgoing/addresses.ts";
 import { OwnTrouble, TargetFailure } from "../../core/outgoing/failures.ts";
 import { reasonFor } from "../../core/outgoing/reasons.ts";
@@ -35,6 +36,7 @@ type EngineDependencies = {
   trouble: TroubleWatch;
   log: Log;
   dockerSocket?: string;
+  accessTokens: AccessTokens;
   /** What this one check may keep of answers. */
   memory: CheckMemory;
   inTurn: CheckContext["inTurn"];
@@ -59,6 +61,8 @@ export async function runCheck(
   const reached: string[] = [];
   const context: CheckContext = {
     timeoutMs,
+    part: null,
+    accessTokens: dependencies.accessTokens,
     dockerSocket: dependencies.dockerSocket ?? "/var/run/docker.sock",
     signal: ending.signal,
     step: "connecting",
@@ -112,7 +116,14 @@ export async function runCheck(
     if (reached.length > 0 && reached.every(lacksNetworkFor))
       return unknownResult("this machine has no network to reach the target");
     const { message, said, final } = reason;
-    return { status: "down", message, latencyMs: null, final, ...(said !== undefined && { said }) };
+    const where = context.part === null ? "" : `${context.part}: `;
+    return {
+      status: "down",
+      message: `${where}${message}`,
+      latencyMs: null,
+      final,
+      ...(said !== undefined && { said: `${where}${said}` }),
+    };
   }
 
   async function timeUp(): Promise<TargetFailure | OwnTrouble> {

@@ -3,6 +3,7 @@ import {
   type Destination,
   noWeaker,
   sameHost,
+  sameIn,
   sameOrigin,
   sameValue,
 } from "../../core/destinations.ts";
@@ -18,6 +19,15 @@ import {
 } from "../../core/fields.ts";
 import { kind } from "../../core/kinds.ts";
 import { Assertions, assertionsAbout, JsonPath } from "./assertions-schema.ts";
+import {
+  Body,
+  BodyType,
+  Form,
+  Method,
+  OAuth2,
+  oauth2Fields,
+  wellFormed,
+} from "./request-schema.ts";
 
 type MonitorKind<F extends Record<string, z.ZodType>> = {
   /** What it takes to be up, after “is up when”; names of fields stand in backticks. */
@@ -35,12 +45,6 @@ const monitorKind = <F extends Record<string, z.ZodType>>({
   secrets,
   shown,
 }: MonitorKind<F>) => ({ ...kind(fields, secrets, shown), upWhen });
-
-const wellFormed = (max: number) =>
-  z
-    .string()
-    .max(max)
-    .refine((text) => text.isWellFormed(), "must be valid Unicode, without lone surrogates");
 
 const statusRange = z.string().regex(/^[1-5]\d\d(-[1-5]\d\d)?$/, "must be such as 204 or 200-299");
 const ExpectedStatus = z
@@ -79,11 +83,20 @@ const nullable = <T extends z.ZodType>(field: T) => field.nullable().default(nul
 
 const http = {
   url: HttpUrl,
-  method: z.enum(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]).default("GET"),
+  method: Method.default("GET"),
   headers: Headers.default({}),
-  body: nullable(wellFormed(64 * 1024)),
+  bodyType: BodyType.default("text"),
+  body: nullable(Body),
+  form: Form.default([]),
+  cacheBuster: z.boolean().default(false).meta({
+    description: "Adds a query parameter with a random value, which no cache can know.",
+  }),
   basicAuth: nullable(z.strictObject({ ...BasicAuth, password: secret().nullable().optional() })),
   bearerToken: nullable(secret(8192)),
+  oauth2: nullable(OAuth2).meta({
+    description:
+      "The client credentials grant of OAuth 2.0: its access token is sent as a bearer token, kept until shortly before it expires, and fetched anew when the target answers 401.",
+  }),
   expectedStatus: ExpectedStatus.default(["200-299"]),
   keyword: nullable(line(1000)).meta({ description: "Text that the answer must contain." }),
   keywordAbsent: nullable(line(1000)).meta({
@@ -166,8 +179,17 @@ export const monitorKinds = {
     upWhen:
       "the answer has an expected status. You can also require a keyword, forbid one, require a value at a JSON path, or write assertions. Redirects are followed (up to 5), and the last answer counts.",
     fields: http,
-    secrets: { bearerToken: toUrl, "basicAuth.password": toUrl, "headers.*": toUrl },
-    shown: { basicAuth: z.object(BasicAuth).nullable() },
+    secrets: {
+      bearerToken: toUrl,
+      "basicAuth.password": toUrl,
+      "headers.*": toUrl,
+      // What it is exchanged for goes to the URL.
+      "oauth2.clientSecret": { ...toUrl, oauth2: sameIn({ tokenUrl: sameOrigin }) },
+    },
+    shown: {
+      basicAuth: z.object(BasicAuth).nullable(),
+      oauth2: z.object(oauth2Fields).nullable(),
+    },
   }),
   tcp: monitorKind({
     upWhen: "the port accepts the connection. You can send text, and expect text in the answer.",

@@ -8,10 +8,11 @@ export function targetsOf(monitor: { type: string; [field: string]: unknown }): 
   const text = (name: string) => (typeof monitor[name] === "string" ? monitor[name] : null);
   const host = text("host");
   const port = typeof monitor["port"] === "number" ? monitor["port"] : null;
-  const url = URL.parse(text("url") ?? "");
   const resolver = parseResolver(text("resolver") ?? "");
+  const { tokenUrl = "" } = (monitor["oauth2"] ?? {}) as { tokenUrl?: string };
   return [
-    ...(url === null ? [] : [{ path: "url", host: url.hostname, port: portOf(url) }]),
+    ...ofUrl("url", text("url") ?? ""),
+    ...ofUrl("oauth2.tokenUrl", tokenUrl),
     // A DNS monitor asks about its host and never connects to it.
     ...(monitor.type === "docker" && host === null
       ? [{ path: "host", host: dockerSocketHost, port: null }]
@@ -19,6 +20,11 @@ export function targetsOf(monitor: { type: string; [field: string]: unknown }): 
     ...(host === null || monitor.type === "dns" ? [] : [{ path: "host", host, port }]),
     ...(resolver === null ? [] : [{ path: "resolver", ...resolver }]),
   ];
+}
+
+function ofUrl(path: string, text: string): Place[] {
+  const url = URL.parse(text);
+  return url === null ? [] : [{ path, host: url.hostname, port: portOf(url) }];
 }
 
 type Target = { type: string; url: string | null; host: string | null; port: number | null };

@@ -82,6 +82,14 @@ const whole = newOf(monitorKinds, monitorFields, {
   example: { type: "http", name: "Intranet", url: "http://intranet.lan/health" },
 });
 
+function isJson(body: string | null): boolean {
+  try {
+    return body === null || JSON.parse(body) !== undefined;
+  } catch {
+    return false;
+  }
+}
+
 type ParsedMonitor = z.infer<typeof whole>;
 export type NewMonitor = ParsedMonitor & { timeout: number };
 
@@ -95,6 +103,8 @@ export const NewMonitor = bodyOf(
         issue("timeout", `must be at most the interval, ${monitor.interval} s`);
       if (monitor["jsonPath"] === null && monitor["jsonEquals"] !== null)
         issue("jsonPath", "is required where jsonEquals is given");
+      if (monitor["bodyType"] === "json" && !isJson(monitor["body"] as string | null))
+        issue("body", "must be JSON, as bodyType says");
     })
     .transform((monitor): NewMonitor => ({
       ...monitor,

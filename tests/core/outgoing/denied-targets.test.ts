@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { z } from "zod";
 import { channelKinds } from "../../../src/alerting/channels/kinds-schema.ts";
 import { monitorKinds } from "../../../src/monitoring/monitors/kinds-schema.ts";
 import { dashboard } from "../../support/dashboard.ts";
@@ -17,7 +18,11 @@ const places: Record<string, (host: string, port: number, sample: string) => unk
   webhookUrl: (host, port) => `http://${host}:${port}/hook`,
   host: (host) => host,
   resolver: (host, port) => `${host}:${port}`,
+  oauth2: (host, port) => ({ tokenUrl: `http://${host}:${port}/token`, clientId: "probe" }),
 };
+
+/** Where in such a field the address stands, if it is more than that. */
+const within: Record<string, string> = { oauth2: "oauth2.tokenUrl" };
 
 /** One way for each such field of each type: a new type is covered unasked. */
 function waysOf(kinds: object, samples: Record<string, object>): Way[] {
@@ -27,7 +32,7 @@ function waysOf(kinds: object, samples: Record<string, object>): Way[] {
       .filter((field) => field in places && !(type === "dns" && field === "host"))
       .map((field) => ({
         what: `${type}, ${field}`,
-        field,
+        field: within[field] ?? field,
         body: (host: string, port: number) => ({
           type,
           name: "Sink",
@@ -51,6 +56,30 @@ const channelSamples = Object.fromEntries(
 );
 const monitorWays = waysOf(monitorKinds, newMonitors);
 const channelWays = waysOf(channelKinds, channelSamples);
+type Json = { format?: string; properties?: Record<string, Json>; items?: Json; anyOf?: Json[] };
+
+/** Paths of the addresses in a field. */
+const addressesIn = (
+  { format, properties = {}, items, anyOf = [] }: Json,
+  path: string,
+): string[] => [
+  ...(format === "uri" ? [path] : []),
+  ...(items === undefined ? [] : addressesIn(items, `${path}[0]`)),
+  ...anyOf.flatMap((option) => addressesIn(option, path)),
+  ...Object.entries(properties).flatMap(([name, part]) => addressesIn(part, `${path}.${name}`)),
+];
+
+test("each address in a field of a monitor is among what is tried", () => {
+  for (const [type, { fields }] of Object.entries(monitorKinds)) {
+    const schemas: [string, z.ZodType][] = Object.entries(fields);
+    const addresses = schemas.flatMap(([name, field]) =>
+      addressesIn(z.toJSONSchema(field, { io: "input", unrepresentable: "any" }) as Json, name),
+    );
+    const tried = monitorWays.filter(({ what }) => what.startsWith(`${type}, `));
+    expect(tried.map(({ field }) => field)).toEqual(expect.arrayContaining(addresses));
+  }
+});
+
 const byName = ({ field }: Way) => field !== "resolver";
 
 async function refusal(made: TestSetUp, path: string, method: string, body: object) {
@@ -106,7 +135,8 @@ async function reached(made: TestSetUp, way: Way, host: string, port: number): P
   expect([status, status === 201 ? "" : text]).toEqual([201, ""]);
   const act = `${path}/${json.data.id}/${isMonitor ? "check" : "test"}`;
   const done = (await made.api("POST", act)).json.data;
-  return isMonitor ? done.message : done.attempts[0].message;
+  // A check of several parts says in which.
+  return isMonitor ? done.message.replace(/^[^:]+: (?=Blocked)/, "") : done.attempts[0].message;
 }
 
 describe("a name that leads to loopback is refused each time it is connected to, and nothing arrives, by", () => {

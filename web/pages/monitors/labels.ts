@@ -19,11 +19,45 @@ export const monitorLabels: Record<string, FieldLabels> = {
   url: { label: "URL", mono: true, placeholder: "https://shop.example/health" },
   method: { label: "Method" },
   headers: { label: "Headers" },
+  bodyType: {
+    label: "Body type",
+    options: {
+      text: "Text",
+      json: "JSON",
+      form: "Form (URL-encoded)",
+      multipart: "Form (multipart)",
+    },
+    hint: "All but text set the Content-Type header.",
+  },
   body: { label: "Body", long: true, mono: true, hint: "Sent with each check." },
+  form: { label: "Form fields", item: "field" },
+  "form.name": { label: "Name" },
+  "form.value": { label: "Value" },
+  "form.fileName": { label: "File name", hint: "" },
+  "form.contentType": { label: "Content type", placeholder: "text/plain", hint: "" },
+  cacheBuster: {
+    label: "Bypass caches",
+    hint: "Adds a query parameter with a random value.",
+  },
   basicAuth: { label: "Basic authentication" },
   "basicAuth.username": { label: "User name" },
   "basicAuth.password": { label: "Password" },
   bearerToken: { label: "Bearer token" },
+  oauth2: { label: "OAuth 2.0 client credentials" },
+  "oauth2.tokenUrl": {
+    label: "Token URL",
+    mono: true,
+    placeholder: "https://login.example/oauth2/token",
+  },
+  "oauth2.clientId": { label: "Client ID" },
+  "oauth2.clientSecret": { label: "Client secret" },
+  "oauth2.scope": { label: "Scope", hint: "Several are separated by spaces." },
+  "oauth2.audience": { label: "Audience", hint: "If the token service asks for one." },
+  "oauth2.clientAuthentication": {
+    label: "Client authentication",
+    options: { header: "Basic header", body: "In the body" },
+    hint: "Where the client ID and secret are sent.",
+  },
   expectedStatus: { label: "Expected status", hint: "Such as 200-299 or 401." },
   keyword: { label: "Must contain", hint: "Text that the response must contain." },
   keywordAbsent: { label: "Must not contain", hint: "Text that the response must not contain." },
@@ -151,6 +185,21 @@ export const labelsOf = (type: string, name: string): FieldLabels | undefined =>
     ? { label: "Report expected every", unit: "s" }
     : monitorLabels[name];
 
+/** Whether a field, or a part of one, has a meaning as the others stand. */
+export function isShown(path: string, { bodyType = "text" }: Record<string, unknown>): boolean {
+  switch (path) {
+    case "body":
+      return bodyType === "text" || bodyType === "json";
+    case "form":
+      return bodyType === "form" || bodyType === "multipart";
+    case "form.fileName":
+    case "form.contentType":
+      return bodyType === "multipart";
+    default:
+      return true;
+  }
+}
+
 /** The sections of types whose fields are not told apart by their names. */
 const sectionsOfType: Partial<Record<MonitorType, Section[]>> = {
   http: [
@@ -173,14 +222,21 @@ const sectionsOfType: Partial<Record<MonitorType, Section[]>> = {
       fields: [
         "method",
         "headers",
+        "bodyType",
         "body",
-        "basicAuth",
-        "bearerToken",
+        "form",
+        "cacheBuster",
         "followRedirects",
         "followToPrivate",
       ],
       key: ["method"],
       folded: true,
+    },
+    {
+      title: "Authentication",
+      fields: ["basicAuth", "bearerToken", "oauth2"],
+      folded: true,
+      none: "None",
     },
     {
       title: "TLS",

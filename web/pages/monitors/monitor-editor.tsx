@@ -17,10 +17,18 @@ import { closeDialog, type Dialog } from "../../components/dialogs.ts";
 import { EditorDialog } from "../../components/editor-dialog.tsx";
 import { FormFrame, useForm, Fold } from "../../components/form.tsx";
 import { summaryOf } from "../../components/field-summary.ts";
-import { kindOf, SchemaField } from "../../components/schema-field.tsx";
+import { kindOf } from "../../components/field-kinds.ts";
+import { SchemaField } from "../../components/schema-field.tsx";
 import { StateIcon, stateLabels } from "../../components/state-icon.tsx";
 import { fieldsWith, storedSecrets } from "../../components/stored-secrets.ts";
-import { commonSectionsOf, labelsOf, ownSections, scheduleOf, type Section } from "./labels.ts";
+import {
+  commonSectionsOf,
+  isShown,
+  labelsOf,
+  ownSections,
+  scheduleOf,
+  type Section,
+} from "./labels.ts";
 import { TypeField } from "./type-field.tsx";
 
 type What = Extract<Dialog, { kind: "create-monitor" | "edit-monitor" }>;
@@ -115,7 +123,7 @@ function Fields({
   const valueOf = (name: string) => (name in values ? values[name] : fields[name]?.initial);
   const field = (name: string) => {
     const kind = fields[name];
-    if (kind === undefined) return null;
+    if (kind === undefined || !isShown(name, values)) return null;
     return (
       <SchemaField
         key={`${type} ${name}`}
@@ -127,6 +135,8 @@ function Fields({
         onChange={(value) => set(name, value)}
         error={errorOf(name)}
         secrets={stored}
+        labelsFor={(path) => labelsOf(type, path)}
+        isShown={(path) => isShown(path, values)}
       />
     );
   };

@@ -1,25 +1,37 @@
+import { randomToken } from "../../../core/ids.ts";
 import { TargetFailure } from "../../../core/outgoing/failures.ts";
 import { named, type HttpRequest, send } from "../../../core/outgoing/http-request.ts";
 import { conditionsOf, type Issue, issueOf, secretsOf } from "../assertions.ts";
 import { type CheckKind, daysUntil, expiryOf, since } from "../check.ts";
+import { encodedBody } from "./http-body-types.ts";
 import { wantedOf } from "./http-body.ts";
+import { tokenOf } from "./http-token.ts";
 
 const maxRedirects = 5;
 type Settings = Parameters<CheckKind<"http">>[0];
 
 /** Up when the last answer fulfils all conditions. */
 export const checkHttp: CheckKind<"http"> = async (settings, context) => {
-  const startedAt = performance.now();
+  const { oauth2, verifyTls } = settings;
+  const token = oauth2 === null ? null : tokenOf(oauth2, verifyTls, context);
   const conditions = conditionsOf(settings);
-  const secrets = () => secretsOf(settings);
+  const secrets = () => [...secretsOf(settings), ...(token?.secrets() ?? [])];
   const wanted = wantedOf(conditions, secrets);
-  let request = firstRequest(settings);
+  let request = firstRequest(settings, (await token?.get()) ?? null);
+  let startedAt = performance.now();
   let expiresAt: string | undefined;
   for (let redirects = 0; ; redirects++) {
     const { answer, connection, isPublic } = await send(request, context);
     const firstByteMs = since(startedAt);
     expiresAt = earliest(expiresAt, connection.secured?.certificateExpiresAt ?? undefined);
     const { status, headers } = answer;
+    if (status === 401 && "Authorization" in request.headers && token?.renew() === true) {
+      connection.close();
+      request = firstRequest(settings, await token.get());
+      startedAt = performance.now();
+      redirects = -1;
+      continue;
+    }
     const location = headers.get("location");
     if (settings.followRedirects && isRedirect(status) && location !== undefined) {
       connection.close();
@@ -67,22 +79,29 @@ export const checkHttp: CheckKind<"http"> = async (settings, context) => {
   }
 };
 
-function firstRequest(settings: Settings): HttpRequest {
-  const { basicAuth, bearerToken } = settings;
+function firstRequest(settings: Settings, accessToken: string | null): HttpRequest {
+  const { basicAuth, bearerToken, method, verifyTls } = settings;
   const headers = { ...settings.headers };
-  const authorize = (value: string) => {
-    for (const name of Object.keys(headers))
-      if (name.toLowerCase() === "authorization") delete headers[name];
-    headers["Authorization"] = value;
+  const set = (name: string, value: string) => {
+    for (const other of Object.keys(headers))
+      if (other.toLowerCase() === name.toLowerCase()) delete headers[other];
+    headers[name] = value;
   };
+  const { body, contentType } = encodedBody(settings);
+  const hasType = Object.keys(headers).some((name) => name.toLowerCase() === "content-type");
+  // The boundary of a multipart body is in its type.
+  if (contentType !== null && (!hasType || settings.bodyType === "multipart"))
+    set("Content-Type", contentType);
   if (basicAuth !== null) {
     const pair = `${basicAuth.username}:${basicAuth.password ?? ""}`;
-    authorize(`Basic ${Buffer.from(pair).toString("base64")}`);
+    set("Authorization", `Basic ${Buffer.from(pair).toString("base64")}`);
   }
   // As UTF-8, which is what tokens with other letters are made in.
-  if (bearerToken !== null) authorize(`Bearer ${Buffer.from(bearerToken).toString("latin1")}`);
-  const { method, body, verifyTls } = settings;
-  return { url: new URL(settings.url), method, headers, body, verifyTls };
+  const bearer = accessToken ?? bearerToken;
+  if (bearer !== null) set("Authorization", `Bearer ${Buffer.from(bearer).toString("latin1")}`);
+  const url = new URL(settings.url);
+  if (settings.cacheBuster) url.search += `${url.search === "" ? "?" : "&"}_=${randomToken(16)}`;
+  return { url, method, headers, body, verifyTls };
 }
 
 function isRedirect(status: number): boolean {

@@ -1,0 +1,51 @@
+import { randomToken } from "../../../core/ids.ts";
+import type { FormField } from "../../monitors/request-schema.ts";
+
+type BodySettings = {
+  bodyType: "text" | "json" | "form" | "multipart";
+  body: string | null;
+  form: readonly FormField[];
+};
+
+type Encoded = { body: string | null; contentType: string | null };
+
+/** The body of a request as it is sent, and the Content-Type that its type asks for. */
+export function encodedBody({ bodyType, body, form }: BodySettings): Encoded {
+  switch (bodyType) {
+    case "text":
+      return { body, contentType: null };
+    case "json":
+      return { body, contentType: body === null ? null : "application/json" };
+    case "form":
+      return {
+        body: new URLSearchParams(form.map(({ name, value }) => [name, value])).toString(),
+        contentType: "application/x-www-form-urlencoded",
+      };
+    case "multipart":
+      return multipart(form);
+  }
+}
+
+/** https://html.spec.whatwg.org/multipage/form-control-infrastructure.html#multipart-form-data */
+function multipart(form: readonly FormField[]): Encoded {
+  const boundary = `signalbox-${randomToken(32)}`;
+  const parts = form.map(({ name, value, fileName, contentType }) => {
+    const file = fileName === null ? "" : `; filename="${quoted(fileName)}"`;
+    const type = contentType ?? (fileName === null ? null : "application/octet-stream");
+    return [
+      `--${boundary}`,
+      `Content-Disposition: form-data; name="${quoted(name)}"${file}`,
+      ...(type === null ? [] : [`Content-Type: ${type}`]),
+      "",
+      value,
+      "",
+    ].join("\r\n");
+  });
+  return {
+    body: `${parts.join("")}--${boundary}--\r\n`,
+    contentType: `multipart/form-data; boundary=${boundary}`,
+  };
+}
+
+/** Line breaks, which the schema keeps out, would end the header. */
+const quoted = (text: string) => text.replaceAll('"', "%22");

@@ -1,0 +1,145 @@
+import { createHash } from "node:crypto";
+import type { AccessToken } from "../../../core/outgoing/access-tokens.ts";
+import { TargetFailure } from "../../../core/outgoing/failures.ts";
+import { type HttpRequest, named, send } from "../../../core/outgoing/http-request.ts";
+import { growingBuffer } from "../../../core/outgoing/memory.ts";
+import type { OAuth2 } from "../../monitors/request-schema.ts";
+import type { CheckContext } from "../check.ts";
+
+/** So much of a token endpoint's answer is read. */
+const maxBytes = 64 * 1024;
+/** How long a token is kept whose life is not said, and how long one at most. */
+const usualSeconds = 300;
+const maxSeconds = 86_400;
+
+/** The check that asked is over before it was answered; others that wait for the same token ask themselves. */
+class Abandoned extends Error {}
+
+/** The access token with which one check asks its target (RFC 6749 §4.4). */
+export function tokenOf(oauth2: OAuth2, verifyTls: boolean, context: CheckContext) {
+  const credentials = createHash("sha256")
+    .update(JSON.stringify([oauth2, verifyTls]))
+    .digest("base64");
+  let token: string | null = null;
+  let mayBeOld = true;
+
+  async function given(): Promise<AccessToken> {
+    mayBeOld = false;
+    const { promise: over, reject } = Promise.withResolvers<never>();
+    context.signal.addEventListener("abort", () => reject(new Abandoned()));
+    return Promise.race([asked(requestOf(oauth2, verifyTls), context), over]);
+  }
+
+  async function get(): Promise<string> {
+    for (;;) {
+      try {
+        return await context.accessTokens.of(credentials, context.now(), given);
+      } catch (error) {
+        if (!(error instanceof Abandoned) || context.signal.aborted) throw error;
+      }
+    }
+  }
+
+  return {
+    /** What is kept, or was given for the credentials. Throws TargetFailure, OwnTrouble. */
+    async get(): Promise<string> {
+      const before = context.part;
+      context.part = before === null ? "Access token" : `${before}, access token`;
+      token = await get();
+      context.part = before;
+      return token;
+    },
+    /** Has another one fetched, where the target does not take one that was kept; once a check. */
+    renew(): boolean {
+      if (token === null || !mayBeOld) return false;
+      context.accessTokens.forget(credentials, token);
+      mayBeOld = false;
+      return true;
+    },
+    /** What must not be shown. */
+    secrets: () => (token === null ? [] : [token]),
+  };
+}
+
+/** Client id and secret are encoded for forms before they are for Basic (RFC 6749 §2.3.1 and appendix B). */
+const encoded = (text: string) => new URLSearchParams({ text }).toString().slice("text=".length);
+
+function requestOf(oauth2: OAuth2, verifyTls: boolean): HttpRequest {
+  const { tokenUrl, clientId, scope, audience, clientAuthentication } = oauth2;
+  const clientSecret = oauth2.clientSecret ?? "";
+  const inHeader = clientAuthentication === "header";
+  const parameters = {
+    grant_type: "client_credentials",
+    ...(scope !== null && { scope }),
+    ...(audience !== null && { audience }),
+    ...(!inHeader && { client_id: clientId }),
+    ...(!inHeader && clientSecret !== "" && { client_secret: clientSecret }),
+  };
+  const pair = `${encoded(clientId)}:${encoded(clientSecret)}`;
+  return {
+    url: new URL(tokenUrl),
+    method: "POST",
+    headers: {
+      Accept: "application/json",
+      "Accept-Encoding": "identity",
+      "Content-Type": "application/x-www-form-urlencoded",
+      ...(inHeader && { Authorization: `Basic ${Buffer.from(pair).toString("base64")}` }),
+    },
+    body: new URLSearchParams(parameters).toString(),
+    verifyTls,
+  };
+}
+
+/** RFC 6749 §5.2. */
+const refusals = new Map<unknown, string>([
+  ["invalid_client", "the client id or its secret is not accepted"],
+  ["unauthorized_client", "the client may not use the client credentials grant"],
+  ["unsupported_grant_type", "it does not know the client credentials grant"],
+  ["invalid_scope", "the scope is not accepted"],
+  ["invalid_request", "it does not accept the request"],
+  ["invalid_grant", "it does not accept the grant"],
+]);
+
+async function asked(request: HttpRequest, context: CheckContext): Promise<AccessToken> {
+  const { answer, connection } = await send(request, context);
+  context.step = "reading the answer";
+  const body = growingBuffer(maxBytes, context.memory);
+  let length = 0;
+  await answer.read((chunk) => {
+    length += chunk.length;
+    if (length > maxBytes) throw new TargetFailure("The answer is longer than 64 KiB.");
+    body.push(chunk);
+  });
+  connection.close();
+  const said = objectIn(body.bytes().toString("utf8"));
+  body.drop();
+  const status = named(answer.status);
+  const reason = refusals.get(said?.["error"]);
+  if (reason !== undefined) throw new TargetFailure(`${status}, ${reason}.`);
+  if (answer.status !== 200) throw new TargetFailure(`${status}, no token was given.`);
+  if (said === null) throw new TargetFailure(`${status}, but the answer is not JSON.`);
+  const { access_token: token, token_type: type, expires_in: seconds } = said;
+  if (typeof token !== "string" || token === "")
+    throw new TargetFailure(`${status}, but the answer has no access token.`);
+  // What can't stand in a header (RFC 6750 §2.1).
+  if (!/^[\x21-\x7e]{1,16384}$/.test(token))
+    throw new TargetFailure(`${status}, but the access token can't be sent in a header.`);
+  if (typeof type === "string" && type.toLowerCase() !== "bearer")
+    throw new TargetFailure(`${status}, but the token is of another type than Bearer.`);
+  return { token, until: context.now() + livesSeconds(seconds) * 1_000 };
+}
+
+/** Some services say it as text. */
+function livesSeconds(said: unknown): number {
+  const seconds = typeof said === "string" && /^\d{1,9}$/.test(said) ? Number(said) : said;
+  return typeof seconds === "number" && seconds >= 0 ? Math.min(seconds, maxSeconds) : usualSeconds;
+}
+
+function objectIn(text: string): Record<string, unknown> | null {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : null;
+  } catch {
+    return null;
+  }
+}

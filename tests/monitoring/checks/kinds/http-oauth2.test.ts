@@ -1,0 +1,263 @@
+import { describe, expect, test } from "bun:test";
+import { OAuth2Server } from "oauth2-mock-server";
+import { accessTokens } from "../../../../src/core/outgoing/access-tokens.ts";
+import { check } from "../../../support/checking.ts";
+import { canary } from "../../../support/samples.ts";
+import { answer, hang, redirect, type Reply, reset, target } from "../../../support/target.ts";
+
+const minute = 60_000;
+const json = (body: object, status = 200): Reply =>
+  answer(status, JSON.stringify(body), { "content-type": "application/json" });
+const token = (access_token: string, more: object = { token_type: "Bearer", expires_in: 3600 }) =>
+  json({ access_token, ...more });
+
+/** A site that is asked with tokens of a service, both as a test says. */
+async function world(service: Reply = token("first")) {
+  const [site, tokenService] = [await target(), await target(service)];
+  const tokens = accessTokens();
+  const oauth2 = { tokenUrl: tokenService.at("/token"), clientId: "probe", clientSecret: canary };
+  let now = Date.parse("2026-11-20T10:00:00Z");
+  return {
+    site,
+    service: tokenService,
+    later: (ms: number) => (now += ms),
+    async check(own: object = {}, circumstances: object = {}, fields: object = {}) {
+      const outcome = await check(
+        "http",
+        { url: site.at(), oauth2: { ...oauth2, ...own }, ...fields },
+        { tokens, now, ...circumstances },
+      );
+      expect(JSON.stringify(outcome)).not.toContain(canary);
+      return outcome;
+    },
+    /** What the site was asked with. */
+    sent: () => site.asked.map(({ headers }) => headers.authorization),
+    async [Symbol.asyncDispose]() {
+      await site[Symbol.asyncDispose]();
+      await tokenService[Symbol.asyncDispose]();
+    },
+  };
+}
+
+describe("a monitor with OAuth 2.0 client credentials", () => {
+  test("is let in by a service that others made, and asks it once", async () => {
+    const server = new OAuth2Server();
+    await server.issuer.keys.generate("ES256");
+    await server.start(0, "localhost");
+    const grants: object[] = [];
+    server.service.on("beforeResponse", (_response, { body }) => void grants.push(body));
+    await using made = await world();
+    const iss = server.issuer.url ?? "";
+    const own = { tokenUrl: `${iss}/token`, scope: "read", audience: "shop" };
+    expect((await made.check(own)).status).toBe("up");
+    expect((await made.check(own)).status).toBe("up");
+    await server.stop();
+    expect(grants).toEqual([{ grant_type: "client_credentials", scope: "read", audience: "shop" }]);
+    const [first, second] = made.sent();
+    expect(second).toBe(first);
+    const [, claims = ""] = (first ?? "").replace("Bearer ", "").split(".");
+    expect(JSON.parse(Buffer.from(claims, "base64url").toString())).toMatchObject({
+      iss,
+      scope: "read",
+    });
+  });
+
+  test("tells who it is in a header, or in the body", async () => {
+    await using made = await world(token("first", { expires_in: 0 }));
+    await made.check({ clientId: "a b:ü", clientSecret: "p+/%=ß" });
+    await made.check({ clientId: "a b:ü", clientAuthentication: "body" });
+    await made.check({ clientSecret: null, clientAuthentication: "body" });
+    const [inHeader, inBody, open] = made.service.asked;
+    // RFC 6749 appendix B: as in a form, then as Basic.
+    const pair = Buffer.from("a+b%3A%C3%BC:p%2B%2F%25%3D%C3%9F").toString("base64");
+    expect(inHeader).toMatchObject({
+      method: "POST",
+      headers: {
+        authorization: `Basic ${pair}`,
+        "content-type": "application/x-www-form-urlencoded",
+      },
+      body: "grant_type=client_credentials",
+    });
+    expect(inBody?.headers.authorization).toBeUndefined();
+    expect(Object.fromEntries(new URLSearchParams(inBody?.body))).toEqual({
+      grant_type: "client_credentials",
+      client_id: "a b:ü",
+      client_secret: canary,
+    });
+    expect(open?.body).toBe("grant_type=client_credentials&client_id=probe");
+    expect(made.sent()).toEqual(Array.from({ length: 3 }, () => "Bearer first"));
+  });
+
+  test("keeps its token until shortly before it expires, and asks again when it is changed", async () => {
+    await using made = await world();
+    await made.check();
+    made.later(58 * minute);
+    await made.check();
+    expect(made.service.asked).toHaveLength(1);
+    made.later(1.5 * minute);
+    await made.check();
+    expect(made.service.asked).toHaveLength(2);
+    await made.check({ clientSecret: "another" });
+    expect(made.service.asked).toHaveLength(3);
+  });
+
+  test.each([
+    ["no time", {}, 4 * minute, 6 * minute],
+    ["a short time", { expires_in: 20 }, 15_000, 5_000],
+    ["a time as text", { expires_in: "600" }, 8 * minute, 2 * minute],
+  ])("keeps a token that is good for %s", async (_what, more, good, bad) => {
+    await using made = await world(token("first", more));
+    await made.check();
+    made.later(good);
+    await made.check();
+    expect(made.service.asked).toHaveLength(1);
+    made.later(bad);
+    await made.check();
+    expect(made.service.asked).toHaveLength(2);
+  });
+
+  test("asks once although several checks wait", async () => {
+    await using made = await world(hang);
+    const checks = [made.check(), made.check(), made.check()];
+    await made.service.untilAsked(1);
+    made.service.release(token("shared"));
+    expect((await Promise.all(checks)).map(({ status }) => status)).toEqual(["up", "up", "up"]);
+    expect(made.service.asked).toHaveLength(1);
+    expect(made.sent()).toEqual(["Bearer shared", "Bearer shared", "Bearer shared"]);
+  });
+
+  test("asks itself where the check that asked is stopped", async () => {
+    await using made = await world(hang);
+    const stop = new AbortController();
+    const stopped = made.check({}, { cancelled: stop.signal });
+    await made.service.untilAsked(1);
+    const waiting = made.check();
+    stop.abort();
+    expect((await stopped).status).toBe("unknown");
+    await made.service.untilAsked(2);
+    made.service.release(token("second"));
+    expect((await waiting).status).toBe("up");
+    expect(made.sent()).toEqual(["Bearer second"]);
+  });
+
+  test("has a token fetched anew once when the site does not take the one that was kept", async () => {
+    await using made = await world();
+    await made.check();
+    made.service.reply(token("second"));
+    made.site.reply((response) => {
+      const isNew = response.req.headers.authorization === "Bearer second";
+      response.writeHead(isNew ? 200 : 401).end();
+    });
+    expect((await made.check()).status).toBe("up");
+    expect(made.sent().slice(1)).toEqual(["Bearer first", "Bearer second"]);
+    made.site.reply(answer(401));
+    expect((await made.check()).message).toBe("HTTP 401 (Unauthorized), expected 200-299.");
+    expect([made.service.asked.length, made.site.asked.length]).toEqual([3, 5]);
+  });
+
+  test("does not ask for another where the site does not take a new one", async () => {
+    await using made = await world();
+    made.site.reply(answer(401));
+    expect((await made.check()).message).toBe("HTTP 401 (Unauthorized), expected 200-299.");
+    expect([made.service.asked.length, made.site.asked.length]).toEqual([1, 1]);
+  });
+
+  test("takes its token to no other origin", async () => {
+    await using made = await world();
+    await using elsewhere = await target(answer(401));
+    made.site.reply(redirect(elsewhere.at("/in")));
+    await made.check();
+    await made.check();
+    expect(elsewhere.asked.map(({ headers }) => headers.authorization)).toEqual([
+      undefined,
+      undefined,
+    ]);
+    expect(made.service.asked).toHaveLength(1);
+  });
+
+  test("does not show its token where the answer repeats it", async () => {
+    await using made = await world(token("very-secret"));
+    made.site.reply(answer(200, "you are very-secret"));
+    const assertions = [{ source: "body", op: "equals", value: "x" }];
+    const outcome = await made.check({}, {}, { assertions });
+    expect(outcome.said).toContain("what may hold a credential and is not shown");
+    expect(JSON.stringify(outcome)).not.toContain("very-secret");
+  });
+
+  test("measures its target without the time that the token took", async () => {
+    let heldMs = 0;
+    await using made = await world((response) => {
+      const since = performance.now();
+      setTimeout(() => {
+        heldMs = performance.now() - since;
+        token("first")(response);
+      }, 200);
+    });
+    const startedAt = performance.now();
+    const { latencyMs } = await made.check();
+    expect(Number(latencyMs) - 1).toBeLessThanOrEqual(performance.now() - startedAt - heldMs);
+  });
+
+  test.each<[string, Reply, string]>([
+    [
+      "refuses the client",
+      json({ error: "invalid_client", error_description: canary }, 401),
+      "HTTP 401 (Unauthorized), the client id or its secret is not accepted.",
+    ],
+    [
+      "refuses the scope",
+      json({ error: "invalid_scope" }, 400),
+      "HTTP 400 (Bad Request), the scope is not accepted.",
+    ],
+    ["fails", answer(503, canary), "HTTP 503 (Service Unavailable), no token was given."],
+    ["redirects", redirect("/elsewhere"), "HTTP 302 (Found), no token was given."],
+    [
+      "says something else",
+      answer(200, `<html>${canary}`),
+      "HTTP 200 (OK), but the answer is not JSON.",
+    ],
+    [
+      "forgets the token",
+      json({ token: canary }),
+      "HTTP 200 (OK), but the answer has no access token.",
+    ],
+    [
+      "gives what can't be sent",
+      token("a\r\nX-Evil: 1"),
+      "HTTP 200 (OK), but the access token can't be sent in a header.",
+    ],
+    [
+      "gives another type",
+      token("a", { token_type: "DPoP" }),
+      "HTTP 200 (OK), but the token is of another type than Bearer.",
+    ],
+    ["says too much", answer(200, "x".repeat(65 * 1024)), "The answer is longer than 64 KiB."],
+    ["hangs up", reset, "The connection was closed before the answer was complete."],
+  ])("is down with a sentence where the service %s", async (_what, reply, message) => {
+    await using made = await world(reply);
+    expect(await made.check()).toMatchObject({
+      status: "down",
+      message: `Access token: ${message}`,
+    });
+    expect(made.site.asked).toEqual([]);
+  });
+
+  test("is down when its time is up meanwhile", async () => {
+    await using made = await world(hang);
+    expect((await made.check({}, { timeoutMs: 200 })).message).toStartWith(
+      "Access token: Timed out after 0.2 s while ",
+    );
+    made.service.disconnect();
+  });
+
+  test("connects to no token URL that is blocked", async () => {
+    await using made = await world();
+    const listeners = [{ host: "127.0.0.1", port: made.service.port }];
+    expect(await made.check({}, { listeners })).toMatchObject({
+      status: "down",
+      message: "Access token: Blocked: the target is this appliance itself.",
+      final: true,
+    });
+    expect([made.service.connections(), made.site.connections()]).toEqual([0, 0]);
+  });
+});

@@ -1,0 +1,105 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { check } from "../../../support/checking.ts";
+import { answer, target } from "../../../support/target.ts";
+
+/** What a site is asked by a check with these fields. */
+async function askedWith(fields: object) {
+  await using site = await target();
+  const path = "path" in fields ? String(fields.path) : "/";
+  const { path: _, ...own } = fields as { path?: string };
+  const outcome = await check("http", { url: site.at(path), method: "POST", ...own });
+  expect(outcome.status).toBe("up");
+  expect(JSON.stringify(outcome)).not.toContain(site.asked[0]?.path ?? "?");
+  return site.asked[0] ?? { method: "", path: "", headers: {}, body: "" };
+}
+
+/** What a browser or a server would read of it. */
+async function formOf({ headers, body }: { headers: object; body: string }) {
+  const type = (headers as Record<string, string>)["content-type"] ?? "";
+  return new Response(body, { headers: { "Content-Type": type } }).formData();
+}
+
+const field = (name: string, value: string) => ({ name, value });
+
+describe("the body of a request", () => {
+  test("is sent as it is, or as JSON with its type unless a header says another", async () => {
+    const plain = await askedWith({ body: '{"a":1}' });
+    expect([plain.body, plain.headers["content-type"]]).toEqual(['{"a":1}', undefined]);
+    const json = await askedWith({ bodyType: "json", body: '{"a":1}' });
+    expect([json.body, json.headers["content-type"]]).toEqual(['{"a":1}', "application/json"]);
+    const headers = { "content-type": "application/problem+json" };
+    const typed = await askedWith({ bodyType: "json", body: "{}", headers });
+    expect(typed.headers["content-type"]).toBe("application/problem+json");
+    const none = await askedWith({ bodyType: "json", method: "GET" });
+    expect([none.body, none.headers["content-type"]]).toEqual(["", undefined]);
+  });
+
+  test.each(["form", "multipart"])(
+    "of the type %s has all of its fields, and no others",
+    async (bodyType) => {
+      const text = fc.string({ unit: "grapheme", minLength: 1, maxLength: 20 });
+      const name = text.filter((name) =>
+        /^[^\p{Cc}\p{Cf}\u2028\u2029]*\S[^\p{Cc}\p{Cf}\u2028\u2029]*$/u.test(name),
+      );
+      await fc.assert(
+        fc.asyncProperty(
+          fc.array(
+            fc.record({ name, value: text.map((value) => value.replace(/\r?\n|\r/g, "\r\n")) }),
+            { maxLength: 4 },
+          ),
+          async (form) => {
+            const asked = await askedWith({ bodyType, form, headers: { "Content-Type": "a/b" } });
+            if (bodyType === "form") expect(asked.headers["content-type"]).toBe("a/b");
+            const headers =
+              bodyType === "form"
+                ? { "content-type": "application/x-www-form-urlencoded" }
+                : asked.headers;
+            const read =
+              form.length === 0 ? [] : [...(await formOf({ ...asked, headers })).entries()];
+            expect(read as unknown).toEqual(
+              form.map(({ name, value }) => [
+                name.replaceAll('"', bodyType === "form" ? '"' : "%22"),
+                value,
+              ]),
+            );
+          },
+        ),
+        { numRuns: 10 },
+      );
+    },
+  );
+
+  test("can have files", async () => {
+    const form = [
+      { ...field("file", "a,b\r\n1,2"), fileName: 'of "today".csv', contentType: "text/csv" },
+    ];
+    const asked = await askedWith({ bodyType: "multipart", form });
+    expect(asked.body).toContain(
+      'Content-Disposition: form-data; name="file"; filename="of %22today%22.csv"\r\nContent-Type: text/csv\r\n\r\na,b',
+    );
+    const file = (await formOf(asked)).get("file") as File;
+    expect([file.type, await file.text()]).toEqual(["text/csv", "a,b\r\n1,2"]);
+  });
+});
+
+test("what no cache can know is another each time, and leaves the rest of the address as it is", async () => {
+  const [one, other, alone] = await Promise.all([
+    askedWith({ path: "/a?q=%7e+x", cacheBuster: true }),
+    askedWith({ path: "/a?q=%7e+x", cacheBuster: true }),
+    askedWith({ path: "/a", cacheBuster: true }),
+  ]);
+  expect(one.path).toMatch(/^\/a\?q=%7e\+x&_=[0-9A-Za-z]{16}$/);
+  expect(alone.path).toMatch(/^\/a\?_=[0-9A-Za-z]{16}$/);
+  expect(other.path).not.toBe(one.path);
+});
+
+test("a redirect is asked for as it is named", async () => {
+  await using site = await target();
+  site.reply(answer(200, "here"), "/b");
+  site.reply((response) => {
+    response.writeHead(302, { location: "/b" }).end();
+  });
+  expect((await check("http", { url: site.at("/a"), cacheBuster: true })).status).toBe("up");
+  expect(site.asked.map(({ path }) => path.replace(/=.*/, ""))).toEqual(["/a?_", "/b"]);
+});
