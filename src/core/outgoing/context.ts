@@ -16,6 +16,7 @@ export type OutgoingContext = {
     | "resolving the name"
     | "connecting"
     | "waiting for the answer"
+    | "waiting for a message"
     | "reading the answer"
     | "waiting for its turn"
     | "searching the answer";

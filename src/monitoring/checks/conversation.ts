@@ -6,7 +6,8 @@ import { type CheckContext, expiryOf, type Finding, since } from "./check.ts";
 type Target = {
   host: string;
   port: number;
-  tls?: boolean;
+  /** `starttls` is begun by the protocol itself. */
+  tls?: boolean | "none" | "starttls" | "tls";
   serverName?: string | null;
   verifyTls?: boolean;
   certificateExpiryDays?: number | null;
@@ -39,7 +40,7 @@ export async function connected(
   context.step = "resolving the name";
   const addresses = await context.addressesOf(host, port);
   const { verify, ...secured } = tlsOf(target);
-  const begins = tls && !startsTls ? { ...secured, ...hello } : null;
+  const begins = (tls === true || tls === "tls") && !startsTls ? { ...secured, ...hello } : null;
   const connection = await dial(addresses, port, context, begins);
   mustBeTrusted(connection.secured, verify);
   context.step = "waiting for the answer";

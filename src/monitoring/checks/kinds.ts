@@ -4,15 +4,20 @@ import { checkDns } from "./kinds/dns.ts";
 import { checkDocker } from "./kinds/docker.ts";
 import { checkGrpc } from "./kinds/grpc.ts";
 import { checkHttp } from "./kinds/http.ts";
+import { checkImap } from "./kinds/imap.ts";
 import { checkKafka } from "./kinds/kafka.ts";
 import { checkMongodb } from "./kinds/mongodb.ts";
+import { checkMqtt } from "./kinds/mqtt.ts";
 import { checkMssql } from "./kinds/mssql.ts";
 import { checkNtp } from "./kinds/ntp.ts";
 import { checkPing } from "./kinds/ping.ts";
+import { checkPop3 } from "./kinds/pop3.ts";
 import { checkMysql, checkPostgres } from "./kinds/sql.ts";
 import { checkRedis } from "./kinds/redis.ts";
 import { checkRadius } from "./kinds/radius.ts";
+import { checkSmtp } from "./kinds/smtp.ts";
 import { checkSnmp } from "./kinds/snmp.ts";
+import { checkSsh } from "./kinds/ssh.ts";
 import { checkWebsocket } from "./kinds/websocket.ts";
 import { checkTcp } from "./kinds/tcp.ts";
 import { checkTls } from "./kinds/tls.ts";
@@ -24,6 +29,11 @@ export const checkKinds: { [T in Exclude<MonitorType, "push">]: CheckKind<T> } =
   ping: checkPing,
   dns: checkDns,
   tls: checkTls,
+  smtp: checkSmtp,
+  imap: checkImap,
+  pop3: checkPop3,
+  ssh: checkSsh,
+  mqtt: checkMqtt,
   redis: checkRedis,
   postgres: checkPostgres,
   mysql: checkMysql,

@@ -1,33 +1,30 @@
 import { z } from "zod";
-import {
-  type Destination,
-  noWeaker,
-  sameHost,
-  sameIn,
-  sameOrigin,
-  sameValue,
-} from "../../core/destinations.ts";
-import {
-  Headers,
-  Host,
-  HttpUrl,
-  integer,
-  line,
-  Port,
-  secret,
-  WebSocketUrl,
-} from "../../core/fields.ts";
+import { type Destination, noWeaker, sameIn, sameOrigin } from "../../core/destinations.ts";
+import { Headers, Host, integer, line, Port, secret, WebSocketUrl } from "../../core/fields.ts";
 import { kind } from "../../core/kinds.ts";
-import { Assertions, assertionsAbout, JsonPath } from "./assertions-schema.ts";
+import { assertionsAbout } from "./assertions-schema.ts";
+import { oauth2Fields, wellFormed } from "./request-schema.ts";
 import {
-  Body,
-  BodyType,
-  Form,
-  Method,
-  OAuth2,
-  oauth2Fields,
-  wellFormed,
-} from "./request-schema.ts";
+  certificateExpiryDays,
+  Resolver,
+  BasicAuth,
+  nullable,
+  http,
+  toUrl,
+  verifyTls,
+  secured,
+  userName,
+  username,
+  password,
+  sql,
+  sqlWords,
+  pem,
+  toHost,
+  toSecuredHost,
+  mail,
+  mailSecrets,
+  signsIn,
+} from "./fields-schema.ts";
 
 type MonitorKind<F extends Record<string, z.ZodType>> = {
   /** What it takes to be up, after “is up when”; names of fields stand in backticks. */
@@ -45,133 +42,6 @@ const monitorKind = <F extends Record<string, z.ZodType>>({
   secrets,
   shown,
 }: MonitorKind<F>) => ({ ...kind(fields, secrets, shown), upWhen });
-
-const statusRange = z.string().regex(/^[1-5]\d\d(-[1-5]\d\d)?$/, "must be such as 204 or 200-299");
-const ExpectedStatus = z
-  .array(
-    statusRange.refine((range) => {
-      const [from, to = from] = range.split("-");
-      return Number(from) <= Number(to);
-    }, "must not end before it begins"),
-  )
-  .min(1)
-  .max(20)
-  .meta({ example: ["200-299", "401"] });
-
-const certificateExpiryDays = integer(1, 3650)
-  .nullable()
-  .default(14)
-  .meta({ description: "Degraded when the certificate expires within so many days; null is off." });
-
-const address = /^(?:(?<v4>[\d.]+)|\[(?<v6>[\da-f:.]+)\])(?::(?<port>\d{1,5}))?$/i;
-
-/** A name server: an IP address, with `:port` where it is not 53. */
-const Resolver = z
-  .string()
-  .refine((text) => {
-    if (z.ipv6().safeParse(text).success) return true;
-    const { v4, v6, port = "53" } = address.exec(text)?.groups ?? {};
-    const host = v4 === undefined ? z.ipv6().safeParse(v6) : z.ipv4().safeParse(v4);
-    return host.success && Number(port) >= 1 && Number(port) <= 65535;
-  }, "must be an IP address, with :port where it is not 53")
-  .meta({ example: "192.168.1.1:53" });
-
-const BasicAuth = {
-  username: line(255).refine((name) => !name.includes(":"), "must not contain :"),
-};
-const nullable = <T extends z.ZodType>(field: T) => field.nullable().default(null);
-
-const http = {
-  url: HttpUrl,
-  method: Method.default("GET"),
-  headers: Headers.default({}),
-  bodyType: BodyType.default("text"),
-  body: nullable(Body),
-  form: Form.default([]),
-  cacheBuster: z.boolean().default(false).meta({
-    description: "Adds a query parameter with a random value, which no cache can know.",
-  }),
-  basicAuth: nullable(z.strictObject({ ...BasicAuth, password: secret().nullable().optional() })),
-  bearerToken: nullable(secret(8192)),
-  oauth2: nullable(OAuth2).meta({
-    description:
-      "The client credentials grant of OAuth 2.0: its access token is sent as a bearer token, kept until shortly before it expires, and fetched anew when the target answers 401.",
-  }),
-  expectedStatus: ExpectedStatus.default(["200-299"]),
-  keyword: nullable(line(1000)).meta({ description: "Text that the answer must contain." }),
-  keywordAbsent: nullable(line(1000)).meta({
-    description: "Text that the answer must not contain.",
-  }),
-  jsonPath: nullable(JsonPath),
-  jsonEquals: nullable(z.union([line(1000), z.number(), z.boolean()])).meta({
-    description: "What the value at `jsonPath` must be; null asks only that there is one.",
-  }),
-  assertions: Assertions.default([]),
-  followRedirects: z.boolean().default(true).meta({ description: "Up to 5 redirects." }),
-  followToPrivate: z.boolean().default(false).meta({
-    description:
-      "Whether a redirect may lead from a public address to one of this machine or the LAN.",
-  }),
-  verifyTls: z.boolean().default(true),
-  certificateExpiryDays,
-};
-
-const toUrl = { url: sameOrigin, verifyTls: noWeaker(false, true) };
-
-const verifyTls = http.verifyTls;
-const serverName = nullable(Host).meta({
-  description: "The name that TLS asks for and the certificate must be for; null is the host.",
-});
-const tls = z
-  .boolean()
-  .default(false)
-  .meta({ description: "Whether the connection must be encrypted." });
-const secured = { tls, serverName, verifyTls, certificateExpiryDays };
-
-const userName = line(255);
-const username = nullable(userName);
-const password = nullable(secret());
-
-const sqlQuery = line(4096)
-  .default("SELECT 1")
-  .meta({ description: "Its rows are judged as JSON." });
-const ofRows = assertionsAbout("json", "latency", "certificateDays").default([]);
-const sql = {
-  username: userName,
-  password,
-  database: nullable(line(255)),
-  query: sqlQuery,
-  assertions: ofRows,
-};
-const sqlWords =
-  "the server answers the `query`, and all `assertions` about its rows hold, such as one that `$[0].count` is less than 100. Up to 1 MiB of rows are read.";
-
-const pemBlock = /-----BEGIN ([A-Z ]+)-----([A-Za-z0-9+/=\s]+)-----END \1-----\s*/g;
-
-/** Text fields and shells lose the line breaks, which OpenSSL needs. */
-const withLines = (text: string) =>
-  text.replaceAll(pemBlock, (_block, what: string, body: string) => {
-    const lines = body.replaceAll(/\s/g, "").match(/.{1,64}/g) ?? [];
-    return [`-----BEGIN ${what}-----`, ...lines, `-----END ${what}-----`, ""].join("\n");
-  });
-
-const pem = (what: string) =>
-  z
-    .string()
-    .max(16_384)
-    .refine(
-      (text) => text.includes(`${what}-----`) && text.trim().replaceAll(pemBlock, "") === "",
-      `must be a ${what.toLowerCase()} in PEM`,
-    )
-    .transform(withLines);
-
-const toHost = { host: sameHost, port: sameValue };
-const toSecuredHost = {
-  ...toHost,
-  tls: noWeaker(false, true),
-  serverName: sameValue,
-  verifyTls: noWeaker(false, true),
-};
 
 /** The monitor types and their own fields; checking them is in `checks/kinds`. */
 export const monitorKinds = {
@@ -235,6 +105,60 @@ export const monitorKinds = {
           "Where the watched job reports. Whoever knows it may report, so it is shown to those who may write and null to others.",
       }),
     },
+  }),
+  smtp: monitorKind({
+    upWhen: `the mail server greets and answers \`EHLO\`, ${signsIn}. It is asked to send nothing.`,
+    fields: mail(25, "starttls"),
+    secrets: mailSecrets,
+  }),
+  imap: monitorKind({
+    upWhen: `the mail server greets and tells its capabilities, ${signsIn}.`,
+    fields: mail(993, "tls"),
+    secrets: mailSecrets,
+  }),
+  pop3: monitorKind({
+    upWhen: `the mail server greets, ${signsIn}, which locks the mailbox for that moment.`,
+    fields: mail(995, "tls"),
+    secrets: mailSecrets,
+  }),
+  ssh: monitorKind({
+    upWhen:
+      "the server proves that it has its host key, and that is the one of the `fingerprint` where there is one. Of several keys an Ed25519 key counts first, then ECDSA, then RSA. Nobody signs in.",
+    fields: {
+      host: Host,
+      port: Port.default(22),
+      fingerprint: nullable(
+        z
+          .string()
+          .regex(
+            /^SHA256:[A-Za-z0-9+/]{43}$/,
+            "must be as `ssh-keygen -lf` shows it: SHA256: and 43 characters of Base64",
+          )
+          .meta({ example: "SHA256:uNiVztksCsDhcc0u9e8BrKSrkcIDvXiLgEBzlJuvAGI" }),
+      ).meta({ description: "Of the host key; null accepts any." }),
+    },
+  }),
+  mqtt: monitorKind({
+    upWhen:
+      "the broker takes the connection, and the subscription where there is a `topic`. With `waitForMessage` or `assertions` a message has to arrive within the timeout, and all `assertions` about the first one must hold; a retained message counts.",
+    fields: {
+      host: Host,
+      port: Port.default(1883),
+      username,
+      password,
+      topic: nullable(
+        line(1000).refine(
+          (topic) => /^(?:(?:\+|[^+#/]*)\/)*(?:[+#]|[^+#/]*)$/.test(topic),
+          "must have + and # only as a whole level, and # only at the end",
+        ),
+      ),
+      waitForMessage: z.boolean().default(false).meta({
+        description: "Whether a message has to arrive; `assertions` wait for one in any case.",
+      }),
+      assertions: assertionsAbout("body", "json").default([]),
+      ...secured,
+    },
+    secrets: { password: toSecuredHost },
   }),
   redis: monitorKind({
     upWhen: "the server answers `PING`, after signing in where there is a `password`.",

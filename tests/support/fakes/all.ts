@@ -2,15 +2,20 @@ import type { MonitorType } from "../../../src/monitoring/monitors/kinds-schema.
 import { mysql } from "./mysql.ts";
 import { docker } from "./docker.ts";
 import { grpc } from "./grpc.ts";
+import { imap } from "./imap.ts";
 import { kafka } from "./kafka.ts";
 import { mongodb } from "./mongodb.ts";
+import { mqtt } from "./mqtt.ts";
 import { mssql } from "./mssql.ts";
 import { ntp } from "./ntp.ts";
+import { pop3 } from "./pop3.ts";
 import { postgres } from "./postgres.ts";
 import type { Fake } from "./fake.ts";
 import { radius } from "./radius.ts";
 import { redis } from "./redis.ts";
+import { smtp } from "./smtp.ts";
 import { snmp } from "./snmp.ts";
+import { ssh } from "./ssh.ts";
 import { websocket } from "./websocket.ts";
 
 /** Types with tests of their own: those that speak no protocol of one server over a connection of ours. */
@@ -18,6 +23,11 @@ type Other = "http" | "tcp" | "ping" | "dns" | "tls" | "push";
 
 /** A server for each type; the compiler asks for the one of a new type. */
 export const fakes: Record<Exclude<MonitorType, Other>, Fake> = {
+  smtp,
+  imap,
+  pop3,
+  ssh,
+  mqtt,
   redis,
   postgres,
   mysql,

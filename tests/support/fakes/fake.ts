@@ -17,14 +17,16 @@ type Common = {
 type Stream = Common & {
   over: "tcp";
   answers: Answers;
+  /** Other answers that are as good, and what is said of them. */
+  alsoUp?: readonly [answers: Answers, up: string, fields?: object][];
   /** Other answers, and what is said of them, where the monitor has these fields. */
   wrong: readonly [answers: Answers, message: string | RegExp, fields?: object][];
   /** What the server says before it is asked. */
   greeting?: Uint8Array;
   /** How an answer begins that never ends. */
   flood: string | Uint8Array;
-  /** For types with a field `tls`: whether a connection begins with it or becomes secure later. */
-  tls?: "first" | "later";
+  /** For types that know TLS: whether a connection begins with it or becomes secure later; `both` where the monitor says which. */
+  tls?: "first" | "later" | "both";
   /** Whether the certificate's end is known only where the certificate is judged: its library does not tell it. */
   hidesEnd?: true;
 };

@@ -33,7 +33,12 @@ function certificatesOf(name: Certificate) {
 }
 
 /** A fake's server on loopback, that takes connections with TLS where `tls` names a certificate. */
-export async function serving(fake: Fake, answers = fake.answers, tls: Certificate | null = null) {
+export async function serving(
+  fake: Fake,
+  answers = fake.answers,
+  tls: Certificate | null = null,
+  begins = fake.over === "tcp" ? fake.tls : undefined,
+) {
   if (fake.over === "udp")
     return servingDatagrams(answers as (message: Buffer) => Uint8Array | null);
   const secure = (socket: Duplex, unread?: Buffer) => {
@@ -46,7 +51,7 @@ export async function serving(fake: Fake, answers = fake.answers, tls: Certifica
     return secured;
   };
   return listener((socket) => {
-    const isSecureAtOnce = tls !== null && fake.tls === "first";
+    const isSecureAtOnce = tls !== null && begins === "first";
     (answers as Answers)(isSecureAtOnce ? secure(socket) : socket, secure);
   });
 }

@@ -14,8 +14,13 @@ const snmpOptions = {
   aes256r: "AES-256 (Reeder, Cisco)",
 };
 
-/** What the fields of monitors are called; those that are not here get their name in words. */
-export const monitorLabels: Record<string, FieldLabels> = {
+const mailTls: FieldLabels = {
+  label: "Encryption",
+  options: { none: "None", starttls: "STARTTLS", tls: "TLS from the start" },
+};
+
+/** What the fields of monitors are called, `TYPE.NAME` for one type alone; those that are not here get their name in words. */
+const monitorLabels: Record<string, FieldLabels> = {
   url: { label: "URL", mono: true, placeholder: "https://shop.example/health" },
   method: { label: "Method" },
   headers: { label: "Headers" },
@@ -94,6 +99,17 @@ export const monitorLabels: Record<string, FieldLabels> = {
   password: { label: "Password" },
   authDatabase: { label: "Database of the user" },
   topic: { label: "Topic", mono: true, hint: "All of its partitions must have a leader." },
+  "mqtt.topic": { label: "Topic", mono: true, placeholder: "plant/+/state" },
+  waitForMessage: {
+    label: "Wait for a message",
+    hint: "Down when none arrives within the timeout. Assertions are about the first one, and wait for it, too.",
+  },
+  fingerprint: {
+    label: "Host key fingerprint",
+    mono: true,
+    placeholder: "SHA256:…",
+    hint: "As ssh-keygen -lf shows it. Leave empty to accept any: a test shows the one that was received.",
+  },
   mechanism: {
     label: "Sign-in method",
     options: {
@@ -123,6 +139,9 @@ export const monitorLabels: Record<string, FieldLabels> = {
   maxStratum: { label: "Largest stratum", hint: "Leave empty to accept any." },
   query: { label: "Query", long: true, mono: true },
   tls: { label: "Encrypt with TLS" },
+  "smtp.tls": mailTls,
+  "imap.tls": mailTls,
+  "pop3.tls": mailTls,
   grace: {
     label: "Grace",
     unit: "s",
@@ -136,6 +155,7 @@ export const monitorLabels: Record<string, FieldLabels> = {
   },
   tags: { label: "Tags" },
   interval: { label: "Interval", unit: "s" },
+  "push.interval": { label: "Report expected every", unit: "s" },
   timeout: { label: "Timeout", unit: "s" },
   retries: { label: "Retries", hint: "Further failed checks before the monitor is down." },
   confirmations: {
@@ -181,9 +201,7 @@ export const scheduleOf = (type: string) =>
   type === "push" ? ["interval", "grace"] : ["interval", "retries"];
 
 export const labelsOf = (type: string, name: string): FieldLabels | undefined =>
-  type === "push" && name === "interval"
-    ? { label: "Report expected every", unit: "s" }
-    : monitorLabels[name];
+  monitorLabels[`${type}.${name}`] ?? monitorLabels[name];
 
 /** Whether a field, or a part of one, has a meaning as the others stand. */
 export function isShown(path: string, { bodyType = "text" }: Record<string, unknown>): boolean {

@@ -1,0 +1,126 @@
+import { randomBytes } from "node:crypto";
+import { TargetFailure } from "../../../core/outgoing/failures.ts";
+import type { Wire } from "../../../core/outgoing/wire.ts";
+import { excerpt } from "../../../core/text.ts";
+import { mustHold, type Received, repeats } from "../assertions.ts";
+import { type CheckContext, type CheckKind, since } from "../check.ts";
+import { converse } from "../conversation.ts";
+import { valueAt } from "./http-body.ts";
+
+type Settings = Parameters<CheckKind<"mqtt">>[0];
+
+/** https://docs.oasis-open.org/mqtt/mqtt/v3.1.1/mqtt-v3.1.1.html */
+const packet = { connect: 1, connack: 2, publish: 3, subscribe: 8, suback: 9, disconnect: 14 };
+
+/** Up when the broker lets the client in and subscribe, and a message that is waited for fulfils the assertions. */
+export const checkMqtt: CheckKind<"mqtt"> = (settings, context) => {
+  const startedAt = performance.now();
+  return converse(settings, context, async (wire) => {
+    const { topic, waitForMessage, assertions, password } = settings;
+    const waits = waitForMessage || assertions.length > 0;
+    if (waits && topic === null)
+      throw new TargetFailure("There is no topic on which a message could arrive.");
+    await connect(wire, settings);
+    const message = topic === null ? null : await subscribe(wire, topic, waits, context);
+    wire.write(framed(packet.disconnect, 0));
+    if (message === null) return topic === null ? "Connected" : "Subscribed";
+    const secrets = () => [password ?? ""];
+    const received = ({ source, path }: { source: string; path: string | null }): Received =>
+      source === "json" ? inJson(message, path ?? "") : { value: message };
+    await mustHold(assertions, received, "A message arrived", secrets, context);
+    const words = `Received a message in ${since(startedAt)} ms`;
+    const shown = repeats(message, secrets) ? "" : `: ${excerpt(message, 100)}`;
+    return { status: "up", message: `${words}.`, said: `${words}${shown}.` };
+  });
+};
+
+const notMqtt = () => new TargetFailure("The answer is not one of MQTT.");
+
+function inJson(message: string, path: string): Received {
+  try {
+    return { value: valueAt(JSON.parse(message), path) };
+  } catch {
+    return { unreadable: "the message is not JSON" };
+  }
+}
+
+/** §3.2.2.3 */
+const refusals: Record<number, string> = {
+  1: "The broker does not speak MQTT 3.1.1.",
+  2: "The broker refused the client identifier.",
+  3: "The broker is not available.",
+  4: "The broker refused the user name or the password.",
+  5: "The broker does not let the user in.",
+};
+
+async function connect(wire: Wire, { username, password }: Settings) {
+  const hasPassword = username !== null && password !== null;
+  const cleanSession = 0x02;
+  const flags = cleanSession | (username === null ? 0 : 0x80) | (hasPassword ? 0x40 : 0);
+  // No check lasts as long as the seconds after which a silent client would be given up.
+  const protocol = Buffer.concat([field("MQTT"), Buffer.from([4, flags, 0, 120])]);
+  const client = field(`signalbox-${randomBytes(6).toString("hex")}`);
+  const parts = [username, hasPassword ? password : null].filter((part) => part !== null);
+  wire.write(framed(packet.connect, 0, protocol, client, ...parts.map(field)));
+  const { type, body } = await next(wire);
+  const code = body[1];
+  if (type !== packet.connack || body.length !== 2 || code === undefined) throw notMqtt();
+  if (code !== 0) throw new TargetFailure(refusals[code] ?? notMqtt().message);
+}
+
+/** The first message, which may come before the subscription is confirmed; null where none is waited for. */
+async function subscribe(
+  wire: Wire,
+  topic: string,
+  waits: boolean,
+  context: CheckContext,
+): Promise<string | null> {
+  const [id, qualityOfService] = [Buffer.from([0, 1]), Buffer.from([0])];
+  wire.write(framed(packet.subscribe, 2, id, field(topic), qualityOfService));
+  let message: string | null = null;
+  let isSubscribed = false;
+  while (!isSubscribed || (waits && message === null)) {
+    const { type, flags, body } = await next(wire);
+    if (type === packet.suback && body.length === 3) {
+      if (body[2] === 0x80) throw new TargetFailure("The broker refused the subscription.");
+      isSubscribed = true;
+      context.step = "waiting for a message";
+    } else if (type === packet.publish && body.length >= 2) {
+      const start = 2 + body.readUInt16BE() + ((flags & 0x06) === 0 ? 0 : 2);
+      message ??= body.subarray(start).toString();
+    } else throw notMqtt();
+  }
+  return waits ? message : null;
+}
+
+/** Text as packets hold it: with its length before it. */
+function field(text: string): Buffer {
+  const bytes = Buffer.from(text);
+  return Buffer.concat([Buffer.from([bytes.length >> 8, bytes.length & 0xff]), bytes]);
+}
+
+function framed(type: number, flags: number, ...parts: readonly Buffer[]): Buffer {
+  const body = Buffer.concat(parts);
+  const length: number[] = [];
+  let left = body.length;
+  do {
+    length.push((left & 0x7f) | (left > 0x7f ? 0x80 : 0));
+    left >>= 7;
+  } while (left > 0);
+  return Buffer.concat([Buffer.from([(type << 4) | flags, ...length]), body]);
+}
+
+async function next(wire: Wire) {
+  const [first = 0] = await wire.read(1);
+  const type = first >> 4;
+  // Before the length is believed: what is no broker may say anything there.
+  if (![packet.connack, packet.publish, packet.suback].includes(type)) throw notMqtt();
+  let length = 0;
+  for (let shift = 0; ; shift += 7) {
+    const [byte = 0] = await wire.read(1);
+    length |= (byte & 0x7f) << shift;
+    if ((byte & 0x80) === 0) break;
+    if (shift === 21) throw notMqtt();
+  }
+  return { type, flags: first & 0x0f, body: await wire.read(length) };
+}

@@ -1,0 +1,68 @@
+import { TargetFailure } from "../../../core/outgoing/failures.ts";
+import type { Wire } from "../../../core/outgoing/wire.ts";
+import { checkMail, refusal, sentences } from "../mail.ts";
+
+/** Up when the server greets and answers EHLO, and lets the user in where there is one (RFC 5321, RFC 4954). */
+export const checkSmtp = checkMail({
+  async greeted(wire) {
+    const { code, text } = await answered(wire);
+    if (code !== 220) throw refusal(`The server greeted with ${code}, expected 220.`, text);
+  },
+  async offered(wire) {
+    // The address of one who has no name of its own (RFC 5321 §4.1.4).
+    const { code, text } = await ask(wire, "EHLO [127.0.0.1]");
+    if (code !== 250) throw refusal(`The server answered EHLO with ${code}, expected 250.`, text);
+    return text;
+  },
+  async startTls(wire) {
+    const { code, text } = await ask(wire, "STARTTLS");
+    if (code !== 220) throw refusal(sentences.noTls, text);
+  },
+  async signIn(wire, { username, password }, offered) {
+    const mechanisms = /^AUTH[ =](.*)$/im.exec(offered)?.[1]?.toUpperCase().split(" ") ?? [];
+    const mechanism = ["PLAIN", "LOGIN"].find((name) => mechanisms.includes(name));
+    if (mechanism === undefined)
+      throw new TargetFailure("The server offers no sign-in by password over this connection.");
+    const [first = "", ...others] =
+      mechanism === "PLAIN"
+        ? [`AUTH PLAIN ${inBase64(`\0${username}\0${password}`)}`]
+        : ["AUTH LOGIN", inBase64(username), inBase64(password)];
+    let answer = await ask(wire, first);
+    for (const line of others) if (answer.code === 334) answer = await ask(wire, line);
+    if (answer.code !== 235)
+      throw refusal(
+        refusals[answer.code] ?? `The server answered AUTH with ${answer.code}.`,
+        answer.text,
+        password,
+      );
+  },
+  leave: "QUIT",
+});
+
+const inBase64 = (text: string) => Buffer.from(text).toString("base64");
+
+/** https://www.rfc-editor.org/rfc/rfc4954#section-6 */
+const refusals: Record<number, string> = {
+  454: sentences.notNow,
+  530: sentences.onlySecured,
+  534: sentences.onlySecured,
+  535: sentences.refused,
+  538: sentences.onlySecured,
+};
+
+function ask(wire: Wire, command: string) {
+  wire.write(`${command}\r\n`);
+  return answered(wire);
+}
+
+/** The code of the next answer, and the text of its lines. */
+async function answered(wire: Wire): Promise<{ code: number; text: string }> {
+  const texts: string[] = [];
+  for (;;) {
+    const line = (await wire.until("\r\n")).toString();
+    const [, code, mark, text = ""] = /^([2-5]\d\d)(?:([ -])(.*))?$/.exec(line) ?? [];
+    if (code === undefined) throw new TargetFailure("The answer is not valid SMTP.");
+    texts.push(text);
+    if (mark !== "-") return { code: Number(code), text: texts.join("\n") };
+  }
+}

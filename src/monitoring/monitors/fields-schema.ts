@@ -1,0 +1,150 @@
+import { z } from "zod";
+import { noWeaker, sameHost, sameOrigin, sameValue } from "../../core/destinations.ts";
+import { Headers, Host, HttpUrl, integer, line, Port, secret } from "../../core/fields.ts";
+import { Assertions, assertionsAbout, JsonPath } from "./assertions-schema.ts";
+import { Body, BodyType, Form, Method, OAuth2 } from "./request-schema.ts";
+
+const statusRange = z.string().regex(/^[1-5]\d\d(-[1-5]\d\d)?$/, "must be such as 204 or 200-299");
+const ExpectedStatus = z
+  .array(
+    statusRange.refine((range) => {
+      const [from, to = from] = range.split("-");
+      return Number(from) <= Number(to);
+    }, "must not end before it begins"),
+  )
+  .min(1)
+  .max(20)
+  .meta({ example: ["200-299", "401"] });
+
+export const certificateExpiryDays = integer(1, 3650)
+  .nullable()
+  .default(14)
+  .meta({ description: "Degraded when the certificate expires within so many days; null is off." });
+
+const address = /^(?:(?<v4>[\d.]+)|\[(?<v6>[\da-f:.]+)\])(?::(?<port>\d{1,5}))?$/i;
+
+/** A name server: an IP address, with `:port` where it is not 53. */
+export const Resolver = z
+  .string()
+  .refine((text) => {
+    if (z.ipv6().safeParse(text).success) return true;
+    const { v4, v6, port = "53" } = address.exec(text)?.groups ?? {};
+    const host = v4 === undefined ? z.ipv6().safeParse(v6) : z.ipv4().safeParse(v4);
+    return host.success && Number(port) >= 1 && Number(port) <= 65535;
+  }, "must be an IP address, with :port where it is not 53")
+  .meta({ example: "192.168.1.1:53" });
+
+export const BasicAuth = {
+  username: line(255).refine((name) => !name.includes(":"), "must not contain :"),
+};
+export const nullable = <T extends z.ZodType>(field: T) => field.nullable().default(null);
+
+export const http = {
+  url: HttpUrl,
+  method: Method.default("GET"),
+  headers: Headers.default({}),
+  bodyType: BodyType.default("text"),
+  body: nullable(Body),
+  form: Form.default([]),
+  cacheBuster: z.boolean().default(false).meta({
+    description: "Adds a query parameter with a random value, which no cache can know.",
+  }),
+  basicAuth: nullable(z.strictObject({ ...BasicAuth, password: secret().nullable().optional() })),
+  bearerToken: nullable(secret(8192)),
+  oauth2: nullable(OAuth2).meta({
+    description:
+      "The client credentials grant of OAuth 2.0: its access token is sent as a bearer token, kept until shortly before it expires, and fetched anew when the target answers 401.",
+  }),
+  expectedStatus: ExpectedStatus.default(["200-299"]),
+  keyword: nullable(line(1000)).meta({ description: "Text that the answer must contain." }),
+  keywordAbsent: nullable(line(1000)).meta({
+    description: "Text that the answer must not contain.",
+  }),
+  jsonPath: nullable(JsonPath),
+  jsonEquals: nullable(z.union([line(1000), z.number(), z.boolean()])).meta({
+    description: "What the value at `jsonPath` must be; null asks only that there is one.",
+  }),
+  assertions: Assertions.default([]),
+  followRedirects: z.boolean().default(true).meta({ description: "Up to 5 redirects." }),
+  followToPrivate: z.boolean().default(false).meta({
+    description:
+      "Whether a redirect may lead from a public address to one of this machine or the LAN.",
+  }),
+  verifyTls: z.boolean().default(true),
+  certificateExpiryDays,
+};
+
+export const toUrl = { url: sameOrigin, verifyTls: noWeaker(false, true) };
+
+export const verifyTls = http.verifyTls;
+const serverName = nullable(Host).meta({
+  description: "The name that TLS asks for and the certificate must be for; null is the host.",
+});
+const tls = z
+  .boolean()
+  .default(false)
+  .meta({ description: "Whether the connection must be encrypted." });
+export const secured = { tls, serverName, verifyTls, certificateExpiryDays };
+
+export const userName = line(255);
+export const username = nullable(userName);
+export const password = nullable(secret());
+
+const sqlQuery = line(4096)
+  .default("SELECT 1")
+  .meta({ description: "Its rows are judged as JSON." });
+const ofRows = assertionsAbout("json", "latency", "certificateDays").default([]);
+export const sql = {
+  username: userName,
+  password,
+  database: nullable(line(255)),
+  query: sqlQuery,
+  assertions: ofRows,
+};
+export const sqlWords =
+  "the server answers the `query`, and all `assertions` about its rows hold, such as one that `$[0].count` is less than 100. Up to 1 MiB of rows are read.";
+
+const pemBlock = /-----BEGIN ([A-Z ]+)-----([A-Za-z0-9+/=\s]+)-----END \1-----\s*/g;
+
+/** Text fields and shells lose the line breaks, which OpenSSL needs. */
+const withLines = (text: string) =>
+  text.replaceAll(pemBlock, (_block, what: string, body: string) => {
+    const lines = body.replaceAll(/\s/g, "").match(/.{1,64}/g) ?? [];
+    return [`-----BEGIN ${what}-----`, ...lines, `-----END ${what}-----`, ""].join("\n");
+  });
+
+export const pem = (what: string) =>
+  z
+    .string()
+    .max(16_384)
+    .refine(
+      (text) => text.includes(`${what}-----`) && text.trim().replaceAll(pemBlock, "") === "",
+      `must be a ${what.toLowerCase()} in PEM`,
+    )
+    .transform(withLines);
+
+const mailTls = ["none", "starttls", "tls"] as const;
+type MailTls = (typeof mailTls)[number];
+
+export const toHost = { host: sameHost, port: sameValue };
+export const toSecuredHost = {
+  ...toHost,
+  tls: noWeaker(false, true),
+  serverName: sameValue,
+  verifyTls: noWeaker(false, true),
+};
+
+/** What one of mail shares with the others: its port says by itself whether TLS begins at once. */
+export const mail = (port: number, tls: MailTls) => ({
+  host: Host,
+  port: Port.default(port),
+  username,
+  password,
+  ...secured,
+  tls: z.enum(mailTls).default(tls).meta({
+    description:
+      "`starttls` begins in the clear and must become encrypted, `tls` is from the start.",
+  }),
+});
+export const mailSecrets = { password: { ...toSecuredHost, tls: noWeaker(...mailTls) } };
+export const signsIn = "after signing in where there is a `username`";

@@ -1,0 +1,80 @@
+import { canary } from "../samples.ts";
+import type { Fake } from "./fake.ts";
+import { greets, speaking } from "./mail.ts";
+
+const invalid = "NO [AUTHENTICATIONFAILED] Authentication failed.";
+
+/** Knows one user, whose name and password come as literals, and STARTTLS. */
+const server = (capabilities = "IMAP4rev1 STARTTLS", onLogin = invalid) =>
+  speaking("* OK ready\r\n", () => {
+    let [tag, parts]: [string, string[]] = ["", []];
+    return (line) => {
+      const [first = "", verb = ""] = line.split(" ");
+      if (tag !== "") {
+        parts.push(line);
+        if (/\{\d+\}$/.test(line)) return "+ more\r\n";
+        const isRight = parts.join("|") === `LOGIN LOGIN {5}|probe {${canary.length}}|${canary}`;
+        const reply = `${tag} ${isRight ? "OK in" : onLogin}\r\n`;
+        [tag, parts] = ["", []];
+        return reply;
+      }
+      if (verb === "CAPABILITY") return `* CAPABILITY ${capabilities}\r\n${first} OK done\r\n`;
+      if (verb === "STARTTLS") return { secure: `${first} OK begin\r\n` };
+      if (verb === "LOGIN") {
+        [tag, parts] = [first, [line]];
+        return "+ more\r\n";
+      }
+      return verb === "LOGOUT" ? `* BYE\r\n${first} OK done\r\n` : `${first} BAD unknown\r\n`;
+    };
+  });
+
+const without = (answer: string) =>
+  speaking(
+    "* OK ready\r\n",
+    () => (line) =>
+      line.includes("CAPABILITY")
+        ? "* CAPABILITY IMAP4rev1\r\nCAPABILITY OK done\r\n"
+        : `${line.split(" ")[0]} ${answer}\r\n`,
+  );
+
+export const imap: Fake = {
+  over: "tcp",
+  fields: { tls: "none", username: "probe", password: canary },
+  answers: server(),
+  alsoUp: [[server("IMAP4rev1 LOGINDISABLED"), "Greeted", { username: null }]],
+  up: "Let the user in",
+  refused: {
+    fields: { username: "other" },
+    message: "The server refused the user name or the password.",
+  },
+  wrong: [
+    [greets("* BYE Too many connections\r\n"), "The server turned the connection away."],
+    [greets("220 mail.test ESMTP\r\n"), "The answer is not valid IMAP."],
+    [greets("* OK ready\r\n", "220 what?\r\n"), "The answer is not valid IMAP."],
+    [greets("* OK ready\r\n", "* BYE Restarting\r\n"), "The server turned the connection away."],
+    [without("BAD unknown"), "The server does not offer STARTTLS.", { tls: "starttls" }],
+    [without("BAD no literals"), "The server refused the user name or the password."],
+    [
+      without("OK\r\n* OK injected"),
+      "The server spoke in the clear when TLS began.",
+      { tls: "starttls" },
+    ],
+    [
+      server("IMAP4rev1 LOGINDISABLED"),
+      "The server takes no password over an unencrypted connection.",
+    ],
+    [
+      server("IMAP4rev1", `NO [PRIVACYREQUIRED] Not ${canary}`),
+      "The server takes no password over an unencrypted connection.",
+      { username: "other" },
+    ],
+    [
+      server("IMAP4rev1", "NO [UNAVAILABLE] Later"),
+      "The server can't sign anybody in at the moment.",
+      { username: "other" },
+    ],
+  ],
+  greeting: Buffer.from("* OK ready\r\n"),
+  flood: "* OK ",
+  tls: "both",
+};

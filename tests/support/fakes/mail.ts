@@ -1,0 +1,37 @@
+import type { Duplex } from "node:stream";
+import type { Answers } from "./fake.ts";
+
+/** What a server of mail answers to a line; null for nothing, and TLS begins after an answer that comes with `secure`. */
+export type Reply = string | { secure: string } | null;
+
+/** Greets and answers line by line; `newSession` is asked once a connection. */
+export const speaking =
+  (greeting: string, newSession: () => (line: string) => Reply): Answers =>
+  (socket, secure) => {
+    const answerTo = newSession();
+    const hear = (connection: Duplex) => {
+      let unread = "";
+      connection.on("data", (data: Buffer) => {
+        const lines = (unread + data.toString()).split("\r\n");
+        unread = lines.pop() ?? "";
+        for (const line of lines) {
+          const reply = answerTo(line);
+          if (typeof reply === "string") connection.write(reply);
+          else if (reply !== null) {
+            connection.removeAllListeners("data").write(reply.secure);
+            hear(secure(connection));
+          }
+        }
+      });
+    };
+    hear(socket);
+    socket.write(greeting);
+  };
+
+/** Says all of this at once, whatever is asked. */
+export const greets =
+  (...pieces: readonly string[]): Answers =>
+  (socket) => {
+    socket.resume();
+    for (const piece of pieces) socket.write(piece);
+  };

@@ -1,0 +1,75 @@
+import { canary } from "../samples.ts";
+import type { Fake } from "./fake.ts";
+import { greets, type Reply, speaking } from "./mail.ts";
+
+const inBase64 = (text: string) => Buffer.from(text).toString("base64");
+const right = inBase64(`\0probe\0${canary}`);
+const refused = "535 5.7.8 Authentication credentials invalid\r\n";
+
+/** Knows one user, who signs in by one of these mechanisms, and STARTTLS. */
+const server = (mechanisms = "PLAIN LOGIN", onAuth = refused) =>
+  speaking("220-mail.test ESMTP\r\n220 Welcome\r\n", () => {
+    const told: string[] = [];
+    return (line): Reply => {
+      const [verb = ""] = line.split(" ");
+      if (verb === "EHLO") return `250-mail.test\r\n250-STARTTLS\r\n250 AUTH ${mechanisms}\r\n`;
+      if (verb === "STARTTLS") return { secure: "220 Go ahead\r\n" };
+      if (verb === "QUIT") return "221 Bye\r\n";
+      if (line === `AUTH PLAIN ${right}`) return "235 Welcome\r\n";
+      if (line === "AUTH LOGIN") return "334 VXNlcm5hbWU6\r\n";
+      if (verb === "AUTH") return onAuth;
+      told.push(line);
+      if (told.length === 1) return "334 UGFzc3dvcmQ6\r\n";
+      const isRight = told.join() === [inBase64("probe"), inBase64(canary)].join();
+      return isRight ? "235 Welcome\r\n" : refused;
+    };
+  });
+
+const afterHello = (answer: string) =>
+  speaking(
+    "220 mail.test\r\n",
+    () => (line) => (line.startsWith("EHLO") ? "250-mail.test\r\n250 AUTH PLAIN\r\n" : answer),
+  );
+
+export const smtp: Fake = {
+  over: "tcp",
+  fields: { tls: "none", username: "probe", password: canary },
+  answers: server(),
+  alsoUp: [
+    [server("LOGIN"), "Let the user in"],
+    [server(), "Greeted", { username: null }],
+  ],
+  up: "Let the user in",
+  refused: {
+    fields: { username: "other" },
+    message: "The server refused the user name or the password.",
+  },
+  wrong: [
+    [
+      greets("554 5.7.1 Your address is on a list\r\n"),
+      "The server greeted with 554, expected 220.",
+    ],
+    [greets("* OK IMAP4rev1\r\n"), "The answer is not valid SMTP."],
+    [
+      greets("220 mail.test\r\n", "502 What?\r\n"),
+      "The server answered EHLO with 502, expected 250.",
+    ],
+    [server("LOGIN", ""), "The server refused the user name or the password.", { password: "x" }],
+    [server("GSSAPI XOAUTH2"), "The server offers no sign-in by password over this connection."],
+    [
+      afterHello(`538 Not ${canary} in the clear\r\n`),
+      "The server takes no password over an unencrypted connection.",
+    ],
+    [afterHello("454 Try later\r\n"), "The server can't sign anybody in at the moment."],
+    [afterHello("421 Closing\r\n"), "The server answered AUTH with 421."],
+    [afterHello("502 Unknown\r\n"), "The server does not offer STARTTLS.", { tls: "starttls" }],
+    [
+      afterHello("220 Go\r\n250 AUTH PLAIN\r\n"),
+      "The server spoke in the clear when TLS began.",
+      { tls: "starttls" },
+    ],
+  ],
+  greeting: Buffer.from("220 mail.test\r\n"),
+  flood: "220-",
+  tls: "both",
+};
