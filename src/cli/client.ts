@@ -156,27 +156,33 @@ function causeOf(error: unknown, timeoutSeconds: number): string {
   return reasonOf(String(code)) ?? "the connection failed.";
 }
 
-type Refusal = { code: ErrorCode; message: string; details?: ErrorDetail[] };
+type Body = {
+  data?: unknown;
+  error?: { code: ErrorCode; message: string; details?: ErrorDetail[] };
+} | null;
 
 /** Throws what was refused: here, as Eden puts a body in the place of an error thrown later. */
-function answerIn(server: string, response: Response, text: string): unknown {
-  const { status } = response;
-  let body: { error?: Refusal };
-  try {
-    body = JSON.parse(text);
-  } catch {
-    const location = response.headers.get("Location");
+function answerIn(server: string, { ok, status, headers }: Response, text: string): unknown {
+  const body = bodyIn(text);
+  if (ok && body?.data !== undefined) return body;
+  const { code, message = "", details } = body?.error ?? {};
+  if (code === undefined) {
+    const location = headers.get("Location");
     const leads = location === null ? "" : ` and leads to ${excerpt(location, 200)}`;
     throw new NotAnswered(`${server} is no Signalbox: it answers ${status}${leads}.`);
   }
-  if (response.ok) return body;
-  const { code, message, details } = body.error ?? {};
-  if (code === undefined || message === undefined)
-    throw new NotAnswered(`${server} is no Signalbox: it answers ${status}.`);
   if (status === 401)
     throw new NotAnswered(`${server} does not accept this key: it is wrong, expired or revoked.`);
   if (status === 429 || status >= 500) throw new NotAnswered(`${server} answers: ${message}`);
   throw new AppError(code, message, { ...(details && { details }) });
+}
+
+function bodyIn(text: string): Body {
+  try {
+    return JSON.parse(text) as Body;
+  } catch {
+    return null;
+  }
 }
 
 type Result<T> = { data: T | null; error: unknown };

@@ -31,7 +31,7 @@ export function addLogin(program: Command) {
       if (server === undefined) throw invalid("--server", "is needed");
       const key = keyIn(
         "The key",
-        isAsked ? await ask("API key: ", hidden) : readText("--key-file", options.keyFile ?? "-"),
+        isAsked ? await ask("API key: ", true) : readText("--key-file", options.keyFile ?? "-"),
       );
       const file = caFileGiven(options);
       const caFile = file === undefined ? null : resolve(file);
@@ -62,20 +62,22 @@ export function addLogin(program: Command) {
     });
 }
 
-/** A terminal's answers are shown by who reads them: here, nowhere. */
-const hidden = new Writable({ write: (_chunk, _encoding, done) => done() });
+/** Who reads a line from a terminal also shows it: a secret, nowhere. */
+const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
 
-async function ask(question: string, output: NodeJS.WritableStream = process.stderr) {
-  process.stderr.write(question);
+async function ask(question: string, isSecret = false): Promise<string> {
+  const output = isSecret ? nowhere : process.stderr;
   const lines = createInterface({ input: process.stdin, output, terminal: true });
-  const given = new Promise<never>((_, reject) => {
+  const ended = new Promise<never>((_, reject) => {
     for (const event of ["SIGINT", "close"])
       lines.once(event, () => reject(new Error("Nothing was stored.")));
   });
   try {
-    return (await Promise.race([lines.question(""), given])).trim();
+    // Not before the terminal itself shows nothing any more.
+    if (isSecret) process.stderr.write(question);
+    return (await Promise.race([lines.question(question), ended])).trim();
   } finally {
     lines.close();
-    if (output === hidden) process.stderr.write("\n");
+    if (isSecret) process.stderr.write("\n");
   }
 }

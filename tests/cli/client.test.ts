@@ -73,7 +73,12 @@ test("the time there is the server's, whatever the clock here shows", async () =
 
 const unanswered: [name: string, answer: Answer, message: RegExp][] = [
   ["another program", () => new Response("<html>"), /is no Signalbox: it answers 200\.$/],
-  ["JSON of another program", () => Response.json({}, { status: 404 }), /no Signalbox.* 404\.$/],
+  ["JSON of another program", () => Response.json([]), /no Signalbox.* 200\.$/],
+  [
+    "an error of another program",
+    () => Response.json({}, { status: 404 }),
+    /no Signalbox.* 404\.$/,
+  ],
   [
     "a redirection, which is not followed with the key",
     () => new Response("", { status: 302, headers: { Location: "http://127.0.0.1:1/else" } }),
