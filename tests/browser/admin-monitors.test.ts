@@ -348,7 +348,7 @@ describeInChromium("the Monitors page", (browser) => {
     };
     await create();
     await page.keyboard.type("Warehouse");
-    await dialog.getByRole("button", { name: /^Request/ }).click();
+    await dialog.getByRole("button", { name: /^Authentication/ }).click();
     await dialog.getByLabel("Bearer token").fill("a-secret-token");
     await page.keyboard.press("Escape");
     await dialog.waitFor({ state: "detached" });

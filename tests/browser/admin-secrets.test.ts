@@ -46,6 +46,7 @@ describeInChromium("stored secrets", (browser) => {
   async function editing(page: Page) {
     await page.getByRole("button", { name: "Edit", exact: true }).click();
     await page.getByRole("button", { name: /^Request/ }).click();
+    await page.getByRole("button", { name: /^Authentication/ }).click();
     await page.getByLabel("Value of X-Api-Key").waitFor();
   }
 
@@ -117,6 +118,7 @@ describeInChromium("stored secrets", (browser) => {
     await page.getByRole("menuitem", { name: "Duplicate" }).click();
     await page.getByText("Secrets are not copied").waitFor();
     await page.getByRole("button", { name: /^Request/ }).click();
+    await page.getByRole("button", { name: /^Authentication/ }).click();
     const key = page.getByLabel("Value of X-Api-Key");
     expect(await key.getAttribute("placeholder")).toBe("Enter the value");
     const create = page.getByRole("button", { name: "Create monitor" });

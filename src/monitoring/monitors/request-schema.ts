@@ -37,7 +37,7 @@ export type FormField = z.infer<typeof FormField>;
 export const Form = z
   .array(FormField)
   .max(50)
-  .meta({ example: [{ name: "q", value: "health" }] });
+  .meta({ example: [{ name: "q", value: "health", fileName: null, contentType: null }] });
 
 /** What the client credentials grant takes (RFC 6749 §4.4). */
 export const oauth2Fields = {
