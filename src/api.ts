@@ -9,6 +9,7 @@ import { testMailRoutes, tryChannelRoutes } from "./alerting/dashboard-routes.ts
 import { apiKeyRoutes } from "./accounts/api-keys/routes.ts";
 import { auditLogRoutes } from "./operations/audit-log/routes.ts";
 import { backupRoutes } from "./operations/backups/routes.ts";
+import { configRoutes } from "./configuration/routes.ts";
 import { checkRoutes } from "./monitoring/checks/routes.ts";
 import { incidentDashboardRoutes } from "./dashboard/incident-routes.ts";
 import { problemRoutes } from "./dashboard/problem-routes.ts";
@@ -47,7 +48,8 @@ export const api = new Elysia({ name: "api" })
   .use(statusPageRoutes)
   .use(subscriberRoutes)
   .use(reportRoutes)
-  .use(settingsRoutes);
+  .use(settingsRoutes)
+  .use(configRoutes);
 
 /** Everything the admin page asks for: its own routes, and those of `/api/v1` with a session in a key's place. */
 export const dashboard = new Elysia({ name: "dashboard", prefix: "/dashboard" })

@@ -37,6 +37,8 @@ const folders = [
   "imports",
   "imports/kuma",
   "imports/gatus",
+  "configuration",
+  "configuration/files",
   "dashboard",
   "operations/audit-log",
   "operations/about",

@@ -1,6 +1,7 @@
 import { Command, CommanderError } from "commander";
 import { version } from "../core/assets.ts";
 import { AppError, DataError } from "../core/errors.ts";
+import { addApply, addExport } from "./apply.ts";
 import { addAuditLog } from "./audit-log.ts";
 import { addBackup } from "./backup.ts";
 import { NotAnswered } from "./client.ts";
@@ -8,6 +9,7 @@ import { addCluster } from "./cluster.ts";
 import { addCompact } from "./compact.ts";
 import { addCompletion } from "./completion.ts";
 import { addDoctor } from "./doctor.ts";
+import { Exit } from "./exit.ts";
 import { addImport } from "./import.ts";
 import { addIncident } from "./incident.ts";
 import { addKeys } from "./keys.ts";
@@ -58,6 +60,8 @@ export function commandLine(ignoredVariables: readonly string[] = []): Command {
     addIncident,
     addMonitor,
     addMaintenance,
+    addApply,
+    addExport,
     addCompletion,
     addVersion,
     addLicences,
@@ -81,7 +85,9 @@ export async function runCommandLine(
 
 function exitCodeOf(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : exitCodes.wrongUsage;
+  if (error instanceof Exit && error.message === "") return error.code;
   process.stderr.write(`signalbox: ${error instanceof Error ? error.message : String(error)}\n`);
+  if (error instanceof Exit) return error.code;
   if (error instanceof NotAnswered) return exitCodes.notAnswered;
   if (error instanceof DataError) return exitCodes[error.code];
   if (error instanceof AppError && error.code === "VALIDATION_ERROR") return exitCodes.wrongUsage;

@@ -1,14 +1,19 @@
 import { networkOf } from "../core/client-network.ts";
 import { AppError, rateLimited } from "../core/errors.ts";
 import { invalid } from "../core/validation.ts";
+import { pathOf } from "./request.ts";
 import { originalRequest, replaceRequest } from "./original-request.ts";
 
 const maxBytes = 256 * 1024;
 /** What belongs to no organization is short: a sign-in, a profile. */
 const maxBytesOfPeople = 64 * 1024;
 const maxDepth = 32;
+/** Where longer ones are taken: they are read as they come, once it is known whose they are. */
+const longBodies = /\/api\/v1\/config\/?$/;
 /** The longest list any field takes; refused before a schema looks at its entries one by one. */
 const maxEntries = 5_000;
+/** The same of a body that is longer than most may be. */
+const maxEntriesOfLong = 50_000;
 
 const json = "application/json";
 
@@ -50,7 +55,7 @@ export function withBoundedBody(request: Request): Request {
   const { url, method, headers, signal } = request;
   const isChunked = headers.has("transfer-encoding");
   if (!isChunked && lengthOf(request) <= maxBytes) return request;
-  if (!isChunked) void request.body?.cancel();
+  if (!isChunked && !longBodies.test(pathOf(request))) void request.body?.cancel();
   return replaceRequest(new Request(url, { method, headers, signal }), request);
 }
 
@@ -64,18 +69,20 @@ export async function readBody(
   client: BodyClient,
   required: boolean,
   types: readonly string[] = [json],
+  maxBodyBytes = maxBytes,
 ): Promise<Uint8Array> {
   const length = request.headers.get("content-length");
   const chunked = request.headers.has("transfer-encoding");
   const absent = !chunked && (length === null || length === "0");
   if (absent && !required) return new Uint8Array();
   mustBeOf(request, types);
-  const most = "organizationId" in client ? maxBytes : maxBytesOfPeople;
+  const most = "organizationId" in client ? maxBodyBytes : maxBytesOfPeople;
   if (lengthOf(request) > most) throw tooLarge(most);
   if (absent) return new Uint8Array();
   const arrived = reserved(client, chunked ? most : lengthOf(request));
   try {
-    return await (chunked ? readCapped(originalRequest(request), most) : request.bytes());
+    const asItComes = chunked || lengthOf(request) > maxBytes;
+    return await (asItComes ? readCapped(originalRequest(request), most) : request.bytes());
   } catch (error) {
     if (error instanceof AppError) throw error;
     throw new AppError("BAD_REQUEST", "The body did not arrive completely.");
@@ -137,6 +144,7 @@ const utf8 = new TextDecoder("utf-8", { fatal: true });
 
 /** JSON as RFC 8259 has it, at most 32 deep. Throws INVALID_JSON, or VALIDATION_ERROR for a list no field would take. */
 export function parseJson(bytes: Uint8Array): unknown {
+  const most = bytes.length > maxBytes ? maxEntriesOfLong : maxEntries;
   if (bytes.length === 0) throw unreadable("The body is empty; send a JSON object.");
   // JSON.parse and a schema recurse: hostile nesting is refused before either sees it.
   if (depthOf(bytes) > maxDepth)
@@ -147,7 +155,7 @@ export function parseJson(bytes: Uint8Array): unknown {
   } catch {
     throw unreadable("The body is not valid JSON in UTF-8.");
   }
-  mustBeBounded(value, "body");
+  mustBeBounded(value, "body", most);
   return value;
 }
 
@@ -171,12 +179,12 @@ function depthOf(bytes: Uint8Array): number {
   return deepest;
 }
 
-function mustBeBounded(value: unknown, path: string) {
+function mustBeBounded(value: unknown, path: string, most: number) {
   if (typeof value !== "object" || value === null) return;
   const entries = Array.isArray(value) ? value : Object.values(value);
-  if (entries.length > maxEntries) throw invalid(path, `must have at most ${maxEntries} entries`);
+  if (entries.length > most) throw invalid(path, `must have at most ${most} entries`);
   const names = Array.isArray(value) ? null : Object.keys(value);
   for (const [index, entry] of entries.entries())
     if (typeof entry === "object" && entry !== null)
-      mustBeBounded(entry, names === null ? path : (names[index] ?? path));
+      mustBeBounded(entry, names === null ? path : (names[index] ?? path), most);
 }

@@ -50,6 +50,8 @@ type Declared<
   body?: B;
   /** Media types of a body that is taken as it is, instead of JSON. */
   upload?: U;
+  /** How long a body may be, where that is more than usual; its path is in `http/body.ts`, too. */
+  maxBodyBytes?: number;
   /** The media type of a response that goes on for as long as the client reads: `handle` then returns the Response itself. */
   streams?: "text/event-stream" | "application/vnd.sqlite3" | "text/csv" | "application/x-ndjson";
   /** Whether the response is worth compressing. */
@@ -194,7 +196,7 @@ export function endpoint<
     const { request, requestContext } = context;
     const client = bodyClientOf(requestContext, caller);
     needsBody ??= spec.upload !== undefined || !bodySchema.safeParse(undefined).success;
-    const bytes = await readBody(request, client, needsBody, spec.upload);
+    const bytes = await readBody(request, client, needsBody, spec.upload, spec.maxBodyBytes);
     const upload = spec.upload ? { type: mediaTypeOf(request), bytes } : noUpload;
     if (spec.timeoutSeconds !== undefined)
       requestContext.services.extendTimeout(request, spec.timeoutSeconds);

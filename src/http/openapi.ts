@@ -195,6 +195,10 @@ const tags: Record<string, { name: string; description: string }> = {
     description:
       "Public pages of chosen groups and monitors. Every organization has one from the beginning, under its own slug.",
   },
+  config: {
+    name: "Configuration",
+    description: "Records as code: what files say, and what else there is.",
+  },
   settings: { name: "Settings", description: "What an organization sets for itself." },
 };
 

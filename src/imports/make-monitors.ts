@@ -4,8 +4,7 @@ import { pingCommand } from "../core/ping-command.ts";
 import { mustBeAllowed } from "../core/target-guard.ts";
 import { parse } from "../core/validation.ts";
 import { mustBeUnchanged } from "../database/references.ts";
-import { replaceLinks } from "../database/rows.ts";
-import { alertChannels, monitorGroupChannels } from "../database/tables/alerting.ts";
+import { alertChannels } from "../database/tables/alerting.ts";
 import { monitorGroups, monitors } from "../database/tables/monitoring.ts";
 import {
   changeChannel,
@@ -13,7 +12,7 @@ import {
   newChannelRow,
   targetsOf as channelTargets,
   columnsOf as channelColumns,
-  settingsOf as channelSettings,
+  editable as editableChannel,
 } from "../alerting/channels/service.ts";
 import { NewAlertChannel } from "../alerting/channels/schema.ts";
 import type { Scope } from "../events/scope.ts";
@@ -21,6 +20,7 @@ import { MonitorGroupPatch, NewMonitorGroup } from "../monitoring/groups/schema.
 import {
   assignMonitors,
   changeGroup,
+  channelsOfGroup,
   type GroupRecord,
   insertGroup,
   listGroups,
@@ -55,14 +55,7 @@ export const channel: Maker = {
   async update({ fields }, id, changed, { scope, at }) {
     const before = await findChannel(scope, id);
     if (before === null) return null;
-    const current = {
-      ...channelSettings(scope.vault, before),
-      name: before.name,
-      type: before.type,
-      enabled: before.enabled,
-      default: before.isDefault,
-      incidents: before.incidents,
-    };
+    const current = editableChannel(scope.vault, before);
     const input = parse(
       NewAlertChannel,
       changed.has("type") ? fields : { ...current, ...changed.fields },
@@ -138,14 +131,6 @@ export const group: Maker = {
     };
   },
 };
-
-function channelsOfGroup(
-  { store, organizationId }: Scope,
-  groupId: string,
-  ids: readonly string[],
-) {
-  return replaceLinks(store, monitorGroupChannels, { organizationId, groupId }, "channelId", ids);
-}
 
 export const monitor: Maker = {
   async create({ externalId, fields, links }, making) {

@@ -6,7 +6,6 @@ import { incidents } from "../database/tables/incidents.ts";
 import { maintenanceWindows } from "../database/tables/monitoring.ts";
 import { statusPages } from "../database/tables/status-pages.ts";
 import { insertInto } from "../database/store.ts";
-import { matching } from "../database/rows.ts";
 import { opening, patching } from "../incidents/statements.ts";
 import { NewIncident } from "../incidents/schema.ts";
 import { findIncident } from "../incidents/store.ts";
@@ -20,14 +19,7 @@ import {
 } from "../monitoring/maintenance/store.ts";
 import { mustBeLogo } from "../status-pages/logo.ts";
 import { NewStatusPage } from "../status-pages/schema.ts";
-import {
-  findPages,
-  mustHaveFreeHosts,
-  mustHaveFreeSlug,
-  replaceHosts,
-  replaceSections,
-  type StoredPage,
-} from "../status-pages/store.ts";
+import { changePage, findPages, insertPage, type StoredPage } from "../status-pages/store.ts";
 import type { Own, Planned } from "./plan.ts";
 import { type Maker, type Making, names, refusalOf } from "./maker.ts";
 
@@ -88,41 +80,27 @@ export const statusPage: Maker = {
     };
     return {
       id,
-      statements: [
-        mustHaveFreeSlug(scope.organizationId, id, page.slug),
-        mustHaveFreeHosts(scope.organizationId, id, page.hosts),
-        scope.store.db.insert(statusPages).values(page),
-        ...replaceSections(scope.organizationId, id, page.sections),
-        ...replaceHosts(scope, id, page.hosts),
-      ],
+      statements: insertPage(scope, page),
       notes,
     };
   },
   async update({ fields }, id, changed, making) {
     const { scope, at } = making;
-    const { organizationId, store } = scope;
     const [before] = await findPages(scope, id);
     if (before === undefined) return null;
     const { input, logo, notes } = await pageInput({ ...fields, slug: before.slug }, making, id);
     const wanted = Object.fromEntries(
       Object.entries(input).filter(([name]) => changed.has(name) && name !== "slug"),
     ) as Partial<StoredPage>;
-    const { sections, hosts, ...columns } = wanted;
     return {
       statements: [
-        mustBeUnchanged(statusPages, organizationId, before),
-        ...(hosts ? [mustHaveFreeHosts(organizationId, id, hosts)] : []),
-        store.db
-          .update(statusPages)
-          .set({
-            ...columns,
-            ...(changed.has("icon") && logo),
-            version: before.version + 1,
-            updatedAt: at,
-          })
-          .where(matching(statusPages, { organizationId, id })),
-        ...(sections ? replaceSections(organizationId, id, sections) : []),
-        ...(hosts ? replaceHosts(scope, id, hosts) : []),
+        mustBeUnchanged(statusPages, scope.organizationId, before),
+        ...changePage(scope, before, {
+          ...wanted,
+          ...(changed.has("icon") && logo),
+          version: before.version + 1,
+          updatedAt: at,
+        }),
       ],
       notes,
     };

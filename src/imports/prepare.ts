@@ -263,7 +263,7 @@ const changeAll = ({ fields, links }: Planned) => ({
 });
 
 /** Where the record as it was there last is sealed: it has secrets of its own. */
-const placeOf = (organizationId: string, recordId: string) =>
+export const placeOf = (organizationId: string, recordId: string) =>
   `${organizationId}/external-record/${recordId}`;
 
 function remembered(

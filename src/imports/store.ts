@@ -17,14 +17,27 @@ export type ImportRow = typeof imports.$inferSelect;
 export const insertImport = insertInto(imports);
 export const putExternalRecord = insertInto(externalRecords, "insert or replace");
 
+const recordColumns = `select organization_id as organizationId, source, noun, external_id as externalId,
+    record_id as recordId, import_id as importId, adopted, secrets from external_records`;
+
 /** What came from this source before. */
 export function recordsOfSource({ store, organizationId }: Tenant, source: string) {
-  return store.query<ExternalRecord>(
-    `select organization_id as organizationId, source, noun, external_id as externalId,
-       record_id as recordId, import_id as importId, adopted, secrets
-     from external_records where organization_id = ? and source = ?`,
-    [organizationId, source],
+  return store.query<ExternalRecord>(`${recordColumns} where organization_id = ? and source = ?`, [
+    organizationId,
+    source,
+  ]);
+}
+
+/** How sources begin that are configurations; what was imported once is nobody's. */
+export const configurationPrefix = "config:";
+
+/** What configurations manage, whichever they are. */
+export async function recordsOfConfigurations({ store, organizationId }: Tenant) {
+  const rows = await store.query<Omit<ExternalRecord, "adopted"> & { adopted: 0 | 1 }>(
+    `${recordColumns} where organization_id = ? and source like '${configurationPrefix}%'`,
+    [organizationId],
   );
+  return rows.map((row): ExternalRecord => ({ ...row, adopted: row.adopted === 1 }));
 }
 
 export function recordsOfImport({ store, organizationId }: Tenant, importId: string) {

@@ -1,18 +1,12 @@
-import { removeMonitors } from "../monitoring/monitors/store.ts";
 import { timestamp } from "../core/clock.ts";
 import { AppError } from "../core/errors.ts";
-import { found, removeRow } from "../database/rows.ts";
+import { found } from "../database/rows.ts";
 import { retrying, type Statement, mustText } from "../database/store.ts";
-import { maintenanceWindows, monitorGroups } from "../database/tables/monitoring.ts";
-import { incidents } from "../database/tables/incidents.ts";
-import { statusPages } from "../database/tables/status-pages.ts";
-import { commitEach, auditAndEventEach } from "../events/commit.ts";
+import { commitEach } from "../events/commit.ts";
 import type { Scope } from "../events/scope.ts";
-import { resolvingStatements } from "../incidents/by-monitor.ts";
-import { removeChannel } from "../alerting/channels/service.ts";
-import { leaveGroup, followPauses } from "../monitoring/groups/store.ts";
+import { followPauses } from "../monitoring/groups/store.ts";
 import { type Noun, nouns } from "./plan.ts";
-import { tableOf } from "./records.ts";
+import { removalStatements } from "./remove.ts";
 import type { ImportReport, ImportRun } from "./schema.ts";
 import { findImport, type ImportRow, listImportRows, recordsOfImport } from "./store.ts";
 import { existing } from "./prepare.ts";
@@ -58,16 +52,7 @@ export function undoImport(scope: Scope, id: string): Promise<ImportRun> {
         parameters: [organizationId, id],
         otherwise: () => new AppError("CONFLICT", "This import is undone already."),
       },
-      ...all.incident.map((one) => removeRow(scope, incidents, one)),
-      ...all["status-page"].map((one) => removeRow(scope, statusPages, one)),
-      ...all["maintenance-window"].map((one) => removeRow(scope, maintenanceWindows, one)),
-      ...(await resolvingStatements(scope, all.monitor)),
-      ...removeMonitors(organizationId, all.monitor, at),
-      ...all.group.flatMap((one) => [
-        leaveGroup(organizationId, one, [], at),
-        removeRow(scope, monitorGroups, one),
-      ]),
-      ...all["alert-channel"].flatMap((one) => removeChannel(scope, one, at)),
+      ...(await removalStatements(scope, all, at)),
       ...followPauses(organizationId, at),
       {
         text: "delete from external_records where organization_id = ? and import_id = ?",
@@ -78,14 +63,6 @@ export function undoImport(scope: Scope, id: string): Promise<ImportRun> {
         parameters: [organizationId, id],
       },
     ];
-    for (const noun of nouns) {
-      const { action } = tableOf[noun];
-      const deleted = `${action ?? "incident"}.deleted` as const;
-      if (noun !== "monitor" && all[noun].length > 0)
-        statements.push(
-          ...auditAndEventEach(scope, { action: deleted, subjectIds: all[noun] }, at),
-        );
-    }
     await commitEach(scope, statements, { action: "monitor.deleted", subjectIds: all.monitor }, {});
     return shown(found(await findImport({ store, organizationId }, id), "import"));
   });

@@ -58,7 +58,7 @@ const hosts = z
 
 const publicName = "Shown instead of the monitor's own name.";
 
-const NewSection = z
+export const NewStatusPageSection = z
   .strictObject({
     name: line(255).nullable().default(null).meta({
       description: "Required without a `groupId`; with one, shown instead of the group's own name.",
@@ -86,7 +86,7 @@ const NewSection = z
   .meta({ id: "NewStatusPageSection" });
 
 const sections = z
-  .array(NewSection)
+  .array(NewStatusPageSection)
   .max(100)
   .superRefine((all, context) => {
     const issue = (path: PropertyKey[], message: string) =>

@@ -7,21 +7,14 @@ import { hashPassword } from "../core/passwords.ts";
 import { deleted } from "../core/paging.ts";
 import { invalid } from "../core/validation.ts";
 import { mustBeWithin } from "../database/references.ts";
-import { matching, mustName, removeRow } from "../database/rows.ts";
+import { mustName, removeRow } from "../database/rows.ts";
 import { retrying, type Statement } from "../database/store.ts";
 import { monitorGroups, monitors } from "../database/tables/monitoring.ts";
 import { statusPages } from "../database/tables/status-pages.ts";
 import { mustBeLogo } from "./logo.ts";
 import { validateAccess, hostsOf, logoUrlOf } from "./rules.ts";
 import type { NewStatusPage, StatusPage, StatusPagePatch, StatusPageSection } from "./schema.ts";
-import {
-  findPages,
-  mustHaveFreeHosts,
-  mustHaveFreeSlug,
-  replaceHosts,
-  replaceSections,
-  type StoredPage,
-} from "./store.ts";
+import { changePage, findPages, insertPage, type StoredPage } from "./store.ts";
 
 type StatusPageRecord = StatusPage & { version: number };
 
@@ -52,15 +45,17 @@ function shown({ ownHosts }: Scope, page: StoredPage): StatusPageRecord {
   };
 }
 
-function mustBeOpenable(visibility: StatusPage["visibility"], passwordIsSet: boolean) {
+/** Throws VALIDATION_ERROR where nobody could open the page. */
+export function mustBeOpenable(visibility: StatusPage["visibility"], passwordIsSet: boolean) {
   const issue = validateAccess(visibility, passwordIsSet);
   if (issue !== null) throw invalid("password", issue);
 }
 
-const hashingFor = ({ organizationId }: Scope) =>
-  ({ lane: "page", client: organizationId }) as const;
+export const passwordHashOf = ({ organizationId }: Scope, password: string) =>
+  hashPassword(password, { lane: "page", client: organizationId });
 
-function mustBeFree({ ownHosts }: Scope, hosts: readonly string[]) {
+/** Throws VALIDATION_ERROR for a name of the appliance itself. */
+export function mustBeFree({ ownHosts }: Scope, hosts: readonly string[]) {
   const index = hosts.findIndex((host) => ownHosts.reserves(host));
   if (index !== -1)
     throw invalid(
@@ -74,10 +69,10 @@ export async function createStatusPage(
   scope: Scope,
   { password, sections, hosts, ...fields }: NewStatusPage,
 ): Promise<StatusPageRecord> {
-  const { store, organizationId } = scope;
+  const { organizationId } = scope;
   mustBeOpenable(fields.visibility, password !== null);
   mustBeFree(scope, hosts);
-  const passwordHash = password === null ? null : await hashPassword(password, hashingFor(scope));
+  const passwordHash = password === null ? null : await passwordHashOf(scope, password);
   const now = scope.clock();
   const page: StoredPage = {
     organizationId,
@@ -97,12 +92,8 @@ export async function createStatusPage(
     scope,
     [
       ...mustKnow(scope, sections),
-      mustHaveFreeSlug(organizationId, page.id, page.slug),
-      mustHaveFreeHosts(organizationId, page.id, hosts),
-      store.db.insert(statusPages).values(page),
+      ...insertPage(scope, page),
       mustBeWithin(scope, "status-pages", statusPages),
-      ...replaceSections(organizationId, page.id, sections),
-      ...replaceHosts(scope, page.id, hosts),
     ],
     { action: "status-page.created", subjectId: page.id },
     shown(scope, page),
@@ -115,7 +106,7 @@ export async function updateStatusPage(scope: Scope, id: string, patch: StatusPa
   mustBeFree(scope, patch.hosts ?? []);
   // Hashing is costly: not for an unknown page, and once, however often the write is tried.
   if (password) await getStored(scope, id);
-  const passwordHash = password ? await hashPassword(password, hashingFor(scope)) : password;
+  const passwordHash = password ? await passwordHashOf(scope, password) : password;
   return rewrite(scope, id, Object.keys(patch), (before) => {
     const hash = passwordHash === undefined ? before.passwordHash : passwordHash;
     mustBeOpenable(patch.visibility ?? before.visibility, hash !== null);
@@ -142,26 +133,16 @@ function rewrite(
   named: readonly string[],
   changeOf: (before: StoredPage) => Partial<StoredPage>,
 ): Promise<StatusPageRecord> {
-  const { store, organizationId } = scope;
   return retrying(async () => {
     const before = await getStored(scope, id);
     const updatedAt = timestamp(scope.clock());
     const change = { ...changeOf(before), version: before.version + 1, updatedAt };
-    const { sections, hosts, ...columns } = change;
-    const { slug = before.slug } = columns;
     return commit(
       scope,
       [
-        ...mustKnow(scope, sections ?? []),
+        ...mustKnow(scope, change.sections ?? []),
         ...mustBeCurrent(scope, statusPages, before),
-        mustHaveFreeSlug(organizationId, id, slug),
-        mustHaveFreeHosts(organizationId, id, hosts ?? []),
-        store.db
-          .update(statusPages)
-          .set(columns)
-          .where(matching(statusPages, { organizationId, id })),
-        ...(sections ? replaceSections(organizationId, id, sections) : []),
-        ...(hosts ? replaceHosts(scope, id, hosts) : []),
+        ...changePage(scope, before, change),
       ],
       { action: "status-page.updated", subjectId: id, fields: named },
       shown(scope, { ...before, ...change }),

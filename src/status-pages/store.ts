@@ -157,7 +157,7 @@ export function replaceSections(
 
 /** Gives the page exactly these host names. */
 export function replaceHosts(
-  owner: Tenant & { limits: Limits },
+  owner: PageOwner,
   pageId: string,
   hosts: readonly string[],
 ): Statement[] {
@@ -165,6 +165,39 @@ export function replaceHosts(
   return [
     ...replaceLinks(store, statusPageHosts, { organizationId, pageId }, "host", hosts),
     mustBeWithin(owner, "status-page-hosts", statusPageHosts),
+  ];
+}
+
+type PageOwner = Tenant & { limits: Limits };
+
+/** A new page under a slug and hosts that nobody has; else CONFLICT. */
+export function insertPage(owner: PageOwner, page: StoredPage): Statement[] {
+  const { organizationId, id, slug, hosts, sections } = page;
+  return [
+    mustHaveFreeSlug(organizationId, id, slug),
+    mustHaveFreeHosts(organizationId, id, hosts),
+    owner.store.db.insert(statusPages).values(page),
+    ...replaceSections(organizationId, id, sections),
+    ...replaceHosts(owner, id, hosts),
+  ];
+}
+
+/** Writes these fields of the page; another one's slug or host is a CONFLICT. */
+export function changePage(
+  owner: PageOwner,
+  { organizationId, id, slug: before }: Pick<StoredPage, "organizationId" | "id" | "slug">,
+  { sections, hosts, ...columns }: Partial<StoredPage>,
+): Statement[] {
+  const { slug = before } = columns;
+  return [
+    mustHaveFreeSlug(organizationId, id, slug),
+    mustHaveFreeHosts(organizationId, id, hosts ?? []),
+    owner.store.db
+      .update(statusPages)
+      .set(columns)
+      .where(matching(statusPages, { organizationId, id })),
+    ...(sections ? replaceSections(organizationId, id, sections) : []),
+    ...(hosts ? replaceHosts(owner, id, hosts) : []),
   ];
 }
 

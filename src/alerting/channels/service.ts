@@ -122,21 +122,31 @@ export async function createAlertChannel(scope: Scope, input: NewAlertChannel) {
 export const mustBeFewDefaults = (scope: Scope) =>
   mustBeWithin(scope, "alert-channels-of-a-monitor", alertChannels, "is_default");
 
-/** The row as a patch leaves it; nothing is stored. Throws VALIDATION_ERROR for what the channel's type does not take. */
-async function rowAfter(scope: Scope, before: ChannelRow, patch: AlertChannelPatch) {
+/** The channel as it might have been sent, secrets included. */
+export function editable(vault: Vault, row: ChannelRow) {
+  return {
+    ...settingsOf(vault, row),
+    name: row.name,
+    type: row.type,
+    enabled: row.enabled,
+    default: row.isDefault,
+    incidents: row.incidents,
+  };
+}
+
+/** The channel as a patch leaves it; nothing is stored. Throws VALIDATION_ERROR for what the channel's type does not take. */
+export async function changedChannel(scope: Scope, before: ChannelRow, patch: AlertChannelPatch) {
   if (patch.type !== undefined && patch.type !== before.type)
     throw invalid("type", "is fixed when the channel is created");
-  const current = {
-    ...settingsOf(scope.vault, before),
-    name: before.name,
-    type: before.type,
-    enabled: before.enabled,
-    default: before.isDefault,
-    incidents: before.incidents,
-  };
+  const current = editable(scope.vault, before);
   const channel = mergedChannel(current, patch);
   await mustBeAllowed(scope.targets, targetsOf(channel), targetsOf(current));
   mustNotFollow(channelKinds, before.type, current, patch);
+  return channel;
+}
+
+async function rowAfter(scope: Scope, before: ChannelRow, patch: AlertChannelPatch) {
+  const channel = await changedChannel(scope, before, patch);
   return {
     ...before,
     ...columnsOf(scope, before.id, channel),

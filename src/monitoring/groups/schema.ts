@@ -33,7 +33,7 @@ export const Color = z
 const maxMonitors = 5_000;
 const maxChannels = 50;
 
-const fields = {
+export const groupFields = {
   name: line(255).meta({ example: "Payments" }),
   description: optionalParagraphs(2000).default(""),
   color: Color.default("gray"),
@@ -52,7 +52,7 @@ const readOnly = ["id", "paused", "muted", "createdAt", "updatedAt"];
 export const NewMonitorGroup = bodyOf(
   readOnly,
   z
-    .strictObject(fields)
+    .strictObject(groupFields)
     .meta({ id: "NewMonitorGroup", example: { name: "Payments", color: "blue", tags: ["eu"] } }),
 );
 export type NewMonitorGroup = z.infer<typeof NewMonitorGroup>;
@@ -60,7 +60,7 @@ export type NewMonitorGroup = z.infer<typeof NewMonitorGroup>;
 export const MonitorGroupPatch = bodyOf(
   readOnly,
   z
-    .strictObject(patchOf(fields))
+    .strictObject(patchOf(groupFields))
     .meta({ id: "MonitorGroupPatch", example: { description: "Card and bank payments" } }),
 );
 export type MonitorGroupPatch = z.infer<typeof MonitorGroupPatch>;

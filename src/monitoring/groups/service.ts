@@ -5,13 +5,14 @@ import { AppError } from "../../core/errors.ts";
 import { deleted } from "../../core/paging.ts";
 import { newId } from "../../core/ids.ts";
 import { mustBeWithin } from "../../database/references.ts";
-import { found, mustName, removeRow, replaceLinks } from "../../database/rows.ts";
+import { found, mustName, removeRow } from "../../database/rows.ts";
 import { must, retrying } from "../../database/store.ts";
-import { alertChannels, monitorGroupChannels } from "../../database/tables/alerting.ts";
+import { alertChannels } from "../../database/tables/alerting.ts";
 import { monitorGroups, monitors } from "../../database/tables/monitoring.ts";
 import {
   assignMonitors,
   changeGroup,
+  channelsOfGroup,
   listGroups,
   followPauses,
   type GroupRecord,
@@ -50,7 +51,7 @@ export function createGroup(scope: Scope, input: NewMonitorGroup): Promise<Group
       ...mustKnow(scope, input),
       insertGroup(scope, group),
       mustBeWithin(scope, "monitor-groups", monitorGroups),
-      ...replaceChannels(scope, group.id, group.alertChannelIds),
+      ...channelsOfGroup(scope, group.id, group.alertChannelIds),
       ...assignMonitors(scope, group.id, group.monitorIds, 0, at),
       ...followPauses(organizationId, at, group.monitorIds),
     ],
@@ -78,7 +79,7 @@ export function updateGroup(scope: Scope, id: string, patch: MonitorGroupPatch) 
         ...mustKnow(scope, patch),
         ...mustBeCurrent(scope, monitorGroups, before),
         changeGroup(scope, after),
-        ...(alertChannelIds ? replaceChannels(scope, id, alertChannelIds) : []),
+        ...(alertChannelIds ? channelsOfGroup(scope, id, alertChannelIds) : []),
         ...(monitorIds
           ? [
               leaveGroup(organizationId, id, monitorIds, at),
@@ -91,15 +92,6 @@ export function updateGroup(scope: Scope, id: string, patch: MonitorGroupPatch) 
       after,
     );
   });
-}
-
-/** Monitors already in the group keep the channels that they have. */
-function replaceChannels(
-  { store, organizationId }: Scope,
-  groupId: string,
-  ids: readonly string[],
-) {
-  return replaceLinks(store, monitorGroupChannels, { organizationId, groupId }, "channelId", ids);
 }
 
 function mustKnow(scope: Scope, { alertChannelIds, monitorIds }: MonitorGroupPatch) {

@@ -1,9 +1,9 @@
 import { type SQL, sql } from "drizzle-orm";
 import type { Limits } from "../../core/limits.ts";
 import { listed, overLimit } from "../../database/references.ts";
-import { matching, type Tenant } from "../../database/rows.ts";
+import { matching, replaceLinks, type Tenant } from "../../database/rows.ts";
 import { must, type Prepared, type Statement } from "../../database/store.ts";
-import { monitorChannels } from "../../database/tables/alerting.ts";
+import { monitorChannels, monitorGroupChannels } from "../../database/tables/alerting.ts";
 import { monitorGroups, monitors } from "../../database/tables/monitoring.ts";
 import type { MonitorGroup } from "./schema.ts";
 import type { EventType } from "../../events/catalogue.ts";
@@ -53,6 +53,15 @@ export function insertGroup({ store, organizationId }: Tenant, group: GroupRecor
     position: sql`(select coalesce(max(position) + 1, 0) from monitor_groups
       where organization_id = ${organizationId})`,
   });
+}
+
+/** Monitors already in the group keep the channels that they have. */
+export function channelsOfGroup(
+  { store, organizationId }: Tenant,
+  groupId: string,
+  ids: readonly string[],
+): Statement[] {
+  return replaceLinks(store, monitorGroupChannels, { organizationId, groupId }, "channelId", ids);
 }
 
 export function changeGroup({ store, organizationId }: Tenant, group: GroupRecord): Statement {

@@ -179,7 +179,8 @@ const about = {
   public: "Whether status pages announce it.",
 };
 
-const fields = {
+/** The fields that people edit. */
+export const windowFields = {
   title: line(255).meta({ example: "Router firmware" }),
   description: optionalParagraphs(2000)
     .default("")
@@ -201,7 +202,7 @@ const readOnly = ["id", "state", "current", "next", "createdAt", "updatedAt"];
 
 export const NewMaintenanceWindow = bodyOf(
   readOnly,
-  z.strictObject(fields).meta({
+  z.strictObject(windowFields).meta({
     id: "NewMaintenanceWindow",
     example: {
       title: "Router firmware",
@@ -217,7 +218,7 @@ export type NewMaintenanceWindow = z.infer<typeof NewMaintenanceWindow>;
 export const MaintenanceWindowPatch = bodyOf(
   readOnly,
   z
-    .strictObject(patchOf(fields))
+    .strictObject(patchOf(windowFields))
     .meta({ id: "MaintenanceWindowPatch", example: { title: "Router and switch firmware" } }),
 );
 export type MaintenanceWindowPatch = z.infer<typeof MaintenanceWindowPatch>;

@@ -112,7 +112,7 @@ export function deleteWindow(scope: Scope, id: string): Promise<typeof deleted> 
 }
 
 /** Windows that are over count no more. */
-function mustBeFew(scope: Scope, at: string): Statement {
+export function mustBeFew(scope: Scope, at: string): Statement {
   const mayCome = `(rrule is not null or ends_at > '${at}')`;
   return mustBeWithin(scope, "maintenance-windows", maintenanceWindows, mayCome);
 }
@@ -120,7 +120,8 @@ function mustBeFew(scope: Scope, at: string): Statement {
 /** Rules are worked out one at a time, organizations in turn: some take milliseconds. */
 const workingOut = fairQueue({ atOnce: 1 });
 
-async function mustBePossible({ organizationId }: Scope, times: Times) {
+/** Throws VALIDATION_ERROR for times that can't be. */
+export async function mustBePossible({ organizationId }: Scope, times: Times) {
   const issue =
     times.rrule === null
       ? validateTimes(times)

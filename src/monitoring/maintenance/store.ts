@@ -59,6 +59,11 @@ export async function findWindow({ store, organizationId }: Tenant, id: string) 
   return found ?? null;
 }
 
+/** Every window of the organization, oldest first. */
+export function allWindows({ store, organizationId }: Tenant) {
+  return select(store, "w.organization_id = ? order by w.id", [organizationId]);
+}
+
 const holdsFor = `(
   exists (select 1 from maintenance_monitors its where its.organization_id = w.organization_id
     and its.window_id = w.id and its.monitor_id = ?)

@@ -19,6 +19,9 @@ const nullable = <T extends z.ZodType>(field: T) => field.nullable().default(nul
 
 const defaultTimeout = 10;
 
+/** Of a monitor that names none. */
+export const timeoutFor = (interval: number) => Math.min(defaultTimeout, interval);
+
 /** The fields that monitors of every type have. */
 export const monitorFields = {
   name: line(255).meta({ example: "Intranet" }),
@@ -108,7 +111,7 @@ export const NewMonitor = bodyOf(
     })
     .transform((monitor): NewMonitor => ({
       ...monitor,
-      timeout: monitor.timeout ?? Math.min(defaultTimeout, monitor.interval),
+      timeout: monitor.timeout ?? timeoutFor(monitor.interval),
     })),
 );
 

@@ -127,7 +127,7 @@ export function updateMonitor(scope: Scope, id: string, patch: MonitorPatch) {
   return retrying(async () => {
     const stored = await getStored(scope, id);
     const before = stored.monitor;
-    const input = await changed(scope, before, patch);
+    const input = await changedMonitor(scope, before, patch);
     const at = timestamp(scope.clock());
     const moves = input.groupId !== before.groupId;
     const group = moves ? await groupToJoin(scope, input.groupId) : null;
@@ -168,10 +168,15 @@ export function updateMonitor(scope: Scope, id: string, patch: MonitorPatch) {
 /** The whole of a monitor as a patch would leave it, secrets included. Throws NOT_FOUND, VALIDATION_ERROR. */
 export async function monitorAfter(scope: Scope, id: string, patch: MonitorPatch) {
   const { monitor } = await getStored(scope, id);
-  return changed(scope, monitor, patch);
+  return changedMonitor(scope, monitor, patch);
 }
 
-async function changed(scope: Scope, before: MonitorRow, patch: MonitorPatch): Promise<NewMonitor> {
+/** The same of a row that was read. Throws VALIDATION_ERROR. */
+export async function changedMonitor(
+  scope: Scope,
+  before: MonitorRow,
+  patch: MonitorPatch,
+): Promise<NewMonitor> {
   if (patch.type !== undefined && patch.type !== before.type)
     throw invalid("type", "is fixed when the monitor is created");
   const current = editable(scope, before);

@@ -43,10 +43,11 @@ const monitorColumns = columnsOf(monitors, "m");
 const stateColumns = columnsOf(monitorStates, "s");
 const joined = `from monitors m
   join monitor_states s on s.organization_id = m.organization_id and s.monitor_id = m.id`;
+const channelsText = `(
+    select json_group_array(c.channel_id order by c.position, c.channel_id) from monitor_channels c
+      where c.organization_id = m.organization_id and c.monitor_id = m.id) as alertChannelIds`;
 const rowsText = `select ${monitorColumns.text}, ${stateColumns.text},
-    coalesce(g.paused, 0) as groupPaused,
-    (select json_group_array(c.channel_id order by c.position, c.channel_id) from monitor_channels c
-      where c.organization_id = m.organization_id and c.monitor_id = m.id) as alertChannelIds
+    coalesce(g.paused, 0) as groupPaused, ${channelsText}
   ${joined} left join monitor_groups g on g.organization_id = m.organization_id and g.id = m.group_id`;
 
 /** All that a monitor as clients see it is made of, and what removes rows of these tables with its own. */
@@ -90,6 +91,19 @@ export async function findMonitor(reading: Reading, id: string): Promise<StoredM
   const parameters = [organizationId, id, 1, 0];
   const [found] = await select(reading, "m.organization_id = ? and m.id = ?", parameters);
   return found ?? null;
+}
+
+const allText = `select ${monitorColumns.text}, ${channelsText}
+  from monitors m left join monitor_groups g on g.organization_id = m.organization_id and g.id = m.group_id
+  where m.organization_id = ? order by g.id is null, g.position, g.id, m.position, m.id`;
+
+/** Every monitor of the organization in dashboard order, the ungrouped last. */
+export async function allMonitors({ store, organizationId }: Tenant) {
+  const rows = await store.query<Pick<Row, "alertChannelIds">>(allText, [organizationId]);
+  return rows.map((row) => ({
+    ...monitorColumns.read(row),
+    alertChannelIds: JSON.parse(row.alertChannelIds) as string[],
+  }));
 }
 
 /** What each filter asks of a monitor. */

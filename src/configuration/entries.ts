@@ -1,0 +1,215 @@
+import { z } from "zod";
+import type { ErrorDetail } from "../core/errors.ts";
+import { parse, validationError } from "../core/validation.ts";
+import { ConfigSource, configKey } from "./schema.ts";
+import { fieldsOf, type SectionName, sectionNames, sections } from "./sections-schema.ts";
+
+export type Own = Record<string, unknown>;
+
+/** What a configuration says of one record. */
+export type Entry = {
+  section: SectionName;
+  key: string;
+  /** In the words of a configuration, with the defaults that its type takes. */
+  fields: Own;
+  /** Fields that come from `defaults`. */
+  inherited: ReadonlySet<string>;
+};
+
+export type Configuration = {
+  source: string;
+  /** Slug of the organization that it is for; null for whichever it is applied to. */
+  organization: string | null;
+  entries: Entry[];
+};
+
+const maxIssues = 20;
+const isObject = (value: unknown): value is Own =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+const Head = z.object({
+  source: ConfigSource.default("main"),
+  organization: z.string().max(63).nullable().default(null),
+});
+
+/** A configuration as it was sent. Throws VALIDATION_ERROR for fields, types, keys and references that there are not. */
+export function configurationOf(document: unknown): Configuration {
+  const issues: ErrorDetail[] = [];
+  const issue = (path: string, message: string) => void issues.push({ path, message });
+  if (!isObject(document))
+    throw validationError([{ path: "body", message: "must be an object of sections" }]);
+  const head = parse(Head, document);
+  const known = new Set<string>([...sectionNames, "source", "organization", "defaults"]);
+  for (const name of Object.keys(document))
+    if (!known.has(name) && !name.startsWith("x-")) issue(name, unknownField("a configuration"));
+  const defaults = defaultsOf(document["defaults"], issue);
+  const entries: Entry[] = [];
+  for (const section of sectionNames) {
+    const its = document[section] ?? {};
+    if (!isObject(its)) {
+      issue(section, "must be an object with a key for each record");
+      continue;
+    }
+    for (const [key, value] of Object.entries(its)) {
+      if (issues.length >= maxIssues) throw validationError(issues);
+      const entry = entryOf(section, key, value, defaults[section] ?? {}, issue);
+      if (entry !== null) entries.push(entry);
+    }
+  }
+  const ownPages = entries.filter(({ fields }) => fields["default"] === true);
+  for (const { key } of ownPages.slice(1))
+    issue(`statusPages.${key}.default`, "must be true of one page alone");
+  if (issues.length > 0) throw validationError(issues);
+  return { ...head, entries };
+}
+
+const unknownField = (what: string) => `is not a field of ${what}`;
+
+type Issue = (path: string, message: string) => void;
+
+/** Every field that a section's types have, and `type` itself. */
+const everyField = (section: SectionName) =>
+  new Set([
+    ...Object.keys(fieldsOf(section, null)),
+    ...Object.values(sections[section].kinds ?? {}).flatMap(({ fields }) => Object.keys(fields)),
+    ...(sections[section].kinds === null ? [] : ["type"]),
+  ]);
+
+function defaultsOf(value: unknown, issue: Issue): Partial<Record<SectionName, Own>> {
+  if (value === undefined) return {};
+  if (!isObject(value)) {
+    issue("defaults", "must be an object of sections");
+    return {};
+  }
+  for (const [section, its] of Object.entries(value)) {
+    if (!Object.hasOwn(sections, section)) issue(`defaults.${section}`, "is not a section");
+    else if (!isObject(its)) issue(`defaults.${section}`, "must be an object of fields");
+    else {
+      const fields = everyField(section as SectionName);
+      for (const name of Object.keys(its))
+        if (!fields.has(name)) issue(`defaults.${section}.${name}`, `is not a field of ${section}`);
+    }
+  }
+  return value as Partial<Record<SectionName, Own>>;
+}
+
+function entryOf(
+  section: SectionName,
+  key: string,
+  value: unknown,
+  defaults: Own,
+  issue: Issue,
+): Entry | null {
+  const path = `${section}.${key}`;
+  if (!configKey.test(key)) {
+    issue(path, "must be a key of at most 100 letters, digits, - and _, beginning with a letter");
+    return null;
+  }
+  if (!isObject(value)) {
+    issue(path, "must be an object of fields");
+    return null;
+  }
+  const { kinds, naming } = sections[section];
+  const type = kinds === null ? null : (value["type"] ?? defaults["type"]);
+  if (kinds !== null && (typeof type !== "string" || !Object.hasOwn(kinds, type))) {
+    const choices = Object.keys(kinds).join(", ");
+    issue(`${path}.type`, type === undefined ? "is required" : `must be one of: ${choices}`);
+    return null;
+  }
+  const own = type as string | null;
+  const fields = shapeOf(section, own);
+  for (const name of Object.keys(value))
+    if (!fields.has(name))
+      issue(`${path}.${name}`, unknownField(own === null ? section : `the type ${own}`));
+  const inherited = Object.entries(defaults).filter(
+    ([name]) => fields.has(name) && !Object.hasOwn(value, name),
+  );
+  return {
+    section,
+    key,
+    fields: { [naming]: key, ...Object.fromEntries(inherited), ...value },
+    inherited: new Set(inherited.map(([name]) => name)),
+  };
+}
+
+const shapes = new Map<string, ReadonlySet<string>>();
+
+function shapeOf(section: SectionName, type: string | null): ReadonlySet<string> {
+  const id = `${section} ${type}`;
+  const known = shapes.get(id);
+  if (known !== undefined) return known;
+  const names = Object.keys(fieldsOf(section, type));
+  const shape = new Set(type === null ? names : [...names, "type"]);
+  shapes.set(id, shape);
+  return shape;
+}
+
+/** An entry as REST has it: records by their ids. Keys that name nothing are issues. */
+export function withIds(
+  { section, fields }: Entry,
+  idOf: (section: SectionName, key: string) => string | undefined,
+  issue: Issue,
+): Own {
+  const result: Own = {};
+  const id = (to: SectionName, key: unknown, path: string) => {
+    const found = typeof key === "string" ? idOf(to, key) : undefined;
+    if (found === undefined)
+      issue(path, `must be the key of a record in ${to} of this configuration`);
+    return found;
+  };
+  const { references } = sections[section];
+  for (const [name, value] of Object.entries(fields)) {
+    const reference = references[name];
+    if (reference === undefined) result[name] = value;
+    else if (!reference.many)
+      result[reference.as] = value === null ? null : id(reference.to, value, reference.as);
+    else
+      result[reference.as] = Array.isArray(value)
+        ? value.map((key, index) => id(reference.to, key, `${reference.as}[${index}]`))
+        : value;
+  }
+  if (section !== "statusPages" || !Array.isArray(fields["sections"])) return result;
+  return {
+    ...result,
+    sections: fields["sections"].map((one: unknown, index) => {
+      if (!isObject(one)) return one;
+      const { group, monitors, ...rest } = one;
+      const path = `sections[${index}]`;
+      return {
+        ...rest,
+        ...(group !== undefined && {
+          groupId: group === null ? null : id("groups", group, `${path}.groupId`),
+        }),
+        ...(monitors !== undefined && {
+          monitors: Array.isArray(monitors)
+            ? monitors.map((shown: unknown, place) => {
+                if (!isObject(shown)) return shown;
+                const { monitor, ...its } = shown;
+                const at = `${path}.monitors[${place}].id`;
+                return { ...its, id: id("monitors", monitor, at) };
+              })
+            : monitors,
+        }),
+      };
+    }),
+  };
+}
+
+/** Where the field of REST that an error names stands in the configuration. */
+export function pathIn({ section, key, inherited }: Entry, path: string): string {
+  let own = path;
+  for (const [name, { as }] of Object.entries(sections[section].references))
+    own = own.replace(new RegExp(`^${as}(?=$|\\[)`), name);
+  if (section === "statusPages")
+    own = own
+      .replace(/^(sections\[\d+\]\.)groupId$/, "$1group")
+      .replace(/^(sections\[\d+\]\.monitors\[\d+\]\.)id$/, "$1monitor");
+  const [first = ""] = own.split(/[.[]/);
+  return inherited.has(first) ? `defaults.${section}.${own}` : `${section}.${key}.${own}`;
+}
+
+/** The field of a configuration that a field of REST is. */
+export function nameIn(section: SectionName, field: string): string {
+  const references = Object.entries(sections[section].references);
+  return references.find(([, { as }]) => as === field)?.[0] ?? field;
+}

@@ -1,0 +1,178 @@
+import { slugFrom } from "../core/text.ts";
+import type { Scope } from "../events/scope.ts";
+import { configurationPrefix } from "../imports/store.ts";
+import { timeoutFor } from "../monitoring/monitors/schema.ts";
+import { type Current, currentRecords } from "./records.ts";
+import type { Own } from "./resources.ts";
+import type { ConfigExport, ConfigSecret } from "./schema.ts";
+import { fieldsOf, sectionNames, sections } from "./sections-schema.ts";
+
+const longestKey = 60;
+
+/** The organization as a configuration that makes it so, without its secrets: only where they stood. */
+export async function exportConfiguration(scope: Scope): Promise<ConfigExport> {
+  const { all, links } = await currentRecords(scope);
+  const sources = new Set(links.map(({ source }) => source));
+  const [only] = sources.size === 1 ? [...sources] : [];
+  const source = only?.slice(configurationPrefix.length) ?? "main";
+  const now = new Date(scope.clock()).toISOString();
+  const exported = all.filter((one) => one.link !== null || !isOver(one, now));
+  const keys = keysOf(exported, `${configurationPrefix}${source}`);
+  const slug = await slugOf(scope);
+  const variables = new Set<string>();
+  const secrets: ConfigSecret[] = [];
+  const document: Own = { source };
+  for (const section of sectionNames) {
+    const its = exported.filter((one) => one.section === section);
+    if (its.length === 0) continue;
+    const entries: Own = {};
+    for (const one of its) {
+      const key = keys.get(one.id) ?? "";
+      const found: string[][] = [];
+      entries[key] = entryOf(one, keys, slug, found);
+      for (const path of found)
+        secrets.push({
+          path: [section, key, ...path],
+          variable: variableFor([key, ...path], variables),
+        });
+    }
+    document[section] = entries;
+  }
+  return { document, secrets };
+}
+
+/** Maintenance that was done once, and by hand: nobody plans it again. */
+function isOver({ section, row }: Current, now: string): boolean {
+  const { rrule, endsAt } = row as unknown as { rrule: string | null; endsAt: string };
+  return section === "maintenanceWindows" && rrule === null && endsAt <= now;
+}
+
+/** A key for each record, by its id: the one that it is managed under, or else one like its name. */
+function keysOf(all: readonly Current[], source: string): Map<string, string> {
+  const keys = new Map<string, string>();
+  const taken = new Set<string>();
+  const take = ({ section, id }: Current, key: string) => {
+    taken.add(`${section} ${key}`);
+    keys.set(id, key);
+  };
+  for (const one of all) if (one.link?.source === source) take(one, one.link.externalId);
+  for (const one of all) {
+    if (keys.has(one.id)) continue;
+    const slug = slugFrom(one.name, longestKey);
+    const { noun } = sections[one.section];
+    const wish = /^[a-z]/.test(slug) ? slug : `${noun}${slug === "" ? "" : "-"}${slug}`;
+    let key = wish;
+    for (let count = 2; taken.has(`${one.section} ${key}`); count++) key = `${wish}-${count}`;
+    take(one, key);
+  }
+  return keys;
+}
+
+async function slugOf({ store, organizationId }: Scope): Promise<string> {
+  const [found] = await store.query<{ slug: string }>(
+    "select slug from organizations where id = ?",
+    [organizationId],
+  );
+  return found?.slug ?? "";
+}
+
+/** What a configuration would say of the record: what is not as it is by default. Paths of its secrets go into `secrets`. */
+function entryOf(
+  { section, isDefaultPage, fields: read }: Current,
+  keys: ReadonlyMap<string, string>,
+  slug: string,
+  secrets: string[][],
+): Own {
+  const fields = read();
+  const { naming, references, kinds } = sections[section];
+  const type = kinds === null ? null : String(fields["type"]);
+  const shape = fieldsOf(section, type);
+  const kind = type === null ? undefined : kinds?.[type];
+  const entry: Own = {
+    ...(isDefaultPage && { default: true }),
+    [naming]: fields[naming],
+    ...(type !== null && { type }),
+  };
+  const names = [...Object.keys(kind?.fields ?? {}), ...Object.keys(shape)];
+  for (const name of new Set(names)) {
+    if (name === naming || name === "default") continue;
+    if (section === "statusPages" && name === "password") {
+      if (fields["passwordHash"] !== null) secrets.push([name]);
+      continue;
+    }
+    const value = shownOf(fields[references[name]?.as ?? name], name);
+    if (value !== undefined && !isUsual(name, value)) entry[name] = value;
+  }
+  return entry;
+
+  function isUsual(name: string, value: unknown): boolean {
+    // A new monitor that names none gets the channels of its group and the default ones.
+    if (section === "monitors" && name === "alertChannels") return false;
+    if (section === "monitors" && name === "timeout")
+      return value === timeoutFor(Number(fields["interval"]));
+    if (isDefaultPage && name === "slug") return value === slug;
+    const { success, data } = shape[name]?.safeParse(undefined) ?? { success: false };
+    return success && Bun.deepEquals(data, value);
+  }
+
+  function shownOf(value: unknown, name: string): unknown {
+    if (references[name] !== undefined)
+      return Array.isArray(value) ? value.map(keyOf) : value === null ? null : keyOf(value);
+    if (section === "statusPages" && name === "sections")
+      return (value as PageSection[]).map(sectionIn);
+    for (const path of Object.keys(kind?.secrets ?? {})) {
+      const [field = "", inner] = path.split(".");
+      if (field !== name || value === null) continue;
+      if (inner === undefined) {
+        secrets.push([name]);
+        return undefined;
+      }
+      const { ...open } = value as Own;
+      for (const own of inner === "*" ? Object.keys(open) : [inner]) {
+        if (typeof open[own] !== "string") continue;
+        secrets.push([name, own]);
+        if (inner === "*") open[own] = null;
+        else delete open[own];
+      }
+      value = open;
+    }
+    return value;
+  }
+
+  function keyOf(id: unknown): string {
+    return keys.get(String(id)) ?? "";
+  }
+
+  function sectionIn({ name, groupId, monitors }: PageSection): Own {
+    return {
+      ...(name !== null && { name }),
+      ...(groupId !== null && { group: keyOf(groupId) }),
+      ...(monitors.length > 0 && {
+        monitors: monitors.map((one) => ({
+          monitor: keyOf(one.id),
+          ...(one.name !== null && { name: one.name }),
+          ...(one.showDescription && { showDescription: true }),
+        })),
+      }),
+    };
+  }
+}
+
+type PageSection = {
+  name: string | null;
+  groupId: string | null;
+  monitors: { id: string; name: string | null; showDescription: boolean }[];
+};
+
+/** `ON_CALL_WEBHOOK_URL` of `on-call` and `webhookUrl`, each only once. */
+function variableFor(path: readonly string[], taken: Set<string>): string {
+  const wish = path
+    .join("_")
+    .replace(/([a-z0-9])([A-Z])/g, "$1_$2")
+    .replace(/[^A-Za-z0-9]+/g, "_")
+    .toUpperCase();
+  let name = wish;
+  for (let count = 2; taken.has(name); count++) name = `${wish}_${count}`;
+  taken.add(name);
+  return name;
+}

@@ -1,0 +1,157 @@
+import { readdirSync, readFileSync, statSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import { type AppError } from "../../core/errors.ts";
+import { invalid } from "../../core/validation.ts";
+import { fieldsOf, type SectionName, sectionNames, sections } from "../sections-schema.ts";
+import { expanded, isOneVariable, type Variables } from "./variables.ts";
+import { type FileIssue, InvalidFiles, parseYaml, type Place, placeOf } from "./yaml.ts";
+
+const maxBytes = 8 * 1024 * 1024;
+
+type Own = Record<string, unknown>;
+const isObject = (value: unknown): value is Own =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** What the files of one source say together. */
+export type ConfigFiles = {
+  organization: string | null;
+  /** As REST takes it: no variables are left in it. */
+  document: Own;
+  /** What REST says of it, at the places of the files. */
+  issuesOf: (error: AppError) => InvalidFiles;
+};
+
+/** The configurations in a file, or in all YAML files of a folder. Throws InvalidFiles, and VALIDATION_ERROR where there is none. */
+export async function readConfigurations(
+  from: string,
+  variables: Variables,
+): Promise<ConfigFiles[]> {
+  const files = filesIn(from);
+  const all = new Map<string, Merged>();
+  for (const file of files) {
+    const its = await readOne(file, variables);
+    if (its === null) continue;
+    const { source = "main", organization = null } = its.value;
+    const id = JSON.stringify([source, organization]);
+    const known = all.get(id);
+    if (known === undefined) all.set(id, its);
+    else merge(known, its);
+  }
+  if (all.size === 0) throw invalid("-f", `names no configuration: there is nothing in ${from}`);
+  return [...all.values()].map(({ value, places }) => ({
+    organization: typeof value["organization"] === "string" ? value["organization"] : null,
+    document: value,
+    issuesOf: ({ details = [], message }) =>
+      new InvalidFiles(
+        details.length === 0
+          ? [{ place: firstPlace(places), message }]
+          : details.map(({ path, message: what }): FileIssue => ({
+              place: placeOf(places, path) ?? firstPlace(places),
+              message: `${path} ${what}`,
+            })),
+      ),
+  }));
+}
+
+type Merged = { value: Own; places: Map<string, Place> };
+
+const firstPlace = (places: ReadonlyMap<string, Place>): Place =>
+  places.values().next().value ?? { file: "", line: 1, column: 1 };
+
+function filesIn(from: string): string[] {
+  const found = statSync(from, { throwIfNoEntry: false });
+  if (found === undefined) throw invalid("-f", `is no file and no folder here: ${from}`);
+  if (!found.isDirectory()) return [from];
+  return readdirSync(from)
+    .filter((name) => /\.ya?ml$/i.test(name))
+    .sort()
+    .map((name) => join(from, name))
+    .filter((file) => statSync(file).isFile());
+}
+
+const utf8 = new TextDecoder("utf-8", { fatal: true });
+
+function textOf(file: string): string {
+  const start: Place = { file, line: 1, column: 1 };
+  const { size } = statSync(file);
+  if (size > maxBytes)
+    throw new InvalidFiles([
+      { place: start, message: `has ${size} bytes: at most ${maxBytes} are read` },
+    ]);
+  try {
+    return utf8.decode(readFileSync(file));
+  } catch (error) {
+    throw new InvalidFiles([
+      { place: start, message: `can't be read: ${(error as Error).message}` },
+    ]);
+  }
+}
+
+/** One file with its variables in their places; null for an empty one. */
+async function readOne(file: string, variables: Variables): Promise<Merged | null> {
+  const readFile = (path: string) => utf8.decode(readFileSync(resolve(dirname(file), path)));
+  /** Paths of what is one variable alone. */
+  const single: string[] = [];
+  const { value, places } = await parseYaml(file, textOf(file), (text, path, fail) => {
+    if (isOneVariable(text)) single.push(path);
+    return expanded(text, { variables, readFile }, fail);
+  });
+  if (value === null) return null;
+  if (!isObject(value))
+    throw new InvalidFiles([{ place: firstPlace(places), message: "must be a map of sections" }]);
+  for (const path of single) convert(value, path);
+  return { value, places };
+}
+
+/** A variable is text: where a field takes none but what the text says, it is that. */
+function convert(document: Own, path: string) {
+  const keys = path.split(".");
+  const isDefault = keys[0] === "defaults";
+  const [section = "", key = "", field = ""] = isDefault ? [keys[1], "", keys[2]] : keys;
+  if (!sectionNames.includes(section as SectionName) || keys.length !== 3) return;
+  const holder = isDefault
+    ? ((document["defaults"] as Own)[section] as Own)
+    : ((document[section] as Own)[key] as Own);
+  const text = holder[field];
+  const value = typeof text === "string" ? plainValue(text) : text;
+  if (value === text) return;
+  const { kinds } = sections[section as SectionName];
+  const types = kinds === null ? [null] : Object.keys(kinds);
+  const schemas = types
+    .filter((type) => isDefault || type === null || type === (holder["type"] ?? type))
+    .flatMap((type) => {
+      const shape = fieldsOf(section as SectionName, type);
+      return Object.hasOwn(shape, field) ? (shape[field] ?? []) : [];
+    });
+  const takes = (one: unknown) => schemas.some((schema) => schema.safeParse(one).success);
+  if (!takes(text) && takes(value)) holder[field] = value;
+}
+
+function plainValue(text: string): unknown {
+  if (/^-?(?:0|[1-9]\d{0,14})(?:\.\d{1,9})?$/.test(text)) return Number(text);
+  return ({ true: true, false: false, null: null } as Own)[text] ?? (text === "null" ? null : text);
+}
+
+/** Adds what a further file of the same source says. */
+function merge(all: Merged, { value, places }: Merged) {
+  const issues: FileIssue[] = [];
+  const add = (to: Own, from: Own, path: string) => {
+    for (const [name, its] of Object.entries(from)) {
+      const at = path === "" ? name : `${path}.${name}`;
+      const known = Object.hasOwn(to, name) ? to[name] : undefined;
+      const isHolder =
+        path === "defaults" ||
+        (path === "" && (name === "defaults" || sectionNames.includes(name as SectionName)));
+      if (known === undefined) to[name] = its;
+      else if (isHolder && isObject(known) && isObject(its)) add(known, its, at);
+      else if (path !== "" || known !== its)
+        issues.push({
+          place: placeOf(places, at) ?? firstPlace(places),
+          message: `${at} is in another file, too`,
+        });
+    }
+  };
+  add(all.value, value, "");
+  if (issues.length > 0) throw new InvalidFiles(issues.slice(0, 20));
+  for (const [path, place] of places) if (!all.places.has(path)) all.places.set(path, place);
+}

@@ -1,0 +1,153 @@
+import type { Alias, Document, Node, Pair, Scalar, YAMLMap } from "yaml";
+import { fieldPath } from "../../core/text.ts";
+
+/** Values of a document, aliases counted as often as they stand for something. */
+const maxValues = 500_000;
+const maxDepth = 30;
+const maxPlaces = 10;
+
+/** Where something stands in a file, from 1 on. */
+export type Place = { file: string; line: number; column: number };
+
+/** What is wrong in a file, and where. */
+export type FileIssue = { place: Place; message: string };
+
+/** A configuration that can't be taken as it is written. */
+export class InvalidFiles extends Error {
+  readonly issues: readonly FileIssue[];
+
+  constructor(issues: readonly FileIssue[]) {
+    super(issues.map(({ place, message }) => `${inWords(place)}: ${message}`).join("\n"));
+    this.issues = issues;
+  }
+}
+
+const inWords = ({ file, line, column }: Place) => `${file}:${line}:${column}`;
+
+/** A text of the file with its place; what it returns stands in the text's place. */
+type Text = (text: string, path: string, fail: (message: string) => never) => string;
+
+export type Parsed = {
+  value: unknown;
+  /** Of each value, by its path such as `monitors.shop.tags[0]`; of a field where its name stands. */
+  places: Map<string, Place>;
+};
+
+/** A YAML 1.2 document with the places of its values. Throws InvalidFiles: for what is no YAML, a key that is there twice, aliases that stand for too much. */
+export async function parseYaml(file: string, source: string, textOf: Text): Promise<Parsed> {
+  const { parseDocument, LineCounter, isAlias, isMap, isScalar, isSeq } = await import("yaml");
+  const lines = new LineCounter();
+  const document: Document = parseDocument(source, {
+    lineCounter: lines,
+    prettyErrors: false,
+    // Tags of other programs are no values of ours.
+    customTags: [],
+    schema: "core",
+  });
+  const placeAt = (offset: number): Place => {
+    const { line, col } = lines.linePos(Math.min(offset, source.length));
+    return { file, line: Math.max(line, 1), column: Math.max(col, 1) };
+  };
+  const found = [...document.errors, ...document.warnings];
+  if (found.length > 0)
+    throw new InvalidFiles(
+      found.slice(0, maxPlaces).map(({ pos, code, message }) => ({
+        place: placeAt(pos[0]),
+        message: code === "DUPLICATE_KEY" ? "this key is there twice" : firstLine(message),
+      })),
+    );
+  const places = new Map<string, Place>();
+  const anchors = new Map<string, Node>();
+  const open = new Set<Node>();
+  let left = maxValues;
+
+  const failAt = (
+    node: { range?: readonly number[] | null | undefined },
+    message: string,
+  ): never => {
+    throw new InvalidFiles([{ place: placeAt(node.range?.[0] ?? 0), message }]);
+  };
+
+  function valueOf(node: Node | null, keys: readonly PropertyKey[], at: Place): unknown {
+    if (node === null) return null;
+    const path = fieldPath(keys);
+    if (!places.has(path)) places.set(path, at);
+    if (left-- <= 0) failAt(node, "aliases make this stand for too much");
+    if (keys.length > maxDepth) failAt(node, `is nested deeper than ${maxDepth} levels`);
+    if (isAlias(node)) return valueOf(targetOf(node), keys, at);
+    if (open.has(node)) failAt(node, "an alias stands for what it is in");
+    if ("anchor" in node && typeof node.anchor === "string") anchors.set(node.anchor, node);
+    open.add(node);
+    try {
+      if (isMap(node)) return mapOf(node, keys);
+      if (isSeq(node))
+        return node.items.map((item, index) => {
+          const its = item as Node | null;
+          return valueOf(its, [...keys, index], placeAt(its?.range?.[0] ?? 0));
+        });
+      if (isScalar(node)) return scalarOf(node, path);
+    } finally {
+      open.delete(node);
+    }
+    return failAt(node, "is no value of a configuration");
+  }
+
+  function targetOf(alias: Alias): Node {
+    return anchors.get(alias.source) ?? failAt(alias, `there is no &${alias.source} above`);
+  }
+
+  function mapOf(map: YAMLMap, keys: readonly PropertyKey[]): Record<string, unknown> {
+    const own = Object.create(null) as Record<string, unknown>;
+    const merged: Record<string, unknown>[] = [];
+    for (const { key, value } of map.items as Pair<Node, Node | null>[]) {
+      if (!isScalar(key) || !["string", "number", "boolean"].includes(typeof key.value))
+        return failAt(key ?? map, "must be a name");
+      const name = String(key.source ?? key.value);
+      const at = placeAt(key.range?.[0] ?? 0);
+      if (name === "<<" && key.type === "PLAIN") merged.push(...mergedOf(value, keys, at));
+      else own[name] = valueOf(value, [...keys, name], at);
+    }
+    const all: Record<string, unknown> = {};
+    for (const one of [...merged.toReversed(), own])
+      for (const [name, value] of Object.entries(one))
+        Object.defineProperty(all, name, {
+          value,
+          enumerable: true,
+          writable: true,
+          configurable: true,
+        });
+    return all;
+  }
+
+  /** What `<<` brings in (https://yaml.org/type/merge.html): the first that has a key wins. */
+  function mergedOf(node: Node | null, keys: readonly PropertyKey[], at: Place) {
+    const all = isSeq(node) ? (node.items as Node[]) : [node];
+    return all.map((one) => {
+      const value = valueOf(one, keys, at);
+      if (typeof value !== "object" || value === null || Array.isArray(value))
+        failAt(one ?? document, "must be a map that is merged into this one");
+      return value as Record<string, unknown>;
+    });
+  }
+  function scalarOf(node: Scalar, path: string): unknown {
+    const { value } = node;
+    if (typeof value === "string") return textOf(value, path, (message) => failAt(node, message));
+    if (typeof value === "number" && !Number.isFinite(value))
+      failAt(node, "must be a finite number");
+    if (typeof value === "bigint") failAt(node, "is too large a number");
+    return value;
+  }
+
+  return { value: valueOf(document.contents, [], placeAt(0)), places };
+}
+
+const firstLine = (message: string) => message.split("\n")[0] ?? message;
+
+/** The place of the value at this path, or of what it would stand in. */
+export function placeOf(places: ReadonlyMap<string, Place>, path: string): Place | null {
+  for (let left = path; ; left = left.replace(/(?:^|\.)[^.[\]]*$|\[\d+\]$/, "")) {
+    const found = places.get(left);
+    if (found !== undefined) return found;
+    if (left === "") return null;
+  }
+}

@@ -1,0 +1,267 @@
+import { AppError, type ErrorDetail } from "../core/errors.ts";
+import { newId } from "../core/ids.ts";
+import { excerpt } from "../core/text.ts";
+import { validationError } from "../core/validation.ts";
+import type { Scope } from "../events/scope.ts";
+import { configurationPrefix, type ExternalRecord } from "../imports/store.ts";
+import { channelsOfNew } from "../monitoring/monitors/rules.ts";
+import { type Configuration, type Entry, nameIn, pathIn, withIds } from "./entries.ts";
+import { type Current, currentRecords } from "./records.ts";
+import { type Own, resources } from "./resources.ts";
+import type { ConfigChange, ConfigFieldChange } from "./schema.ts";
+import { type SectionName, sections } from "./sections-schema.ts";
+
+export type ApplyOptions = { dryRun: boolean; prune: boolean; yes: boolean; adopt: boolean };
+
+/** An entry with the record that it is, or becomes. */
+export type Step = {
+  entry: Entry;
+  id: string;
+  record: Current | null;
+  isAdopted: boolean;
+  /** What REST would be sent: the whole record. */
+  input: Own;
+  /** Fields of REST that are not as they are to be; all of a new record's. */
+  changed: readonly string[];
+  /** Fields that the entry decides: what it leaves alone is not among them. */
+  decided: Own;
+};
+
+export type ConfigPlan = {
+  source: string;
+  steps: Step[];
+  /** What the source made and does not name any more. */
+  removed: Current[];
+  /** What it does not name any more, but did not make. */
+  released: Current[];
+  /** All links of the source. */
+  links: readonly ExternalRecord[];
+  /** Those to records that are gone, and not named any more. */
+  dangling: ExternalRecord[];
+  changes: ConfigChange[];
+  /** Share of what the source has made that would be deleted, in 0…1. */
+  removedShare: number;
+};
+
+const idOfEntry = ({ section, key }: Pick<Entry, "section" | "key">) => `${section} ${key}`;
+
+/** What an apply would do. Throws VALIDATION_ERROR, and CONFLICT where a record of that name is there already. */
+export async function planOf(
+  scope: Scope,
+  { source, entries }: Configuration,
+  { prune, adopt }: Pick<ApplyOptions, "prune" | "adopt">,
+): Promise<ConfigPlan> {
+  const { all, links } = await currentRecords(scope);
+  const own = links.filter((link) => link.source === `${configurationPrefix}${source}`);
+  const managed = all.filter(({ link }) => link !== null && own.includes(link));
+  const records = recordsOf(entries, all, managed, adopt);
+  const now = scope.clock();
+  const ids = new Map(
+    entries.map((entry) => {
+      const id = idOfEntry(entry);
+      return [id, records.get(id)?.id ?? newId(now)];
+    }),
+  );
+  const idOf = (section: SectionName, key: string) => ids.get(idOfEntry({ section, key }));
+  const issues: ErrorDetail[] = [];
+  const steps: Step[] = [];
+  for (const [index, entry] of entries.entries()) {
+    // Others have their turn between some of them.
+    if (index % 20 === 19) await Bun.sleep(0);
+    if (issues.length >= 20) break;
+    const record = records.get(idOfEntry(entry)) ?? null;
+    const id = idOf(entry.section, entry.key) ?? "";
+    const step = await stepOf(scope, entry, id, record, idOf, issues);
+    if (step !== null) steps.push(step);
+  }
+  if (issues.length > 0) throw validationError(issues);
+  giveChannelsToNew(scope, steps, all);
+  const named = new Set(entries.map(idOfEntry));
+  const gone = prune
+    ? managed.filter(
+        ({ section, link }) => !named.has(idOfEntry({ section, key: link?.externalId ?? "" })),
+      )
+    : [];
+  const isMade = ({ link, isDefaultPage }: Current) => link?.adopted === false && !isDefaultPage;
+  const removed = gone.filter(isMade);
+  const made = managed.filter(isMade).length;
+  const released = gone.filter((one) => !isMade(one));
+  const keyOfId = new Map([...ids].map(([name, id]) => [id, name.split(" ")[1] ?? ""]));
+  const here = new Set(managed.map(({ link }) => link));
+  return {
+    source,
+    steps,
+    removed,
+    released,
+    links: own,
+    dangling: prune ? own.filter((link) => !here.has(link) && !isNamed(link, named)) : [],
+    removedShare: made === 0 ? 0 : removed.length / made,
+    changes: [
+      ...steps.flatMap((step) => changeOf(step, keyOfId)),
+      ...removed.map((one) => goneOf(one, "delete")),
+      ...released.map((one) => goneOf(one, "release")),
+    ],
+  };
+}
+
+function isNamed({ noun, externalId }: ExternalRecord, named: ReadonlySet<string>): boolean {
+  return Object.entries(sections).some(
+    ([section, its]) =>
+      its.noun === noun &&
+      named.has(idOfEntry({ section: section as SectionName, key: externalId })),
+  );
+}
+
+/** The records that entries are: by their links, and by their names where they are adopted. */
+function recordsOf(
+  entries: readonly Entry[],
+  all: readonly Current[],
+  managed: readonly Current[],
+  adopt: boolean,
+): Map<string, Current> {
+  const records = new Map<string, Current>();
+  for (const one of managed)
+    records.set(idOfEntry({ section: one.section, key: one.link?.externalId ?? "" }), one);
+  const ownPage = all.find(({ isDefaultPage }) => isDefaultPage);
+  const free = Map.groupBy(
+    all.filter(({ link, isDefaultPage }) => link === null && !isDefaultPage),
+    ({ section, row, name }) => `${section} ${section === "statusPages" ? slugOf(row) : name}`,
+  );
+  const issues: ErrorDetail[] = [];
+  for (const entry of entries) {
+    const { section, key, fields } = entry;
+    if (records.has(idOfEntry(entry))) continue;
+    if (fields["default"] === true && ownPage !== undefined) {
+      if (ownPage.link === null) records.set(idOfEntry(entry), ownPage);
+      else issues.push({ path: `${section}.${key}`, message: "is managed under another key" });
+      continue;
+    }
+    const name = section === "statusPages" ? fields["slug"] : fields[sections[section].naming];
+    const candidates = free.get(`${section} ${String(name)}`) ?? [];
+    const sameType = ({ row }: Current) => (row as unknown as Own)["type"] === fields["type"];
+    const found = candidates.find(sameType) ?? candidates[0];
+    if (found === undefined) continue;
+    if (adopt) records.set(idOfEntry(entry), candidates.splice(candidates.indexOf(found), 1)[0]!);
+    else
+      issues.push({
+        path: `${section}.${key}`,
+        message: "is here already under that name, and not managed: adopt takes it over (--adopt)",
+      });
+  }
+  const [first] = issues;
+  if (first !== undefined)
+    throw new AppError("CONFLICT", `${first.path} ${first.message}.`, {
+      details: issues.slice(0, 20),
+    });
+  return records;
+}
+
+const slugOf = (row: object) => String((row as Own)["slug"]);
+
+async function stepOf(
+  scope: Scope,
+  entry: Entry,
+  id: string,
+  record: Current | null,
+  idOf: (section: SectionName, key: string) => string | undefined,
+  issues: ErrorDetail[],
+): Promise<Step | null> {
+  const { section } = entry;
+  const before = issues.length;
+  const issue = (path: string, message: string) =>
+    void issues.push({ path: pathIn(entry, path), message });
+  const sent = withIds(entry, idOf, issue);
+  if (issues.length > before) return null;
+  let input: Own;
+  try {
+    input = await resources[section].read(scope, record?.row ?? null, sent);
+  } catch (error) {
+    if (!(error instanceof AppError) || error.code !== "VALIDATION_ERROR") throw error;
+    for (const { path, message } of error.details ?? []) issue(path, message);
+    return null;
+  }
+  const fields = record?.fields() ?? {};
+  const changed = Object.keys(input).filter((name) => !Bun.deepEquals(input[name], fields[name]));
+  const alone = new Set([...sections[section].kept, ...secretsOf(section, input)]);
+  const decided = Object.fromEntries(
+    Object.entries(input).filter(([name]) => name in sent || !alone.has(name)),
+  );
+  return {
+    entry,
+    id,
+    record,
+    isAdopted: record !== null && record.link === null,
+    input,
+    changed,
+    decided,
+  };
+}
+
+/** Fields that are secrets, or hold some. */
+function secretsOf(section: SectionName, { type }: Own): string[] {
+  if (section === "statusPages") return ["password"];
+  const secrets = sections[section].kinds?.[String(type)]?.secrets ?? {};
+  return Object.keys(secrets).map((path) => path.split(".")[0] ?? path);
+}
+
+/** A new monitor that names no channels gets those that every new one does, and its group's. */
+function giveChannelsToNew(scope: Scope, steps: readonly Step[], all: readonly Current[]) {
+  const stepOfId = new Map(steps.map((step) => [step.id, step]));
+  const kept = all.filter(({ id, section }) => section === "alertChannels" && !stepOfId.has(id));
+  const defaults = [
+    ...kept.filter(({ row }) => (row as unknown as { isDefault: boolean }).isDefault),
+    ...steps.filter(({ entry, input }) => entry.section === "alertChannels" && input["default"]),
+  ].map(({ id }) => id);
+  for (const step of steps) {
+    if (step.entry.section !== "monitors" || step.record !== null) continue;
+    if ("alertChannels" in step.entry.fields) continue;
+    const group = stepOfId.get(String(step.input["groupId"]))?.input;
+    step.input["alertChannelIds"] = channelsOfNew(
+      [],
+      defaults,
+      (group?.["alertChannelIds"] as string[] | undefined) ?? [],
+      scope.limits["alert-channels-of-a-monitor"],
+    );
+  }
+}
+
+function changeOf(
+  { entry, record, input, changed, isAdopted }: Step,
+  keyOfId: ReadonlyMap<string, string>,
+): ConfigChange[] {
+  if (record !== null && !isAdopted && changed.length === 0) return [];
+  const { section, key } = entry;
+  const secrets = new Set(secretsOf(section, input));
+  const before = record?.fields() ?? {};
+  const shown = (name: string, value: unknown) => {
+    if (secrets.has(name) || name === "sections" || value === undefined) return null;
+    const named = /Ids?$/.test(name) ? withKeys(value, keyOfId) : value;
+    return excerpt(JSON.stringify(named));
+  };
+  const fields = record === null ? [] : changed;
+  return [
+    {
+      section,
+      key,
+      id: record?.id ?? null,
+      name: String(input[sections[section].naming]),
+      action: record === null ? "create" : isAdopted ? "adopt" : "update",
+      fields: fields.map((name): ConfigFieldChange => ({
+        field: nameIn(section, name),
+        secret: secrets.has(name),
+        before: shown(name, before[name]),
+        after: shown(name, input[name]),
+      })),
+    },
+  ];
+}
+
+function withKeys(value: unknown, keyOfId: ReadonlyMap<string, string>): unknown {
+  const keyOf = (id: unknown) => keyOfId.get(String(id)) ?? id;
+  return Array.isArray(value) ? value.map(keyOf) : keyOf(value);
+}
+
+const goneOf = (
+  { section, id, name, link }: Current,
+  action: "delete" | "release",
+): ConfigChange => ({ section, key: link?.externalId ?? "", id, name, action, fields: [] });

@@ -1,0 +1,268 @@
+import { asc } from "drizzle-orm";
+import { NewAlertChannel } from "../alerting/channels/schema.ts";
+import {
+  changeChannel,
+  changedChannel,
+  type ChannelRow,
+  columnsOf as channelColumns,
+  editable as editableChannel,
+  targetsOf as channelTargets,
+} from "../alerting/channels/service.ts";
+import { mustBeAllowed } from "../core/target-guard.ts";
+import { invalid, parse } from "../core/validation.ts";
+import { matching } from "../database/rows.ts";
+import type { Statement } from "../database/store.ts";
+import { alertChannels } from "../database/tables/alerting.ts";
+import type { Scope } from "../events/scope.ts";
+import { NewMonitorGroup } from "../monitoring/groups/schema.ts";
+import {
+  changeGroup,
+  channelsOfGroup,
+  type GroupRecord,
+  insertGroup,
+  listGroups,
+} from "../monitoring/groups/store.ts";
+import { NewMaintenanceWindow } from "../monitoring/maintenance/schema.ts";
+import { mustBePossible } from "../monitoring/maintenance/service.ts";
+import {
+  allWindows,
+  changeWindow,
+  insertWindow,
+  replaceMembers,
+  type StoredWindow,
+} from "../monitoring/maintenance/store.ts";
+import { columnsOf, editable } from "../monitoring/monitors/record.ts";
+import { NewMonitor } from "../monitoring/monitors/schema.ts";
+import { changedMonitor, mustBeCheckable } from "../monitoring/monitors/service.ts";
+import {
+  allMonitors,
+  changeMonitor,
+  insertMonitor,
+  type MonitorRow,
+} from "../monitoring/monitors/store.ts";
+import { NewStatusPage } from "../status-pages/schema.ts";
+import { mustBeFree, mustBeOpenable, passwordHashOf } from "../status-pages/service.ts";
+import { changePage, findPages, insertPage, type StoredPage } from "../status-pages/store.ts";
+import { patchOf } from "./patches.ts";
+import type { SectionName } from "./sections-schema.ts";
+
+export type Own = Record<string, unknown>;
+
+/** What is known of a record whatever it is. */
+type Row = { id: string; version: number };
+
+/** How records of one section are read, compared and written; fields are those of REST, secrets included. */
+export type Resource<R extends Row = Row, I extends object = Own> = {
+  /** In the order in which they are exported. */
+  list(scope: Scope): Promise<R[]>;
+  fieldsOf(scope: Scope, row: R, last: Own | null): Own;
+  /** The whole of what the record is to be. Throws VALIDATION_ERROR with the fields of REST. */
+  read(scope: Scope, row: R | null, entry: Own): Promise<I>;
+  /** With what takes long to make, or differs each time: only for what is written. */
+  sealed?(scope: Scope, input: I, changed: readonly string[]): Promise<I>;
+  create(scope: Scope, id: string, input: I, at: string): Statement[];
+  change(scope: Scope, row: R, input: I, at: string): Statement[];
+};
+
+const resource = <R extends Row, I extends object>(its: Resource<R, I>) =>
+  its as unknown as Resource;
+
+const next = (row: Row, at: string) => ({ version: row.version + 1, updatedAt: at });
+const first = (at: string) => ({ version: 1, createdAt: at, updatedAt: at });
+
+const channel = resource<ChannelRow, NewAlertChannel>({
+  list: ({ store, organizationId }) =>
+    store.db
+      .select()
+      .from(alertChannels)
+      .where(matching(alertChannels, { organizationId }))
+      .orderBy(asc(alertChannels.id)),
+  fieldsOf: ({ vault }, row) => editableChannel(vault, row),
+  async read(scope, row, entry) {
+    if (row !== null && row.type === entry["type"])
+      return changedChannel(scope, row, patchOf("alertChannels", row.type, entry));
+    const input = parse(NewAlertChannel, entry);
+    await mustBeAllowed(scope.targets, channelTargets(input));
+    return input;
+  },
+  create(scope, id, input, at) {
+    const { organizationId, store } = scope;
+    const row: ChannelRow = {
+      organizationId,
+      id,
+      ...channelColumns(scope, id, input),
+      lastDeliveryAt: null,
+      lastError: null,
+      failingSince: null,
+      ...first(at),
+    };
+    return [store.db.insert(alertChannels).values(row)];
+  },
+  change: (scope, row, input, at) => [
+    changeChannel(scope, { ...row, ...channelColumns(scope, row.id, input), ...next(row, at) }),
+  ],
+});
+
+const group = resource<GroupRecord, NewMonitorGroup>({
+  list: (scope) => listGroups(scope),
+  fieldsOf: (_scope, { name, description, color, tags, alertChannelIds }) => ({
+    name,
+    description,
+    color,
+    tags,
+    alertChannelIds,
+  }),
+  async read(_scope, _row, entry) {
+    const { monitorIds: _members, ...input } = parse(NewMonitorGroup, entry);
+    return input as NewMonitorGroup;
+  },
+  create: (scope, id, input, at) => [
+    insertGroup(scope, {
+      ...input,
+      id,
+      monitorIds: [],
+      paused: false,
+      muted: false,
+      ...first(at),
+    }),
+    ...channelsOfGroup(scope, id, input.alertChannelIds),
+  ],
+  change: (scope, row, input, at) => [
+    changeGroup(scope, { ...row, ...input, ...next(row, at) }),
+    ...channelsOfGroup(scope, row.id, input.alertChannelIds),
+  ],
+});
+
+type MonitorWithChannels = MonitorRow & { alertChannelIds: string[] };
+
+/** Its group and its channels are written when all are there. */
+const monitor = resource<MonitorWithChannels, NewMonitor>({
+  list: (scope) => allMonitors(scope),
+  fieldsOf: (scope, row) => ({ ...editable(scope, row), alertChannelIds: row.alertChannelIds }),
+  async read(scope, row, entry) {
+    const input =
+      row !== null && row.type === entry["type"]
+        ? await changedMonitor(scope, row, patchOf("monitors", row.type, entry))
+        : parse(NewMonitor, entry);
+    if (row?.type !== input.type) await mustBeCheckable(scope, input);
+    return row === null || "alertChannelIds" in entry
+      ? input
+      : { ...input, alertChannelIds: row.alertChannelIds };
+  },
+  create: (scope, id, input, at) =>
+    insertMonitor(
+      scope,
+      {
+        organizationId: scope.organizationId,
+        id,
+        ...columnsOf(scope, id, input),
+        groupId: null,
+        position: 0,
+        ...first(at),
+      },
+      at,
+    ),
+  change(scope, { alertChannelIds: _channels, ...row }, input, at) {
+    return [
+      changeMonitor(scope, { ...row, ...columnsOf(scope, row.id, input, row), ...next(row, at) }),
+    ];
+  },
+});
+
+const maintenanceWindow = resource<StoredWindow, NewMaintenanceWindow>({
+  list: (scope) => allWindows(scope),
+  fieldsOf: (_scope, row) => {
+    const { organizationId: _owner, id: _id, version: _version, ...fields } = row;
+    const { createdAt: _created, updatedAt: _updated, ...own } = fields;
+    return own;
+  },
+  async read(scope, row, entry) {
+    const input = parse(NewMaintenanceWindow, entry);
+    const times = ["startsAt", "endsAt", "timeZone", "rrule"] as const;
+    if (row === null || times.some((name) => row[name] !== input[name]))
+      await mustBePossible(scope, input);
+    return input;
+  },
+  create: (scope, id, input, at) => [
+    insertWindow({ ...input, organizationId: scope.organizationId, id, ...first(at) }),
+    ...replaceMembers(scope, id, input),
+  ],
+  change: (scope, row, input, at) => [
+    changeWindow({ ...row, ...input, ...next(row, at) }),
+    ...replaceMembers(scope, row.id, input),
+  ],
+});
+
+/** A password that is undefined stays as it is. */
+type PageInput = Omit<NewStatusPage, "password"> & {
+  password?: string | null;
+  passwordHash: string | null;
+};
+
+/** The stored one can't be read: it is what was applied, for as long as its hash is; undefined for another. */
+function passwordOf({ passwordHash }: StoredPage, last: Own | null): unknown {
+  if (passwordHash === null) return null;
+  return passwordHash === last?.["passwordHash"] ? last["password"] : undefined;
+}
+
+const statusPage = resource<StoredPage, PageInput>({
+  list: async (scope) =>
+    (await findPages(scope)).toSorted(
+      (a, b) => Number(b.isDefault) - Number(a.isDefault) || (a.id < b.id ? -1 : 1),
+    ),
+  fieldsOf: (_scope, page, last) => ({
+    slug: page.slug,
+    title: page.title,
+    description: page.description,
+    accentColor: page.accentColor,
+    theme: page.theme,
+    visibility: page.visibility,
+    sections: page.sections,
+    hosts: page.hosts,
+    showLatency: page.showLatency,
+    historyDays: page.historyDays,
+    timeZone: page.timeZone,
+    passwordHash: page.passwordHash,
+    password: passwordOf(page, last),
+  }),
+  async read(scope, row, { default: isDefault = false, ...entry }) {
+    if (row !== null && row.isDefault !== isDefault)
+      throw invalid("default", "can't be changed: an organization has one such page");
+    const { password, ...input } = parse(NewStatusPage, {
+      ...entry,
+      ...(row?.isDefault === true && entry["slug"] === undefined && { slug: row.slug }),
+    });
+    const isSet =
+      "password" in entry ? password !== null : row !== null && row.passwordHash !== null;
+    mustBeOpenable(input.visibility, isSet);
+    mustBeFree(scope, input.hosts);
+    const passwordHash = row?.passwordHash ?? null;
+    return { ...input, passwordHash, ...("password" in entry && { password }) };
+  },
+  async sealed(scope, input, changed) {
+    const { password } = input;
+    if (!changed.includes("password") || password === undefined) return input;
+    const passwordHash = password === null ? null : await passwordHashOf(scope, password);
+    return { ...input, passwordHash };
+  },
+  create: (scope, id, { password: _password, ...input }, at) =>
+    insertPage(scope, {
+      organizationId: scope.organizationId,
+      id,
+      isDefault: false,
+      ...input,
+      logoType: null,
+      logoData: null,
+      ...first(at),
+    }),
+  change: (scope, row, { password: _password, ...input }, at) =>
+    changePage(scope, row, { ...input, ...next(row, at) }),
+});
+
+export const resources: Readonly<Record<SectionName, Resource>> = {
+  alertChannels: channel,
+  groups: group,
+  monitors: monitor,
+  maintenanceWindows: maintenanceWindow,
+  statusPages: statusPage,
+};

@@ -1,0 +1,39 @@
+import { endpoint } from "../http/endpoint.ts";
+import { routesUnder } from "../http/request-context.ts";
+import { ConfigDocument, ConfigExport, ConfigQuery, ConfigResult } from "./schema.ts";
+
+export const configRoutes = routesUnder("/api/v1/config")
+  .get(
+    ...endpoint("/", {
+      name: "exportConfig",
+      access: "read",
+      summary: "Get the organization as a configuration",
+      description:
+        "Without its secrets, of which only the places are told. `signalbox export` writes it as YAML.",
+      data: ConfigExport,
+      handle: async ({ scope }) => {
+        const { exportConfiguration } = await import("./export-service.ts");
+        return exportConfiguration(scope);
+      },
+    }),
+  )
+  .put(
+    ...endpoint("/", {
+      name: "applyConfig",
+      access: "write",
+      summary: "Make the organization as a configuration says",
+      description:
+        "In one write, all of it or nothing. `/api/v1/config.schema.json` says what may be in it; `signalbox apply` sends it from YAML files. Bodies may have up to 8 MiB.",
+      query: ConfigQuery,
+      body: ConfigDocument,
+      maxBodyBytes: 8 * 1024 * 1024,
+      timeoutSeconds: 120,
+      data: ConfigResult,
+      errors: ["CONFLICT"],
+      // What it needs is loaded when somebody applies one.
+      handle: async ({ scope, query, body }) => {
+        const { applyConfiguration, applyOptionsOf } = await import("./service.ts");
+        return applyConfiguration(scope, body, applyOptionsOf(query));
+      },
+    }),
+  );

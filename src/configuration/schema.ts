@@ -1,0 +1,89 @@
+import { z } from "zod";
+import { line } from "../core/fields.ts";
+
+/** What a configuration names its records by: no text that an address, a path of a field or a list would read otherwise. */
+export const configKey = /^[A-Za-z][A-Za-z0-9_-]{0,99}$/;
+
+export const ConfigDocument = z.looseObject({}).meta({
+  id: "ConfigDocument",
+  description:
+    "Sections with an entry for each record under its key, as `/api/v1/config.schema.json` has them.",
+  example: { monitors: { shop: { type: "http", url: "https://shop.example/health" } } },
+});
+
+const flag = z.enum(["true", "false"]).optional();
+
+export const ConfigQuery = z.strictObject({
+  dryRun: flag.meta({ description: "`true` answers what would change, and changes nothing." }),
+  prune: flag.meta({
+    description: "`true` deletes what the same source has made and does not name any more.",
+  }),
+  yes: flag.meta({ description: "`true` lets `prune` delete more than 20 % of that." }),
+  adopt: flag.meta({
+    description: "`true` takes over records of the same name that nobody manages.",
+  }),
+});
+export type ConfigQuery = z.infer<typeof ConfigQuery>;
+
+export const ConfigFieldChange = z.object({
+  field: z.string(),
+  secret: z.boolean(),
+  before: z.string().nullable().meta({ description: "As JSON, shortened; null for a secret." }),
+  after: z.string().nullable(),
+});
+export type ConfigFieldChange = z.infer<typeof ConfigFieldChange>;
+
+export const ConfigChange = z
+  .object({
+    section: z.string(),
+    key: z.string(),
+    id: z.string().nullable().meta({ description: "Null for what would be made." }),
+    name: z.string(),
+    action: z.enum(["create", "adopt", "update", "delete", "release"]).meta({
+      description:
+        "`adopt` takes over what was there; `release` keeps the record of what was taken over, or can't be deleted, and manages it no more.",
+    }),
+    fields: z.array(ConfigFieldChange),
+  })
+  .meta({ id: "ConfigChange" });
+export type ConfigChange = z.infer<typeof ConfigChange>;
+
+export const ConfigResult = z
+  .object({
+    source: z.string(),
+    applied: z.boolean().meta({ description: "False for a dry run, and where nothing changes." }),
+    changes: z.array(ConfigChange),
+    unchanged: z.int(),
+  })
+  .meta({ id: "ConfigResult" });
+export type ConfigResult = z.infer<typeof ConfigResult>;
+
+/** Where a secret stood that an export left out, and the variable that it may come from. */
+export const ConfigSecret = z.object({
+  path: z.array(z.string()),
+  variable: z.string(),
+});
+export type ConfigSecret = z.infer<typeof ConfigSecret>;
+
+export const ConfigExport = z
+  .object({
+    document: z.record(z.string(), z.unknown()),
+    secrets: z.array(ConfigSecret),
+  })
+  .meta({ id: "ConfigExport" });
+export type ConfigExport = z.infer<typeof ConfigExport>;
+
+export const ManagedRecord = z.object({
+  section: z.string(),
+  id: z.string(),
+  key: z.string(),
+  name: z.string(),
+  source: z.string(),
+  drift: z.array(z.string()).meta({
+    description: "Fields that are not as they were applied last.",
+  }),
+});
+export type ManagedRecord = z.infer<typeof ManagedRecord>;
+
+/** Names the configuration, so that several can manage records of one organization. */
+export const ConfigSource = line(100).regex(configKey, "must be letters, digits, - and _");

@@ -1,0 +1,127 @@
+import { z } from "zod";
+import { channelFields } from "../alerting/channels/schema.ts";
+import { channelKinds } from "../alerting/channels/kinds-schema.ts";
+import type { Kinds } from "../core/kinds.ts";
+import { groupFields } from "../monitoring/groups/schema.ts";
+import { windowFields } from "../monitoring/maintenance/schema.ts";
+import { monitorKinds } from "../monitoring/monitors/kinds-schema.ts";
+import { monitorFields } from "../monitoring/monitors/schema.ts";
+import { NewStatusPageSection, statusPageFields } from "../status-pages/schema.ts";
+import { configKey } from "./schema.ts";
+
+type Shape = Readonly<Record<string, z.ZodType>>;
+
+/** A field that names records by their keys, and the one of REST that names them by their ids. */
+type Reference = { as: string; to: SectionName; many: boolean };
+
+type Section = {
+  /** As `external_records` and sentences have it. */
+  noun: "alert-channel" | "group" | "monitor" | "maintenance-window" | "status-page";
+  /** The field that people call a record by. */
+  naming: "name" | "title";
+  kinds: Kinds | null;
+  /** The fields of every type, as REST has them. */
+  common: Shape;
+  references: Readonly<Record<string, Reference>>;
+  /** Fields of REST that stay as they are where an entry leaves them out; secrets do, too. */
+  kept: readonly string[];
+};
+
+export type SectionName =
+  "alertChannels" | "groups" | "monitors" | "maintenanceWindows" | "statusPages";
+
+const many = (as: string, to: SectionName): Reference => ({ as, to, many: true });
+const alertChannels = many("alertChannelIds", "alertChannels");
+
+const { monitorIds: _members, ...ofGroup } = groupFields;
+
+/** What a configuration is made of: what is named comes before what names it. */
+export const sections: Readonly<Record<SectionName, Section>> = {
+  alertChannels: {
+    noun: "alert-channel",
+    naming: "name",
+    kinds: channelKinds,
+    common: channelFields,
+    references: {},
+    kept: [],
+  },
+  groups: {
+    noun: "group",
+    naming: "name",
+    kinds: null,
+    common: ofGroup,
+    references: { alertChannels },
+    kept: [],
+  },
+  monitors: {
+    noun: "monitor",
+    naming: "name",
+    kinds: monitorKinds,
+    common: monitorFields,
+    references: { group: { as: "groupId", to: "groups", many: false }, alertChannels },
+    kept: ["paused", "muted", "alertChannelIds"],
+  },
+  maintenanceWindows: {
+    noun: "maintenance-window",
+    naming: "title",
+    kinds: null,
+    common: windowFields,
+    references: { monitors: many("monitorIds", "monitors"), groups: many("groupIds", "groups") },
+    kept: [],
+  },
+  statusPages: {
+    noun: "status-page",
+    naming: "title",
+    kinds: null,
+    common: statusPageFields,
+    references: {},
+    kept: ["password"],
+  },
+};
+
+export const sectionNames = Object.keys(sections) as SectionName[];
+
+const Key = z.string().regex(configKey, "must be the key of a record");
+
+const PageSection = z.strictObject({
+  name: NewStatusPageSection.shape.name,
+  group: Key.nullable()
+    .default(null)
+    .meta({ description: "Shows all monitors of the group, in its order." }),
+  monitors: z
+    .array(
+      z.strictObject({
+        monitor: Key,
+        name: NewStatusPageSection.shape.monitors.unwrap().element.shape.name,
+        showDescription: z.boolean().default(false),
+      }),
+    )
+    .default([]),
+});
+
+const withoutOwnNames = ({ common, references }: Section): [string, z.ZodType][] => {
+  const byIds = new Set(Object.values(references).map(({ as }) => as));
+  return Object.entries(common).filter(([name]) => !byIds.has(name));
+};
+
+/** The fields that an entry of this section and type may have, in the words of a configuration. */
+export function fieldsOf(section: SectionName, type: string | null): Shape {
+  const its = sections[section];
+  return {
+    ...Object.fromEntries(withoutOwnNames(its)),
+    ...Object.fromEntries(
+      Object.entries(its.references).map(([name, { many }]) => [
+        name,
+        many ? z.array(Key).default([]) : Key.nullable().default(null),
+      ]),
+    ),
+    ...(section === "statusPages" && {
+      sections: z.array(PageSection).default([]),
+      default: z.boolean().default(false).meta({
+        description:
+          "Whether it is the organization's own page, which is there from the beginning.",
+      }),
+    }),
+    ...(type !== null && its.kinds?.[type]?.fields),
+  };
+}

@@ -1,0 +1,65 @@
+import { AppError } from "../core/errors.ts";
+import { percent } from "../core/text.ts";
+import { invalid } from "../core/validation.ts";
+import { retrying } from "../database/store.ts";
+import { commitEach } from "../events/commit.ts";
+import type { Scope } from "../events/scope.ts";
+import { type Configuration, configurationOf } from "./entries.ts";
+import { type ApplyOptions, planOf } from "./plan.ts";
+import type { ConfigQuery, ConfigResult } from "./schema.ts";
+import { isEmpty, statementsOf } from "./write.ts";
+
+/** So much of what a source has made goes without being asked for twice. */
+const prunedShare = 0.2;
+
+export const applyOptionsOf = ({ dryRun, prune, yes, adopt }: ConfigQuery): ApplyOptions => ({
+  dryRun: dryRun === "true",
+  prune: prune === "true",
+  yes: yes === "true",
+  adopt: adopt === "true",
+});
+
+/**
+ * Makes the organization as a configuration says, in one write. Throws VALIDATION_ERROR where it can't be,
+ * CONFLICT for what is there already and where it would delete too much; nothing is changed then.
+ */
+export async function applyConfiguration(
+  scope: Scope,
+  document: unknown,
+  options: ApplyOptions,
+): Promise<ConfigResult> {
+  const configuration = configurationOf(document);
+  await mustBeFor(scope, configuration);
+  return retrying(async () => {
+    const plan = await planOf(scope, configuration, options);
+    const { source, changes, steps, removed, removedShare } = plan;
+    const changed = changes.filter(({ action }) => action !== "delete" && action !== "release");
+    const result = { source, changes, unchanged: steps.length - changed.length };
+    if (options.dryRun) return { ...result, applied: false };
+    if (removedShare > prunedShare && !options.yes)
+      throw new AppError(
+        "CONFLICT",
+        `This would delete ${removed.length} records, ${percent(removedShare)} of what ${source} has made. Nothing was changed. Say yes to that (--yes), or leave prune away.`,
+      );
+    if (isEmpty(plan)) return { ...result, applied: false };
+    const { statements, newMonitorIds } = await statementsOf(scope, plan);
+    await commitEach(
+      scope,
+      statements,
+      { action: "monitor.created", subjectIds: newMonitorIds },
+      {},
+    );
+    return { ...result, applied: changes.length > 0 };
+  });
+}
+
+/** A configuration that names an organization is for that one alone. */
+async function mustBeFor({ store, organizationId }: Scope, { organization }: Configuration) {
+  if (organization === null) return;
+  const [found] = await store.query<{ slug: string }>(
+    "select slug from organizations where id = ?",
+    [organizationId],
+  );
+  if (found?.slug !== organization)
+    throw invalid("organization", "must be the slug of the organization that it is applied to");
+}

@@ -1,0 +1,180 @@
+import { timestamp } from "../core/clock.ts";
+import { mustBeUnchanged, mustBeWithin } from "../database/references.ts";
+import { matching } from "../database/rows.ts";
+import { mustText, StaleRead, type Statement } from "../database/store.ts";
+import { alertChannels } from "../database/tables/alerting.ts";
+import { externalRecords } from "../database/tables/imports.ts";
+import { monitorGroups, monitors } from "../database/tables/monitoring.ts";
+import { statusPages } from "../database/tables/status-pages.ts";
+import { mustBeFewDefaults } from "../alerting/channels/service.ts";
+import { auditAndEvent, auditAndEventEach } from "../events/commit.ts";
+import type { Scope } from "../events/scope.ts";
+import { removalStatements } from "../imports/remove.ts";
+import { type Noun, nouns } from "../imports/plan.ts";
+import { tableOf } from "../imports/records.ts";
+import { configurationPrefix } from "../imports/store.ts";
+import { assignMonitors, followPauses, mustHaveFewChannels } from "../monitoring/groups/store.ts";
+import { mustBeFew } from "../monitoring/maintenance/service.ts";
+import { replaceMonitorChannels } from "../monitoring/monitors/store.ts";
+import type { ConfigPlan, Step } from "./plan.ts";
+import { type Current, linkStatement } from "./records.ts";
+import { type Own, resources } from "./resources.ts";
+import { type SectionName, sections } from "./sections-schema.ts";
+
+/** All that makes the organization as the plan says; without the audit rows and events of new monitors, whose ids are answered. */
+export async function statementsOf(scope: Scope, plan: ConfigPlan) {
+  const { organizationId } = scope;
+  const at = timestamp(scope.clock());
+  const { removed, released, dangling, source } = plan;
+  const created = plan.steps.filter(({ record }) => record === null);
+  const updated = plan.steps.filter(({ record, changed }) => record !== null && changed.length > 0);
+  const idsOf = (section: SectionName, all: readonly { id: string; section: SectionName }[]) =>
+    all.filter((one) => one.section === section).map(({ id }) => id);
+  const its = created.map(({ id, entry }) => ({ id, section: entry.section }));
+  const newMonitorIds = idsOf("monitors", its);
+  const statements: Statement[] = [
+    mustBeUnlinked(scope, plan),
+    // All of them first: a removal changes what names it.
+    ...updated.flatMap(({ record }) => (record === null ? [] : [guard(scope, record)])),
+    ...removed.map((record) => guard(scope, record)),
+  ];
+  if (removed.length > 0) {
+    const gone = Object.fromEntries(nouns.map((noun) => [noun, [] as string[]])) as Record<
+      Noun,
+      string[]
+    >;
+    for (const { section, id } of removed) gone[sections[section].noun].push(id);
+    statements.push(
+      ...(await removalStatements(scope, gone, at)),
+      ...auditAndEventEach(scope, { action: "monitor.deleted", subjectIds: gone.monitor }, at),
+    );
+  }
+  for (const step of [...created, ...updated]) await write(scope, step, at, statements);
+  statements.push(...memberships(scope, [...created, ...updated], at));
+  for (const section of ["alertChannels", "groups", "maintenanceWindows", "statusPages"] as const) {
+    const { action } = tableOf[sections[section].noun];
+    const ids = idsOf(section, its);
+    if (ids.length > 0 && action !== "monitor")
+      statements.push(
+        ...auditAndEventEach(scope, { action: `${action}.created`, subjectIds: ids }, at),
+      );
+  }
+  for (const { entry, id, changed } of updated)
+    statements.push(
+      ...auditAndEvent(
+        scope,
+        {
+          action: `${tableOf[sections[entry.section].noun].action}.updated`,
+          subjectId: id,
+          fields: changed,
+        },
+        at,
+      ),
+    );
+  for (const { entry, id, record, decided, isAdopted } of toLink(plan)) {
+    const adopted = isAdopted || record?.link?.adopted === true;
+    const { section, key } = entry;
+    statements.push(linkStatement(scope, { source, section, key, recordId: id, adopted }, decided));
+  }
+  const unlinked = [...[...removed, ...released].flatMap(({ link }) => link ?? []), ...dangling];
+  statements.push(
+    ...unlinked.map(({ noun, externalId, source: from }) =>
+      scope.store.db
+        .delete(externalRecords)
+        .where(matching(externalRecords, { organizationId, source: from, noun, externalId })),
+    ),
+    ...followPauses(organizationId, at),
+    mustHaveFewChannels(
+      scope,
+      [...created, ...updated].filter(isMonitor).map(({ id }) => id),
+    ),
+    mustBeWithin(scope, "monitors", monitors),
+    mustBeWithin(scope, "monitor-groups", monitorGroups),
+    mustBeWithin(scope, "alert-channels", alertChannels),
+    mustBeWithin(scope, "status-pages", statusPages),
+    mustBeFewDefaults(scope),
+    mustBeFew(scope, at),
+  );
+  return { statements, newMonitorIds };
+}
+
+/** Entries that are new, or say other things than before, even where the record is so already. */
+const toLink = ({ steps }: ConfigPlan) =>
+  steps.filter(({ record, decided }) => !Bun.deepEquals(record?.last() ?? null, decided));
+
+/** Whether there is anything to write. */
+export const isEmpty = (plan: ConfigPlan) =>
+  plan.changes.length === 0 && plan.dangling.length === 0 && toLink(plan).length === 0;
+
+const pick = (from: Own, names: readonly string[]) =>
+  Object.fromEntries(names.map((name) => [name, from[name]]));
+
+const isMonitor = ({ entry }: Step) => entry.section === "monitors";
+
+const guard = ({ organizationId }: Scope, { section, row }: Current) =>
+  mustBeUnchanged(tableOf[sections[section].noun].table, organizationId, row);
+
+/** Holds while nobody else has given a record to one of the keys that have none. */
+function mustBeUnlinked(
+  { organizationId }: Scope,
+  { source, steps, links }: ConfigPlan,
+): Statement {
+  const known = new Map(links.map((link) => [`${link.noun} ${link.externalId}`, link.recordId]));
+  const wanted = steps
+    .filter(({ record }) => record?.link == null)
+    .map(({ entry: { section, key } }) => {
+      const { noun } = sections[section];
+      return [noun, key, known.get(`${noun} ${key}`) ?? ""];
+    });
+  return {
+    ...mustText(`not exists (select 1 from json_each(?) wanted join external_records e
+      on e.organization_id = ? and e.source = ? and e.noun = wanted.value ->> 0
+        and e.external_id = wanted.value ->> 1
+      where e.record_id <> wanted.value ->> 2)`),
+    parameters: [JSON.stringify(wanted), organizationId, `${configurationPrefix}${source}`],
+    otherwise: () => new StaleRead(),
+  };
+}
+
+async function write(scope: Scope, step: Step, at: string, statements: Statement[]) {
+  const { entry, id, record, changed } = step;
+  const resource = resources[entry.section];
+  const row = record?.row ?? null;
+  if (resource.sealed !== undefined) {
+    step.input = await resource.sealed(scope, step.input, changed);
+    step.decided = pick(step.input, Object.keys(step.decided));
+  }
+  statements.push(
+    ...(row === null
+      ? resource.create(scope, id, step.input, at)
+      : resource.change(scope, row, step.input, at)),
+  );
+}
+
+/** Has monitors join their groups, which gives them channels, and then have exactly the channels that they are to have. */
+function memberships(scope: Scope, steps: readonly Step[], at: string): Statement[] {
+  const all = steps.filter(isMonitor);
+  const joining = Map.groupBy(
+    all.filter(({ record, input, changed }) =>
+      record === null ? input["groupId"] !== null : changed.includes("groupId"),
+    ),
+    ({ input }) => input["groupId"] as string | null,
+  );
+  const withChannels = all.filter(
+    ({ entry, record }) => record === null || "alertChannels" in entry.fields,
+  );
+  return [
+    ...[...joining].flatMap(([groupId, its]) =>
+      assignMonitors(
+        scope,
+        groupId,
+        its.map(({ id }) => id),
+        "end",
+        at,
+      ),
+    ),
+    ...withChannels.flatMap(({ id, input }) =>
+      replaceMonitorChannels(scope, id, input["alertChannelIds"] as string[]),
+    ),
+  ];
+}

@@ -1,0 +1,40 @@
+import { removeChannel } from "../alerting/channels/service.ts";
+import { removeRow } from "../database/rows.ts";
+import type { Statement } from "../database/store.ts";
+import { incidents } from "../database/tables/incidents.ts";
+import { maintenanceWindows, monitorGroups } from "../database/tables/monitoring.ts";
+import { statusPages } from "../database/tables/status-pages.ts";
+import { auditAndEventEach } from "../events/commit.ts";
+import type { Scope } from "../events/scope.ts";
+import { resolvingStatements } from "../incidents/by-monitor.ts";
+import { leaveGroup } from "../monitoring/groups/store.ts";
+import { removeMonitors } from "../monitoring/monitors/store.ts";
+import { type Noun, nouns } from "./plan.ts";
+import { tableOf } from "./records.ts";
+
+/** Removes these records with what they have made; the audit rows and events of monitors are for `commitEach`, and `followPauses` belongs behind it. */
+export async function removalStatements(
+  scope: Scope,
+  all: Readonly<Record<Noun, readonly string[]>>,
+  at: string,
+): Promise<Statement[]> {
+  const { organizationId } = scope;
+  return [
+    ...all.incident.map((one) => removeRow(scope, incidents, one)),
+    ...all["status-page"].map((one) => removeRow(scope, statusPages, one)),
+    ...all["maintenance-window"].map((one) => removeRow(scope, maintenanceWindows, one)),
+    ...(await resolvingStatements(scope, all.monitor)),
+    ...removeMonitors(organizationId, all.monitor, at),
+    ...all.group.flatMap((one) => [
+      leaveGroup(organizationId, one, [], at),
+      removeRow(scope, monitorGroups, one),
+    ]),
+    ...all["alert-channel"].flatMap((one) => removeChannel(scope, one, at)),
+    ...nouns
+      .filter((noun) => noun !== "monitor" && all[noun].length > 0)
+      .flatMap((noun) => {
+        const action = `${tableOf[noun].action ?? "incident"}.deleted` as const;
+        return auditAndEventEach(scope, { action, subjectIds: all[noun] }, at);
+      }),
+  ];
+}
