@@ -27,7 +27,7 @@ export function wrongSlots(
     );
     for (const [slot, its] of slots)
       if (its.length > 1) {
-        const times = its.map(({ at }) => `${at - from} ms`);
+        const times = its.map(({ at, latencyMs }) => `${at - from} ms (took ${latencyMs})`);
         repeated.push(`monitor ${key} in slot ${slot} at ${times.join(", ")}`);
       }
     for (let slot = slotAt(from) + 1; slot < slotAt(until); slot++)
