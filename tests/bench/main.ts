@@ -4,6 +4,7 @@ import { checksSuite } from "./checks.ts";
 import { clusterSuite } from "./cluster.ts";
 import { faultsSuite } from "./faults.ts";
 import { importSuite } from "./import.ts";
+import { journeysSuite } from "./journeys.ts";
 import { pagesSuite } from "./pages.ts";
 import { restSuite } from "./rest.ts";
 import { scaleSuite } from "./scale.ts";
@@ -20,6 +21,7 @@ const suites: Record<string, () => Promise<void>> = {
   year: yearSuite,
   faults: faultsSuite,
   import: importSuite,
+  journeys: journeysSuite,
   cluster: clusterSuite,
   scale: scaleSuite,
 };

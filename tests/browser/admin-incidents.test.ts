@@ -234,6 +234,12 @@ describeInChromium("incidents", (browser) => {
     const [{ slug }] = await world.ask("GET", "/api/v1/status-pages");
     const shown = await fetch(`${world.url}/status/${slug}/incidents/${id}`);
     expect(await shown.text()).toContain("A worker kept the old key.");
+    await page.getByRole("button", { name: "Actions for the postmortem" }).click();
+    await page.getByRole("menuitem", { name: "Delete" }).click();
+    const written = page.getByText("A worker kept the old key.");
+    await written.waitFor({ state: "detached" });
+    await page.getByRole("button", { name: /^Undo/ }).click();
+    await written.waitFor();
     await open.shifts();
     expect(ownFaults(open.faults)).toEqual([]);
   });

@@ -406,9 +406,13 @@ describeInChromium("the Monitors page", (browser) => {
     await option("Resolve Slow mails").waitFor();
     await page.keyboard.press("Enter");
     await page.getByText("Resolved Slow mails").waitFor();
+    const statusOf = async () => (await world.ask("GET", `/api/v1/incidents/${id}`)).status;
+    expect(await statusOf()).toBe("resolved");
+    await page.getByRole("region", { name: "Resolved" }).getByText("Slow mails").waitFor();
     await page.keyboard.press("Control+z");
     await page.getByText("Resolved Slow mails").waitFor({ state: "detached" });
-    expect((await world.ask("GET", `/api/v1/incidents/${id}`)).status).toBe("investigating");
+    await page.getByRole("region", { name: "Open" }).getByText("Slow mails").waitFor();
+    expect(await statusOf()).toBe("investigating");
     await type("prodction");
     await option(/Production Group/).waitFor();
     await page.keyboard.press("Escape");

@@ -25,6 +25,15 @@ export async function freshMachine() {
 export async function ownedMachine() {
   const fresh = await freshMachine();
   const { url, token } = fresh;
+  return { ...fresh, ...(await actingAt(url, "/set-up", { ...owner, token })) };
+}
+
+/** Ways to act as somebody who has a password. */
+export const signedIn = (url: string, credentials: { email: string; password: string }) =>
+  actingAt(url, "/sign-in", credentials);
+
+/** Ways to act as whoever this request lets in. */
+async function actingAt(url: string, entrance: string, credentials: object) {
   let cookie = "";
 
   async function ask(method: string, path: string, body?: object) {
@@ -45,14 +54,13 @@ export async function ownedMachine() {
     return json.data;
   }
 
-  await ask("POST", "/set-up", { ...owner, token });
+  await ask("POST", entrance, credentials);
   const cookies = cookiesOf(cookie);
   return {
-    ...fresh,
     ask,
-    /** What a browser knows in which the owner is signed in. */
+    /** What a browser knows in which they are signed in. */
     storageState: { cookies, origins: [] },
-    /** Opens a page of the admin page as its owner, without motion: pictures and contrasts stand still. */
+    /** Opens a page of the admin page as them, without motion: pictures and contrasts stand still. */
     open: (browser: Browser, path: string, options: VisitOptions = {}) =>
       visit(browser, `${url}${path}`, { reducedMotion: "reduce", ...options, cookies }),
   };

@@ -160,7 +160,7 @@ export async function visit(
 type Watched = { layoutShift: () => number; blocked: string[] };
 
 /** Runs in the page before anything of it. */
-function watchThePage() {
+export function watchThePage() {
   if (window.name === "reused") {
     window.name = "";
     localStorage.clear();
@@ -186,16 +186,18 @@ function watchThePage() {
 const axeSource = Bun.file(Bun.resolveSync("axe-core/axe.min.js", import.meta.dir)).text();
 
 /** What axe finds, one line for each element that breaks a rule; all of its usual rules apply. */
-export const violations = (page: Page): Promise<string[]> => foundByAxe(page, {});
+export const violations = (page: Page, within?: string): Promise<string[]> =>
+  foundByAxe(page, {}, within);
 
 /** The same of the rules that another theme can break: a theme changes colours and nothing else. */
-export const violationsOfColor = (page: Page): Promise<string[]> =>
-  foundByAxe(page, {
-    runOnly: ["cat.color"],
-    rules: { "color-contrast-enhanced": { enabled: false } },
-  });
+export const violationsOfColor = (page: Page, within?: string): Promise<string[]> =>
+  foundByAxe(
+    page,
+    { runOnly: ["cat.color"], rules: { "color-contrast-enhanced": { enabled: false } } },
+    within,
+  );
 
-async function foundByAxe(page: Page, options: RunOptions): Promise<string[]> {
+async function foundByAxe(page: Page, options: RunOptions, within?: string): Promise<string[]> {
   if (!(await page.evaluate(() => "axe" in globalThis))) {
     // Past the page's own rules, and past what Playwright would do with so long a text.
     const session = await page.context().newCDPSession(page);
@@ -203,12 +205,12 @@ async function foundByAxe(page: Page, options: RunOptions): Promise<string[]> {
     await session.detach();
   }
   const found = await page.evaluate(
-    (options) =>
-      (globalThis as unknown as { axe: typeof axe }).axe.run(document, {
+    ([options, within]) =>
+      (globalThis as unknown as { axe: typeof axe }).axe.run(within ?? document, {
         resultTypes: ["violations"],
         ...options,
       }),
-    options,
+    [options, within] as const,
   );
   return found.violations.flatMap(({ id, nodes }) =>
     nodes.map(({ html, failureSummary }) => `${id}: ${html} ${failureSummary ?? ""}`),

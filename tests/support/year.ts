@@ -34,10 +34,12 @@ export type Plan = {
   resultDays: number;
   /** When it ends; a whole hour. */
   end: number;
+  outagesPerDay?: number;
+  perGroup?: number;
+  /** The name of a monitor's group, and what else a monitor is, by its number. */
+  group?: (number: number) => string;
+  monitor?: (number: number) => object;
 };
-
-/** What happens in a day beside checks: outages of five minutes, each tenth with an incident, and changes by people. */
-const perDay = { outages: 65, changes: 200 };
 
 const rows = {
   event: insertInto(events),
@@ -60,6 +62,9 @@ const noise = (n: number) => (n * 0.618033988749895) % 1;
  */
 export async function simulatedYear(data: DataDirectory, plan: Plan) {
   const { database, store, vault } = data;
+  const { outagesPerDay = 65, perGroup = 25 } = plan;
+  // What happens in a day beside checks: outages of five minutes, each tenth with an incident, and changes by people.
+  const perDay = { outages: outagesPerDay, changes: Math.round((outagesPerDay * 200) / 65) };
   const start = plan.end - plan.days * dayMs;
   const { app } = applianceOn({ store, vault, clock: () => start });
   const { id: organizationId } = await createOrganization(store, () => start, "Bench");
@@ -94,11 +99,22 @@ export async function simulatedYear(data: DataDirectory, plan: Plan) {
   });
   const ids: string[] = [];
   const groups: string[] = [];
+  const namesOf = new Map<string, string>();
   for (let number = 0; number < plan.monitors; number++) {
-    if (number % 25 === 0)
-      groups.push((await call("POST", "/monitor-groups", { name: `Group ${number / 25}` })).id);
-    const body = { type: "http", url: "http://127.0.0.1:9/", retries: 10, groupId: groups.at(-1) };
-    ids.push((await call("POST", "/monitors", { name: `Service ${number}`, ...body })).id);
+    if (number % perGroup === 0) {
+      const name = plan.group?.(number) ?? `Group ${number / perGroup}`;
+      groups.push((await call("POST", "/monitor-groups", { name })).id);
+    }
+    const { id, name } = await call("POST", "/monitors", {
+      type: "http",
+      name: `Service ${number}`,
+      url: "http://127.0.0.1:9/",
+      retries: 10,
+      groupId: groups.at(-1),
+      ...plan.monitor?.(number),
+    });
+    ids.push(id);
+    namesOf.set(id, name);
   }
   const [page] = await call("GET", "/status-pages");
   const sections = groups.slice(0, 4).map((groupId) => ({ name: null, groupId, monitors: [] }));
@@ -155,7 +171,7 @@ export async function simulatedYear(data: DataDirectory, plan: Plan) {
       const message = "HTTP 503 (Service Unavailable), expected 200-299.";
       const monitor = {
         id,
-        name: "Service",
+        name: namesOf.get(id) ?? "",
         type: "http",
         groupId: groups[0] ?? null,
         groupName: "Group",
@@ -237,7 +253,7 @@ export async function simulatedYear(data: DataDirectory, plan: Plan) {
       rows.incident({
         organizationId,
         id,
-        title: "Service is down",
+        title: `${namesOf.get(monitorId) ?? ""} is down`,
         status: "resolved",
         severity: "major",
         monitorId,
@@ -247,7 +263,7 @@ export async function simulatedYear(data: DataDirectory, plan: Plan) {
         version: 2,
         createdAt: timestamp(from),
         updatedAt: timestamp(to),
-        automatic: '{"kind":"down","monitor":"Service"}',
+        automatic: JSON.stringify({ kind: "down", monitor: namesOf.get(monitorId) ?? "" }),
       }),
     );
     run(rows.affected({ organizationId, incidentId: id, monitorId, position: 0 }));

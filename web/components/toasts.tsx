@@ -45,6 +45,22 @@ export const tellOfWaiting = () => {
 
 const undoMs = 10_000;
 
+/** Tells what was done, and for ten seconds how to take it back. */
+export function notifyDone(text: string, takeBack: () => Promise<unknown>) {
+  const undo = () => {
+    end();
+    takeBack().catch(notifyError);
+  };
+  const close = show({ text, bad: false, life: undoMs, action: { label: "Undo", do: undo } });
+  const forget = undoable({ finish: end, undo });
+  const timer = setTimeout(forget, undoMs);
+  function end() {
+    clearTimeout(timer);
+    forget();
+    close();
+  }
+}
+
 /**
  * Does something ten seconds from now unless the person takes it back; closing the page does it at
  * once. `hide` takes the thing off the page, `restore` brings it back, also when `commit` fails.

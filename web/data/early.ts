@@ -13,7 +13,12 @@ export function askEarly() {
   const organizationId = rememberedOrganization();
   const isKnown = localStorage.getItem(remembered.here) !== null;
   const answers = new Map<string, Promise<Response>>();
-  for (const name of isKnown ? ["session", "overview"] : ["session"]) {
+  const isFirst = ["/", "/monitors"].includes(location.pathname);
+  for (const name of [
+    "session",
+    ...(isKnown ? ["overview", "problems"] : []),
+    ...(isKnown && isFirst ? ["attention", "alert-channel-uses", "api/v1/alert-channels"] : []),
+  ]) {
     const url = `/dashboard/${name}`;
     const answer = fetch(url, { headers: headersOf(organizationId) });
     // Whoever takes it handles the failure; until then it is no unhandled rejection.

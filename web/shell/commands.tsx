@@ -1,7 +1,7 @@
 import { useMantineColorScheme } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useAlertChannels } from "../data/alert-channels.ts";
-import { dataOf, v1 } from "../data/client.ts";
+import { v1 } from "../data/client.ts";
 import { listKey } from "../data/keys.ts";
 import { isPartly, knownIn, overviewQuery } from "../data/overview.ts";
 import { pageQuery } from "../data/query.ts";
@@ -10,8 +10,9 @@ import { useStatusPages } from "../data/status-pages.ts";
 import { type Dialog, openDialog } from "../components/dialogs.ts";
 import type { IconName } from "../components/icons.tsx";
 import { StateIcon } from "../components/state-icon.tsx";
-import { notifyError, notify, withUndo } from "../components/toasts.tsx";
+import { notifyError, notify } from "../components/toasts.tsx";
 import { testFromList } from "../pages/alert-channels/actions.ts";
+import { resolveIncident } from "../pages/incidents/resolve.ts";
 import { useWindows } from "../pages/maintenance/data.ts";
 import { addMonitor, pauseMonitor } from "../pages/monitors/actions.ts";
 import { targetOf } from "../pages/monitors/quick-add.ts";
@@ -157,10 +158,11 @@ export function useCommands(
     add(title, "calendar", () => goTo(`/maintenance/${id}`), { key: id, hint: "Maintenance" });
   for (const { id, title } of past?.data ?? [])
     add(title, "check", () => goTo(`/incidents/${id}`), { key: id, hint: "Resolved incident" });
-  for (const { id, title } of open?.data ?? []) {
+  for (const incident of open?.data ?? []) {
+    const { id, title } = incident;
     add(title, "warning", () => goTo(`/incidents/${id}`), { key: id, hint: "Incident" });
     if (mayWrite)
-      add(`Resolve ${title}`, "check", () => resolve(id, title), { key: `resolve ${id}` });
+      add(`Resolve ${title}`, "check", () => resolveIncident(incident), { key: `resolve ${id}` });
   }
   for (const channel of channels) {
     const { id, name } = channel;
@@ -181,11 +183,3 @@ export function useCommands(
   }
   return commands;
 }
-
-/** Everybody is told of it only once it can't be taken back any more. */
-const resolve = (id: string, title: string) =>
-  withUndo(`Resolved ${title}`, {
-    hide: () => {},
-    restore: () => {},
-    commit: () => dataOf(v1.incidents({ id }).resolve.post()),
-  });

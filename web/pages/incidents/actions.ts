@@ -3,7 +3,8 @@ import type { Incident, IncidentPatch } from "../../../src/incidents/schema.ts";
 import { dataOf, ifMatch, v1 } from "../../data/client.ts";
 import { recordKey } from "../../data/keys.ts";
 import { queryClient } from "../../data/query.ts";
-import { deleteWithUndo, notifyError, notify } from "../../components/toasts.tsx";
+import { deleteWithUndo, notify, notifyError } from "../../components/toasts.tsx";
+import { tellResolved } from "./resolve.ts";
 
 /** Changes an incident. What the same rules make of it stands on the page at once, and is taken back where the server refuses. */
 export async function changeIncident(
@@ -36,9 +37,17 @@ export async function changeIncident(
 /** With one click, in the words that the API has for it. */
 export function setStatus(incident: Incident, status: "resolved" | "investigating") {
   changeIncident(incident, { status }, incident)
-    .then(() => notify(status === "resolved" ? "Resolved" : "Reopened"))
+    .then(() => (status === "resolved" ? tellResolved(incident) : notify("Reopened")))
     .catch(notifyError);
 }
 
 export const deleteIncident = ({ id, title }: Incident) =>
   deleteWithUndo({ id, title }, () => dataOf(v1.incidents({ id }).delete()));
+
+/** What an incident's postmortem is called while it is being deleted: another one may be written later. */
+export const postmortemKey = ({ id, postmortem }: Incident) => `${id} ${postmortem?.updatedAt}`;
+
+export const deletePostmortem = (incident: Incident) =>
+  deleteWithUndo({ id: postmortemKey(incident), title: "the postmortem" }, () =>
+    dataOf(v1.incidents({ id: incident.id }).postmortem.delete()),
+  );

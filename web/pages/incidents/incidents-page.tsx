@@ -85,8 +85,8 @@ export default function IncidentsPage() {
           No incident matches these filters.
         </EmptyState>
       )}
-      {parts.open && open.data && <List title="Open" page={open.data} total={found} />}
-      {parts.over && over.data && (
+      {isKnown && parts.open && open.data && <List title="Open" page={open.data} total={found} />}
+      {isKnown && parts.over && over.data && (
         <List
           title="Resolved"
           page={over.data}

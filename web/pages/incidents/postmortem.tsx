@@ -12,7 +12,8 @@ import { plural } from "../../components/format.ts";
 import { Markdown } from "../../components/markdown.tsx";
 import { DangerItem, MenuItem, RowMenu } from "../../components/menus.tsx";
 import { Time } from "../../components/time.tsx";
-import { notifyError } from "../../components/toasts.tsx";
+import { notifyError, useDeleting } from "../../components/toasts.tsx";
+import { deletePostmortem, postmortemKey } from "./actions.ts";
 import { useAudience } from "./data.ts";
 
 const outline = "**Impact**\n\n\n**Root cause**\n\n\n**What we change**\n\n";
@@ -29,7 +30,8 @@ export function Postmortem({ incident }: { incident: Incident }) {
   const [dialog, setDialog] = useState<"write" | "publish" | null>(null);
   const close = () => setDialog(null);
   const isPublished = postmortem !== null && postmortem.publishedAt !== null;
-  if (postmortem === null && (status !== "resolved" || !mayWrite)) return null;
+  const isDeleting = useDeleting().has(postmortemKey(incident));
+  if (isDeleting || (postmortem === null && (status !== "resolved" || !mayWrite))) return null;
   return (
     <section className="panel" aria-label="Postmortem">
       <div className="panel-head">
@@ -68,12 +70,7 @@ export function Postmortem({ incident }: { incident: Incident }) {
                         Unpublish
                       </MenuItem>
                     )}
-                    <DangerItem
-                      icon="trash"
-                      onClick={() =>
-                        void dataOf(v1.incidents({ id }).postmortem.delete()).catch(notifyError)
-                      }
-                    >
+                    <DangerItem icon="trash" onClick={() => deletePostmortem(incident)}>
                       Delete
                     </DangerItem>
                   </>

@@ -1,10 +1,9 @@
 import { Button } from "@mantine/core";
 import { useNavigate } from "@tanstack/react-router";
-import { type ReactNode, useEffect } from "react";
+import type { ReactNode } from "react";
 import type { ChannelType } from "../../../src/alerting/channels/kinds-schema.ts";
 import type { ChannelUse } from "../../../src/dashboard/schema.ts";
 import { type AlertChannel, useAlertChannels, useChannelUses } from "../../data/alert-channels.ts";
-import { hiddenHere } from "../../data/hidden-here.ts";
 import { type Overview, type OverviewMonitor, useOverview } from "../../data/overview.ts";
 import { useSignedIn } from "../../data/session.ts";
 import { BusyButton } from "../../components/busy-button.tsx";
@@ -20,20 +19,9 @@ export function FirstAlert({ overview }: { overview: Overview }) {
   const { data: channels } = useAlertChannels(mayWrite);
   const { data: uses } = useChannelUses();
   const up = overview.monitors.find(({ status }) => status === "up");
-  const remembered = hiddenHere.use();
-  const isKnown = channels !== undefined && uses !== undefined;
-  const strip = mayWrite && up !== undefined && isKnown ? stripFor(up, channels, uses) : null;
-  useEffect(() => {
-    if (!isKnown) return;
-    if (strip === null) hiddenHere.forget(expected);
-    else hiddenHere.add(expected);
-  }, [isKnown, strip === null]);
-  const isExpected = mayWrite && up !== undefined && !isKnown && remembered.has(expected);
-  return isExpected ? <div className="panel strip strip-expected" /> : strip;
+  if (!mayWrite || up === undefined || channels === undefined || uses === undefined) return null;
+  return stripFor(up, channels, uses);
 }
-
-/** Remembers that it was there, so that its place is kept until it is known whether it still is. */
-const expected = "first-alert-expected";
 
 function stripFor(up: OverviewMonitor, channels: AlertChannel[], uses: ChannelUse[]) {
   const enabled = channels.filter((channel) => channel.enabled);

@@ -91,7 +91,9 @@ export function LatencyPanel({ id, from, span, zoom }: Props) {
         </div>
       }
     >
-      {data !== undefined && columns !== undefined && (
+      {data === undefined || columns === undefined ? (
+        <div className="chart-room" />
+      ) : (
         <>
           {data.points.length === 0 ? (
             <p className="chart-none">No data in this time range.</p>
@@ -99,7 +101,7 @@ export function LatencyPanel({ id, from, span, zoom }: Props) {
             <PointTable timeline={data} />
           ) : (
             <div className="chart-room">
-              <Suspense>
+              <Suspense fallback={<div className="chart-coming" />}>
                 <LatencyChart span={part} columns={columns} shown={shown} onZoom={show}>
                   {(index) => (
                     <Tip

@@ -2,7 +2,9 @@ import { Button } from "@mantine/core";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useEffect, useMemo, useRef, useState } from "react";
+import { useAlertChannels, useChannelUses } from "../../data/alert-channels.ts";
 import { isPartly, overviewQuery, overviewQueryOf, readRows } from "../../data/overview.ts";
+import { useAttention, useProblems } from "../../data/problems.ts";
 import { useSignedIn } from "../../data/session.ts";
 import { openDialog } from "../../components/dialogs.ts";
 import { notifyError } from "../../components/toasts.tsx";
@@ -22,9 +24,17 @@ import { ProblemBanners } from "./problem-banners.tsx";
 import { FirstMonitor, QuickAdd } from "./quick-add-field.tsx";
 import { itemsOf } from "./rows.ts";
 
+/** Whether what stands above the monitors is on its way: what came after them would push them down. */
+function useIsHeadComing(mayWrite: boolean): boolean {
+  const head = [useProblems(), useAttention(), useAlertChannels(mayWrite), useChannelUses()];
+  return head.some(({ isLoading, failureCount }) => isLoading && failureCount === 0);
+}
+
 export function MonitorsPage() {
-  const { data, error } = useQuery(overviewQuery);
+  const { data: overview, error } = useQuery(overviewQuery);
   const { mayWrite } = useSignedIn();
+  const isHeadComing = useIsHeadComing(mayWrite);
+  const data = isHeadComing ? undefined : overview;
   const navigate = useNavigate();
   const filters = filtersOf(useSearch({ strict: false }));
   const folded = folds.use();

@@ -1,0 +1,25 @@
+import type { Incident } from "../../../src/incidents/schema.ts";
+import { dataOf, v1, whenConnected } from "../../data/client.ts";
+import { recordKey } from "../../data/keys.ts";
+import { queryClient } from "../../data/query.ts";
+import { notifyDone, notifyError, tellOfWaiting } from "../../components/toasts.tsx";
+
+type Resolvable = Pick<Incident, "id" | "title" | "status">;
+
+/** Resolves one that is not open on the page: at once, as everybody sees. */
+export function resolveIncident(incident: Resolvable) {
+  const { id } = incident;
+  whenConnected(() => dataOf(v1.incidents({ id }).resolve.post()), tellOfWaiting)
+    .then((after) => {
+      queryClient.setQueryData(recordKey("incident", id), after);
+      tellResolved(incident);
+    })
+    .catch(notifyError);
+}
+
+/** Taken back, it is what it was before. */
+export const tellResolved = ({ id, title, status }: Resolvable) =>
+  notifyDone(`Resolved ${title}`, async () => {
+    const after = await dataOf(v1.incidents({ id }).patch({ status }));
+    queryClient.setQueryData(recordKey("incident", id), after);
+  });
