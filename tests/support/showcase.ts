@@ -2,7 +2,6 @@ import { assets } from "../../src/core/assets.ts";
 import { hourMs, dayMs } from "../../src/core/clock.ts";
 import { openDataDirectory } from "../../src/database/data-directory.ts";
 import { signedIn } from "./admin-world.ts";
-import type { Json } from "./json.ts";
 import { machine, succeeded } from "./outside.ts";
 import { answer, slow, target } from "./target.ts";
 import { simulatedYear } from "./year.ts";
@@ -167,13 +166,11 @@ export async function showcase() {
   await ask("POST", "/api-keys", { name: "Deploy jobs", scope: "write", expiresInDays: 90 });
   await ask("POST", "/invitations", { email: "grace@acme.example", role: "member" });
   await ask("POST", "/organizations", { name: "Second organization of the same people" });
-  for (const role of ["member", "viewer"])
-    await succeeded(
-      box.run([
-        ...["users", "create", "--org", "bench", "--email", `${role}@acme.example`],
-        ...["--name", `Maximiliane ${role} von Hohenzollern-Sigmaringen`, "--role", role],
-      ]),
-    );
+  for (const role of ["member", "viewer"]) {
+    const name = `Maximiliane ${role} von Hohenzollern-Sigmaringen`;
+    const args = ["users", "create", "--org", "bench", "--email", `${role}@acme.example`];
+    await succeeded(box.run([...args, "--name", name, "--role", role]));
+  }
   const invited = await ask("POST", "/invitations", { email: "new@acme.example", role: "admin" });
   return {
     ...server,

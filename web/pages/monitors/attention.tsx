@@ -197,7 +197,7 @@ function AttentionRow({
           <Button
             size="xs"
             className="attention-check"
-            aria-label={`Check ${name} now`}
+            aria-label={`Check now: ${name}`}
             onClick={check.run}
           >
             Check now
