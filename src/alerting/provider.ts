@@ -1,7 +1,7 @@
 import type { ChannelSettings, ChannelType } from "./channels/kinds-schema.ts";
 import type { AccessTokens } from "../core/outgoing/access-tokens.ts";
 import type { Exchange, ExchangeContext, ShortAnswer } from "../core/outgoing/exchange.ts";
-import { named } from "../core/outgoing/http-request.ts";
+import { named } from "../core/outgoing/http-answer.ts";
 import { retryAfterIn } from "../core/outgoing/retry-after.ts";
 import type { Alert } from "./alert.ts";
 import type { Message } from "./messages.ts";

@@ -71,26 +71,31 @@ export const Tags = z
 export const integer = (min: number, max: number) => z.int().check(z.gte(min), z.lte(max));
 
 /** An http(s) address without credentials. LAN names and addresses are welcome: that is what an appliance watches. */
-const urlOf = (scheme: "http" | "ws", example: string) =>
+const urlOf = (schemes: readonly string[], example: string, ...issues: Issue[]) =>
   text(1, 2048, (text) => {
     if (/[\p{Cc}\s\\]/u.test(text) || validateLine(text) !== null)
       return "must not contain spaces, backslashes or control characters";
     if (text === "") return null;
-    if (!new RegExp(`^${scheme}s?://[^/?#]`, "i").test(text))
-      return `must start with ${scheme}:// or ${scheme}s:// and a host`;
+    if (!new RegExp(`^(${schemes.join("|")})://[^/?#]`, "i").test(text))
+      return `must start with ${schemes.map((scheme) => `${scheme}://`).join(" or ")} and a host`;
     const url = URL.parse(text);
     if (url === null || url.hostname === "" || url.hostname.startsWith("-"))
-      return `must be a complete URL, such as ${scheme}s://host/path`;
+      return `must be a complete URL, such as ${example}`;
     if (url.port === "0") return "must have a port from 1 to 65535";
     if (url.username !== "" || url.password !== "" || /^\w+:\/\/[^/?#]*@/.test(text))
       return "must not contain a user name or password";
-    return null;
+    return issues.map((issue) => issue(text)).find((found) => found !== null) ?? null;
   }).meta({ format: "uri", example });
 
-export const HttpUrl = urlOf("http", "https://intranet.example/health");
+export const HttpUrl = urlOf(["http", "https"], "https://intranet.example/health");
 
 /** The same for a WebSocket. */
-export const WebSocketUrl = urlOf("ws", "wss://intranet.example/live");
+export const WebSocketUrl = urlOf(["ws", "wss"], "wss://intranet.example/live");
+
+/** Where a proxy listens; its user and password have fields of their own. */
+export const ProxyUrl = urlOf(["http", "socks5"], "socks5://proxy.lan:1080", (text) =>
+  /^\w+:\/\/[^/?#]+\/?$/.test(text) ? null : "must have no path, query or fragment",
+);
 
 const label = "[\\p{L}\\p{N}_](?:[\\p{L}\\p{N}\\p{M}_-]{0,61}[\\p{L}\\p{N}\\p{M}_])?";
 const hostName = new RegExp(`^(?=.{1,253}$)${label}(?:\\.${label})*\\.?$`, "u");

@@ -69,8 +69,14 @@ export async function mustBeAllowed(
   }
 }
 
+const usualPorts: Readonly<Record<string, number>> = {
+  "https:": 443,
+  "wss:": 443,
+  "socks5:": 1080,
+};
+
 export function portOf(url: URL): number {
-  return url.port === "" ? (/^(https|wss):$/.test(url.protocol) ? 443 : 80) : Number(url.port);
+  return url.port === "" ? (usualPorts[url.protocol] ?? 80) : Number(url.port);
 }
 
 /** RFC 3927 and 4291 (link-local), 5771 (multicast), 1122 (this network), 919 (broadcast). */

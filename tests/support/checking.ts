@@ -25,6 +25,8 @@ type Circumstances = {
   inTurn?: CheckContext["inTurn"];
   /** Those that are kept from one check to the next. */
   tokens?: AccessTokens;
+  /** What is trusted beside the usual authorities. */
+  authorities?: string | null;
 };
 
 /** Makes one check of a monitor with these fields and the defaults of the others, and tells what it found. */
@@ -51,6 +53,7 @@ export async function loggedCheck(
     dockerSocket = "/nowhere/docker.sock",
     inTurn = (work) => work(),
     tokens = accessTokens(),
+    authorities = null,
   }: Circumstances = {},
 ): Promise<{ outcome: Outcome; logged: string[] }> {
   const logged: string[] = [];
@@ -71,6 +74,7 @@ export async function loggedCheck(
     inTurn,
     dockerSocket,
     accessTokens: tokens,
+    authorities,
   };
   const { inverted = false } = settings as { inverted?: boolean };
   const checkable = { type, settings, timeoutMs, degradedAfterMs, inverted };
@@ -87,6 +91,7 @@ export function contextOf(ending = new AbortController()): CheckContext {
     signal: ending.signal,
     step: "connecting",
     memory: uncounted,
+    authorities: null,
     addressesOf: async (host) => [{ address: host, family: 4, isPrivate: true }],
     now: Date.now,
     inTurn: (work) => work(),

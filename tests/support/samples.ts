@@ -28,6 +28,25 @@ export const newMonitors = {
 /** Stands in every secret a test sends: where it turns up, a secret leaked. */
 export const canary = "CANARY-7f3a";
 
+/** What a monitor shows that it is, for ever, and the key to it; made for these tests. */
+export const clientCertificate = `-----BEGIN CERTIFICATE-----
+MIIBeDCCAR2gAwIBAgIUKusrMYbzNd/KeLrZ23Z5kmfNKFQwCgYIKoZIzj0EAwIw
+EDEOMAwGA1UEAwwFcHJvYmUwIBcNMjYxMTIzMDExNjE4WhgPMjEyNjEwMzAwMTE2
+MThaMBAxDjAMBgNVBAMMBXByb2JlMFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAE
+RmKQSIf2/V7z/lgCRFDSQgARyZhIxHgucESNLkTONdvTrdrDT6hEjvIaz4WpKDRy
+sCwx3j22HFWRp4fJp0qYr6NTMFEwHQYDVR0OBBYEFFIkQyMFPcoEY2iJyoJ/poqB
+nzehMB8GA1UdIwQYMBaAFFIkQyMFPcoEY2iJyoJ/poqBnzehMA8GA1UdEwEB/wQF
+MAMBAf8wCgYIKoZIzj0EAwIDSQAwRgIhANn35qJK4P2fpUNkvG8lEYl4KekxIBy4
+mvQ5nlqIG7VzAiEA+6BLOwbej43PVsktqfOkvjBhokQJ7GCZoasdUnbmCBI=
+-----END CERTIFICATE-----
+`;
+export const clientKey = `-----BEGIN PRIVATE KEY-----
+MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgMUMSdIMRapHQJd/C
+CeFk4vQHpFDVsbjvRY96l42zfaWhRANCAARGYpBIh/b9XvP+WAJEUNJCABHJmEjE
+eC5wRI0uRM4129Ot2sNPqESO8hrPhakoNHKwLDHePbYcVZGnh8mnSpiv
+-----END PRIVATE KEY-----
+`;
+
 /** One of these that signs: it has to be Base64. */
 export const signingCanary = `whsec_CANARY7f3a${"A".repeat(22)}`;
 

@@ -1,4 +1,4 @@
-import { named } from "../../core/outgoing/http-request.ts";
+import { named } from "../../core/outgoing/http-answer.ts";
 import { type Message, cut } from "../messages.ts";
 import type { ShortAnswer } from "../../core/outgoing/exchange.ts";
 import { final, judged, objectIn, overHttp, temporary, type Verdict } from "../provider.ts";

@@ -1,37 +1,49 @@
 import { lookup, Resolver } from "node:dns/promises";
 import { isIP } from "node:net";
 import { closedToSharers, isPrivate, type TargetGuard } from "../target-guard.ts";
+import type { Lookup } from "./context.ts";
 import { Blocked, OwnTrouble, TargetFailure } from "./failures.ts";
 
 /**
  * Resolves a host anew for every check, by the hosts file and DNS, and judges all it stands for: a
  * name must not lead where an address may not.
  */
-export async function allowedAddresses(targets: TargetGuard, host: string, port: number | null) {
+export async function allowedAddresses(
+  targets: TargetGuard,
+  host: string,
+  port: number | null,
+  { family = null, as = "target" }: Lookup = {},
+) {
   const plain = host.replace(/^\[|\]$/g, "");
   const isName = isIP(plain) === 0;
-  if (isName) mustNotBe(targets.validateName(plain), null);
-  const found = isName ? await resolved(plain) : [plain];
+  const what = as === "proxy" ? "proxy" : "target";
+  if (isName) mustNotBe(what, targets.validateName(plain), null);
+  const found = isName ? await resolved(plain, as === "behind a proxy") : [plain];
   await targets.refresh();
-  for (const address of found) mustNotBe(targets.issueOf(address, port), address);
-  return found.map((address) => ({
+  for (const address of found) mustNotBe(what, targets.issueOf(address, port), address);
+  const all = found.map((address) => ({
     address,
     family: isIP(address) as 4 | 6,
     isPrivate: isPrivate(address),
   }));
+  const wanted = all.filter((each) => family === null || each.family === family);
+  if (all.length > 0 && wanted.length === 0)
+    throw new TargetFailure(`The ${isName ? "name has" : "host is"} no IPv${family} address.`);
+  return wanted;
 }
 
-function mustNotBe(issue: string | null, address: string | null) {
-  if (issue === closedToSharers) throw new OwnTrouble(`the target ${issue} (see --allow-target)`);
-  if (issue !== null) throw new Blocked(issue, address);
+function mustNotBe(what: "target" | "proxy", issue: string | null, address: string | null) {
+  if (issue === closedToSharers) throw new OwnTrouble(`the ${what} ${issue} (see --allow-target)`);
+  if (issue !== null) throw new Blocked(issue, address, what);
 }
 
-async function resolved(name: string): Promise<string[]> {
+async function resolved(name: string, mayBeUnknown: boolean): Promise<string[]> {
   // c-ares, which Bun asks, does not take the root's dot.
   const host = name.replace(/\.$/, "");
   try {
     return (await lookup(host, { all: true })).map(({ address }) => address);
   } catch (error) {
+    if (mayBeUnknown) return [];
     const { code } = error as NodeJS.ErrnoException;
     // The same code for a name whose own servers fail and for a name server that is gone.
     if (code !== "EAI_AGAIN") throw new TargetFailure("The name does not exist.");

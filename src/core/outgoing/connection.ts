@@ -1,9 +1,9 @@
 import { connect, isIP } from "node:net";
-import { checkServerIdentity } from "node:tls";
+import { checkServerIdentity, getCACertificates } from "node:tls";
 import { recentSet } from "../recent-set.ts";
 import type { Address, OutgoingContext } from "./context.ts";
 import { TargetFailure } from "./failures.ts";
-import { reasonFor, reasonOf } from "./reasons.ts";
+import { alertOf, reasonFor, reasonOf } from "./reasons.ts";
 
 /** How long an address has to itself before the next one is tried beside it (RFC 8305 §8). */
 const headStartMs = 250;
@@ -53,14 +53,14 @@ export function dial(
   context.step = "connecting";
   const [only, ...others] = addresses;
   if (only === undefined) throw new TargetFailure("The name has no address.");
-  const to = ({ address }: Address) => attempt(address, port, tls, context.signal);
+  const to = ({ address }: Address) => attempt(address, port, tls, context);
   return others.length === 0 ? to(only) : firstOf([only, ...others], to);
 }
 
 /** Connects to a socket of this machine's file system. */
 export function dialFile(path: string, context: OutgoingContext): Promise<Connection> {
   context.step = "connecting";
-  return open(path, { unix: path }, null, context.signal);
+  return open(path, { unix: path }, null, context);
 }
 
 function firstOf(
@@ -95,6 +95,8 @@ function firstOf(
   return promise;
 }
 
+type OpeningContext = Pick<OutgoingContext, "signal" | "authorities">;
+
 /** Places whose last connection was given up while it was still coming about. */
 const silent = recentSet(10_000);
 
@@ -102,12 +104,12 @@ async function attempt(
   address: string,
   port: number,
   tls: Tls | null,
-  signal: AbortSignal,
+  context: OpeningContext,
 ): Promise<Connection> {
   const place = `${address} ${port}`;
-  if (silent.has(place)) await probe(address, port, signal);
-  if (signal.aborted) throw new TargetFailure("No connection could be established.");
-  return open(place, { hostname: address, port }, tls, signal);
+  if (silent.has(place)) await probe(address, port, context.signal);
+  if (context.signal.aborted) throw new TargetFailure("No connection could be established.");
+  return open(place, { hostname: address, port }, tls, context);
 }
 
 /**
@@ -134,7 +136,7 @@ function open(
   place: string,
   peer: Peer,
   tls: Tls | null,
-  signal: AbortSignal,
+  { signal, authorities }: OpeningContext,
 ): Promise<Connection> {
   const opening = Promise.withResolvers<Connection>();
   const ending = Promise.withResolvers<void>();
@@ -171,7 +173,7 @@ function open(
       );
       const upgraded = socket?.upgradeTLS({
         data: undefined,
-        tls: optionsOf(wanted),
+        tls: optionsOf(wanted, authorities),
         socket: handlersOf(wanted, securing),
       });
       if (upgraded !== undefined) socket = upgraded[1];
@@ -206,12 +208,15 @@ function open(
         if (signal.aborted) opened.end();
         else if (tls === null) resolve(connection);
       },
-      handshake(secured, _success, error) {
+      handshake(secured, success, error) {
         if (tls === null) return;
-        const code = (error as NodeJS.ErrnoException | null)?.code ?? "";
+        const { code = "" } = (error ?? {}) as NodeJS.ErrnoException;
         const { valid_to: end } = secured.getPeerCertificate() ?? {};
-        if (end === undefined) {
-          reject(new TargetFailure(reasonOf(code) ?? "No TLS connection could be established."));
+        // Of a certificate for another name it says the same, with a code of TLS.
+        const isBroken = !success && /^E[A-Z]+$/.test(code);
+        if (isBroken || end === undefined) {
+          const reason = refusalOf(error, tls) ?? reasonOf(code);
+          reject(new TargetFailure(reason ?? "No TLS connection could be established."));
           return;
         }
         connection.secured = {
@@ -239,7 +244,8 @@ function open(
         else ending.reject(broken);
       },
       error(_socket, error) {
-        ending.reject(error);
+        const refusal = tls && refusalOf(error, tls);
+        ending.reject(refusal === null ? error : new TargetFailure(refusal));
       },
       connectError(_socket, error) {
         reject(error);
@@ -259,7 +265,7 @@ function open(
   });
   const connecting = Bun.connect({
     ...peer,
-    ...(tls && { tls: optionsOf(tls) }),
+    ...(tls && { tls: optionsOf(tls, authorities) }),
     socket: handlersOf(tls, opening),
   } as Bun.TCPSocketConnectOptions<undefined>);
   connecting.catch((error: unknown) => {
@@ -270,15 +276,26 @@ function open(
 }
 
 /** The certificate is judged by ourselves, before anything is sent, so that its end is always known. */
-function optionsOf({ name, certificate, key, protocol }: Tls): Bun.TLSOptions {
+function optionsOf(
+  { name, certificate, key, protocol }: Tls,
+  authorities: string | null,
+): Bun.TLSOptions {
   return {
     rejectUnauthorized: false,
+    ...(authorities !== null && { ca: trusted(authorities) }),
     ...(isIP(name) === 0 && { serverName: name }),
     ...(certificate !== undefined && { cert: certificate }),
     ...(key !== undefined && { key }),
     ...(protocol !== undefined && { ALPNProtocols: protocol }),
   };
 }
+
+/** What is trusted where these are, too. */
+export const trusted = (authorities: string) => [...getCACertificates("default"), authorities];
+
+/** Of TLS 1.3 it comes only after the handshake. */
+const refusalOf = (error: Error | null, { certificate }: Tls) =>
+  alertOf(error?.message ?? "", certificate !== undefined);
 
 /** Chain and dates first, then the name (RFC 6125). */
 function issueOf(code: string, name: string, socket: Bun.Socket<undefined>): string | null {

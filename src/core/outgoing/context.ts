@@ -7,6 +7,13 @@ export type Address = {
   isPrivate: boolean;
 };
 
+export type Lookup = {
+  /** Only addresses of this one. */
+  family?: 4 | 6 | null;
+  /** What the host is for whoever connects. What a proxy connects to need not have an address here. */
+  as?: "target" | "proxy" | "behind a proxy";
+};
+
 /** What a connection is made with. */
 export type OutgoingContext = {
   /** Ends when the time is up: whatever was opened closes then. */
@@ -15,12 +22,16 @@ export type OutgoingContext = {
   step:
     | "resolving the name"
     | "connecting"
+    | "connecting to the proxy"
+    | "waiting for the proxy"
     | "waiting for the answer"
     | "waiting for a message"
     | "reading the answer"
     | "waiting for its turn"
     | "searching the answer";
   memory: Memory;
+  /** Certificates of authorities that are trusted beside the usual ones, in PEM. */
+  authorities: string | null;
   /** Addresses of a host, each one judged. Throws TargetFailure for a blocked or unknown one. */
-  addressesOf(host: string, port: number | null): Promise<Address[]>;
+  addressesOf(host: string, port: number | null, manner?: Lookup): Promise<Address[]>;
 };

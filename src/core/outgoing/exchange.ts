@@ -49,7 +49,7 @@ export async function inTime<T>(
     targets,
     timeoutMs,
     cancelled,
-    addressesOf = (host, port) => allowedAddresses(targets, host, port),
+    addressesOf = (host, port, lookup) => allowedAddresses(targets, host, port, lookup),
   }: ExchangeContext,
   talk: (context: OutgoingContext) => Promise<T>,
 ): Promise<T> {
@@ -58,6 +58,7 @@ export async function inTime<T>(
     signal: ending.signal,
     step: "connecting",
     memory: uncounted,
+    authorities: null,
     addressesOf,
   };
   const over = Promise.withResolvers<never>();

@@ -17,8 +17,8 @@ export class Blocked extends TargetFailure {
   /** Null where the name alone is blocked. */
   readonly address: string | null;
 
-  constructor(issue: string, address: string | null) {
-    super(`Blocked: the target ${issue}.`, true);
+  constructor(issue: string, address: string | null, what: "target" | "proxy" = "target") {
+    super(`Blocked: the ${what} ${issue}.`, true);
     this.address = address;
   }
 }

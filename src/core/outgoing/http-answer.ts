@@ -1,3 +1,4 @@
+import { STATUS_CODES } from "node:http";
 import { TargetFailure } from "./failures.ts";
 import type { Connection } from "./connection.ts";
 import { growingBuffer, type Memory, uncounted } from "./memory.ts";
@@ -16,6 +17,12 @@ export type HttpAnswer = {
   pause: () => void;
   resume: () => void;
 };
+
+/** `HTTP 404 (Not Found)`. */
+export function named(status: number): string {
+  const phrase = STATUS_CODES[status];
+  return phrase === undefined ? `HTTP ${status}` : `HTTP ${status} (${phrase})`;
+}
 
 const invalid = () => new TargetFailure("The answer is not valid HTTP.");
 const cutShort = () =>

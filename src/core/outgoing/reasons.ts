@@ -24,6 +24,7 @@ const reasons = new Map(
     ERR_TLS_CERT_ALTNAME_INVALID: "The certificate is for another name.",
     HOSTNAME_MISMATCH: "The certificate is for another name.",
     ERR_SSL_WRONG_VERSION_NUMBER: "The port does not speak TLS.",
+    ERR_OSSL_X509_KEY_VALUES_MISMATCH: "The client certificate is not the one of its key.",
     HPE_HEADER_OVERFLOW: "The headers of the answer are too long.",
   }),
 );
@@ -39,6 +40,32 @@ const ownReasons = new Map(
     EADDRNOTAVAIL: "this machine has no free ports left",
   }),
 );
+
+const wantsCertificate = "The server wants a client certificate.";
+const refusedCertificate = "The server refused the client certificate";
+
+/** What a server says when it breaks TLS off (RFC 8446 §6.2), in BoringSSL's names; without a certificate, and with one. */
+const alerts: Readonly<Record<string, readonly [without: string, withOne: string]>> = {
+  CERTIFICATE_REQUIRED: [wantsCertificate, wantsCertificate],
+  NO_CERTIFICATE: [wantsCertificate, wantsCertificate],
+  BAD_CERTIFICATE: [wantsCertificate, `${refusedCertificate}.`],
+  UNSUPPORTED_CERTIFICATE: [wantsCertificate, `${refusedCertificate}: its kind is not supported.`],
+  CERTIFICATE_REVOKED: [wantsCertificate, `${refusedCertificate}: it was revoked.`],
+  CERTIFICATE_EXPIRED: [wantsCertificate, `${refusedCertificate}: it has expired.`],
+  CERTIFICATE_UNKNOWN: [wantsCertificate, `${refusedCertificate}.`],
+  UNKNOWN_CA: [wantsCertificate, `${refusedCertificate}: it does not trust its authority.`],
+  ACCESS_DENIED: [wantsCertificate, `${refusedCertificate}.`],
+  HANDSHAKE_FAILURE: [
+    "The server broke off the TLS handshake; it may want a client certificate.",
+    "The server broke off the TLS handshake.",
+  ],
+};
+
+/** The sentence for an alert that an error of TLS tells of; null for anything else. */
+export function alertOf(message: string, hasCertificate: boolean): string | null {
+  const name = /(?:SSLV3|TLSV1)_ALERT_([A-Z_]+)/.exec(message)?.[1] ?? "";
+  return alerts[name]?.[hasCertificate ? 1 : 0] ?? null;
+}
 
 /** Why it failed: TargetFailure for the other side's fault, OwnTrouble for ours, anything else is a bug. */
 export function reasonFor(error: unknown): TargetFailure | OwnTrouble | null {
@@ -56,6 +83,7 @@ export function reasonOf(code: string): string | null {
   if (known !== undefined) return known;
   if (code.startsWith("HPE_")) return "The answer is not valid HTTP.";
   if (/^(ERR_SSL|ERR_TLS|EPROTO)/.test(code)) return "No TLS connection could be established.";
+  if (/^ERR_(OSSL|BORINGSSL)/.test(code)) return "The client certificate or its key can't be used.";
   if (/^(CERT|UNABLE_TO)_/.test(code)) return "The certificate is not valid.";
   return /^E[A-Z]+$/.test(code) ? `The connection failed (${code}).` : null;
 }

@@ -194,14 +194,17 @@ function quoted(value: unknown): string {
 const plainHeader = /^(accept.*|cache-control|content-type|pragma|user-agent)$/i;
 
 /** What the monitor sends and nobody is shown, as an answer may repeat it. */
-export function secretsOf({ basicAuth, bearerToken, oauth2, headers }: Settings): string[] {
+export function secretsOf(settings: Settings): string[] {
+  const { basicAuth, bearerToken, oauth2, headers, proxyUsername, proxyPassword } = settings;
   const { username = "", password } = basicAuth ?? {};
-  const pair = `${username}:${password ?? ""}`;
+  const pair = (name: string, word: string) => Buffer.from(`${name}:${word}`).toString("base64");
   const sent = [
     bearerToken,
     oauth2?.clientSecret,
     password,
-    password == null ? null : Buffer.from(pair).toString("base64"),
+    password == null ? null : pair(username, password),
+    proxyPassword,
+    proxyPassword === null ? null : pair(proxyUsername ?? "", proxyPassword),
     ...Object.entries(headers).map(([name, value]) => (plainHeader.test(name) ? null : value)),
   ];
   return sent.filter((text): text is string => typeof text === "string");

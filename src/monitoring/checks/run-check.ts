@@ -37,6 +37,8 @@ type EngineDependencies = {
   log: Log;
   dockerSocket?: string;
   accessTokens: AccessTokens;
+  /** What the organization trusts beside the usual authorities, in PEM. */
+  authorities?: string | null;
   /** What this one check may keep of answers. */
   memory: CheckMemory;
   inTurn: CheckContext["inTurn"];
@@ -67,8 +69,9 @@ export async function runCheck(
     signal: ending.signal,
     step: "connecting",
     memory: dependencies.memory,
-    async addressesOf(host, port) {
-      const found = await allowedAddresses(dependencies.targets, host, port);
+    authorities: dependencies.authorities ?? null,
+    async addressesOf(host, port, lookup) {
+      const found = await allowedAddresses(dependencies.targets, host, port, lookup);
       reached.splice(0, reached.length, ...found.map(({ address }) => address));
       return found;
     },

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { noWeaker, sameHost, sameOrigin, sameValue } from "../../core/destinations.ts";
 import { Headers, Host, HttpUrl, integer, line, Port, secret } from "../../core/fields.ts";
 import { Assertions, assertionsAbout, JsonPath } from "./assertions-schema.ts";
+import { connectionFields } from "./connection-schema.ts";
 import { Body, BodyType, Form, Method, OAuth2 } from "./request-schema.ts";
 
 const statusRange = z.string().regex(/^[1-5]\d\d(-[1-5]\d\d)?$/, "must be such as 204 or 200-299");
@@ -72,9 +73,11 @@ export const http = {
   }),
   verifyTls: z.boolean().default(true),
   certificateExpiryDays,
+  ...connectionFields,
 };
 
 export const toUrl = { url: sameOrigin, verifyTls: noWeaker(false, true) };
+export const toHttp = { ...toUrl, connectTo: sameHost, proxyUrl: sameOrigin };
 
 export const verifyTls = http.verifyTls;
 const serverName = nullable(Host).meta({
@@ -103,25 +106,6 @@ export const sql = {
 };
 export const sqlWords =
   "the server answers the `query`, and all `assertions` about its rows hold, such as one that `$[0].count` is less than 100. Up to 1 MiB of rows are read.";
-
-const pemBlock = /-----BEGIN ([A-Z ]+)-----([A-Za-z0-9+/=\s]+)-----END \1-----\s*/g;
-
-/** Text fields and shells lose the line breaks, which OpenSSL needs. */
-const withLines = (text: string) =>
-  text.replaceAll(pemBlock, (_block, what: string, body: string) => {
-    const lines = body.replaceAll(/\s/g, "").match(/.{1,64}/g) ?? [];
-    return [`-----BEGIN ${what}-----`, ...lines, `-----END ${what}-----`, ""].join("\n");
-  });
-
-export const pem = (what: string) =>
-  z
-    .string()
-    .max(16_384)
-    .refine(
-      (text) => text.includes(`${what}-----`) && text.trim().replaceAll(pemBlock, "") === "",
-      `must be a ${what.toLowerCase()} in PEM`,
-    )
-    .transform(withLines);
 
 const mailTls = ["none", "starttls", "tls"] as const;
 type MailTls = (typeof mailTls)[number];

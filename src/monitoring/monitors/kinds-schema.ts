@@ -2,6 +2,7 @@ import { z } from "zod";
 import { type Destination, noWeaker, sameIn, sameOrigin } from "../../core/destinations.ts";
 import { Headers, Host, integer, line, Port, secret, WebSocketUrl } from "../../core/fields.ts";
 import { kind } from "../../core/kinds.ts";
+import { pem } from "./connection-schema.ts";
 import { assertionsAbout } from "./assertions-schema.ts";
 import { oauth2Fields, wellFormed } from "./request-schema.ts";
 import {
@@ -10,6 +11,7 @@ import {
   BasicAuth,
   nullable,
   http,
+  toHttp,
   toUrl,
   verifyTls,
   secured,
@@ -18,7 +20,6 @@ import {
   password,
   sql,
   sqlWords,
-  pem,
   toHost,
   toSecuredHost,
   mail,
@@ -50,15 +51,18 @@ export const monitorKinds = {
       "the answer has an expected status. You can also require a keyword, forbid one, require a value at a JSON path, or write assertions. Redirects are followed (up to 5), and the last answer counts.",
     fields: http,
     secrets: {
-      bearerToken: toUrl,
-      "basicAuth.password": toUrl,
-      "headers.*": toUrl,
+      bearerToken: toHttp,
+      "basicAuth.password": toHttp,
+      "headers.*": toHttp,
       // What it is exchanged for goes to the URL.
-      "oauth2.clientSecret": { ...toUrl, oauth2: sameIn({ tokenUrl: sameOrigin }) },
+      "oauth2.clientSecret": { ...toHttp, oauth2: sameIn({ tokenUrl: sameOrigin }) },
+      clientKey: toHttp,
+      proxyPassword: { proxyUrl: sameOrigin },
     },
     shown: {
       basicAuth: z.object(BasicAuth).nullable(),
       oauth2: z.object(oauth2Fields).nullable(),
+      clientCertificate: z.string().nullable(),
     },
   }),
   tcp: monitorKind({

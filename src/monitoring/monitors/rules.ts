@@ -8,16 +8,22 @@ export function targetsOf(monitor: { type: string; [field: string]: unknown }): 
   const text = (name: string) => (typeof monitor[name] === "string" ? monitor[name] : null);
   const host = text("host");
   const port = typeof monitor["port"] === "number" ? monitor["port"] : null;
+  const url = URL.parse(text("url") ?? "");
+  const instead = text("connectTo");
   const resolver = parseResolver(text("resolver") ?? "");
   const { tokenUrl = "" } = (monitor["oauth2"] ?? {}) as { tokenUrl?: string };
   return [
     ...ofUrl("url", text("url") ?? ""),
     ...ofUrl("oauth2.tokenUrl", tokenUrl),
+    ...ofUrl("proxyUrl", text("proxyUrl") ?? ""),
     // A DNS monitor asks about its host and never connects to it.
     ...(monitor.type === "docker" && host === null
       ? [{ path: "host", host: dockerSocketHost, port: null }]
       : []),
     ...(host === null || monitor.type === "dns" ? [] : [{ path: "host", host, port }]),
+    ...(instead === null || url === null
+      ? []
+      : [{ path: "connectTo", host: instead, port: portOf(url) }]),
     ...(resolver === null ? [] : [{ path: "resolver", ...resolver }]),
   ];
 }

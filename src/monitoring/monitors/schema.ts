@@ -108,6 +108,14 @@ export const NewMonitor = bodyOf(
         issue("jsonPath", "is required where jsonEquals is given");
       if (monitor["bodyType"] === "json" && !isJson(monitor["body"] as string | null))
         issue("body", "must be JSON, as bodyType says");
+      if (monitor.type !== "http") return;
+      const [certificate, key] = [monitor["clientCertificate"], monitor["clientKey"]];
+      if (certificate === null && key !== null)
+        issue("clientCertificate", "is required where clientKey is given");
+      if (certificate !== null && key === null)
+        issue("clientKey", "is required where clientCertificate is given");
+      if (monitor["connectTo"] !== null && monitor["proxyUrl"] !== null)
+        issue("connectTo", "can't be had with proxyUrl: the proxy finds the address");
     })
     .transform((monitor): NewMonitor => ({
       ...monitor,

@@ -4,7 +4,7 @@ import { statSync } from "node:fs";
 import { discarded } from "../../core/garbage.ts";
 import { exchange, type ShortAnswer } from "../../core/outgoing/exchange.ts";
 import { TargetFailure } from "../../core/outgoing/failures.ts";
-import { named } from "../../core/outgoing/http-request.ts";
+import { named } from "../../core/outgoing/http-answer.ts";
 import type { TargetGuard } from "../../core/target-guard.ts";
 import type { Bucket } from "./schedule-schema.ts";
 

@@ -84,7 +84,11 @@ describe("over TLS", () => {
   test("a port that speaks another language, hangs up or resets gives a reason", async () => {
     const reasons: [answers: (bytes: unknown) => string | null, reason: string][] = [
       [() => "HTTP/1.1 400 Bad Request\r\n\r\n", "No TLS connection could be established."],
-      [() => "\x15\x03\x03\x00\x02\x02\x28", "No TLS connection could be established."],
+      [() => "\x15\x03\x03\x00\x02\x02\x50", "No TLS connection could be established."],
+      [
+        () => "\x15\x03\x03\x00\x02\x02\x28",
+        "The server broke off the TLS handshake; it may want a client certificate.",
+      ],
       [() => null, "The connection was closed before the answer was complete."],
     ];
     for (const [answers, reason] of reasons) {

@@ -17,6 +17,8 @@ const places: Record<string, (host: string, port: number, sample: string) => unk
   server: (host, port) => `http://${host}:${port}`,
   webhookUrl: (host, port) => `http://${host}:${port}/hook`,
   host: (host) => host,
+  connectTo: (host) => host,
+  proxyUrl: (host, port) => `socks5://${host}:${port}`,
   resolver: (host, port) => `${host}:${port}`,
   oauth2: (host, port) => ({ tokenUrl: `http://${host}:${port}/token`, clientId: "probe" }),
 };
@@ -81,6 +83,7 @@ test("each address in a field of a monitor is among what is tried", () => {
 });
 
 const byName = ({ field }: Way) => field !== "resolver";
+const calledIn = ({ field }: Way) => (field === "proxyUrl" ? "proxy" : "target");
 
 async function refusal(made: TestSetUp, path: string, method: string, body: object) {
   const { status, json } = await made.api(method, path, { body });
@@ -147,7 +150,7 @@ describe("a name that leads to loopback is refused each time it is connected to,
       const made = await dashboard({ isShared: () => true });
       const start = monitorWays.includes(way) ? "Not judged" : "Not sent";
       expect(await reached(made, way, "localhost", sink.port)).toBe(
-        `${start}: the target ${shared} (see --allow-target).`,
+        `${start}: the ${calledIn(way)} ${shared} (see --allow-target).`,
       );
       expect(sink.connections()).toBe(0);
     },
@@ -181,7 +184,7 @@ describe("what --deny-target names is refused", () => {
       await using sink = await target();
       const made = await dashboard({ denyTarget: ["127.0.0.0/8", "::1"] });
       expect(await reached(made, way, "localhost", sink.port)).toBe(
-        `Blocked: the target ${denied}.`,
+        `Blocked: the ${calledIn(way)} ${denied}.`,
       );
       expect(sink.connections()).toBe(0);
     },

@@ -1,7 +1,7 @@
 import { type Connection, dialFile } from "../../../core/outgoing/connection.ts";
 import { OwnTrouble, TargetFailure } from "../../../core/outgoing/failures.ts";
-import { readAnswer } from "../../../core/outgoing/http-answer.ts";
-import { headOf, named } from "../../../core/outgoing/http-request.ts";
+import { named, readAnswer } from "../../../core/outgoing/http-answer.ts";
+import { headOf } from "../../../core/outgoing/http-request.ts";
 import { growingBuffer } from "../../../core/outgoing/memory.ts";
 import { dockerSocketHost } from "../../monitors/rules.ts";
 import { type CheckContext, type CheckKind, since } from "../check.ts";

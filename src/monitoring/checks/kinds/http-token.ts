@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
 import type { AccessToken } from "../../../core/outgoing/access-tokens.ts";
 import { TargetFailure } from "../../../core/outgoing/failures.ts";
-import { type HttpRequest, named, send } from "../../../core/outgoing/http-request.ts";
+import { named } from "../../../core/outgoing/http-answer.ts";
+import { type HttpRequest, send } from "../../../core/outgoing/http-request.ts";
 import { growingBuffer } from "../../../core/outgoing/memory.ts";
 import type { OAuth2 } from "../../monitors/request-schema.ts";
 import type { CheckContext } from "../check.ts";
@@ -12,13 +13,16 @@ const maxBytes = 64 * 1024;
 const usualSeconds = 300;
 const maxSeconds = 86_400;
 
+/** As the target itself is asked. */
+type ConnectionOf = Pick<HttpRequest, "verifyTls" | "transport">;
+
 /** The check that asked is over before it was answered; others that wait for the same token ask themselves. */
 class Abandoned extends Error {}
 
 /** The access token with which one check asks its target (RFC 6749 §4.4). */
-export function tokenOf(oauth2: OAuth2, verifyTls: boolean, context: CheckContext) {
+export function tokenOf(oauth2: OAuth2, connection: ConnectionOf, context: CheckContext) {
   const credentials = createHash("sha256")
-    .update(JSON.stringify([oauth2, verifyTls]))
+    .update(JSON.stringify([oauth2, connection]))
     .digest("base64");
   let token: string | null = null;
   let mayBeOld = true;
@@ -27,7 +31,7 @@ export function tokenOf(oauth2: OAuth2, verifyTls: boolean, context: CheckContex
     mayBeOld = false;
     const { promise: over, reject } = Promise.withResolvers<never>();
     context.signal.addEventListener("abort", () => reject(new Abandoned()));
-    return Promise.race([asked(requestOf(oauth2, verifyTls), context), over]);
+    return Promise.race([asked(requestOf(oauth2, connection), context), over]);
   }
 
   async function get(): Promise<string> {
@@ -64,7 +68,7 @@ export function tokenOf(oauth2: OAuth2, verifyTls: boolean, context: CheckContex
 /** Client id and secret are encoded for forms before they are for Basic (RFC 6749 §2.3.1 and appendix B). */
 const encoded = (text: string) => new URLSearchParams({ text }).toString().slice("text=".length);
 
-function requestOf(oauth2: OAuth2, verifyTls: boolean): HttpRequest {
+function requestOf(oauth2: OAuth2, connection: ConnectionOf): HttpRequest {
   const { tokenUrl, clientId, scope, audience, clientAuthentication } = oauth2;
   const clientSecret = oauth2.clientSecret ?? "";
   const inHeader = clientAuthentication === "header";
@@ -86,7 +90,7 @@ function requestOf(oauth2: OAuth2, verifyTls: boolean): HttpRequest {
       ...(inHeader && { Authorization: `Basic ${Buffer.from(pair).toString("base64")}` }),
     },
     body: new URLSearchParams(parameters).toString(),
-    verifyTls,
+    ...connection,
   };
 }
 

@@ -1,6 +1,8 @@
 import { randomToken } from "../../../core/ids.ts";
 import { TargetFailure } from "../../../core/outgoing/failures.ts";
-import { named, type HttpRequest, send } from "../../../core/outgoing/http-request.ts";
+import { named } from "../../../core/outgoing/http-answer.ts";
+import { type HttpRequest, send, type Transport } from "../../../core/outgoing/http-request.ts";
+import type { Proxy } from "../../../core/outgoing/proxy.ts";
 import { conditionsOf, type Issue, issueOf, secretsOf } from "../assertions.ts";
 import { type CheckKind, daysUntil, expiryOf, since } from "../check.ts";
 import { encodedBody } from "./http-body-types.ts";
@@ -13,11 +15,12 @@ type Settings = Parameters<CheckKind<"http">>[0];
 /** Up when the last answer fulfils all conditions. */
 export const checkHttp: CheckKind<"http"> = async (settings, context) => {
   const { oauth2, verifyTls } = settings;
-  const token = oauth2 === null ? null : tokenOf(oauth2, verifyTls, context);
+  const transport = transportOf(settings);
+  const token = oauth2 === null ? null : tokenOf(oauth2, { verifyTls, transport }, context);
   const conditions = conditionsOf(settings);
   const secrets = () => [...secretsOf(settings), ...(token?.secrets() ?? [])];
   const wanted = wantedOf(conditions, secrets);
-  let request = firstRequest(settings, (await token?.get()) ?? null);
+  let request = firstRequest(settings, transport, (await token?.get()) ?? null);
   let startedAt = performance.now();
   let expiresAt: string | undefined;
   for (let redirects = 0; ; redirects++) {
@@ -27,7 +30,7 @@ export const checkHttp: CheckKind<"http"> = async (settings, context) => {
     const { status, headers } = answer;
     if (status === 401 && "Authorization" in request.headers && token?.renew() === true) {
       connection.close();
-      request = firstRequest(settings, await token.get());
+      request = firstRequest(settings, transport, await token.get());
       startedAt = performance.now();
       redirects = -1;
       continue;
@@ -79,7 +82,11 @@ export const checkHttp: CheckKind<"http"> = async (settings, context) => {
   }
 };
 
-function firstRequest(settings: Settings, accessToken: string | null): HttpRequest {
+function firstRequest(
+  settings: Settings,
+  transport: Transport,
+  accessToken: string | null,
+): HttpRequest {
   const { basicAuth, bearerToken, method, verifyTls } = settings;
   const headers = { ...settings.headers };
   const set = (name: string, value: string) => {
@@ -101,8 +108,29 @@ function firstRequest(settings: Settings, accessToken: string | null): HttpReque
   if (bearer !== null) set("Authorization", `Bearer ${Buffer.from(bearer).toString("latin1")}`);
   const url = new URL(settings.url);
   if (settings.cacheBuster) url.search += `${url.search === "" ? "?" : "&"}_=${randomToken(16)}`;
-  return { url, method, headers, body, verifyTls };
+  return { url, method, headers, body, verifyTls, transport };
 }
+
+/** What the monitor says of its connections, for all that it asks: the client certificate stays with its own origin. */
+function transportOf(settings: Settings): Transport {
+  const { ipFamily, connectTo, proxyUrl, clientCertificate, clientKey } = settings;
+  const { origin, hostname } = new URL(settings.url);
+  return {
+    family: ipFamily === "any" ? null : ipFamily === "4" ? 4 : 6,
+    instead: connectTo === null ? null : { of: hostname, host: connectTo },
+    proxy: proxyUrl === null ? null : proxyOf(settings, proxyUrl),
+    client:
+      clientCertificate === null || clientKey === null
+        ? null
+        : { origin, certificate: clientCertificate, key: clientKey },
+  };
+}
+
+const proxyOf = ({ proxyUsername, proxyPassword }: Settings, url: string): Proxy => ({
+  url: new URL(url),
+  username: proxyUsername,
+  password: proxyPassword,
+});
 
 function isRedirect(status: number): boolean {
   return [301, 302, 303, 307, 308].includes(status);

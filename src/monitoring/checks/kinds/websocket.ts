@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from "node:crypto";
 import { version } from "../../../core/assets.ts";
 import { TargetFailure } from "../../../core/outgoing/failures.ts";
-import { named } from "../../../core/outgoing/http-request.ts";
+import { named } from "../../../core/outgoing/http-answer.ts";
 import type { Wire } from "../../../core/outgoing/wire.ts";
 import { portOf } from "../../../core/target-guard.ts";
 import type { CheckKind } from "../check.ts";

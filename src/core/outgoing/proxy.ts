@@ -1,0 +1,158 @@
+import { isIPv4, isIPv6 } from "node:net";
+import { version } from "../assets.ts";
+import { groupsOf } from "../client-network.ts";
+import { portOf } from "../target-guard.ts";
+import { type Connection, dial, type Tls } from "./connection.ts";
+import type { OutgoingContext } from "./context.ts";
+import { Blocked, TargetFailure } from "./failures.ts";
+import { named } from "./http-answer.ts";
+import { reasonFor } from "./reasons.ts";
+import { type Wire, wireOf } from "./wire.ts";
+
+/** What connects in our stead: `http:` or `socks5:`. */
+export type Proxy = { url: URL; username: string | null; password: string | null };
+
+type Target = { host: string; port: number };
+
+/** So much of what a proxy says is read before it has connected. */
+const maxBytes = 16 * 1024;
+
+/** A connection to the proxy itself, judged as any target. Throws TargetFailure, OwnTrouble. */
+export async function connectedTo(
+  { url }: Proxy,
+  family: 4 | 6 | null,
+  context: OutgoingContext,
+): Promise<Connection> {
+  const port = portOf(url);
+  try {
+    const addresses = await context.addressesOf(url.hostname, port, { family, as: "proxy" });
+    const connecting = dial(addresses, port, context);
+    context.step = "connecting to the proxy";
+    return await connecting;
+  } catch (error) {
+    throw ofProxy(error, "The proxy can't be reached");
+  }
+}
+
+/** A connection that the proxy makes to the target, secured where that is wanted. Throws TargetFailure, OwnTrouble. */
+export async function tunnelled(
+  proxy: Proxy,
+  family: 4 | 6 | null,
+  target: Target,
+  tls: Tls | null,
+  context: OutgoingContext,
+): Promise<Connection> {
+  const connection = await connectedTo(proxy, family, context);
+  context.step = "waiting for the proxy";
+  const open = proxy.url.protocol === "http:" ? openByHttp : openBySocks;
+  let refusal: TargetFailure | null;
+  try {
+    refusal = await open(wireOf(connection, context, maxBytes), proxy, target);
+  } catch (error) {
+    throw ofProxy(error, "The proxy gave no proper answer");
+  }
+  if (refusal !== null) throw refusal;
+  context.step = "connecting";
+  return tls === null ? connection : connection.secure(tls);
+}
+
+/** What failed was not the target. */
+function ofProxy(error: unknown, what: string): unknown {
+  const reason = reasonFor(error);
+  if (!(reason instanceof TargetFailure) || reason instanceof Blocked) return error;
+  const { message } = reason;
+  return new TargetFailure(`${what}: ${message.charAt(0).toLowerCase()}${message.slice(1)}`);
+}
+
+/** RFC 7617, in UTF-8. */
+export function credentialsOf({ username, password }: Proxy): string | null {
+  if (username === null) return null;
+  return `Basic ${Buffer.from(`${username}:${password ?? ""}`).toString("base64")}`;
+}
+
+export const refusedCredentials = ({ username }: Proxy) =>
+  new TargetFailure(
+    username === null
+      ? "The proxy wants a user name and a password."
+      : "The proxy refused the user name or the password.",
+  );
+
+/** RFC 9110 §9.3.6. */
+async function openByHttp(wire: Wire, proxy: Proxy, { host, port }: Target) {
+  const place = `${host.includes(":") ? `[${host}]` : host}:${port}`;
+  const credentials = credentialsOf(proxy);
+  const lines = [
+    `CONNECT ${place} HTTP/1.1`,
+    `Host: ${place}`,
+    `User-Agent: Signalbox/${version}`,
+    ...(credentials === null ? [] : [`Proxy-Authorization: ${credentials}`]),
+  ];
+  wire.write(`${lines.join("\r\n")}\r\n\r\n`);
+  const start = (await wire.read(12)).toString("latin1");
+  const status = Number(/^HTTP\/1\.[01] ([1-5]\d\d)$/.exec(start)?.[1]);
+  if (Number.isNaN(status)) return new TargetFailure("The proxy does not speak HTTP.");
+  if (status === 407) return refusedCredentials(proxy);
+  if (status < 200 || status > 299)
+    return new TargetFailure(`The proxy did not connect to the target: ${named(status)}.`);
+  await wire.until("\r\n\r\n");
+  return null;
+}
+
+const socks = { version: 5, connect: 1, noSignIn: 0, password: 2, noMethod: 0xff };
+const addressType = { ipv4: 1, name: 3, ipv6: 4 };
+
+/** RFC 1928 §6. */
+const replies: Readonly<Record<number, string>> = {
+  1: "The proxy failed by itself.",
+  2: "The proxy's rules do not allow the connection.",
+  3: "The proxy has no route to the target's network.",
+  4: "The proxy can't reach the target.",
+  5: "The target refused the connection of the proxy.",
+  6: "The proxy's packets did not get as far as the target.",
+  7: "The proxy makes no such connections.",
+  8: "The proxy does not take this kind of address.",
+};
+
+const notSocks = () => new TargetFailure("The proxy does not speak SOCKS5.");
+
+/** RFC 1928, and RFC 1929 for the password. A name is left to the proxy. */
+async function openBySocks(wire: Wire, proxy: Proxy, { host, port }: Target) {
+  const { username, password } = proxy;
+  const methods = username === null ? [socks.noSignIn] : [socks.noSignIn, socks.password];
+  wire.write(Buffer.from([socks.version, methods.length, ...methods]));
+  const [chosenIn, method = socks.noMethod] = await wire.read(2);
+  if (chosenIn !== socks.version) return notSocks();
+  if (method === socks.noMethod) return refusedCredentials(proxy);
+  if (!methods.includes(method)) return notSocks();
+  if (method === socks.password) {
+    wire.write(Buffer.concat([Buffer.from([1]), counted(username ?? ""), counted(password ?? "")]));
+    const [, status] = await wire.read(2);
+    if (status !== 0) return refusedCredentials(proxy);
+  }
+  const request = [socks.version, socks.connect, 0, ...addressIn(host), port >> 8, port & 0xff];
+  wire.write(Buffer.from(request));
+  const [repliedIn, reply = 0, , type] = await wire.read(4);
+  if (repliedIn !== socks.version) return notSocks();
+  if (reply !== 0)
+    return new TargetFailure(replies[reply] ?? `The proxy answered with reply ${reply}.`);
+  const [length = 0] = type === addressType.name ? await wire.read(1) : [];
+  if (type === addressType.ipv4) await wire.read(4 + 2);
+  else if (type === addressType.ipv6) await wire.read(16 + 2);
+  else if (type === addressType.name) await wire.read(length + 2);
+  else return notSocks();
+  return null;
+}
+
+/** At most 255 bytes, with how many they are. */
+function counted(text: string): Buffer {
+  const bytes = Buffer.from(text);
+  return Buffer.concat([Buffer.from([bytes.length]), bytes]);
+}
+
+function addressIn(host: string): number[] {
+  if (isIPv4(host)) return [addressType.ipv4, ...host.split(".").map(Number)];
+  const groups = isIPv6(host) ? groupsOf(host) : null;
+  if (groups !== null)
+    return [addressType.ipv6, ...groups.flatMap((group) => [group >> 8, group & 0xff])];
+  return [addressType.name, ...counted(host.replace(/\.$/, ""))];
+}
