@@ -39,6 +39,8 @@ export const packages = {
   faketime: "faketime",
   zsh: "zsh",
   fish: "fish",
+  tinyproxy: "tinyproxy-bin",
+  microsocks: "microsocks",
 } as const;
 
 export type Program = keyof typeof packages;

@@ -5,19 +5,30 @@ import { join } from "node:path";
 import { createServer, type TLSSocket } from "node:tls";
 import { type certificates, writeCertificates } from "./certificates.ts";
 
-type How = { address?: string; port?: number; greets?: (socket: TLSSocket) => void };
+type How = {
+  address?: string;
+  port?: number;
+  greets?: (socket: TLSSocket) => void;
+  /** Which certificates of clients it lets in; null for all, and none. */
+  clients?: { ca: string; required: boolean } | null;
+};
 
 const reads = (socket: TLSSocket) => void socket.resume();
 
 /** A TLS server on loopback with this certificate, which treats each connection as the test says. */
 export async function secureListener(
   name: (typeof certificates)[number],
-  { address = "127.0.0.1", port: wanted = 0, greets = reads }: How = {},
+  { address = "127.0.0.1", port: wanted = 0, greets = reads, clients = null }: How = {},
 ) {
   const folder = mkdtempSync(join(tmpdir(), "signalbox-test-"));
   writeCertificates(folder);
   const file = (kind: string) => readFileSync(join(folder, `${name}.${kind}`));
-  const tls = { key: file("key"), cert: file("pem") };
+  const authority = readFileSync(join(folder, "authority.pem"), "utf8");
+  const tls = {
+    key: file("key"),
+    cert: file("pem"),
+    ...(clients && { ca: clients.ca, requestCert: true, rejectUnauthorized: clients.required }),
+  };
   rmSync(folder, { recursive: true });
   const open = new Set<TLSSocket>();
   let changed = Promise.withResolvers<void>();
@@ -31,10 +42,13 @@ export async function secureListener(
     });
     greets(socket);
   });
+  server.on("tlsClientError", () => {});
   await new Promise<void>((resolve) => server.listen(wanted, address, resolve));
   const { port } = server.address() as AddressInfo;
   return {
     port,
+    /** Who signed its certificate, in PEM. */
+    authority,
     /** Resolves once the other side has given up every connection. */
     async untilAllClosed() {
       while (open.size > 0) await changed.promise;

@@ -91,7 +91,8 @@ async function openByHttp(wire: Wire, proxy: Proxy, { host, port }: Target) {
   const start = (await wire.read(12)).toString("latin1");
   const status = Number(/^HTTP\/1\.[01] ([1-5]\d\d)$/.exec(start)?.[1]);
   if (Number.isNaN(status)) return new TargetFailure("The proxy does not speak HTTP.");
-  if (status === 407) return refusedCredentials(proxy);
+  // RFC 9110 has 407 for both; tinyproxy says 401 where a password is wrong.
+  if (status === 407 || status === 401) return refusedCredentials(proxy);
   if (status < 200 || status > 299)
     return new TargetFailure(`The proxy did not connect to the target: ${named(status)}.`);
   await wire.until("\r\n\r\n");

@@ -40,6 +40,8 @@ function waysOf(kinds: object, samples: Record<string, object>): Way[] {
           name: "Sink",
           ...samples[type],
           ...("port" in fields && { port }),
+          // Else a name server would be asked for the target.
+          ...(field === "proxyUrl" && { url: "http://192.0.2.7/" }),
           [field]: places[field]?.(
             host,
             port,

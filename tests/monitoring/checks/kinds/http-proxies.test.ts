@@ -1,0 +1,257 @@
+import { describe, expect, test } from "bun:test";
+import type { Socket } from "node:net";
+import { freePort } from "../../../support/binary.ts";
+import { check, listener, says } from "../../../support/checking.ts";
+import { microsocks, tinyproxy } from "../../../support/real-proxies.ts";
+import { testWith } from "../../../support/real-targets.ts";
+import { canary } from "../../../support/samples.ts";
+import { secureListener } from "../../../support/secure-listener.ts";
+import { answer, target } from "../../../support/target.ts";
+
+const login = { proxyUsername: "probe", proxyPassword: canary };
+const wanted = "The proxy wants a user name and a password.";
+const refused = "The proxy refused the user name or the password.";
+/** Of the addresses that are for documentation: nothing is there, and nobody is asked for its name. */
+const nowhere = "https://192.0.2.7/health";
+
+const hello = (socket: { once: Socket["once"]; end: Socket["end"] }) =>
+  void socket.once("data", () => socket.end("HTTP/1.1 204 No Content\r\n\r\n"));
+
+const real = [
+  ["tinyproxy", tinyproxy],
+  ["microsocks", microsocks],
+] as const;
+
+describe.each(real)("through %s", (program, running) => {
+  testWith([program], "the target is asked as it is without", async () => {
+    await using proxy = await running();
+    await using site = await target(answer(200, "fine"));
+    await using secure = await secureListener("good", { greets: hello });
+    const through = { proxyUrl: proxy.url };
+    const url = site.at("/health?full=1");
+    expect(await check("http", { url, keyword: "fine", ...through })).toMatchObject({
+      status: "up",
+      message: expect.stringMatching(/^HTTP 200 \(OK\) in \d+ ms/),
+    });
+    expect(site.asked).toMatchObject([
+      { method: "GET", path: "/health?full=1", headers: { host: `127.0.0.1:${site.port}` } },
+    ]);
+    const own = { authorities: secure.authority };
+    const at = { url: `https://localhost:${secure.port}/`, ...through };
+    expect(await check("http", at, own)).toMatchObject({
+      status: "up",
+      certificateExpiresAt: expect.any(String),
+    });
+    expect(await check("http", at)).toMatchObject({
+      status: "down",
+      message: "The certificate's chain is incomplete, or its authority is not trusted.",
+    });
+  });
+
+  testWith([program], "a user is let in by the password, and by no other", async () => {
+    await using proxy = await running(canary);
+    await using site = await target();
+    await using secure = await secureListener("good", { greets: hello });
+    const own = { authorities: secure.authority };
+    for (const url of [site.at("/"), `https://localhost:${secure.port}/`]) {
+      const at = { url, proxyUrl: proxy.url };
+      expect(await check("http", at, own)).toMatchObject({ status: "down", message: wanted });
+      const wrong = { ...at, ...login, proxyPassword: `${canary}x` };
+      const outcome = await check("http", wrong, own);
+      // tinyproxy's answer to a wrong password is one that a target gives.
+      const isTargets = program === "tinyproxy" && url.startsWith("http:");
+      const message = isTargets ? "HTTP 401 (Unauthorized), expected 200-299." : refused;
+      expect(outcome).toMatchObject({ status: "down", message });
+      expect(JSON.stringify(outcome)).not.toContain(canary);
+      expect(await check("http", { ...at, ...login }, own)).toMatchObject({ status: "up" });
+    }
+    const [{ headers } = { headers: {} }] = site.asked;
+    expect(JSON.stringify(headers)).not.toContain("proxy-authorization");
+  });
+
+  testWith([program], "a target where nobody listens is down, and so says the proxy", async () => {
+    await using proxy = await running();
+    const url = `https://127.0.0.1:${freePort()}/`;
+    const message =
+      program === "tinyproxy"
+        ? /^The proxy did not connect to the target: HTTP 50[0-9] \(.+\)\.$/
+        : /^The target refused the connection of the proxy\.$/;
+    expect(await check("http", { url, proxyUrl: proxy.url })).toMatchObject({
+      status: "down",
+      message: expect.stringMatching(message),
+    });
+  });
+});
+
+const greets = Buffer.from([5, 0]);
+const replied = (reply: number) => Buffer.from([5, reply, 0, 1, 0, 0, 0, 0, 0, 0]);
+
+/** Sends one of these each time something arrives. */
+const converses =
+  (...answers: readonly (string | Uint8Array)[]) =>
+  (socket: Socket) => {
+    const left = [...answers];
+    socket.on("data", () => {
+      const next = left.shift();
+      if (next !== undefined) socket.write(next);
+    });
+  };
+
+const http = (head: string) => says(`${head}\r\n\r\n`);
+const noAnswer = "The proxy gave no proper answer: ";
+const closed = `${noAnswer}the connection was closed before the answer was complete.`;
+const notSocks = "The proxy does not speak SOCKS5.";
+
+const answers: [scheme: "http" | "socks5", (socket: Socket) => void, message: string][] = [
+  [
+    "http",
+    http("HTTP/1.1 403 Filtered"),
+    "The proxy did not connect to the target: HTTP 403 (Forbidden).",
+  ],
+  ["http", http("HTTP/1.0 407 Who are you"), wanted],
+  ["http", says("220 mail.lan ESMTP\r\n"), "The proxy does not speak HTTP."],
+  ["http", says("HTTP/1.1 200 Fine\r\n"), closed],
+  ["http", (socket) => void socket.resume().end(), closed],
+  [
+    "http",
+    says(`HTTP/1.1 200 Fine\r\nX: ${"x".repeat(32_000)}`),
+    `${noAnswer}the answer is longer than 16 KiB.`,
+  ],
+  ["socks5", converses(Buffer.from([4, 0])), notSocks],
+  ["socks5", converses("HTTP/1.1 400 Bad Request\r\n\r\n"), notSocks],
+  ["socks5", converses(Buffer.from([5, 0xff])), wanted],
+  ["socks5", converses(Buffer.from([5, 2])), notSocks],
+  ["socks5", converses(greets, Buffer.from([5, 0, 0, 9])), notSocks],
+  ["socks5", converses(greets, Buffer.from([4, 0, 0, 1])), notSocks],
+  ["socks5", (socket) => void socket.resume().end(), closed],
+  ["socks5", converses(greets, replied(1)), "The proxy failed by itself."],
+  ["socks5", converses(greets, replied(2)), "The proxy's rules do not allow the connection."],
+  ["socks5", converses(greets, replied(3)), "The proxy has no route to the target's network."],
+  ["socks5", converses(greets, replied(4)), "The proxy can't reach the target."],
+  ["socks5", converses(greets, replied(5)), "The target refused the connection of the proxy."],
+  [
+    "socks5",
+    converses(greets, replied(6)),
+    "The proxy's packets did not get as far as the target.",
+  ],
+  ["socks5", converses(greets, replied(7)), "The proxy makes no such connections."],
+  ["socks5", converses(greets, replied(8)), "The proxy does not take this kind of address."],
+  ["socks5", converses(greets, replied(99)), "The proxy answered with reply 99."],
+];
+
+test.each(answers)("what a proxy answers wrong is said: %s %#", async (scheme, greets, message) => {
+  await using proxy = await listener(greets);
+  const proxyUrl = `${scheme}://127.0.0.1:${proxy.port}`;
+  expect(await check("http", { url: nowhere, proxyUrl })).toMatchObject({
+    status: "down",
+    message,
+  });
+  await proxy.untilAllClosed();
+});
+
+const hangs: [scheme: "http" | "socks5", (socket: Socket) => void, step: string][] = [
+  ["http", (socket) => void socket.resume(), "waiting for the proxy"],
+  ["http", converses("HTTP/1.1 200 Fine\r\n"), "waiting for the proxy"],
+  ["http", converses("HTTP/1.1 200 Fine\r\n\r\n"), "connecting"],
+  ["socks5", (socket) => void socket.resume(), "waiting for the proxy"],
+  ["socks5", converses(greets), "waiting for the proxy"],
+  ["socks5", converses(greets, replied(0).subarray(0, 7)), "waiting for the proxy"],
+  ["socks5", converses(greets, replied(0)), "connecting"],
+];
+
+test("the check's time holds for a proxy, too, and nothing of it stays", async () => {
+  const found = async ([scheme, greets, step]: (typeof hangs)[number]) => {
+    await using proxy = await listener(greets);
+    const proxyUrl = `${scheme}://127.0.0.1:${proxy.port}`;
+    const { message } = await check("http", { url: nowhere, proxyUrl }, { timeoutMs: 1_000 });
+    await proxy.untilAllClosed();
+    return [message, `Timed out after 1 s while ${step}.`];
+  };
+  for (const [message, expected] of await Promise.all(hangs.map(found)))
+    expect(message).toBe(expected ?? "");
+});
+
+test("a proxy that is not there is told from a target that is not", async () => {
+  const { message } = await check("http", {
+    url: nowhere,
+    proxyUrl: `http://127.0.0.1:${freePort()}`,
+  });
+  expect(message).toBe("The proxy can't be reached: the connection was refused.");
+});
+
+test("a proxy is blocked as any target is, and so is what it is to connect to", async () => {
+  await using proxy = await listener(() => {});
+  const listeners = [{ host: "127.0.0.1", port: proxy.port }];
+  const proxyUrl = `http://localhost:${proxy.port}`;
+  expect(await check("http", { url: nowhere, proxyUrl }, { listeners })).toMatchObject({
+    status: "down",
+    message: "Blocked: the proxy is this appliance itself.",
+    final: true,
+  });
+  for (const host of ["169.254.169.254", "[::ffff:169.254.169.254]", "localhost"]) {
+    const outcome = await check(
+      "http",
+      { url: `http://${host}:81/`, proxyUrl },
+      { listeners: [{ host: "127.0.0.1", port: 81 }] },
+    );
+    expect(outcome).toMatchObject({
+      status: "down",
+      message: expect.stringMatching(/^Blocked: the target is /),
+    });
+  }
+  expect(proxy.accepted()).toBe(0);
+});
+
+/** What a SOCKS proxy is asked to connect to, as bytes after version, command and zero. */
+async function askedOf(url: string, login: object = {}): Promise<Buffer[]> {
+  const heard: Buffer[] = [];
+  const hasLogin = Object.keys(login).length > 0;
+  const said = [...(hasLogin ? [Buffer.from([5, 2]), Buffer.from([1, 0])] : [greets]), replied(0)];
+  await using proxy = await listener((socket) => {
+    socket.on("data", (chunk: Buffer) => heard.push(chunk));
+    converses(...said, "HTTP/1.1 204 No Content\r\n\r\n")(socket);
+  });
+  const proxyUrl = `socks5://127.0.0.1:${proxy.port}`;
+  expect(await check("http", { url, proxyUrl, ...login })).toMatchObject({ status: "up" });
+  return heard;
+}
+
+test("a SOCKS proxy gets the name or the address and the port as RFC 1928 has them", async () => {
+  const connect = (kind: number, address: Uint8Array | string, port: number) =>
+    Buffer.concat([
+      Buffer.from([5, 1, 0, kind]),
+      Buffer.from(address as string),
+      Buffer.from([port >> 8, port & 0xff]),
+    ]);
+  // No name server is asked for such a name (RFC 7686).
+  const name = "shop.onion";
+  const cases: [url: string, request: Buffer][] = [
+    [`http://${name}/`, connect(3, `${String.fromCharCode(name.length)}${name}`, 80)],
+    [`http://${name}.:8080/`, connect(3, `${String.fromCharCode(name.length)}${name}`, 8080)],
+    ["http://192.0.2.7:65535/", connect(1, Buffer.from([192, 0, 2, 7]), 65535)],
+    [
+      "http://[2001:db8::7]/",
+      connect(4, Buffer.from("20010db8000000000000000000000007", "hex"), 80),
+    ],
+  ];
+  for (const [url, request] of cases) {
+    const [methods, asked] = await askedOf(url);
+    expect([methods, asked]).toEqual([Buffer.from([5, 1, 0]), request]);
+  }
+});
+
+test("a SOCKS proxy gets the user and the password as RFC 1929 counts them", async () => {
+  const [methods, signIn] = await askedOf("http://192.0.2.7/", {
+    proxyUsername: "žofie",
+    proxyPassword: "word",
+  });
+  expect(methods).toEqual(Buffer.from([5, 2, 0, 2]));
+  expect(signIn).toEqual(
+    Buffer.concat([
+      Buffer.from([1, 6]),
+      Buffer.from("žofie"),
+      Buffer.from([4]),
+      Buffer.from("word"),
+    ]),
+  );
+});

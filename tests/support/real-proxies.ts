@@ -1,0 +1,29 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { freePort } from "./binary.ts";
+import { newFolder, start } from "./real-targets.ts";
+
+/** tinyproxy, which lets one user in where there is a password. */
+export async function tinyproxy(password: string | null = null) {
+  const [port, folder] = [freePort(), newFolder()];
+  const settings = [
+    `Port ${port}`,
+    "Listen 127.0.0.1",
+    "Timeout 30",
+    "LogLevel Critical",
+    ...(password === null ? [] : [`BasicAuth probe ${password}`]),
+  ];
+  writeFileSync(join(folder, "proxy.conf"), settings.join("\n"));
+  const args = ["-d", "-c", "proxy.conf"];
+  const stop = await start({ program: "tinyproxy", args, folder }, [port]);
+  return { url: `http://127.0.0.1:${port}`, [Symbol.asyncDispose]: stop };
+}
+
+/** microsocks, which lets one user in where there is a password. */
+export async function microsocks(password: string | null = null) {
+  const [port, folder] = [freePort(), newFolder()];
+  const login = password === null ? [] : ["-u", "probe", "-P", password];
+  const args = ["-i", "127.0.0.1", "-p", String(port), ...login];
+  const stop = await start({ program: "microsocks", args, folder }, [port]);
+  return { url: `socks5://127.0.0.1:${port}`, [Symbol.asyncDispose]: stop };
+}
