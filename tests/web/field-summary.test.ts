@@ -58,6 +58,7 @@ test("a closed part says what its key fields hold, and what somebody changed", (
     Request: "Method: GET",
     Authentication: "",
     TLS: "Verify the certificate · Certificate warning 14 days",
+    Connection: "",
     Timing: "Timeout 10 s · Retry interval 10 s",
     Alerts: "",
     "Notes & tags": "",
