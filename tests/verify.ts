@@ -91,9 +91,13 @@ function installPrograms() {
     Bun.spawnSync(["apt-get", "-qq", ...args], { stdout: "ignore", stderr: "inherit", env });
   if (mayInstall && missing().length > 0) {
     apt("update");
-    // One by one: a package that this system lacks takes no other with it.
-    for (const program of missing())
-      apt("install", "-y", "--no-install-recommends", packages[program]);
+    const install = (names: readonly string[]) =>
+      apt("install", "-y", "--no-install-recommends", ...names);
+    const isKnown = (name: string) =>
+      Bun.spawnSync(["apt-cache", "show", name], { stdout: "ignore", stderr: "ignore" }).success;
+    // All at once takes half the time; then one by one, as one that fails takes the others with it.
+    install([...new Set(missing().map((program) => packages[program]))].filter(isKnown));
+    for (const program of missing()) install([packages[program]]);
   }
   for (const program of missing())
     console.warn(`NOT INSTALLED: ${program}; apt-get install ${packages[program]} brings it.`);

@@ -20,6 +20,12 @@ export const packages = {
   mariadbd: "mariadb-server",
   snmpd: "snmpd",
   freeradius: "freeradius",
+  exim4: "exim4-daemon-light",
+  "imap-login": "dovecot-imapd",
+  "pop3-login": "dovecot-pop3d",
+  dovecot: "dovecot-core",
+  sshd: "openssh-server",
+  mosquitto: "mosquitto",
   "mariadb-install-db": "mariadb-server",
   ping: "iputils-ping",
   openssl: "openssl",
@@ -49,7 +55,9 @@ export const programs = Object.keys(packages) as Program[];
 
 // Debian keeps servers where a user's PATH does not lead.
 const pathOf = (program: Program) =>
-  Bun.which(program, { PATH: `${process.env["PATH"] ?? ""}:/usr/sbin:/sbin:${postgresFolder()}` });
+  Bun.which(program, {
+    PATH: `${process.env["PATH"] ?? ""}:/usr/sbin:/sbin:/usr/lib/dovecot:${postgresFolder()}`,
+  });
 
 /** Debian keeps a folder of each version. */
 const postgresFolder = () =>
@@ -276,7 +284,7 @@ export async function bucketService(bucket: string) {
 /** Who runs a server that refuses to run as root. */
 const asUser = (user: string) => (process.getuid?.() === 0 ? ["runuser", "-u", user, "--"] : []);
 
-const ran = (command: string[], cwd: string) => {
+export const ran = (command: string[], cwd: string) => {
   const { exitCode, stderr } = Bun.spawnSync(command, { cwd, stdin: "ignore" });
   if (exitCode !== 0) throw new Error(`${command.join(" ")}: ${stderr.toString()}`);
 };

@@ -37,7 +37,7 @@ export const checkMail =
       if (username !== null)
         await protocol.signIn(wire, { username, password: password ?? "" }, offered);
       wire.write(`${protocol.leave}\r\n`);
-      return username === null ? "Greeted" : "Let the user in";
+      return username === null ? "Greeted" : "Accepted the user";
     });
 
 export const sentences = {

@@ -42,7 +42,7 @@ export const imap: Fake = {
   fields: { tls: "none", username: "probe", password: canary },
   answers: server(),
   alsoUp: [[server("IMAP4rev1 LOGINDISABLED"), "Greeted", { username: null }]],
-  up: "Let the user in",
+  up: "Accepted the user",
   refused: {
     fields: { username: "other" },
     message: "The server refused the user name or the password.",

@@ -24,10 +24,10 @@ export const pop3: Fake = {
   fields: { tls: "none", username: "probe", password: canary },
   answers: server(),
   alsoUp: [
-    [server("-ERR unknown\r\n"), "Let the user in"],
+    [server("-ERR unknown\r\n"), "Accepted the user"],
     [server(), "Greeted", { username: null }],
   ],
-  up: "Let the user in",
+  up: "Accepted the user",
   refused: {
     fields: { username: "other" },
     message: "The server refused the user name or the password.",

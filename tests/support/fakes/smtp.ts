@@ -36,10 +36,10 @@ export const smtp: Fake = {
   fields: { tls: "none", username: "probe", password: canary },
   answers: server(),
   alsoUp: [
-    [server("LOGIN"), "Let the user in"],
+    [server("LOGIN"), "Accepted the user"],
     [server(), "Greeted", { username: null }],
   ],
-  up: "Let the user in",
+  up: "Accepted the user",
   refused: {
     fields: { username: "other" },
     message: "The server refused the user name or the password.",

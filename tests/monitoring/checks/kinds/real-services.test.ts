@@ -1,5 +1,7 @@
 import { expect } from "bun:test";
+import type { MonitorType } from "../../../../src/monitoring/monitors/kinds-schema.ts";
 import { check } from "../../../support/checking.ts";
+import { dovecot, exim, isDovecot23, mosquitto, sshServer } from "../../../support/real-servers.ts";
 import {
   mariadbServer,
   postgresServer,
@@ -121,3 +123,106 @@ testWith(["freeradius"], "radius: a user who is let in, and one who is not", asy
     message: "The server refused the user name or the password.",
   });
 });
+
+const user = { username: "probe", password };
+const untrusted = "The certificate's chain is incomplete, or its authority is not trusted.";
+
+/** A server of mail on its two ports; tells what it says to a user in the clear. */
+async function mailTriedOut(type: MonitorType, plainPort: number, securePort: number) {
+  const ask = (port: number, tls: string, fields: object = {}) =>
+    check(type, { host, port, tls, verifyTls: false, ...fields });
+  expect(await ask(plainPort, "none")).toMatchObject({ status: "up" });
+  const secured = [
+    [plainPort, "starttls"],
+    [securePort, "tls"],
+  ] as const;
+  for (const [port, tls] of secured) {
+    expect(await ask(port, tls, user)).toMatchObject({
+      status: "up",
+      message: expect.stringMatching(/^Accepted the user/),
+      certificateExpiresAt: expect.any(String),
+    });
+    expect(await ask(port, tls, { ...user, password: "other" })).toMatchObject({
+      status: "down",
+      message: "The server refused the user name or the password.",
+    });
+    expect(await ask(port, tls, { verifyTls: true })).toMatchObject({ message: untrusted });
+  }
+  return (await ask(plainPort, "none", user)).message;
+}
+
+testWith(["exim4", "openssl"], "smtp: plain, with STARTTLS and with TLS", async () => {
+  await using server = await exim(password);
+  expect(await mailTriedOut("smtp", server.plainPort, server.securePort)).toBe(
+    "The server offers no sign-in by password over this connection.",
+  );
+});
+
+testWith(
+  ["dovecot", "imap-login", "pop3-login", "openssl"],
+  "imap and pop3: plain, with STARTTLS and with TLS",
+  async () => {
+    if (!isDovecot23()) return console.warn("\nNOT TESTED: Dovecot is not of version 2.3\n");
+    await using server = await dovecot(password);
+    expect(await mailTriedOut("imap", server.imap, server.imaps)).toStartWith("Accepted the user");
+    expect(await mailTriedOut("pop3", server.pop3, server.pop3s)).toStartWith("Accepted the user");
+  },
+);
+
+testWith(["mosquitto", "openssl"], "mqtt: signed in, and what a topic says", async () => {
+  await using server = await mosquitto(password);
+  const asked = { host, port: server.port, ...user };
+  const overTls = { port: server.securePort, tls: true, verifyTls: false };
+  const topic = {
+    topic: "$SYS/broker/version",
+    assertions: [{ source: "body", op: "contains", value: "mosquitto" }],
+  };
+  for (const how of [{}, { topic: "plant/#" }, topic, { ...topic, ...overTls }])
+    expect(await check("mqtt", { ...asked, ...how })).toMatchObject({ status: "up" });
+  expect(await check("mqtt", { ...asked, ...topic })).toMatchObject({
+    said: expect.stringContaining("mosquitto version"),
+  });
+  const issueOf = async (fields: object) => (await check("mqtt", { ...asked, ...fields })).message;
+  expect(await issueOf({ password: "other" })).toBe("The broker does not let the user in.");
+  expect(await issueOf({ username: null })).toBe("The broker does not let the user in.");
+  expect(await issueOf({ ...overTls, verifyTls: true })).toBe(untrusted);
+});
+
+const sshWays = [
+  { types: ["rsa", "ecdsa", "ed25519"], settings: {}, key: "ssh-ed25519" },
+  {
+    types: ["ecdsa"],
+    settings: { KexAlgorithms: "ecdh-sha2-nistp256" },
+    key: "ecdsa-sha2-nistp256",
+  },
+  {
+    types: ["rsa"],
+    settings: { KexAlgorithms: "diffie-hellman-group14-sha256" },
+    key: "ssh-rsa",
+  },
+  {
+    types: ["rsa"],
+    settings: { KexAlgorithms: "diffie-hellman-group14-sha1", HostKeyAlgorithms: "ssh-rsa" },
+    key: "ssh-rsa",
+  },
+] as const;
+
+for (const { types, settings, key } of sshWays)
+  testWith(
+    ["sshd", "ssh-keygen"],
+    `ssh: a host key, proved by ${Object.values(settings).join(" and ") || "what both like best"}`,
+    async () => {
+      await using server = await sshServer(types, settings);
+      const { port, fingerprint } = server;
+      const asked = { host, port };
+      expect(await check("ssh", { ...asked, fingerprint })).toMatchObject({
+        status: "up",
+        said: expect.stringMatching(
+          new RegExp(`: SSH-2\\.0-OpenSSH.* with the ${key} key ${RegExp.escape(fingerprint)}\\.$`),
+        ),
+      });
+      expect(
+        await check("ssh", { ...asked, fingerprint: `SHA256:${"A".repeat(43)}` }),
+      ).toMatchObject({ status: "down", message: "The host key is not the expected one." });
+    },
+  );

@@ -1,0 +1,181 @@
+import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { freePort } from "./binary.ts";
+import { writeCertificates } from "./certificates.ts";
+import { have, newFolder, ran, start } from "./real-targets.ts";
+
+const [user = "", group = ""] = ["-un", "-gn"].map((what) =>
+  Bun.spawnSync(["id", what]).stdout.toString().trim(),
+);
+
+/** Exim with TLS and one user, `probe`, who signs in over TLS alone. */
+export async function exim(password: string) {
+  const [plainPort, securePort, folder] = [freePort(), freePort(), newFolder()];
+  writeCertificates(folder);
+  // It gives up root's rights before it reads the key and writes its log.
+  chmodSync(folder, 0o777);
+  chmodSync(join(folder, "good.key"), 0o644);
+  const config = `
+    exim_path = /usr/sbin/exim4
+    primary_hostname = mail.test
+    spool_directory = ${folder}/spool
+    log_file_path = ${folder}/%slog
+    pid_file_path = ${folder}/pid
+    daemon_smtp_ports = ${plainPort} : ${securePort}
+    local_interfaces = 127.0.0.1
+    tls_on_connect_ports = ${securePort}
+    tls_advertise_hosts = *
+    tls_certificate = ${folder}/good.pem
+    tls_privatekey = ${folder}/good.key
+    auth_advertise_hosts = \${if eq{$tls_in_cipher}{}{}{*}}
+    rfc1413_query_timeout = 0s
+    host_lookup =
+    keep_environment =
+    acl_smtp_rcpt = deny
+    begin authenticators
+    plain:
+      driver = plaintext
+      public_name = PLAIN
+      server_condition = \${if and{{eq{$auth2}{probe}}{eq{$auth3}{${password}}}}}
+  `;
+  writeFileSync(join(folder, "exim.conf"), config.replaceAll(/^ {4}/gm, ""));
+  const args = ["-bdf", "-C", join(folder, "exim.conf")];
+  const stop = await start({ program: "exim4", args, folder }, [plainPort, securePort]);
+  return { plainPort, securePort, [Symbol.asyncDispose]: stop };
+}
+
+/** Whether this Dovecot reads the settings of version 2.3, which 2.4 calls by other names. */
+export const isDovecot23 = () =>
+  have("dovecot") &&
+  Bun.spawnSync(["dovecot", "--version"], { env: { PATH: "/usr/sbin:/usr/bin" } })
+    .stdout.toString()
+    .startsWith("2.3.");
+
+/** Dovecot with TLS, IMAP and POP3, and one user, `probe`; loopback is secure enough for it. */
+export async function dovecot(password: string) {
+  const ports = { imap: freePort(), imaps: freePort(), pop3: freePort(), pop3s: freePort() };
+  const folder = newFolder();
+  writeCertificates(folder);
+  chmodSync(folder, 0o755);
+  mkdirSync(join(folder, "mail"));
+  chmodSync(join(folder, "mail"), 0o777);
+  // It does as root neither what strangers see nor what belongs to one user.
+  const [other, otherGroup] = user === "root" ? ["nobody", "nogroup"] : [user, group];
+  const login = (name: string, plain: number, secure: number) => `
+    service ${name}-login {
+      chroot =
+      inet_listener ${name} {
+        port = ${plain}
+      }
+      inet_listener ${name}s {
+        port = ${secure}
+        ssl = yes
+      }
+    }`;
+  const config = `
+    base_dir = ${folder}/run
+    state_dir = ${folder}/state
+    log_path = /dev/stderr
+    protocols = imap pop3
+    listen = 127.0.0.1
+    ssl = required
+    ssl_cert = <${folder}/good.pem
+    ssl_key = <${folder}/good.key
+    default_internal_user = ${user}
+    default_internal_group = ${group}
+    default_login_user = ${other}
+    first_valid_uid = 0
+    first_valid_gid = 0
+    auth_failure_delay = 0
+    mail_location = maildir:${folder}/mail
+    service anvil {
+      chroot =
+      unix_listener anvil-auth-penalty {
+        mode = 0
+      }
+    }
+    ${login("imap", ports.imap, ports.imaps)}
+    ${login("pop3", ports.pop3, ports.pop3s)}
+    passdb {
+      driver = passwd-file
+      args = scheme=PLAIN ${folder}/users
+    }
+    userdb {
+      driver = static
+      args = uid=${other} gid=${otherGroup} home=${folder}/mail
+    }
+  `;
+  writeFileSync(join(folder, "users"), `probe:${password}\n`);
+  writeFileSync(join(folder, "dovecot.conf"), config);
+  const args = ["-F", "-c", join(folder, "dovecot.conf")];
+  const stop = await start({ program: "dovecot", args, folder }, Object.values(ports));
+  return { ...ports, [Symbol.asyncDispose]: stop };
+}
+
+type HostKeyType = "ed25519" | "ecdsa" | "rsa";
+
+const hostKeys = new Map<HostKeyType, { type: HostKeyType; key: Buffer; fingerprint: string }>();
+
+/** Made once: one of RSA takes its time. */
+function hostKeyOf(type: HostKeyType) {
+  const known = hostKeys.get(type);
+  if (known !== undefined) return known;
+  const folder = newFolder();
+  const bits = type === "rsa" ? ["-b", "2048"] : [];
+  ran(["ssh-keygen", "-q", "-N", "", "-t", type, ...bits, "-f", "key"], folder);
+  const told = Bun.spawnSync(["ssh-keygen", "-lf", "key"], { cwd: folder }).stdout.toString();
+  const key = readFileSync(join(folder, "key"));
+  const made = { type, key, fingerprint: told.split(" ")[1] ?? "" };
+  rmSync(folder, { recursive: true });
+  hostKeys.set(type, made);
+  return made;
+}
+
+/** OpenSSH's server with one key of each of these types, and the fingerprint of the last. */
+export async function sshServer(
+  types: readonly HostKeyType[],
+  settings: Readonly<Record<string, string>> = {},
+) {
+  const [port, folder] = [freePort(), newFolder()];
+  // Where it has root's rights, it wants this.
+  if (process.getuid?.() === 0) mkdirSync("/run/sshd", { recursive: true, mode: 0o755 });
+  const keys = types.map(hostKeyOf);
+  for (const { type, key } of keys) writeFileSync(join(folder, type), key, { mode: 0o600 });
+  const config = {
+    ListenAddress: `127.0.0.1:${port}`,
+    PidFile: "none",
+    UsePAM: "no",
+    ...settings,
+  };
+  const lines = [
+    ...Object.entries(config).map(([name, value]) => `${name} ${value}`),
+    ...types.map((type) => `HostKey ${join(folder, type)}`),
+  ];
+  writeFileSync(join(folder, "sshd.conf"), lines.join("\n"));
+  const args = ["-D", "-e", "-f", join(folder, "sshd.conf")];
+  const stop = await start({ program: "sshd", args, folder }, [port]);
+  return { port, fingerprint: keys.at(-1)?.fingerprint ?? "", [Symbol.asyncDispose]: stop };
+}
+
+/** Mosquitto with TLS and one user, `probe`, who may read what it says of itself. */
+export async function mosquitto(password: string) {
+  const [port, securePort, folder] = [freePort(), freePort(), newFolder()];
+  writeCertificates(folder);
+  ran(["mosquitto_passwd", "-c", "-b", "users", "probe", password], folder);
+  writeFileSync(join(folder, "rights"), "user probe\ntopic read $SYS/#\n");
+  const config = `
+    listener ${port} 127.0.0.1
+    listener ${securePort} 127.0.0.1
+    certfile ${folder}/good.pem
+    keyfile ${folder}/good.key
+    per_listener_settings false
+    allow_anonymous false
+    password_file ${folder}/users
+    acl_file ${folder}/rights
+    user ${user}
+  `;
+  writeFileSync(join(folder, "mosquitto.conf"), config.replaceAll(/^ +/gm, ""));
+  const args = ["-c", join(folder, "mosquitto.conf")];
+  const stop = await start({ program: "mosquitto", args, folder }, [port, securePort]);
+  return { port, securePort, [Symbol.asyncDispose]: stop };
+}
