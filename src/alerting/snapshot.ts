@@ -2,6 +2,7 @@ import type { Store } from "../database/store.ts";
 import type { alertChannels } from "../database/tables/alerting.ts";
 import type { OpenCase } from "./cases.ts";
 import { targetOf } from "../monitoring/monitors/rules.ts";
+import { watchedSql } from "../monitoring/monitors/store.ts";
 import { type MonitorColumns, monitorIdsIn } from "../incidents/store.ts";
 import type { AlertedMonitor } from "./alert.ts";
 import { cut } from "./messages.ts";
@@ -82,7 +83,7 @@ type MonitorRow = Flags<
 > & { tags: string; url: string | null; host: string | null; port: number | null };
 
 const monitorText = `select m.id, m.name, m.type, m.group_id as groupId, g.name as groupName, m.tags,
-    m.description, m.settings ->> 'url' as url, m.settings ->> 'host' as host,
+    m.description, m.settings ->> 'url' as url, ${watchedSql} as host,
     m.settings ->> 'port' as port, m.muted,
     coalesce(g.muted, 0) as groupMuted, m.paused, coalesce(g.paused, 0) as groupPaused, s.status,
     s.since, s.last_message as lastMessage, s.latency_ms as latencyMs,

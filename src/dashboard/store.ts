@@ -10,6 +10,7 @@ import type {
   OverviewMonitor,
   SubscriberCount,
 } from "./schema.ts";
+import { watchedSql } from "../monitoring/monitors/store.ts";
 import { joined, narrowed } from "./totals-store.ts";
 
 const groupText = `select g.id, g.name, g.description, g.color, g.tags, g.paused, g.muted, g.version,
@@ -36,7 +37,7 @@ export async function groupsOf({ store, organizationId }: Tenant): Promise<Overv
 const monitorColumns = `s.key, m.id, m.name, m.type, m.group_id as groupId, m.tags,
   case when s.paused then 'paused' else s.status end as status, s.since as statusSince,
   s.last_message as lastMessage, s.latency_ms as latencyMs, m.paused, m.muted,
-  m.settings ->> 'url' as url, m.settings ->> 'host' as host, m.settings ->> 'port' as port, m.created_at as createdAt`;
+  m.settings ->> 'url' as url, ${watchedSql} as host, m.settings ->> 'port' as port, m.created_at as createdAt`;
 
 /** Which rows: of some monitors; of all that match; or those of one folder from a place on. */
 export type Wanted =

@@ -1,6 +1,7 @@
 import { containing } from "../database/references.ts";
 import type { Tenant } from "../database/rows.ts";
 import { notJudged } from "../core/text.ts";
+import { watchedSql } from "../monitoring/monitors/store.ts";
 import type { FolderTotals, OverviewFilters, OverviewMonitor } from "./schema.ts";
 
 type Status = OverviewMonitor["status"];
@@ -18,7 +19,7 @@ export const joined = `from monitors m
   left join monitor_groups g on g.organization_id = m.organization_id and g.id = m.group_id`;
 
 /** What the Monitors page looks for in a monitor: name, target and group. */
-const searched = `m.name || ' ' || coalesce(m.settings ->> 'url', m.settings ->> 'host', '')
+const searched = `m.name || ' ' || coalesce(m.settings ->> 'url', ${watchedSql}, '')
   || coalesce(':' || (m.settings ->> 'port'), '') || ' ' || coalesce(g.name, '')`;
 
 /** The condition that a monitor is among what the page is narrowed to, after ` and `. */

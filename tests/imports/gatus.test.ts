@@ -58,6 +58,12 @@ endpoints:
   - name: length
     url: http://list.example/
     conditions: ["len([BODY].items) > 3"]
+  - name: domain
+    url: https://acme.example
+    conditions: ["[DOMAIN_EXPIRATION] > 720h"]
+  - name: domain-too
+    url: https://acme.example
+    conditions: ["[STATUS] == 200", "[DOMAIN_EXPIRATION] > 720h"]
 external-endpoints:
   - name: backup
     token: "\${BACKUP_TOKEN}"
@@ -112,6 +118,16 @@ describe("Gatus' configuration", () => {
       expected: ["93.184.216.34"],
     });
     expect(named("chat")).toMatchObject({ paused: true });
+    expect(named("domain")).toMatchObject({
+      type: "domain",
+      domain: "acme.example",
+      minDays: 30,
+      paused: false,
+    });
+    expect(named("domain-too")).toMatchObject({ type: "http", paused: false });
+    expect(report.items.find(({ name }) => name === "domain-too")?.notes.join()).toContain(
+      "make one of the type domain",
+    );
     expect(named("length")).toMatchObject({ type: "http", paused: true });
     expect(named("backup")).toMatchObject({ type: "push", interval: 86_400 });
     expect(named("backup").pushUrl).toEndWith("/push/backup-token-of-gatus");

@@ -23,6 +23,8 @@ export const newMonitors = {
   snmp: { host: "switch.lan" },
   radius: { host: "aaa.lan", secret: "shared", username: "probe", password: "open" },
   ntp: { host: "time.lan" },
+  domain: { domain: "example.org" },
+  game: { host: "play.lan", port: 27015 },
 } as const;
 
 /** Stands in every secret a test sends: where it turns up, a secret leaked. */

@@ -24,6 +24,30 @@ export function named(status: number): string {
   return phrase === undefined ? `HTTP ${status}` : `HTTP ${status} (${phrase})`;
 }
 
+/** The whole body where it is no longer than so much. Throws TargetFailure. */
+export async function wholeBody(answer: HttpAnswer, maxBytes: number, memory: Memory) {
+  const body = growingBuffer(maxBytes, memory);
+  let length = 0;
+  const tooLong = Promise.withResolvers<never>();
+  const all = answer.read((chunk) => {
+    length += chunk.length;
+    if (length > maxBytes)
+      tooLong.reject(new TargetFailure(`The answer is longer than ${maxBytes / 1024} KiB.`));
+    else body.push(chunk);
+  });
+  await Promise.race([all, tooLong.promise]);
+  return body.bytes();
+}
+
+/** What the bytes say as JSON; null where they are none. */
+export function jsonOf(bytes: Uint8Array): unknown {
+  try {
+    return JSON.parse(Buffer.from(bytes).toString());
+  } catch {
+    return null;
+  }
+}
+
 const invalid = () => new TargetFailure("The answer is not valid HTTP.");
 const cutShort = () =>
   new TargetFailure("The connection was closed before the answer was complete.");

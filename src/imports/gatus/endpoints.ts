@@ -34,14 +34,16 @@ export function monitorOf(endpoint: Own, isExternal: boolean, providers: Own): R
     reminderInterval: every === null || every === 0 ? null : within(Math.round(every), 60, 604_800),
     paused: endpoint["enabled"] === false,
   };
+  const conditions = Array.isArray(endpoint["conditions"]) ? endpoint["conditions"].map(text) : [];
   const target = isExternal
     ? { type: "push", fields: { pushToken: text(endpoint["token"]), grace: 5 } }
-    : targetOf(endpoint, missing);
+    : isAboutDomain(conditions)
+      ? { type: "domain", fields: { domain: hostOf(text(endpoint["url"])) } }
+      : targetOf(endpoint, missing);
   if (isExternal)
     notes.push(
       "Its job reports to /push/TOKEN?status=up|down&msg=…, with the token that it has: Gatus' own address is not served.",
     );
-  const conditions = Array.isArray(endpoint["conditions"]) ? endpoint["conditions"].map(text) : [];
   for (const condition of conditions) take(condition, target, notes, missing);
   for (const option of ["proxy-url", "tunnel", "identity-aware-proxy", "tls"])
     if (client[option] !== undefined) missing.push(`client.${option}`);
@@ -88,6 +90,16 @@ function oauth2Of(settings: Own): Own {
 }
 
 type Target = { type: string; fields: Own };
+
+const domainExpiry = "[DOMAIN_EXPIRATION]";
+
+/** Whether nothing else is asked than how long the domain is registered for. */
+const isAboutDomain = (conditions: readonly string[]) =>
+  conditions.length > 0 &&
+  conditions.every((condition) => condition.trimStart().startsWith(domainExpiry));
+
+const hostOf = (address: string) =>
+  (URL.parse(address.replace(/^\w+:/, "http:"))?.hostname ?? address).replace(/^\[|\]$/g, "");
 
 function targetOf(endpoint: Own, missing: string[]): Target {
   const address = text(endpoint["url"]);
@@ -188,6 +200,15 @@ function take(condition: string, { type, fields }: Target, notes: string[], miss
     if (!operator.startsWith(">") || seconds === null) return lack();
     fields["certificateExpiryDays"] = within(Math.ceil(seconds / 86_400), 1, 3_650);
     return void notes.push("Degraded, not down, when the certificate ends soon.");
+  }
+  if (left === domainExpiry) {
+    const seconds = secondsOf(right);
+    if (!operator.startsWith(">") || seconds === null) return lack();
+    if (type === "domain")
+      return void (fields["minDays"] = within(Math.ceil(seconds / 86_400), 1, 3_650));
+    return void notes.push(
+      `When its domain expires is not watched by this monitor (${condition}): make one of the type domain.`,
+    );
   }
   const pattern = /^pat\(\*?(.*?)\*?\)$/.exec(right)?.[1];
   if (left === "[BODY]" && type === "http" && pattern !== undefined && !/[*?[\]]/.test(pattern))

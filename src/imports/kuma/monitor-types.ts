@@ -1,7 +1,7 @@
 import { monitorKinds } from "../../monitoring/monitors/kinds-schema.ts";
 import type { Own } from "../plan.ts";
 import { database, type Mapped } from "./databases.ts";
-import { docker, grpc, kafka, mqtt, ntp, radius, snmp, webSocket } from "./services.ts";
+import { docker, game, grpc, kafka, mqtt, ntp, radius, snmp, webSocket } from "./services.ts";
 import { expiry, http, jsonQuery } from "./web.ts";
 import { host, hostAndPort, isOn, listIn, number, orNull, text } from "./values.ts";
 
@@ -129,8 +129,8 @@ export const types: Record<string, (m: Own, installation: Installation) => Mappe
   oracledb: (m) => database(m, "oracle", 1521),
   redis: (m) => database(m, "redis", 6379),
   mqtt,
-  gamedig: (m) => ({ type: "game", fields: { ...hostAndPort(m), game: text(m["game"]) } }),
-  steam: (m) => ({ type: "game", fields: { ...hostAndPort(m), game: "steam" } }),
+  gamedig: (m) => game(m, text(m["game"])),
+  steam: (m) => game(m, "counterstrike2"),
   snmp,
   "grpc-keyword": grpc,
   "websocket-upgrade": webSocket,

@@ -117,6 +117,24 @@ export const radius = (m: Own): Mapped => ({
     : [],
 });
 
+/** Games that gamedig asks as Source's servers are asked. */
+const sourceGames = new Set(
+  "a2oa aapg abioticfactor actionsource ageofchivalry ahl alienswarm americasarmy3 americasarmypg aoc arkse arma2 arma2oa arma3 armareforger armare as ase atlas avorion avp2010 ballisticoverkill barotrauma basedefense bat1944 battalion1944 bd blackmesa bladesymphony brainbread brainbread2 breach brink bs chivalry cmw codbo3 codenamecure codmw3 colonysurvival conanexiles contagion corekeeper counterstrike15 counterstrike16 counterstrike2 creativerse cs15 cs16 cs2 cscz csgo css dab dal daysofwar dayofdragons dayzmod ddd deathmatchclassic dinodday dmc dmomam dnl dod dods doi dota2 dow dst dystopia egs em empiresmod empyrion enshrouded ets2 exfil fof fortressforever foundry garrysmod ges goldeneyesource groundbreach gunmanchronicles hidden hl2d hl2dm hld hldm hldms hlds hll hlof hlopfor homefront hurtworld icarus imic insurgency insurgencymic insurgencysandstorm isle jc3m jc3mp killingfloor2 kreedzclimbing kzmod l4d l4d2 left4dead left4dead2 medievalengineers mnc moe mordhau naturalselection naturalselection2 nla nmrih ns ns2 nucleardawn ohd onset pc pc2 pce pixark postscriptum primalcarnage projectcars projectcars2 projectzomboid przomboid ps pvak2 pvkii quakelive ragdollkungfu rdkf redorchestra2 rfactor2 ricochet risingworld ror2 rs2 rs2v rust shatteredhorizon ship sinep sinepisodes sonsoftheforest sotf soulmask spaceengineers starbound stn suicidesurvival svencoop synergy teamfortress2 tf2 tfc theforest forrest thefront thehidden theisle theship thespecialists towerunite unturned valheim vampireslayer vrising vs wurm wurmunlimited zombiemaster zps".split(
+    " ",
+  ),
+);
+
+export const game = (m: Own, name: string): Mapped => ({
+  type: "game",
+  fields: { ...hostAndPort(m), protocol: name === "minecraft" ? "minecraft" : "source" },
+  notes:
+    m["gamedig_given_port_only"] === undefined || isOn(m["gamedig_given_port_only"])
+      ? []
+      : ["Asks at this port alone, not at the game's usual port for queries."],
+  missing:
+    name === "minecraft" || sourceGames.has(name) ? [] : [`the protocol of the game ${name}`],
+});
+
 const mechanisms = ["plain", "scram-sha-256", "scram-sha-512"];
 
 export function kafka(m: Own): Mapped {

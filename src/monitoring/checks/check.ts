@@ -18,6 +18,9 @@ export type Finding = {
   final?: boolean;
 };
 
+/** Why the signal of a check ends that took too long. */
+export class TimeUp extends Error {}
+
 /** What a check is made with. */
 export type CheckContext = OutgoingContext & {
   timeoutMs: number;

@@ -2,6 +2,8 @@ import type { MonitorType } from "../monitors/kinds-schema.ts";
 import type { CheckKind } from "./check.ts";
 import { checkDns } from "./kinds/dns.ts";
 import { checkDocker } from "./kinds/docker.ts";
+import { checkDomain } from "./kinds/domain.ts";
+import { checkGame } from "./kinds/game.ts";
 import { checkGrpc } from "./kinds/grpc.ts";
 import { checkHttp } from "./kinds/http.ts";
 import { checkImap } from "./kinds/imap.ts";
@@ -46,4 +48,6 @@ export const checkKinds: { [T in Exclude<MonitorType, "push">]: CheckKind<T> } =
   snmp: checkSnmp,
   radius: checkRadius,
   ntp: checkNtp,
+  domain: checkDomain,
+  game: checkGame,
 };

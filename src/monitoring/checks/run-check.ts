@@ -7,7 +7,7 @@ import { allowedAddresses, nameServersAnswer } from "../../core/outgoing/address
 import { OwnTrouble, TargetFailure } from "../../core/outgoing/failures.ts";
 import { reasonFor } from "../../core/outgoing/reasons.ts";
 import type { CheckMemory } from "./byte-budget.ts";
-import { type CheckContext, type CheckKind, type Finding } from "./check.ts";
+import { type CheckContext, type CheckKind, type Finding, TimeUp } from "./check.ts";
 import { notJudged } from "../../core/text.ts";
 import { checkKinds } from "./kinds.ts";
 import { lacksNetworkFor, type TroubleWatch } from "./own-trouble.ts";
@@ -88,15 +88,17 @@ export async function runCheck(
   const timer = setTimeout(() => over.reject(new TimeUp()), timeoutMs);
   cancelled.addEventListener("abort", () => over.reject(new OwnTrouble("the check was stopped")));
   let outcome: Outcome;
+  let failure: unknown;
   try {
     const check = checkKinds[type as keyof typeof checkKinds] as CheckKind<MonitorType>;
     const finding = await Promise.race([check(settings as never, context), over.promise]);
     outcome = slowed(finding, degradedAfterMs);
   } catch (error) {
+    failure = error;
     outcome = await outcomeOf(error);
   } finally {
     clearTimeout(timer);
-    ending.abort();
+    ending.abort(failure);
     dependencies.memory.end();
   }
   if (outcome.status === "up") return wanted(outcome);
@@ -137,8 +139,6 @@ export async function runCheck(
     return new TargetFailure(`Timed out after ${timeoutMs / 1000} s while ${context.step}.`);
   }
 }
-
-class TimeUp extends Error {}
 
 /** What an outcome is to a monitor that is up when its check fails. */
 export function inverse({ status, message, said, final: _final, ...found }: Outcome): Outcome {

@@ -1,6 +1,15 @@
 import { z } from "zod";
 import { type Destination, noWeaker, sameIn, sameOrigin } from "../../core/destinations.ts";
-import { Headers, Host, integer, line, Port, secret, WebSocketUrl } from "../../core/fields.ts";
+import {
+  Headers,
+  Host,
+  HttpUrl,
+  integer,
+  line,
+  Port,
+  secret,
+  WebSocketUrl,
+} from "../../core/fields.ts";
 import { kind } from "../../core/kinds.ts";
 import { pem } from "./connection-schema.ts";
 import { assertionsAbout } from "./assertions-schema.ts";
@@ -302,6 +311,29 @@ export const monitorKinds = {
       port: Port.default(123),
       maxOffsetMs: integer(1, 3_600_000).default(1000),
       maxStratum: nullable(integer(1, 15)),
+    },
+  }),
+  domain: monitorKind({
+    upWhen:
+      "the domain stays registered for at least `minDays` more days, as its registry says by RDAP. The registry is asked once a day at most, and an hour after it did not answer well; until then its last answer counts. Give the domain as it was registered: `example.org`, not `www.example.org`.",
+    fields: {
+      domain: Host.refine(
+        (text) => /^[^:]+\.[^.:\d][^.:]*\.?$/.test(text),
+        "must be a domain as it was registered, such as example.org",
+      ).meta({ example: "example.org" }),
+      minDays: integer(1, 3650).default(14),
+      server: nullable(HttpUrl).meta({
+        description: "The registry's RDAP server, where it is not the one that IANA lists.",
+      }),
+    },
+  }),
+  game: monitorKind({
+    upWhen:
+      "the game server tells how many play on it: by the queries of Source and its kin (`protocol` is `source`), or as Minecraft's Java edition shows it in its list (`minecraft`).",
+    fields: {
+      protocol: z.enum(["source", "minecraft"]).default("source"),
+      host: Host,
+      port: Port,
     },
   }),
 };

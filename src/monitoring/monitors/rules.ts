@@ -16,6 +16,7 @@ export function targetsOf(monitor: { type: string; [field: string]: unknown }): 
     ...ofUrl("url", text("url") ?? ""),
     ...ofUrl("oauth2.tokenUrl", tokenUrl),
     ...ofUrl("proxyUrl", text("proxyUrl") ?? ""),
+    ...ofUrl("server", text("server") ?? ""),
     // A DNS monitor asks about its host and never connects to it.
     ...(monitor.type === "docker" && host === null
       ? [{ path: "host", host: dockerSocketHost, port: null }]

@@ -17,6 +17,12 @@ import { endOf } from "../groups/store.ts";
 import { uptime24hOf } from "../uptime/store.ts";
 import type { ChangeOfMany, MonitorQuery } from "./schema.ts";
 
+/** Fields that say what is watched where that is no URL. */
+export const watchedFields = ["host", "domain"] as const;
+
+/** The first of them, of a monitor `m`. */
+export const watchedSql = `coalesce(${watchedFields.map((name) => `m.settings ->> '${name}'`).join(", ")})`;
+
 export type MonitorRow = typeof monitors.$inferSelect;
 type StateRow = typeof monitorStates.$inferSelect;
 /** Uptime depends on what time it is. */

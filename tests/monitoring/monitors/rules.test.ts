@@ -1,11 +1,15 @@
 import { expect, test } from "bun:test";
 import { targetOf } from "../../../src/monitoring/monitors/rules.ts";
+import { watchedFields } from "../../../src/monitoring/monitors/store.ts";
 import { monitorKinds } from "../../../src/monitoring/monitors/kinds-schema.ts";
 import { newMonitors } from "../../support/samples.ts";
 
 const secret = "S3CRET";
 const nothing = { url: null, host: null, port: null };
-const target = (type: string, fields: object) => targetOf({ type, ...nothing, ...fields });
+const target = (type: string, fields: Record<string, unknown>) => {
+  const watched = watchedFields.map((name) => fields[name]).find((value) => value !== undefined);
+  return targetOf({ type, ...nothing, ...fields, host: (watched ?? null) as string | null });
+};
 
 test.each([
   ["http", { url: "https://shop.lan/" }, "https://shop.lan"],
@@ -17,6 +21,7 @@ test.each([
   ["tls", { host: "mail.lan", port: 443 }, "mail.lan"],
   ["tls", { host: "mail.lan", port: 8443 }, "mail.lan:8443"],
   ["ping", { host: "192.168.1.1" }, "192.168.1.1"],
+  ["domain", { domain: "example.org" }, "example.org"],
   ["push", {}, null],
 ])("what a monitor of type %s with %j watches is told as %p", (type, fields, expected) => {
   expect(target(type, fields)).toBe(expected);

@@ -106,6 +106,8 @@ const defaults: Record<keyof typeof newMonitors, object> = {
   },
   radius: { port: 1812 },
   ntp: { port: 123, maxOffsetMs: 1000, maxStratum: null },
+  domain: { minDays: 14, server: null },
+  game: { protocol: "source" },
 };
 
 const rows = {
@@ -227,6 +229,8 @@ const set: Record<keyof typeof newMonitors, object> = {
   },
   radius: { host: "10.0.0.9", port: 1645, username: "other" },
   ntp: { host: "10.0.0.9", port: 1123, maxOffsetMs: 50, maxStratum: 3 },
+  domain: { domain: "Bücher.example.", minDays: 3650, server: "https://rdap.lan:8443/v1/" },
+  game: { protocol: "minecraft", host: "10.0.0.9", port: 25565 },
 };
 
 const setCommon = {
@@ -410,6 +414,15 @@ const wrong: Record<string, [field: string, ...values: unknown[]][]> = {
   snmp: [
     ["oid", "sysUpTime", "1", "3.6.1"],
     ["snmpVersion", 3],
+  ],
+  domain: [
+    ["domain", undefined, "", "example", "10.0.0.9", "https://example.org", "a b.org", "fd00::1"],
+    ["minDays", 0, null],
+    ["server", "rdap.lan", "ftp://rdap.lan/"],
+  ],
+  game: [
+    ["protocol", "quake", null],
+    ["port", undefined, 0],
   ],
   push: [
     ["grace", -1, 86_401, null],

@@ -1,6 +1,8 @@
 import type { MonitorType } from "../../../src/monitoring/monitors/kinds-schema.ts";
 import { mysql } from "./mysql.ts";
+import { domain } from "./domain.ts";
 import { docker } from "./docker.ts";
+import { game, goldSourceGame, minecraftGame } from "./game.ts";
 import { grpc } from "./grpc.ts";
 import { imap } from "./imap.ts";
 import { kafka } from "./kafka.ts";
@@ -40,4 +42,12 @@ export const fakes: Record<Exclude<MonitorType, Other>, Fake> = {
   snmp,
   radius,
   ntp,
+  domain,
+  game,
 };
+
+/** Further servers, of types that know several protocols. */
+export const otherFakes: [MonitorType, Fake][] = [
+  ["game", goldSourceGame],
+  ["game", minecraftGame],
+];

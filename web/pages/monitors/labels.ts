@@ -155,6 +155,18 @@ const monitorLabels: Record<string, FieldLabels> = {
   oid: { label: "Object", mono: true, placeholder: "1.3.6.1.2.1.1.3.0" },
   maxOffsetMs: { label: "Largest offset", unit: "ms", hint: "From the clock of this machine." },
   maxStratum: { label: "Largest stratum", hint: "Leave empty to accept any." },
+  domain: { label: "Domain", mono: true, placeholder: "example.org" },
+  minDays: { label: "Days left", unit: "days", hint: "Down when it expires sooner." },
+  server: {
+    label: "RDAP server",
+    mono: true,
+    placeholder: "https://rdap.example/",
+    hint: "Leave empty for the one that IANA lists.",
+  },
+  protocol: {
+    label: "Protocol",
+    options: { source: "Source (A2S)", minecraft: "Minecraft Java" },
+  },
   query: { label: "Query", long: true, mono: true },
   tls: { label: "Encrypt with TLS" },
   "smtp.tls": mailTls,

@@ -28,5 +28,7 @@ export const typeMarks: Record<MonitorType, string> = {
   snmp: "M4 4h16v7H4zM12 11v4M6 20v-5h12v5M4 20h4M16 20h4M8 7.5h.01",
   radius: "M12 3 5 6v5c0 5 3 8 7 10 4-2 7-5 7-10V6zM9 12l2 2 4-4",
   ntp: "M12 3a9 9 0 1 0 0 18 9 9 0 0 0 0-18M12 7v5l3.5 2",
+  domain: "M4 20V4h8l2 2h6v9h-6l-2-2H4M8 8.5h.01",
+  game: "M7 7h10a5 5 0 0 1 5 5c0 3-1 6-3 6-2 0-2-3-4-3H9c-2 0-2 3-4 3-2 0-3-3-3-6a5 5 0 0 1 5-5M7.5 9.5v4M5.5 11.5h4M16 10.5h.01M18 12.5h.01",
   redis: "m3 8 9-4 9 4-9 4zM3 12l9 4 9-4M3 16l9 4 9-4",
 };

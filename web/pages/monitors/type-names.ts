@@ -24,6 +24,8 @@ const names: Record<MonitorType, string> = {
   snmp: "SNMP",
   radius: "RADIUS",
   ntp: "NTP",
+  domain: "Domain",
+  game: "Game server",
 };
 
 /** What people call a type of monitor. */

@@ -1,8 +1,7 @@
 import { type Connection, dialFile } from "../../../core/outgoing/connection.ts";
 import { OwnTrouble, TargetFailure } from "../../../core/outgoing/failures.ts";
-import { named, readAnswer } from "../../../core/outgoing/http-answer.ts";
+import { jsonOf, named, readAnswer, wholeBody } from "../../../core/outgoing/http-answer.ts";
 import { headOf } from "../../../core/outgoing/http-request.ts";
-import { growingBuffer } from "../../../core/outgoing/memory.ts";
 import { dockerSocketHost } from "../../monitors/rules.ts";
 import { type CheckContext, type CheckKind, since } from "../check.ts";
 import { connected, foundOver } from "../conversation.ts";
@@ -65,33 +64,16 @@ async function containersCalled(
   connection.write(headOf({ url, method: "GET", headers, body: null }));
   const answer = await answering;
   context.step = "reading the answer";
-  const body = growingBuffer(maxBytes, context.memory);
-  let length = 0;
-  const tooLong = Promise.withResolvers<never>();
-  const all = answer.read((chunk) => {
-    length += chunk.length;
-    if (length > maxBytes)
-      tooLong.reject(new TargetFailure(`The answer is longer than ${maxBytes / 1024} KiB.`));
-    else body.push(chunk);
-  });
-  await Promise.race([all, tooLong.promise]);
+  const body = await wholeBody(answer, maxBytes, context.memory);
   connection.close();
   if (answer.status !== 200) throw new TargetFailure(`${named(answer.status)}, expected 200.`);
-  const list = parsed(body.bytes());
+  const list = jsonOf(body);
   const isContainer = (one: unknown) =>
     typeof (one as Container | null)?.State === "string" &&
     typeof (one as Container | null)?.Status === "string";
   if (!Array.isArray(list) || !list.every(isContainer))
     throw new TargetFailure("The answer is not one of Docker.");
   return list as Container[];
-}
-
-function parsed(bytes: Uint8Array): unknown {
-  try {
-    return JSON.parse(Buffer.from(bytes).toString());
-  } catch {
-    return null;
-  }
 }
 
 /** Of those that a list may tell. */

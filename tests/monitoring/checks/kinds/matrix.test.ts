@@ -9,14 +9,14 @@ import {
 } from "../../../../src/monitoring/monitors/kinds-schema.ts";
 import { freePort } from "../../../support/binary.ts";
 import { check, listener, untilNoneTo } from "../../../support/checking.ts";
-import { fakes } from "../../../support/fakes/all.ts";
+import { fakes, otherFakes } from "../../../support/fakes/all.ts";
 import type { Answers, Fake } from "../../../support/fakes/fake.ts";
 import { authorityOf, serving } from "../../../support/fakes/serving.ts";
 import { testWith } from "../../../support/real-targets.ts";
 import { canary } from "../../../support/samples.ts";
 
 const end = expect.stringMatching(/^\d{4}-.*Z$/);
-const types = Object.entries(fakes) as [MonitorType, Fake][];
+const types = [...(Object.entries(fakes) as [MonitorType, Fake][]), ...otherFakes];
 const has = (type: MonitorType, field: string) => field in monitorKinds[type].fields;
 const streams = types.flatMap(([type, fake]) =>
   fake.over === "tcp" ? [[type, fake] as const] : [],
@@ -140,7 +140,7 @@ describe.each(types)("%s", (type, fake) => {
       verifyTls: false,
       serverName: "x",
     };
-    const moves = ["url", "host", "port", "tls", "verifyTls", "serverName"].filter(
+    const moves = ["url", "host", "server", "port", "tls", "verifyTls", "serverName"].filter(
       (name) => name in fields,
     );
     const set = Object.keys(secrets).map((name) => name.replace(".*", ""));

@@ -1,0 +1,138 @@
+import { setRecent } from "../../../core/recent-set.ts";
+import { Blocked, OwnTrouble, TargetFailure } from "../../../core/outgoing/failures.ts";
+import { jsonOf, named, wholeBody } from "../../../core/outgoing/http-answer.ts";
+import { send } from "../../../core/outgoing/http-request.ts";
+import { plainName } from "../../../core/destinations.ts";
+import { dayMs, hourMs } from "../../uptime/rules.ts";
+import { type CheckContext, type CheckKind, daysUntil, since, TimeUp } from "../check.ts";
+import { rdapServerOf } from "./rdap-registries.ts";
+
+const maxBytes = 256 * 1024;
+const maxRedirects = 5;
+const maxKept = 10_000;
+
+/** What a registry says of a domain. */
+type Registration = { expiresAt: string; states: readonly string[] };
+
+/** What was asked, by server and domain: registries take it ill to be asked often. */
+const asked = new Map<string, { until: number; answer: Promise<Registration> }>();
+
+/** Up while the registration lasts for long enough. RFC 9082, 9083 */
+export const checkDomain: CheckKind<"domain"> = async ({ domain, minDays, server }, context) => {
+  const name = plainName(domain);
+  if (name === null) throw new TargetFailure("This is not the name of a domain.");
+  const key = `${server ?? ""} ${name}`;
+  const kept = asked.get(key);
+  const isKept = kept !== undefined && context.now() < kept.until;
+  const startedAt = performance.now();
+  context.step = "waiting for the answer";
+  const { expiresAt, states } = await (isKept ? kept.answer : ask(key, name, server, context));
+  const latencyMs = isKept ? null : since(startedAt);
+  const bad = states.find((state) => state in badStates);
+  if (bad !== undefined) throw new TargetFailure(`The domain ${badStates[bad]}.`);
+  const on = expiresAt.slice(0, 10);
+  const days = daysUntil(expiresAt, context.now()) ?? 0;
+  if (days < 0) throw new TargetFailure(`The domain expired on ${on}.`);
+  const sentence = `The domain expires in ${days === 1 ? "1 day" : `${days} days`}, on ${on}`;
+  if (days < minDays) throw new TargetFailure(`${sentence}.`);
+  const told = latencyMs === null ? "" : `; the registry answered in ${latencyMs} ms`;
+  return { status: "up", message: `${sentence}${told}.`, latencyMs };
+};
+
+/** RFC 8056 */
+const badStates: Readonly<Record<string, string>> = {
+  "redemption period": "was deleted and can only be restored",
+  "pending delete": "is about to be deleted",
+  "client hold": "is on hold by its registrar, and not in the DNS",
+  "server hold": "is on hold by its registry, and not in the DNS",
+};
+
+/** Asks, and keeps the answer; a failure as well, for shorter. */
+function ask(key: string, name: string, server: string | null, context: CheckContext) {
+  const given = Promise.withResolvers<Registration>();
+  const answer = given.promise;
+  const keep = (until: number) => setRecent(asked, key, { until, answer }, maxKept);
+  keep(Infinity);
+  answer.then(
+    () => keep(context.now() + dayMs),
+    // What was not asked, or given up by ourselves, is no failure of the registry.
+    (error: unknown) =>
+      error instanceof OwnTrouble || error instanceof Blocked
+        ? asked.delete(key)
+        : keep(context.now() + hourMs),
+  );
+  context.signal.addEventListener("abort", () =>
+    given.reject(
+      context.signal.reason instanceof TimeUp
+        ? new TargetFailure("The registry did not answer.")
+        : new OwnTrouble("the check was stopped"),
+    ),
+  );
+  registrationOf(name, server, context).then(given.resolve, given.reject);
+  return answer;
+}
+
+async function registrationOf(
+  name: string,
+  server: string | null,
+  context: CheckContext,
+): Promise<Registration> {
+  const base = (server ?? rdapServerOf(name)).replace(/\/*$/, "/");
+  let url = new URL(`domain/${encodeURIComponent(name)}`, base);
+  let onlyPublic = false;
+  if (server === null) await mustBeKnown(url.hostname, context);
+  for (let redirects = 0; redirects <= maxRedirects; redirects++) {
+    const headers = { Accept: "application/rdap+json", "Accept-Encoding": "identity" };
+    const request = { url, method: "GET", headers, body: null, verifyTls: true, onlyPublic };
+    const { answer, connection, isPublic } = await send(request, context);
+    onlyPublic ||= isPublic;
+    const { status } = answer;
+    const next = status >= 300 && status < 400 ? answer.headers.get("location") : undefined;
+    if (next !== undefined) {
+      connection.close();
+      const to = URL.parse(next, url);
+      if (to === null || !/^https?:$/.test(to.protocol))
+        throw new TargetFailure("Redirected to something that is not an http or https address.");
+      url = to;
+      continue;
+    }
+    if (status === 404)
+      throw new TargetFailure(
+        "The registry knows no such domain: it is not registered, or not under this name.",
+      );
+    if (status !== 200) throw new TargetFailure(`${named(status)}, expected 200.`);
+    context.step = "reading the answer";
+    const body = await wholeBody(answer, maxBytes, context.memory);
+    connection.close();
+    return registrationIn(jsonOf(body), name);
+  }
+  throw new TargetFailure(`Redirected more than ${maxRedirects} times.`);
+}
+
+/** Where IANA lists no server, it is not at its usual place either, as a rule. */
+async function mustBeKnown(host: string, context: CheckContext) {
+  try {
+    await context.addressesOf(host, 443);
+  } catch (error) {
+    if (!(error instanceof TargetFailure) || error instanceof Blocked) throw error;
+    throw new TargetFailure("No RDAP server of the registry is known: it has to be named.");
+  }
+}
+
+type Rdap = { ldhName?: unknown; status?: unknown; events?: unknown };
+type Event = { eventAction?: unknown; eventDate?: unknown } | null;
+
+function registrationIn(json: unknown, name: string): Registration {
+  const { ldhName = name, status, events } = (json ?? {}) as Rdap;
+  if (!Array.isArray(events)) throw new TargetFailure("The answer is not one of RDAP.");
+  if (plainName(String(ldhName)) !== name)
+    throw new TargetFailure("The answer is about another domain.");
+  const end = (events as Event[]).find((event) => event?.eventAction === "expiration")?.eventDate;
+  const at = Date.parse(String(end));
+  if (Number.isNaN(at))
+    throw new TargetFailure("The registry does not tell when the domain expires.");
+  return {
+    expiresAt: new Date(at).toISOString(),
+    states: Array.isArray(status) ? status.map(String) : [],
+  };
+}

@@ -1,0 +1,115 @@
+import { askByDatagram, datagramsTo } from "../../../core/outgoing/datagrams.ts";
+import { TargetFailure } from "../../../core/outgoing/failures.ts";
+import { jsonOf } from "../../../core/outgoing/http-answer.ts";
+import type { Wire } from "../../../core/outgoing/wire.ts";
+import type { MonitorSettings } from "../../monitors/kinds-schema.ts";
+import { type CheckContext, type CheckKind, type Finding, since } from "../check.ts";
+import { converse } from "../conversation.ts";
+
+type Settings = MonitorSettings<"game">;
+
+/** Up when the server tells how many play on it. */
+export const checkGame: CheckKind<"game"> = (settings, context) =>
+  settings.protocol === "minecraft" ? minecraft(settings, context) : source(settings, context);
+
+const simple = Buffer.from([0xff, 0xff, 0xff, 0xff]);
+const query = Buffer.concat([simple, Buffer.from("TSource Engine Query\0")]);
+const maxChallenges = 10;
+
+/** A2S_INFO, https://developer.valvesoftware.com/wiki/Server_queries */
+async function source({ host, port }: Settings, context: CheckContext): Promise<Finding> {
+  context.step = "resolving the name";
+  const addresses = await context.addressesOf(host, port);
+  const socket = await datagramsTo(addresses, port, context);
+  context.step = "waiting for the answer";
+  let challenge = Buffer.alloc(0);
+  let challenges = 0;
+  let startedAt = 0;
+  const question = () => {
+    startedAt = performance.now();
+    return Buffer.concat([query, challenge]);
+  };
+  const { players, latencyMs } = await askByDatagram(
+    socket,
+    question,
+    (answer) => {
+      const kind = String.fromCharCode(answer[4] ?? 0);
+      const isSimple = answer.subarray(0, 4).equals(simple);
+      if (isSimple && kind === "A" && answer.length >= 9) {
+        if (++challenges > maxChallenges)
+          throw new TargetFailure("The server does not accept the answer to its challenge.");
+        challenge = Buffer.from(answer.subarray(5, 9));
+        socket.send(question());
+        return null;
+      }
+      const players = isSimple ? playersIn(answer, kind) : null;
+      if (players === null) throw new TargetFailure("The answer is not one of a game server.");
+      return { players, latencyMs: since(startedAt) };
+    },
+    context,
+  );
+  return { status: "up", message: `${players}, answered in ${latencyMs} ms.`, latencyMs };
+}
+
+/** Of S2A_INFO: after the texts stand the number of the game, players and room for them. GoldSrc has an address as well, and no number. */
+function playersIn(answer: Buffer, kind: string): string | null {
+  if (kind !== "I" && kind !== "m") return null;
+  const texts = kind === "I" ? 4 : 5;
+  let at = kind === "I" ? 6 : 5;
+  for (let read = 0; read < texts; read++) {
+    const end = answer.indexOf(0, at);
+    if (end === -1) return null;
+    at = end + 1;
+  }
+  if (kind === "I") at += 2;
+  const [players, most] = answer.subarray(at, at + 2);
+  return players === undefined || most === undefined ? null : inWords(players, most);
+}
+
+const inWords = (players: number, most: number) => `${players} of ${most} players`;
+
+/** An icon of 64 × 64 is in the answer. */
+const maxBytes = 128 * 1024;
+
+/** The status of Java Edition, https://minecraft.wiki/w/Java_Edition_protocol/Server_List_Ping */
+function minecraft(settings: Settings, context: CheckContext): Promise<Finding> {
+  const talk = async (wire: Wire) => {
+    const name = Buffer.from(settings.host);
+    const port = Buffer.alloc(2);
+    port.writeUInt16BE(settings.port);
+    // Of no version, since none is to be joined; then what follows is a status.
+    const noVersion = Buffer.from([0xff, 0xff, 0xff, 0xff, 0x0f]);
+    const hello = [Buffer.from([0]), noVersion, varint(name.length), name, port, Buffer.from([1])];
+    wire.write(Buffer.concat([packet(Buffer.concat(hello)), packet(Buffer.from([0]))]));
+    await readVarint(wire);
+    if ((await readVarint(wire)) !== 0) throw notMinecraft();
+    const status = jsonOf(await wire.read(await readVarint(wire)));
+    const { players } = (status ?? {}) as { players?: { online?: unknown; max?: unknown } };
+    const { online, max } = players ?? {};
+    if (!Number.isSafeInteger(online) || !Number.isSafeInteger(max)) throw notMinecraft();
+    return `${inWords(online as number, max as number)}, answered`;
+  };
+  return converse(settings, context, talk, { maxBytes });
+}
+
+const notMinecraft = () => new TargetFailure("The answer is not one of a Minecraft server.");
+
+function varint(value: number): Buffer {
+  const bytes: number[] = [];
+  for (let left = value; ; left >>>= 7) {
+    if (left < 0x80) return Buffer.from([...bytes, left]);
+    bytes.push((left & 0x7f) | 0x80);
+  }
+}
+
+const packet = (body: Buffer) => Buffer.concat([varint(body.length), body]);
+
+async function readVarint(wire: Wire): Promise<number> {
+  let value = 0;
+  for (let shift = 0; shift < 28; shift += 7) {
+    const [byte = 0] = await wire.read(1);
+    value |= (byte & 0x7f) << shift;
+    if (byte < 0x80) return value;
+  }
+  throw notMinecraft();
+}

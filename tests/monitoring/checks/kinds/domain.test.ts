@@ -1,0 +1,108 @@
+import { expect, test } from "bun:test";
+import { checkDomain } from "../../../../src/monitoring/checks/kinds/domain.ts";
+import { rdapServerOf } from "../../../../src/monitoring/checks/kinds/rdap-registries.ts";
+import { TargetFailure } from "../../../../src/core/outgoing/failures.ts";
+import { check, contextOf, listener } from "../../../support/checking.ts";
+
+const hourMs = 3_600_000;
+const dayMs = 24 * hourMs;
+const noon = Date.parse("2026-11-20T12:00:00.000Z");
+
+const failing = new Error();
+
+/** A registry that tells what it is set to; null is nothing. */
+async function registry(expiresAt: string | Error | null) {
+  const set = { expiresAt };
+  const server = await listener((socket) =>
+    socket.once("data", () => {
+      const { expiresAt } = set;
+      if (expiresAt === null) return;
+      const events = [{ eventAction: "expiration", eventDate: expiresAt }];
+      const body = JSON.stringify({ ldhName: "example.org", events });
+      const status = expiresAt === failing ? "503 Service Unavailable" : "200 OK";
+      socket.end(`HTTP/1.1 ${status}\r\nContent-Length: ${body.length}\r\n\r\n${body}`);
+    }),
+  );
+  const ask = (now: number, more: object = {}, timeoutMs = 10_000) =>
+    check("domain", { domain: "example.org", server: server.url, ...more }, { now, timeoutMs });
+  return Object.assign(server, { ask, set });
+}
+
+test("the registry is asked once a day, and its answer judged by the day and by each monitor's own days", async () => {
+  await using server = await registry("2026-12-05T00:00:00Z");
+  const first = await server.ask(noon);
+  expect(first).toMatchObject({ status: "up", latencyMs: expect.any(Number) });
+  expect(await server.ask(noon + dayMs - 1)).toEqual({
+    status: "down",
+    message: "The domain expires in 13 days, on 2026-12-05.",
+    latencyMs: null,
+    final: false,
+  });
+  expect(await server.ask(noon + hourMs, { minDays: 5 })).toMatchObject({
+    status: "up",
+    message: "The domain expires in 14 days, on 2026-12-05.",
+    latencyMs: null,
+  });
+  expect(server.accepted()).toBe(1);
+  server.set.expiresAt = "2027-12-05T00:00:00Z";
+  expect(await server.ask(noon + dayMs)).toMatchObject({ status: "up" });
+  expect(server.accepted()).toBe(2);
+});
+
+test("checks at the same time ask once", async () => {
+  await using server = await registry("2027-12-05T00:00:00Z");
+  const found = await Promise.all([1, 2, 3].map(() => server.ask(noon)));
+  expect(found.map(({ status }) => status)).toEqual(["up", "up", "up"]);
+  expect(server.accepted()).toBe(1);
+});
+
+test("after a failure, or silence, the registry is left alone for an hour", async () => {
+  await using server = await registry(failing);
+  const unavailable = { status: "down", message: "HTTP 503 (Service Unavailable), expected 200." };
+  expect(await server.ask(noon)).toMatchObject(unavailable);
+  expect(await server.ask(noon + hourMs - 1)).toMatchObject(unavailable);
+  expect(server.accepted()).toBe(1);
+  await server.ask(noon + hourMs);
+  expect(server.accepted()).toBe(2);
+
+  await using silent = await registry(null);
+  expect((await silent.ask(noon, {}, 200)).message).toStartWith("Timed out after 0.2 s while");
+  silent.set.expiresAt = "2027-12-05T00:00:00Z";
+  expect(await silent.ask(noon + hourMs - 1)).toMatchObject({
+    status: "down",
+    message: "The registry did not answer.",
+  });
+  expect(await silent.ask(noon + hourMs)).toMatchObject({ status: "up" });
+});
+
+test("a check that was stopped, and an address that was blocked, are no failures of the registry", async () => {
+  await using server = await registry(null);
+  const cancelling = new AbortController();
+  const fields = { domain: "example.org", server: server.url };
+  const stopped = check("domain", fields, { now: noon, cancelled: cancelling.signal });
+  await server.untilAccepted(1);
+  cancelling.abort();
+  expect((await stopped).status).toBe("unknown");
+  const listeners = [{ host: "127.0.0.1", port: server.port }];
+  expect((await check("domain", fields, { now: noon, listeners })).final).toBe(true);
+  server.set.expiresAt = "2027-12-05T00:00:00Z";
+  expect(await server.ask(noon)).toMatchObject({ status: "up" });
+});
+
+test("a registry is found by the top-level domain, else it has to be named", async () => {
+  expect(rdapServerOf("example.com")).toBe("https://rdap.verisign.com/com/v1/");
+  expect(rdapServerOf("example.co.uk")).toBe("https://rdap.nominet.uk/uk/");
+  expect(rdapServerOf("example.org")).toBe("https://rdap.publicinterestregistry.org/rdap/");
+  expect(rdapServerOf("example.shop")).toBe("https://rdap.gmoregistry.net/rdap/");
+  expect(rdapServerOf("example.fr")).toBe("https://rdap.nic.fr/");
+  const asked: string[] = [];
+  const context = contextOf();
+  context.addressesOf = async (host) => {
+    asked.push(host);
+    throw new TargetFailure("The name does not exist.");
+  };
+  const settings = { domain: "bücher.example", minDays: 14, server: null };
+  const failure = await Promise.resolve(checkDomain(settings, context)).catch(String);
+  expect(failure).toContain("No RDAP server of the registry is known: it has to be named.");
+  expect(asked).toEqual(["rdap.nic.example"]);
+});
