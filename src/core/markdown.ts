@@ -45,9 +45,16 @@ export function parseMarkdown(text: string): Block[] {
 export function plainBlocks(text: string): Block[] {
   return text
     .split(/\n[ \t]*(?:\n[ \t]*)+/)
-    .map((lines) => lines.trim())
+    .map((lines) => lines.split("\n").map(withoutLastSpaces).join("\n").trim())
     .filter((lines) => lines !== "")
     .map((lines) => ({ kind: "paragraph", content: inlines([run(lines)]) }));
+}
+
+/** Without the spaces that CommonMark takes off the end of a line; a regular expression would go back over long rows of them. */
+function withoutLastSpaces(line: string): string {
+  let end = line.length;
+  while (line[end - 1] === " ") end--;
+  return line.slice(0, end);
 }
 
 function isTooMuch(text: string): boolean {

@@ -150,6 +150,11 @@ test("of hostile texts nothing but the list comes out", async () => {
     expect([written, await forbiddenIn(toHtml(parseMarkdown(written)))]).toEqual([written, []]);
 });
 
+test("spaces at the end of a line are gone with and without the parser", () => {
+  for (const end of ["", "\n\n**end**"])
+    expect(toText(parseMarkdown(`one  \ntwo \t\nthree${end}`))).toStartWith("one\ntwo \t\nthree");
+});
+
 test("words without any mark are the same with and without the parser", () => {
   const plain = fc
     .array(fc.constantFrom("a", "B", " ", "\n", "\n\n", "\t", ".", ",", "ü", "-", "5", ":", "'"))
