@@ -155,6 +155,7 @@ export async function startApp(
   const targets = targetGuard(() => [...listeners, ...leases.listenersOfOthers()], {
     allowed: config.allowTarget,
     denied: config.denyTarget,
+    commandFolder: config.allowCommands,
     sharing,
   });
   const shared = {

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { homedir } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { z } from "zod";
 import { logFormats, logLevels } from "./core/log.ts";
 import { limitsOf, usualLimits } from "./core/limits.ts";
@@ -88,6 +88,12 @@ const Config = z.strictObject({
     parseDenied,
     "must be a range such as 10.0.0.0/8, an address or a name such as *.internal.lan",
   ),
+  /** Where the programs lie that monitors may run. */
+  allowCommands: z
+    .string()
+    .min(1)
+    .transform((folder) => resolve(folder))
+    .optional(),
   /** How much one organization may have. */
   limit: z
     .array(z.string())

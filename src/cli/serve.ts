@@ -34,6 +34,10 @@ export function serveOptions(command: Command): Command {
       "ranges and names that nobody may check or alert, such as 10.0.5.0/24 or *.internal.lan",
     )
     .option(
+      "--allow-commands <dir>",
+      "folder of the programs that monitors of the type command may run (default: none)",
+    )
+    .option(
       "--limit <name=number...>",
       `how much one organization may have, such as monitors=20000; of ${Object.keys(usualLimits).join(", ")}`,
     )

@@ -10,6 +10,10 @@ export type TargetGuard = {
   issueOf(address: string, port: number | null): string | null;
   /** The same for a name, as far as that alone says so. */
   validateName(name: string): string | null;
+  /** Where the programs lie that checks may run; null where none may be. */
+  commandFolder: string | null;
+  /** Why no program may be run, as the end of a sentence; null when that may be. */
+  issueOfCommands(): string | null;
   /** Takes in what other requests and processes have changed since; to be awaited before judging. */
   refresh(): Promise<void>;
 };
@@ -38,11 +42,15 @@ type GuardOptions = {
   allowed?: readonly Range[];
   /** Denied whatever is allowed. */
   denied?: readonly Denied[];
+  /** Where the programs lie that checks may run. */
+  commandFolder?: string | undefined;
   /** Whether several organizations share this machine: then what listens on its loopback is for none of them. */
   sharing?: { isShared(): boolean; refresh(): Promise<void> };
 };
 
 export const deniedHere = "is denied by --deny-target";
+export const noCommands = "is not allowed: it needs serve --allow-commands DIR";
+export const commandsOfSharers = "is not allowed where several organizations share this machine";
 /** Nothing that the target did: it was closed to all who share the machine. */
 export const closedToSharers = "is this machine itself, which several organizations share";
 
@@ -175,7 +183,7 @@ export function parseDenied(text: string): Denied | null {
  */
 export function targetGuard(
   listeners: () => readonly Listener[],
-  { allowed = [], denied = [], sharing }: GuardOptions = {},
+  { allowed = [], denied = [], commandFolder, sharing }: GuardOptions = {},
 ): TargetGuard {
   const opened = blockListOf(allowed);
   const closed = blockListOf(denied.flatMap((each) => ("range" in each ? [each.range] : [])));
@@ -198,6 +206,11 @@ export function targetGuard(
         each.startsWith("*.") ? name.endsWith(each.slice(1)) : name === each,
       );
       return isDenied ? deniedHere : null;
+    },
+    commandFolder: commandFolder ?? null,
+    issueOfCommands() {
+      if (commandFolder === undefined) return noCommands;
+      return sharing?.isShared() === true ? commandsOfSharers : null;
     },
     refresh: async () => sharing?.refresh(),
   };

@@ -75,6 +75,8 @@ type Settings = {
   allowTarget?: string[];
   limits?: Partial<Limits>;
   denyTarget?: string[];
+  /** Where the programs lie that monitors may run; null where they may not. */
+  commandFolder?: string | null;
   /** Whether several organizations share the machine, so that its loopback is closed to them; targets of tests are there. */
   isShared?: () => boolean;
   /** The address at the other end of the connection. */
@@ -142,6 +144,7 @@ export function applianceOn(
     allowTarget = [],
     limits = {},
     denyTarget = [],
+    commandFolder = "/nowhere/commands",
     isShared = () => false,
     addressOf: peerOf = () => "127.0.0.1",
     trustProxy = [],
@@ -160,6 +163,7 @@ export function applianceOn(
   const targets = targetGuard(() => [own, ...leases.listenersOfOthers()], {
     allowed: ranges,
     denied: denyTarget.map((text) => parseDenied(text) ?? { name: text }),
+    commandFolder: commandFolder ?? undefined,
     sharing: { isShared, refresh: async () => {} },
   });
   const events = eventReader(store, log);

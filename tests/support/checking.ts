@@ -21,6 +21,10 @@ type Circumstances = {
   memory?: CheckMemory;
   /** Where the Docker of this machine listens. */
   dockerSocket?: string;
+  systemctl?: string | null;
+  /** Where the programs lie that may be run. */
+  commandFolder?: string | undefined;
+  isShared?: boolean;
   /** When it may use the processor for long. */
   inTurn?: CheckContext["inTurn"];
   /** Those that are kept from one check to the next. */
@@ -51,6 +55,9 @@ export async function loggedCheck(
     cancelled = new AbortController().signal,
     memory = { ...uncounted, end() {} },
     dockerSocket = "/nowhere/docker.sock",
+    systemctl = null,
+    commandFolder,
+    isShared = false,
     inTurn = (work) => work(),
     tokens = accessTokens(),
     authorities = null,
@@ -63,7 +70,10 @@ export async function loggedCheck(
   // Clocks of an appliance that never stands still: what the tests slow down is judged all the same.
   const still = () => 0;
   const trouble = troubleWatch(still, still);
-  const targets = targetGuard(() => listeners);
+  const targets = targetGuard(() => listeners, {
+    commandFolder,
+    sharing: { isShared: () => isShared, refresh: async () => {} },
+  });
   const context = {
     memory,
     targets,
@@ -75,6 +85,7 @@ export async function loggedCheck(
     dockerSocket,
     accessTokens: tokens,
     authorities,
+    systemctl,
   };
   const { inverted = false } = settings as { inverted?: boolean };
   const checkable = { type, settings, timeoutMs, degradedAfterMs, inverted };
@@ -88,6 +99,8 @@ export function contextOf(ending = new AbortController()): CheckContext {
     dockerSocket: "/nowhere/docker.sock",
     part: null,
     accessTokens: accessTokens(),
+    systemctl: null,
+    commandFolder: async () => "/nowhere",
     signal: ending.signal,
     step: "connecting",
     memory: uncounted,

@@ -25,6 +25,8 @@ export const newMonitors = {
   ntp: { host: "time.lan" },
   domain: { domain: "example.org" },
   game: { host: "play.lan", port: 27015 },
+  command: { command: "backup-age.sh" },
+  systemd: { unit: "nginx.service" },
 } as const;
 
 /** Stands in every secret a test sends: where it turns up, a secret leaked. */

@@ -29,6 +29,10 @@ export type CheckContext = OutgoingContext & {
   accessTokens: AccessTokens;
   /** Where the Docker of this machine listens; no monitor names it, since it is as good as root. */
   dockerSocket: string;
+  /** systemd's own program; null where there is none. */
+  systemctl: string | null;
+  /** The folder of programs that may be run. Throws OwnTrouble where none may be. */
+  commandFolder(): Promise<string>;
   /** Unix milliseconds. */
   now(): number;
   /** Does work that takes the processor in the turn of the monitor's organization. */

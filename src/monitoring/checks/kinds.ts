@@ -1,5 +1,6 @@
 import type { MonitorType } from "../monitors/kinds-schema.ts";
 import type { CheckKind } from "./check.ts";
+import { checkCommand } from "./kinds/command.ts";
 import { checkDns } from "./kinds/dns.ts";
 import { checkDocker } from "./kinds/docker.ts";
 import { checkDomain } from "./kinds/domain.ts";
@@ -20,6 +21,7 @@ import { checkRadius } from "./kinds/radius.ts";
 import { checkSmtp } from "./kinds/smtp.ts";
 import { checkSnmp } from "./kinds/snmp.ts";
 import { checkSsh } from "./kinds/ssh.ts";
+import { checkSystemd } from "./kinds/systemd.ts";
 import { checkWebsocket } from "./kinds/websocket.ts";
 import { checkTcp } from "./kinds/tcp.ts";
 import { checkTls } from "./kinds/tls.ts";
@@ -50,4 +52,6 @@ export const checkKinds: { [T in Exclude<MonitorType, "push">]: CheckKind<T> } =
   ntp: checkNtp,
   domain: checkDomain,
   game: checkGame,
+  command: checkCommand,
+  systemd: checkSystemd,
 };

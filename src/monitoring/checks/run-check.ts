@@ -39,6 +39,7 @@ type EngineDependencies = {
   accessTokens: AccessTokens;
   /** What the organization trusts beside the usual authorities, in PEM. */
   authorities?: string | null;
+  systemctl?: string | null;
   /** What this one check may keep of answers. */
   memory: CheckMemory;
   inTurn: CheckContext["inTurn"];
@@ -66,6 +67,8 @@ export async function runCheck(
     part: null,
     accessTokens: dependencies.accessTokens,
     dockerSocket: dependencies.dockerSocket ?? "/var/run/docker.sock",
+    systemctl:
+      dependencies.systemctl === undefined ? Bun.which("systemctl") : dependencies.systemctl,
     signal: ending.signal,
     step: "connecting",
     memory: dependencies.memory,
@@ -74,6 +77,14 @@ export async function runCheck(
       const found = await allowedAddresses(dependencies.targets, host, port, lookup);
       reached.splice(0, reached.length, ...found.map(({ address }) => address));
       return found;
+    },
+    async commandFolder() {
+      const { targets } = dependencies;
+      await targets.refresh();
+      const issue = targets.issueOfCommands();
+      if (targets.commandFolder === null || issue !== null)
+        throw new OwnTrouble(`to run programs ${issue}`);
+      return targets.commandFolder;
     },
     now: dependencies.clock,
     async inTurn(work) {

@@ -53,6 +53,8 @@ const monitorKind = <F extends Record<string, z.ZodType>>({
   shown,
 }: MonitorKind<F>) => ({ ...kind(fields, secrets, shown), upWhen });
 
+const noNul = (text: string) => !text.includes("\0");
+
 /** The monitor types and their own fields; checking them is in `checks/kinds`. */
 export const monitorKinds = {
   http: monitorKind({
@@ -334,6 +336,33 @@ export const monitorKinds = {
       protocol: z.enum(["source", "minecraft"]).default("source"),
       host: Host,
       port: Port,
+    },
+  }),
+  command: monitorKind({
+    upWhen:
+      "the program exits with 0. It has to lie in the folder of `serve --allow-commands DIR`, gets the `arguments` as they are (no shell) and is ended after `timeout`. The first line that it prints is the message. Only as long as one organization has the appliance to itself.",
+    fields: {
+      command: line(255)
+        .refine(
+          (path) => !path.startsWith("/") && !path.split("/").includes(".."),
+          "must be the path of a program within the folder of --allow-commands",
+        )
+        .meta({ example: "backup-age.sh" }),
+      arguments: z
+        .array(wellFormed(1000).refine(noNul, "must not contain NUL"))
+        .max(50)
+        .default([]),
+    },
+  }),
+  systemd: monitorKind({
+    upWhen:
+      "the unit of this machine's systemd is active. It can be asked as long as one organization has the appliance to itself.",
+    fields: {
+      unit: z
+        .string()
+        .max(255)
+        .regex(/^[\w:.\\@][\w:.\\@-]*$/, "must be the name of a unit, such as nginx.service")
+        .meta({ example: "nginx.service" }),
     },
   }),
 };

@@ -1,7 +1,7 @@
 import { type Place, portOf } from "../../core/target-guard.ts";
 
-/** The socket of Docker gives whoever has it the whole machine: it is for those for whom its loopback is. */
-export const dockerSocketHost = "127.0.0.1";
+/** What this machine itself is asked, as over the socket of its Docker, is for those for whom its loopback is. */
+export const thisMachine = "127.0.0.1";
 
 /** Where a monitor's checks go, and the field that says so. */
 export function targetsOf(monitor: { type: string; [field: string]: unknown }): Place[] {
@@ -19,8 +19,9 @@ export function targetsOf(monitor: { type: string; [field: string]: unknown }): 
     ...ofUrl("server", text("server") ?? ""),
     // A DNS monitor asks about its host and never connects to it.
     ...(monitor.type === "docker" && host === null
-      ? [{ path: "host", host: dockerSocketHost, port: null }]
+      ? [{ path: "host", host: thisMachine, port: null }]
       : []),
+    ...(monitor.type === "systemd" ? [{ path: "unit", host: thisMachine, port: null }] : []),
     ...(host === null || monitor.type === "dns" ? [] : [{ path: "host", host, port }]),
     ...(instead === null || url === null
       ? []

@@ -7,7 +7,7 @@ import { newId } from "../../core/ids.ts";
 import { merged, mustNotFollow } from "../../core/kind-secrets.ts";
 import { deleted, page } from "../../core/paging.ts";
 import { pingCommand } from "../../core/ping-command.ts";
-import { mustBeAllowed } from "../../core/target-guard.ts";
+import { mustBeAllowed, type TargetGuard } from "../../core/target-guard.ts";
 import { invalid, parse } from "../../core/validation.ts";
 import {
   mustBeUnchanged,
@@ -187,6 +187,8 @@ export async function changedMonitor(
     targetsOf(input),
     targetsOf({ ...current, type: before.type }),
   );
+  if (["command", "arguments"].some((name) => patch[name] !== undefined))
+    await mustRunCommands(scope.targets);
   await mustBeSearchable(input);
   return input;
 }
@@ -203,12 +205,20 @@ async function mustBeSearchable(input: NewMonitor) {
 /** Throws VALIDATION_ERROR for what must not or can't be checked from here. */
 export async function mustBeCheckable({ targets }: Scope, input: NewMonitor) {
   await mustBeAllowed(targets, targetsOf(input));
+  if (input.type === "command") await mustRunCommands(targets);
   await mustBeSearchable(input);
   if (input.type === "ping" && pingCommand() === null)
     throw invalid(
       "type",
       "needs the ping command of this machine, which is missing (Debian, Ubuntu: apt-get install iputils-ping)",
     );
+}
+
+/** Throws VALIDATION_ERROR where monitors may not run programs. */
+async function mustRunCommands(targets: TargetGuard) {
+  await targets.refresh();
+  const issue = targets.issueOfCommands();
+  if (issue !== null) throw invalid("type", issue);
 }
 
 /** Throws NOT_FOUND. */

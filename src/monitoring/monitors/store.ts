@@ -18,7 +18,7 @@ import { uptime24hOf } from "../uptime/store.ts";
 import type { ChangeOfMany, MonitorQuery } from "./schema.ts";
 
 /** Fields that say what is watched where that is no URL. */
-export const watchedFields = ["host", "domain"] as const;
+export const watchedFields = ["host", "domain", "command", "unit"] as const;
 
 /** The first of them, of a monitor `m`. */
 export const watchedSql = `coalesce(${watchedFields.map((name) => `m.settings ->> '${name}'`).join(", ")})`;

@@ -22,6 +22,8 @@ test.each([
   ["tls", { host: "mail.lan", port: 8443 }, "mail.lan:8443"],
   ["ping", { host: "192.168.1.1" }, "192.168.1.1"],
   ["domain", { domain: "example.org" }, "example.org"],
+  ["command", { command: "a/b.sh" }, "a/b.sh"],
+  ["systemd", { unit: "nginx.service" }, "nginx.service"],
   ["push", {}, null],
 ])("what a monitor of type %s with %j watches is told as %p", (type, fields, expected) => {
   expect(target(type, fields)).toBe(expected);

@@ -108,6 +108,8 @@ const defaults: Record<keyof typeof newMonitors, object> = {
   ntp: { port: 123, maxOffsetMs: 1000, maxStratum: null },
   domain: { minDays: 14, server: null },
   game: { protocol: "source" },
+  command: { arguments: [] },
+  systemd: {},
 };
 
 const rows = {
@@ -231,6 +233,8 @@ const set: Record<keyof typeof newMonitors, object> = {
   ntp: { host: "10.0.0.9", port: 1123, maxOffsetMs: 50, maxStratum: 3 },
   domain: { domain: "Bücher.example.", minDays: 3650, server: "https://rdap.lan:8443/v1/" },
   game: { protocol: "minecraft", host: "10.0.0.9", port: 25565 },
+  command: { command: "nagios/check_disk", arguments: ["-w", "10%", "", "a b\n$HOME"] },
+  systemd: { unit: "getty@tty1.service" },
 };
 
 const setCommon = {
@@ -424,6 +428,12 @@ const wrong: Record<string, [field: string, ...values: unknown[]][]> = {
     ["protocol", "quake", null],
     ["port", undefined, 0],
   ],
+  command: [
+    ["command", undefined, null, "", "/bin/sh", "../sh", "a/../../sh", "a\nb"],
+    ["arguments", null, "-a", Array.from({ length: 51 }, () => "a")],
+    ["arguments[0]", [1], ["\0"], ["\ud800"], ["x".repeat(1001)]],
+  ],
+  systemd: [["unit", undefined, "", "-H", "a b", "a/b", "--user"]],
   push: [
     ["grace", -1, 86_401, null],
     ["host", "intranet.lan"],

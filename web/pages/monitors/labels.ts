@@ -163,6 +163,14 @@ const monitorLabels: Record<string, FieldLabels> = {
     placeholder: "https://rdap.example/",
     hint: "Leave empty for the one that IANA lists.",
   },
+  command: {
+    label: "Program",
+    mono: true,
+    placeholder: "backup-age.sh",
+    hint: "In the folder of --allow-commands.",
+  },
+  arguments: { label: "Arguments", mono: true },
+  unit: { label: "Unit", mono: true, placeholder: "nginx.service" },
   protocol: {
     label: "Protocol",
     options: { source: "Source (A2S)", minecraft: "Minecraft Java" },

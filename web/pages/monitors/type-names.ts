@@ -26,6 +26,8 @@ const names: Record<MonitorType, string> = {
   ntp: "NTP",
   domain: "Domain",
   game: "Game server",
+  command: "Command",
+  systemd: "systemd unit",
 };
 
 /** What people call a type of monitor. */

@@ -2,7 +2,7 @@ import { type Connection, dialFile } from "../../../core/outgoing/connection.ts"
 import { OwnTrouble, TargetFailure } from "../../../core/outgoing/failures.ts";
 import { jsonOf, named, readAnswer, wholeBody } from "../../../core/outgoing/http-answer.ts";
 import { headOf } from "../../../core/outgoing/http-request.ts";
-import { dockerSocketHost } from "../../monitors/rules.ts";
+import { thisMachine } from "../../monitors/rules.ts";
 import { type CheckContext, type CheckKind, since } from "../check.ts";
 import { connected, foundOver } from "../conversation.ts";
 
@@ -30,7 +30,7 @@ export const checkDocker: CheckKind<"docker"> = async (settings, context) => {
 };
 
 async function openSocket(context: CheckContext): Promise<Connection> {
-  await context.addressesOf(dockerSocketHost, null);
+  await context.addressesOf(thisMachine, null);
   try {
     return await dialFile(context.dockerSocket, context);
   } catch (error) {

@@ -1,0 +1,70 @@
+/** What came of a program that has ended. */
+export type Run = {
+  /** Null where a signal ended it. */
+  exitCode: number | null;
+  signal: number | string | null;
+  output: string;
+  errors: string;
+  /** Whether it said more than is read, and was ended for that. */
+  isTooLong: boolean;
+};
+
+/** What programs get of our environment, which may hold secrets: nothing. */
+const environment = {
+  PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+  LC_ALL: "C.UTF-8",
+};
+
+/**
+ * Runs a program, never a shell, in a process group of its own: with the signal, and with its end, that
+ * ends with all who are in it. Throws what the system says where it can't be started.
+ */
+export async function runProgram(
+  command: readonly [string, ...string[]],
+  { signal }: { signal: AbortSignal },
+  { maxBytes, folder = "/" }: { maxBytes: number; folder?: string },
+): Promise<Run> {
+  const run = Bun.spawn([...command], {
+    cwd: folder,
+    env: environment,
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: "pipe",
+    detached: true,
+  });
+  const end = () => endGroup(run.pid);
+  if (signal.aborted) end();
+  signal.addEventListener("abort", end);
+  let left = maxBytes;
+  let isTooLong = false;
+  async function textOf(stream: ReadableStream<Uint8Array>): Promise<string> {
+    const chunks: Uint8Array[] = [];
+    for await (const chunk of stream) {
+      if (isTooLong) continue;
+      left -= chunk.length;
+      if (left >= 0) {
+        chunks.push(chunk);
+        continue;
+      }
+      isTooLong = true;
+      end();
+    }
+    return Buffer.concat(chunks).toString();
+  }
+  const texts = Promise.all([textOf(run.stdout), textOf(run.stderr)]);
+  await run.exited;
+  // Whoever it left behind may hold its output open.
+  end();
+  signal.removeEventListener("abort", end);
+  const [output, errors] = await texts;
+  return { exitCode: run.exitCode, signal: run.signalCode, output, errors, isTooLong };
+}
+
+/** Ends the process that leads this group, and all that it has started there. */
+export function endGroup(pid: number) {
+  try {
+    process.kill(-pid, "SIGKILL");
+  } catch {
+    // Nobody is left.
+  }
+}

@@ -1,0 +1,86 @@
+import type { Stats } from "node:fs";
+import { access, constants, realpath, stat } from "node:fs/promises";
+import { dirname, join, sep } from "node:path";
+import { OwnTrouble, TargetFailure } from "../../../core/outgoing/failures.ts";
+import { reasonFor } from "../../../core/outgoing/reasons.ts";
+import { type Run, runProgram } from "../../../core/programs.ts";
+import { type CheckKind, since } from "../check.ts";
+
+const maxBytes = 64 * 1024;
+const maxLine = 250;
+
+/** Up when the program exits with 0; what it prints first is for the organization alone. */
+export const checkCommand: CheckKind<"command"> = async (settings, context) => {
+  const folder = await context.commandFolder();
+  const file = await executableIn(folder, settings.command);
+  context.step = "waiting for the answer";
+  const startedAt = performance.now();
+  let run: Run;
+  try {
+    run = await runProgram([file, ...settings.arguments], context, {
+      maxBytes,
+      folder: dirname(file),
+    });
+  } catch (error) {
+    const reason = reasonFor(error);
+    throw reason instanceof OwnTrouble ? reason : new TargetFailure("It can't be started.", true);
+  }
+  const latencyMs = since(startedAt);
+  if (run.isTooLong) throw new TargetFailure(`It prints more than ${maxBytes / 1024} KiB.`);
+  const line = firstLine(run.output) ?? firstLine(run.errors);
+  const ending =
+    run.exitCode === null ? `was ended by ${run.signal}` : `exited with ${run.exitCode}`;
+  const message = `It ${ending} after ${latencyMs} ms.`;
+  const said = line === null ? undefined : line;
+  if (run.exitCode !== 0) throw new TargetFailure(message, false, said && `${said} (it ${ending})`);
+  return { status: "up", message, latencyMs, ...(said !== undefined && { said }) };
+};
+
+/** Text that a line of ours can be: without what moves cursors, and cut. */
+function firstLine(text: string): string | null {
+  const lines = text.split(/[\r\n]+/).map((line) => line.replace(/\p{C}/gu, " ").trim());
+  const first = lines.find((line) => line !== "");
+  return first === undefined ? null : first.slice(0, maxLine).toWellFormed();
+}
+
+/**
+ * The program within the folder, links followed, which nobody but root and ourselves may write or replace.
+ * Throws TargetFailure, OwnTrouble.
+ */
+async function executableIn(given: string, command: string): Promise<string> {
+  if (process.platform === "win32") throw new OwnTrouble("programs are not run on Windows");
+  let folder: string;
+  try {
+    folder = await realpath(given);
+  } catch {
+    throw new OwnTrouble("the folder of --allow-commands can't be read");
+  }
+  let file: string;
+  try {
+    file = await realpath(join(folder, command));
+  } catch {
+    throw new TargetFailure("There is no such program in the folder of --allow-commands.", true);
+  }
+  if (!file.startsWith(folder.endsWith(sep) ? folder : folder + sep))
+    throw new TargetFailure("The program is not in the folder of --allow-commands.", true);
+  for (let path = file; ; path = dirname(path)) {
+    const issue = issueOf(await stat(path));
+    if (issue !== null) {
+      const what = path === file ? "The program" : "The folder of the program";
+      throw new TargetFailure(`${what} ${issue}.`, true);
+    }
+    if (path === folder) break;
+  }
+  if (!(await stat(file)).isFile()) throw new TargetFailure("The program is not a file.", true);
+  try {
+    await access(file, constants.X_OK);
+  } catch {
+    throw new TargetFailure("The program is not executable.", true);
+  }
+  return file;
+}
+
+function issueOf({ uid, mode }: Stats): string | null {
+  if (uid !== 0 && uid !== process.getuid?.()) return "belongs to another user";
+  return (mode & 0o022) === 0 ? null : "may be written by others";
+}

@@ -1,0 +1,49 @@
+import { OwnTrouble, TargetFailure } from "../../../core/outgoing/failures.ts";
+import { runProgram } from "../../../core/programs.ts";
+import { thisMachine } from "../../monitors/rules.ts";
+import { type CheckKind, since } from "../check.ts";
+
+const maxBytes = 64 * 1024;
+
+/** Up while the unit is active. systemctl(1) */
+export const checkSystemd: CheckKind<"systemd"> = async ({ unit }, context) => {
+  await context.addressesOf(thisMachine, null);
+  const { systemctl } = context;
+  if (systemctl === null) throw new TargetFailure("systemd is not on this machine.");
+  context.step = "waiting for the answer";
+  const startedAt = performance.now();
+  const properties = "--property=LoadState,ActiveState,Result";
+  const run = await runProgram([systemctl, "show", properties, "--", unit], context, { maxBytes });
+  const latencyMs = since(startedAt);
+  if (/not been booted with systemd|No such file or directory/.test(run.errors))
+    throw new TargetFailure("systemd does not run on this machine.");
+  if (run.exitCode !== 0) throw new OwnTrouble("systemd does not let the appliance ask");
+  const valueOf = (name: string) => new RegExp(`^${name}=(.*)$`, "m").exec(run.output)?.[1] ?? "";
+  const [loaded, state, result] = ["LoadState", "ActiveState", "Result"].map(valueOf);
+  if (loaded === "not-found") throw new TargetFailure("There is no such unit.");
+  if (loaded === "masked") throw new TargetFailure("The unit is masked.");
+  if (state === "active" || state === "reloading" || state === "refreshing")
+    return { status: "up", message: `The unit is ${state}, told in ${latencyMs} ms.`, latencyMs };
+  if (state === "failed")
+    throw new TargetFailure(
+      `The unit failed${reasons.includes(result ?? "") ? ` (${result})` : ""}.`,
+    );
+  if (state === "inactive" || state === "activating" || state === "deactivating")
+    throw new TargetFailure(`The unit is not active but ${state}.`);
+  throw new TargetFailure(
+    state === "" ? "The answer is not one of systemd." : "The unit is not active.",
+  );
+};
+
+/** Of those that systemd.exec(5) names for `$SERVICE_RESULT`. */
+const reasons = [
+  "protocol",
+  "timeout",
+  "exit-code",
+  "signal",
+  "core-dump",
+  "watchdog",
+  "oom-kill",
+  "start-limit-hit",
+  "resources",
+];

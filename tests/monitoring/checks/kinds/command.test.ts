@@ -1,0 +1,178 @@
+import { afterAll, expect, test } from "bun:test";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { check } from "../../../support/checking.ts";
+import { dashboard } from "../../../support/dashboard.ts";
+
+const outside = mkdtempSync(join(tmpdir(), "signalbox-test-"));
+const folder = join(outside, "commands");
+mkdirSync(folder, { mode: 0o755 });
+afterAll(() => rmSync(outside, { recursive: true }));
+
+let made = 0;
+
+/** A program of this shell text; returns its name. */
+function program(text: string, mode = 0o755): string {
+  const name = `program-${made++}.sh`;
+  writeFileSync(join(folder, name), `#!/bin/sh\n${text}\n`);
+  chmodSync(join(folder, name), mode);
+  return name;
+}
+
+const run = (command: string, circumstances: Parameters<typeof check>[2] = {}, more = {}) =>
+  check("command", { command, ...more }, { commandFolder: folder, ...circumstances });
+
+/** Resolves when no process of this id is left, or none that is more than a zombie. */
+async function untilGone(pid: string) {
+  const isThere = () =>
+    existsSync(`/proc/${pid}/stat`) && !/\) [ZX] /.test(readFileSync(`/proc/${pid}/stat`, "utf8"));
+  while (isThere()) await Bun.sleep(5);
+}
+
+test("a program that exits with 0 is up, and its first line is what it says", async () => {
+  const name = program('echo; echo "OK - 3 files\t|\x1b[31m x=1"; echo more');
+  expect(await run(name)).toEqual({
+    status: "up",
+    message: expect.stringMatching(/^It exited with 0 after \d+ ms\.$/),
+    said: "OK - 3 files | [31m x=1",
+    latencyMs: expect.any(Number),
+  });
+  expect(await run(program("exit 0"))).not.toHaveProperty("said");
+  const long = await run(program("head -c 5000 /dev/zero | tr '\\0' x"));
+  expect(long.said).toHaveLength(250);
+});
+
+test("another exit is down, and says on which", async () => {
+  expect(await run(program("echo CRITICAL; exit 2"))).toMatchObject({
+    status: "down",
+    message: expect.stringMatching(/^It exited with 2 after \d+ ms\.$/),
+    said: "CRITICAL (it exited with 2)",
+  });
+  expect(await run(program("echo no disk >&2; exit 3"))).toMatchObject({
+    said: "no disk (it exited with 3)",
+  });
+  expect(await run(program("kill -TERM $$"))).toMatchObject({
+    status: "down",
+    message: expect.stringMatching(/^It was ended by SIGTERM after/),
+  });
+});
+
+test("arguments arrive as they are, in an environment without ours", async () => {
+  const args = ["$HOME", "; echo no", "", "a b", "*"];
+  const listed = await run(program('printf "<%s>" "$@"'), {}, { arguments: args });
+  expect(listed.said).toBe("<$HOME><; echo no><><a b><*>");
+  const names = await run(program("env | cut -d= -f1 | grep -v _ | sort | tr '\\n' ' '; pwd"));
+  expect(names.said).toBe(`PATH PWD ${folder}`);
+});
+
+test("at the deadline it is ended with all its children, and at its end with those it left behind", async () => {
+  const file = join(outside, "pids");
+  const hanging = program(`sleep 1000 & echo $! $$ > ${file}.new; mv ${file}.new ${file}; wait`);
+  const cancelling = new AbortController();
+  const running = run(hanging, { cancelled: cancelling.signal, timeoutMs: 60_000 });
+  while (!existsSync(file)) await Bun.sleep(5);
+  cancelling.abort();
+  expect((await running).status).toBe("unknown");
+  for (const pid of readFileSync(file, "utf8").trim().split(" ")) await untilGone(pid);
+
+  expect((await run(program("sleep 1000"), { timeoutMs: 300 })).message).toBe(
+    "Timed out after 0.3 s while waiting for the answer.",
+  );
+
+  const leaving = await run(program('sleep 1000 & echo "$!"'));
+  expect(leaving.status).toBe("up");
+  await untilGone(leaving.said ?? "");
+});
+
+test("what prints without end is ended", async () => {
+  expect(await run(program("yes"))).toMatchObject({
+    status: "down",
+    message: "It prints more than 64 KiB.",
+  });
+});
+
+test("what lies elsewhere, or others may write, is not run", async () => {
+  const trace = join(outside, "trace");
+  const text = `touch ${trace}`;
+  writeFileSync(join(outside, "elsewhere.sh"), `#!/bin/sh\n${text}\n`, { mode: 0o755 });
+  symlinkSync(join(outside, "elsewhere.sh"), join(folder, "link.sh"));
+  symlinkSync(outside, join(folder, "link"));
+  mkdirSync(join(folder, "open"));
+  writeFileSync(join(folder, "open", "x.sh"), `#!/bin/sh\n${text}\n`, { mode: 0o755 });
+  chmodSync(join(folder, "open"), 0o777);
+  const inFolder = "in the folder of --allow-commands.";
+  const refused: [string, string][] = [
+    ["missing.sh", `There is no such program ${inFolder}`],
+    ["link.sh", `The program is not ${inFolder}`],
+    ["link/elsewhere.sh", `The program is not ${inFolder}`],
+    [".", `The program is not ${inFolder}`],
+    ["open/x.sh", "The folder of the program may be written by others."],
+    [program(text, 0o777), "The program may be written by others."],
+    [program(text, 0o775), "The program may be written by others."],
+    [program(text, 0o644), "The program is not executable."],
+    ["program-0.sh/x", `There is no such program ${inFolder}`],
+  ];
+  for (const [command, message] of refused)
+    expect([command, await run(command)]).toEqual([
+      command,
+      expect.objectContaining({ status: "down", message, final: true }),
+    ]);
+  chmodSync(join(folder, "open"), 0o755);
+  symlinkSync(join(folder, "open", "x.sh"), join(folder, "within.sh"));
+  expect((await run("open")).message).toBe("The program is not a file.");
+  expect(existsSync(trace)).toBe(false);
+  expect((await run("within.sh")).status).toBe("up");
+  expect(existsSync(trace)).toBe(true);
+});
+
+test("nothing is run without --allow-commands, nor where several organizations share the machine", async () => {
+  const name = program("exit 0");
+  const unknown = (message: string) => ({ status: "unknown", message });
+  expect(await run(name, { commandFolder: undefined })).toMatchObject(
+    unknown("Not judged: to run programs is not allowed: it needs serve --allow-commands DIR."),
+  );
+  const shared = "is not allowed where several organizations share this machine";
+  expect(await run(name, { isShared: true })).toMatchObject(
+    unknown(`Not judged: to run programs ${shared}.`),
+  );
+  expect(await run(name, { commandFolder: join(outside, "nowhere") })).toMatchObject(
+    unknown("Not judged: the folder of --allow-commands can't be read."),
+  );
+
+  const body = { type: "command", name: "Backup", command: name };
+  const path = "/api/v1/monitors";
+  const without = await dashboard({ commandFolder: null });
+  const refused = await without.api("POST", path, { body });
+  expect([refused.status, refused.json.error.details]).toEqual([
+    422,
+    [{ path: "type", message: "is not allowed: it needs serve --allow-commands DIR" }],
+  ]);
+  let isShared = false;
+  const { api, monitor, changeMonitor } = await dashboard({
+    commandFolder: folder,
+    isShared: () => isShared,
+  });
+  const { id } = await monitor(body);
+  expect((await api("POST", `${path}/${id}/check`)).json.data.status).toBe("up");
+  isShared = true;
+  for (const answer of [
+    await api("POST", path, { body }),
+    await changeMonitor(id, { command: "other.sh" }),
+    await changeMonitor(id, { arguments: ["-a"] }),
+  ])
+    expect([answer.status, answer.json.error.details]).toEqual([
+      422,
+      [{ path: "type", message: shared }],
+    ]);
+  expect((await changeMonitor(id, { paused: true })).status).toBe(200);
+});

@@ -1,0 +1,84 @@
+import { afterAll, expect, test } from "bun:test";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { check } from "../../../support/checking.ts";
+import { dashboard } from "../../../support/dashboard.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "signalbox-test-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+let made = 0;
+
+/** What stands for systemctl, and says this. */
+function saying(output: string, { errors = "", exitCode = 0 } = {}): string {
+  const file = join(folder, `systemctl-${made++}`);
+  const text = `printf '%s' "$*" | grep -q '^show --property=LoadState,ActiveState,Result -- shop' || exit 9
+printf '${output}'; printf '${errors}' >&2; exit ${exitCode}`;
+  writeFileSync(file, `#!/bin/sh\n${text}\n`, { mode: 0o755 });
+  return file;
+}
+
+const found = (systemctl: string | null, more: Parameters<typeof check>[2] = {}) =>
+  check("systemd", { unit: "shop.service" }, { systemctl, ...more });
+const unit = (load: string, active: string, result = "success") =>
+  saying(`Result=${result}\nLoadState=${load}\nActiveState=${active}\n`);
+
+test("a unit is up while it is active", async () => {
+  for (const state of ["active", "reloading"])
+    expect(await found(unit("loaded", state))).toMatchObject({
+      status: "up",
+      message: expect.stringMatching(new RegExp(`^The unit is ${state}, told in \\d+ ms\\.$`)),
+    });
+});
+
+test.each([
+  ["There is no such unit.", unit("not-found", "inactive")],
+  ["The unit is masked.", unit("masked", "inactive")],
+  ["The unit is not active but inactive.", unit("loaded", "inactive")],
+  ["The unit is not active but activating.", unit("loaded", "activating")],
+  ["The unit failed (exit-code).", unit("loaded", "failed", "exit-code")],
+  ["The unit failed.", unit("loaded", "failed", "CANARY-7f3a")],
+  ["The unit is not active.", unit("loaded", "CANARY-7f3a")],
+  ["The answer is not one of systemd.", saying("CANARY-7f3a")],
+  ["systemd is not on this machine.", null],
+  [
+    "systemd does not run on this machine.",
+    saying("", { errors: "System has not been booted with systemd as init system", exitCode: 1 }),
+  ],
+])("else it is down: %s", async (message, systemctl) => {
+  expect(await found(systemctl)).toMatchObject({ status: "down", message });
+});
+
+test("what systemd does not tell us, and what hangs, says so", async () => {
+  const denied = saying("", { errors: "Access denied", exitCode: 4 });
+  expect((await found(denied)).message).toBe("Not judged: systemd does not let the appliance ask.");
+  const hanging = join(folder, "hanging");
+  writeFileSync(hanging, "#!/bin/sh\nsleep 1000\n", { mode: 0o755 });
+  expect((await found(hanging, { timeoutMs: 300 })).message).toBe(
+    "Timed out after 0.3 s while waiting for the answer.",
+  );
+});
+
+test("this machine's systemd is closed from the second organization on, as all of loopback", async () => {
+  const shared = "is this machine itself, which several organizations share";
+  expect((await found(unit("loaded", "active"), { isShared: true })).message).toBe(
+    `Not judged: the target ${shared} (see --allow-target).`,
+  );
+  const { api } = await dashboard({ isShared: () => true });
+  const body = { type: "systemd", name: "Shop", unit: "shop" };
+  const { status, json } = await api("POST", "/api/v1/monitors", { body });
+  expect([status, json.error.details[0].path]).toEqual([422, "unit"]);
+});
+
+const isBooted =
+  existsSync("/proc/1/comm") && readFileSync("/proc/1/comm", "utf8").trim() === "systemd";
+if (!isBooted) console.warn("systemd has not started this machine: its own answers are not tested");
+
+test.skipIf(!isBooted)("the real systemd tells of its own units", async () => {
+  const systemctl = Bun.which("systemctl");
+  const own = await check("systemd", { unit: "init.scope" }, { systemctl });
+  expect(own.status).toBe("up");
+  const none = await check("systemd", { unit: "signalbox-nowhere.service" }, { systemctl });
+  expect(none.message).toBe("There is no such unit.");
+});
