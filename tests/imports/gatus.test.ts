@@ -55,6 +55,17 @@ endpoints:
         client-secret: "\${BACKUP_TOKEN}"
         scopes: ["read", "write"]
     conditions: ["[STATUS] == 200"]
+  - name: jump
+    url: ssh://jump.example:2222
+    conditions: ["[CONNECTED] == true", "[STATUS] == 0"]
+  - name: deploy
+    url: ssh://deploy.example
+    ssh: { username: probe, password: secret }
+    conditions: ["[STATUS] == 0"]
+  - name: mail
+    url: starttls://mail.example:587
+    client: { insecure: true }
+    conditions: ["[CONNECTED] == true", "[CERTIFICATE_EXPIRATION] > 72h"]
   - name: length
     url: http://list.example/
     conditions: ["len([BODY].items) > 3"]
@@ -128,6 +139,16 @@ describe("Gatus' configuration", () => {
     expect(report.items.find(({ name }) => name === "domain-too")?.notes.join()).toContain(
       "make one of the type domain",
     );
+    expect(named("jump")).toMatchObject({ type: "ssh", port: 2222, paused: false });
+    expect(named("deploy")).toMatchObject({ type: "ssh", port: 22, paused: true });
+    expect(named("mail")).toMatchObject({
+      type: "smtp",
+      port: 587,
+      tls: "starttls",
+      verifyTls: false,
+      certificateExpiryDays: 3,
+      paused: false,
+    });
     expect(named("length")).toMatchObject({ type: "http", paused: true });
     expect(named("backup")).toMatchObject({ type: "push", interval: 86_400 });
     expect(named("backup").pushUrl).toEndWith("/push/backup-token-of-gatus");
@@ -135,7 +156,7 @@ describe("Gatus' configuration", () => {
       report.items.filter(({ decision }) => decision === "not-taken").map(({ name }) => name),
     ).toEqual(["matrix"]);
     expect(report.items.filter(({ isIncomplete }) => isIncomplete).map(({ name }) => name)).toEqual(
-      expect.arrayContaining(["chat", "length"]),
+      expect.arrayContaining(["chat", "deploy", "length"]),
     );
     const again = await runImport(ours.scope, await gatusPlan(file, variables), null, options);
     expect(new Set(again.report.items.map(({ decision }) => decision))).toEqual(

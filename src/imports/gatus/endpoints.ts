@@ -152,14 +152,29 @@ function targetOf(endpoint: Own, missing: string[]): Target {
       return { type: "ping", fields: { host } };
     case "tls":
       return { type: "tls", fields: { host, port: port || 443, certificateExpiryDays: null } };
+    case "starttls":
+      return {
+        type: "smtp",
+        fields: {
+          host,
+          port: port || 25,
+          tls: "starttls",
+          verifyTls: client["insecure"] !== true,
+          certificateExpiryDays: null,
+        },
+      };
     case "ssh":
-      missing.push("signing in over SSH: only its greeting is looked for");
-      return { type: "tcp", fields: { host, port: port || 22, expect: "SSH-" } };
+      if (signsIn(endpoint)) missing.push("signing in over SSH: its host key is asked for alone");
+      return { type: "ssh", fields: { host, port: port || 22 } };
     default:
       missing.push(`the scheme ${scheme}`);
       return { type: "tcp", fields: { host, port: port || 80 } };
   }
 }
+
+/** Without a user Gatus asks an SSH server for no more than its greeting. */
+const signsIn = ({ ssh }: Own) =>
+  isObject(ssh) && ["username", "password", "private-key"].some((name) => text(ssh[name]) !== "");
 
 const operators: Record<string, string> = {
   "==": "equals",
@@ -179,6 +194,8 @@ function take(condition: string, { type, fields }: Target, notes: string[], miss
       ? lack()
       : void assertions.push({ source, ...(path !== null && { path }), op, value });
   if (left === "[CONNECTED]") return operator === "==" && right === "true" ? undefined : lack();
+  // The exit code, which is 0 where no command is run.
+  if (left === "[STATUS]" && type === "ssh" && operator === "==" && right === "0") return undefined;
   if (left === "[STATUS]" && type === "http") {
     const codes = (/^any\((.+)\)$/.exec(right)?.[1] ?? right).split(",").map((one) => one.trim());
     if (operator === "==" && codes.every((code) => /^[1-5]\d\d$/.test(code)))

@@ -1,7 +1,19 @@
-import { monitorKinds } from "../../monitoring/monitors/kinds-schema.ts";
 import type { Own } from "../plan.ts";
 import { database, type Mapped } from "./databases.ts";
-import { docker, game, grpc, kafka, mqtt, ntp, radius, snmp, webSocket } from "./services.ts";
+import {
+  docker,
+  game,
+  grpc,
+  kafka,
+  mqtt,
+  ntp,
+  radius,
+  smtp,
+  snmp,
+  startTls,
+  tlsOf,
+  webSocket,
+} from "./services.ts";
 import { expiry, http, jsonQuery } from "./web.ts";
 import { host, hostAndPort, isOn, listIn, number, orNull, text } from "./values.ts";
 
@@ -71,15 +83,16 @@ export const types: Record<string, (m: Own, installation: Installation) => Mappe
     };
   },
   port(m) {
-    const security = text(m["smtp_security"]);
+    const tls = tlsOf(m);
     const missing =
       orNull(m["expected_tls_alert"]) === null
         ? []
         : [`the TLS alert ${text(m["expected_tls_alert"])} as what is expected`];
-    if (security === "secure")
-      return { type: "tls", fields: { ...hostAndPort(m), ...expiry(m) }, missing };
-    if (security === "starttls")
-      missing.push("STARTTLS on any port: only the connection is checked");
+    if (tls === "tls") return { type: "tls", fields: { ...hostAndPort(m), ...expiry(m) }, missing };
+    if (tls === "starttls") {
+      const mapped = startTls(m);
+      return { ...mapped, missing: [...(mapped.missing ?? []), ...missing] };
+    }
     return { type: "tcp", fields: hostAndPort(m), missing };
   },
   ping: (m) => ({
@@ -134,10 +147,7 @@ export const types: Record<string, (m: Own, installation: Installation) => Mappe
   snmp,
   "grpc-keyword": grpc,
   "websocket-upgrade": webSocket,
-  smtp: (m) =>
-    "smtp" in monitorKinds
-      ? { type: "smtp", fields: hostAndPort(m, 25) }
-      : { type: "tcp", fields: { ...hostAndPort(m, 25), expect: "220" }, notes: smtpNotes(m) },
+  smtp,
   "sip-options": (m) => ({ type: "sip", fields: hostAndPort(m, 5060) }),
   radius,
   "kafka-producer": kafka,
@@ -145,11 +155,6 @@ export const types: Record<string, (m: Own, installation: Installation) => Mappe
   "system-service": (m) => ({ type: "service", fields: { name: text(m["system_service_name"]) } }),
   pm2: (m) => ({ type: "pm2", fields: { name: text(m["system_service_name"]) } }),
 };
-
-const smtpNotes = (m: Own) =>
-  ["secure", "starttls"].includes(text(m["smtp_security"]))
-    ? ["Looks for the greeting of the mail server alone, without TLS."]
-    : ["Looks for the greeting of the mail server (220)."];
 
 const recordTypes = ["A", "AAAA", "CNAME", "MX", "NS", "TXT", "SRV", "CAA"];
 

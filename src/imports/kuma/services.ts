@@ -1,7 +1,7 @@
 import type { Own } from "../plan.ts";
 import { comparisonOf, type Mapped } from "./databases.ts";
 import { host, hostAndPort, isOn, jsonIn, listIn, number, orNull, text } from "./values.ts";
-import { comparisonWith, headersOf } from "./web.ts";
+import { comparisonWith, expiry, headersOf, jsonAssertion } from "./web.ts";
 
 export function docker(m: Own, daemon: Own | undefined): Mapped {
   if (daemon === undefined)
@@ -30,17 +30,67 @@ export function docker(m: Own, daemon: Own | undefined): Mapped {
   };
 }
 
-export const mqtt = (m: Own): Mapped => ({
-  type: "mqtt",
-  fields: {
-    ...hostAndPort(m, 1883),
-    host: host(m).replace(/^\w+:\/\//, ""),
-    topic: text(m["mqtt_topic"]),
-    username: orNull(m["mqtt_username"]),
-    password: orNull(m["mqtt_password"]),
-    expect: orNull(m["mqtt_success_message"]),
-  },
+/** What Uptime Kuma says of TLS, for mail and where a port is checked with it. */
+export const tlsOf = (m: Own): "none" | "starttls" | "tls" => {
+  const security = text(m["smtp_security"]);
+  return security === "secure" ? "tls" : security === "starttls" ? "starttls" : "none";
+};
+
+export const smtp = (m: Own): Mapped => ({
+  type: "smtp",
+  fields: { ...hostAndPort(m, 25), tls: tlsOf(m), certificateExpiryDays: null },
+  notes:
+    text(m["smtp_security"]) === ""
+      ? ["Does not begin TLS; Uptime Kuma did where the server offers it."]
+      : [],
 });
+
+/** A port that has to begin TLS: Uptime Kuma tells by what it greets with whether it speaks SMTP, IMAP or XMPP. */
+export function startTls(m: Own): Mapped {
+  const port = number(m["port"]);
+  if (port === 5222 || port === 5269)
+    return {
+      type: "tcp",
+      fields: hostAndPort(m),
+      missing: ["STARTTLS of XMPP: only the connection is checked"],
+    };
+  return {
+    type: port === 143 ? "imap" : "smtp",
+    fields: { ...hostAndPort(m), tls: "starttls", ...expiry(m) },
+    notes: port === 143 ? [] : ["Speaks SMTP, whatever the server greets with."],
+  };
+}
+
+export function mqtt(m: Own): Mapped {
+  const [, scheme = "mqtt", name = ""] = /^(?:(\w+):\/\/)?(.*)$/.exec(host(m)) ?? [];
+  const expected = orNull(m["mqtt_success_message"]);
+  const asksJson = text(m["mqtt_check_type"]) === "json-query";
+  const {
+    assertion,
+    notes,
+    missing = [],
+  } = asksJson
+    ? jsonAssertion(m)
+    : { assertion: expected && { source: "body", op: "contains", value: expected }, notes: [] };
+  if (/^wss?$/.test(scheme)) missing.push("MQTT over WebSocket");
+  if (listIn(m["conditions"]).length > 0) missing.push("its conditions on the message");
+  return {
+    type: "mqtt",
+    fields: {
+      ...hostAndPort(m, 1883),
+      host: name,
+      tls: /^(mqtts|ssl|tls|https|wss)$/.test(scheme),
+      topic: text(m["mqtt_topic"]),
+      username: orNull(m["mqtt_username"]),
+      password: orNull(m["mqtt_password"]),
+      waitForMessage: true,
+      assertions: assertion === null ? [] : [assertion],
+      certificateExpiryDays: null,
+    },
+    notes,
+    missing,
+  };
+}
 
 export function snmp(m: Own): Mapped {
   const version = text(m["snmp_version"]) || "2c";

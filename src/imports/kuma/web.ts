@@ -125,24 +125,41 @@ function pathOf(expression: string): string | null {
   return plain.test(path) ? `$.${path.replace(/^\$\./, "")}` : null;
 }
 
-export function jsonQuery(m: Own): { fields: Own; notes?: string[]; missing?: string[] } {
+type Query = { assertion: Own | null; notes: string[]; missing?: string[] };
+
+/** What Uptime Kuma asks of a value in JSON, where it can be asked here. */
+export function jsonAssertion(m: Own): Query {
   const expression = text(m["json_path"]);
   const path = pathOf(expression);
-  if (path === null) return { fields: {}, missing: [`the JSONata expression ${expression}`] };
+  if (path === null)
+    return { assertion: null, notes: [], missing: [`the JSONata expression ${expression}`] };
   const operator = text(m["json_path_operator"]) || "==";
   const expected = text(m["expected_value"]);
   const value = jsonValue(expected);
+  const comparison = comparisonWith(operator, expected, value);
+  if (comparison === null)
+    return {
+      assertion: { source: "json", path, op: "exists" },
+      notes: [],
+      missing: [comparisonOf(m)],
+    };
   const notes =
     typeof value === "string" || operator === "contains"
       ? []
       : [
           `Compares with ${expected} as JSON has it. If the answer has it in quotes, put it in quotes here as well.`,
         ];
-  if (operator === "==") return { fields: { jsonPath: path, jsonEquals: value }, notes };
-  const comparison = comparisonWith(operator, expected, value);
-  if (comparison !== null)
-    return { fields: { assertions: [{ source: "json", path, ...comparison }] }, notes };
-  return { fields: { jsonPath: path }, missing: [comparisonOf(m)] };
+  return { assertion: { source: "json", path, ...comparison }, notes };
+}
+
+/** The same for HTTP, which has short forms of the common ones. */
+export function jsonQuery(m: Own): { fields: Own; notes?: string[]; missing?: string[] } {
+  const { assertion, notes, missing = [] } = jsonAssertion(m);
+  if (assertion === null) return { fields: {}, missing };
+  const { path, op, value = null } = assertion;
+  if (op === "equals" || op === "exists")
+    return { fields: { jsonPath: path, jsonEquals: value }, notes, missing };
+  return { fields: { assertions: [assertion] }, notes, missing };
 }
 
 /** An operator of Uptime Kuma as what an assertion asks; `same` is what is to be equal. Null for what can't be compared. */

@@ -1,0 +1,51 @@
+import { expect, test } from "bun:test";
+import { types } from "../../src/imports/kuma/monitor-types.ts";
+import { NewMonitor } from "../../src/monitoring/monitors/schema.ts";
+
+const installation = { proxies: new Map(), dockerHosts: new Map(), browsers: new Map() };
+const at = { hostname: "mail.example", port: 587 };
+const plant = { hostname: "broker.example", port: 1883, mqtt_topic: "plant/state" };
+const on = { mqtt_check_type: "json-query", json_path: "$.on", expected_value: "true" };
+
+/** What becomes of a row, and what the report says is missing. */
+const cases: [type: string, row: object, fields: object, missing?: string][] = [
+  ["smtp", { ...at, smtp_security: "nostarttls" }, { type: "smtp", port: 587, tls: "none" }],
+  ["smtp", { ...at, smtp_security: "starttls" }, { type: "smtp", tls: "starttls" }],
+  ["smtp", { ...at, port: null, smtp_security: "secure" }, { type: "smtp", port: 25, tls: "tls" }],
+  ["port", { ...at, smtp_security: "starttls" }, { type: "smtp", port: 587, tls: "starttls" }],
+  ["port", { ...at, port: 143, smtp_security: "starttls" }, { type: "imap", tls: "starttls" }],
+  ["port", { ...at, port: 5222, smtp_security: "starttls" }, { type: "tcp" }, "STARTTLS of XMPP"],
+  ["port", { ...at, port: 465, smtp_security: "secure" }, { type: "tls", port: 465 }],
+  [
+    "mqtt",
+    { ...plant, mqtt_success_message: "alive", mqtt_username: "probe", mqtt_password: "secret" },
+    {
+      type: "mqtt",
+      host: "broker.example",
+      tls: false,
+      topic: "plant/state",
+      username: "probe",
+      password: "secret",
+      waitForMessage: true,
+      assertions: [{ source: "body", path: null, op: "contains", value: "alive" }],
+    },
+  ],
+  ["mqtt", { ...plant, hostname: "mqtts://broker.example" }, { host: "broker.example", tls: true }],
+  ["mqtt", { ...plant, hostname: "ws://broker.example" }, {}, "MQTT over WebSocket"],
+  [
+    "mqtt",
+    { ...plant, ...on },
+    { assertions: [{ source: "json", path: "$.on", op: "equals", value: true }] },
+  ],
+  ["mqtt", { ...plant, ...on, json_path: "$sum(a)" }, { assertions: [] }, "the JSONata expression"],
+  ["mqtt", { ...plant, conditions: '[{"type":"expression"}]' }, {}, "its conditions"],
+];
+
+for (const [type, row, fields, missing = ""] of cases)
+  test(`${type} of Uptime Kuma: ${JSON.stringify(row)}`, () => {
+    const mapped = types[type]?.(row as Record<string, unknown>, installation);
+    const monitor = NewMonitor.parse({ name: "Target", type: mapped?.type, ...mapped?.fields });
+    expect(monitor).toMatchObject(fields);
+    expect((mapped?.missing ?? []).join()).toStartWith(missing);
+    expect((mapped?.missing ?? []).length > 0).toBe(missing !== "");
+  });
