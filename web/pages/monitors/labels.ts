@@ -16,7 +16,8 @@ const snmpOptions = {
 
 const mailTls: FieldLabels = {
   label: "Encryption",
-  options: { none: "None", starttls: "STARTTLS", tls: "TLS from the start" },
+  hint: "STARTTLS begins unencrypted and must become encrypted before anybody signs in.",
+  options: { none: "None", starttls: "STARTTLS", tls: "TLS" },
 };
 
 /** What the fields of monitors are called, `TYPE.NAME` for one type alone; those that are not here get their name in words. */
@@ -256,6 +257,11 @@ export function isShown(path: string, { bodyType = "text" }: Record<string, unkn
   }
 }
 
+const mailSections: Section[] = [
+  { title: "", fields: ["host", "port", "tls", "username", "password"] },
+  { title: "TLS", fields: ["serverName", "verifyTls", "certificateExpiryDays"], folded: true },
+];
+
 /** The sections of types whose fields are not told apart by their names. */
 const sectionsOfType: Partial<Record<MonitorType, Section[]>> = {
   http: [
@@ -319,6 +325,9 @@ const sectionsOfType: Partial<Record<MonitorType, Section[]>> = {
     { title: "", fields: ["host", "port"] },
     { title: "Assertions", fields: ["send", "expect"], folded: true },
   ],
+  smtp: mailSections,
+  imap: mailSections,
+  pop3: mailSections,
   tls: [{ title: "", fields: ["host", "port", "serverName", "certificateExpiryDays"] }],
 };
 
