@@ -42,10 +42,28 @@ export const IncidentAudience = z.object({
 });
 export type IncidentAudience = z.infer<typeof IncidentAudience>;
 
+const author = { type: z.string(), id: z.string().nullable(), name: z.string() };
+
 export const IncidentTraces = z.object({
-  authors: z.array(
-    z.object({ updateId: Id, type: z.string(), id: z.string().nullable(), name: z.string() }),
+  authors: z.array(z.object({ updateId: Id, ...author })),
+  /** What its monitors went through meanwhile, and the trouble that they were in when it began; oldest first. */
+  states: z.array(
+    z.object({
+      at: Timestamp,
+      monitorId: Id,
+      name: z.string(),
+      status: z.enum(["up", "degraded", "down", "maintenance"]),
+      message: z.string().nullable(),
+      /** How long the trouble lasted that ended. */
+      troubleSeconds: z.number().nullable(),
+    }),
   ),
+  /** What was done to it beside what was posted, oldest first. */
+  changes: z.array(
+    z.object({ at: Timestamp, action: z.string(), fields: z.array(z.string()), ...author }),
+  ),
+  /** Which channels got an alert about it, oldest first. */
+  alerts: z.array(z.object({ at: Timestamp, type: z.string(), channels: z.array(z.string()) })),
   /** When a message about it reached a channel last. */
   told: z.array(Channel.extend({ at: Timestamp })),
 });

@@ -1,5 +1,6 @@
 import { loadSnapshot } from "../alerting/snapshot.ts";
 import { incidentAudience, type IncidentStep } from "../alerting/rules.ts";
+import type { Incident } from "../incidents/schema.ts";
 import type { Scope } from "../events/scope.ts";
 import { getIncident } from "../incidents/service.ts";
 import { opening, patching } from "../incidents/statements.ts";
@@ -10,7 +11,16 @@ import type {
   IncidentPreview,
   IncidentTraces,
 } from "./incident-schema.ts";
-import { authorsOf, pagesShowing, toldOf } from "./incident-store.ts";
+import { statesInIncident } from "./incident-rules.ts";
+import {
+  alertsAbout,
+  authorsOf,
+  changesOf,
+  namesOf,
+  pagesShowing,
+  toldOf,
+} from "./incident-store.ts";
+import { stateEventsBetween } from "./timeline-store.ts";
 
 /** What the public would read if this were posted; nothing is stored. Throws NOT_FOUND. */
 export async function previewIncident(
@@ -63,12 +73,18 @@ export async function audienceOf(
   };
 }
 
-/** Who wrote the updates of an incident, and which channels were told of it. Throws NOT_FOUND. */
+/** So many lines of each sort, and monitors, does the timeline of an incident take from elsewhere. */
+const most = { lines: 100, monitors: 20 };
+
+/** Who wrote the updates of an incident, what else happened to it and its monitors, and which channels were told of it. Throws NOT_FOUND. */
 export async function tracesOf(scope: Scope, incidentId: string): Promise<IncidentTraces> {
   const incident = await getIncident(scope, incidentId);
-  const [authors, told] = await Promise.all([
+  const [authors, told, states, changes, alerts] = await Promise.all([
     authorsOf(scope, incidentId),
     toldOf(scope, incident),
+    statesDuring(scope, incident),
+    changesOf(scope, incidentId, most.lines),
+    alertsAbout(scope, incidentId, most.lines),
   ]);
   // Each update has one audit row, in the same order; the oldest rows may be gone one day.
   const updates = incident.updates.slice(-authors.length);
@@ -77,6 +93,35 @@ export async function tracesOf(scope: Scope, incidentId: string): Promise<Incide
       const author = authors.slice(-updates.length)[index];
       return author === undefined ? [] : [{ updateId, ...author }];
     }),
+    states,
+    changes: changes.toReversed().map(({ fields, ...change }) => ({
+      ...change,
+      fields: fields === null ? [] : (JSON.parse(fields) as string[]),
+    })),
+    alerts: alerts.toReversed(),
     told,
   };
+}
+
+/** What the monitors of an incident went through, but for what a note of theirs says already. */
+async function statesDuring(scope: Scope, incident: Incident): Promise<IncidentTraces["states"]> {
+  const monitorIds = incident.monitorIds.slice(0, most.monitors);
+  const from = Date.parse(incident.createdAt);
+  const to = incident.resolvedAt === null ? scope.clock() : Date.parse(incident.resolvedAt);
+  const noted = new Set(incident.notes.map(({ author, createdAt }) => `${author.id} ${createdAt}`));
+  const all = await Promise.all(
+    (await namesOf(scope, monitorIds)).map(async ({ id, name }) => {
+      const begun = await stateEventsBetween(scope, id, from, to + 1);
+      return statesInIncident(begun, incident.createdAt).map((state) => ({
+        ...state,
+        monitorId: id,
+        name,
+      }));
+    }),
+  );
+  return all
+    .flat()
+    .filter(({ monitorId, at }) => !noted.has(`${monitorId} ${at}`))
+    .toSorted((one, other) => one.at.localeCompare(other.at))
+    .slice(-most.lines);
 }

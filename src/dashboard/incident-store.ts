@@ -42,6 +42,54 @@ export function authorsOf({ store, organizationId }: Tenant, incidentId: string)
   return store.query<Author>(authorText, [organizationId, incidentId]);
 }
 
+const changing: AuditAction[] = [
+  "incident.postmortem-published",
+  "incident.postmortem-deleted",
+  "incident.updated",
+];
+const changeText = `select at, action, fields, actor_type as type, actor_id as id, actor_name as name
+  from audit_entries where organization_id = ? and subject_id = ?
+    and action in (${changing.map((action) => `'${action}'`).join(", ")})
+    and not (action = 'incident.updated'
+      and (fields is null or fields like '%"status"%' or fields like '%"message"%'))
+  order by seq desc limit ?`;
+
+type Changed = Author & { at: string; action: string; fields: string | null };
+
+/** What was done to an incident beside what was posted, newest first. */
+export function changesOf({ store, organizationId }: Tenant, incidentId: string, limit: number) {
+  return store.query<Changed>(changeText, [organizationId, incidentId, limit]);
+}
+
+const alertedSql = `select a.type, min(d.delivered_at) as at, json_group_array(distinct c.name) as channels
+  from alerts a
+    join delivery_alerts t on t.organization_id = ?1 and t.alert_id = a.id and not t.withheld
+    join deliveries d on d.organization_id = ?1 and d.id = t.delivery_id
+    join alert_channels c on c.organization_id = ?1 and c.id = d.receiver_id
+  where a.organization_id = ?1 and a.incident_id = ?2
+    and d.receiver_type = 'channel' and d.delivered_at is not null
+  group by a.id order by at desc limit ?3`;
+
+/** Alerts about an incident that have arrived, newest first. */
+export async function alertsAbout(
+  { store, organizationId }: Tenant,
+  incidentId: string,
+  limit: number,
+): Promise<IncidentTraces["alerts"]> {
+  const rows = await store.query<{ type: string; at: string; channels: string }>(alertedSql, [
+    organizationId,
+    incidentId,
+    limit,
+  ]);
+  return rows.map((row) => ({ ...row, channels: JSON.parse(row.channels) as string[] }));
+}
+
+const nameText = `select m.id, m.name from json_each(?2) its
+  cross join monitors m on m.organization_id = ?1 and m.id = its.value`;
+
+export const namesOf = ({ store, organizationId }: Tenant, monitorIds: readonly string[]) =>
+  store.query<{ id: string; name: string }>(nameText, [organizationId, JSON.stringify(monitorIds)]);
+
 type Notified = { id: string; monitorId: string | null; origin: string; createdAt: string };
 
 const notifiedSql = `select c.id, c.name, c.type, max(d.delivered_at) as at

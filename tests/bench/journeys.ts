@@ -163,9 +163,7 @@ async function crawl(
       for (const issue of found)
         say(`axe ${theme} ${issue.replaceAll(/id="[^"]*"/g, "").slice(0, 400)}`);
       await page.screenshot({
-        path: join(pictures, `${name || "monitors"}-${width}-${theme}.jpg`),
-        type: "jpeg",
-        quality: 70,
+        path: join(pictures, `${name || "monitors"}-${width}-${theme}.png`),
         fullPage: layer === null,
       });
     }
@@ -197,8 +195,8 @@ async function crawl(
       .map((path) => ({ path, clicks: [] }));
     for (const { path } of queue) known.add(templateOf(path) ?? path);
     let count = 0;
-    for (let state = queue.shift(); state !== undefined; state = queue.shift()) {
-      if (!(await go(state).catch(() => false))) continue;
+    async function explore(state: State) {
+      if (!(await go(state))) return;
       const { path, clicks } = state;
       const here = page.url();
       const layer = await layerOf(page);
@@ -246,6 +244,14 @@ async function crawl(
         await go(state);
       }
     }
+
+    for (let state = queue.shift(); state !== undefined; state = queue.shift())
+      await explore(state).catch((error: Error) =>
+        report(
+          error.message,
+          [width, state.path, ...state.clicks.map(({ label }) => label)].join(" "),
+        ),
+      );
     console.log(`${width}: ${count} states, ${layersSeen.size} of them with something open`);
     for (const one of [...layersSeen].sort()) console.log(`    ${one.slice(0, 120)}`);
   };

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { unknownId } from "../support/appliance.ts";
 import { dashboard } from "../support/dashboard.ts";
+import { pager } from "../support/pager.ts";
 import { made as makeRecord } from "../support/records.ts";
 import { member } from "../support/visiting.ts";
 
@@ -143,5 +144,32 @@ describe("the traces of an incident", () => {
     ]);
     expect(authors[1].name).toBe(name);
     expect(told).toEqual([]);
+  });
+
+  test("tell what its monitors went through, what was changed, and which channels got an alert", async () => {
+    const made = await pager();
+    const hook = await made.inbox({ name: "On-call" });
+    const shop = await made.watched([], { name: "Shop", retries: 0 });
+    const { page, name } = await member(made, "member");
+    await shop.goes("down");
+    const id = await makeRecord(made.api, "incidents", { monitorIds: [shop.id] });
+    await made.lasts(60);
+    await shop.goes("up");
+    made.time.now += 1_000;
+    const change = (body: object) => page("PATCH", `/dashboard/api/v1/incidents/${id}`, { body });
+    await change({ severity: "critical", title: "Shop is gone" });
+    await change({ status: "resolved" });
+    made.time.now += 1_000;
+    await shop.goes("down");
+    const { json } = await page("GET", `/dashboard/incidents/${id}/traces`);
+    const { states, changes, alerts } = json.data;
+    expect(hook.asked.length).toBeGreaterThan(0);
+    expect(states).toMatchObject([
+      { name: "Shop", status: "down", troubleSeconds: null },
+      { name: "Shop", status: "up", troubleSeconds: 70.001 },
+    ]);
+    expect(changes).toMatchObject([{ name, action: "incident.updated" }]);
+    expect(changes[0].fields.toSorted()).toEqual(["severity", "title"]);
+    expect(alerts).toMatchObject([{ type: "incident.opened", channels: ["On-call"] }]);
   });
 });

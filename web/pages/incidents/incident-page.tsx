@@ -12,7 +12,7 @@ import { useShortcuts } from "../../components/shortcuts.ts";
 import { Time } from "../../components/time.tsx";
 import { deleteIncident, setStatus } from "./actions.ts";
 import { Composer, type Writing } from "./composer.tsx";
-import { useAudience, useIncident } from "./data.ts";
+import { useAudience, useIncident, useTraces } from "./data.ts";
 import { EditDialog } from "./edit-dialog.tsx";
 import { Facts } from "./facts.tsx";
 import { SeverityPill, StatusPill, namesInWords } from "./labels.tsx";
@@ -22,9 +22,12 @@ import { Timeline } from "./timeline.tsx";
 
 export default function IncidentPage() {
   const { id = "" } = useParams({ strict: false });
+  const traces = useTraces(id);
+  // Lines that came later would push apart what is being read.
+  const isComing = traces.isLoading && traces.failureCount === 0;
   return (
     <Loaded query={useIncident(id)} what="The incident">
-      {(incident) => <Incident key={id} incident={incident} />}
+      {(incident) => !isComing && <Incident key={id} incident={incident} />}
     </Loaded>
   );
 }

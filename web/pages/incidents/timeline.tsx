@@ -6,40 +6,84 @@ import { dataOf, v1 } from "../../data/client.ts";
 import { useSignedIn } from "../../data/session.ts";
 import { Icon } from "../../components/icons.tsx";
 import { Markdown } from "../../components/markdown.tsx";
-import { Time } from "../../components/time.tsx";
+import { durationInWords, Time } from "../../components/time.tsx";
 import { deleteWithUndo, useDeleting } from "../../components/toasts.tsx";
 import { useTraces } from "./data.ts";
 import { capitalized } from "./labels.tsx";
 import { EditUpdateDialog, RevisionsDialog } from "./update-dialogs.tsx";
 
 type Author = IncidentTraces["authors"][number];
-type Entry = { update: IncidentUpdate } | { note: IncidentNote };
+type Line = { key: string; at: string; who: string; words: string };
+type Entry = { update: IncidentUpdate } | { note: IncidentNote } | { line: Line };
 
-/** Updates in their order with the notes between them, oldest first. */
-function entriesOf({ updates, notes }: Incident): Entry[] {
-  const left = [...notes];
-  const before = (at: string) =>
-    left.splice(0, left.filter(({ createdAt }) => createdAt <= at).length);
+const timeOf = (entry: Exclude<Entry, { update: unknown }>) =>
+  "note" in entry ? entry.note.createdAt : entry.line.at;
+
+/** Updates in their order, with notes and what happened by itself between them, oldest first. */
+function entriesOf({ updates, notes }: Incident, lines: readonly Line[]): Entry[] {
+  const others = [...notes.map((note) => ({ note })), ...lines.map((line) => ({ line }))].toSorted(
+    (one, other) => timeOf(one).localeCompare(timeOf(other)),
+  );
+  const before = (at: string) => others.splice(0, others.filter((one) => timeOf(one) <= at).length);
   return [
-    ...updates.flatMap((update): Entry[] => [
-      ...before(update.createdAt).map((note) => ({ note })),
-      { update },
-    ]),
-    ...left.map((note) => ({ note })),
+    ...updates.flatMap((update): Entry[] => [...before(update.createdAt), { update }]),
+    ...others,
   ];
 }
 
+const verbs: Record<string, string> = {
+  "incident.postmortem-published": "published the postmortem",
+  "incident.postmortem-deleted": "deleted the postmortem",
+};
+
+/** What happened beside what people wrote, a line each. */
+function linesOf(
+  { states, changes, alerts }: IncidentTraces,
+  nameOf: (author: Omit<Author, "updateId">) => string,
+): Line[] {
+  return [
+    ...states.map(({ at, monitorId, name, status, message, troubleSeconds }) => ({
+      key: `${monitorId} ${at}`,
+      at,
+      who: name,
+      words:
+        status === "maintenance"
+          ? "is in maintenance"
+          : troubleSeconds === null
+            ? `is ${status}${message === null || status === "up" ? "" : `: ${message}`}`
+            : `is up after ${durationInWords(troubleSeconds)}`,
+    })),
+    ...changes.map(({ at, action, fields, ...author }) => ({
+      key: `${action} ${at}`,
+      at,
+      who: capitalized(nameOf(author)),
+      words: verbs[action] ?? `changed the ${fields.map(fieldName).join(", ")}`,
+    })),
+    ...alerts.map(({ at, type, channels }) => ({
+      key: `${type} ${at}`,
+      at,
+      who: "Alert sent",
+      words: `to ${channels.join(", ")}`,
+    })),
+  ];
+}
+
+const fieldNames: Record<string, string> = { monitorIds: "monitors", public: "visibility" };
+const fieldName = (field: string) => fieldNames[field] ?? field;
+
 const kinds = ["all", "updates", "notes"] as const;
 
-/** What was posted and noted, newest first, and by whom. */
+/** What was posted, noted and happened, newest first, and by whom. */
 export function Timeline({ incident }: { incident: Incident }) {
   const { data } = useTraces(incident.id);
   const deleting = useDeleting();
   const [kind, setKind] = useState<(typeof kinds)[number]>("all");
   const authors = new Map(data?.authors.map((author) => [author.updateId, author]));
-  const shown = entriesOf(incident)
+  const nameOf = useNameOf();
+  const lines = data === undefined ? [] : linesOf(data, nameOf);
+  const shown = entriesOf(incident, lines)
     .filter((entry) => kind === "all" || (kind === "updates" ? "update" in entry : "note" in entry))
-    .filter((entry) => "update" in entry || !deleting.has(entry.note.id));
+    .filter((entry) => !("note" in entry) || !deleting.has(entry.note.id));
   return (
     <section className="panel" aria-label="Activity">
       <div className="panel-head">
@@ -65,8 +109,10 @@ export function Timeline({ incident }: { incident: Incident }) {
                 author={authors.get(entry.update.id)}
                 incident={incident}
               />
-            ) : (
+            ) : "note" in entry ? (
               <Note key={entry.note.id} note={entry.note} incidentId={incident.id} />
+            ) : (
+              <Found key={entry.line.key} line={entry.line} />
             ),
           )}
       </ol>
@@ -76,7 +122,7 @@ export function Timeline({ incident }: { incident: Incident }) {
 
 function useNameOf() {
   const { person } = useSignedIn();
-  return ({ type, id, name }: Pick<Author, "type" | "id" | "name">) =>
+  return ({ type, id, name }: Omit<Author, "updateId">) =>
     type === "monitor" ? "Signalbox" : id === person.id ? "you" : name;
 }
 
@@ -132,22 +178,26 @@ function Update({
   );
 }
 
+function Found({ line: { who, words, at } }: { line: Omit<Line, "key"> }) {
+  return (
+    <li className="timeline-found">
+      <span dir="auto">
+        <b>{who}</b> {words}
+      </span>
+      <span className="timeline-by">
+        <Time at={at} as="short" />
+      </span>
+    </li>
+  );
+}
+
 /** What a monitor found is a line; what people note stands apart from what is public. */
 function Note({ note, incidentId }: { note: IncidentNote; incidentId: string }) {
   const { id, message, createdAt, author } = note;
   const { mayWrite } = useSignedIn();
   const nameOf = useNameOf();
   if (author.type === "monitor")
-    return (
-      <li className="timeline-found">
-        <span dir="auto">
-          <b>{author.name}</b> {message}
-        </span>
-        <span className="timeline-by">
-          <Time at={createdAt} as="short" />
-        </span>
-      </li>
-    );
+    return <Found line={{ who: author.name, words: message, at: createdAt }} />;
   return (
     <li className="timeline-note">
       <b>

@@ -1,0 +1,28 @@
+import type { IncidentTraces } from "./incident-schema.ts";
+import type { StateBegun } from "./timeline-store.ts";
+
+type State = Omit<IncidentTraces["states"][number], "monitorId" | "name">;
+
+/** States of a monitor that the timeline of an incident tells: from its beginning on, and before only a trouble that lasted. */
+export function statesInIncident(begun: readonly StateBegun[], from: string): State[] {
+  return begun.flatMap(({ type, at, message }, index): State[] => {
+    const before = begun[index - 1];
+    const ended = before !== undefined && isTrouble(before) && type === "monitor.up";
+    const troubleSeconds = ended ? (Date.parse(at) - Date.parse(before.at)) / 1000 : null;
+    switch (type) {
+      case "monitor.up":
+      case "monitor.maintenance":
+      case "monitor.degraded":
+      case "monitor.down": {
+        const status = type.slice("monitor.".length) as State["status"];
+        if (at < from && !isTrouble({ type })) return [];
+        return [{ at, status, message, troubleSeconds }];
+      }
+      default:
+        return [];
+    }
+  });
+}
+
+const isTrouble = ({ type }: Pick<StateBegun, "type">) =>
+  type === "monitor.down" || type === "monitor.degraded";
