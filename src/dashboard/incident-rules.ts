@@ -1,6 +1,7 @@
+import type { stateTypes } from "../events/catalogue.ts";
 import type { IncidentTraces } from "./incident-schema.ts";
-import type { StateBegun } from "./timeline-store.ts";
 
+type StateBegun = { type: (typeof stateTypes)[number]; at: string; message: string | null };
 type State = Omit<IncidentTraces["states"][number], "monitorId" | "name">;
 
 /** States of a monitor that the timeline of an incident tells: from its beginning on, and before only a trouble that lasted. */

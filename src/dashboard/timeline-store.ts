@@ -11,7 +11,7 @@ const statesBegun = stateTypes.map((type) => `'${type}'`).join(", ");
 const stateText = `select type, at, data ->> 'message' as message from events
   where organization_id = ? and subject_id = ? and type in (${statesBegun}) and at < ?`;
 
-export type StateBegun = { type: (typeof stateTypes)[number]; at: string; message: string | null };
+type StateBegun = { type: (typeof stateTypes)[number]; at: string; message: string | null };
 
 /** Beginnings of a monitor's states in a span, oldest first, with the one that it began in. */
 export async function stateEventsBetween(

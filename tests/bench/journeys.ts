@@ -40,6 +40,7 @@ export async function journeysSuite() {
   const paths = only.filter((one) => one.startsWith("/"));
   mkdirSync(pictures, { recursive: true });
   await using world = await showcase();
+  await world.untilTroubled();
   const browser = launchChromium();
   const flaws = new Map<string, string>();
   try {
@@ -227,8 +228,11 @@ async function crawl(
           const isNew = !layersSeen.has(signature) && (opened !== null || fresh.length > 0);
           if (isNew && new URL(page.url()).pathname === new URL(here).pathname) {
             layersSeen.add(signature);
-            count++;
-            await inspect(next, now);
+            // What folds or changes on the page itself was looked at with it.
+            if (now !== null) {
+              count++;
+              await inspect(next, now);
+            }
             if (fresh.length > 0 && next.clicks.length < deepest) queue.unshift(next);
           }
           if (opened !== null) await page.keyboard.press("Escape");

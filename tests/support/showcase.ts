@@ -2,6 +2,7 @@ import { assets } from "../../src/core/assets.ts";
 import { hourMs, dayMs } from "../../src/core/clock.ts";
 import { openDataDirectory } from "../../src/database/data-directory.ts";
 import { signedIn } from "./admin-world.ts";
+import { until } from "./journeys.ts";
 import { machine, succeeded } from "./outside.ts";
 import { answer, slow, target } from "./target.ts";
 import { simulatedYear } from "./year.ts";
@@ -189,6 +190,12 @@ export async function showcase() {
     pastIncident: past.id as string,
     slug: page.slug as string,
     invitation: invited.link as string,
+    /** Until the checks have found all that is wrong: nothing comes up by itself from then on. */
+    untilTroubled: () =>
+      until(
+        () => ask("GET", "/attention"),
+        (troubled: unknown[]) => troubled.length >= 3,
+      ),
     async [Symbol.asyncDispose]() {
       await box[Symbol.asyncDispose]();
       await site[Symbol.asyncDispose]();
