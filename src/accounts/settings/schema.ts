@@ -11,6 +11,7 @@ import {
   Timestamp,
 } from "../../core/fields.ts";
 import { kind } from "../../core/kinds.ts";
+import { pem } from "../../core/pem.ts";
 
 const Tls = z.enum(["starttls", "tls", "none"]).meta({
   description:
@@ -146,12 +147,20 @@ export const SmtpPatch = z.strictObject(patchOf(smtp)).nullable().meta({ id: "Sm
 
 export const SettingsPatch = bodyOf(
   ["secretsSet", "updatedAt"],
-  z.strictObject({ smtp: SmtpPatch.optional() }).meta({
-    id: "SettingsPatch",
-    example: {
-      smtp: { host: "mail.lan", port: 587, user: "signalbox", from: "signalbox@team.example" },
-    },
-  }),
+  z
+    .strictObject({
+      smtp: SmtpPatch.optional(),
+      certificateAuthorities: pem("CERTIFICATE", 65_536).nullable().optional().meta({
+        description:
+          "Certificates of authorities, in PEM, one after the other; null trusts the usual ones alone.",
+      }),
+    })
+    .meta({
+      id: "SettingsPatch",
+      example: {
+        smtp: { host: "mail.lan", port: 587, user: "signalbox", from: "signalbox@team.example" },
+      },
+    }),
 );
 export type SettingsPatch = z.output<typeof SettingsPatch>;
 
@@ -170,6 +179,10 @@ export const Settings = z
       })
       .nullable()
       .meta({ description: "The mail server of e-mail channels; null where none is set." }),
+    certificateAuthorities: z.string().nullable().meta({
+      description:
+        "Certificates of authorities, in PEM, that the checks of all monitors trust beside the usual ones; null for none.",
+    }),
     secretsSet: z.array(z.string()).meta({
       description: "Paths of the secret fields that are set; their values are never shown.",
     }),
@@ -189,6 +202,7 @@ export const Settings = z
         from: "signalbox@team.example",
         tls: "starttls",
       },
+      certificateAuthorities: null,
       secretsSet: ["smtp.password"],
       updatedAt: "2026-11-20T23:02:00.000Z",
     },

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { commit, mustBeCurrent } from "../../events/commit.ts";
 import type { Scope } from "../../events/scope.ts";
+import { certificateIssue } from "../../core/certificates.ts";
 import { timestamp } from "../../core/clock.ts";
 import {
   joinSecrets,
@@ -11,7 +12,7 @@ import {
 } from "../../core/kind-secrets.ts";
 import { openAll, sealAll, type Vault } from "../../core/secrets.ts";
 import { mustBeAllowed, type Place } from "../../core/target-guard.ts";
-import { parse } from "../../core/validation.ts";
+import { invalid, parse } from "../../core/validation.ts";
 import { retrying, type Store } from "../../database/store.ts";
 import { organizationSettings } from "../../database/tables/accounts.ts";
 import { type Settings, settingsKinds, type SettingsPatch, type SmtpSettings } from "./schema.ts";
@@ -31,10 +32,12 @@ export async function getSettings({ store, organizationId }: Scope): Promise<Set
   return shown(await findSettings(store, organizationId));
 }
 
-function shown({ id, smtp, secrets, version, updatedAt }: SettingsRow): SettingsRecord {
+function shown(row: SettingsRow): SettingsRecord {
+  const { id, smtp, certificateAuthorities, secrets, version, updatedAt } = row;
   return {
     id,
     smtp: smtp === null ? null : { ...sinceThen, ...(JSON.parse(smtp) as StoredSmtp) },
+    certificateAuthorities,
     secretsSet: secretsSetOf(settingsKinds, kind, secrets),
     version,
     updatedAt,
@@ -78,9 +81,13 @@ export async function settingsAfter(
   const { vault, organizationId } = scope;
   const smtp = await smtpAfter(scope, before, patch.smtp);
   const { settings, secrets } = splitSecrets(settingsKinds, kind, { smtp });
+  const { certificateAuthorities = before.certificateAuthorities } = patch;
+  const issue = certificateAuthorities && certificateIssue(certificateAuthorities);
+  if (issue) throw invalid("certificateAuthorities", issue);
   return {
     ...before,
     smtp: smtp === null ? null : JSON.stringify(settings["smtp"]),
+    certificateAuthorities,
     secrets: sealAll(vault, placeOf(organizationId), secrets),
     version: before.version + 1,
     updatedAt: timestamp(scope.clock()),

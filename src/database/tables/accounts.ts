@@ -26,6 +26,8 @@ export const organizationSettings = sqliteTable(
     timeZone: text("time_zone").notNull(),
     /** Share of time that reports judge by; null for none. */
     slaTarget: real("sla_target"),
+    /** Certificates in PEM that checks trust beside the usual ones; null for none. */
+    certificateAuthorities: text("certificate_authorities"),
     version: integer("version").notNull(),
     updatedAt: text("updated_at").notNull(),
   },

@@ -6,9 +6,11 @@ import type { Log } from "../../core/log.ts";
 import type { Vault } from "../../core/secrets.ts";
 import type { TargetGuard } from "../../core/target-guard.ts";
 import type { Store } from "../../database/store.ts";
+import type { LoggedEvent } from "../../events/catalogue.ts";
 import { readSince } from "../../events/log.ts";
 import type { EventReader, Subscription } from "../../events/reader.ts";
 import type { Signals } from "../../events/signals.ts";
+import { organizationAuthorities } from "./authorities.ts";
 import { byteBudget } from "./byte-budget.ts";
 import { family, type Family } from "../../core/metrics.ts";
 import { accessTokens } from "../../core/outgoing/access-tokens.ts";
@@ -83,6 +85,7 @@ export function checkEngine(context: EngineContext) {
   const wanted = new Set<number>();
   const jobs = scheduler({ run: check, overdue: miss }, monotonic, places);
   const budget = byteBudget(jobs.organizations);
+  const authorities = organizationAuthorities(store);
   const tokens = accessTokens();
   const searches = fairQueue({ atOnce: 1, mostWaiting: Infinity });
   let subscription: Subscription | null = null;
@@ -152,7 +155,7 @@ export function checkEngine(context: EngineContext) {
   function outcomeOf(monitor: Watched, cancelled: AbortSignal): Promise<Outcome> | Outcome {
     if (monitor.settings === null)
       return unknownResult("its secrets can't be opened with this secret.key");
-    return runCheck(monitor as Checkable, checkDependencies(monitor.organizationId), cancelled);
+    return checked(monitor.organizationId, monitor as Checkable, cancelled);
   }
 
   async function believed(monitor: Watched, outcome: Outcome): Promise<Outcome> {
@@ -172,10 +175,22 @@ export function checkEngine(context: EngineContext) {
       : outcomeOf(monitor, new AbortController().signal);
   }
 
-  function checkDependencies(organizationId: string) {
+  async function checked(organizationId: string, monitor: Checkable, cancelled: AbortSignal) {
     const inTurn = <T>(work: () => Promise<T>) => searches.run(organizationId, work);
+    let trusted: string | null;
+    try {
+      trusted = await authorities.of(organizationId);
+    } catch {
+      return unknownResult("the settings of the organization can't be read");
+    }
     const memory = budget.of(organizationId);
-    return { ...context, monotonic, trouble, memory, inTurn, accessTokens: tokens };
+    const own = { monotonic, trouble, memory, inTurn, accessTokens: tokens, authorities: trusted };
+    return runCheck(monitor, { ...context, ...own }, cancelled);
+  }
+
+  async function take(events: readonly LoggedEvent[]) {
+    authorities.take(events);
+    await monitors.take(events);
   }
 
   function silence(monitor: Watched, now: number): Outcome {
@@ -242,6 +257,7 @@ export function checkEngine(context: EngineContext) {
 
   /** Resolves when its result is stored, with false where this node is not to check it. Throws UNAVAILABLE. */
   async function checkNow(organizationId: string, monitorId: string): Promise<boolean> {
+    authorities.forget(organizationId);
     for (;;) {
       const monitor = await monitors.refresh(organizationId, monitorId);
       if (stopped) throw new AppError("UNAVAILABLE", "The appliance is stopping.");
@@ -331,7 +347,7 @@ export function checkEngine(context: EngineContext) {
     /** Loads the monitors and spreads their checks over one interval from now on. */
     async start() {
       hasBegun = true;
-      subscription = context.events.subscribe("checks", await monitors.load(), monitors.take);
+      subscription = context.events.subscribe("checks", await monitors.load(), take);
       trouble.tick();
       arm();
     },
@@ -353,7 +369,7 @@ export function checkEngine(context: EngineContext) {
       } else {
         const events = await readSince(store, cursor, 10_000);
         cursor = events.at(-1)?.seq ?? cursor;
-        await monitors.take(events);
+        await take(events);
       }
       trouble.tick();
       jobs.startDue();
@@ -364,9 +380,10 @@ export function checkEngine(context: EngineContext) {
     report: requests.report,
     /** Makes one check of what is no monitor yet; nothing of it is kept. Throws RATE_LIMITED. */
     tryCheck: (caller: Caller, monitor: Checkable) =>
-      asked(caller, () =>
-        runCheck(monitor, checkDependencies(caller.organizationId), new AbortController().signal),
-      ),
+      asked(caller, () => {
+        authorities.forget(caller.organizationId);
+        return checked(caller.organizationId, monitor, new AbortController().signal);
+      }),
     /** Brings the next checks of these monitors forward to the next seconds. */
     checkSoon: (monitorIds: readonly string[]) => {
       const spreadMs = Math.min(monitorIds.length * 10, rushMs);

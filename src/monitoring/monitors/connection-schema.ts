@@ -1,26 +1,8 @@
 import { z } from "zod";
 import { Host, line, ProxyUrl } from "../../core/fields.ts";
+import { pem } from "../../core/pem.ts";
 
 const nullable = <T extends z.ZodType>(field: T) => field.nullable().default(null);
-
-const pemBlock = /-----BEGIN ([A-Z ]+)-----([A-Za-z0-9+/=\s]+)-----END \1-----\s*/g;
-
-/** Text fields and shells lose the line breaks, which OpenSSL needs. */
-const withLines = (text: string) =>
-  text.replaceAll(pemBlock, (_block, what: string, body: string) => {
-    const lines = body.replaceAll(/\s/g, "").match(/.{1,64}/g) ?? [];
-    return [`-----BEGIN ${what}-----`, ...lines, `-----END ${what}-----`, ""].join("\n");
-  });
-
-export const pem = (what: string) =>
-  z
-    .string()
-    .max(16_384)
-    .refine(
-      (text) => text.includes(`${what}-----`) && text.trim().replaceAll(pemBlock, "") === "",
-      `must be a ${what.toLowerCase()} in PEM`,
-    )
-    .transform(withLines);
 
 /** As RFC 1929 counts them. */
 const proxyLogin = line(255).refine(

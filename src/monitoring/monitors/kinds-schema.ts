@@ -11,7 +11,7 @@ import {
   WebSocketUrl,
 } from "../../core/fields.ts";
 import { kind } from "../../core/kinds.ts";
-import { pem } from "./connection-schema.ts";
+import { pem } from "../../core/pem.ts";
 import { assertionsAbout } from "./assertions-schema.ts";
 import { oauth2Fields, wellFormed } from "./request-schema.ts";
 import {

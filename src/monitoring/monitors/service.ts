@@ -1,5 +1,6 @@
 import { commit, commitEach, mustBeCurrent } from "../../events/commit.ts";
 import type { Scope } from "../../events/scope.ts";
+import { certificateIssue, keyIssue } from "../../core/certificates.ts";
 import { timestamp } from "../../core/clock.ts";
 import { AppError } from "../../core/errors.ts";
 import { expressionIssue } from "../../core/expressions.ts";
@@ -190,7 +191,23 @@ export async function changedMonitor(
   if (["command", "arguments"].some((name) => patch[name] !== undefined))
     await mustRunCommands(scope.targets);
   await mustBeSearchable(input);
+  if (proofOf(input).some((part, index) => part !== proofOf(current)[index])) mustProve(input);
   return input;
+}
+
+const proofOf = (monitor: object) => {
+  const { clientCertificate = null, clientKey = null } = monitor as Record<string, unknown>;
+  return [clientCertificate, clientKey];
+};
+
+/** What a client shows that it is must be what it can use. Throws VALIDATION_ERROR. */
+function mustProve(input: object) {
+  const [certificate, key] = proofOf(input);
+  if (typeof certificate !== "string" || typeof key !== "string") return;
+  const issue = certificateIssue(certificate);
+  if (issue !== null) throw invalid("clientCertificate", issue);
+  const wrong = keyIssue(key, certificate);
+  if (wrong !== null) throw invalid("clientKey", wrong);
 }
 
 /** The library that knows expressions is not for schemas, which the admin page has, too. */
@@ -207,6 +224,7 @@ export async function mustBeCheckable({ targets }: Scope, input: NewMonitor) {
   await mustBeAllowed(targets, targetsOf(input));
   if (input.type === "command") await mustRunCommands(targets);
   await mustBeSearchable(input);
+  mustProve(input);
   if (input.type === "ping" && pingCommand() === null)
     throw invalid(
       "type",

@@ -1,7 +1,7 @@
 import type { SQL } from "bun";
 import { checkServerIdentity, type PeerCertificate } from "node:tls";
 import { TargetFailure } from "../../../core/outgoing/failures.ts";
-import { dial } from "../../../core/outgoing/connection.ts";
+import { dial, trusted } from "../../../core/outgoing/connection.ts";
 import { reasonFor } from "../../../core/outgoing/reasons.ts";
 import { relayed } from "../../../core/outgoing/relay.ts";
 import { type Wire, wireOf, type WireTls } from "../../../core/outgoing/wire.ts";
@@ -95,6 +95,7 @@ async function ask(server: Server, settings: Settings, context: CheckContext) {
       !isSecured && {
         serverName: tls.name,
         rejectUnauthorized: tls.verify,
+        ...(context.authorities !== null && { ca: trusted(context.authorities) }),
         checkServerIdentity(_name: string, certificate: PeerCertificate) {
           certificateExpiresAt = new Date(certificate.valid_to).toISOString();
           return tls.verify ? checkServerIdentity(tls.name, certificate) : undefined;

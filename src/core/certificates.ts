@@ -1,0 +1,35 @@
+import { createPrivateKey, X509Certificate } from "node:crypto";
+import { createSecureContext } from "node:tls";
+
+const unreadable = "can't be read: it is not a certificate";
+
+/** What is wrong with certificates in PEM, as the end of a sentence; null where nothing is. */
+export function certificateIssue(pem: string): string | null {
+  const blocks = pem.match(/-----BEGIN [^-]+-----[^-]+-----END [^-]+-----/g) ?? [];
+  const wrong = blocks.findIndex((block) => !isCertificate(block));
+  if (wrong === -1) return null;
+  return blocks.length === 1 ? unreadable : `has a block, number ${wrong + 1}, that ${unreadable}`;
+}
+
+function isCertificate(pem: string): boolean {
+  try {
+    return new X509Certificate(pem).subject !== undefined;
+  } catch {
+    return false;
+  }
+}
+
+/** What is wrong with a private key in PEM, which is to belong to the certificate. */
+export function keyIssue(key: string, certificate: string): string | null {
+  try {
+    createPrivateKey(key);
+  } catch {
+    return "can't be read: it must be a private key without a passphrase";
+  }
+  try {
+    createSecureContext({ cert: certificate, key });
+    return null;
+  } catch {
+    return "is not the key of the certificate";
+  }
+}
