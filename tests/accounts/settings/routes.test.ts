@@ -11,7 +11,12 @@ test("an organization begins without a mail server", async () => {
   const { status, json } = await ours.api("GET", path);
   expect([status, json.data]).toEqual([
     200,
-    { smtp: null, secretsSet: [], updatedAt: "2026-11-20T10:00:00.000Z" },
+    {
+      smtp: null,
+      certificateAuthorities: null,
+      secretsSet: [],
+      updatedAt: "2026-11-20T10:00:00.000Z",
+    },
   ]);
 });
 

@@ -1,0 +1,87 @@
+import { expect, test } from "bun:test";
+import { testAppliance } from "../../support/appliance.ts";
+import { authorityOf } from "../../support/fakes/serving.ts";
+import { testWith } from "../../support/real-targets.ts";
+import { clientCertificate, clientKey } from "../../support/samples.ts";
+import { secureListener } from "../../support/secure-listener.ts";
+import { member } from "../../support/visiting.ts";
+
+const path = "/api/v1/settings";
+const authorities = (body: unknown) => ({ body: { certificateAuthorities: body } });
+
+testWith(
+  ["openssl"],
+  "what an organization trusts counts for its checks from the next one on, and for no other's",
+  async () => {
+    const made = await testAppliance();
+    await using server = await secureListener("good");
+    const monitor = { type: "tls", name: "Shop", host: "localhost", port: server.port };
+    const found = async ({ api }: typeof made.ours) => {
+      const { json } = await api("POST", "/api/v1/monitors", { body: monitor });
+      const at = `/api/v1/monitors/${json.data.id}/check`;
+      return async () => (await api("POST", at)).json.data.status as string;
+    };
+    const ours = await found(made.ours);
+    const theirs = await found(made.theirs);
+    const both = async () => [await ours(), await theirs()];
+    expect(await both()).toEqual(["down", "down"]);
+    const set = (pem: string | null) => made.ours.api("PATCH", path, authorities(pem));
+    // Beside another one, and with the line breaks lost on the way.
+    const { json } = await set(clientCertificate + server.authority.replaceAll("\n", " "));
+    expect(json.data.certificateAuthorities).toBe(clientCertificate + server.authority);
+    expect(await both()).toEqual(["up", "down"]);
+    await made.ours.api("PATCH", path, { body: { smtp: null } });
+    expect(await both()).toEqual(["up", "down"]);
+    const { page } = await member(made, "member");
+    const tried = await page("POST", "/dashboard/monitors/try", { body: monitor });
+    expect(tried.json.data.status).toBe("up");
+    await set(null);
+    expect(await both()).toEqual(["down", "down"]);
+  },
+);
+
+test("what is no certificate is refused as an authority", async () => {
+  const { ours } = await testAppliance();
+  const refusal = async (pem: unknown) => {
+    const { status, json } = await ours.api("PATCH", path, authorities(pem));
+    return [status, json.error?.details?.[0]?.path, json.error?.details?.[0]?.message];
+  };
+  const field = "certificateAuthorities";
+  for (const pem of ["", "CA", clientKey, `${clientCertificate}rest`])
+    expect(await refusal(pem)).toEqual([422, field, "must be a certificate in PEM"]);
+  const broken = clientCertificate.replace("MII", "AAA");
+  expect(await refusal(broken)).toEqual([422, field, "can't be read: it is not a certificate"]);
+  expect(await refusal(clientCertificate + broken)).toEqual([
+    422,
+    field,
+    "has a block, number 2, that can't be read: it is not a certificate",
+  ]);
+  expect((await ours.api("GET", path)).json.data.certificateAuthorities).toBe(null);
+});
+
+testWith(["openssl"], "a client certificate is saved with its own key alone", async () => {
+  const { ours } = await testAppliance();
+  const http = { type: "http", url: "https://shop.lan/", clientCertificate, clientKey };
+  const docker = { type: "docker", host: "docker.lan", container: "shop", clientCertificate };
+  const made = async (monitor: object) => {
+    const { status, json } = await ours.api("POST", "/api/v1/monitors", {
+      body: { name: "Shop", ...monitor },
+    });
+    return [status, json.error?.details?.[0]?.path ?? null];
+  };
+  expect(await made(http)).toEqual([201, null]);
+  expect(await made({ ...docker, clientKey })).toEqual([201, null]);
+  const other = authorityOf();
+  for (const one of [http, docker]) {
+    const part = { ...one, clientKey };
+    expect(await made({ ...part, clientCertificate: other })).toEqual([422, "clientKey"]);
+    const broken = { clientCertificate: clientCertificate.replace("MII", "AAA") };
+    expect(await made({ ...part, ...broken })).toEqual([422, "clientCertificate"]);
+    expect(await made({ ...part, clientKey: clientKey.replace("MIG", "AAA") })).toEqual([
+      422,
+      "clientKey",
+    ]);
+  }
+  expect(await made({ ...http, clientKey: null })).toEqual([422, "clientKey"]);
+  expect(await made({ ...http, clientCertificate: null })).toEqual([422, "clientCertificate"]);
+});
