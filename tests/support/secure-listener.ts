@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createServer, type TLSSocket } from "node:tls";
+import { createServer, type SecureVersion, type TLSSocket } from "node:tls";
 import { type certificates, writeCertificates } from "./certificates.ts";
 
 type How = {
@@ -10,7 +10,7 @@ type How = {
   port?: number;
   greets?: (socket: TLSSocket) => void;
   /** Which certificates of clients it lets in; null for all, and none. */
-  clients?: { ca: string; required: boolean } | null;
+  clients?: { ca: string; required: boolean; version?: SecureVersion } | null;
 };
 
 const reads = (socket: TLSSocket) => void socket.resume();
@@ -27,7 +27,12 @@ export async function secureListener(
   const tls = {
     key: file("key"),
     cert: file("pem"),
-    ...(clients && { ca: clients.ca, requestCert: true, rejectUnauthorized: clients.required }),
+    ...(clients && {
+      ca: clients.ca,
+      requestCert: true,
+      rejectUnauthorized: clients.required,
+      maxVersion: clients.version ?? "TLSv1.3",
+    }),
   };
   rmSync(folder, { recursive: true });
   const open = new Set<TLSSocket>();

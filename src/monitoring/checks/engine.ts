@@ -1,7 +1,6 @@
 import type { Leases } from "../../cluster/leases.ts";
 import type { Clock } from "../../core/clock.ts";
 import { AppError } from "../../core/errors.ts";
-import { fairQueue } from "../../core/fair-queue.ts";
 import type { Log } from "../../core/log.ts";
 import type { Vault } from "../../core/secrets.ts";
 import type { TargetGuard } from "../../core/target-guard.ts";
@@ -10,15 +9,13 @@ import type { LoggedEvent } from "../../events/catalogue.ts";
 import { readSince } from "../../events/log.ts";
 import type { EventReader, Subscription } from "../../events/reader.ts";
 import type { Signals } from "../../events/signals.ts";
-import { organizationAuthorities } from "./authorities.ts";
-import { byteBudget } from "./byte-budget.ts";
 import { family, type Family } from "../../core/metrics.ts";
-import { accessTokens } from "../../core/outgoing/access-tokens.ts";
 import { checkMetrics } from "./metrics.ts";
 import { type Caller, onDemand } from "./on-demand.ts";
 import { allowedSeconds, overdue, stillFailing, stillReporting } from "./kinds/push.ts";
 import { rateLimit } from "../../http/rate-limit.ts";
 import { tickMs, troubleWatch } from "./own-trouble.ts";
+import { organizationChecks } from "./organization-checks.ts";
 import { recorder } from "./record.ts";
 import { type PushReport, requestsOf } from "./requests.ts";
 import { goesDown, nextSlot, phaseOf } from "./rules.ts";
@@ -27,7 +24,6 @@ import {
   inverse,
   maxStallMs,
   type Outcome,
-  runCheck,
   slowed,
   unknownResult,
 } from "./run-check.ts";
@@ -84,10 +80,7 @@ export function checkEngine(context: EngineContext) {
   /** Checks that somebody asked for, outside their turn. */
   const wanted = new Set<number>();
   const jobs = scheduler({ run: check, overdue: miss }, monotonic, places);
-  const budget = byteBudget(jobs.organizations);
-  const authorities = organizationAuthorities(store);
-  const tokens = accessTokens();
-  const searches = fairQueue({ atOnce: 1, mostWaiting: Infinity });
+  const checks = organizationChecks(context, { monotonic, trouble }, jobs.organizations);
   let subscription: Subscription | null = null;
   let cursor: number | null = null;
   let timer: ReturnType<typeof setTimeout> | null = null;
@@ -155,7 +148,7 @@ export function checkEngine(context: EngineContext) {
   function outcomeOf(monitor: Watched, cancelled: AbortSignal): Promise<Outcome> | Outcome {
     if (monitor.settings === null)
       return unknownResult("its secrets can't be opened with this secret.key");
-    return checked(monitor.organizationId, monitor as Checkable, cancelled);
+    return checks.run(monitor.organizationId, monitor as Checkable, cancelled);
   }
 
   async function believed(monitor: Watched, outcome: Outcome): Promise<Outcome> {
@@ -175,21 +168,8 @@ export function checkEngine(context: EngineContext) {
       : outcomeOf(monitor, new AbortController().signal);
   }
 
-  async function checked(organizationId: string, monitor: Checkable, cancelled: AbortSignal) {
-    const inTurn = <T>(work: () => Promise<T>) => searches.run(organizationId, work);
-    let trusted: string | null;
-    try {
-      trusted = await authorities.of(organizationId);
-    } catch {
-      return unknownResult("the settings of the organization can't be read");
-    }
-    const memory = budget.of(organizationId);
-    const own = { monotonic, trouble, memory, inTurn, accessTokens: tokens, authorities: trusted };
-    return runCheck(monitor, { ...context, ...own }, cancelled);
-  }
-
   async function take(events: readonly LoggedEvent[]) {
-    authorities.take(events);
+    checks.take(events);
     await monitors.take(events);
   }
 
@@ -257,7 +237,7 @@ export function checkEngine(context: EngineContext) {
 
   /** Resolves when its result is stored, with false where this node is not to check it. Throws UNAVAILABLE. */
   async function checkNow(organizationId: string, monitorId: string): Promise<boolean> {
-    authorities.forget(organizationId);
+    checks.forgetSettings(organizationId);
     for (;;) {
       const monitor = await monitors.refresh(organizationId, monitorId);
       if (stopped) throw new AppError("UNAVAILABLE", "The appliance is stopping.");
@@ -381,8 +361,8 @@ export function checkEngine(context: EngineContext) {
     /** Makes one check of what is no monitor yet; nothing of it is kept. Throws RATE_LIMITED. */
     tryCheck: (caller: Caller, monitor: Checkable) =>
       asked(caller, () => {
-        authorities.forget(caller.organizationId);
-        return checked(caller.organizationId, monitor, new AbortController().signal);
+        checks.forgetSettings(caller.organizationId);
+        return checks.run(caller.organizationId, monitor, new AbortController().signal);
       }),
     /** Brings the next checks of these monitors forward to the next seconds. */
     checkSoon: (monitorIds: readonly string[]) => {

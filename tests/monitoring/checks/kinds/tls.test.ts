@@ -12,7 +12,7 @@ const end = expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/);
 const latencyMs = expect.any(Number);
 
 /** The same check by an organization that trusts the authority. */
-const trusting = (ca: string, type: string, fields: object) =>
+const trusting = (ca: string, type: string, fields: object): Promise<unknown> =>
   check(type, fields, { authorities: readFileSync(ca, "utf8") });
 
 describe("with an authority that is trusted", () => {

@@ -1,0 +1,161 @@
+import { describe, expect, test } from "bun:test";
+import type { SecureVersion, TLSSocket } from "node:tls";
+import { check } from "../../../support/checking.ts";
+import { opensslServer } from "../../../support/openssl-server.ts";
+import { testWith } from "../../../support/real-targets.ts";
+import { canary, clientCertificate, clientKey } from "../../../support/samples.ts";
+import { secureListener } from "../../../support/secure-listener.ts";
+import { answer, redirect, target } from "../../../support/target.ts";
+
+const shown = { clientCertificate, clientKey };
+
+/** Answers with who the client is, as its certificate says. */
+const whoAsks = (socket: TLSSocket) =>
+  void socket.once("data", () => {
+    const { subject } = socket.getPeerCertificate();
+    const name = String(subject?.CN ?? "nobody");
+    socket.end(`HTTP/1.1 200 OK\r\nContent-Length: ${name.length}\r\n\r\n${name}`);
+  });
+
+describe("a client certificate", () => {
+  testWith(
+    ["openssl"],
+    "lets the check in where one is wanted, and says so where not",
+    async () => {
+      for (const version of ["TLSv1.2", "TLSv1.3"] satisfies SecureVersion[]) {
+        const clients = { ca: clientCertificate, required: true, version };
+        await using server = await secureListener("good", { greets: whoAsks, clients });
+        const url = `https://localhost:${server.port}/`;
+        const own = { authorities: server.authority };
+        expect(await check("http", { url, ...shown, keyword: "probe" }, own)).toMatchObject({
+          status: "up",
+        });
+        expect(await check("http", { url }, own)).toMatchObject({
+          status: "down",
+          message:
+            version === "TLSv1.3"
+              ? "The server wants a client certificate."
+              : "The server broke off the TLS handshake; it may want a client certificate.",
+        });
+      }
+    },
+  );
+
+  testWith(
+    ["openssl"],
+    "of an authority that OpenSSL's server does not trust is refused",
+    async () => {
+      for (const version of ["-tls1_2", "-tls1_3"]) {
+        await using server = await opensslServer(["-Verify", "1", "-verify_return_error", version]);
+        const outcome = await check("http", { url: server.url, verifyTls: false, ...shown });
+        expect([version, outcome]).toMatchObject([
+          version,
+          {
+            status: "down",
+            message: "The server refused the client certificate: it does not trust its authority.",
+          },
+        ]);
+      }
+    },
+  );
+
+  testWith(["openssl"], "stays with the origin that it was given for", async () => {
+    const clients = { ca: clientCertificate, required: false };
+    await using far = await secureListener("good", { greets: whoAsks, clients });
+    const leads = (socket: TLSSocket) =>
+      void socket.once("data", () =>
+        socket.end(
+          `HTTP/1.1 302 Found\r\nLocation: https://localhost:${far.port}/\r\nContent-Length: 0\r\n\r\n`,
+        ),
+      );
+    await using near = await secureListener("good", { greets: leads, clients });
+    const url = `https://localhost:${near.port}/`;
+    const own = { authorities: near.authority + far.authority };
+    for (const name of ["nobody", "probe"])
+      expect(await check("http", { url, ...shown, keyword: name }, own)).toMatchObject({
+        status: name === "nobody" ? "up" : "down",
+      });
+    const direct = { url: `https://localhost:${far.port}/`, ...shown, keyword: "probe" };
+    expect(await check("http", direct, own)).toMatchObject({ status: "up" });
+  });
+});
+
+describe("an address instead of DNS", () => {
+  testWith(["openssl"], "keeps the name that TLS and the host are asked by", async () => {
+    await using server = await secureListener("wrongName", {
+      greets: (socket) =>
+        void socket.once("data", (request: Buffer) => {
+          const host = /^Host: (.*)\r$/im.exec(request.toString())?.[1] ?? "";
+          const seen = `${host} ${socket.servername}`;
+          socket.end(`HTTP/1.1 200 OK\r\nContent-Length: ${seen.length}\r\n\r\n${seen}`);
+        }),
+    });
+    const own = { authorities: server.authority };
+    const url = `https://elsewhere.test:${server.port}/`;
+    const keyword = `elsewhere.test:${server.port} elsewhere.test`;
+    for (const connectTo of ["127.0.0.1", "localhost"])
+      expect(await check("http", { url, connectTo, keyword }, own)).toMatchObject({
+        status: "up",
+        certificateExpiresAt: expect.any(String),
+      });
+    const other = { url: `https://localhost:${server.port}/`, connectTo: "127.0.0.1" };
+    expect(await check("http", other, own)).toMatchObject({
+      status: "down",
+      message: "The certificate is for another name.",
+    });
+  });
+
+  test("holds for the monitor's own host alone, where a redirect leads elsewhere", async () => {
+    await using far = await target(answer(200, "far"));
+    await using near = await target(redirect(far.at("/").replace("127.0.0.1", "localhost")));
+    const url = `http://shop.onion:${near.port}/`;
+    const fields = { url, connectTo: "127.0.0.1", keyword: "far" };
+    expect(await check("http", fields)).toMatchObject({ status: "up" });
+    expect(near.asked).toMatchObject([{ headers: { host: `shop.onion:${near.port}` } }]);
+  });
+
+  test("is blocked as any target is", async () => {
+    await using site = await target();
+    const listeners = [{ host: "127.0.0.1", port: site.port }];
+    const fields = { url: `http://shop.onion:${site.port}/`, connectTo: "localhost" };
+    expect(await check("http", fields, { listeners })).toMatchObject({
+      status: "down",
+      message: "Blocked: the target is this appliance itself.",
+      final: true,
+    });
+    expect(site.connections()).toBe(0);
+  });
+});
+
+test("only addresses of the family that is wanted are connected to", async () => {
+  await using site = await target();
+  const found = async (fields: object) => (await check("http", fields)).message;
+  expect(await found({ url: site.at("/"), ipFamily: "4" })).toStartWith("HTTP 200 (OK)");
+  expect(await found({ url: site.at("/"), ipFamily: "6" })).toBe("The host is no IPv6 address.");
+  const named = `http://localhost:${site.port}/`;
+  expect(await found({ url: named, ipFamily: "4" })).toStartWith("HTTP 200 (OK)");
+  expect(site.connections()).toBe(2);
+  const fields = { url: "http://192.0.2.7/", proxyUrl: site.at("/") };
+  expect(await found({ ...fields, ipFamily: "6" })).toBe(
+    "The proxy can't be reached: the host is no IPv6 address.",
+  );
+  expect(site.connections()).toBe(2);
+});
+
+test("what goes wrong on the way tells nothing of the proxy's password, as it answers with it", async () => {
+  await using proxy = await target(answer(200, `said ${canary}`, { "X-Said": canary }));
+  const login = { proxyUrl: proxy.at("/"), proxyUsername: "probe", proxyPassword: canary };
+  const assertions = [{ source: "header", path: "X-Said", op: "equals", value: "other" }];
+  const outcome = await check("http", { url: "http://192.0.2.7/", assertions, ...login });
+  expect(outcome).toMatchObject({ status: "down" });
+  expect(JSON.stringify(outcome)).not.toContain(canary);
+  expect(proxy.asked).toMatchObject([
+    {
+      path: "http://192.0.2.7/",
+      headers: {
+        host: "192.0.2.7",
+        "proxy-authorization": `Basic ${Buffer.from(`probe:${canary}`).toString("base64")}`,
+      },
+    },
+  ]);
+});
