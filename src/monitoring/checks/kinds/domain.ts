@@ -25,7 +25,7 @@ export const checkDomain: CheckKind<"domain"> = async ({ domain, minDays, server
   const kept = asked.get(key);
   const isKept = kept !== undefined && context.now() < kept.until;
   const startedAt = performance.now();
-  context.step = "waiting for the answer";
+  context.step = isKept ? "waiting for the answer" : "resolving the name";
   const { expiresAt, states } = await (isKept ? kept.answer : ask(key, name, server, context));
   const latencyMs = isKept ? null : since(startedAt);
   const bad = states.find((state) => state in badStates);

@@ -6,9 +6,11 @@ import { NewMonitor } from "../../../../src/monitoring/monitors/schema.ts";
 import { contextOf } from "../../../support/checking.ts";
 import { newMonitors } from "../../../support/samples.ts";
 
-// A DNS monitor asks a name server that is an address.
+// A DNS monitor asks a name server that is an address, and two types ask this machine.
+const nameless = ["dns", "command", "systemd"];
+
 for (const type of Object.keys(checkKinds).filter(
-  (one) => one !== "dns",
+  (one) => !nameless.includes(one),
 ) as (keyof typeof checkKinds)[])
   test(`${type}: a check whose name servers are silent knows that it waits for them`, async () => {
     const asked = Promise.withResolvers<void>();
