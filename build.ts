@@ -1,5 +1,6 @@
 import { cp, mkdir, readdir, rm } from "node:fs/promises";
 import { brotliCompressSync, constants } from "node:zlib";
+import { configSchema } from "./src/configuration/document.ts";
 import { emptyDatabase, makeEmptyDatabase } from "./src/database/data-directory.ts";
 import { documentOf } from "./src/document.ts";
 import { audit } from "./release/audit.ts";
@@ -59,6 +60,7 @@ async function buildWeb() {
   await cp(latin, "dist/plain/status/inter.woff2");
   const document = documentOf(manifest.version);
   await Bun.write("dist/plain/openapi.json", JSON.stringify(document));
+  await Bun.write("dist/plain/config.schema.json", JSON.stringify(configSchema()));
   for (const name of await readdir("dist/plain", { recursive: true })) {
     const file = Bun.file(`dist/plain/${name}`);
     if ((await file.stat()).isDirectory()) continue;

@@ -9,6 +9,7 @@ import { scheduledBackups } from "./operations/backups/scheduler.ts";
 import { problemWatch } from "./operations/problems/watch.ts";
 import { startRestored } from "./operations/backups/restored.ts";
 import { importUploads } from "./imports/uploads.ts";
+import { configurationFiles } from "./configuration/files/apply.ts";
 import { apiKeyCache } from "./accounts/api-keys/service.ts";
 import { clusterNode } from "./cluster/service.ts";
 import { soleNode } from "./cluster/leases.ts";
@@ -18,7 +19,7 @@ import type { logTo } from "./core/log.ts";
 import { ownHostsOf } from "./core/own-hosts.ts";
 import { type Listener, listenersForOthers, targetGuard } from "./core/target-guard.ts";
 import { checkEngine } from "./monitoring/checks/engine.ts";
-import { type Config, environmentFor } from "./config.ts";
+import { type Config, environment, environmentFor } from "./config.ts";
 import { copyInChild, type Sealing } from "./database/copy.ts";
 import { openData } from "./database/data.ts";
 import { sealPlainSecrets } from "./database/seal-plain.ts";
@@ -342,13 +343,16 @@ export async function startApp(
   }
 
   const urls = urlsOf(config, main.number);
+  const configurations = configurationFiles(services, environment());
+  configurations.apply(config.apply);
   return {
     urls,
     port: main.number,
     setUpLink: firstRun && `${urls[0]}/set-up#${firstRun.token}`,
-    reload: reloading(config, { log, ports, token, onTls: (read) => (tls = read) }),
+    reload: reloading(config, { log, ports, token, onTls: (its) => (tls = its), configurations }),
     async stop() {
       void ports.stop();
+      await configurations.settled();
       await Promise.all(
         [live, engine, maintenance, cleaning, problems].map((part) => ended(() => part.stop())),
       );

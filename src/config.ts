@@ -115,6 +115,8 @@ const Config = z.strictObject({
   init: flag.default(false),
   /** Where the credential for the metrics of the whole appliance is. */
   metricsTokenFile: z.string().min(1).optional(),
+  /** Configuration as YAML, in a file or a folder of files, that is applied at each start. */
+  apply: z.string().min(1).optional(),
   /** Where the passphrase of backups is, for the commands that make or read them. */
   passphraseFile: z.string().min(1).optional(),
   /** Opens the page in the browser; data is where a person on a desktop expects it. */

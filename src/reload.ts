@@ -1,5 +1,6 @@
 import { X509Certificate } from "node:crypto";
 import { type Config, flagOf } from "./config.ts";
+import type { ConfigurationFiles } from "./configuration/files/apply.ts";
 import { AppError } from "./core/errors.ts";
 import type { logTo } from "./core/log.ts";
 import { type Tls, tlsOf } from "./http/listener.ts";
@@ -10,7 +11,14 @@ type Name = keyof Config;
 
 const ofTls: readonly Name[] = ["tlsCert", "tlsKey"];
 /** What takes effect while the appliance runs. */
-const live: readonly Name[] = ["logFormat", "logLevel", "publicPort", "metricsTokenFile", ...ofTls];
+const live: readonly Name[] = [
+  "logFormat",
+  "logLevel",
+  "publicPort",
+  "metricsTokenFile",
+  "apply",
+  ...ofTls,
+];
 
 type Dependencies = {
   log: ReturnType<typeof logTo>;
@@ -18,13 +26,17 @@ type Dependencies = {
   token: MetricsToken;
   /** Ports that are opened from now on have this one, too. */
   onTls: (tls: Tls) => void;
+  configurations: Pick<ConfigurationFiles, "apply">;
 };
 
 /**
  * Takes settings as they are now, with the certificate and the metrics token, which may have changed in their files.
  * What can't be taken stays as it was, and the log says why.
  */
-export function reloading(config: Config, { log, ports, token, onTls }: Dependencies) {
+export function reloading(
+  config: Config,
+  { log, ports, token, onTls, configurations }: Dependencies,
+) {
   let used = config;
 
   /** Returns whether it holds from now on. */
@@ -78,9 +90,13 @@ export function reloading(config: Config, { log, ports, token, onTls }: Dependen
     if (isTls && !turnsTls) attempt("the certificate stays", () => useCertificate(wanted));
     attempt("the public port stays", () => usePublicPort(wanted));
     attempt("the metrics token stays", () => useMetricsToken(wanted));
-    const files = [wanted.config, wanted.tlsCert, wanted.metricsTokenFile];
+    configurations.apply(wanted.apply);
+    used = { ...used, apply: wanted.apply };
+    const files = [wanted.config, wanted.tlsCert, wanted.metricsTokenFile, wanted.apply];
     if (files.every((file) => file === undefined))
-      log.info("there is nothing to read again: no --config, --tls-cert or --metrics-token-file");
+      log.info(
+        "there is nothing to read again: no --config, --tls-cert, --metrics-token-file or --apply",
+      );
     else log.info("the settings were read again");
   }
 

@@ -25,7 +25,11 @@ import { consume } from "./http/rate-limit.ts";
 import { metricsOf } from "./operations/metrics/organization.ts";
 import type { MetricsToken } from "./operations/metrics/token.ts";
 
-const openApiPath = "/api/v1/openapi.json";
+/** What tools and editors read; it tells nothing of anybody. */
+const documents: Readonly<Record<string, string>> = {
+  "/api/v1/openapi.json": "openapi.json",
+  "/api/v1/config.schema.json": "config.schema.json",
+};
 
 type Dependencies = {
   web: WebFiles;
@@ -93,7 +97,6 @@ export function serverOf(services: Services, { web, addressOf, push, metrics }: 
         receivePush(request, params.token, requestContext.address, push),
       { parse: "none" },
     )
-    .get(openApiPath, ({ request }) => webFile(request, "openapi.json"))
     .get("/assets/:file", ({ request, params }) => webFile(request, `assets/${params.file}`))
     .get("/docs", ({ request }) => webFile(request, "docs/index.html"))
     .get("/docs/:file", ({ request, params }) => webFile(request, `docs/${params.file}`))
@@ -108,6 +111,8 @@ export function serverOf(services: Services, { web, addressOf, push, metrics }: 
         receivePush(request, params["token"] ?? "", requestContext.address, push, true),
       { parse: "none" },
     );
+  for (const [path, file] of Object.entries(documents))
+    app.get(path, ({ request }) => webFile(request, file));
   for (const path of adminPaths)
     app.get(path, ({ request }) => {
       mustBeOurs(request);
@@ -208,7 +213,7 @@ export function publicServer(
 
 /** Whether a path asks for a key. */
 function isGuarded(path: string): boolean {
-  if (plain(path) === openApiPath) return false;
+  if (Object.hasOwn(documents, plain(path))) return false;
   return plain(path) === "/metrics" || isOf("/api/v1", path);
 }
 

@@ -53,6 +53,7 @@ export function serveOptions(command: Command): Command {
       "--metrics-token-file <file>",
       "file with the bearer token that reads the metrics of the whole appliance",
     )
+    .option("--apply <dir>", "folder of YAML files that are applied at the start and on SIGHUP")
     .option("--init", "create a new database where the old one is missing or empty")
     .option("--require-copy", "refuse to upgrade data without room for a copy of it");
 }
@@ -62,7 +63,7 @@ export function addServe(program: Command) {
     .description("run the appliance until it gets SIGTERM or SIGINT (Ctrl+C)")
     .addHelpText(
       "after",
-      "\nEvery option is also a variable: SIGNALBOX_PORT=8080, SIGNALBOX_DATA_DIR=… Options win over variables, these over the file of --config. On SIGHUP the file is read again, and the certificate, too.",
+      "\nEvery option is also a variable: SIGNALBOX_PORT=8080, SIGNALBOX_DATA_DIR=… Options win over variables, these over the file of --config. On SIGHUP the file is read again, and the certificate and what --apply names, too.",
     )
     .option(
       "--open",

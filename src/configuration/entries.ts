@@ -56,7 +56,7 @@ export function configurationOf(document: unknown): Configuration {
       if (entry !== null) entries.push(entry);
     }
   }
-  const ownPages = entries.filter(({ fields }) => fields["default"] === true);
+  const ownPages = entries.filter(isOwnPage);
   for (const { key } of ownPages.slice(1))
     issue(`statusPages.${key}.default`, "must be true of one page alone");
   if (issues.length > 0) throw validationError(issues);
@@ -64,6 +64,10 @@ export function configurationOf(document: unknown): Configuration {
 }
 
 const unknownField = (what: string) => `is not a field of ${what}`;
+
+/** Whether it is the page that every organization has. */
+export const isOwnPage = ({ section, fields }: Entry) =>
+  section === "statusPages" && fields["default"] === true;
 
 type Issue = (path: string, message: string) => void;
 

@@ -95,7 +95,7 @@ function entryOf(
   };
   const names = [...Object.keys(kind?.fields ?? {}), ...Object.keys(shape)];
   for (const name of new Set(names)) {
-    if (name === naming || name === "default") continue;
+    if (name === naming || (section === "statusPages" && name === "default")) continue;
     if (section === "statusPages" && name === "password") {
       if (fields["passwordHash"] !== null) secrets.push([name]);
       continue;

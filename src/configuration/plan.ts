@@ -5,7 +5,7 @@ import { validationError } from "../core/validation.ts";
 import type { Scope } from "../events/scope.ts";
 import { configurationPrefix, type ExternalRecord } from "../imports/store.ts";
 import { channelsOfNew } from "../monitoring/monitors/rules.ts";
-import { type Configuration, type Entry, nameIn, pathIn, withIds } from "./entries.ts";
+import { type Configuration, type Entry, isOwnPage, nameIn, pathIn, withIds } from "./entries.ts";
 import { type Current, currentRecords } from "./records.ts";
 import { type Own, resources } from "./resources.ts";
 import type { ConfigChange, ConfigFieldChange } from "./schema.ts";
@@ -131,7 +131,7 @@ function recordsOf(
   for (const entry of entries) {
     const { section, key, fields } = entry;
     if (records.has(idOfEntry(entry))) continue;
-    if (fields["default"] === true && ownPage !== undefined) {
+    if (isOwnPage(entry) && ownPage !== undefined) {
       if (ownPage.link === null) records.set(idOfEntry(entry), ownPage);
       else issues.push({ path: `${section}.${key}`, message: "is managed under another key" });
       continue;
@@ -186,11 +186,15 @@ async function stepOf(
   const decided = Object.fromEntries(
     Object.entries(input).filter(([name]) => name in sent || !alone.has(name)),
   );
+  // Of a page's password the hash alone is stored: what it was applied as would be forgotten.
+  if (!("password" in sent) && typeof fields["passwordHash"] === "string")
+    decided["password"] = fields["password"];
   return {
     entry,
     id,
     record,
-    isAdopted: record !== null && record.link === null,
+    // The page that every organization has is nobody's to take over.
+    isAdopted: record !== null && record.link === null && !record.isDefaultPage,
     input,
     changed,
     decided,

@@ -72,7 +72,7 @@ export async function statementsOf(scope: Scope, plan: ConfigPlan) {
       ),
     );
   for (const { entry, id, record, decided, isAdopted } of toLink(plan)) {
-    const adopted = isAdopted || record?.link?.adopted === true;
+    const adopted = isAdopted || record?.link?.adopted === true || record?.isDefaultPage === true;
     const { section, key } = entry;
     statements.push(linkStatement(scope, { source, section, key, recordId: id, adopted }, decided));
   }

@@ -146,6 +146,14 @@ const besides: ZodOpenApiPathsObject = {
     content: { "application/json": { schema: z.object({ openapi: z.literal("3.1.0") }).loose() } },
     codes: ["BAD_REQUEST"],
   }),
+  "/api/v1/config.schema.json": beside({
+    operationId: "getConfigSchema",
+    summary: "Get the JSON Schema of a configuration",
+    description: "Editors check and complete YAML by it.",
+    result: "The schema.",
+    content: { "application/json": { schema: z.object({ $schema: z.string() }).loose() } },
+    codes: ["BAD_REQUEST"],
+  }),
   "/healthz": beside({
     operationId: "getHealth",
     summary: "Tell whether the appliance answers",
@@ -235,7 +243,7 @@ export function openApiOf(
 ) {
   const paths: Record<string, Record<string, ZodOpenApiOperationObject>> = {};
   for (const route of routes) {
-    if (!route.path.startsWith("/api/v1/") || route.path.endsWith("/openapi.json")) continue;
+    if (!route.path.startsWith("/api/v1/") || route.path.endsWith(".json")) continue;
     const noun = route.path.split("/")[3] ?? "";
     const path = templateOf(route.path.replace(/\/$/, ""));
     const operation = operationOf(route, tags[noun]?.name ?? noun);

@@ -106,4 +106,292 @@ describe("a configuration", () => {
     });
     expect(dump(appliance)).toBe(state);
   });
+
+  test("changes what differs, named by field and secrets without their values, as edits are told", async () => {
+    const appliance = await testAppliance();
+    await applied(appliance, whole);
+    const audited = async () =>
+      (await appliance.store.query<{ action: string; fields: string | null }>(
+        "select action, fields from audit_entries where organization_id = ? order by seq",
+        [appliance.ours.id],
+      )) as Json[];
+    const before = (await audited()).length;
+    const { text, json } = await put(
+      appliance,
+      withMonitors({
+        ...whole.monitors,
+        shop: { ...whole.monitors.shop, bearerToken: "other", interval: 45, alertChannels: [] },
+        db: { ...whole.monitors.db, group: null },
+      }),
+    );
+    expect(text).not.toContain("other");
+    const fieldsOf = (index: number) =>
+      json.data.changes[index].fields.toSorted((a: Json, b: Json) => (a.field < b.field ? -1 : 1));
+    expect(signs(json.data).map((sign: string) => sign.split(" ").slice(0, 2).join(" "))).toEqual([
+      "update monitors.shop",
+      "update monitors.db",
+    ]);
+    expect(fieldsOf(0)).toEqual([
+      { field: "alertChannels", secret: false, before: '["bot"]', after: "[]" },
+      { field: "bearerToken", secret: true, before: null, after: null },
+      { field: "interval", secret: false, before: "30", after: "45" },
+    ]);
+    expect(fieldsOf(1)).toEqual([
+      { field: "group", secret: false, before: '"payments"', after: "null" },
+    ]);
+    const entries = (await audited()).slice(before);
+    expect(entries.map(({ action, fields }) => [action, JSON.parse(fields).toSorted()])).toEqual([
+      ["monitor.updated", ["alertChannelIds", "bearerToken", "interval"]],
+      ["monitor.updated", ["groupId"]],
+    ]);
+    const events = await appliance.store.query<{ type: string }>(
+      "select type from events where organization_id = ? order by seq desc limit 2",
+      [appliance.ours.id],
+    );
+    expect(events.map(({ type }) => type)).toEqual(["monitor.updated", "monitor.updated"]);
+  });
+
+  test("leaves secrets, pauses and channels of a monitor alone that it does not name; a secret does not follow another address", async () => {
+    const appliance = await testAppliance();
+    const { ours } = appliance;
+    await applied(appliance, whole);
+    const { bearerToken: _token, alertChannels: _channels, ...shop } = whole.monitors.shop;
+    const [{ id }] = (await ours.api("GET", "/api/v1/monitors?q=Shop")).json.data;
+    await ours.api("PATCH", `/api/v1/monitors/${id}`, { body: { paused: true, muted: true } });
+    const kept = withMonitors({ ...whole.monitors, shop });
+    expect((await applied(appliance, kept)).changes).toEqual([]);
+    expect((await ours.api("GET", `/api/v1/monitors/${id}`)).json.data).toMatchObject({
+      paused: true,
+      muted: true,
+      secretsSet: ["bearerToken"],
+      alertChannelIds: [expect.any(String)],
+    });
+    const before = dump(appliance);
+    const moved = { ...shop, url: "https://evil.example/" };
+    const { status, json } = await put(appliance, withMonitors({ ...whole.monitors, shop: moved }));
+    expect([status, json.error.details[0].path]).toEqual([422, "monitors.shop.bearerToken"]);
+    expect(dump(appliance)).toBe(before);
+    const sentAgain = { ...moved, bearerToken: "for the new address" };
+    await applied(appliance, withMonitors({ ...whole.monitors, shop: sentAgain }));
+  });
+
+  test("deletes by prune what the same source has made, and more than a fifth of it only when told so", async () => {
+    const appliance = await testAppliance();
+    const { ours } = appliance;
+    const names = async () =>
+      (await ours.api("GET", "/api/v1/monitors")).json.data.map((one: Json) => one.name).toSorted();
+    const tcp = (name: string) => ({ type: "tcp", host: "db.example", port: 1, name });
+    const five = Object.fromEntries(["a", "b", "c", "d", "e"].map((key) => [key, tcp(key)]));
+    await applied(appliance, { source: "one", monitors: five });
+    await applied(appliance, { source: "two", monitors: { a: tcp("other") } });
+    await ours.api("POST", "/api/v1/monitors", { body: tcp("by hand") });
+    const { a, b, c, ...rest } = five;
+    expect((await applied(appliance, { source: "one", monitors: rest })).changes).toEqual([]);
+    const before = dump(appliance);
+    const tooMuch = await put(appliance, { source: "one", monitors: rest }, "?prune=true");
+    expect([tooMuch.status, tooMuch.json.error.message]).toEqual([
+      409,
+      expect.stringContaining("3 records"),
+    ]);
+    expect(dump(appliance)).toBe(before);
+    const four = { a, b, ...rest };
+    expect(
+      signs(await applied(appliance, { source: "one", monitors: four }, "?prune=true")),
+    ).toEqual(["delete monitors.c "]);
+    await applied(appliance, { source: "one", monitors: rest }, "?prune=true&yes=true");
+    expect(await names()).toEqual(["by hand", "d", "e", "other"]);
+    expect(c).toBeDefined();
+  });
+
+  test("takes over records of the same name only when told so, and keeps them when it names them no more", async () => {
+    const appliance = await testAppliance();
+    const { ours } = appliance;
+    const body = { type: "tcp", name: "Database", host: "db.example", port: 5432 };
+    const { id } = (await ours.api("POST", "/api/v1/monitors", { body })).json.data;
+    const document = { monitors: { db: { ...body, port: 5433 } } };
+    const before = dump(appliance);
+    const refused = await put(appliance, document);
+    expect([refused.status, refused.json.error.details[0].path]).toEqual([409, "monitors.db"]);
+    expect(dump(appliance)).toBe(before);
+    expect(await applied(appliance, document, "?adopt=true")).toMatchObject({
+      changes: [{ id, action: "adopt", fields: [{ field: "port" }] }],
+    });
+    expect((await ours.api("GET", `/api/v1/monitors/${id}`)).json.data.port).toBe(5433);
+    expect(signs(await applied(appliance, {}, "?prune=true"))).toEqual(["release monitors.db "]);
+    expect((await ours.api("GET", `/api/v1/monitors/${id}`)).status).toBe(200);
+  });
+
+  test("makes again what was deleted by hand, and ends drift", async () => {
+    const appliance = await testAppliance();
+    const { ours } = appliance;
+    await applied(appliance, whole);
+    const [{ id }] = (await ours.api("GET", "/api/v1/monitors?q=db")).json.data;
+    await ours.api("DELETE", `/api/v1/monitors/${id}`);
+    const [page] = (await ours.api("GET", "/api/v1/status-pages")).json.data;
+    await ours.api("PATCH", `/api/v1/status-pages/${page.id}`, { body: { title: "By hand" } });
+    expect(signs(await applied(appliance, whole))).toEqual([
+      "create monitors.db ",
+      "update statusPages.own title",
+    ]);
+    expect((await applied(appliance, whole)).changes).toEqual([]);
+  });
+
+  test("is of one organization, whatever another one calls its records", async () => {
+    const appliance = await testAppliance();
+    const { ours, theirs } = appliance;
+    const { statusPages: _pages, ...document } = whole;
+    await applied(appliance, document);
+    const ofOurs = async () => (await ours.api("GET", path)).text;
+    const before = await ofOurs();
+    expect((await theirs.api("PUT", path, { body: document })).status).toBe(200);
+    expect(
+      (await theirs.api("PUT", `${path}?prune=true&yes=true`, { body: { source: "acme" } })).status,
+    ).toBe(200);
+    expect((await theirs.api("GET", "/api/v1/monitors")).json.meta.total).toBe(0);
+    expect(await ofOurs()).toBe(before);
+    const wrong = await put(appliance, { organization: "theirs", ...document });
+    expect([wrong.status, wrong.json.error.details[0].path]).toEqual([422, "organization"]);
+  });
+
+  test("keeps to the limits of its organization, all of it or nothing", async () => {
+    const appliance = await testAppliance({ limits: { monitors: 2 } });
+    const before = dump(appliance);
+    const { status, json } = await put(appliance, whole);
+    expect([status, json.error.message]).toEqual([409, expect.stringContaining("2 monitors")]);
+    expect(dump(appliance)).toBe(before);
+  });
+
+  test("may be longer than other bodies, but not without end", async () => {
+    const appliance = await testAppliance();
+    const monitors = Object.fromEntries(
+      Array.from({ length: 400 }, (_, index) => [
+        `m${index}`,
+        { type: "tcp", host: "db.example", port: 1, description: "x".repeat(1_000) },
+      ]),
+    );
+    expect(await applied(appliance, { monitors }, "?dryRun=true")).toMatchObject({ unchanged: 0 });
+    expect((await put(appliance, { "x-more": "x".repeat(8 * 1024 * 1024) })).status).toBe(413);
+    const elsewhere = await appliance.ours.api("POST", "/api/v1/monitors", { body: { monitors } });
+    expect(elsewhere.status).toBe(413);
+  });
+});
+
+const withMonitors = (monitors: object) => ({ ...whole, monitors });
+
+const http = { type: "http", url: "https://shop.example/" };
+const wrong: [what: string, document: unknown, path: string, message: RegExp][] = [
+  ["an unknown section", { monitor: {} }, "monitor", /is not a field/],
+  [
+    "an unknown field",
+    { monitors: { a: { ...http, intervall: 5 } } },
+    "monitors.a.intervall",
+    /is not a field/,
+  ],
+  [
+    "a field of another type",
+    { monitors: { a: { ...http, port: 5 } } },
+    "monitors.a.port",
+    /is not a field/,
+  ],
+  [
+    "a field that can only be read",
+    { monitors: { a: { ...http, status: "up" } } },
+    "monitors.a.status",
+    /is not a field/,
+  ],
+  [
+    "an id in a key's place",
+    { monitors: { a: { ...http, groupId: null } } },
+    "monitors.a.groupId",
+    /is not a field/,
+  ],
+  [
+    "a wrong type",
+    { monitors: { a: { ...http, interval: "60" } } },
+    "monitors.a.interval",
+    /must be a number/,
+  ],
+  ["an unknown type", { monitors: { a: { type: "htttp" } } }, "monitors.a.type", /must be one of/],
+  ["no type", { monitors: { a: {} } }, "monitors.a.type", /is required/],
+  [
+    "no field that is needed",
+    { monitors: { a: { type: "http" } } },
+    "monitors.a.url",
+    /is required/,
+  ],
+  [
+    "an unknown key",
+    { monitors: { a: { ...http, group: "x" } } },
+    "monitors.a.group",
+    /must be the key/,
+  ],
+  [
+    "a key of another section",
+    { groups: { g: { alertChannels: ["a"] } }, monitors: { a: http } },
+    "groups.g.alertChannels[0]",
+    /must be the key/,
+  ],
+  ["a number as a key", { monitors: { 7: http } }, "monitors.7", /must be a key/],
+  [
+    "a wrong default",
+    { defaults: { monitors: { interval: 1 } }, monitors: { a: http } },
+    "defaults.monitors.interval",
+    /at least 5/,
+  ],
+  [
+    "a default that nothing takes",
+    { defaults: { monitors: { colour: 1 } } },
+    "defaults.monitors.colour",
+    /is not a field/,
+  ],
+  ["a list in a map's place", { monitors: [http] }, "monitors", /must be an object/],
+  ["nothing in a map's place", { monitors: { a: null } }, "monitors.a", /must be an object/],
+  [
+    "a blocked address",
+    { monitors: { a: { ...http, url: "http://169.254.169.254/" } } },
+    "monitors.a.url",
+    /must not be connected to/,
+  ],
+  [
+    "times that can't be",
+    {
+      maintenanceWindows: {
+        w: { startsAt: "2026-11-22T02:00:00Z", endsAt: "2026-11-22T01:00:00Z" },
+      },
+    },
+    "maintenanceWindows.w.endsAt",
+    /must be after/,
+  ],
+  [
+    "a page nobody can open",
+    { statusPages: { p: { slug: "p", visibility: "password" } } },
+    "statusPages.p.password",
+    /is required/,
+  ],
+  [
+    "an unknown monitor on a page",
+    { statusPages: { p: { slug: "p", sections: [{ name: "S", monitors: [{ monitor: "x" }] }] } } },
+    "statusPages.p.sections[0].monitors[0].monitor",
+    /must be the key/,
+  ],
+  [
+    "two own pages",
+    { statusPages: { p: { default: true }, q: { default: true } } },
+    "statusPages.q.default",
+    /one page alone/,
+  ],
+];
+
+test("what can't be is refused at its path, and nothing is changed", async () => {
+  const appliance = await testAppliance();
+  const before = dump(appliance);
+  for (const [what, document, at, message] of wrong) {
+    const { status, json } = await put(appliance, document);
+    expect([what, status, json.error?.details?.[0]]).toEqual([
+      what,
+      422,
+      { path: at, message: expect.stringMatching(message) },
+    ]);
+  }
+  expect(dump(appliance)).toBe(before);
 });

@@ -96,7 +96,7 @@ test("every file of the build, the reference page and the OpenAPI document come 
   const names = readdirSync(assets.web, { recursive: true }).map(String);
   const files = names.filter((name) => name.endsWith(".gz")).map((name) => name.slice(0, -3));
   const paths = files.flatMap((file) => {
-    if (file === "openapi.json") return [[file, "/api/v1/openapi.json"]];
+    if (/^[a-z.]+\.json$/.test(file)) return [[file, `/api/v1/${file}`]];
     if (file === "docs/index.html") return [[file, "/docs"]];
     return /^(docs|assets)\//.test(file) ? [[file, `/${file}`]] : [];
   });

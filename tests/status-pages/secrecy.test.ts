@@ -13,6 +13,7 @@ import { partAt, publicPaths } from "../../src/status-pages/public-paths.ts";
 const approved = {
   app: [
     "GET /api/push/:token",
+    "GET /api/v1/config.schema.json",
     "GET /api/v1/openapi.json",
     "GET /assets/:file",
     "GET /dashboard/session",
@@ -281,6 +282,7 @@ test("what the docs and the health check tell strangers has nothing of any organ
     "/docs",
     "/healthz",
     "/api/v1/openapi.json",
+    "/api/v1/config.schema.json",
     "/push/wrong",
     "/nothing",
   ]) {

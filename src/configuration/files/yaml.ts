@@ -75,7 +75,6 @@ export async function parseYaml(file: string, source: string, textOf: Text): Pro
     if (left-- <= 0) failAt(node, "aliases make this stand for too much");
     if (keys.length > maxDepth) failAt(node, `is nested deeper than ${maxDepth} levels`);
     if (isAlias(node)) return valueOf(targetOf(node), keys, at);
-    if (open.has(node)) failAt(node, "an alias stands for what it is in");
     if ("anchor" in node && typeof node.anchor === "string") anchors.set(node.anchor, node);
     open.add(node);
     try {
@@ -93,7 +92,9 @@ export async function parseYaml(file: string, source: string, textOf: Text): Pro
   }
 
   function targetOf(alias: Alias): Node {
-    return anchors.get(alias.source) ?? failAt(alias, `there is no &${alias.source} above`);
+    const target = anchors.get(alias.source);
+    if (target === undefined) return failAt(alias, `there is no &${alias.source} above`);
+    return open.has(target) ? failAt(alias, "stands for what it is in itself") : target;
   }
 
   function mapOf(map: YAMLMap, keys: readonly PropertyKey[]): Record<string, unknown> {

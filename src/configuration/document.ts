@@ -1,0 +1,101 @@
+import { z } from "zod";
+import { ConfigSource, configKey } from "./schema.ts";
+import { fieldsOf, type SectionName, sectionNames, sections } from "./sections-schema.ts";
+
+type Json = { [name: string]: unknown };
+
+const words: Record<SectionName, string> = {
+  alertChannels: "Places where alerts go, by their keys.",
+  groups: "Folders of the Monitors page, by their keys.",
+  monitors: "What is watched, by their keys.",
+  maintenanceWindows: "Planned work, by their keys.",
+  statusPages: "Public pages, by their keys.",
+};
+
+/** Fields of one type. None is required here: `defaults` may have it, and applying says what is missing. */
+const entryOf = (section: SectionName, type: string | null) =>
+  z.strictObject({
+    ...(type !== null && { type: z.literal(type) }),
+    ...Object.fromEntries(
+      Object.entries(fieldsOf(section, type)).map(([name, field]) => [name, field.optional()]),
+    ),
+  });
+
+const typesOf = (section: SectionName) => Object.keys(sections[section].kinds ?? {});
+
+function sectionOf(section: SectionName) {
+  const [first, ...others] = typesOf(section).map((type) => entryOf(section, type));
+  const entry = first === undefined ? entryOf(section, null) : z.union([first, ...others]);
+  return z.record(z.string().regex(configKey), entry).meta({ description: words[section] });
+}
+
+/** Of several types: what one of them takes is fine. */
+function defaultsOf(section: SectionName) {
+  const types = typesOf(section);
+  const fields = (types.length === 0 ? [null] : types).flatMap((type) =>
+    Object.entries(fieldsOf(section, type)),
+  );
+  const byName = Map.groupBy(fields, ([name]) => name);
+  return z.strictObject({
+    ...(types.length > 0 && { type: z.enum(types as [string]).optional() }),
+    ...Object.fromEntries(
+      [...byName].map(([name, its]) => {
+        const all = [...new Set(its.map(([, field]) => field))] as [z.ZodType, ...z.ZodType[]];
+        return [name, z.union(all).optional()];
+      }),
+    ),
+  });
+}
+
+const perSection = <T>(make: (section: SectionName) => T) =>
+  Object.fromEntries(sectionNames.map((section) => [section, make(section)])) as Record<
+    SectionName,
+    T
+  >;
+
+/** What editors check and complete a configuration by, as JSON Schema 2020-12: made by the build. */
+export function configSchema(): Json {
+  const whole = z.strictObject({
+    source: ConfigSource.default("main").meta({
+      description: "Names this configuration among those of the organization.",
+    }),
+    organization: z
+      .string()
+      .optional()
+      .meta({ description: "Slug of the organization that it is for." }),
+    defaults: z
+      .strictObject(perSection((section) => defaultsOf(section).optional()))
+      .optional()
+      .meta({ description: "Fields of every entry that takes them and does not have its own." }),
+    ...perSection((section) => sectionOf(section).optional()),
+  });
+  const json = z.toJSONSchema(whole, { io: "input", unrepresentable: "any" }) as Json;
+  const { defaults, ...own } = json["properties"] as Record<string, Json>;
+  const ofDefaults = defaults?.["properties"] as Record<string, Json> | undefined;
+  for (const section of sectionNames)
+    for (const entry of [own[section]?.["additionalProperties"], ofDefaults?.[section]] as Json[])
+      for (const option of (entry["anyOf"] as Json[] | undefined) ?? [entry])
+        mayBeVariables(option["properties"] as Record<string, Json>);
+  return {
+    ...json,
+    title: "Signalbox configuration",
+    patternProperties: { "^x-": {} },
+    $defs: { ...(json["$defs"] as Json), Variable: variable },
+  };
+}
+
+const variable = { type: "string", pattern: "^\\$\\{[^}]*\\}$" };
+
+const isText = ({ type, pattern, format, enum: choices }: Json) =>
+  type === "string" && pattern === undefined && format === undefined && choices === undefined;
+
+/** What is not any text may come from a variable as well. */
+function mayBeVariables(fields: Record<string, Json>) {
+  for (const [name, { description, default: usual, ...field }] of Object.entries(fields))
+    if (field["const"] === undefined && !isText(field))
+      fields[name] = {
+        ...(description !== undefined && { description }),
+        ...(usual !== undefined && { default: usual }),
+        anyOf: [field, { $ref: "#/$defs/Variable" }],
+      };
+}

@@ -1,0 +1,155 @@
+import { describe, expect, test } from "bun:test";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { readConfigurations } from "../../src/configuration/files/read.ts";
+import { InvalidFiles } from "../../src/configuration/files/yaml.ts";
+import { validationError } from "../../src/core/validation.ts";
+import { scratch } from "../support/scratch.ts";
+
+const newDirectory = scratch();
+
+function folderOf(files: Record<string, string>): string {
+  const folder = newDirectory();
+  for (const [name, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(folder, name)), { recursive: true });
+    writeFileSync(join(folder, name), text);
+  }
+  return folder;
+}
+
+const read = async (files: Record<string, string>, variables: Record<string, string> = {}) =>
+  (await readConfigurations(folderOf(files), variables)).map(({ document }) => document);
+
+/** What is said of files that can't be read, without their folder. */
+async function failure(files: Record<string, string>): Promise<string> {
+  const folder = folderOf(files);
+  const error = await readConfigurations(folder, { EMPTY: "" }).then(
+    () => null,
+    (reason: Error) => reason,
+  );
+  expect(error).toBeInstanceOf(InvalidFiles);
+  return (error as InvalidFiles).message.replaceAll(`${folder}/`, "");
+}
+
+const bomb = [
+  "x-0: &a0 [x, x, x, x, x, x, x, x, x, x]",
+  ...Array.from(
+    { length: 9 },
+    (_, index) => `x-${index + 1}: &a${index + 1} [${Array(10).fill(`*a${index}`).join(", ")}]`,
+  ),
+].join("\n");
+
+const wrong: [what: string, text: string, said: RegExp][] = [
+  [
+    "a key that is there twice",
+    "monitors:\n  a: { type: tcp }\n  a: { type: http }\n",
+    /^a\.yaml:3:3: this key is there twice$/,
+  ],
+  ["no YAML", "monitors:\n  a: [1\nb: 2\n", /^a\.yaml:3:1: /],
+  ["a bomb of aliases", bomb, /^a\.yaml:\d+:\d+: aliases make this stand for too much$/],
+  ["an alias of itself", "x-a: &a\n  b: *a\n", /^a\.yaml:2:6: stands for what it is in itself$/],
+  ["an alias of nothing", "monitors:\n  a: *none\n", /^a\.yaml:2:6: /],
+  ["brackets without end", `x-a: ${"[".repeat(30_000)}`, /^a\.yaml:1:/],
+  ["maps without end", `x-a: ${"{a: ".repeat(40)}1${"}".repeat(40)}`, /deeper than 30/],
+  [
+    "an unset variable",
+    "monitors:\n  a:\n    url: http://${HOST}/\n",
+    /^a\.yaml:3:10: the variable HOST is not set$/,
+  ],
+  ["half a variable", "x-a: ${HOST", /^a\.yaml:1:6: \$\{ has no \}/],
+  ["an odd variable", "x-a: ${a b}", /^a\.yaml:1:6: /],
+  [
+    "a file that is not there",
+    "x-a: ${file:none.txt}",
+    /^a\.yaml:1:6: the file none\.txt can't be read \(ENOENT\)$/,
+  ],
+  ["a list", "- a\n", /^a\.yaml:1:1: must be a map/],
+  ["a tag of another program", "x-a: !!js/function x\n", /^a\.yaml:1:6: /],
+  ["two documents", "x-a: 1\n---\nx-b: 2\n", /^a\.yaml:2:1: /],
+];
+
+describe("a file that can't be taken says where, and what:", () => {
+  test.each(wrong)("%s", async (_what, text, said) => {
+    expect(await failure({ "a.yaml": text })).toMatch(said);
+  });
+
+  test("a key that another file has, too", async () => {
+    const a = "monitors:\n  shop: { type: tcp }\n";
+    const b = "# more\nmonitors:\n  other: { type: tcp }\n  shop: { type: tcp }\n";
+    expect(await failure({ "a.yaml": a, "b.yml": b })).toBe(
+      "b.yml:4:3: monitors.shop is in another file, too",
+    );
+  });
+});
+
+test("what REST says of a field is said at its place in the files", async () => {
+  const folder = folderOf({
+    "a.yaml": "monitors:\n  shop:\n    type: http\n    tags:\n      - one\n      - ''\n",
+  });
+  const [its] = await readConfigurations(folder, {});
+  const error = validationError(
+    ["monitors.shop.tags[1]", "monitors.shop.url", "monitors.shop.headers.X-A"].map((path) => ({
+      path,
+      message: "is wrong",
+    })),
+  );
+  expect(its?.issuesOf(error).issues.map(({ place: { line, column } }) => [line, column])).toEqual([
+    [6, 9],
+    [2, 3],
+    [2, 3],
+  ]);
+});
+
+test("variables, files and dollars stand for what they say; a number only where the field takes no text", async () => {
+  const config = `
+monitors:
+  shop:
+    type: http
+    name: \${NAME}
+    url: "https://\${HOST:-shop.example}/\${EMPTY:-a}?q=$$\${PORT}$1"
+    bearerToken: \${file:secret/token}
+    interval: \${INTERVAL}
+    verifyTls: \${VERIFY}
+    expectedStatus: ["\${STATUS}"]
+`;
+  expect(
+    await read(
+      { "a.yaml": config, "secret/token": "s3cret\n" },
+      { NAME: "007", EMPTY: "", PORT: "80", INTERVAL: "30", VERIFY: "false", STATUS: "204" },
+    ),
+  ).toEqual([
+    {
+      monitors: {
+        shop: {
+          type: "http",
+          name: "007",
+          url: "https://shop.example/a?q=$80$1",
+          bearerToken: "s3cret",
+          interval: 30,
+          verifyTls: false,
+          expectedStatus: ["204"],
+        },
+      },
+    },
+  ]);
+});
+
+test("files of a folder are one configuration for each source and organization, merges and anchors in their places", async () => {
+  const documents = await read({
+    "a.yaml":
+      "x-base: &base { type: tcp, port: 1 }\nmonitors:\n  a: { <<: *base, host: a.example, port: 2 }\n",
+    "b.yml": "monitors:\n  b: { type: ntp, host: b.example }\n",
+    "c.yaml": "source: other\norganization: acme\nmonitors: {}\n",
+    "empty.yaml": "# nothing yet\n",
+    "notes.txt": "monitors: none",
+  });
+  expect(documents).toMatchObject([
+    {
+      monitors: {
+        a: { type: "tcp", port: 2, host: "a.example" },
+        b: { type: "ntp", host: "b.example" },
+      },
+    },
+    { source: "other", organization: "acme", monitors: {} },
+  ]);
+});

@@ -1,0 +1,251 @@
+import { expect, test } from "bun:test";
+import fc from "fast-check";
+import { z } from "zod";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { createOrganization } from "../../src/accounts/organizations/service.ts";
+import { commandLineScope } from "../../src/cli/with-data.ts";
+import { configSchema } from "../../src/configuration/document.ts";
+import { exportConfiguration } from "../../src/configuration/export-service.ts";
+import { readConfigurations } from "../../src/configuration/files/read.ts";
+import { yamlOf } from "../../src/configuration/files/write.ts";
+import { applyConfiguration } from "../../src/configuration/service.ts";
+import { vaultOf } from "../../src/core/secrets.ts";
+import type { Scope } from "../../src/events/scope.ts";
+import { migratedStore } from "../support/engines.ts";
+import { newChannels, newMonitors } from "../support/samples.ts";
+import { scratch } from "../support/scratch.ts";
+
+type Own = Record<string, unknown>;
+
+const newDirectory = scratch();
+const options = { dryRun: false, prune: true, yes: false, adopt: false };
+
+const odd = [
+  "yes",
+  "null",
+  "~",
+  "<<",
+  "0x10",
+  "1e3",
+  "-",
+  "?",
+  "constructor",
+  "${A}",
+  "$$",
+  "a: b #c",
+];
+const characters = Array.from(
+  "abcXYZ019 .,:;#$%&*!|>{}[]@`'\"\\/-_?~=+<\u00a0éß日😀\u200b\ufeff\u2028",
+);
+const text = (extra: readonly string[] = []) =>
+  fc.oneof(
+    fc.constantFrom(...odd),
+    fc
+      .array(fc.constantFrom(...characters, ...extra), { maxLength: 30 })
+      .map((parts) => `x${parts.join("")}`),
+  );
+const line = text();
+const paragraphs = text(["\n", "\t", "\n\n  "]);
+const tags = fc.uniqueArray(line, { maxLength: 3 });
+const someOf = (keys: readonly string[]) => fc.subarray([...keys]).map((all) => all.toReversed());
+const oneOf = (keys: readonly string[]) =>
+  keys.length === 0 ? fc.constant(null) : fc.option(fc.constantFrom(...keys));
+/** Any of these fields, or none. */
+const some = (fields: Record<string, fc.Arbitrary<unknown>>) =>
+  fc.record(fields, { requiredKeys: [] }) as fc.Arbitrary<Own>;
+const together = (...parts: fc.Arbitrary<Own>[]) =>
+  fc.tuple(...parts).map((all): Own => Object.assign({}, ...all));
+const fixed = (fields: Own) => fc.constant(fields);
+
+const keysOf = (prefix: string) =>
+  fc
+    .uniqueArray(fc.constantFrom("a", "B-1", "c_2", "toString", "constructor"), { maxLength: 4 })
+    .map((all) => all.map((key) => `${prefix}${key}`));
+const entriesOf = (keys: readonly string[], entry: fc.Arbitrary<Own>) =>
+  fc
+    .tuple(...keys.map(() => entry))
+    .map((all) => Object.fromEntries(all.map((its, index) => [keys[index], its])));
+
+const channel = fc.constantFrom(...Object.entries(newChannels)).chain(([type, its]) =>
+  together(
+    fixed({ type, ...its.others }),
+    its.optional === true ? fc.oneof(fixed({}), fixed(its.secrets)) : fixed(its.secrets),
+    some({
+      name: line,
+      enabled: fc.boolean(),
+      incidents: fc.boolean(),
+      default: fc.boolean(),
+    }),
+    type === "webhook"
+      ? some({ headers: fc.constant({ "X-Key": "a $b", "x.y": "${c}" }) })
+      : fixed({}),
+  ),
+);
+
+// A machine without the command for it takes no ping monitors.
+const { ping: _ping, ...checkable } = newMonitors;
+const monitor = (groups: readonly string[], channels: readonly string[]) =>
+  fc.constantFrom(...Object.entries(checkable)).chain(([type, its]) =>
+    together(
+      fixed({ type, ...its }),
+      some({
+        name: line,
+        description: paragraphs,
+        tags,
+        interval: fc.integer({ min: 60, max: 86_400 }),
+        timeout: fc.integer({ min: 1, max: 60 }),
+        retries: fc.integer({ min: 0, max: 10 }),
+        paused: fc.boolean(),
+        muted: fc.boolean(),
+        degradedAfterMs: fc.constantFrom(null, 250),
+        autoIncidentSeverity: fc.constantFrom(null, "minor", "critical"),
+        group: oneOf(groups),
+        alertChannels: someOf(channels),
+      }),
+      type === "http"
+        ? some({
+            bearerToken: line,
+            headers: fc.constant({ "X-Team": "$1", Accept: "*/*" }),
+            body: paragraphs,
+            expectedStatus: fc.constantFrom(["200"], ["200-299", "404"]),
+          })
+        : fixed({}),
+    ),
+  );
+
+const window = (monitors: readonly string[], groups: readonly string[]) =>
+  together(
+    fixed({ startsAt: "2026-12-01T01:00:00+01:00", endsAt: "2026-12-01T02:30:00.000Z" }),
+    some({
+      title: line,
+      description: paragraphs,
+      timeZone: fc.constantFrom("UTC", "Europe/Berlin"),
+      rrule: fc.constantFrom(null, "FREQ=WEEKLY;BYDAY=SU"),
+      monitors: someOf(monitors),
+      groups: someOf(groups),
+      public: fc.boolean(),
+      countsUptime: fc.boolean(),
+    }),
+  );
+
+const page = (monitors: readonly string[], groups: readonly string[]) =>
+  together(
+    some({
+      title: line,
+      description: paragraphs,
+      accentColor: fc.constantFrom(null, "#2563eb"),
+      theme: fc.constantFrom("auto", "dark"),
+      showLatency: fc.boolean(),
+      historyDays: fc.integer({ min: 1, max: 365 }),
+      timeZone: fc.constantFrom("UTC", "Europe/Berlin"),
+      password: fc.oneof({ arbitrary: fc.constant(null), weight: 9 }, line),
+    }),
+    fc
+      .tuple(oneOf(groups), someOf(monitors), line, fc.boolean())
+      .map(([group, shown, name, showDescription]): Own => ({
+        sections: [
+          ...(group === null ? [] : [{ group }]),
+          { name, monitors: shown.map((one) => ({ monitor: one, showDescription })) },
+        ],
+      })),
+  );
+
+const configurations: fc.Arbitrary<Own> = fc
+  .tuple(keysOf("c"), keysOf("g"), keysOf("m"), keysOf("w"), keysOf("p"))
+  .chain(([channels, groups, monitors, windows, pages]) =>
+    fc.record({
+      source: fc.constantFrom("main", "infra_2"),
+      alertChannels: entriesOf(channels, channel),
+      groups: entriesOf(
+        groups,
+        some({
+          name: line,
+          description: paragraphs,
+          color: fc.constantFrom("gray", "blue"),
+          tags,
+          alertChannels: someOf(channels),
+        }),
+      ),
+      monitors: entriesOf(monitors, monitor(groups, channels)),
+      maintenanceWindows: entriesOf(windows, window(monitors, groups)),
+      statusPages: fc
+        .tuple(entriesOf(pages, page(monitors, groups)), fc.boolean())
+        .map(([all, hasOwn]) =>
+          Object.fromEntries(
+            Object.entries(all).map(([key, its], index) => [
+              key,
+              hasOwn && index === 0
+                ? { ...(its as Own), default: true }
+                : { ...(its as Own), slug: `page-${index}` },
+            ]),
+          ),
+        ),
+    }),
+  );
+
+const schema = z.fromJSONSchema(configSchema());
+
+const variableText = async (scope: Scope) => yamlOf(await exportConfiguration(scope), true);
+
+const valueAt = (document: unknown, path: readonly string[]) =>
+  path.reduce<unknown>((value, key) => (value as Own)[key], document);
+
+async function emptyOrganization(): Promise<Scope> {
+  const { store } = await migratedStore();
+  const clock = () => Date.parse("2026-11-20T10:00:00.000Z");
+  const { id } = await createOrganization(store, clock, "Acme");
+  const vault = vaultOf(new Uint8Array(32).fill(7));
+  return { ...commandLineScope({ store, vault }, id), clock };
+}
+
+/** The configuration as it is applied from a file with this text. */
+async function readText(yaml: string, variables: Record<string, string> = {}): Promise<object> {
+  const file = join(newDirectory(), "config.yaml");
+  writeFileSync(file, yaml);
+  const [read] = await readConfigurations(file, variables);
+  return read?.document ?? {};
+}
+
+test("an export makes an empty organization the same, whose export is the same text; where it came from, it changes nothing", async () => {
+  await fc.assert(
+    fc.asyncProperty(configurations, async (document) => {
+      expect(schema.safeParse(document).error).toBeUndefined();
+      const [here, there] = [await emptyOrganization(), await emptyOrganization()];
+      await applyConfiguration(here, document, options);
+      const { secrets } = await exportConfiguration(here);
+      const variables = Object.fromEntries(
+        secrets.map(({ path, variable }) => [variable, String(valueAt(document, path))]),
+      );
+      const exported = await variableText(here);
+      await applyConfiguration(there, await readText(exported, variables), options);
+      expect(await variableText(there)).toBe(exported);
+      const withoutSecrets = await yamlOf(await exportConfiguration(here), false);
+      for (const [scope, text, set] of [
+        [here, withoutSecrets, {}],
+        [there, withoutSecrets, {}],
+        [there, exported, variables],
+      ] as const)
+        expect(await applyConfiguration(scope, await readText(text, set), options)).toMatchObject({
+          applied: false,
+          changes: [],
+        });
+    }),
+    { numRuns: 8 },
+  );
+});
+
+test("the schema that editors check by refuses what there is not, and takes variables and anchors", () => {
+  const takes = (document: object) => schema.safeParse(document).success;
+  expect(takes({ "x-any": 1, monitors: { a: { type: "tcp", port: "${PORT}" } } })).toBe(true);
+  expect(takes({ defaults: { monitors: { interval: 30, verifyTls: false } } })).toBe(true);
+  for (const wrong of [
+    { monitor: {} },
+    { monitors: { a: { type: "tcp", url: "http://shop.example/" } } },
+    { monitors: { a: { type: "tcp", port: "5432" } } },
+    { monitors: { "1": { type: "tcp" } } },
+    { groups: { a: { colour: "blue" } } },
+    { defaults: { groups: { interval: 30 } } },
+  ])
+    expect([wrong, takes(wrong)]).toEqual([wrong, false]);
+});
