@@ -111,39 +111,45 @@ describe("two nodes that share the checks", () => {
     expect((await readSince(store, 0, 1_000)).filter(isStateChange)).toEqual([]);
   });
 
-  test("with confirmations a monitor is down only when another node sees it fail, too", async () => {
-    const made = await sharing({ allowTarget: ["127.0.0.1/32"] });
-    const { both, pass, ours } = made;
-    const path = "/confirmed";
-    const reached = [answer()];
-    site.reply((response) => (reached.shift() ?? answer(500))(response), path);
-    const about = { type: "http", retries: 0, retryInterval: 5 };
-    const { id } = await make(made, { ...about, url: site.at(path), confirmations: 2 });
-    const look = async () => (await ours.api("GET", `/api/v1/monitors/${id}`)).json.data;
-    const [owner, other] = both.toSorted(
-      (x, y) => Number(x.node.of(id) === null) - Number(y.node.of(id) === null),
-    );
-    /** The other node does what it is asked, while the checks of the owner go on. */
-    const passes = async (seconds: number) => {
-      let isOver = false;
-      const passing = pass(seconds, both).finally(() => (isOver = true));
-      while (!isOver) {
-        await other!.node.runOnce();
-        await Bun.sleep(5);
-      }
-      await passing;
-    };
-    await pass(1, both);
-    expect((await look()).status).toBe("up");
-    // Fails here, but not there.
-    reached.push(answer(500), answer());
-    const contradicted = `${other!.id}.lan:3210 sees it up, while here: HTTP 500`;
-    while (!(await look()).lastMessage?.includes(contradicted)) await passes(1);
-    expect((await look()).status).toBe("up");
-    await passes(6);
-    expect((await look()).status).toBe("down");
-    expect(owner!.node.of(id)).not.toBeNull();
-  });
+  test.each([
+    { inverted: false, good: answer(), bad: answer(500), seen: "HTTP 500" },
+    { inverted: true, good: answer(500), bad: answer(), seen: "Should fail, but did not" },
+  ])(
+    "with confirmations a monitor is down only when another node sees it fail, too: inverted is $inverted",
+    async ({ inverted, good, bad, seen }) => {
+      const made = await sharing({ allowTarget: ["127.0.0.1/32"] });
+      const { both, pass, ours } = made;
+      const path = `/confirmed-${inverted}`;
+      const reached = [good];
+      site.reply((response) => (reached.shift() ?? bad)(response), path);
+      const about = { type: "http", retries: 0, retryInterval: 5, inverted };
+      const { id } = await make(made, { ...about, url: site.at(path), confirmations: 2 });
+      const look = async () => (await ours.api("GET", `/api/v1/monitors/${id}`)).json.data;
+      const [owner, other] = both.toSorted(
+        (x, y) => Number(x.node.of(id) === null) - Number(y.node.of(id) === null),
+      );
+      /** The other node does what it is asked, while the checks of the owner go on. */
+      const passes = async (seconds: number) => {
+        let isOver = false;
+        const passing = pass(seconds, both).finally(() => (isOver = true));
+        while (!isOver) {
+          await other!.node.runOnce();
+          await Bun.sleep(5);
+        }
+        await passing;
+      };
+      await pass(1, both);
+      expect((await look()).status).toBe("up");
+      // Fails here, but not there.
+      reached.push(bad, good);
+      const contradicted = `${other!.id}.lan:3210 sees it up, while here: ${seen}`;
+      while (!(await look()).lastMessage?.includes(contradicted)) await passes(1);
+      expect((await look()).status).toBe("up");
+      await passes(6);
+      expect((await look()).status).toBe("down");
+      expect(owner!.node.of(id)).not.toBeNull();
+    },
+  );
 
   test("a report that another node took in before does not turn back what a later one says", async () => {
     const made = await sharing();
