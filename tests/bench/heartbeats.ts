@@ -1,8 +1,8 @@
 import { Database } from "bun:sqlite";
 import { quantile } from "./process.ts";
 
-/** What the heartbeats of the time since `from` say; those expected to fail are not counted as failed. */
-export function resultsSince(file: string, from: number, interval: number) {
+/** What the heartbeats of the time since `from` say; those expected to fail are not counted as failed, or not at all. */
+export function resultsSince(file: string, from: number, interval: number, of = "all") {
   const database = new Database(file, { readonly: true });
   const rows = database
     .query<{ key: number; at: number; status: number; healthy: 0 | 1 }, [number]>(
@@ -11,7 +11,8 @@ export function resultsSince(file: string, from: number, interval: number) {
          join monitors m on m.organization_id = s.organization_id and m.id = s.monitor_id
        where h.at >= ? order by h.monitor_key, h.at`,
     )
-    .all(from);
+    .all(from)
+    .filter(({ healthy }) => of === "all" || healthy === 1);
   database.close();
   const gaps: number[] = [];
   const keys = new Set<number>();

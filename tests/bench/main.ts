@@ -8,6 +8,7 @@ import { journeysSuite } from "./journeys.ts";
 import { pagesSuite } from "./pages.ts";
 import { restSuite } from "./rest.ts";
 import { scaleSuite } from "./scale.ts";
+import { typesSuite } from "./types.ts";
 import { yearSuite } from "./year.ts";
 
 // `bun run bench [suite…]`: speed as ratios to a floor measured in the same run, because absolute
@@ -15,6 +16,7 @@ import { yearSuite } from "./year.ts";
 const suites: Record<string, () => Promise<void>> = {
   rest: restSuite,
   checks: checksSuite,
+  types: typesSuite,
   alerts: alertsSuite,
   pages: pagesSuite,
   admin: adminSuite,

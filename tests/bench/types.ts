@@ -1,0 +1,85 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { monitorKinds, type MonitorType } from "../../src/monitoring/monitors/kinds-schema.ts";
+import { freePort, signalbox, startServer, untilHealthy } from "../support/binary.ts";
+import { clientOf, succeeded } from "../support/outside.ts";
+import { newMonitors } from "../support/samples.ts";
+import { resultsSince } from "./heartbeats.ts";
+
+const interval = 10;
+const [good, hanging] = [200, 300];
+
+/** What has a monitor of this type ask this port of loopback; null for types that ask no port. */
+function fieldsAt(type: MonitorType, port: number): object | null {
+  const has = (name: string) => name in monitorKinds[type].fields;
+  if (type === "dns") return { host: "hangs.test", resolver: `127.0.0.1:${port}` };
+  if (type === "websocket") return { url: `ws://127.0.0.1:${port}/` };
+  if (type === "http") return { url: `http://127.0.0.1:${port}/` };
+  if (!has("host") || !has("port")) return null;
+  return { ...newMonitors[type], host: "127.0.0.1", port, ...(type === "tcp" && { expect: "x" }) };
+}
+
+/** Good monitors beside those of every type that hang: nobody waits for anybody else. */
+export async function typesSuite() {
+  const port = freePort();
+  const silent = Bun.listen({ hostname: "127.0.0.1", port, socket: { data() {} } });
+  const mute = await Bun.udpSocket({ hostname: "127.0.0.1", port, socket: { data() {} } });
+  const okPort = freePort();
+  const script = join(import.meta.dir, "check-target.ts");
+  const target = Bun.spawn([process.execPath, script, String(okPort)], { stderr: "inherit" });
+  try {
+    await untilHealthy(`http://127.0.0.1:${okPort}`, "/ok");
+    const all = Object.keys(monitorKinds) as MonitorType[];
+    const hangers = all.flatMap((type) => {
+      const fields = fieldsAt(type, port);
+      return fields === null ? [] : [{ type, ...fields }];
+    });
+    const left = all.filter((type) => fieldsAt(type, port) === null);
+    const wanted = [
+      ...Array.from({ length: hanging }, (_, index) => hangers[index % hangers.length]),
+      ...Array.from({ length: good }, () => ({
+        type: "http",
+        url: `http://127.0.0.1:${okPort}/ok`,
+      })),
+    ];
+    const alone = await measure(wanted.slice(hanging));
+    const mixed = await measure(wanted);
+    console.log(
+      `${good} good http monitors @ ${interval} s: gap p99 ${alone.gap99} ms, most ${alone.gapMax} ms\n` +
+        `beside ${hanging} hanging ones of ${hangers.length} types (not ${left.join(", ")}): ` +
+        `gap p99 ${mixed.gap99} ms (goal ≤ ${interval * 1000 + 100}), most ${mixed.gapMax} ms, ` +
+        `false failures ${mixed.failed} (goal 0), without a result a period ${mixed.starved} (goal 0)`,
+    );
+  } finally {
+    target.kill();
+    silent.stop(true);
+    mute.close();
+  }
+}
+
+/** How the good ones of these monitors fare for five intervals after the first round. */
+async function measure(wanted: readonly (object | undefined)[]) {
+  const directory = mkdtempSync(join(tmpdir(), "signalbox-bench-"));
+  const dataDir = join(directory, "data");
+  await succeeded(signalbox(["orgs", "create", "Bench", "--data-dir", dataDir]));
+  const args = ["keys", "create", "--org", "bench", "--name", "bench", "--data-dir", dataDir];
+  const key = await succeeded(signalbox(args));
+  const server = await startServer({ dataDir, flags: ["--rate-limit", "0"] });
+  try {
+    const ask = clientOf(server.url, key);
+    for (const [index, fields] of wanted.entries()) {
+      const body = { name: `Monitor ${index}`, interval, timeout: interval, ...fields };
+      const { status, json } = await ask("POST", "/api/v1/monitors", body);
+      if (status !== 201) throw new Error(`${JSON.stringify(fields)}: ${JSON.stringify(json)}`);
+    }
+    await Bun.sleep(2 * interval * 1000);
+    const from = Date.now();
+    await Bun.sleep(5 * interval * 1000);
+    await server.stop();
+    return resultsSince(join(dataDir, "signalbox.db"), from, interval, "good");
+  } finally {
+    await server.stop("SIGKILL");
+    rmSync(directory, { recursive: true });
+  }
+}
