@@ -94,7 +94,8 @@ async function crawl(
 
   const loading = new Set<Request>();
   page.on("request", (request) => {
-    if (request.method() === "GET" && !request.url().endsWith("/live")) loading.add(request);
+    if (request.method() === "GET" && !request.url().includes("/dashboard/live"))
+      loading.add(request);
   });
   const loaded = (request: Request) => void loading.delete(request);
   page.on("requestfinished", loaded);

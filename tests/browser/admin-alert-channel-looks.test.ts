@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
-import { flawsOfLooks } from "../support/admin-looks.ts";
-import { adminWorld, ownFaults } from "../support/admin-world.ts";
+import { afterAll, beforeAll } from "bun:test";
+import { testLooks } from "../support/admin-looks.ts";
+import { adminWorld } from "../support/admin-world.ts";
 import { describeInChromium } from "../support/browsing.ts";
 
 describeInChromium("pages of alert channels", (browser) => {
@@ -36,19 +36,12 @@ describeInChromium("pages of alert channels", (browser) => {
     await world[Symbol.asyncDispose]();
   });
 
-  for (const [name, place] of [
-    ["alert-channels", () => "/alert-channels"],
-    ["alert-channel", () => `/alert-channels/${id}`],
-    ["alert-channel-new", () => "/alert-channels?new="],
-    ["alert-channel-form", () => "/alert-channels?new=telegram"],
-    ["alert-channel-form-ntfy", () => "/alert-channels?new=ntfy"],
-    ["alert-channel-form-webhook", () => "/alert-channels?new=webhook"],
-  ] as const)
-    test(`${name}: axe finds nothing in either theme, it fits three widths and is kept as pictures`, async () => {
-      await using opened = await world.open(browser, place());
-      await opened.page.locator(".panel").first().waitFor();
-      await opened.page.waitForTimeout(300);
-      expect(await flawsOfLooks(opened.page, name)).toEqual([]);
-      expect(ownFaults(opened.faults)).toEqual([]);
-    });
+  testLooks((path) => world.open(browser, path), {
+    "alert-channels": () => ["/alert-channels"],
+    "alert-channel": () => [`/alert-channels/${id}`],
+    "alert-channel-new": () => ["/alert-channels?new="],
+    "alert-channel-form": () => ["/alert-channels?new=telegram"],
+    "alert-channel-form-ntfy": () => ["/alert-channels?new=ntfy"],
+    "alert-channel-form-webhook": () => ["/alert-channels?new=webhook"],
+  });
 });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
-import { flawsOfLooks } from "../support/admin-looks.ts";
+import { flawsOfLooks, testLooks } from "../support/admin-looks.ts";
 import { adminWorld, ownFaults, visitAs } from "../support/admin-world.ts";
 import { describeInChromium, screenshots, violations } from "../support/browsing.ts";
 import { hostileMarkdown } from "../support/hostile-markdown.ts";
@@ -42,26 +42,12 @@ describeInChromium("incidents", (browser) => {
   });
   afterAll(() => world[Symbol.asyncDispose]());
 
-  const places: Record<string, () => { path: string; ready: string }> = {
-    incidents: () => ({ path: "/incidents", ready: "Slow search results" }),
-    incident: () => ({ path: `/incidents/${incidentId}`, ready: "Post update" }),
-    "incident-templates": () => ({ path: "/settings/incident-templates", ready: "Supplier" }),
-    "incident-template": () => ({
-      path: "/settings/incident-templates?new=true",
-      ready: "Title of a new incident",
-    }),
-  };
-
-  for (const [name, place] of Object.entries(places))
-    test(`${name}: axe finds nothing in either theme, it fits three widths and is kept as pictures`, async () => {
-      const { path, ready } = place();
-      await using open = await world.open(browser, path);
-      const { page } = open;
-      await page.getByText(ready).first().waitFor();
-      expect(await flawsOfLooks(page, name)).toEqual([]);
-      await open.shifts();
-      expect(open.faults).toEqual([]);
-    });
+  testLooks((path) => world.open(browser, path), {
+    incidents: () => ["/incidents", "Slow search results"],
+    incident: () => [`/incidents/${incidentId}`, "Post update"],
+    "incident-templates": () => ["/settings/incident-templates", "Supplier"],
+    "incident-template": () => ["/settings/incident-templates?new=true", "Title of a new incident"],
+  });
 
   test("by keyboard alone: an incident is created from the palette, identified, resolved and reopened, and the public page follows", async () => {
     await using open = await world.open(browser, "/");

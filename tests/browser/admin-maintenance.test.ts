@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
-import { flawsOfLooks, violationsInThemes } from "../support/admin-looks.ts";
+import { testLooks, violationsInThemes } from "../support/admin-looks.ts";
 import { adminWorld, visitAs } from "../support/admin-world.ts";
 import { describeInChromium } from "../support/browsing.ts";
 
@@ -31,22 +31,11 @@ describeInChromium("maintenance", (browser) => {
   });
   afterAll(() => world[Symbol.asyncDispose]());
 
-  const places: Record<string, () => { path: string; ready: string }> = {
-    maintenance: () => ({ path: "/maintenance", ready: "Upcoming" }),
-    calendar: () => ({ path: "/maintenance?view=calendar", ready: "Router firmware" }),
-    window: () => ({ path: `/maintenance/${windowId}`, ready: "Next times" }),
-  };
-
-  for (const [name, place] of Object.entries(places))
-    test(`${name}: axe finds nothing in either theme, it fits three widths and is kept as pictures`, async () => {
-      const { path, ready } = place();
-      await using open = await world.open(browser, path);
-      const { page } = open;
-      await page.getByText(ready).first().waitFor();
-      expect(await flawsOfLooks(page, name)).toEqual([]);
-      await open.shifts();
-      expect(open.faults).toEqual([]);
-    });
+  testLooks((path) => world.open(browser, path), {
+    maintenance: () => ["/maintenance", "Upcoming"],
+    calendar: () => ["/maintenance?view=calendar", "Router firmware"],
+    window: () => [`/maintenance/${windowId}`, "Next times"],
+  });
 
   test("maintenance is planned from the calendar, repeats by its fields, and is read back as it was written", async () => {
     await using open = await world.open(browser, "/maintenance?view=calendar&month=2060-01");

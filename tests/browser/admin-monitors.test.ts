@@ -3,7 +3,7 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
-import { flawsOfLooks, violationsInThemes } from "../support/admin-looks.ts";
+import { testLooks, violationsInThemes } from "../support/admin-looks.ts";
 import { adminWorld, owner, ownFaults, rowOf, visitAs } from "../support/admin-world.ts";
 import { describeInChromium, violations } from "../support/browsing.ts";
 import { until } from "../support/journeys.ts";
@@ -39,21 +39,10 @@ describeInChromium("the Monitors page", (browser) => {
     await chat[Symbol.asyncDispose]();
   });
 
-  const places = () => ({
-    monitors: { path: "/", ready: "Nobody reached" },
-    monitor: { path: `/monitors/${world.idOf("Web shop")}`, ready: "Recent checks" },
+  testLooks((path) => world.open(browser, path), {
+    monitors: () => ["/", "Nobody reached"],
+    monitor: () => [`/monitors/${world.idOf("Web shop")}`, "Recent checks"],
   });
-
-  for (const name of ["monitors", "monitor"] as const)
-    test(`${name}: axe finds nothing in either theme, it fits three widths and is kept as pictures`, async () => {
-      const { path, ready } = places()[name];
-      await using open = await world.open(browser, path);
-      const { page } = open;
-      await page.getByText(ready).first().waitFor();
-      expect(await flawsOfLooks(page, name)).toEqual([]);
-      await open.shifts();
-      expect(open.faults).toEqual([]);
-    });
 
   test("problems come first: what is down, that nobody was reached, and why", async () => {
     await using open = await world.open(browser, "/");

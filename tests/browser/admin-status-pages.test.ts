@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
-import { flawsOfLooks } from "../support/admin-looks.ts";
+import { flawsOfLooks, testLooks } from "../support/admin-looks.ts";
 import { adminWorld, ownFaults, visitAs } from "../support/admin-world.ts";
 import { describeInChromium } from "../support/browsing.ts";
 
@@ -144,17 +144,10 @@ describeInChromium("status pages on the admin page", (browser) => {
     expect(ownFaults(opened.faults)).toEqual([]);
   });
 
-  for (const [name, place] of [
-    ["status-pages", () => "/status-pages"],
-    ["status-page", () => `/status-pages/${id}`],
-    ["status-page-subscribers", () => `/status-pages/${id}?tab=subscribers`],
-    ["status-page-addresses", () => `/status-pages/${id}?tab=addresses`],
-  ] as const)
-    test(`${name}: axe finds nothing in either theme, it fits three widths and is kept as pictures`, async () => {
-      await using opened = await open(place());
-      await opened.page.locator(".panel:visible").first().waitFor();
-      await opened.page.waitForTimeout(500);
-      expect(await flawsOfLooks(opened.page, name)).toEqual([]);
-      expect(ownFaults(opened.faults)).toEqual([]);
-    });
+  testLooks((path) => open(path), {
+    "status-pages": () => ["/status-pages"],
+    "status-page": () => [`/status-pages/${id}`],
+    "status-page-subscribers": () => [`/status-pages/${id}?tab=subscribers`, "Add subscriber"],
+    "status-page-addresses": () => [`/status-pages/${id}?tab=addresses`],
+  });
 });

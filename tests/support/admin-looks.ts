@@ -1,7 +1,8 @@
+import { expect, test } from "bun:test";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
-import { inTheme } from "./admin-world.ts";
-import { overflowOf, screenshots, violations, violationsOfColor } from "./browsing.ts";
+import { inTheme, ownFaults } from "./admin-world.ts";
+import { overflowOf, screenshots, violations, violationsOfColor, type visit } from "./browsing.ts";
 
 const widths = [360, 768, 1440];
 
@@ -38,4 +39,28 @@ export async function flawsOfLooks(page: Page, name: string): Promise<string[]> 
   issues.push(...(await violationsInThemes(page)));
   await keep("1440-dark");
   return issues;
+}
+
+/** A page, and a text that stands on it once it is complete; without one, anything in a panel. */
+type Place = readonly [path: string, ready?: string];
+
+/** A test for each of these pages: no flaws of looks, and no complaints. */
+export function testLooks(
+  open: (path: string) => ReturnType<typeof visit>,
+  places: Record<string, () => Place>,
+) {
+  test.each(Object.keys(places))(
+    "%s: axe finds nothing in either theme, it fits three widths and is kept as pictures",
+    async (name) => {
+      const [path, ready] = places[name]?.() ?? [""];
+      await using opened = await open(path);
+      const { page } = opened;
+      await (ready === undefined ? page.locator(".panel:visible") : page.getByText(ready))
+        .first()
+        .waitFor();
+      expect(await flawsOfLooks(page, name)).toEqual([]);
+      await opened.shifts();
+      expect(ownFaults(opened.faults)).toEqual([]);
+    },
+  );
 }
