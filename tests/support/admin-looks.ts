@@ -8,11 +8,7 @@ const widths = [360, 768, 1440];
 
 /** What follows its box, such as a chart, has the new width a moment after it. */
 const settled = (page: Page) =>
-  page
-    .waitForFunction(() => document.documentElement.scrollWidth <= innerWidth, null, {
-      timeout: 3_000,
-    })
-    .catch(() => {});
+  page.waitForFunction(() => document.documentElement.scrollWidth <= innerWidth).catch(() => {});
 
 /** What axe finds in both themes. */
 export async function violationsInThemes(page: Page): Promise<string[]> {

@@ -48,7 +48,7 @@ export async function loggedCheck(
   type: Checkable["type"],
   settings: object,
   {
-    timeoutMs = 10_000,
+    timeoutMs = 60_000,
     degradedAfterMs = null,
     listeners = [],
     now = Date.now(),
@@ -95,7 +95,7 @@ export async function loggedCheck(
 /** What a check is made with, for parts of it; its end is the test's to say. */
 export function contextOf(ending = new AbortController()): CheckContext {
   return {
-    timeoutMs: 10_000,
+    timeoutMs: 60_000,
     dockerSocket: "/nowhere/docker.sock",
     part: null,
     accessTokens: accessTokens(),

@@ -113,7 +113,7 @@ export async function receiver(usually?: Reply) {
   const context: DeliveryContext = {
     now,
     targets: targetGuard(() => []),
-    timeoutMs: 5_000,
+    timeoutMs: 60_000,
     cancelled: new AbortController().signal,
     smtp: null,
     accessTokens: accessTokens(),

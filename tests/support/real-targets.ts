@@ -76,6 +76,7 @@ export function testWith(
   needed: readonly Program[],
   name: string,
   run: () => void | Promise<unknown>,
+  timeoutMs = 120_000,
 ) {
   const missing = needed.filter((program) => !have(program));
   for (const program of missing.filter((each) => !told.has(each))) {
@@ -83,7 +84,7 @@ export function testWith(
     console.warn(`\nNOT TESTED: what needs ${program}; apt-get install ${packages[program]}\n`);
   }
   if (missing.length > 0) test.skip(name, run);
-  else test(name, run);
+  else test(name, run, timeoutMs);
 }
 
 type Command = {

@@ -17,7 +17,7 @@ test.each([301, 302, 303, 307, 308])(
       verifyTls: true,
     };
     const cancelled = new AbortController().signal;
-    const context = { targets: targetGuard(() => []), timeoutMs: 10_000, cancelled };
+    const context = { targets: targetGuard(() => []), timeoutMs: 60_000, cancelled };
     expect((await exchange(request, context)).status).toBe(status);
     expect([receiver.asked.length, other.connections()]).toEqual([1, 0]);
   },

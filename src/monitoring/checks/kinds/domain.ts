@@ -111,6 +111,7 @@ async function registrationOf(
 
 /** Where IANA lists no server, it is not at its usual place either, as a rule. */
 async function mustBeKnown(host: string, context: CheckContext) {
+  context.step = "resolving the name";
   try {
     await context.addressesOf(host, 443);
   } catch (error) {

@@ -23,7 +23,7 @@ async function registry(expiresAt: string | Error | null) {
       socket.end(`HTTP/1.1 ${status}\r\nContent-Length: ${body.length}\r\n\r\n${body}`);
     }),
   );
-  const ask = (now: number, more: object = {}, timeoutMs = 10_000) =>
+  const ask = (now: number, more: object = {}, timeoutMs = 60_000) =>
     check("domain", { domain: "example.org", server: server.url, ...more }, { now, timeoutMs });
   return Object.assign(server, { ask, set });
 }

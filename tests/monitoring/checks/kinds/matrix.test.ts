@@ -44,7 +44,7 @@ async function found(
   fake: Fake,
   answers = fake.answers,
   own: object = {},
-  timeoutMs = 10_000,
+  timeoutMs = 60_000,
 ) {
   await using server = await serving(fake, answers);
   const outcome = await check(type, { ...fieldsOf(fake, server.port), ...own }, { timeoutMs });

@@ -4,7 +4,7 @@ import { check, listener, type Says, untilNoneTo } from "../../../support/checki
 
 const kib = 1024;
 
-async function found(greets: Says, fields: object, timeoutMs = 5_000) {
+async function found(greets: Says, fields: object, timeoutMs = 60_000) {
   await using server = await listener(greets);
   const target = { host: "127.0.0.1", port: server.port, ...fields };
   return await check("tcp", target, { timeoutMs });
