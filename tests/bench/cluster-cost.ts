@@ -67,7 +67,12 @@ async function costOf({ batch, writes, checks }: Way) {
     leases: soleNode,
   });
   const state = { status: "up", since: "2026-11-01T00:00:00.000Z", failures: 0, successes: 0 };
-  const unchanged = { before: state, after: state, certificateExpiresAt: null } as const;
+  const unchanged = {
+    before: state,
+    after: state,
+    certificateExpiresAt: null,
+    details: null,
+  } as const;
   const told = { reason: "HTTP 200", message: "HTTP 200" };
   const stand = checks ?? 1;
   let at = Date.parse("2026-11-01T00:00:00Z");

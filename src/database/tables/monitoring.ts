@@ -100,6 +100,8 @@ export const monitorStates = sqliteTable(
     lastMessage: text("last_message"),
     latencyMs: integer("latency_ms"),
     certificateExpiresAt: text("certificate_expires_at"),
+    /** What the last check found out beside its result, as JSON; null for nothing. */
+    details: text("details"),
   },
   (t) => [
     uniqueIndex("monitor_states_by_monitor").on(t.organizationId, t.monitorId),

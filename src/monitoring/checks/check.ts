@@ -1,10 +1,11 @@
+import type { Details, DetailsOf } from "../monitors/details-rules.ts";
 import type { MonitorSettings, MonitorType } from "../monitors/kinds-schema.ts";
 import type { AccessTokens } from "../../core/outgoing/access-tokens.ts";
 import type { OutgoingContext } from "../../core/outgoing/context.ts";
 import { dayMs } from "../uptime/rules.ts";
 
 /** What one check found out about its target. */
-export type Finding = {
+export type Finding<D extends Details = Details> = {
   status: "up" | "degraded" | "down";
   /** One sentence for people; nothing that the target said, and nothing secret. */
   message: string;
@@ -14,6 +15,8 @@ export type Finding = {
   latencyMs: number | null;
   /** End of the certificate that was seen; absent where none was. */
   certificateExpiresAt?: string;
+  /** What the type declares beside that; nothing secret. */
+  details?: D;
   /** Whether retries are pointless: it is down at once. */
   final?: boolean;
 };
@@ -43,7 +46,7 @@ export type CheckContext = OutgoingContext & {
 export type CheckKind<T extends MonitorType> = (
   settings: MonitorSettings<T>,
   context: CheckContext,
-) => Promise<Finding>;
+) => Promise<Finding<DetailsOf<T>>>;
 
 /** Milliseconds since `startedAt` of performance.now(), whole. */
 export function since(startedAt: number): number {

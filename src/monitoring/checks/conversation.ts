@@ -1,4 +1,5 @@
 import { type Connection, dial } from "../../core/outgoing/connection.ts";
+import type { Details } from "../monitors/details-rules.ts";
 import { mustBeTrusted, type Wire, wireOf, type WireTls } from "../../core/outgoing/wire.ts";
 import { type CheckContext, expiryOf, type Finding, since } from "./check.ts";
 
@@ -21,8 +22,11 @@ type Manner = {
   maxBytes?: number;
 };
 
-/** What came of a conversation: `Answered PING`, which its time follows, or a whole finding. */
-type Said = string | Pick<Finding, "status" | "message" | "said">;
+/** What came of a conversation: `Answered PING`, which its time follows, perhaps with details, or a whole finding. */
+type Said<D extends Details> =
+  | string
+  | { words: string; details: D }
+  | Pick<Finding<D>, "status" | "message" | "said" | "details">;
 
 /** What TLS with the target is begun with. */
 export const tlsOf = ({ host, serverName = null, verifyTls = true }: Target): WireTls => ({
@@ -48,12 +52,12 @@ export async function connected(
 }
 
 /** What was found over a connection, whose certificate may end soon. */
-export function foundOver(
+export function foundOver<D extends Details>(
   { secured }: Connection,
   { certificateExpiryDays = null }: Pick<Target, "certificateExpiryDays">,
   context: CheckContext,
-  finding: Finding,
-): Finding {
+  finding: Finding<D>,
+): Finding<D> {
   const certificateExpiresAt = secured?.certificateExpiresAt ?? undefined;
   if (certificateExpiresAt === undefined) return finding;
   const expiry = expiryOf(certificateExpiresAt, certificateExpiryDays, context.now());
@@ -67,21 +71,20 @@ export function foundOver(
  * Connects to the host, lets the type talk, and is over: no address that was not judged, no byte beyond the
  * bound, and a certificate that ends soon is degraded. Throws TargetFailure, OwnTrouble.
  */
-export async function converse(
+export async function converse<D extends Details = Details>(
   target: Target,
   context: CheckContext,
-  talk: (wire: Wire) => Promise<Said>,
+  talk: (wire: Wire) => Promise<Said<D>>,
   manner: Manner = {},
-): Promise<Finding> {
+): Promise<Finding<D>> {
   const startedAt = performance.now();
   const connection = await connected(target, context, manner);
   const wire = wireOf(connection, context, manner.maxBytes);
   const said = await talk(wire);
   connection.close();
   const latencyMs = since(startedAt);
-  const words =
-    typeof said === "string"
-      ? { status: "up" as const, message: `${said} in ${latencyMs} ms.` }
-      : said;
-  return foundOver(connection, target, context, { ...words, latencyMs });
+  const { words, ...found } = typeof said === "string" ? { words: said } : { words: null, ...said };
+  const finding =
+    words === null ? found : { status: "up", message: `${words} in ${latencyMs} ms.`, ...found };
+  return foundOver(connection, target, context, { ...finding, latencyMs } as Finding<D>);
 }

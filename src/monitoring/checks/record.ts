@@ -37,6 +37,8 @@ export type Result = {
   /** The same, or what the watched job said itself. */
   message: string;
   certificateExpiresAt: string | null;
+  /** As JSON. */
+  details: string | null;
 };
 
 type Dependencies = { store: Store; log: Log; signals: Signals; leases: Leases };
@@ -229,10 +231,11 @@ async function writeResults(
 const stateText = `update monitor_states set status = given.status, since = given.since,
     failures = given.failures, successes = given.successes, last_checked_at = given.last_checked_at,
     last_message = given.last_message, latency_ms = given.latency_ms,
-    certificate_expires_at = given.certificate_expires_at
+    certificate_expires_at = given.certificate_expires_at, details = given.details
   from (select value ->> 0 as key, value ->> 1 as epoch, value ->> 2 as status, value ->> 3 as since,
       value ->> 4 as failures, value ->> 5 as successes, value ->> 6 as last_checked_at,
-      value ->> 7 as last_message, value ->> 8 as latency_ms, value ->> 9 as certificate_expires_at
+      value ->> 7 as last_message, value ->> 8 as latency_ms, value ->> 9 as certificate_expires_at,
+      value ->> 10 as details
     from json_each(?)) given
   where monitor_states.key = given.key and monitor_states.epoch = given.epoch`;
 
@@ -252,6 +255,7 @@ function stateStatement(results: readonly Result[]): Prepared {
     result.message,
     heartbeat.latencyMs,
     result.certificateExpiresAt,
+    result.details,
   ]);
   return { text: stateText, parameters: [JSON.stringify(list)] };
 }

@@ -1,6 +1,7 @@
 import { checkStatuses } from "../../core/statuses.ts";
 import { z } from "zod";
 import { Timestamp } from "../../core/fields.ts";
+import { MonitorDetails } from "../monitors/schema.ts";
 
 /** What one check of an unsaved monitor found. */
 export const TestCheck = z.object({
@@ -8,5 +9,6 @@ export const TestCheck = z.object({
   message: z.string(),
   latencyMs: z.int().nullable(),
   certificateExpiresAt: Timestamp.nullable(),
+  details: MonitorDetails,
 });
 export type TestCheck = z.infer<typeof TestCheck>;

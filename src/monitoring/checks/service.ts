@@ -41,7 +41,14 @@ export async function tryMonitor(
       "type",
       "can't be tried: a push monitor is not checked, it reports to its pushUrl",
     );
-  const { status, message, said, latencyMs, certificateExpiresAt } = await run(callerOf(scope), {
+  const {
+    status,
+    message,
+    said,
+    latencyMs,
+    certificateExpiresAt,
+    details = {},
+  } = await run(callerOf(scope), {
     type,
     settings: input,
     timeoutMs: input.timeout * 1000,
@@ -53,6 +60,7 @@ export async function tryMonitor(
     message: said ?? message,
     latencyMs,
     certificateExpiresAt: certificateExpiresAt ?? null,
+    details: details as TestCheck["details"],
   };
 }
 

@@ -59,7 +59,7 @@ export function settling(
         : period === "since the last" || monitor.lastAt === null
           ? secondsSince(monitor.lastAt, at, allowedSeconds(monitor))
           : toNext;
-    const { status, message, latencyMs, said = message, certificateExpiresAt } = outcome;
+    const { status, message, latencyMs, said = message, certificateExpiresAt, details } = outcome;
     counted(monitor.type, status);
     const kept = status === "up" || status === "degraded" ? null : monitor.certificateExpiresAt;
     const expiresAt = certificateExpiresAt ?? kept;
@@ -82,6 +82,7 @@ export function settling(
       reason: message,
       message: said + progress,
       certificateExpiresAt: expiresAt,
+      details: details === undefined ? null : JSON.stringify(details),
     });
     recording.set(monitor.key, stored);
     const forget = () => {

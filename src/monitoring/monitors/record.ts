@@ -113,6 +113,7 @@ export function shown(scope: Scope, stored: ShownMonitor): MonitorRecord {
     latencyMs: state.latencyMs,
     uptime24h,
     certificateExpiresAt: state.certificateExpiresAt,
+    details: state.details === null ? {} : (JSON.parse(state.details) as Monitor["details"]),
     version: monitor.version,
     createdAt: monitor.createdAt,
     updatedAt: monitor.updatedAt,

@@ -65,6 +65,11 @@ export const monitorFields = {
   }),
 };
 
+export const MonitorDetails = z.record(z.string(), z.union([z.string(), z.number()])).meta({
+  description:
+    "What the last check found out beside its result, by type: such as `offsetMs` and `stratum` of `ntp`, `state` and `health` of `docker`. Empty where it found nothing.",
+});
+
 const readOnly = [
   "id",
   "status",
@@ -74,6 +79,7 @@ const readOnly = [
   "latencyMs",
   "uptime24h",
   "certificateExpiresAt",
+  "details",
   "pushUrl",
   "secretsSet",
   "createdAt",
@@ -166,6 +172,7 @@ export const Monitor = shownOf(
       .nullable()
       .meta({ description: "0 to 1; null when nothing was measured." }),
     certificateExpiresAt: Timestamp.nullable(),
+    details: MonitorDetails,
     createdAt: Timestamp,
     updatedAt: Timestamp,
   },
@@ -199,6 +206,7 @@ export const Monitor = shownOf(
       latencyMs: null,
       uptime24h: null,
       certificateExpiresAt: null,
+      details: {},
       createdAt: "2026-11-20T23:02:00.000Z",
       updatedAt: "2026-11-20T23:02:00.000Z",
       host: "db.lan",

@@ -172,6 +172,7 @@ export const unchecked = {
   lastMessage: null,
   latencyMs: null,
   certificateExpiresAt: null,
+  details: null,
 } as const;
 
 /** Writes what people edit; the group and the place in it change by joining and leaving alone. */

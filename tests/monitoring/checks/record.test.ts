@@ -23,7 +23,7 @@ async function recording(fields: object = {}) {
     const since = status === before.status ? before.since : timestamp(at);
     const after = { status, since, failures: 0, successes: 0 };
     const heartbeat = { monitorKey: monitor.key, at, status, latencyMs: 5, seconds: 60, message };
-    const told = { reason: message, message, certificateExpiresAt: null };
+    const told = { reason: message, message, certificateExpiresAt: null, details: null };
     const found = { monitor, heartbeat, before, after, ...told };
     before = after;
     return found;

@@ -29,6 +29,7 @@ test("what is no monitor yet is checked as it would be, and nothing of it is kep
       message: expect.any(String),
       latencyMs: expect.any(Number),
       certificateExpiresAt: null,
+      details: {},
     },
   ]);
   expect(shop.asked[0]?.headers).toMatchObject({

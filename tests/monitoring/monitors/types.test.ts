@@ -33,6 +33,7 @@ const common = {
   latencyMs: null,
   uptime24h: null,
   certificateExpiresAt: null,
+  details: {},
   createdAt: at,
   updatedAt: at,
 };

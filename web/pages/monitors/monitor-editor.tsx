@@ -29,6 +29,7 @@ import {
   scheduleOf,
   type Section,
 } from "./labels.ts";
+import { DetailList } from "./details.tsx";
 import { TypeField } from "./type-field.tsx";
 
 type What = Extract<Dialog, { kind: "create-monitor" | "edit-monitor" }>;
@@ -215,7 +216,7 @@ function Fields({
         )}
       </div>
       {[...own.filter(({ folded }) => folded === true), ...commonSectionsOf(type)].map(section)}
-      <TestCheckResult data={trying.data} />
+      <TestCheckResult type={type} data={trying.data} />
     </FormFrame>
   );
 }
@@ -234,15 +235,18 @@ function sent(fields: ReturnType<typeof fieldsOf>, values: Values): Values {
 }
 
 /** What one check of what stands in the editor has found; nothing of it is stored. */
-function TestCheckResult({ data }: { data: TestCheck | undefined }) {
+function TestCheckResult({ type, data }: { type: MonitorType; data: TestCheck | undefined }) {
   return (
     <div aria-live="polite">
       {data !== undefined && (
-        <p className="try">
-          <StateIcon state={data.status} />
-          <b>{stateLabels[data.status]}</b>
-          <span className="quiet">{data.message}</span>
-        </p>
+        <>
+          <p className="try">
+            <StateIcon state={data.status} />
+            <b>{stateLabels[data.status]}</b>
+            <span className="quiet">{data.message}</span>
+          </p>
+          <DetailList type={type} details={data.details} />
+        </>
       )}
     </div>
   );

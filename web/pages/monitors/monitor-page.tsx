@@ -24,6 +24,7 @@ import { typeName } from "./type-names.ts";
 import { LatencyPanel } from "./latency-panel.tsx";
 import { chosenSpan, type SpanSearch } from "./spans.ts";
 import {
+  DetailsPanel,
   PushPanel,
   RecentChecks,
   Activity,
@@ -77,6 +78,7 @@ function Panels({ monitor, uptime }: { monitor: MonitorRecord; uptime: Uptime })
     <>
       <Figures monitor={monitor} uptime={uptime} span={span} />
       {monitor.type === "push" && <PushPanel monitor={monitor} />}
+      <DetailsPanel monitor={monitor} />
       <LatencyPanel id={id} from={Date.parse(uptime.spans[span].from)} span={span} zoom={zoom} />
       <div className="columns">
         <Activity id={id} />

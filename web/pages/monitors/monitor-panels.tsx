@@ -3,12 +3,14 @@ import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import type { PastState } from "../../../src/dashboard/schema.ts";
 import type { IncidentSummary } from "../../../src/incidents/schema.ts";
+import { shownDetails } from "../../../src/monitoring/monitors/details-rules.ts";
 import type { Monitor } from "../../../src/monitoring/monitors/schema.ts";
 import { copy } from "../../components/copy.tsx";
 import { latencyInWords } from "../../components/format.ts";
 import { Panel } from "../../components/page.tsx";
 import { StateIcon } from "../../components/state-icon.tsx";
 import { durationInWords, Time } from "../../components/time.tsx";
+import { DetailList } from "./details.tsx";
 import { useStates, useIncidentsOf, useAlertRecipients, useHeartbeats } from "./data.ts";
 
 const most = 8;
@@ -145,6 +147,16 @@ export function RecentChecks({ id }: { id: string }) {
           </li>
         ))}
       </ul>
+    </Panel>
+  );
+}
+
+/** What matters for its type. */
+export function DetailsPanel({ monitor: { type, details } }: { monitor: Monitor }) {
+  if (shownDetails(type, details).length === 0) return null;
+  return (
+    <Panel title="Found by the last check">
+      <DetailList type={type} details={details} />
     </Panel>
   );
 }

@@ -1,6 +1,7 @@
 import { Resolver } from "node:dns/promises";
 import { parseResolver } from "../../monitors/rules.ts";
 import { TargetFailure } from "../../../core/outgoing/failures.ts";
+import { excerpt } from "../../../core/text.ts";
 import { type CheckContext, type CheckKind, since } from "../check.ts";
 
 type Settings = Parameters<CheckKind<"dns">>[0];
@@ -22,7 +23,8 @@ export const checkDns: CheckKind<"dns"> = async (settings, context) => {
       `The ${recordType} records lack ${missing.length} of ${expected.length} expected values.`,
     );
   const count = found.length === 1 ? "1 record" : `${found.length} records`;
-  return { status: "up", message: `${count} in ${latencyMs} ms.`, latencyMs };
+  const details = { records: excerpt(found.join(", "), 200) };
+  return { status: "up", message: `${count} in ${latencyMs} ms.`, latencyMs, details };
 };
 
 async function resolverOf({ resolver }: Settings, context: CheckContext): Promise<Resolver> {

@@ -2,6 +2,7 @@ import { type Connection, dialFile } from "../../../core/outgoing/connection.ts"
 import { OwnTrouble, TargetFailure } from "../../../core/outgoing/failures.ts";
 import { jsonOf, named, readAnswer, wholeBody } from "../../../core/outgoing/http-answer.ts";
 import { headOf } from "../../../core/outgoing/http-request.ts";
+import type { DetailsOf } from "../../monitors/details-rules.ts";
 import { thisMachine } from "../../monitors/rules.ts";
 import { type CheckContext, type CheckKind, since } from "../check.ts";
 import { connected, foundOver } from "../conversation.ts";
@@ -22,11 +23,16 @@ export const checkDocker: CheckKind<"docker"> = async (settings, context) => {
       : await connected({ ...settings, host }, context, { hello });
   const found = await containersCalled(container, connection, context, host);
   const latencyMs = since(startedAt);
-  return foundOver(connection, settings, context, {
-    status: "up",
-    message: `${judged(found)}, answered in ${latencyMs} ms.`,
-    latencyMs,
-  });
+  const details = detailsOf(found);
+  const { issue, words = "" } = judged(found);
+  return foundOver(
+    connection,
+    settings,
+    context,
+    issue === undefined
+      ? { status: "up", message: `${words}, answered in ${latencyMs} ms.`, latencyMs, details }
+      : { status: "down", message: issue, latencyMs: null, details },
+  );
 };
 
 async function openSocket(context: CheckContext): Promise<Connection> {
@@ -79,24 +85,42 @@ async function containersCalled(
 /** Of those that a list may tell. */
 const states = ["created", "restarting", "removing", "paused", "exited", "dead"];
 
-/** Throws TargetFailure. */
-function judged(containers: readonly Container[]): string {
+const stateOf = ({ State }: Container) =>
+  State === "running" || states.includes(State) ? State : "unknown";
+const isUnhealthy = ({ Status }: Container) => Status.includes("(unhealthy)");
+const isHealthy = ({ Status }: Container) => Status.includes("(healthy)");
+
+function detailsOf(containers: readonly Container[]): DetailsOf<"docker"> {
   const [only] = containers;
-  if (only === undefined) throw new TargetFailure("There is no such container.");
+  if (only === undefined) return {};
+  if (containers.length > 1)
+    return {
+      containers: containers.length,
+      running: containers.filter(({ State }) => State === "running").length,
+      unhealthy: containers.filter(isUnhealthy).length,
+    };
+  const health = isUnhealthy(only) ? "unhealthy" : isHealthy(only) ? "healthy" : null;
+  return { state: stateOf(only), ...(health !== null && { health }) };
+}
+
+/** Why they are not as they should be, or what they are. */
+function judged(containers: readonly Container[]): { issue?: string; words?: string } {
+  const [only] = containers;
+  if (only === undefined) return { issue: "There is no such container." };
   const stopped = containers.filter(({ State }) => State !== "running");
-  const unhealthy = containers.filter(({ Status }) => Status.includes("(unhealthy)"));
+  const unhealthy = containers.filter(isUnhealthy);
   if (containers.length === 1) {
     if (stopped.length > 0)
-      throw new TargetFailure(
-        states.includes(only.State)
+      return {
+        issue: states.includes(only.State)
           ? `The container is not running but ${only.State}.`
           : "The container is not running.",
-      );
-    if (unhealthy.length > 0) throw new TargetFailure("The container is unhealthy.");
-    return `The container is running${only.Status.includes("(healthy)") ? " and healthy" : ""}`;
+      };
+    if (unhealthy.length > 0) return { issue: "The container is unhealthy." };
+    return { words: `The container is running${isHealthy(only) ? " and healthy" : ""}` };
   }
   const of = `of ${containers.length} containers`;
-  if (stopped.length > 0) throw new TargetFailure(`${stopped.length} ${of} are not running.`);
-  if (unhealthy.length > 0) throw new TargetFailure(`${unhealthy.length} ${of} are unhealthy.`);
-  return `All ${containers.length} containers are running`;
+  if (stopped.length > 0) return { issue: `${stopped.length} ${of} are not running.` };
+  if (unhealthy.length > 0) return { issue: `${unhealthy.length} ${of} are unhealthy.` };
+  return { words: `All ${containers.length} containers are running` };
 }

@@ -39,7 +39,8 @@ export const checkKafka: CheckKind<"kafka"> = (settings, context) =>
       answer.text();
       answer.number(4);
       if (topic !== null) mustHaveLeaders(answer);
-      return `Returned the metadata of ${brokers === 1 ? "1 broker" : `${brokers} brokers`}`;
+      const words = `Returned the metadata of ${brokers === 1 ? "1 broker" : `${brokers} brokers`}`;
+      return { words, details: { brokers } };
     },
     { maxBytes },
   );

@@ -41,12 +41,15 @@ export const checkNtp: CheckKind<"ntp"> = async (settings, context) => {
     throw new TargetFailure("The server's clock is not synchronized.");
   const offset = Math.round((timeIn(answer, 32) - sentAt + (timeIn(answer, 40) - receivedAt)) / 2);
   const off = `its clock differs from this machine's by ${Math.abs(offset)} ms`;
+  const details = { offsetMs: offset, stratum };
+  const down = (message: string) =>
+    ({ status: "down", message, latencyMs: null, details }) as const;
   if (Math.abs(offset) > maxOffsetMs)
-    throw new TargetFailure(`The server answers, but ${off}, more than ${maxOffsetMs} ms.`);
+    return down(`The server answers, but ${off}, more than ${maxOffsetMs} ms.`);
   if (maxStratum !== null && stratum > maxStratum)
-    throw new TargetFailure(`The server is of stratum ${stratum}, above ${maxStratum}.`);
+    return down(`The server is of stratum ${stratum}, above ${maxStratum}.`);
   const message = `Stratum ${stratum}, ${off}, answered in ${latencyMs} ms.`;
-  return { status: "up", message, latencyMs };
+  return { status: "up", message, latencyMs, details };
 };
 
 /** In Unix milliseconds. */

@@ -41,8 +41,10 @@ export const checkSnmp: CheckKind<"snmp"> = async (settings, context) => {
     context,
   );
   const message = `Read the object in ${latencyMs} ms.`;
-  const shown = repeats(text, () => secretsIn(settings)) ? "" : `: ${excerpt(text, 100)}`;
-  return { status: "up", message, said: `${message.slice(0, -1)}${shown}.`, latencyMs };
+  if (repeats(text, () => secretsIn(settings))) return { status: "up", message, latencyMs };
+  const value = excerpt(text, 100);
+  const said = `${message.slice(0, -1)}: ${value}.`;
+  return { status: "up", message, said, latencyMs, details: { value } };
 };
 
 const notSnmp = () => new TargetFailure("The answer is not one of SNMP.");

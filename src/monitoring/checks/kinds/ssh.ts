@@ -31,7 +31,8 @@ export const checkSsh: CheckKind<"ssh"> = (settings, context) => {
       throw new TargetFailure(`${sentence}.`, false, `${sentence}: received ${received}.`);
     }
     const words = `Proved its host key in ${since(startedAt)} ms`;
-    return { status: "up", message: `${words}.`, said: `${words}: ${received}.` };
+    const details = { fingerprint, server: excerpt(banner, 100) };
+    return { status: "up", message: `${words}.`, said: `${words}: ${received}.`, details };
   });
 };
 

@@ -1,0 +1,1 @@
+ALTER TABLE `monitor_states` ADD `details` text;

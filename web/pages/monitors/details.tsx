@@ -1,0 +1,29 @@
+import { type Details, shownDetails } from "../../../src/monitoring/monitors/details-rules.ts";
+import { momentIn } from "../../../src/core/times.ts";
+import { useNow, useZone } from "../../components/time.tsx";
+
+/** What a check found out beside its result, as its type declares it; nothing where it found nothing. */
+export function DetailList({ type, details }: { type: string; details: Details }) {
+  const shown = shownDetails(type, details);
+  if (shown.length === 0) return null;
+  return (
+    <dl className="details">
+      {shown.map(({ label, value, unit, ends }) => (
+        <div key={label}>
+          <dt>{label}</dt>
+          <dd className={typeof value === "number" ? "num" : undefined}>
+            {ends ? <Ends at={Date.parse(String(value))} /> : value}
+            {unit && `\u2009${unit}`}
+          </dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+function Ends({ at }: { at: number }) {
+  const now = useNow();
+  const zone = useZone();
+  const days = Math.floor((at - now) / 86_400_000);
+  return `${momentIn(zone, at, now)} (${days < 0 ? "over" : `${days} d left`})`;
+}
