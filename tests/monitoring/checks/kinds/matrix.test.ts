@@ -4,6 +4,7 @@ import {
   monitorKinds,
   type MonitorType,
 } from "../../../../src/monitoring/monitors/kinds-schema.ts";
+import { detailsOfTypes, shownDetails } from "../../../../src/monitoring/monitors/details-rules.ts";
 import { freePort } from "../../../support/binary.ts";
 import { check, listener, untilNoneTo } from "../../../support/checking.ts";
 import { fakes, otherFakes } from "../../../support/fakes/all.ts";
@@ -72,12 +73,18 @@ describe.each(types)("%s", (type, fake) => {
   test("is up where the server answers well", async () => {
     const others = fake.over === "tcp" ? (fake.alsoUp ?? []) : [];
     const all = [[fake.answers, fake.up] as [Answers, string | RegExp], ...others];
-    for (const [answers, message, fields] of all)
-      expect(await found(type, fake, answers, fields)).toMatchObject({
+    for (const [answers, message, fields] of all) {
+      const outcome = await found(type, fake, answers, fields);
+      expect(outcome).toMatchObject({
         status: "up",
         message: expect.stringMatching(new RegExp(`^${sourceOf(message)} in \\d+ ms\\.$`)),
         latencyMs: expect.any(Number),
       });
+      const { details = {} } = outcome;
+      const shown = shownDetails(type, details).length;
+      expect([type, shown]).toEqual([type, Object.keys(details).length]);
+      expect([type, shown > 0]).toEqual([type, type in detailsOfTypes]);
+    }
   });
 
   test("is down where nobody listens", async () => {
