@@ -2,10 +2,12 @@ import { readFileSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import type { Page } from "playwright-core";
-import { testLooks, violationsInThemes } from "../support/admin-looks.ts";
+import type { Locator, Page } from "playwright-core";
+import { flawsOfLooks, testLooks, violationsInThemes } from "../support/admin-looks.ts";
 import { adminWorld, owner, ownFaults, rowOf, visitAs } from "../support/admin-world.ts";
 import { describeInChromium, violations } from "../support/browsing.ts";
+import { ntp } from "../support/fakes/ntp.ts";
+import { serving } from "../support/fakes/serving.ts";
 import { until } from "../support/journeys.ts";
 import { answer, target } from "../support/target.ts";
 
@@ -215,6 +217,41 @@ describeInChromium("the Monitors page", (browser) => {
       { source: "json", path: "$.items", op: "notEquals", value: "200" },
     ]);
     await world.ask("PATCH", `/api/v1/monitors/${id}`, { assertions: [] });
+    expect(ownFaults(open.faults)).toEqual([]);
+  });
+
+  test("a type is found by what it watches; its test and its page show what matters for it", async () => {
+    await using clock = await serving(ntp);
+    await using open = await world.open(browser, "/");
+    const { page } = open;
+    await page.getByText("Web shop").waitFor();
+    await page.keyboard.press("ControlOrMeta+k");
+    await page.getByRole("option", { name: /Create monitor/ }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByRole("combobox", { name: "Type" }).fill("stratum");
+    await page.getByRole("option", { name: /^NTP/ }).click();
+    await dialog.getByLabel("Name", { exact: true }).fill("Clock");
+    await dialog.getByLabel("Host", { exact: true }).fill("127.0.0.1");
+    await dialog.getByLabel("Port", { exact: true }).fill(String(clock.port));
+    await dialog.getByLabel("Largest offset").fill("3600000");
+    await dialog.getByLabel("Largest stratum").fill("1");
+    await dialog.getByRole("button", { name: "Test now" }).click();
+    await dialog.getByText("The server is of stratum 2, above 1.").waitFor();
+    const found = (where: Locator) =>
+      where
+        .locator(".details > div")
+        .filter({ hasText: "Stratum" })
+        .getByText("2", { exact: true });
+    await found(dialog).waitFor();
+    expect(await violationsInThemes(page)).toEqual([]);
+    await dialog.getByLabel("Largest stratum").fill("");
+    await dialog.getByRole("button", { name: "Create monitor" }).click();
+    await dialog.waitFor({ state: "detached" });
+    await rowOf(page, "Clock").click();
+    await page.getByText("Clock offset").waitFor();
+    await found(page.locator("main")).waitFor();
+    expect(await flawsOfLooks(page, "monitor-details")).toEqual([]);
+    await world.ask("DELETE", `/api/v1/monitors/${page.url().split("/").at(-1)}`);
     expect(ownFaults(open.faults)).toEqual([]);
   });
 

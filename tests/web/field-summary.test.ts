@@ -52,6 +52,20 @@ test("each field of a monitor stands in one place of its editor, when it is chec
   }
 });
 
+test("what signs in stands together, in sight where it is required, and apart from the target", () => {
+  const signIn = types.flatMap((type) => {
+    const section = ownSections(type).find(({ title }) => title === "Authentication");
+    return section === undefined ? [] : [[type, section.folded, section.fields] as const];
+  });
+  expect(signIn).toContainEqual(["radius", false, ["secret", "username", "password"]]);
+  expect(signIn).toContainEqual(["postgres", false, ["username", "password"]]);
+  expect(signIn).toContainEqual(["kafka", true, ["mechanism", "username", "password"]]);
+  for (const type of types) {
+    const target = ownSections(type).find(({ title }) => title === "")?.fields ?? [];
+    expect([type, target.filter((name) => name in monitorKinds[type].secrets)]).toEqual([type, []]);
+  }
+});
+
 test("a closed part says what its key fields hold, and what somebody changed", () => {
   expect(saidOf("http", { timeout: 10 })).toEqual({
     Assertions: "Expected status: 200-299",

@@ -1,4 +1,4 @@
-import type { FieldLabels } from "../../../src/core/kinds.ts";
+import type { FieldLabels, Kind } from "../../../src/core/kinds.ts";
 import { monitorKinds, type MonitorType } from "../../../src/monitoring/monitors/kinds-schema.ts";
 
 const snmpOptions = {
@@ -331,34 +331,43 @@ const sectionsOfType: Partial<Record<MonitorType, Section[]>> = {
   tls: [{ title: "", fields: ["host", "port", "serverName", "certificateExpiryDays"] }],
 };
 
-const folded = {
-  Assertions: ["assertions", "expect"],
-  TLS: [
-    "tls",
-    "serverName",
-    "verifyTls",
-    "certificateExpiryDays",
-    "clientCertificate",
-    "clientKey",
-  ],
-};
+/** What fields are for that are no part of the target, by their names; a secret is for the one and only sign-in. */
+const purposes = [
+  {
+    title: "Authentication",
+    fields: ["username", "mechanism", "authDatabase", "authProtocol", "privProtocol"],
+    none: "None",
+  },
+  { title: "Assertions", fields: ["assertions", "expect"] },
+  {
+    title: "TLS",
+    fields: [
+      "tls",
+      "serverName",
+      "verifyTls",
+      "certificateExpiryDays",
+      "clientCertificate",
+      "clientKey",
+    ],
+  },
+];
 
 /** A type's own fields in the order in which people think of them: its target, who signs in, what must hold, TLS. */
 export function ownSections(type: MonitorType): Section[] {
   const known = sectionsOfType[type];
   if (known !== undefined) return known;
-  const names = Object.keys(monitorKinds[type].fields).filter(
-    (name) => !scheduleOf(type).includes(name),
-  );
-  const others = Object.values(folded).flat();
-  return [
-    { title: "", fields: names.filter((name) => !others.includes(name)) },
-    ...Object.entries(folded).map(([title, all]) => ({
-      title,
-      fields: names.filter((name) => all.includes(name)),
-      folded: true,
-    })),
-  ].filter(({ fields }) => fields.length > 0);
+  const kind: Kind = monitorKinds[type];
+  const purposeOf = (name: string) =>
+    purposes.find(({ fields }) => fields.includes(name))?.title ??
+    (name in kind.secrets ? "Authentication" : "");
+  const names = Object.keys(kind.fields).filter((name) => !scheduleOf(type).includes(name));
+  const isRequired = (name: string) => kind.fields[name]?.safeParse(undefined).success === false;
+  return [{ title: "" }, ...purposes]
+    .map((purpose) => {
+      const fields = names.filter((name) => purposeOf(name) === purpose.title);
+      return { ...purpose, fields, folded: purpose.title !== "" && !fields.some(isRequired) };
+    })
+    .filter(({ fields }) => fields.length > 0);
 }
 
 const commonSections: Section[] = [
