@@ -21,10 +21,12 @@ export const detailsOfTypes = {
     running: { label: "Running" },
     unhealthy: { label: "Unhealthy" },
   },
+  domain: { expiresAt: { label: "Registered until", ends: true } },
   kafka: { brokers: { label: "Brokers" } },
   ntp: { offsetMs: { label: "Clock offset", unit: "ms" }, stratum: { label: "Stratum" } },
   snmp: { value: { label: "Value" } },
   ssh: { fingerprint: { label: "Host key" }, server: { label: "Server" } },
+  systemd: { state: { label: "Unit" } },
 } as const satisfies Partial<Record<MonitorType, Record<string, Detail>>>;
 
 type Declared = typeof detailsOfTypes;

@@ -258,7 +258,8 @@ export function isShown(path: string, { bodyType = "text" }: Record<string, unkn
 }
 
 const mailSections: Section[] = [
-  { title: "", fields: ["host", "port", "tls", "username", "password"] },
+  { title: "", fields: ["host", "port", "tls"] },
+  { title: "Authentication", fields: ["username", "password"], folded: true, none: "None" },
   { title: "TLS", fields: ["serverName", "verifyTls", "certificateExpiryDays"], folded: true },
 ];
 

@@ -28,15 +28,18 @@ export const checkDomain: CheckKind<"domain"> = async ({ domain, minDays, server
   context.step = isKept ? "waiting for the answer" : "resolving the name";
   const { expiresAt, states } = await (isKept ? kept.answer : ask(key, name, server, context));
   const latencyMs = isKept ? null : since(startedAt);
+  const details = { expiresAt };
+  const down = (message: string) =>
+    ({ status: "down", message, latencyMs: null, details }) as const;
   const bad = states.find((state) => state in badStates);
-  if (bad !== undefined) throw new TargetFailure(`The domain ${badStates[bad]}.`);
+  if (bad !== undefined) return down(`The domain ${badStates[bad]}.`);
   const on = expiresAt.slice(0, 10);
   const days = daysUntil(expiresAt, context.now()) ?? 0;
-  if (days < 0) throw new TargetFailure(`The domain expired on ${on}.`);
+  if (days < 0) return down(`The domain expired on ${on}.`);
   const sentence = `The domain expires in ${days === 1 ? "1 day" : `${days} days`}, on ${on}`;
-  if (days < minDays) throw new TargetFailure(`${sentence}.`);
+  if (days < minDays) return down(`${sentence}.`);
   const told = latencyMs === null ? "" : `; the registry answered in ${latencyMs} ms`;
-  return { status: "up", message: `${sentence}${told}.`, latencyMs };
+  return { status: "up", message: `${sentence}${told}.`, latencyMs, details };
 };
 
 /** RFC 8056 */

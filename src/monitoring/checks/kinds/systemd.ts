@@ -22,14 +22,17 @@ export const checkSystemd: CheckKind<"systemd"> = async ({ unit }, context) => {
   const [loaded, state, result] = ["LoadState", "ActiveState", "Result"].map(valueOf);
   if (loaded === "not-found") throw new TargetFailure("There is no such unit.");
   if (loaded === "masked") throw new TargetFailure("The unit is masked.");
-  if (state === "active" || state === "reloading" || state === "refreshing")
-    return { status: "up", message: `The unit is ${state}, told in ${latencyMs} ms.`, latencyMs };
+  const details = { state: state ?? "" };
+  const down = (message: string) =>
+    ({ status: "down", message, latencyMs: null, details }) as const;
+  if (state === "active" || state === "reloading" || state === "refreshing") {
+    const message = `The unit is ${state}, told in ${latencyMs} ms.`;
+    return { status: "up", message, latencyMs, details };
+  }
   if (state === "failed")
-    throw new TargetFailure(
-      `The unit failed${reasons.includes(result ?? "") ? ` (${result})` : ""}.`,
-    );
+    return down(`The unit failed${reasons.includes(result ?? "") ? ` (${result})` : ""}.`);
   if (state === "inactive" || state === "activating" || state === "deactivating")
-    throw new TargetFailure(`The unit is not active but ${state}.`);
+    return down(`The unit is not active but ${state}.`);
   throw new TargetFailure(
     state === "" ? "The answer is not one of systemd." : "The unit is not active.",
   );

@@ -36,7 +36,7 @@ test("the registry is asked once a day, and its answer judged by the day and by 
     status: "down",
     message: "The domain expires in 13 days, on 2026-12-05.",
     latencyMs: null,
-    final: false,
+    details: { expiresAt: "2026-12-05T00:00:00.000Z" },
   });
   expect(await server.ask(noon + hourMs, { minDays: 5 })).toMatchObject({
     status: "up",
