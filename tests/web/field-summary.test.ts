@@ -3,12 +3,8 @@ import { monitorKinds, type MonitorType } from "../../src/monitoring/monitors/ki
 import { monitorFields } from "../../src/monitoring/monitors/schema.ts";
 import { summaryOf } from "../../web/components/field-summary.ts";
 import { kindOf } from "../../web/components/field-kinds.ts";
-import {
-  commonSectionsOf,
-  labelsOf,
-  ownSections,
-  scheduleOf,
-} from "../../web/pages/monitors/labels.ts";
+import { labelsOf } from "../../web/pages/monitors/labels.ts";
+import { commonSectionsOf, ownSections, scheduleOf } from "../../web/pages/monitors/sections.ts";
 
 const types = Object.keys(monitorKinds) as MonitorType[];
 const fieldsOf = (type: MonitorType) => ({ ...monitorKinds[type].fields, ...monitorFields });

@@ -21,14 +21,8 @@ import { kindOf } from "../../components/field-kinds.ts";
 import { SchemaField } from "../../components/schema-field.tsx";
 import { StateIcon, stateLabels } from "../../components/state-icon.tsx";
 import { fieldsWith, storedSecrets } from "../../components/stored-secrets.ts";
-import {
-  commonSectionsOf,
-  isShown,
-  labelsOf,
-  ownSections,
-  scheduleOf,
-  type Section,
-} from "./labels.ts";
+import { isShown, labelsOf } from "./labels.ts";
+import { commonSectionsOf, ownSections, scheduleOf, type Section } from "./sections.ts";
 import { DetailList } from "./details.tsx";
 import { TypeField } from "./type-field.tsx";
 
