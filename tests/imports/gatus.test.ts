@@ -49,6 +49,7 @@ endpoints:
   - name: orders
     url: http://orders.example/
     client:
+      proxy-url: socks5://probe:pass%20word@proxy.example:1080
       oauth2:
         token-url: https://login.example/token
         client-id: probe
@@ -119,7 +120,9 @@ describe("Gatus' configuration", () => {
     expect(named("orders")).toMatchObject({
       paused: false,
       oauth2: { tokenUrl: "https://login.example/token", clientId: "probe", scope: "read write" },
-      secretsSet: ["oauth2.clientSecret"],
+      proxyUrl: "socks5://proxy.example:1080",
+      proxyUsername: "probe",
+      secretsSet: ["oauth2.clientSecret", "proxyPassword"],
     });
     expect(named("database")).toMatchObject({ type: "tcp", host: "db.example", port: 5432 });
     expect(named("gateway")).toMatchObject({ type: "ping", paused: true });

@@ -2,6 +2,7 @@ import { Database } from "bun:sqlite";
 import { beforeAll, describe, expect, test } from "bun:test";
 import { monitorOf } from "../../src/imports/kuma/monitors.ts";
 import { changedFixture, fixture, importKuma } from "../support/importing.ts";
+import { clientCertificate, clientKey } from "../support/samples.ts";
 import { dump, testAppliance, type TestAppliance } from "../support/appliance.ts";
 import { scratch } from "../support/scratch.ts";
 
@@ -383,4 +384,58 @@ test.each([
     ...(form && { form: Object.entries(form).map(([name, value]) => ({ name, value })) }),
     headers: type === undefined ? {} : { "Content-Type": type },
   });
+});
+
+test.each([
+  ["http", { proxyUrl: "http://proxy.lan:3128" }],
+  ["socks5h", { proxyUrl: "socks5://proxy.lan:3128" }],
+  ["https", null],
+  ["socks4", null],
+])("a monitor goes through its %s proxy, or waits paused for one that is", (protocol, taken) => {
+  const login = { auth: 1, username: "probe", password: "word", active: 1 };
+  const proxies = new Map([
+    [1, { protocol, host: "proxy.lan", port: 3128, ...login }],
+    [2, { protocol, host: "proxy.lan", port: 3128, ...login, auth: 0 }],
+    [3, { protocol, host: "proxy.lan", port: 3128, ...login, active: 0 }],
+  ]);
+  const installation = { proxies, dockerHosts: new Map(), browsers: new Map() };
+  const row = { type: "keyword", name: "API", url: "http://api.lan/", keyword: "ok", active: 1 };
+  const of = (id: number) => monitorOf({ ...row, proxy_id: id }, installation);
+  const none = { proxyUsername: null, proxyPassword: null };
+  if (taken === null)
+    expect(of(1)).toMatchObject({
+      isIncomplete: true,
+      fields: { paused: true },
+      notes: [`Paused: it lacks its proxy ${protocol}://proxy.lan:3128.`],
+    });
+  else {
+    const withLogin = { ...taken, proxyUsername: "probe", proxyPassword: "word" };
+    expect(of(1)).toMatchObject({ isIncomplete: false, fields: { ...withLogin, paused: false } });
+    expect(of(2).fields).toMatchObject({ ...taken, ...none });
+  }
+  expect(of(3).isIncomplete).toBe(false);
+  expect(of(3).fields).not.toHaveProperty("proxyUrl");
+  expect(of(4).notes).toEqual(["Paused: it lacks its proxy."]);
+});
+
+test("a client certificate and the version of IP come along", () => {
+  const installation = { proxies: new Map(), dockerHosts: new Map(), browsers: new Map() };
+  const row = { type: "http", name: "API", url: "https://api.lan/", active: 1 };
+  const mutual = { auth_method: "mtls", tls_cert: clientCertificate, tls_key: clientKey };
+  const { fields, notes, isIncomplete } = monitorOf(
+    { ...row, ...mutual, tls_ca: clientCertificate, ip_family: "ipv6" },
+    installation,
+  );
+  expect(fields).toMatchObject({ clientCertificate, clientKey, ipFamily: "6", paused: false });
+  expect([isIncomplete, notes]).toEqual([
+    false,
+    [expect.stringContaining("under Certificate authorities")],
+  ]);
+  const others = { ...row, ...mutual, auth_method: "", ip_family: "ipv4" };
+  expect(monitorOf(others, installation).fields).toMatchObject({
+    clientCertificate: null,
+    clientKey: null,
+    ipFamily: "4",
+  });
+  expect(monitorOf(row, installation).fields).toMatchObject({ ipFamily: "any" });
 });

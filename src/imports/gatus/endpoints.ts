@@ -45,7 +45,10 @@ export function monitorOf(endpoint: Own, isExternal: boolean, providers: Own): R
       "Its job reports to /push/TOKEN?status=up|down&msg=…, with the token that it has: Gatus' own address is not served.",
     );
   for (const condition of conditions) take(condition, target, notes, missing);
-  for (const option of ["proxy-url", "tunnel", "identity-aware-proxy", "tls"])
+  const proxy = target.type === "http" ? proxyOf(text(client["proxy-url"])) : null;
+  if (proxy !== null) Object.assign(target.fields, proxy);
+  else if (client["proxy-url"] !== undefined) missing.push("client.proxy-url");
+  for (const option of ["tunnel", "identity-aware-proxy", "tls"])
     if (client[option] !== undefined) missing.push(`client.${option}`);
   const { pushToken, ...own } = target.fields;
   const whole = { type: target.type, ...common, ...own };
@@ -70,6 +73,25 @@ export function monitorOf(endpoint: Own, isExternal: boolean, providers: Own): R
     notes: isWhole ? notes : [reason, ...notes],
     isIncomplete: !isWhole,
   };
+}
+
+/** The proxy as fields of a monitor; null for none that is one of ours. */
+function proxyOf(address: string): Own | null {
+  const url = URL.parse(address);
+  if (url === null || !["http:", "socks5:"].includes(url.protocol)) return null;
+  return {
+    proxyUrl: `${url.protocol}//${url.host}`,
+    proxyUsername: decoded(url.username) || null,
+    proxyPassword: decoded(url.password) || null,
+  };
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }
 
 function issueOf(input: Own): string | null {

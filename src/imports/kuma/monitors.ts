@@ -5,6 +5,7 @@ import { NewMonitor } from "../../monitoring/monitors/schema.ts";
 import type { Own } from "../plan.ts";
 import { connection, type Mapped } from "./databases.ts";
 import { type Installation, types } from "./monitor-types.ts";
+import { proxyOf } from "./web.ts";
 import { clean, hostAndPort, isOn, listIn, number, paragraphs, text } from "./values.ts";
 
 const clamped = (value: number, min: number, max: number) => Math.min(max, Math.max(min, value));
@@ -58,6 +59,18 @@ function rowInWords(m: Own): string {
   return JSON.stringify(Object.fromEntries(own)).replace(/\/\/[^/"@\s]*@/g, "//");
 }
 
+/** One that is switched off is not gone through there either. */
+function takeProxy(proxy: Own | undefined, mapped: Mapped, missing: string[]) {
+  const own = proxy === undefined ? null : proxyOf(proxy);
+  if (proxy !== undefined && !isOn(proxy["active"] ?? true)) return;
+  if (own !== null) Object.assign(mapped.fields, own);
+  else if (proxy === undefined) missing.push("its proxy");
+  else {
+    const { protocol, host, port } = proxy;
+    missing.push(`its proxy ${text(protocol)}://${text(host)}:${number(port)}`);
+  }
+}
+
 type Result = { fields: Own; notes: string[]; isIncomplete: boolean };
 
 /** A monitor of Uptime Kuma as one of ours: whole, or paused as what is nearest to it. Never throws. */
@@ -69,14 +82,9 @@ export function monitorOf(m: Own, installation: Installation): Result {
     missing: [`the type ${type}`],
   };
   const times = timesOf(m);
-  const proxy = installation.proxies.get(number(m["proxy_id"]));
   const missing = [...(mapped.missing ?? [])];
   if (number(m["proxy_id"]) > 0 && mapped.type === "http")
-    missing.push(
-      proxy === undefined
-        ? "its proxy"
-        : `its proxy ${text(proxy["protocol"])}://${text(proxy["host"])}:${number(proxy["port"])}`,
-    );
+    takeProxy(installation.proxies.get(number(m["proxy_id"])), mapped, missing);
   const common: Own = {
     name: clean(text(m["name"])).slice(0, 255).toWellFormed() || `Monitor ${text(m["id"])}`,
     description: paragraphs(text(m["description"])).slice(0, 2_000),

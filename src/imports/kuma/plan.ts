@@ -7,6 +7,7 @@ import { monitorOf } from "./monitors.ts";
 import { incidentOf, pageOf } from "./pages.ts";
 import type { KumaSource } from "./source.ts";
 import { byId, clean, idOf, isGroup, isOn, jsonIn, number, paragraphs, text } from "./values.ts";
+import { proxyOf } from "./web.ts";
 
 const maxTags = 10;
 const maxTagLength = 50;
@@ -181,7 +182,9 @@ export function planOf({ rows, version, hints }: KumaSource, now: number): Plan 
       "proxy",
       row,
       `${text(row["protocol"])}://${text(row["host"])}:${number(row["port"])}`,
-      "Not taken: checks here go without proxies. Monitors that need it are paused.",
+      proxyOf(row) === null
+        ? "Not taken: a proxy here is one of HTTP or SOCKS5, itself not encrypted. Monitors that need it are paused."
+        : "Not taken by itself: it stands in each monitor that goes through it.",
     );
   for (const row of rows.docker_host)
     leave(

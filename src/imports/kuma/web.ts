@@ -30,7 +30,6 @@ const contentTypes: Record<string, string> = {
 };
 const ownAuthentication: Record<string, string> = {
   ntlm: "NTLM sign-in",
-  mtls: "a client certificate",
 };
 
 function oauth2Of(m: Own): Own {
@@ -88,8 +87,11 @@ export function http(m: Own): Mapped & { notes: string[]; missing: string[] } {
   }
   if (method in ownAuthentication) missing.push(ownAuthentication[method] ?? method);
   const codes = listIn(m["accepted_statuscodes_json"]).map(text);
-  if (text(m["ip_family"]) !== "")
-    notes.push(`Takes IPv4 and IPv6, not ${text(m["ip_family"])} alone.`);
+  const isMutual = method === "mtls";
+  if (isMutual && orNull(m["tls_ca"]) !== null)
+    notes.push(
+      "Its certificate authority is not taken: add it to the settings, under Certificate authorities, for the monitors of the whole organization.",
+    );
   return {
     type: "http",
     fields: {
@@ -104,10 +106,34 @@ export function http(m: Own): Mapped & { notes: string[]; missing: string[] } {
       expectedStatus: codes.length === 0 ? ["200-299"] : codes,
       followRedirects: m["maxredirects"] === null || number(m["maxredirects"] ?? 10) > 0,
       verifyTls: !isOn(m["ignore_tls"]),
+      clientCertificate: isMutual ? orNull(m["tls_cert"]) : null,
+      clientKey: isMutual ? orNull(m["tls_key"]) : null,
+      ipFamily: /[46]$/.exec(text(m["ip_family"]))?.[0] ?? "any",
       ...expiry(m),
     },
     notes,
     missing,
+  };
+}
+
+/** By their names of Uptime Kuma; what is encrypted itself, and SOCKS4, are none of ours. */
+const proxyKinds: Readonly<Record<string, string>> = {
+  http: "http",
+  socks: "socks5",
+  socks5: "socks5",
+  socks5h: "socks5",
+};
+
+/** A proxy as fields of a monitor that goes through it; null for a kind that is not here. */
+export function proxyOf(proxy: Own): Own | null {
+  const kind = proxyKinds[text(proxy["protocol"])];
+  if (kind === undefined) return null;
+  const host = text(proxy["host"]);
+  const hasLogin = isOn(proxy["auth"]);
+  return {
+    proxyUrl: `${kind}://${host.includes(":") ? `[${host}]` : host}:${number(proxy["port"])}`,
+    proxyUsername: hasLogin ? orNull(proxy["username"]) : null,
+    proxyPassword: hasLogin ? orNull(proxy["password"]) : null,
   };
 }
 
