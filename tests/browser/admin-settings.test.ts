@@ -14,6 +14,7 @@ const sections = {
   organization: "Time zone",
   people: "Ada Lovelace",
   "mail-server": "Test e-mail",
+  "certificate-authorities": "Leave empty to trust public authorities only.",
   "api-keys": "Deploy job",
   import: "Stop Uptime Kuma before you copy it.",
   "audit-log": "the monitor",

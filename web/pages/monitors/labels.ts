@@ -228,8 +228,15 @@ export const labelsOf = (type: string, name: string): FieldLabels | undefined =>
   monitorLabels[`${type}.${name}`] ?? monitorLabels[name];
 
 /** Whether a field, or a part of one, has a meaning as the others stand. */
-export function isShown(path: string, { bodyType = "text" }: Record<string, unknown>): boolean {
+export function isShown(path: string, values: Record<string, unknown>): boolean {
+  const { bodyType = "text", proxyUrl = null, connectTo = null } = values;
   switch (path) {
+    case "proxyUsername":
+    case "proxyPassword":
+      return proxyUrl !== null;
+    // The proxy finds the address; what stands there can be taken out.
+    case "connectTo":
+      return proxyUrl === null || connectTo !== null;
     case "body":
       return bodyType === "text" || bodyType === "json";
     case "form":

@@ -42,6 +42,13 @@ export const sectionGroups: { title: string; sections: Section[] }[] = [
         page: lazy(chunk(() => import("./mail-server.tsx"))),
       },
       {
+        path: "certificate-authorities",
+        label: "Certificate authorities",
+        icon: "lock",
+        role: "admin",
+        page: lazy(chunk(() => import("./certificate-authorities.tsx"))),
+      },
+      {
         path: "api-keys",
         label: "API keys",
         icon: "key",
