@@ -24,6 +24,8 @@ export type FieldLabels = {
   none?: string;
   mono?: boolean;
   long?: boolean;
+  /** A summary names it without what stands in it. */
+  named?: boolean;
   /** Those who read it see it as Markdown. */
   markdown?: boolean;
   /** What one of a list is called. */

@@ -97,6 +97,14 @@ test("a closed part says what its key fields hold, and what somebody changed", (
   expect(saidOf("push", {})["Timing"]).toBe("Retries 1");
 });
 
+test("a connection is told by its proxy, its certificate and what else somebody chose", () => {
+  const values = { clientCertificate: "-----BEGIN CERTIFICATE-----", clientKey: "secret" };
+  const own = { proxyUrl: "http://proxy.lan:3128", proxyPassword: "secret", ipFamily: "6" };
+  expect(saidOf("http", { ...values, ...own })["Connection"]).toBe(
+    "Proxy: http://proxy.lan:3128 · Proxy password · Client certificate · Client key · IP version: IPv6 only",
+  );
+});
+
 test("a secret is named, and never told", () => {
   const said = saidOf("http", {
     bearerToken: "CANARY",

@@ -51,9 +51,10 @@ function wordsFor({ name, kind, labels, value }: Field): string | null {
     case "object":
       return label;
     default:
-      return labels?.markdown === true
-        ? toText(parseMarkdown(value as string))
-        : `${label}: ${String(value as string)}`;
+      if (labels?.markdown === true) return toText(parseMarkdown(value as string));
+      // A certificate says nothing in a line.
+      if (labels?.named === true) return label;
+      return `${label}: ${String(value as string)}`;
   }
 }
 

@@ -125,7 +125,13 @@ const monitorLabels: Record<string, FieldLabels> = {
     placeholder: "shop-web",
     hint: "A name, or label=KEY=VALUE.",
   },
-  clientCertificate: { label: "Client certificate", long: true, mono: true, hint: "In PEM." },
+  clientCertificate: {
+    label: "Client certificate",
+    long: true,
+    mono: true,
+    named: true,
+    hint: "In PEM.",
+  },
   clientKey: { label: "Client key", hint: "In PEM." },
   proxyUrl: {
     label: "Proxy",
