@@ -50,10 +50,10 @@ export const sentences = {
   turnedAway: "The server turned the connection away.",
 };
 
-/** A refusal with what the server said of it, for those who may see that. */
-export function refusal(sentence: string, text: string, password = ""): TargetFailure {
+/** A refusal with what the server said of it, for those who may see that, unless it repeats what it was told. */
+export function refusal(sentence: string, text: string, ...secrets: string[]): TargetFailure {
   const said = text.trim();
-  const mayBeShown = said !== "" && !repeats(said, () => [password]);
+  const mayBeShown = said !== "" && !repeats(said, () => secrets);
   return new TargetFailure(
     sentence,
     false,

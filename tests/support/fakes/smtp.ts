@@ -60,6 +60,10 @@ export const smtp: Fake = {
       afterHello(`538 Not ${canary} in the clear\r\n`),
       "The server takes no password over an unencrypted connection.",
     ],
+    [
+      afterHello(`535 ${right} is not known\r\n`),
+      "The server refused the user name or the password.",
+    ],
     [afterHello("454 Try later\r\n"), "The server can't sign anybody in at the moment."],
     [afterHello("421 Closing\r\n"), "The server answered AUTH with 421."],
     [afterHello("502 Unknown\r\n"), "The server does not offer STARTTLS.", { tls: "starttls" }],

@@ -23,9 +23,10 @@ export const checkSmtp = checkMail({
     const mechanism = ["PLAIN", "LOGIN"].find((name) => mechanisms.includes(name));
     if (mechanism === undefined)
       throw new TargetFailure("The server offers no sign-in by password over this connection.");
+    const both = inBase64(`\0${username}\0${password}`);
     const [first = "", ...others] =
       mechanism === "PLAIN"
-        ? [`AUTH PLAIN ${inBase64(`\0${username}\0${password}`)}`]
+        ? [`AUTH PLAIN ${both}`]
         : ["AUTH LOGIN", inBase64(username), inBase64(password)];
     let answer = await ask(wire, first);
     for (const line of others) if (answer.code === 334) answer = await ask(wire, line);
@@ -34,6 +35,8 @@ export const checkSmtp = checkMail({
         refusals[answer.code] ?? `The server answered AUTH with ${answer.code}.`,
         answer.text,
         password,
+        both,
+        inBase64(password),
       );
   },
   leave: "QUIT",
