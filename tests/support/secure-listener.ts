@@ -8,6 +8,8 @@ import { type certificates, writeCertificates } from "./certificates.ts";
 type How = {
   address?: string;
   port?: number;
+  /** What it speaks (RFC 7301). */
+  protocols?: string[];
   greets?: (socket: TLSSocket) => void;
   /** Which certificates of clients it lets in; null for all, and none. */
   clients?: { ca: string; required: boolean; version?: SecureVersion } | null;
@@ -18,7 +20,7 @@ const reads = (socket: TLSSocket) => void socket.resume();
 /** A TLS server on loopback with this certificate, which treats each connection as the test says. */
 export async function secureListener(
   name: (typeof certificates)[number],
-  { address = "127.0.0.1", port: wanted = 0, greets = reads, clients = null }: How = {},
+  { address = "127.0.0.1", port: wanted = 0, greets = reads, clients = null, protocols }: How = {},
 ) {
   const folder = mkdtempSync(join(tmpdir(), "signalbox-test-"));
   writeCertificates(folder);
@@ -27,6 +29,7 @@ export async function secureListener(
   const tls = {
     key: file("key"),
     cert: file("pem"),
+    ...(protocols && { ALPNProtocols: protocols }),
     ...(clients && {
       ca: clients.ca,
       requestCert: true,

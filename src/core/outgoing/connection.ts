@@ -286,7 +286,10 @@ function optionsOf(
     ...(isIP(name) === 0 && { serverName: name }),
     ...(certificate !== undefined && { cert: certificate }),
     ...(key !== undefined && { key }),
-    ...(protocol !== undefined && { ALPNProtocols: protocol }),
+    // As the bytes that are sent: a name alone is sent as none.
+    ...(protocol !== undefined && {
+      ALPNProtocols: Buffer.from([protocol.length, ...Buffer.from(protocol)]),
+    }),
   };
 }
 

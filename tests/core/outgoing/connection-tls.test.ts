@@ -45,6 +45,18 @@ describe("over TLS", () => {
     }
   });
 
+  testWith(["openssl"], "the server learns what is to be spoken", async () => {
+    const { context, end } = dialing();
+    await using server = await secureListener("good", {
+      protocols: ["http/1.1", "h2"],
+      greets: (socket) => void socket.end(String(socket.alpnProtocol)),
+    });
+    const spoken = async (protocol?: string) =>
+      all(await dial([first], server.port, context, { ...name, ...(protocol && { protocol }) }));
+    expect([await spoken("h2"), await spoken()]).toEqual(["h2", "false"]);
+    end();
+  });
+
   testWith(["openssl"], "large writes arrive whole, too", async () => {
     const { context, end } = dialing();
     let received = 0;
