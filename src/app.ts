@@ -175,7 +175,7 @@ export async function startApp(
   const alerts = alertEngine({ ...shared, subscribers: subscriberReceivers(shared) });
   const notices = subscriberFanOut(shared);
   const maintenance = maintenanceWatch(shared);
-  const engine = checkEngine({ ...shared, maintenanceOf: maintenance.of });
+  const engine = checkEngine({ ...shared, browser: config.browser, maintenanceOf: maintenance.of });
   const live = livePages(shared);
   const keys = apiKeyCache(store, clock);
   const firstRun = (await hasPeople(store)) ? null : newSetUp(data.path, clock);

@@ -94,6 +94,8 @@ const Config = z.strictObject({
     .min(1)
     .transform((folder) => resolve(folder))
     .optional(),
+  /** The Chromium that browser monitors use. */
+  browser: z.string().min(1).optional(),
   /** How much one organization may have. */
   limit: z
     .array(z.string())

@@ -38,6 +38,10 @@ export function serveOptions(command: Command): Command {
       "folder of the programs that monitors of the type command may run (default: none)",
     )
     .option(
+      "--browser <path>",
+      "Chromium for monitors of the type browser (default: chromium-headless-shell, chromium or google-chrome)",
+    )
+    .option(
       "--limit <name=number...>",
       `how much one organization may have, such as monitors=20000; of ${Object.keys(usualLimits).join(", ")}`,
     )

@@ -24,6 +24,10 @@ export const sameHost: IsSameDestination = (before, after) => hostOf(before) ===
 
 export const sameValue: IsSameDestination = (before, after) => before === after;
 
+/** A list of the same values in the same order. */
+export const sameList: IsSameDestination = (before, after) =>
+  JSON.stringify(before) === JSON.stringify(after);
+
 /** A protection that may be kept or made stronger; `values` from the weakest to the strongest. */
 export function noWeaker(...values: readonly unknown[]): IsSameDestination {
   return (before, after) => values.indexOf(after) >= values.indexOf(before);

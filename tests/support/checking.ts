@@ -22,6 +22,7 @@ type Circumstances = {
   /** Where the Docker of this machine listens. */
   dockerSocket?: string;
   systemctl?: string | null;
+  browser?: string | undefined;
   /** Where the programs lie that may be run. */
   commandFolder?: string | undefined;
   isShared?: boolean;
@@ -56,6 +57,7 @@ export async function loggedCheck(
     memory = { ...uncounted, end() {} },
     dockerSocket = "/nowhere/docker.sock",
     systemctl = null,
+    browser = "/nowhere/chromium",
     commandFolder,
     isShared = false,
     inTurn = (work) => work(),
@@ -85,7 +87,9 @@ export async function loggedCheck(
     dockerSocket,
     accessTokens: tokens,
     authorities,
-    systemctl,
+    systemctl: () => systemctl,
+    browser,
+    browserTurn: <T>(work: () => Promise<T>) => work(),
   };
   const { inverted = false } = settings as { inverted?: boolean };
   const checkable = { type, settings, timeoutMs, degradedAfterMs, inverted };
@@ -99,7 +103,9 @@ export function contextOf(ending = new AbortController()): CheckContext {
     dockerSocket: "/nowhere/docker.sock",
     part: null,
     accessTokens: accessTokens(),
-    systemctl: null,
+    systemctl: () => null,
+    browser: () => null,
+    browserTurn: (work) => work(),
     commandFolder: async () => "/nowhere",
     signal: ending.signal,
     step: "connecting",

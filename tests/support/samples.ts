@@ -27,6 +27,7 @@ export const newMonitors = {
   game: { host: "play.lan", port: 27015 },
   command: { command: "backup-age.sh" },
   systemd: { unit: "nginx.service" },
+  browser: { url: "https://shop.lan/login" },
 } as const;
 
 /** Stands in every secret a test sends: where it turns up, a secret leaked. */

@@ -28,6 +28,10 @@ export type OutgoingContext = {
     | "waiting for a message"
     | "reading the answer"
     | "waiting for its turn"
+    | "waiting for the browser"
+    | "starting the browser"
+    | "loading the page"
+    | "waiting for the page"
     | "searching the answer";
   memory: Memory;
   /** Certificates of authorities that are trusted beside the usual ones, in PEM. */

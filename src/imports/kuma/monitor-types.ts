@@ -53,12 +53,14 @@ export const types: Record<string, (m: Own, installation: Installation) => Mappe
   },
   "real-browser"(m, { browsers }) {
     const browser = browsers.get(number(m["remote_browser"]));
+    const { url, verifyTls } = http(m).fields;
     return {
-      type: "http",
-      fields: { ...http(m).fields, keyword: orNull(m["keyword"]) },
-      missing: [
-        `a browser${browser === undefined ? "" : ` (${text(browser["name"])})`}: the page is fetched, but not rendered`,
-      ],
+      type: "browser",
+      fields: { url, verifyTls, keyword: orNull(m["keyword"]) },
+      notes:
+        browser === undefined
+          ? []
+          : [`Uses the Chromium of this machine, not ${text(browser["name"])}.`],
     };
   },
   rabbitmq(m) {

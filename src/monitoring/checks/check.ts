@@ -33,9 +33,13 @@ export type CheckContext = OutgoingContext & {
   /** Where the Docker of this machine listens; no monitor names it, since it is as good as root. */
   dockerSocket: string;
   /** systemd's own program; null where there is none. */
-  systemctl: string | null;
+  systemctl(): string | null;
   /** The folder of programs that may be run. Throws OwnTrouble where none may be. */
   commandFolder(): Promise<string>;
+  /** The Chromium of this machine; null where there is none. */
+  browser(): string | null;
+  /** Uses it in the turn of the monitor's organization: one page at a time. */
+  browserTurn<T>(work: () => Promise<T>): Promise<T>;
   /** Unix milliseconds. */
   now(): number;
   /** Does work that takes the processor in the turn of the monitor's organization. */

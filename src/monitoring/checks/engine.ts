@@ -58,6 +58,8 @@ type EngineContext = {
   events: EventReader;
   signals: Signals;
   log: Log;
+  /** The Chromium to use; else the one of this machine. */
+  browser?: string | undefined;
   /** What a maintenance window that holds for the monitor means for its results; null where none does. */
   maintenanceOf?: (monitor: Watched) => { countsUptime: boolean } | null;
   /** Checks at one time. */

@@ -1,5 +1,6 @@
 import type { MonitorType } from "../monitors/kinds-schema.ts";
 import type { CheckKind } from "./check.ts";
+import { checkBrowser } from "./kinds/browser.ts";
 import { checkCommand } from "./kinds/command.ts";
 import { checkDns } from "./kinds/dns.ts";
 import { checkDocker } from "./kinds/docker.ts";
@@ -54,4 +55,5 @@ export const checkKinds: { [T in Exclude<MonitorType, "push">]: CheckKind<T> } =
   game: checkGame,
   command: checkCommand,
   systemd: checkSystemd,
+  browser: checkBrowser,
 };

@@ -16,6 +16,7 @@ type Dependencies = {
   clock: Clock;
   log: Log;
   dockerSocket?: string;
+  browser?: string | undefined;
 };
 
 /** Makes checks with what their organization trusts, and with its share of memory and of the processor. */
@@ -28,6 +29,7 @@ export function organizationChecks(
   const budget = byteBudget(organizations);
   const tokens = accessTokens();
   const searches = fairQueue({ atOnce: 1, mostWaiting: Infinity });
+  const pages = fairQueue({ atOnce: 1, mostWaiting: Infinity });
   const authorities = organizationAuthorities(dependencies.store);
 
   return {
@@ -50,6 +52,7 @@ export function organizationChecks(
           ...watch,
           memory: budget.of(organizationId),
           inTurn: (work) => searches.run(organizationId, work),
+          browserTurn: (work) => pages.run(organizationId, work),
           accessTokens: tokens,
           authorities: trusted,
         },

@@ -9,6 +9,7 @@ import { reasonFor } from "../../core/outgoing/reasons.ts";
 import type { CheckMemory } from "./byte-budget.ts";
 import { type CheckContext, type CheckKind, type Finding, TimeUp } from "./check.ts";
 import { notJudged } from "../../core/text.ts";
+import { findBrowser } from "./chromium.ts";
 import { checkKinds } from "./kinds.ts";
 import { lacksNetworkFor, type TroubleWatch } from "./own-trouble.ts";
 
@@ -39,7 +40,9 @@ type EngineDependencies = {
   accessTokens: AccessTokens;
   /** What the organization trusts beside the usual authorities, in PEM. */
   authorities?: string | null;
-  systemctl?: string | null;
+  systemctl?: CheckContext["systemctl"];
+  browser?: string | undefined;
+  browserTurn: CheckContext["browserTurn"];
   /** What this one check may keep of answers. */
   memory: CheckMemory;
   inTurn: CheckContext["inTurn"];
@@ -67,8 +70,9 @@ export async function runCheck(
     part: null,
     accessTokens: dependencies.accessTokens,
     dockerSocket: dependencies.dockerSocket ?? "/var/run/docker.sock",
-    systemctl:
-      dependencies.systemctl === undefined ? Bun.which("systemctl") : dependencies.systemctl,
+    systemctl: dependencies.systemctl ?? (() => Bun.which("systemctl")),
+    browser: () => dependencies.browser ?? findBrowser(),
+    browserTurn: dependencies.browserTurn,
     signal: ending.signal,
     step: "connecting",
     memory: dependencies.memory,
@@ -145,6 +149,10 @@ export async function runCheck(
   async function timeUp(): Promise<TargetFailure | OwnTrouble> {
     if (context.step === "resolving the name" && !(await nameServersAnswer()))
       return new OwnTrouble("the name servers of this machine don't answer");
+    if (context.step === "waiting for the browser")
+      return new OwnTrouble("the browser was busy for too long");
+    if (context.step === "starting the browser")
+      return new OwnTrouble("the browser took too long to start");
     if (context.step === "waiting for its turn")
       return new OwnTrouble("too many long answers are being searched at once");
     return new TargetFailure(`Timed out after ${timeoutMs / 1000} s while ${context.step}.`);

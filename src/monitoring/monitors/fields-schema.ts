@@ -1,6 +1,15 @@
 import { z } from "zod";
 import { noWeaker, sameHost, sameOrigin, sameValue } from "../../core/destinations.ts";
-import { Headers, Host, HttpUrl, integer, line, Port, secret } from "../../core/fields.ts";
+import {
+  Headers,
+  Host,
+  HttpUrl,
+  integer,
+  line,
+  Port,
+  secret,
+  withPlaceholders,
+} from "../../core/fields.ts";
 import { Assertions, assertionsAbout, JsonPath } from "./assertions-schema.ts";
 import { connectionFields } from "./connection-schema.ts";
 import { Body, BodyType, Form, Method, OAuth2 } from "./request-schema.ts";
@@ -132,3 +141,25 @@ export const mail = (port: number, tls: MailTls) => ({
 });
 export const mailSecrets = { password: { ...toSecuredHost, tls: noWeaker(...mailTls) } };
 export const signsIn = "after signing in where there is a `username`";
+
+/** A unit of systemd. */
+export const unit = z
+  .string()
+  .max(255)
+  .regex(/^[\w:.\\@][\w:.\\@-]*$/, "must be the name of a unit, such as nginx.service")
+  .meta({ example: "nginx.service" });
+
+/** What is done on a page, a line each. */
+export const pageSteps = z
+  .array(
+    withPlaceholders(
+      line(1000).regex(
+        /^(?:(?:click|wait) \S.*|fill \S.* with .+|expect \S.*)$/u,
+        "must be such as: click #send · fill #name with Ann · wait .done · expect Welcome",
+      ),
+      ["username", "password"],
+    ),
+  )
+  .max(20)
+  .default([])
+  .meta({ example: ["fill #user with {{username}}", "click #send", "expect Welcome"] });

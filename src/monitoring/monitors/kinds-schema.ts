@@ -1,5 +1,11 @@
 import { z } from "zod";
-import { type Destination, noWeaker, sameIn, sameOrigin } from "../../core/destinations.ts";
+import {
+  type Destination,
+  noWeaker,
+  sameIn,
+  sameList,
+  sameOrigin,
+} from "../../core/destinations.ts";
 import {
   Headers,
   Host,
@@ -34,6 +40,8 @@ import {
   mail,
   mailSecrets,
   signsIn,
+  pageSteps,
+  unit,
 } from "./fields-schema.ts";
 
 type MonitorKind<F extends Record<string, z.ZodType>> = {
@@ -358,12 +366,21 @@ export const monitorKinds = {
     upWhen:
       "the unit of this machine's systemd is active. It can be asked as long as one organization has the appliance to itself.",
     fields: {
-      unit: z
-        .string()
-        .max(255)
-        .regex(/^[\w:.\\@][\w:.\\@-]*$/, "must be the name of a unit, such as nginx.service")
-        .meta({ example: "nginx.service" }),
+      unit,
     },
+  }),
+  browser: monitorKind({
+    upWhen:
+      "Chromium loads the page, its status is below 400, all `steps` can be done, and it contains the `keyword`. A step is `click SELECTOR`, `fill SELECTOR with TEXT`, `wait SELECTOR` or `expect TEXT`, with selectors of CSS; `{{username}}` and `{{password}}` stand for these fields. The password is filled into password fields of the origin of `url` alone.",
+    fields: {
+      url: HttpUrl,
+      steps: pageSteps,
+      keyword: http.keyword,
+      username,
+      password,
+      verifyTls,
+    },
+    secrets: { password: { ...toUrl, steps: sameList } },
   }),
 };
 

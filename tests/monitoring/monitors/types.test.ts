@@ -111,6 +111,7 @@ const defaults: Record<keyof typeof newMonitors, object> = {
   game: { protocol: "source" },
   command: { arguments: [] },
   systemd: {},
+  browser: { steps: [], keyword: null, username: null, verifyTls: true },
 };
 
 const rows = {
@@ -236,6 +237,13 @@ const set: Record<keyof typeof newMonitors, object> = {
   game: { protocol: "minecraft", host: "10.0.0.9", port: 25565 },
   command: { command: "nagios/check_disk", arguments: ["-w", "10%", "", "a b\n$HOME"] },
   systemd: { unit: "getty@tty1.service" },
+  browser: {
+    url: "http://[fd00::1]:8080/login",
+    steps: ["fill input[name=u] with {{ username }} with care", "click a > b", "expect Wel come"],
+    keyword: "shop",
+    username: "ann",
+    verifyTls: false,
+  },
 };
 
 const setCommon = {
@@ -433,6 +441,11 @@ const wrong: Record<string, [field: string, ...values: unknown[]][]> = {
     ["command", undefined, null, "", "/bin/sh", "../sh", "a/../../sh", "a\nb"],
     ["arguments", null, "-a", Array.from({ length: 51 }, () => "a")],
     ["arguments[0]", [1], ["\0"], ["\ud800"], ["x".repeat(1001)]],
+  ],
+  browser: [
+    ["url", undefined, "file:///etc/passwd", "javascript:alert(1)"],
+    ["steps", null, "click a", Array.from({ length: 21 }, () => "click a")],
+    ["steps[0]", [""], ["click"], ["press a"], ["fill a"], ["fill a with {{other}}"], ["wait  "]],
   ],
   systemd: [["unit", undefined, "", "-H", "a b", "a/b", "--user"]],
   push: [

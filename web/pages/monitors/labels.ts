@@ -176,6 +176,11 @@ const monitorLabels: Record<string, FieldLabels> = {
     hint: "In the folder of --allow-commands.",
   },
   arguments: { label: "Arguments", mono: true },
+  steps: {
+    label: "Steps",
+    mono: true,
+    hint: "click SELECTOR, fill SELECTOR with TEXT, wait SELECTOR, expect TEXT.",
+  },
   unit: { label: "Unit", mono: true, placeholder: "nginx.service" },
   protocol: {
     label: "Protocol",

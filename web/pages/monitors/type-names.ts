@@ -28,6 +28,7 @@ const names: Record<MonitorType, string> = {
   game: "Game server",
   command: "Command",
   systemd: "systemd unit",
+  browser: "Browser",
 };
 
 /** What people call a type of monitor. */

@@ -8,7 +8,7 @@ const maxBytes = 64 * 1024;
 /** Up while the unit is active. systemctl(1) */
 export const checkSystemd: CheckKind<"systemd"> = async ({ unit }, context) => {
   await context.addressesOf(thisMachine, null);
-  const { systemctl } = context;
+  const systemctl = context.systemctl();
   if (systemctl === null) throw new TargetFailure("systemd is not on this machine.");
   context.step = "waiting for the answer";
   const startedAt = performance.now();

@@ -1,0 +1,108 @@
+import { createServer, type AddressInfo, type Socket } from "node:net";
+import { dial } from "./connection.ts";
+import type { OutgoingContext } from "./context.ts";
+import { TargetFailure } from "./failures.ts";
+import { reasonFor } from "./reasons.ts";
+
+/** RFC 1928 §6 */
+const refused = Buffer.from([5, 4, 0, 1, 0, 0, 0, 0, 0, 0]);
+const accepted = Buffer.from([5, 0, 0, 1, 0, 0, 0, 0, 0, 0]);
+
+export type JudgingProxy = {
+  port: number;
+  /** Why the last connection did not come about; null where all did. */
+  failure(): Error | null;
+  close(): void;
+};
+
+/**
+ * A SOCKS5 proxy on loopback for a program that resolves names by itself: each address that it leads to
+ * is judged, and so many bytes come through. Ends with its context.
+ */
+export async function judgingProxy(
+  context: OutgoingContext,
+  maxBytes: number,
+): Promise<JudgingProxy> {
+  const sockets = new Set<Socket>();
+  let failure: Error | null = null;
+  let bytes = 0;
+
+  async function serve(socket: Socket) {
+    // What is said of the whole check is not what one of its connections does.
+    const own = { ...context };
+    const { host, port } = await requested(socket);
+    const connection = await dial(await own.addressesOf(host, port), port, own);
+    socket.write(accepted);
+    socket.on("data", (chunk) => connection.write(chunk));
+    socket.on("close", () => connection.close());
+    socket.on("drain", () => connection.resume());
+    const all = connection.read((chunk) => {
+      bytes += chunk.length;
+      if (bytes > maxBytes) {
+        failure = new TargetFailure(`The page loads more than ${maxBytes / 1024 / 1024} MiB.`);
+        socket.destroy();
+        connection.close();
+      } else if (!socket.write(chunk)) connection.pause();
+    });
+    await all;
+    socket.end();
+  }
+
+  const server = createServer((socket) => {
+    sockets.add(socket);
+    socket.on("close", () => sockets.delete(socket));
+    socket.on("error", () => {});
+    let isOpen = false;
+    serve(socket).catch((error: unknown) => {
+      isOpen ||= socket.bytesWritten > 2;
+      const reason = reasonFor(error);
+      if (!isOpen) failure = reason ?? new TargetFailure("The connection failed.");
+      if (isOpen) socket.destroy();
+      else socket.end(refused);
+    });
+  });
+
+  function close() {
+    server.close();
+    for (const socket of sockets) socket.destroy();
+  }
+
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  server.once("error", reject).listen(0, "127.0.0.1", resolve);
+  await promise;
+  context.signal.addEventListener("abort", close);
+  return { port: (server.address() as AddressInfo).port, failure: () => failure, close };
+}
+
+/** What a client asks to be connected to. */
+function requested(socket: Socket): Promise<{ host: string; port: number }> {
+  const { promise, resolve, reject } = Promise.withResolvers<{ host: string; port: number }>();
+  let received = Buffer.alloc(0);
+  let hasGreeted = false;
+  function take(chunk: Buffer) {
+    received = Buffer.concat([received, chunk]);
+    if (!hasGreeted) {
+      if (received.length < 2 || received.length < 2 + (received[1] ?? 0)) return;
+      received = received.subarray(2 + (received[1] ?? 0));
+      hasGreeted = true;
+      socket.write(Buffer.from([5, 0]));
+    }
+    const [, command, , kind = 0, length = 0] = received;
+    const sizes: Record<number, number> = { 1: 4, 3: length + 1, 4: 16 };
+    const size = sizes[kind] ?? 0;
+    if (received.length < 5 || received.length < 4 + size + 2) return;
+    socket.off("data", take);
+    const address = received.subarray(4, 4 + size);
+    if (command !== 1 || size === 0) reject(new TargetFailure("The connection failed."));
+    const host =
+      kind === 3
+        ? address.subarray(1).toString()
+        : kind === 1
+          ? address.join(".")
+          : (address.toString("hex").match(/.{4}/g) ?? []).join(":");
+    resolve({ host, port: received.readUInt16BE(4 + size) });
+  }
+  socket.on("data", take);
+  socket.on("close", () => reject(new TargetFailure("The connection failed.")));
+  return promise;
+}
