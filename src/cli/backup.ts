@@ -15,7 +15,7 @@ export function addBackup(program: Command) {
     .argument("<file>", "where to write it; must not exist yet");
   onData(withPassphrase(command))
     .description("write a copy of the database, also while the server runs")
-    .option("--include-key", "have secret.key in it, too; needs a passphrase")
+    .option("--include-key", "include secret.key; needs a passphrase")
     .action(async (file: string, options: BackupFlags) => {
       const place = placeOf(options);
       const passphrase = passphraseOf(options.passphraseFile);

@@ -10,9 +10,7 @@ import { type DataOptions, directoryOf, onData } from "./with-data.ts";
 
 export function addCompact(program: Command) {
   onData(program.command("compact"))
-    .description(
-      "give disk space back that removed rows have left; the server must be stopped first",
-    )
+    .description("return the space of deleted rows to the disk; the server must be stopped first")
     .action((options: DataOptions) => {
       const dataDir = directoryOf(options, "rqlited does it with -auto-vacuum-int");
       const { migrations } = assets;

@@ -22,7 +22,7 @@ export function addDoctor(program: Command, ignored: readonly string[] = []) {
     .description(
       "examine data, disk, backups, machine, network, mail server and alert channels, and say what to do; changes nothing",
     )
-    .option("--offline", "skip all that leaves this machine")
+    .option("--offline", "skip everything that leaves this machine")
     .option("--ntp <host>", "time server to compare the clock with, instead of those of the system")
     .option("--backups <dir>", "where another program keeps backups, to look at their age")
     .option("--json", "print JSON for machines")

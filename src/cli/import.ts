@@ -20,7 +20,7 @@ type Opened = {
 export function addImport(program: Command) {
   const imports = program
     .command("import")
-    .description("bring monitors, channels, status pages and history along from elsewhere");
+    .description("import monitors, channels, status pages and history from another tool");
 
   withFlags(
     imports

@@ -20,7 +20,7 @@ export function addIncident(program: Command) {
     .description("open an incident and print its id")
     .addOption(severity().default("minor"))
     .option(...message)
-    .option("--monitor <monitor...>", "affected monitors, by id, name or start of a name")
+    .option("--monitor <monitor...>", "affected monitors, by id, name or the beginning of a name")
     .option("--internal", "keep it off the status pages")
     .action(async (title: string, options: OpenOptions) => {
       const { severity, message, monitor = [], internal = false } = options;
@@ -40,7 +40,7 @@ export function addIncident(program: Command) {
 
   onServer(incident.command("update").argument("<incident>", whichIncident))
     .description("post an update of an incident, or correct it")
-    .addOption(new Option("--status <status>", "where it stands").choices(incidentStatuses))
+    .addOption(new Option("--status <status>", "the new status").choices(incidentStatuses))
     .option(...message)
     .addOption(severity())
     .option("--title <title>", "what is wrong")

@@ -17,10 +17,10 @@ export function addMaintenance(program: Command) {
 
   onServer(maintenance.command("start").argument("<title>", "what is done"))
     .description("begin maintenance now, which holds alerts of its monitors, and print its id")
-    .requiredOption("--for <duration>", "after which it ends by itself, such as 30m or 2h")
-    .option("--monitor <monitor...>", "monitors, by id, name or start of a name")
-    .option("--group <group...>", "groups with all monitors in them, likewise")
-    .option("--description <text>", "what is done, as Markdown")
+    .requiredOption("--for <duration>", "how long it lasts, such as 30m or 2h")
+    .option("--monitor <monitor...>", "monitors, by id, name or the beginning of a name")
+    .option("--group <group...>", "groups with all their monitors, by the same")
+    .option("--description <text>", "what is being done, as Markdown")
     .option("--internal", "keep it off the status pages")
     .action(async (title: string, options: StartOptions) => {
       const { monitor = [], group = [], description = "", internal = false } = options;

@@ -8,7 +8,7 @@ import { type DataOptions, onData, placeOf } from "./with-data.ts";
 
 export function addMigrate(program: Command) {
   onData(program.command("migrate"))
-    .description("bring older data up to this version; its server must be stopped first")
+    .description("upgrade older data to this version; its server must be stopped first")
     .option("--require-copy", "refuse to upgrade data without room for a copy of it")
     .action(async ({ json, ...options }: DataOptions & { requireCopy?: boolean }) => {
       const migrated = await upgraded(placeOf(options), configOf(options).requireCopy);

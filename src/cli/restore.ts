@@ -10,7 +10,7 @@ type RestoreFlags = DataOptions & { key?: string; passphraseFile?: string; dryRu
 export function addRestore(program: Command) {
   onData(withPassphrase(program.command("restore").argument("<file>", "the backup")))
     .description(
-      "put a backup in place of the data; the server must be stopped first, and the old data is kept aside",
+      "replace the data with a backup; the server must be stopped first, and the old data is kept aside",
     )
     .option(
       "--key <file>",

@@ -49,8 +49,8 @@ export function addUsers(program: Command) {
       "create somebody who signs in, and print the password made for them; or add somebody who signs in already",
     )
     .requiredOption("--org <slug>", "slug of the organization")
-    .requiredOption("--email <address>", "what they sign in with")
-    .option("--name <name>", "what they are called")
+    .requiredOption("--email <address>", "the e-mail address they sign in with")
+    .option("--name <name>", "their name")
     .option(
       "--existing <slug>",
       "add who signs in with the address in this organization, in place of somebody new",

@@ -232,7 +232,8 @@ function* chunksOf(handle: number, bytes: number): Generator<Buffer> {
   const buffer = Buffer.alloc(chunkBytes);
   for (let at = 0; at < bytes;) {
     const length = readSync(handle, buffer, 0, Math.min(chunkBytes, bytes - at), at);
-    if (length === 0) throw new DataError("DATA_UNUSABLE", "The file became shorter.");
+    if (length === 0)
+      throw new DataError("DATA_UNUSABLE", "The file was truncated while it was read.");
     yield buffer.subarray(0, length);
     at += length;
   }

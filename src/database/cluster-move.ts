@@ -83,7 +83,7 @@ export async function importToCluster(
       );
     const isReplaced = held.length > 0 && !isThere;
     const replaced = isReplaced ? `${from}.replaced-${clock()}` : null;
-    if (isThere) say("The cluster has exactly this data already, from an import before.");
+    if (isThere) say("The cluster already has exactly this data, from an earlier import.");
     else {
       mustHaveSpace(path, statSync(from).size);
       say(`Copying ${from} …`);

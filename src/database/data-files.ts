@@ -31,7 +31,7 @@ export function unusable(message: string): DataError {
 export function noDisk(file: string, reason: string): Error {
   return new Error(
     `${file} can't be opened: ${reason}. Nothing was changed. ` +
-      "Look whether its disk is full or read-only, and start again.",
+      "Check whether its disk is full or read-only, then start again.",
   );
 }
 

@@ -32,7 +32,8 @@ export function migrate(database: Database, folder: string, beforeChange: () => 
         .run(migration.hash, migration.folderMillis);
     }
     const orphans = database.query("PRAGMA foreign_key_check").all();
-    if (orphans.length > 0) throw new Error(`it would leave ${orphans.length} rows without parent`);
+    if (orphans.length > 0)
+      throw new Error(`it would leave ${orphans.length} rows that refer to deleted ones`);
     database.run("COMMIT");
     return pending.length;
   } catch (error) {

@@ -168,7 +168,7 @@ export function rqliteStore(
       if (bytes > maxBytes)
         throw new AppError(
           "PAYLOAD_TOO_LARGE",
-          `This is too much for one write: ${bytes} bytes, where ${maxBytes} are possible.`,
+          `This is too much for one write: ${bytes} bytes, the limit is ${maxBytes}.`,
         );
       if (underWay === 0 && queue.length === 0) idle = Promise.withResolvers<void>();
       const { promise, resolve, reject } = Promise.withResolvers<void>();

@@ -23,7 +23,7 @@ export const ImportReport = z.object({
   hints: z.array(z.string()),
   history: z
     .object({ heartbeats: z.int(), hours: z.int(), days: z.int() })
-    .meta({ description: "Results that were brought along." }),
+    .meta({ description: "Results that were imported." }),
 });
 export type ImportReport = z.infer<typeof ImportReport>;
 

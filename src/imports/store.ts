@@ -85,7 +85,7 @@ export function touch(
       otherwise: () =>
         new AppError(
           "CONFLICT",
-          "The import stood still for too long, and was cleared away. Nothing was changed: start it again.",
+          "The import stalled and was discarded. Nothing was changed. Start it again.",
         ),
     },
     {

@@ -36,7 +36,9 @@ export function undoImport(scope: Scope, id: string): Promise<ImportRun> {
     if (row.status !== "done")
       throw new AppError(
         "CONFLICT",
-        row.status === "undone" ? "This import is undone already." : "This import is not done yet.",
+        row.status === "undone"
+          ? "This import was undone already."
+          : "This import is not done yet.",
       );
     const at = timestamp(scope.clock());
     const records = await recordsOfImport(scope, id);
@@ -50,7 +52,7 @@ export function undoImport(scope: Scope, id: string): Promise<ImportRun> {
           "exists (select 1 from imports where organization_id = ? and id = ? and status = 'done')",
         ),
         parameters: [organizationId, id],
-        otherwise: () => new AppError("CONFLICT", "This import is undone already."),
+        otherwise: () => new AppError("CONFLICT", "This import was undone already."),
       },
       ...(await removalStatements(scope, all, at)),
       ...followPauses(organizationId, at),

@@ -118,6 +118,6 @@ export async function importUpload(
   );
   await uploads.remove(scope.organizationId, id);
   const [run] = await listImports(scope);
-  if (run === undefined) throw new Error("An import left no trace.");
+  if (run === undefined) throw new Error("The import was not recorded.");
   return run;
 }

@@ -143,7 +143,7 @@ describe.skipIf(!hasRqlite)("opening a cluster", () => {
     [
       "a rebuilt table leaves rows without their parent",
       "create table half (id text) strict;--> statement-breakpoint\nDROP TABLE `organizations`",
-      "it would leave 4 rows without parent",
+      "it would leave 4 rows that refer to deleted ones",
     ],
     [
       "a reference is left open",

@@ -67,6 +67,13 @@ export const theme = createTheme({
         withInitialFocusPlaceholder: false,
       },
     }),
+    // The list itself scrolls: what scrolls around a list can't be reached by keyboard.
+    ...Object.fromEntries(
+      ["Autocomplete", "MultiSelect", "Select", "TagsInput"].map((name) => [
+        name,
+        { defaultProps: { withScrollArea: false } },
+      ]),
+    ),
     // What lies over the page is in a landmark as everything else is.
     Portal: Portal.extend({ defaultProps: { target: "#overlays" } }),
     SegmentedControl: SegmentedControl.extend({ defaultProps: { withItemsBorders: false } }),

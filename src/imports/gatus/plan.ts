@@ -99,7 +99,7 @@ function planOf(config: Own): Plan {
     product: "Gatus",
     records,
     notTaken,
-    hints: ["Its history is not in its configuration, so it starts here anew."],
+    hints: ["Gatus keeps its history outside its configuration, so history starts empty here."],
     smtp: null,
   };
 }

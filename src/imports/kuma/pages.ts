@@ -37,7 +37,7 @@ export function pageOf(
           `Section ${name}: without the row of the group ${called}, which has no state here. Add the group as a section to publish its monitors.`,
         );
       else if (seen.has(number(monitor["id"])))
-        notes.push(`Section ${name}: without ${called}, which stands on the page already.`);
+        notes.push(`Section ${name}: without ${called}, which is on the page already.`);
       else {
         ids.push(idOf(monitor));
         if (isOn(entry["send_url"]))

@@ -4,6 +4,7 @@ import type { IncidentTraces } from "../../../src/dashboard/incident-schema.ts";
 import type { Incident, IncidentNote, IncidentUpdate } from "../../../src/incidents/schema.ts";
 import { dataOf, v1 } from "../../data/client.ts";
 import { useSignedIn } from "../../data/session.ts";
+import { reasonInWords } from "../../components/format.ts";
 import { Icon } from "../../components/icons.tsx";
 import { Markdown } from "../../components/markdown.tsx";
 import { durationInWords, Time } from "../../components/time.tsx";
@@ -50,7 +51,7 @@ function linesOf(
         status === "maintenance"
           ? "is in maintenance"
           : troubleSeconds === null
-            ? `is ${status}${message === null || status === "up" ? "" : `: ${message}`}`
+            ? `is ${status}${message === null || status === "up" ? "" : `: ${reasonInWords(message)}`}`
             : `is up after ${durationInWords(troubleSeconds)}`,
     })),
     ...changes.map(({ at, action, fields, ...author }) => ({
@@ -197,7 +198,7 @@ function Note({ note, incidentId }: { note: IncidentNote; incidentId: string }) 
   const { mayWrite } = useSignedIn();
   const nameOf = useNameOf();
   if (author.type === "monitor")
-    return <Found line={{ who: author.name, words: message, at: createdAt }} />;
+    return <Found line={{ who: author.name, words: reasonInWords(message), at: createdAt }} />;
   return (
     <li className="timeline-note">
       <b>

@@ -5,7 +5,7 @@ import { hiddenHere } from "../../data/hidden-here.ts";
 import { allStates, knownIn, type Overview, type OverviewMonitor } from "../../data/overview.ts";
 import { type Attention, isTroubled, useAttention } from "../../data/problems.ts";
 import { useSignedIn } from "../../data/session.ts";
-import { countInWords, plural, withWholeRanges } from "../../components/format.ts";
+import { countInWords, plural, reasonInWords } from "../../components/format.ts";
 import { Icon } from "../../components/icons.tsx";
 import { StateIcon, stateLabels } from "../../components/state-icon.tsx";
 import { durationInWords, Time, useNow } from "../../components/time.tsx";
@@ -168,7 +168,7 @@ function AttentionRow({
           {name}
         </Link>
         <span>
-          {isOver ? `Up after ${durationInWords(downSeconds)}` : withWholeRanges(lastMessage ?? "")}
+          {isOver ? `Up after ${durationInWords(downSeconds)}` : reasonInWords(lastMessage ?? "")}
         </span>
       </div>
       <span className="attention-since">

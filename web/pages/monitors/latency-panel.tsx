@@ -4,7 +4,7 @@ import { useNavigate } from "@tanstack/react-router";
 import { lazy, Suspense, useMemo, useState } from "react";
 import type { Timeline, TimelinePoint } from "../../../src/dashboard/timeline-schema.ts";
 import { chunk } from "../../data/chunks.ts";
-import { latencyInWords } from "../../components/format.ts";
+import { latencyInWords, reasonInWords } from "../../components/format.ts";
 import { Panel } from "../../components/page.tsx";
 import { StateIcon } from "../../components/state-icon.tsx";
 import { durationInWords, useNow, useZone } from "../../components/time.tsx";
@@ -142,7 +142,7 @@ function troubleInWords(point: TimelinePoint): string {
   if (state === null) return "";
   const seconds = durationInWords(point[`${state}Seconds`]);
   const reason = state === "maintenance" ? null : point.reason;
-  return `${troubleLabels[state]} ${seconds}${reason === null ? "" : `: ${reason}`}`;
+  return `${troubleLabels[state]} ${seconds}${reason === null ? "" : `: ${reasonInWords(reason)}`}`;
 }
 
 function Tip({

@@ -9,6 +9,7 @@ import { overviewQuery } from "../../data/overview.ts";
 import { useSignedIn } from "../../data/session.ts";
 import { BusyButton } from "../../components/busy-button.tsx";
 import { openDialog } from "../../components/dialogs.ts";
+import { reasonInWords } from "../../components/format.ts";
 import { Icon } from "../../components/icons.tsx";
 import { Markdown } from "../../components/markdown.tsx";
 import { MenuItem, MoreActions, RecordItems } from "../../components/menus.tsx";
@@ -140,7 +141,9 @@ function Facts({ monitor }: { monitor: MonitorRecord }) {
       )}
       {monitor.muted && " · muted"}
       {trouble && monitor.lastMessage !== null && (
-        <span className={`fact-trouble ${monitor.status}`}>{monitor.lastMessage}</span>
+        <span className={`fact-trouble ${monitor.status}`}>
+          {reasonInWords(monitor.lastMessage)}
+        </span>
       )}
     </p>
   );

@@ -6,7 +6,7 @@ import type { IncidentSummary } from "../../../src/incidents/schema.ts";
 import { shownDetails } from "../../../src/monitoring/monitors/details-rules.ts";
 import type { Monitor } from "../../../src/monitoring/monitors/schema.ts";
 import { copy } from "../../components/copy.tsx";
-import { latencyInWords } from "../../components/format.ts";
+import { latencyInWords, reasonInWords } from "../../components/format.ts";
 import { Panel } from "../../components/page.tsx";
 import { StateIcon } from "../../components/state-icon.tsx";
 import { durationInWords, Time } from "../../components/time.tsx";
@@ -53,8 +53,9 @@ function titleOf({ status }: PastState, before: PastState | undefined): string {
 }
 
 function detailOf({ status, message, since }: PastState, before: PastState | undefined): string {
-  if (status !== "up" || before === undefined) return message ?? "";
-  if (before.status !== "down" && before.status !== "degraded") return message ?? "";
+  const words = reasonInWords(message ?? "");
+  if (status !== "up" || before === undefined) return words;
+  if (before.status !== "down" && before.status !== "degraded") return words;
   const seconds = (Date.parse(since) - Date.parse(before.since)) / 1000;
   return `after ${durationInWords(seconds)} ${before.status}`;
 }
@@ -141,7 +142,7 @@ export function RecentChecks({ id }: { id: string }) {
             <StateIcon state={status} size={13} label />
             <Time at={at} as="seconds" />
             <Tooltip label={message} disabled={message === null}>
-              <span className="line-words">{message}</span>
+              <span className="line-words">{reasonInWords(message ?? "")}</span>
             </Tooltip>
             <span className="num">{latencyInWords(latencyMs)}</span>
           </li>

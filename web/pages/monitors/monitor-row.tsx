@@ -5,7 +5,7 @@ import { sinceIn } from "../../../src/core/times.ts";
 import { v1 } from "../../data/client.ts";
 import type { OverviewMonitor } from "../../data/overview.ts";
 import { openDialog } from "../../components/dialogs.ts";
-import { latencyInWords, percent } from "../../components/format.ts";
+import { latencyInWords, percent, reasonInWords } from "../../components/format.ts";
 import { Icon } from "../../components/icons.tsx";
 import { MenuItem, RecordItems, RowMenu } from "../../components/menus.tsx";
 import { StateIcon } from "../../components/state-icon.tsx";
@@ -87,7 +87,7 @@ export const MonitorRow = memo(
             )}
           </b>
           <span>
-            {message !== null && <em className={status}>{message} · </em>}
+            {message !== null && <em className={status}>{reasonInWords(message)} · </em>}
             {where}
           </span>
         </Link>

@@ -2,7 +2,7 @@ import { Link } from "@tanstack/react-router";
 import { dayIn, formatIn, isSameDayIn, minuteFormat } from "../../../src/core/times.ts";
 import type { Timeline, TimelinePoint } from "../../../src/dashboard/timeline-schema.ts";
 import { BarDetails } from "../../components/bars.tsx";
-import { latencyInWords, plural } from "../../components/format.ts";
+import { latencyInWords, plural, reasonInWords } from "../../components/format.ts";
 import { StateIcon } from "../../components/state-icon.tsx";
 import { durationInWords, useNow, useZone } from "../../components/time.tsx";
 
@@ -52,7 +52,7 @@ export function PointDetails({ from, to, point, incidents }: Props) {
         [state("maintenance", "Maintenance"), lasting(point?.maintenanceSeconds)],
         ["Not judged", lasting(point?.unknownSeconds)],
         [state("up", "Up"), isFine && point.upSeconds > 0 ? passed(point) : null],
-        ["Reason", point?.reason ?? null],
+        ["Reason", point?.reason ? reasonInWords(point.reason) : null],
         [
           "Latency",
           point?.p50Ms == null

@@ -2,7 +2,7 @@ import { type CSSProperties, type ReactNode, useLayoutEffect, useRef, useState }
 import { useNavigate } from "@tanstack/react-router";
 import type { OverviewMonitor } from "../../data/overview.ts";
 import { BarDetails, Bars, type BarTone } from "../../components/bars.tsx";
-import { percent, withWholeRanges } from "../../components/format.ts";
+import { percent, reasonInWords } from "../../components/format.ts";
 import { StateIcon, stateLabels } from "../../components/state-icon.tsx";
 import { Time } from "../../components/time.tsx";
 import { columnsFor, firstOf, type Tile } from "./wall-rules.ts";
@@ -79,7 +79,7 @@ export function Trouble({ monitors }: { monitors: readonly OverviewMonitor[] }) 
             <p className="wall-since">
               {stateLabels[status]} for <Time at={statusSince} as="for" />
             </p>
-            <p className="wall-message">{withWholeRanges(lastMessage ?? target ?? "")}</p>
+            <p className="wall-message">{reasonInWords(lastMessage ?? target ?? "")}</p>
           </div>
         </article>
       ))}
@@ -166,7 +166,7 @@ function Segment({ monitor }: { monitor: OverviewMonitor | undefined }) {
       lines={[
         ["State", stateLabels[status]],
         ["For", <Time key="since" at={statusSince} as="for" />],
-        ["Reason", lastMessage],
+        ["Reason", lastMessage === null ? null : reasonInWords(lastMessage)],
         ["24 hours", uptime24h === null ? null : percent(uptime24h)],
       ]}
     />
