@@ -9,6 +9,7 @@ import { testMailRoutes, tryChannelRoutes } from "./alerting/dashboard-routes.ts
 import { apiKeyRoutes } from "./accounts/api-keys/routes.ts";
 import { auditLogRoutes } from "./operations/audit-log/routes.ts";
 import { backupRoutes } from "./operations/backups/routes.ts";
+import { configDashboardRoutes } from "./configuration/dashboard-routes.ts";
 import { configRoutes } from "./configuration/routes.ts";
 import { checkRoutes } from "./monitoring/checks/routes.ts";
 import { incidentDashboardRoutes } from "./dashboard/incident-routes.ts";
@@ -74,6 +75,7 @@ export const dashboard = new Elysia({ name: "dashboard", prefix: "/dashboard" })
   .use(tryChannelRoutes)
   .use(backupRoutes)
   .use(importRoutes)
+  .use(configDashboardRoutes)
   .use(applianceRoutes)
   .use(aboutRoutes);
 

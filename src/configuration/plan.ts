@@ -1,6 +1,7 @@
 import { AppError, type ErrorDetail } from "../core/errors.ts";
 import { newId } from "../core/ids.ts";
 import { excerpt } from "../core/text.ts";
+import { eachYielding } from "../core/yielding.ts";
 import { validationError } from "../core/validation.ts";
 import type { Scope } from "../events/scope.ts";
 import { configurationPrefix, type ExternalRecord } from "../imports/store.ts";
@@ -65,15 +66,13 @@ export async function planOf(
   const idOf = (section: SectionName, key: string) => ids.get(idOfEntry({ section, key }));
   const issues: ErrorDetail[] = [];
   const steps: Step[] = [];
-  for (const [index, entry] of entries.entries()) {
-    // Others have their turn between some of them.
-    if (index % 20 === 19) await Bun.sleep(0);
-    if (issues.length >= 20) break;
+  await eachYielding(entries, async (entry) => {
+    if (issues.length >= 20) return;
     const record = records.get(idOfEntry(entry)) ?? null;
     const id = idOf(entry.section, entry.key) ?? "";
     const step = await stepOf(scope, entry, id, record, idOf, issues);
     if (step !== null) steps.push(step);
-  }
+  });
   if (issues.length > 0) throw validationError(issues);
   giveChannelsToNew(scope, steps, all);
   const named = new Set(entries.map(idOfEntry));

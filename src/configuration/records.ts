@@ -27,12 +27,12 @@ export type Current = {
   last: () => Own | null;
 };
 
-/** Everything that an organization has of what a configuration is made of. */
-export async function currentRecords(scope: Scope) {
+/** Everything that an organization has of these sections, and all that configurations manage. */
+export async function currentRecords(scope: Scope, wanted: readonly SectionName[] = sectionNames) {
   const links = await recordsOfConfigurations(scope);
   const linkOf = new Map(links.map((link) => [`${link.noun} ${link.recordId}`, link]));
   const all: Current[] = [];
-  for (const section of sectionNames) {
+  for (const section of wanted) {
     const resource = resources[section];
     const { noun, naming } = sections[section];
     for (const row of await resource.list(scope)) {

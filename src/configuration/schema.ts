@@ -73,11 +73,21 @@ export const ConfigExport = z
   .meta({ id: "ConfigExport" });
 export type ConfigExport = z.infer<typeof ConfigExport>;
 
+/** What is named comes before what names it. */
+export const configSections = [
+  "alertChannels",
+  "groups",
+  "monitors",
+  "maintenanceWindows",
+  "statusPages",
+] as const;
+
+export const ManagedQuery = z.strictObject({ section: z.enum(configSections) });
+
+/** A record that a configuration manages. */
 export const ManagedRecord = z.object({
-  section: z.string(),
   id: z.string(),
   key: z.string(),
-  name: z.string(),
   source: z.string(),
   drift: z.array(z.string()).meta({
     description: "Fields that are not as they were applied last.",

@@ -7,7 +7,7 @@ import { windowFields } from "../monitoring/maintenance/schema.ts";
 import { monitorKinds } from "../monitoring/monitors/kinds-schema.ts";
 import { monitorFields } from "../monitoring/monitors/schema.ts";
 import { NewStatusPageSection, statusPageFields } from "../status-pages/schema.ts";
-import { configKey } from "./schema.ts";
+import { configKey, configSections } from "./schema.ts";
 
 type Shape = Readonly<Record<string, z.ZodType>>;
 
@@ -27,15 +27,14 @@ type Section = {
   kept: readonly string[];
 };
 
-export type SectionName =
-  "alertChannels" | "groups" | "monitors" | "maintenanceWindows" | "statusPages";
+export type SectionName = (typeof configSections)[number];
 
 const many = (as: string, to: SectionName): Reference => ({ as, to, many: true });
 const alertChannels = many("alertChannelIds", "alertChannels");
 
 const { monitorIds: _members, ...ofGroup } = groupFields;
 
-/** What a configuration is made of: what is named comes before what names it. */
+/** What a configuration is made of. */
 export const sections: Readonly<Record<SectionName, Section>> = {
   alertChannels: {
     noun: "alert-channel",
@@ -79,7 +78,7 @@ export const sections: Readonly<Record<SectionName, Section>> = {
   },
 };
 
-export const sectionNames = Object.keys(sections) as SectionName[];
+export const sectionNames: readonly SectionName[] = configSections;
 
 const Key = z.string().regex(configKey, "must be the key of a record");
 

@@ -107,8 +107,8 @@ function operationOf({ method, path, hooks }: Route, tag: string): ZodOpenApiOpe
 const introduction = `Scripts on the LAN talk to Signalbox here. Make a key with
 \`signalbox keys create --org SLUG --name NAME\` and send it as \`Authorization: Bearer KEY\`.
 
-- Bodies are JSON in UTF-8 (a logo's is the image itself), at most 256 KiB. Unknown fields are refused, so
-  that a typo does not pass silently; a record's read-only fields are accepted and ignored, so what GET returned can be sent back.
+- Bodies are JSON in UTF-8 (a logo's is the image itself), at most 256 KiB, or 8 MiB for a
+  configuration. Unknown fields are refused, so that a typo does not pass silently; a record's read-only fields are accepted and ignored, so what GET returned can be sent back.
 - Timestamps are RFC 3339 in UTC with milliseconds. Durations are whole seconds, latencies milliseconds.
 - Lists are newest first. \`page\` and \`per_page\` choose a part; a page past the end is empty.
 - Every GET has an \`ETag\`: send it as \`If-None-Match\` to save the body, or as \`If-Match\` with a PATCH

@@ -1,6 +1,7 @@
 import { adminSuite } from "./admin.ts";
 import { alertsSuite } from "./alerts.ts";
 import { checksSuite } from "./checks.ts";
+import { configSuite } from "./config.ts";
 import { clusterSuite } from "./cluster.ts";
 import { faultsSuite } from "./faults.ts";
 import { importSuite } from "./import.ts";
@@ -22,6 +23,7 @@ const suites: Record<string, () => Promise<void>> = {
   admin: adminSuite,
   year: yearSuite,
   faults: faultsSuite,
+  config: configSuite,
   import: importSuite,
   journeys: journeysSuite,
   cluster: clusterSuite,

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { testLooks, violationsInThemes } from "../support/admin-looks.ts";
 import { adminWorld, visitAs } from "../support/admin-world.ts";
-import { describeInChromium } from "../support/browsing.ts";
+import { describeInChromium, violations } from "../support/browsing.ts";
 
 const dialog = (page: Page, name: string) => page.getByRole("dialog", { name });
 
@@ -107,6 +107,29 @@ describeInChromium("maintenance", (browser) => {
     await page.getByText("Next times").waitFor();
     expect(await page.getByRole("button", { name: "Edit" }).count()).toBe(0);
     await open.shifts();
+    expect(open.faults).toEqual([]);
+  });
+
+  test("one that a configuration manages says so and what differs, and warns before it is edited", async () => {
+    await world.ask("PUT", "/api/v1/config", {
+      source: "infra",
+      maintenanceWindows: {
+        core: {
+          title: "Core switch",
+          startsAt: "2099-01-01T01:00:00Z",
+          endsAt: "2099-01-01T02:00:00Z",
+        },
+      },
+    });
+    const [{ id }] = await world.ask("GET", "/api/v1/maintenance-windows?per_page=1");
+    await world.ask("PATCH", `/api/v1/maintenance-windows/${id}`, { public: false });
+    await using open = await world.open(browser, `/maintenance/${id}`);
+    const { page } = open;
+    await page.getByText("Managed by the configuration infra as maintenanceWindows.core").waitFor();
+    await page.getByText("Changed here since: public").waitFor();
+    await page.getByRole("button", { name: "Edit" }).click();
+    await dialog(page, "Edit maintenance").getByText("lasts until it is applied again").waitFor();
+    expect(await violations(page)).toEqual([]);
     expect(open.faults).toEqual([]);
   });
 });

@@ -1,4 +1,6 @@
 import { describe, expect, test } from "bun:test";
+import { managedRecords } from "../../src/configuration/managed-service.ts";
+import type { SectionName } from "../../src/configuration/sections-schema.ts";
 import { dump, testAppliance, type TestAppliance } from "../support/appliance.ts";
 import type { Json } from "../support/json.ts";
 
@@ -221,19 +223,31 @@ describe("a configuration", () => {
     expect((await ours.api("GET", `/api/v1/monitors/${id}`)).status).toBe(200);
   });
 
-  test("makes again what was deleted by hand, and ends drift", async () => {
+  test("knows what was changed by hand since, makes again what was deleted, and ends drift", async () => {
     const appliance = await testAppliance();
     const { ours } = appliance;
     await applied(appliance, whole);
+    const drift = async (section: SectionName) =>
+      Object.fromEntries(
+        (await managedRecords(ours.scope, section)).map(({ key, drift }) => [key, drift]),
+      );
     const [{ id }] = (await ours.api("GET", "/api/v1/monitors?q=db")).json.data;
     await ours.api("DELETE", `/api/v1/monitors/${id}`);
     const [page] = (await ours.api("GET", "/api/v1/status-pages")).json.data;
     await ours.api("PATCH", `/api/v1/status-pages/${page.id}`, { body: { title: "By hand" } });
+    const [shop] = (await ours.api("GET", "/api/v1/monitors?q=Shop")).json.data;
+    const patch = { paused: true, bearerToken: "by hand", groupId: null };
+    await ours.api("PATCH", `/api/v1/monitors/${shop.id}`, { body: patch });
+    // Nothing of the file says whether it is paused.
+    expect(await drift("monitors")).toEqual({ shop: ["group", "bearerToken"], job: [] });
+    expect(await drift("statusPages")).toEqual({ own: ["title"], partners: [] });
     expect(signs(await applied(appliance, whole))).toEqual([
+      "update monitors.shop group,bearerToken",
       "create monitors.db ",
       "update statusPages.own title",
     ]);
     expect((await applied(appliance, whole)).changes).toEqual([]);
+    expect(await drift("monitors")).toEqual({ shop: [], db: [], job: [] });
   });
 
   test("is of one organization, whatever another one calls its records", async () => {

@@ -1,4 +1,6 @@
 import { Modal } from "@mantine/core";
+import type { ManagedAs } from "../data/managed.ts";
+import { ManagedWarning } from "./managed.tsx";
 import { Fragment, type ReactNode, useEffect, useState } from "react";
 
 /**
@@ -11,6 +13,7 @@ export function EditorDialog<T extends object>({
   size,
   id,
   read,
+  managed = null,
   onClose,
   children,
 }: {
@@ -18,6 +21,8 @@ export function EditorDialog<T extends object>({
   size: number;
   /** Of the record that is edited, or copied; null for a new one. */
   id: string | null;
+  /** The section of a configuration that may manage it, where it is edited. */
+  managed?: ManagedAs["section"] | null;
   /** Reads it; the same function each time. */
   read: (id: string) => Promise<T>;
   onClose: () => void;
@@ -37,6 +42,7 @@ export function EditorDialog<T extends object>({
   }, [id, read, generation]);
   return (
     <Modal opened onClose={onClose} title={title} size={size} closeOnClickOutside={false}>
+      {managed !== null && id !== null && <ManagedWarning what={{ section: managed, id }} />}
       {error !== null && <p className="down">{error.message}</p>}
       {(id === null || opened !== null) && (
         <Fragment key={opened?.generation}>

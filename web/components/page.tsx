@@ -4,8 +4,10 @@ import type { UseQueryResult } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { problemCount } from "../data/problems.ts";
+import type { ManagedAs } from "../data/managed.ts";
 import { palette } from "./dialogs.ts";
 import { Icon } from "./icons.tsx";
+import { ManagedLine } from "./managed.tsx";
 
 /** Title and actions at the top of every page; `crumbs` lead back. */
 export function PageHeader({
@@ -13,6 +15,7 @@ export function PageHeader({
   icon,
   crumbs = [],
   below,
+  managed,
   children,
 }: {
   title: string;
@@ -20,6 +23,8 @@ export function PageHeader({
   crumbs?: { to: string; label: string }[];
   /** One line of facts under the title. */
   below?: ReactNode;
+  /** The record that the page is of, where a configuration may manage it. */
+  managed?: ManagedAs;
   /** The page's actions, the main one last. */
   children?: ReactNode;
 }) {
@@ -48,6 +53,7 @@ export function PageHeader({
         </div>
       </div>
       {below !== undefined && <div className="page-below">{below}</div>}
+      {managed !== undefined && <ManagedLine what={managed} />}
     </header>
   );
 }

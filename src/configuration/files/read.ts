@@ -2,10 +2,11 @@ import { readdirSync, readFileSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { type AppError } from "../../core/errors.ts";
 import { invalid } from "../../core/validation.ts";
-import { fieldsOf, type SectionName, sectionNames, sections } from "../sections-schema.ts";
+import { configSections } from "../schema.ts";
 import { expanded, isOneVariable, type Variables } from "./variables.ts";
 import { type FileIssue, InvalidFiles, parseYaml, type Place, placeOf } from "./yaml.ts";
 
+const sectionNames: readonly string[] = configSections;
 const maxBytes = 8 * 1024 * 1024;
 
 type Own = Record<string, unknown>;
@@ -99,37 +100,12 @@ async function readOne(file: string, variables: Variables): Promise<Merged | nul
   if (value === null) return null;
   if (!isObject(value))
     throw new InvalidFiles([{ place: firstPlace(places), message: "must be a map of sections" }]);
-  for (const path of single) convert(value, path);
+  if (single.length > 0) {
+    // It knows what every field takes.
+    const { convert } = await import("./convert.ts");
+    for (const path of single) convert(value, path);
+  }
   return { value, places };
-}
-
-/** A variable is text: where a field takes none but what the text says, it is that. */
-function convert(document: Own, path: string) {
-  const keys = path.split(".");
-  const isDefault = keys[0] === "defaults";
-  const [section = "", key = "", field = ""] = isDefault ? [keys[1], "", keys[2]] : keys;
-  if (!sectionNames.includes(section as SectionName) || keys.length !== 3) return;
-  const holder = isDefault
-    ? ((document["defaults"] as Own)[section] as Own)
-    : ((document[section] as Own)[key] as Own);
-  const text = holder[field];
-  const value = typeof text === "string" ? plainValue(text) : text;
-  if (value === text) return;
-  const { kinds } = sections[section as SectionName];
-  const types = kinds === null ? [null] : Object.keys(kinds);
-  const schemas = types
-    .filter((type) => isDefault || type === null || type === (holder["type"] ?? type))
-    .flatMap((type) => {
-      const shape = fieldsOf(section as SectionName, type);
-      return Object.hasOwn(shape, field) ? (shape[field] ?? []) : [];
-    });
-  const takes = (one: unknown) => schemas.some((schema) => schema.safeParse(one).success);
-  if (!takes(text) && takes(value)) holder[field] = value;
-}
-
-function plainValue(text: string): unknown {
-  if (/^-?(?:0|[1-9]\d{0,14})(?:\.\d{1,9})?$/.test(text)) return Number(text);
-  return ({ true: true, false: false, null: null } as Own)[text] ?? (text === "null" ? null : text);
 }
 
 /** Adds what a further file of the same source says. */
@@ -141,7 +117,7 @@ function merge(all: Merged, { value, places }: Merged) {
       const known = Object.hasOwn(to, name) ? to[name] : undefined;
       const isHolder =
         path === "defaults" ||
-        (path === "" && (name === "defaults" || sectionNames.includes(name as SectionName)));
+        (path === "" && (name === "defaults" || sectionNames.includes(name)));
       if (known === undefined) to[name] = its;
       else if (isHolder && isObject(known) && isObject(its)) add(known, its, at);
       else if (path !== "" || known !== its)

@@ -43,6 +43,8 @@ export async function parseYaml(file: string, source: string, textOf: Text): Pro
     // Tags of other programs are no values of ours.
     customTags: [],
     schema: "core",
+    // Its own way compares each key with all before it.
+    uniqueKeys: false,
   });
   const placeAt = (offset: number): Place => {
     const { line, col } = lines.linePos(Math.min(offset, source.length));
@@ -51,9 +53,9 @@ export async function parseYaml(file: string, source: string, textOf: Text): Pro
   const found = [...document.errors, ...document.warnings];
   if (found.length > 0)
     throw new InvalidFiles(
-      found.slice(0, maxPlaces).map(({ pos, code, message }) => ({
+      found.slice(0, maxPlaces).map(({ pos, message }) => ({
         place: placeAt(pos[0]),
-        message: code === "DUPLICATE_KEY" ? "this key is there twice" : firstLine(message),
+        message: firstLine(message),
       })),
     );
   const places = new Map<string, Place>();
@@ -100,10 +102,13 @@ export async function parseYaml(file: string, source: string, textOf: Text): Pro
   function mapOf(map: YAMLMap, keys: readonly PropertyKey[]): Record<string, unknown> {
     const own = Object.create(null) as Record<string, unknown>;
     const merged: Record<string, unknown>[] = [];
+    const names = new Set<string>();
     for (const { key, value } of map.items as Pair<Node, Node | null>[]) {
       if (!isScalar(key) || !["string", "number", "boolean"].includes(typeof key.value))
         return failAt(key ?? map, "must be a name");
       const name = String(key.source ?? key.value);
+      if (names.has(name)) return failAt(key, "this key is there twice");
+      names.add(name);
       const at = placeAt(key.range?.[0] ?? 0);
       if (name === "<<" && key.type === "PLAIN") merged.push(...mergedOf(value, keys, at));
       else own[name] = valueOf(value, [...keys, name], at);

@@ -51,6 +51,7 @@ function Channel({ channel }: { channel: AlertChannel }) {
         icon={<ChannelStateIcon channel={channel} size={22} />}
         crumbs={[{ to: "/alert-channels", label: "Alert channels" }]}
         below={<Facts channel={channel} />}
+        managed={{ section: "alertChannels", id: channel.id }}
       >
         <Actions channel={channel} test={test} onEdit={() => setEdit(true)} />
       </PageHeader>
@@ -134,6 +135,7 @@ function EditDialog({ id, onClose }: { id: string; onClose: () => void }) {
       size={560}
       id={id}
       read={readChannel}
+      managed="alertChannels"
       onClose={onClose}
     >
       {(channel, reload) =>

@@ -29,6 +29,7 @@ export default function MaintenanceDialog({ what }: { what: What }) {
       size={600}
       id={(isNew ? what.like : what.id) ?? null}
       read={readWindow}
+      managed={isNew ? null : "maintenanceWindows"}
       onClose={closeDialog}
     >
       {(window, reload) => <Fields what={what} window={window} onTheirs={reload} />}

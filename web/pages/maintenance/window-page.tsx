@@ -29,6 +29,7 @@ export default function WindowPage() {
             icon={<WindowIcon state={window.state} size={22} />}
             crumbs={[{ to: "/maintenance", label: "Maintenance" }]}
             below={<Line window={window} />}
+            managed={{ section: "maintenanceWindows", id: window.id }}
           >
             <Actions window={window} />
           </PageHeader>

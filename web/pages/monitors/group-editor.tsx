@@ -34,6 +34,7 @@ export default function GroupDialog({ what }: { what: What }) {
       size={480}
       id={what.kind === "edit-group" ? what.id : null}
       read={readGroup}
+      managed="groups"
       onClose={closeDialog}
     >
       {(group, reload) => (

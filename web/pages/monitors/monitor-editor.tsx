@@ -43,6 +43,7 @@ export default function MonitorDialog({ what }: { what: What }) {
       size={640}
       id={(isNew ? what.like : what.id) ?? null}
       read={readMonitor}
+      managed={isNew ? null : "monitors"}
       onClose={closeDialog}
     >
       {(monitor, reload) => (

@@ -59,6 +59,7 @@ function Monitor({ monitor }: { monitor: MonitorRecord }) {
             : []),
         ]}
         below={<About monitor={monitor} />}
+        managed={{ section: "monitors", id }}
       >
         <Actions monitor={monitor} />
       </PageHeader>

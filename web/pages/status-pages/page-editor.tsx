@@ -10,6 +10,7 @@ import {
   statusPageQuery,
 } from "../../data/status-pages.ts";
 import { FormFrame, useForm } from "../../components/form.tsx";
+import { ManagedWarning } from "../../components/managed.tsx";
 import { Panel } from "../../components/page.tsx";
 import { notify } from "../../components/toasts.tsx";
 import {
@@ -65,6 +66,7 @@ export function PageEditor({ page }: { page: StatusPage }) {
   return (
     <div className="page-editor">
       <div className="page-fields">
+        <ManagedWarning what={{ section: "statusPages", id }} />
         <FormFrame
           form={form}
           submit="Save"

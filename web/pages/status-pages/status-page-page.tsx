@@ -41,6 +41,7 @@ function Page({ page }: { page: StatusPage }) {
         title={title}
         crumbs={[{ to: "/status-pages", label: "Status pages" }]}
         below={<Facts page={page} />}
+        managed={{ section: "statusPages", id: page.id }}
       >
         <PageActions page={page} />
       </PageHeader>

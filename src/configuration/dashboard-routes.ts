@@ -1,0 +1,18 @@
+import { z } from "zod";
+import { endpoint } from "../http/endpoint.ts";
+import { routesUnder } from "../http/request-context.ts";
+import { ManagedQuery, ManagedRecord } from "./schema.ts";
+
+export const configDashboardRoutes = routesUnder("/configuration").get(
+  ...endpoint("/records", {
+    name: "listManagedRecords",
+    access: "read",
+    summary: "List what configurations manage, and what differs from them",
+    query: ManagedQuery,
+    data: z.array(ManagedRecord),
+    handle: async ({ scope, query }) => {
+      const { managedRecords } = await import("./managed-service.ts");
+      return managedRecords(scope, query.section);
+    },
+  }),
+);

@@ -1,0 +1,32 @@
+import { fieldsOf, type SectionName, sectionNames, sections } from "../sections-schema.ts";
+
+type Own = Record<string, unknown>;
+
+/** A variable is text: where a field takes none but what the text says, it is that. */
+export function convert(document: Own, path: string) {
+  const keys = path.split(".");
+  const isDefault = keys[0] === "defaults";
+  const [section = "", key = "", field = ""] = isDefault ? [keys[1], "", keys[2]] : keys;
+  if (!sectionNames.includes(section as SectionName) || keys.length !== 3) return;
+  const holder = isDefault
+    ? ((document["defaults"] as Own)[section] as Own)
+    : ((document[section] as Own)[key] as Own);
+  const text = holder[field];
+  const value = typeof text === "string" ? plainValue(text) : text;
+  if (value === text) return;
+  const { kinds } = sections[section as SectionName];
+  const types = kinds === null ? [null] : Object.keys(kinds);
+  const schemas = types
+    .filter((type) => isDefault || type === null || type === (holder["type"] ?? type))
+    .flatMap((type) => {
+      const shape = fieldsOf(section as SectionName, type);
+      return Object.hasOwn(shape, field) ? (shape[field] ?? []) : [];
+    });
+  const takes = (one: unknown) => schemas.some((schema) => schema.safeParse(one).success);
+  if (!takes(text) && takes(value)) holder[field] = value;
+}
+
+function plainValue(text: string): unknown {
+  if (/^-?(?:0|[1-9]\d{0,14})(?:\.\d{1,9})?$/.test(text)) return Number(text);
+  return ({ true: true, false: false, null: null } as Own)[text] ?? (text === "null" ? null : text);
+}
