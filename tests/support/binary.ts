@@ -3,15 +3,29 @@ import { join } from "node:path";
 /** The compiled executable, tested from outside. */
 export const binary = join(import.meta.dir, "..", "..", "dist", "signalbox");
 
-// Below the ports that systems choose themselves, and others for each process: nobody else takes one
-// between its probe and its use.
-const portsOfProcess = 340;
-const firstPort = 10_000 + (process.pid % 64) * portsOfProcess;
+// Below the ports that systems choose themselves.
+const [lowest, ranges, portsOfRange] = [10_000, 64, 340];
+let range: number | undefined;
 let portsGiven = 0;
 
-/** A port on which nobody listens, another one each time. */
+/** The first port of a range that this process has for itself while it runs: it listens there. */
+function ownRange(): number {
+  for (let offset = 0; offset < ranges; offset++) {
+    const port = lowest + ((process.pid + offset) % ranges) * portsOfRange;
+    try {
+      Bun.listen({ port, hostname: "127.0.0.1", socket: { data() {} } }).unref();
+      return port;
+    } catch {
+      // Another process has it.
+    }
+  }
+  throw new Error("Other processes have all the ports of tests.");
+}
+
+/** A port on which nobody listens, another one each time; no other process takes it between its probe and its use. */
 export function freePort(): number {
-  const port = firstPort + (portsGiven++ % portsOfProcess);
+  range ??= ownRange();
+  const port = range + 1 + (portsGiven++ % (portsOfRange - 1));
   try {
     void Bun.serve({ port, hostname: "127.0.0.1", fetch: () => new Response() }).stop(true);
     return port;

@@ -76,7 +76,7 @@ export function testWith(
   needed: readonly Program[],
   name: string,
   run: () => void | Promise<unknown>,
-  timeoutMs = 120_000,
+  timeoutMs = 240_000,
 ) {
   const missing = needed.filter((program) => !have(program));
   for (const program of missing.filter((each) => !told.has(each))) {
