@@ -40,7 +40,12 @@ const order = ["--timings=tests/timings.json", ...process.argv.slice(2)];
 const options = ["--parallel=4", "--no-isolate", "--timeout=240000", ...order];
 tests = Bun.spawn(
   ["bun", "test", ...options, "--reporter=junit", `--reporter-outfile=${report.name}`],
-  { stdin: "ignore", stdout: "inherit", stderr: "pipe" },
+  {
+    env: { ...process.env, SCREENSHOTS: "no" },
+    stdin: "ignore",
+    stdout: "inherit",
+    stderr: "pipe",
+  },
 );
 const output = passOn(tests.stderr);
 const code = await tests.exited;

@@ -1,9 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { flawsOfLooks, testLooks } from "../support/admin-looks.ts";
 import { adminWorld, ownFaults, visitAs } from "../support/admin-world.ts";
-import { describeInChromium, screenshots, violations } from "../support/browsing.ts";
+import { describeInChromium, keepPicture, violations } from "../support/browsing.ts";
 import { hostileMarkdown } from "../support/hostile-markdown.ts";
 
 const dialog = (page: Page, name: string) => page.getByRole("dialog", { name });
@@ -103,7 +102,7 @@ describeInChromium("incidents", (browser) => {
     const frame = page.frameLocator("iframe");
     await frame.getByText("We are rolling back.").waitFor();
     await frame.getByRole("heading", { name: "Checkout fails for some customers" }).waitFor();
-    await page.screenshot({ path: join(screenshots, "admin-incident-preview-1280-light.png") });
+    await keepPicture(page, "admin-incident-preview-1280-light.png");
     await page.keyboard.press("Escape");
     expect(await message(page).inputValue()).toBe("We are rolling back.");
     const { updates } = await world.ask("GET", `/api/v1/incidents/${incidentId}`);
@@ -162,7 +161,7 @@ describeInChromium("incidents", (browser) => {
     await page.keyboard.press("ControlOrMeta+Enter");
     const written = page.getByRole("listitem").filter({ hasText: "Ann holds the key." });
     await written.getByText("· you").waitFor();
-    await page.screenshot({ path: join(screenshots, "admin-incident-note-1280-light.png") });
+    await keepPicture(page, "admin-incident-note-1280-light.png");
     await page.getByText("Public update", { exact: true }).click();
     expect(await message(page).inputValue()).toBe("Half an update.");
     await message(page).fill("");
@@ -195,7 +194,7 @@ describeInChromium("incidents", (browser) => {
     await page.getByRole("button", { name: /^Edited/ }).click();
     await dialog(page, "Earlier versions").getByText("Teh cause is unknown.").waitFor();
     expect(await violations(page)).toEqual([]);
-    await page.screenshot({ path: join(screenshots, "admin-incident-revisions-1280-light.png") });
+    await keepPicture(page, "admin-incident-revisions-1280-light.png");
     await open.shifts();
     expect(ownFaults(open.faults)).toEqual([]);
   });

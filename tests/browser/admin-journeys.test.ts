@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { join } from "node:path";
 import { TOTP } from "otpauth";
 import { owner, ownFaults, rowOf } from "../support/admin-world.ts";
-import { describeInChromium, screenshots, violations, visit } from "../support/browsing.ts";
+import { describeInChromium, keepPicture, violations, visit } from "../support/browsing.ts";
 import { journeyWorld, refusalOf, signIn, until } from "../support/journeys.ts";
 import { answer, target } from "../support/target.ts";
 
@@ -305,10 +304,10 @@ describeInChromium("journeys through the admin page", (browser) => {
     expect((await call("/profile/wrong-codes/acknowledge", {})).status).toBe(401);
     await page.reload();
     await banner.waitFor();
-    await page.screenshot({ path: join(screenshots, "admin-wrong-codes-1440.png") });
+    await keepPicture(page, "admin-wrong-codes-1440.png");
     expect(await violations(page)).toEqual([]);
     await page.setViewportSize({ width: 360, height: 800 });
-    await page.screenshot({ path: join(screenshots, "admin-wrong-codes-360.png") });
+    await keepPicture(page, "admin-wrong-codes-360.png");
     await page.getByRole("button", { name: "Dismiss" }).click();
     await page.getByText("wrong two-factor code").waitFor({ state: "detached" });
     expect(ownFaults(open.faults)).toEqual([]);

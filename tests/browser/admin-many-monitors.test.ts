@@ -2,7 +2,7 @@ import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
 import { ownedMachine, ownFaults, rowOf } from "../support/admin-world.ts";
-import { describeInChromium, screenshots, violations } from "../support/browsing.ts";
+import { describeInChromium, keepPicture, screenshots, violations } from "../support/browsing.ts";
 import { copyMonitor, idOfCopy } from "../support/many-monitors.ts";
 
 const count = 10_000;
@@ -55,7 +55,7 @@ describeInChromium("ten thousand monitors", (browser) => {
     const attention = page.getByRole("region", { name: /Needs attention/ });
     await attention.getByRole("link", { name: "Service 9000" }).waitFor();
     expect(await violations(page)).toEqual([]);
-    await page.screenshot({ path: join(screenshots, "admin-monitors-10000-light.png") });
+    await keepPicture(page, "admin-monitors-10000-light.png");
 
     // The last row of all: what lies between is not waited for one by one.
     await page.evaluate(() => scrollTo({ top: document.documentElement.scrollHeight }));
@@ -99,7 +99,7 @@ describeInChromium("ten thousand monitors", (browser) => {
     expect(await violations(page)).toEqual([]);
     await page.getByRole("button", { name: "Previous month" }).click();
     await page.waitForURL(/month=/);
-    await page.screenshot({ path: join(screenshots, "admin-report-light.png") });
+    await keepPicture(page, "admin-report-light.png");
     await page.emulateMedia({ media: "print" });
     expect(await page.getByRole("navigation").filter({ visible: true }).count()).toBe(0);
     expect(await page.getByRole("button").filter({ visible: true }).count()).toBe(0);

@@ -1,9 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { violationsInThemes } from "../support/admin-looks.ts";
 import { adminWorld, inTheme, ownFaults, visitAs } from "../support/admin-world.ts";
-import { describeInChromium, screenshots } from "../support/browsing.ts";
+import { describeInChromium, keepPicture } from "../support/browsing.ts";
 
 const asked = "The address changed: enter this again for the new one";
 const again = "Enter it again for the new address";
@@ -14,10 +13,10 @@ const save = (page: Page) => page.getByRole("button", { name: "Save", exact: tru
 /** Looks at the page in both themes, and keeps pictures of it, one on a phone. */
 async function look(page: Page, name: string) {
   expect(await violationsInThemes(page)).toEqual([]);
-  await page.screenshot({ path: join(screenshots, `admin-${name}-dark.png`) });
+  await keepPicture(page, `admin-${name}-dark.png`);
   await page.setViewportSize({ width: 390, height: 844 });
   await inTheme(page, "light");
-  await page.screenshot({ path: join(screenshots, `admin-${name}-390-light.png`) });
+  await keepPicture(page, `admin-${name}-390-light.png`);
 }
 
 describeInChromium("stored secrets", (browser) => {

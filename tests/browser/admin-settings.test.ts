@@ -6,7 +6,7 @@ import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { flawsOfLooks } from "../support/admin-looks.ts";
 import { adminWorld, owner, ownFaults, visitAs } from "../support/admin-world.ts";
-import { describeInChromium, screenshots, violations } from "../support/browsing.ts";
+import { describeInChromium, keepPicture, violations } from "../support/browsing.ts";
 import { until } from "../support/journeys.ts";
 import { mailServer } from "../support/mail-server.ts";
 
@@ -76,7 +76,7 @@ describeInChromium("the settings", (browser) => {
     await page.goto(`${world.url}/settings`);
     await page.getByRole("link", { name: "API keys" }).waitFor();
     expect(await violations(page)).toEqual([]);
-    await page.screenshot({ path: join(screenshots, "admin-settings-768-light.png") });
+    await keepPicture(page, "admin-settings-768-light.png");
     await page.getByRole("link", { name: "API keys" }).click();
     await page.getByRole("heading", { name: "API keys" }).waitFor();
     await open.shifts();
@@ -208,7 +208,7 @@ describeInChromium("the settings", (browser) => {
     await page.keyboard.press("Enter");
     await page.getByRole("img", { name: "QR code for your authenticator app" }).waitFor();
     expect(await violations(page)).toEqual([]);
-    await page.screenshot({ path: join(screenshots, "admin-settings-two-factor-1440.png") });
+    await keepPicture(page, "admin-settings-two-factor-1440.png");
     const secret = (await page.locator(".secret-key").textContent())?.replaceAll(" ", "") ?? "";
     await page.getByLabel("Code", { exact: true }).fill("000000");
     await page.keyboard.press("Enter");

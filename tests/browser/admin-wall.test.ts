@@ -1,11 +1,10 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { adminWorld, ownFaults } from "../support/admin-world.ts";
 import {
   describeInChromium,
   overflowOf,
-  screenshots,
+  keepPicture,
   violations,
   violationsOfColor,
 } from "../support/browsing.ts";
@@ -62,13 +61,13 @@ describeInChromium("the wall", (browser) => {
       await page.setViewportSize({ width, height });
       await page.waitForTimeout(150);
       expect([width, await overflowOf(page), await hidden(page)]).toEqual([width, 0, []]);
-      await page.screenshot({ path: join(screenshots, `admin-wall-${width}-dark.png`) });
+      await keepPicture(page, `admin-wall-${width}-dark.png`);
     }
     await page.setViewportSize({ width: 1440, height: 900 });
     await page.keyboard.press("t");
     await page.locator("html[data-mantine-color-scheme=light]").waitFor({ state: "attached" });
     expect(await violationsOfColor(page)).toEqual([]);
-    await page.screenshot({ path: join(screenshots, "admin-wall-1440-light.png") });
+    await keepPicture(page, "admin-wall-1440-light.png");
     await page.keyboard.press("Escape");
     await page.getByRole("heading", { name: "Monitors", exact: true }).waitFor();
     await open.shifts();

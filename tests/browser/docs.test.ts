@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { join } from "node:path";
-import { describeInChromium, overflowOf, screenshots, visit } from "../support/browsing.ts";
+import { describeInChromium, overflowOf, keepPicture, visit } from "../support/browsing.ts";
 import { machine } from "../support/outside.ts";
 
 type Operations = Record<string, { summary: string; tags: string[] }>;
@@ -68,7 +67,7 @@ describeInChromium("the reference page", (browser) => {
       for (const width of widths) {
         await page.setViewportSize({ width, height: 900 });
         await page.evaluate(async () => void (await document.fonts.ready));
-        await page.screenshot({ path: join(screenshots, `docs-${colorScheme}-${width}.png`) });
+        await keepPicture(page, `docs-${colorScheme}-${width}.png`);
         expect([width, await overflowOf(page)]).toEqual([width, 0]);
       }
       expect(faults).toEqual([]);

@@ -1,11 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { parseMarkdown, toHtml } from "../../src/core/markdown.ts";
 import {
   describeInChromium,
   overflowOf,
-  screenshots,
+  keepPicture,
   violations,
   violationsOfColor,
   visit,
@@ -42,7 +41,7 @@ async function unroll(page: Page, width: number) {
 async function picture(page: Page, name: string) {
   const { width = 0, height = 0 } = page.viewportSize() ?? {};
   const clip = { x: 0, y: 0, width, height: Math.min(height, 4_000) };
-  await page.screenshot({ path: join(screenshots, `status-${name}.png`), clip });
+  await keepPicture(page, `status-${name}.png`, { clip });
 }
 
 const one = [{ name: "Shop", monitors: [{ name: "Web shop" }] }];

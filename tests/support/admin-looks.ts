@@ -1,8 +1,7 @@
 import { expect, test } from "bun:test";
-import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { inTheme, ownFaults } from "./admin-world.ts";
-import { overflowOf, screenshots, violations, violationsOfColor, type visit } from "./browsing.ts";
+import { overflowOf, keepPicture, violations, violationsOfColor, type visit } from "./browsing.ts";
 
 const widths = [360, 768, 1440];
 
@@ -21,8 +20,7 @@ export async function violationsInThemes(page: Page): Promise<string[]> {
 /** What axe finds in both themes, and where the page is wider than its window; kept as pictures. */
 export async function flawsOfLooks(page: Page, name: string): Promise<string[]> {
   const issues: string[] = [];
-  const keep = (kind: string) =>
-    page.screenshot({ path: join(screenshots, `admin-${name}-${kind}.png`) });
+  const keep = (kind: string) => keepPicture(page, `admin-${name}-${kind}.png`);
   await inTheme(page, "light");
   for (const width of widths) {
     // The widest is tall, so that axe sees all of it.

@@ -9,6 +9,7 @@ import {
   chromium,
   type Cookie,
   type Page,
+  type PageScreenshotOptions,
 } from "playwright-core";
 
 /** Chromium as people have it, windows included: what is measured, is measured in it. */
@@ -33,8 +34,18 @@ const usualViewport = { width: 1280, height: 720 };
 /** Nobody measures here how quick a page is: a busy machine only takes longer. Less than a test has. */
 const patienceMs = 60_000;
 
-/** Pictures that the tests keep for people to look at. */
+/** Pictures for people to look at. */
 export const screenshots = join(import.meta.dir, "..", "..", "dist", "screenshots");
+
+/** Keeps one; not in a run of all tests (`SCREENSHOTS=no`), which nobody watches. */
+export async function keepPicture(
+  page: Page,
+  name: string,
+  options: Omit<PageScreenshotOptions, "path"> = {},
+): Promise<void> {
+  if (process.env["SCREENSHOTS"] === "no") return;
+  await page.screenshot({ path: join(screenshots, name), ...options });
+}
 
 export type Browser = ReturnType<typeof launchChromium>;
 
