@@ -1,8 +1,14 @@
 import { createServer, type AddressInfo, type Socket } from "node:net";
-import { dial } from "./connection.ts";
+import { setRecent } from "../recent-set.ts";
+import { type Connection, dial } from "./connection.ts";
 import type { OutgoingContext } from "./context.ts";
 import { TargetFailure } from "./failures.ts";
 import { reasonFor } from "./reasons.ts";
+
+/** So many are known, of the last places. */
+const maxFailures = 1_000;
+
+const placeOf = (host: string, port: number) => `${host.replace(/^\[|\]$/g, "")} ${port}`;
 
 /** RFC 1928 §6 */
 const refused = Buffer.from([5, 4, 0, 1, 0, 0, 0, 0, 0, 0]);
@@ -10,8 +16,8 @@ const accepted = Buffer.from([5, 0, 0, 1, 0, 0, 0, 0, 0, 0]);
 
 export type JudgingProxy = {
   port: number;
-  /** Why the last connection did not come about; null where all did. */
-  failure(): Error | null;
+  /** Why the last connection there did not come about, or why no more comes through; null otherwise. */
+  failureOf(host: string, port: number): Error | null;
   close(): void;
 };
 
@@ -24,14 +30,25 @@ export async function judgingProxy(
   maxBytes: number,
 ): Promise<JudgingProxy> {
   const sockets = new Set<Socket>();
-  let failure: Error | null = null;
+  const failures = new Map<string, Error>();
+  let tooMuch: Error | null = null;
   let bytes = 0;
 
   async function serve(socket: Socket) {
     // What is said of the whole check is not what one of its connections does.
     const own = { ...context };
     const { host, port } = await requested(socket);
-    const connection = await dial(await own.addressesOf(host, port), port, own);
+    const place = placeOf(host, port);
+    let connection: Connection;
+    try {
+      connection = await dial(await own.addressesOf(host, port), port, own);
+    } catch (error) {
+      const reason = reasonFor(error) ?? new TargetFailure("The connection failed.");
+      setRecent(failures, place, reason, maxFailures);
+      socket.end(refused);
+      return;
+    }
+    failures.delete(place);
     socket.write(accepted);
     socket.on("data", (chunk) => connection.write(chunk));
     socket.on("close", () => connection.close());
@@ -39,7 +56,7 @@ export async function judgingProxy(
     const all = connection.read((chunk) => {
       bytes += chunk.length;
       if (bytes > maxBytes) {
-        failure = new TargetFailure(`The page loads more than ${maxBytes / 1024 / 1024} MiB.`);
+        tooMuch ??= new TargetFailure(`The page loads more than ${maxBytes / 1024 / 1024} MiB.`);
         socket.destroy();
         connection.close();
       } else if (!socket.write(chunk)) connection.pause();
@@ -52,14 +69,7 @@ export async function judgingProxy(
     sockets.add(socket);
     socket.on("close", () => sockets.delete(socket));
     socket.on("error", () => {});
-    let isOpen = false;
-    serve(socket).catch((error: unknown) => {
-      isOpen ||= socket.bytesWritten > 2;
-      const reason = reasonFor(error);
-      if (!isOpen) failure = reason ?? new TargetFailure("The connection failed.");
-      if (isOpen) socket.destroy();
-      else socket.end(refused);
-    });
+    serve(socket).catch(() => socket.destroy());
   });
 
   function close() {
@@ -71,7 +81,11 @@ export async function judgingProxy(
   server.once("error", reject).listen(0, "127.0.0.1", resolve);
   await promise;
   context.signal.addEventListener("abort", close);
-  return { port: (server.address() as AddressInfo).port, failure: () => failure, close };
+  return {
+    port: (server.address() as AddressInfo).port,
+    failureOf: (host: string, port: number) => tooMuch ?? failures.get(placeOf(host, port)) ?? null,
+    close,
+  };
 }
 
 /** What a client asks to be connected to. */

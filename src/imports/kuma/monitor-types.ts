@@ -154,7 +154,11 @@ export const types: Record<string, (m: Own, installation: Installation) => Mappe
   radius,
   "kafka-producer": kafka,
   ntp,
-  "system-service": (m) => ({ type: "service", fields: { name: text(m["system_service_name"]) } }),
+  "system-service": (m) => ({
+    type: "systemd",
+    fields: { unit: text(m["system_service_name"]) },
+    notes: ["Asks the systemd of the machine that Signalbox runs on."],
+  }),
   pm2: (m) => ({ type: "pm2", fields: { name: text(m["system_service_name"]) } }),
 };
 

@@ -1,6 +1,6 @@
-import { Blocked, OwnTrouble, TargetFailure } from "../../../core/outgoing/failures.ts";
+import { OwnTrouble, TargetFailure } from "../../../core/outgoing/failures.ts";
 import { named } from "../../../core/outgoing/http-answer.ts";
-import { judgingProxy } from "../../../core/outgoing/judging-proxy.ts";
+import { type JudgingProxy, judgingProxy } from "../../../core/outgoing/judging-proxy.ts";
 import { reasonOf } from "../../../core/outgoing/reasons.ts";
 import { portOf } from "../../../core/target-guard.ts";
 import type { MonitorSettings } from "../../monitors/kinds-schema.ts";
@@ -30,7 +30,7 @@ export const checkBrowser: CheckKind<"browser"> = async (settings, context) => {
     const proxy = await judgingProxy(context, maxBytes);
     try {
       return await withPage(browser, proxy.port, context.signal, (page) =>
-        used(page, settings, context, beganAt, () => proxy.failure()),
+        used(page, settings, context, beganAt, proxy),
       );
     } finally {
       proxy.close();
@@ -43,7 +43,7 @@ async function used(
   settings: Settings,
   context: CheckContext,
   beganAt: number,
-  failure: () => Error | null,
+  proxy: JudgingProxy,
 ): Promise<Finding> {
   const startedAt = performance.now();
   const giveUpAt = beganAt + context.timeoutMs * patience;
@@ -52,7 +52,7 @@ async function used(
   const loaded = page.next("Page.loadEventFired");
   const begun = page.ask<{ errorText?: string }>("Page.navigate", { url: settings.url });
   const { errorText } = await inTime(begun);
-  if (errorText !== undefined) throw failure() ?? new TargetFailure(reasonIn(errorText));
+  if (errorText !== undefined) throw await failureTo(errorText);
   await inTime(loaded);
   const status = await evaluated(
     page,
@@ -91,10 +91,8 @@ async function used(
     const isHidden = await evaluated(page, isPassword);
     // A password goes to the origin that it was given for, and where nobody reads it.
     if (isSecret) {
-      const { frameTree } = await page.ask<{ frameTree: { frame: { securityOrigin: string } } }>(
-        "Page.getFrameTree",
-      );
-      if (frameTree.frame.securityOrigin !== new URL(settings.url).origin)
+      const { frame } = await frameOf(page);
+      if (frame.securityOrigin !== new URL(settings.url).origin)
         throw new TargetFailure("The page is of another origin, which is not given the password.");
       if (isHidden !== true)
         throw new TargetFailure(
@@ -114,16 +112,33 @@ async function used(
 
   async function until(expression: string, otherwise: string) {
     while ((await evaluated(page, expression)) !== true) {
-      if (performance.now() > giveUpAt) throw late(otherwise);
+      if (performance.now() > giveUpAt) throw await late(otherwise);
       await Bun.sleep(lookMs);
     }
+  }
+
+  async function failureTo(errorText: string): Promise<Error> {
+    let found = await unreached();
+    // The page that stands for the one that failed may come a moment later.
+    for (let looks = 0; found === null && errorText.includes("SOCKS") && looks < 20; looks++) {
+      await Bun.sleep(lookMs);
+      found = await unreached();
+    }
+    return found ?? new TargetFailure(reasonIn(errorText));
+  }
+
+  /** Why the proxy did not connect to where the page is, or was to be; null where it did. */
+  async function unreached(): Promise<Error | null> {
+    const { frame } = await frameOf(page);
+    const url = URL.parse(frame.unreachableUrl ?? "") ?? new URL(settings.url);
+    return proxy.failureOf(url.hostname, portOf(url));
   }
 
   async function inTime<T>(work: Promise<T>): Promise<T> {
     const over = Promise.withResolvers<never>();
     const seconds = context.timeoutMs / 1000;
     const timer = setTimeout(
-      () => over.reject(late(`Timed out after ${seconds} s while ${context.step}.`)),
+      async () => over.reject(await late(`Timed out after ${seconds} s while ${context.step}.`)),
       Math.max(0, giveUpAt - performance.now()),
     );
     try {
@@ -134,14 +149,19 @@ async function used(
   }
 
   /** Why there was not enough time: what a step led to was blocked, or the browser came late, or the page is to blame. */
-  function late(otherwise: string): Error {
-    const found = failure();
-    if (found instanceof Blocked) return found;
+  async function late(otherwise: string): Promise<Error> {
+    const found = await unreached();
+    if (found !== null) return found;
     return startedAt - beganAt > context.timeoutMs / 2
       ? new OwnTrouble("the browser was busy for too long")
       : new TargetFailure(otherwise);
   }
 }
+
+type Frame = { frame: { securityOrigin: string; unreachableUrl?: string } };
+
+const frameOf = async (page: Page) =>
+  (await page.ask<{ frameTree: Frame }>("Page.getFrameTree")).frameTree;
 
 /** What the page makes of an expression; undefined while it is between two documents. */
 async function evaluated(page: Page, expression: string): Promise<unknown> {

@@ -79,7 +79,9 @@ describe.skipIf(browser === null)("with the Chromium of this machine", () => {
       username: "ann",
       password: "secret",
     };
-    const outcome = await found(`${own.url}/`, fields, { listeners: [own.elsewhere] });
+    const outcome = await found(own.url.replace("127.0.0.1", "localhost"), fields, {
+      listeners: [own.elsewhere],
+    });
     expect(outcome).toMatchObject({
       status: "up",
       message: expect.stringMatching(/^The page was loaded and 5 steps were done in \d+ ms\.$/),
