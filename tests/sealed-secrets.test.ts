@@ -208,6 +208,7 @@ const httpHome = (url: string): Own => ({
   },
   clientCertificate,
   clientKey,
+  variables: { token: canary },
   ...headers,
 });
 /** Straight, and through a proxy, which the target can be as well. */
@@ -245,6 +246,7 @@ async function monitorWorld(type: string, variant: number): Promise<Snapshot> {
       far.at("/"),
       near.at("/health").replace("http:", "https:"),
       far.port,
+      ...["/step", far.at("/step")].map((url) => [{ url, headers: { "X-Key": "{{token}}" } }]),
     ],
     change: (body) => api("PATCH", path, { body }),
     read: () => api("GET", path),
@@ -364,6 +366,9 @@ const worlds: Record<string, (type: string, variant: number) => Promise<Snapshot
   settings: settingsWorld,
 };
 
+const isPartOf = (value: unknown): value is Own =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
 /** Every change of one field that is no secret to a value that it takes, wherever that leads. */
 function changesOf(snapshot: Snapshot, type: string): Own[] {
   const { kinds, home, elsewhere, sendsWhole = false } = snapshot;
@@ -387,12 +392,13 @@ function changesOf(snapshot: Snapshot, type: string): Own[] {
     return [...candidates(json), ...within]
       .filter((value) => {
         const before = home[name] ?? field.safeParse(undefined).data;
-        const isPart = typeof value === "object" && value !== null;
+        const isPart = isPartOf(value);
         return field.safeParse(isPart ? { ...(before as object), ...value } : value).success;
       })
       .map((value) => {
-        const isPart = typeof value === "object" && value !== null && !Array.isArray(value);
-        return { [name]: isPart ? { ...(settings[name] as Own | undefined), ...value } : value };
+        return {
+          [name]: isPartOf(value) ? { ...(settings[name] as Own | undefined), ...value } : value,
+        };
       });
   });
 }

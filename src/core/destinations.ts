@@ -1,5 +1,8 @@
-/** Whether a field that changed like this still names the same place, no less protected. */
-type IsSameDestination = (before: unknown, after: unknown) => boolean;
+/** Whether a field that changed like this, with its record, still names the same place, no less protected. */
+type IsSameDestination = (before: unknown, after: unknown, records: Records) => boolean;
+
+type Own = Readonly<Record<string, unknown>>;
+type Records = { before: Own; after: Own };
 
 /**
  * The fields that decide where a secret is sent, each with how its values compare. Where one of them
@@ -16,11 +19,12 @@ export const itsOwnAddress: Destination = {};
 export const fixedAddress: Destination = {};
 
 /** Scheme, host and port of a URL; its path and query may change. */
-export const sameOrigin: IsSameDestination = (before, after) =>
+export const sameOrigin = (before: unknown, after: unknown): boolean =>
   originOf(before) === originOf(after);
 
 /** A host name or an IP address, in any spelling. */
-export const sameHost: IsSameDestination = (before, after) => hostOf(before) === hostOf(after);
+export const sameHost = (before: unknown, after: unknown): boolean =>
+  hostOf(before) === hostOf(after);
 
 export const sameValue: IsSameDestination = (before, after) => before === after;
 
@@ -29,16 +33,31 @@ export const sameList: IsSameDestination = (before, after) =>
   JSON.stringify(before) === JSON.stringify(after);
 
 /** A protection that may be kept or made stronger; `values` from the weakest to the strongest. */
-export function noWeaker(...values: readonly unknown[]): IsSameDestination {
-  return (before, after) => values.indexOf(after) >= values.indexOf(before);
+export function noWeaker(...values: readonly unknown[]) {
+  return (before: unknown, after: unknown): boolean =>
+    values.indexOf(after) >= values.indexOf(before);
 }
 
 /** An object of which these fields name the place. */
 export function sameIn(fields: Destination): IsSameDestination {
-  return (before, after) => {
+  return (before, after, records) => {
     if (!isObject(before) || !isObject(after)) return before === after;
-    return Object.entries(fields).every(([name, isSame]) => isSame?.(before[name], after[name]));
+    return Object.entries(fields).every(([name, isSame]) =>
+      isSame?.(before[name], after[name], records),
+    );
   };
+}
+
+/** A list of records with a URL each, none of another origin than before; a path is one of the record's own `url`. */
+export const noOtherOrigins: IsSameDestination = (before, after, records) => {
+  const own = originOf(records.before["url"]);
+  const known = new Set([own, ...originsIn(before)]);
+  return originsIn(after).every((origin) => known.has(origin));
+};
+
+function originsIn(list: unknown): (string | null)[] {
+  const urls = Array.isArray(list) ? list.map((one) => (isObject(one) ? one["url"] : null)) : [];
+  return urls.filter((url) => typeof url !== "string" || !url.startsWith("/")).map(originOf);
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

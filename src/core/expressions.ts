@@ -1,5 +1,6 @@
 import type { RE2Set } from "re2js";
 import { assertionLimits } from "./limits.ts";
+import { setRecent } from "./recent-set.ts";
 
 /** Instructions of a compiled expression: what one step of a search costs at most. */
 const maxSize = 2_000;
@@ -30,6 +31,9 @@ const beginOfText = { context: () => 4 };
 
 type State = { isMatch: boolean; nfaStates: readonly number[]; next: (State | null)[] | null };
 export type Searched = boolean | "too much work";
+export type Captured = { text: string } | null | "too much work";
+/** A search that goes on in the next turn. */
+const unfinished = Symbol("unfinished");
 
 /** Those used last stand last. */
 const compiled = new Map<string, RE2Set>();
@@ -96,7 +100,7 @@ function searchFor(
   loaded: Library,
   expression: string,
   text: string,
-): (until: number) => Searched | null {
+): (until: number) => Searched | typeof unfinished {
   const set = compiledOf(loaded, expression);
   if (set === null) return () => "too much work";
   const { dfa } = set;
@@ -128,7 +132,7 @@ function searchFor(
     while (state !== null && !state.isMatch) {
       if (at >= text.length) return over(made(state, end)?.isMatch ?? "too much work");
       if (at >= look || work >= lookWork) {
-        if (performance.now() >= until) return null;
+        if (performance.now() >= until) return unfinished;
         look = at + pointsBetween;
         lookWork = work + workBetween;
       }
@@ -141,6 +145,113 @@ function searchFor(
   };
 }
 
+/** Threads of the automaton that a search for a part steps through at most: some 0.5 s of work. */
+const maxSteps = 8_000_000;
+const stepsBetween = 10_000;
+
+type Queue = { size: number; mainThreads: number };
+/** The library's automaton that knows what its groups found (Pike's). */
+type Machine = {
+  q0: Queue;
+  q1: Queue;
+  matched: boolean;
+  init(captures: number): void;
+  matchcap: Int32Array;
+  add(q: Queue, pc: number, at: number, captures: Int32Array, offset: number, flag: number): void;
+  step(
+    from: Queue,
+    to: Queue,
+    at: number,
+    next: number,
+    rune: number,
+    flag: number,
+    anchor: number,
+    atEnd: boolean,
+  ): void;
+};
+type Compiled = {
+  prog: { start: number };
+  prefix: string;
+  numSubexp: number;
+  get(): Machine | null;
+  doExecuteNFA(input: object, at: number, anchor: number, captures: number): unknown;
+};
+
+const automata = new Map<string, Compiled>();
+const maxAutomata = 100;
+
+/** The library makes an automaton when it first searches, such as nothing. */
+const nothing = { step: () => -8, context: () => 0, endPos: () => 0, canCheckPrefix: () => false };
+
+function machineOf({ RE2JS }: Library, expression: string) {
+  const known = automata.get(expression);
+  const re2 = known ?? (RE2JS.compile(expression).re2() as unknown as Compiled);
+  setRecent(automata, expression, re2, maxAutomata);
+  re2.doExecuteNFA(nothing, 0, unanchored, 2);
+  return { re2, machine: re2.get() as Machine };
+}
+
+const isWord = (code: number) =>
+  (code >= 97 && code <= 122) ||
+  (code >= 65 && code <= 90) ||
+  (code >= 48 && code <= 57) ||
+  code === 95;
+
+/** The library's flags of what is around a place in a text: ends of text and lines, and of words. */
+function contextAt(text: string, at: number): number {
+  const before = at === 0 ? -1 : text.charCodeAt(at - 1);
+  const after = at === text.length ? -1 : text.charCodeAt(at);
+  const begins = before === -1 ? 5 : before === 10 ? 1 : 0;
+  const ends = after === -1 ? 10 : after === 10 ? 2 : 0;
+  return begins | ends | (isWord(before) === isWord(after) ? 32 : 16);
+}
+
+/** The first group of what an expression finds first, or all of it: the library's loop, in slices. */
+function captureIn(
+  loaded: Library,
+  expression: string,
+  text: string,
+): (until: number) => Captured | typeof unfinished {
+  if (compiledOf(loaded, expression) === null) return () => "too much work";
+  const { re2, machine } = machineOf(loaded, expression);
+  const hasGroup = re2.numSubexp > 0;
+  machine.init(hasGroup ? 4 : 2);
+  machine.matched = false;
+  let [queue, next] = [machine.q0, machine.q1];
+  let at = 0;
+  let steps = 0;
+  return (until) => {
+    let look = steps + stepsBetween;
+    for (;;) {
+      if (queue.mainThreads === 0 && machine.matched) break;
+      if (queue.size === 0 && re2.prefix !== "") {
+        at = text.indexOf(re2.prefix, at);
+        if (at === -1) return null;
+      }
+      if (!machine.matched) {
+        machine.matchcap[0] = at;
+        machine.add(queue, re2.prog.start, at, machine.matchcap, 0, contextAt(text, at));
+      }
+      const rune = text.codePointAt(at) ?? end;
+      const width = rune > 0xffff ? 2 : rune === end ? 0 : 1;
+      steps += 1 + queue.size;
+      const flag = contextAt(text, at + width);
+      machine.step(queue, next, at, at + width, rune, flag, unanchored, width === 0);
+      if (width === 0) break;
+      at += width;
+      [queue, next] = [next, queue];
+      if (steps > maxSteps) return "too much work";
+      if (steps >= look) {
+        if (performance.now() >= until) return unfinished;
+        look = steps + stepsBetween;
+      }
+    }
+    if (!machine.matched) return null;
+    const [from = -1, to = -1] = machine.matchcap.subarray(hasGroup ? 2 : 0);
+    return from === -1 ? null : { text: text.slice(from, to) };
+  };
+}
+
 /** Milliseconds that are left to searches in this turn of the event loop. */
 let leftMs = sliceMs;
 
@@ -149,32 +260,49 @@ function spend(ms: number) {
   leftMs -= ms;
 }
 
-/**
- * Whether a valid expression is found in the text. What is not found in what is left of the event loop's
- * turn is looked for by `inTurn`, one turn after the other, until the signal ends it.
- */
-export async function isFound(
+type InTurn<T> = (rest: () => Promise<T>) => Promise<T>;
+
+/** Whether a valid expression is found in the text; as `searched`. */
+export const isFound = (
   expression: string,
   text: string,
-  inTurn: (rest: () => Promise<Searched>) => Promise<Searched>,
+  inTurn: InTurn<Searched>,
   signal?: AbortSignal,
-): Promise<Searched> {
+): Promise<Searched> => searched((loaded) => searchFor(loaded, expression, text), inTurn, signal);
+
+/** The first group of what a valid expression finds first in the text, or all of that; as `searched`. */
+export const captured = (
+  expression: string,
+  text: string,
+  inTurn: InTurn<Captured>,
+  signal?: AbortSignal,
+): Promise<Captured> => searched((loaded) => captureIn(loaded, expression, text), inTurn, signal);
+
+/**
+ * What a search finds. What it does not in what is left of the event loop's turn is looked for by `inTurn`,
+ * one turn after the other, until the signal ends it.
+ */
+async function searched<T>(
+  begin: (loaded: Library) => (until: number) => T | typeof unfinished,
+  inTurn: InTurn<T | "too much work">,
+  signal?: AbortSignal,
+): Promise<T | "too much work"> {
   const loaded = await library();
-  let search: ReturnType<typeof searchFor> | null = null;
+  let search: ReturnType<typeof begin> | null = null;
   const work = () => {
     const startedAt = performance.now();
-    search ??= searchFor(loaded, expression, text);
+    search ??= begin(loaded);
     const found = search(startedAt + sliceMs);
     spend(performance.now() - startedAt);
     return found;
   };
-  const atOnce = leftMs > 0 ? work() : null;
-  if (atOnce !== null) return atOnce;
+  const atOnce = leftMs > 0 ? work() : unfinished;
+  if (atOnce !== unfinished) return atOnce;
   return inTurn(async () => {
     for (;;) {
       await new Promise((resolve) => setImmediate(resolve));
       const found = signal?.aborted === true ? "too much work" : work();
-      if (found !== null) return found;
+      if (found !== unfinished) return found;
     }
   });
 }

@@ -111,27 +111,39 @@ export const Host = text(1, 253, (text) => {
 
 export const Port = integer(1, 65535);
 
-/** HTTP header fields a person adds to a request: up to 50, names as tokens and values without control characters (RFC 9110 §5). */
-const headersOf = <T extends z.ZodType<string | null>>(value: T) =>
+type ValidateEntry = (name: string, value: string, seen: ReadonlySet<string>) => string | null;
+
+/** Up to 50 values by names that people choose, which are the same in any case. */
+const entriesOf = <T extends z.ZodType<string | null>>(
+  value: T,
+  validate: ValidateEntry,
+  badName: string,
+) =>
   z.preprocess(
-    (headers: Record<string, z.input<T>>, context) => {
+    (entries: Record<string, z.input<T>>, context) => {
       // zod's records drop this name without a word.
-      if (typeof headers === "object" && headers !== null && Object.hasOwn(headers, "__proto__"))
+      if (typeof entries === "object" && entries !== null && Object.hasOwn(entries, "__proto__"))
         context.addIssue({ code: "custom", message: badName });
-      return headers;
+      return entries;
     },
-    z.record(z.string(), value).superRefine((headers, context) => {
-      const names = Object.keys(headers);
+    z.record(z.string(), value).superRefine((entries, context) => {
+      const names = Object.keys(entries);
       if (names.length > 50)
         context.addIssue({ code: "custom", message: "must have at most 50 entries" });
       const seen = new Set<string>();
       for (const name of names.slice(0, 50)) {
-        const issue = validateHeader(name, headers[name] ?? "", seen);
+        const issue = validate(name, entries[name] ?? "", seen);
         if (issue !== null) context.addIssue({ code: "custom", message: issue });
         seen.add(name.toLowerCase());
       }
     }),
   );
+
+const badHeader = "must have header names of letters, digits and hyphens";
+
+/** HTTP header fields a person adds to a request, names as tokens and values without control characters (RFC 9110 §5). */
+const headersOf = <T extends z.ZodType<string | null>>(value: T, validate = validateHeader) =>
+  entriesOf(value, validate, badHeader);
 
 const headerValue = z
   .string({
@@ -154,13 +166,57 @@ export const HeadersPatch = headersOf(headerValue.nullable()).meta({
   example: { "X-Team": null },
 });
 
+/** What speaks of a credential by its name. */
+export const credentialName = /auth|cookie|credential|token|secret|passw|session|signature|key\b/i;
+
+/** The same where they are shown: what speaks of a credential has its value from elsewhere. */
+export const ShownHeaders = headersOf(
+  z.string().max(4096),
+  (name, value, seen) =>
+    validateHeader(name, value, seen) ??
+    (/auth|cookie|token|secret|key|passw|session/i.test(name) && !value.includes("{{")
+      ? `must have the value of ${name} from a variable, such as {{token}}: a step is shown to all who read the monitor`
+      : null),
+).meta({ example: { Accept: "application/json" } });
+
+/** What `{{name}}` may be called. */
+export const placeholderName = /^[A-Za-z_][A-Za-z0-9_]{0,49}$/;
+export const badPlaceholder = "must have names of letters, digits and _, such as token";
+
+const variablesOf = <T extends z.ZodType<string | null>>(value: T) =>
+  entriesOf(
+    value,
+    (name, value, seen) => {
+      if (!placeholderName.test(name)) return badPlaceholder;
+      if (seen.has(name.toLowerCase())) return "must not name a variable twice";
+      return value.isWellFormed() ? null : "must be valid Unicode, without lone surrogates";
+    },
+    badPlaceholder,
+  );
+
+/** Secret values by name. */
+export const Variables = variablesOf(headerValue).meta({
+  description: "Their values are write-only.",
+  example: { token: "a1b2c3" },
+});
+
+const VariablesPatch = variablesOf(headerValue.nullable()).meta({
+  description:
+    "All of them: null keeps the stored value of a name, a name that is left out is removed.",
+  example: { token: null },
+});
+
+/** Fields of write-only values by name, each as it stands in a PATCH. */
+export const keptByName = new Map<z.ZodType, z.ZodType>([
+  [Headers, HeadersPatch],
+  [Variables, VariablesPatch],
+]);
+
 /** What is shown of them. */
-export const HeaderNames = z.record(z.string(), z.null()).meta({
+export const NamesOnly = z.record(z.string(), z.null()).meta({
   description: "Their names; the values are write-only.",
   example: { "X-Team": null },
 });
-
-const badName = "must have header names of letters, digits and hyphens";
 
 const connectionHeaders = new Set([
   "connection",
@@ -174,7 +230,7 @@ const connectionHeaders = new Set([
 ]);
 
 function validateHeader(name: string, value: string, seen: ReadonlySet<string>): string | null {
-  if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$/.test(name)) return badName;
+  if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$/.test(name)) return badHeader;
   if (connectionHeaders.has(name.toLowerCase()))
     return "must not set a header that belongs to the connection, such as Host or Content-Length";
   if (seen.has(name.toLowerCase())) return "must not name a header twice";

@@ -116,6 +116,7 @@ function withKept(values: Own, known: Own): Own {
 /** The stored secrets that a patch keeps although it changes where they are sent, each as the keys of its path. */
 export function strandedSecrets(kinds: Kinds, type: string, record: Own, patch: Own): string[][] {
   const after = merged(kinds, type, record, patch);
+  const records = { before: record, after };
   const keysIn = (values: Own) => new Set(secretsIn(kinds, type, values).map(keyOf));
   const [sent, left] = [keysIn(patch), keysIn(after)];
   // A row may be older than a field that its type has by now.
@@ -125,7 +126,8 @@ export function strandedSecrets(kinds: Kinds, type: string, record: Own, patch: 
     .filter((secret) => left.has(keyOf(secret)) && !sent.has(keyOf(secret)))
     .filter(({ destination }) =>
       Object.entries(destination).some(
-        ([name, isSame]) => isSame?.(valueIn(record, name), valueIn(after, name)) === false,
+        ([name, isSame]) =>
+          isSame?.(valueIn(record, name), valueIn(after, name), records) === false,
       ),
     )
     .map(({ field, inner }) => (inner === null ? [field] : [field, inner]));

@@ -2,9 +2,9 @@ import { z } from "zod";
 import type { Destination } from "./destinations.ts";
 import {
   bodyOf,
-  HeaderNames,
-  HeadersPatch,
   Id,
+  keptByName,
+  NamesOnly,
   type Patched,
   patchOf,
   withoutDefault,
@@ -30,6 +30,8 @@ export type FieldLabels = {
   markdown?: boolean;
   /** What one of a list is called. */
   item?: string;
+  /** Whether values by name are for all to see; else they are secret. */
+  open?: boolean;
   /** What choices are called that are more than a capitalized word. */
   options?: Readonly<Record<string, string>>;
 };
@@ -69,7 +71,7 @@ function shownBy(fields: Shape, secrets: readonly string[]): Shape {
   return Object.fromEntries(
     Object.entries(fields)
       .filter(([name]) => !secrets.includes(name))
-      .map(([name, field]) => [name, secrets.includes(`${name}.*`) ? HeaderNames : field]),
+      .map(([name, field]) => [name, secrets.includes(`${name}.*`) ? NamesOnly : field]),
   );
 }
 
@@ -144,10 +146,15 @@ export function patchOfKinds<K extends Kinds, C extends Shape>(
 
 /** The fields of one name, of whichever types have it; types that mean the same by it share its schema. */
 function fieldsCalled(kinds: Kinds, name: string): z.ZodType[] {
-  const same = Object.values(kinds).flatMap(({ fields: { [name]: field }, secrets }) =>
-    field === undefined ? [] : [`${name}.*` in secrets ? HeadersPatch : withoutDefault(field)],
+  const same = Object.values(kinds).flatMap(({ fields: { [name]: field } }) =>
+    field === undefined ? [] : [patchedField(field)],
   );
   return [...new Set(same)];
+}
+
+function patchedField(field: z.ZodType): z.ZodType {
+  const own = withoutDefault(field);
+  return keptByName.get(own) ?? own;
 }
 
 /** One of these fields; where types mean different things by one name, the record's own judges it. */

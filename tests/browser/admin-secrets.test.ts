@@ -3,6 +3,7 @@ import type { Page } from "playwright-core";
 import { violationsInThemes } from "../support/admin-looks.ts";
 import { adminWorld, inTheme, ownFaults, visitAs } from "../support/admin-world.ts";
 import { describeInChromium, keepPicture } from "../support/browsing.ts";
+import { answer } from "../support/target.ts";
 
 const asked = "The address changed: enter this again for the new one";
 const again = "Enter it again for the new address";
@@ -88,6 +89,56 @@ describeInChromium("stored secrets", (browser) => {
       "x-api-key": "new-key",
     });
     expect(lastAsked("/moved")?.headers).not.toHaveProperty("x-team");
+    expect(ownFaults(open.faults)).toEqual([]);
+  });
+
+  test("steps are put together and moved, with variables that are kept and never shown", async () => {
+    const { id } = await shop("stepping");
+    world.site.reply(answer(200, '{"id": 7}'), "/stepping");
+    await using open = await world.open(browser, `/monitors/${id}`);
+    const { page } = open;
+    await editing(page);
+    await page.getByRole("button", { name: /^Steps/ }).click();
+    await page.getByRole("button", { name: "Add variable" }).click();
+    await page.getByLabel("Variable name").fill("pass");
+    await page.getByLabel("Value of pass").fill("a-variable");
+    await page.getByRole("button", { name: "Add saved value" }).first().click();
+    await page.getByLabel("Name of saved value 1").fill("id");
+    await page.getByLabel("JSON path or header of saved value 1").fill("$.id");
+    const steps = page.getByRole("list", { name: "Further steps" }).getByRole("listitem");
+    for (const [index, path] of ["/last", "/cart/{{id}}"].entries()) {
+      await page.getByRole("button", { name: "Add step" }).click();
+      await steps.nth(index).getByLabel("URL or path").fill(path);
+    }
+    const cart = steps.nth(1);
+    await cart.getByLabel("Name", { exact: true }).fill("Cart");
+    await cart.getByRole("button", { name: /^Request/ }).click();
+    await cart.getByRole("button", { name: "Add header" }).click();
+    await cart.getByLabel("Header name").fill("X-Token");
+    await cart.getByLabel("Value of X-Token").fill("{{pass}}");
+    await cart.getByRole("button", { name: /^Assertions/ }).click();
+    await cart.getByRole("button", { name: "Add assertion" }).click();
+    await cart.getByLabel("Value of assertion 1").fill("fine");
+    await page.getByRole("button", { name: "Move step 3", exact: true }).focus();
+    await page.keyboard.press("ArrowUp");
+    await page.getByText("Step 2: Cart").waitFor();
+    await page.getByRole("button", { name: "Test now" }).click();
+    await page.getByRole("dialog").getByText("Up", { exact: true }).waitFor();
+    expect(lastAsked("/cart/7")?.headers).toMatchObject({
+      "x-token": "a-variable",
+      authorization: "Bearer a-token",
+    });
+    await save(page);
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+    const saved = await world.ask("GET", `/api/v1/monitors/${id}`);
+    expect(saved).toMatchObject({
+      variables: { pass: null },
+      save: [{ name: "id", source: "json", path: "$.id", expression: null }],
+      steps: [
+        { name: "Cart", url: "/cart/{{id}}", headers: { "X-Token": "{{pass}}" } },
+        { name: null, url: "/last" },
+      ],
+    });
     expect(ownFaults(open.faults)).toEqual([]);
   });
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
 import { RE2JS } from "re2js";
-import { expressionIssue, isFound, type Searched } from "../../src/core/expressions.ts";
+import { captured, expressionIssue, isFound, type Searched } from "../../src/core/expressions.ts";
 
 /** Expressions that hold a backtracking engine for years, or make an automaton explode. */
 const bad = [
@@ -146,5 +147,76 @@ describe("a long search", () => {
       await new Promise((resolve) => setImmediate(resolve));
       expect(await isFound(expression, "abba", never)).toBe(found);
     }
+  });
+});
+
+describe("a part of a text that an expression finds", () => {
+  const inTurn = <T>(work: () => Promise<T>) => work();
+  const part = (expression: string, text: string) => captured(expression, text, inTurn);
+
+  test("is what the library itself finds, whatever the expression and the text", async () => {
+    const atom = fc.constantFrom(
+      "a",
+      "b",
+      ".",
+      "[ab]",
+      "\\w",
+      "\\b",
+      "^",
+      "$",
+      "\\n",
+      "😀",
+      "(?i:A)",
+      "x",
+    );
+    const quantifier = fc.constantFrom("", "*", "+", "?", "*?", "{1,2}");
+    const group = fc.constantFrom("", "(", "(?:");
+    const piece = fc
+      .tuple(
+        group,
+        fc.array(
+          fc.tuple(atom, quantifier).map((both) => both.join("")),
+          { minLength: 1, maxLength: 3 },
+        ),
+        fc.constantFrom("", "|b", "|"),
+      )
+      .map(([open, inner, other]) =>
+        open === "" ? inner.join("") : `${open}${inner.join("")}${other})`,
+      );
+    const expression = fc
+      .array(piece, { minLength: 1, maxLength: 3 })
+      .map((pieces) => pieces.join(""));
+    const letters = fc.array(fc.constantFrom("a", "b", "A", "\n", " ", "😀", "x"), {
+      maxLength: 12,
+    });
+    await fc.assert(
+      fc.asyncProperty(expression, letters, async (expression, letters) => {
+        if ((await expressionIssue(expression)) !== null) return;
+        const text = letters.join("");
+        const matcher = RE2JS.compile(expression).matcher(text);
+        const isFound = matcher.find();
+        const group = matcher.groupCount() > 0 ? 1 : 0;
+        const expected = isFound ? matcher.group(group) : null;
+        expect([expression, text, await part(expression, text)]).toEqual([
+          expression,
+          text,
+          expected === null ? null : { text: expected },
+        ]);
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  test("of a long text is found in turns, and given up where it takes too much work", async () => {
+    let turns = 0;
+    const counted = async <T>(work: () => Promise<T>) => {
+      turns++;
+      return work();
+    };
+    const text = `${"<p>".repeat(300_000)}token=abc;`;
+    expect(await captured("[<a-z]oken=(\\w+)", text, counted)).toEqual({ text: "abc" });
+    expect(await captured("(x+x+)+y", "x".repeat(1_000_000), counted)).toBe("too much work");
+    expect(turns).toBeGreaterThan(0);
+    expect(await captured("token=(\\w+)", text, counted, AbortSignal.abort())).not.toBeNull();
   });
 });

@@ -67,6 +67,7 @@ test("a closed part says what its key fields hold, and what somebody changed", (
     Assertions: "Expected status: 200-299",
     Request: "Method: GET",
     Authentication: "",
+    Steps: "",
     TLS: "Verify the certificate · Certificate warning 14 days",
     Connection: "",
     Timing: "Timeout 10 s · Retry interval 10 s",

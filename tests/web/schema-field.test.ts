@@ -4,7 +4,7 @@ import { monitorFields } from "../../src/monitoring/monitors/schema.ts";
 import { scalarOf, scalarText } from "../../web/components/assertions-field.tsx";
 import { kindOf } from "../../web/components/field-kinds.ts";
 
-test("every field of a monitor is asked for by what it holds, headers alone as headers and assertions as such", () => {
+test("every field of a monitor is asked for by what it holds, names and values as headers and assertions as such", () => {
   const asHeaders = new Set<string>();
   expect(kindOf(monitorKinds.http.fields.assertions)).toMatchObject({
     control: "assertions",
@@ -13,7 +13,7 @@ test("every field of a monitor is asked for by what it holds, headers alone as h
   for (const { fields } of Object.values(monitorKinds))
     for (const [name, field] of Object.entries({ ...fields, ...monitorFields }))
       if (kindOf(field).control === "headers") asHeaders.add(name);
-  expect([...asHeaders]).toEqual(["headers"]);
+  expect([...asHeaders]).toEqual(["headers", "variables"]);
   const { control, nullable, schema } = kindOf(monitorFields.autoIncidentSeverity);
   expect([control, nullable, schema.enum]).toEqual([
     "choice",

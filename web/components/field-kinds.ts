@@ -92,10 +92,14 @@ export const inWords = (name: string) =>
 export const optionWords = (option: string) =>
   /^[A-Z]+$/.test(option) ? option : option.charAt(0).toUpperCase() + option.slice(1);
 
-/** What stands in it before somebody typed; a secret is absent, which keeps what is stored. */
+/** What is sent of a field that nobody typed into. */
+export function untouched({ control, nullable, initial, schema }: FieldKind): unknown {
+  if (control === "text" && nullable && initial === "") return null;
+  return initial === undefined ? schema.enum?.[0] : initial;
+}
+
+/** What stands in a record before somebody typed; a secret is absent, which keeps what is stored. */
 export const emptyOf = (parts: Record<string, FieldKind>): Own =>
   Object.fromEntries(
-    Object.entries(parts).flatMap(([name, { secret, initial }]) =>
-      secret ? [] : [[name, initial]],
-    ),
+    Object.entries(parts).flatMap(([name, kind]) => (kind.secret ? [] : [[name, untouched(kind)]])),
   );

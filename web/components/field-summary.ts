@@ -45,9 +45,9 @@ function wordsFor({ name, kind, labels, value }: Field): string | null {
     case "assertions":
       return plural((value as object[]).length, "assertion");
     case "headers":
-      return plural(Object.keys(value as object).length, "header");
+      return plural(Object.keys(value as object).length, labels?.item ?? "header");
     case "records":
-      return `${label}: ${(value as object[]).length}`;
+      return plural((value as object[]).length, labels?.item ?? label);
     case "object":
       return label;
     default:

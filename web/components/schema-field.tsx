@@ -14,7 +14,14 @@ import { durationInWords } from "../../src/core/text.ts";
 import type { Assertion } from "../../src/monitoring/monitors/assertions-schema.ts";
 import { AssertionsField, scalarOf, scalarText } from "./assertions-field.tsx";
 import { MarkdownField } from "./markdown-field.tsx";
-import { emptyOf, type FieldKind, inWords, optionWords, type Own } from "./field-kinds.ts";
+import {
+  emptyOf,
+  type FieldKind,
+  inWords,
+  optionWords,
+  type Own,
+  untouched,
+} from "./field-kinds.ts";
 import { Icon } from "./icons.tsx";
 import { HeadersField, SecretField } from "./secret-fields.tsx";
 import { noSecrets, type StoredSecrets } from "./stored-secrets.ts";
@@ -34,8 +41,8 @@ type Props = {
   secrets?: StoredSecrets;
   /** What its parts are called, by path. */
   labelsFor?: (path: string) => FieldLabels | undefined;
-  /** Whether one of its parts is asked for, by path. */
-  isShown?: (path: string) => boolean;
+  /** Whether one of its parts is asked for, by path and the line of a list in which it stands. */
+  isShown?: (path: string, line?: Own) => boolean;
   /** Instead of a label in sight. */
   ariaLabel?: string;
 };
@@ -126,6 +133,9 @@ export function SchemaField({
         <HeadersField
           {...common}
           name={name}
+          hint={labels?.hint}
+          item={labels?.item ?? "header"}
+          isOpen={labels?.open === true}
           value={(value ?? {}) as Record<string, string | null>}
           onChange={onChange}
           secrets={secrets}
@@ -241,7 +251,7 @@ type ObjectProps<V> = {
   onChange: (value: V) => void;
   secrets: StoredSecrets;
   labelsFor: (path: string) => FieldLabels | undefined;
-  isShown: (path: string) => boolean;
+  isShown: (path: string, line?: Own) => boolean;
 };
 
 /** Fields that belong together; off is null. */
@@ -304,6 +314,14 @@ function RecordsField({
   /** What one of them is called. */
   item: string;
 }) {
+  /** What is out of sight must not be sent. */
+  const withoutHidden = (record: Own): Own =>
+    Object.fromEntries(
+      Object.entries(parts).map(([part, kind]) => [
+        part,
+        isShown(`${name}.${part}`, record) ? record[part] : untouched(kind),
+      ]),
+    );
   const pathOf = (index: number, part: string) => `${name}[${index}].${part}`;
   const isPlaced = value.some((_, index) =>
     Object.keys(parts).some((part) => secrets.errorOf(pathOf(index, part))),
@@ -320,7 +338,7 @@ function RecordsField({
           // Lines that go take their place among the others with them.
           <div className="assertion" key={`${value.length} ${index}`}>
             {Object.entries(parts)
-              .filter(([part]) => isShown(`${name}.${part}`))
+              .filter(([part]) => isShown(`${name}.${part}`, record))
               .map(([part, kind]) => {
                 const words = labelsFor(`${name}.${part}`);
                 const called = words?.label ?? inWords(part);
@@ -332,7 +350,9 @@ function RecordsField({
                     labels={{ placeholder: called, ...words, label: called }}
                     ariaLabel={`${called} of ${item} ${index + 1}`}
                     value={record[part]}
-                    onChange={(next) => onChange(value.with(index, { ...record, [part]: next }))}
+                    onChange={(next) =>
+                      onChange(value.with(index, withoutHidden({ ...record, [part]: next })))
+                    }
                     error={secrets.errorOf(pathOf(index, part))}
                     secrets={secrets}
                   />

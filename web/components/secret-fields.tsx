@@ -1,5 +1,6 @@
 import { TextInput, ActionIcon, Button, Input } from "@mantine/core";
 import { useState } from "react";
+import { capitalized } from "../../src/core/text.ts";
 import { CopyLine } from "./copy.tsx";
 import { Icon } from "./icons.tsx";
 import { PasswordField } from "./password-field.tsx";
@@ -102,15 +103,25 @@ type FieldProps<V> = {
 /** A value that is stored and not shown is null. */
 type Headers = Record<string, string | null>;
 
-/** HTTP headers as lines of name and value; a stored value is kept when it is left empty. */
+/** HTTP headers and the like as lines of name and value; a stored value is kept when it is left empty. */
 export function HeadersField({
   name: field,
   label,
+  hint,
+  item,
+  isOpen,
   error,
   value,
   onChange,
   secrets,
-}: FieldProps<Headers>) {
+}: FieldProps<Headers> & {
+  hint: string | undefined;
+  /** What one of them is called. */
+  item: string;
+  /** Whether the values are for all to see. */
+  isOpen: boolean;
+}) {
+  const ValueField = isOpen ? TextInput : PasswordField;
   const [lines, setLines] = useState<[name: string, value: string | null][]>(Object.entries(value));
   function change(next: [string, string | null][]) {
     setLines(next);
@@ -120,6 +131,7 @@ export function HeadersField({
   return (
     <Input.Wrapper
       label={label}
+      description={hint}
       error={issues.some(Boolean) ? undefined : error}
       labelElement="div"
     >
@@ -127,15 +139,15 @@ export function HeadersField({
         {lines.map(([name, text], index) => (
           <div className="headers-line" key={index}>
             <TextInput
-              aria-label="Header name"
-              placeholder="X-Team"
+              aria-label={`${capitalized(item)} name`}
+              placeholder={item === "header" ? "X-Team" : "token"}
               value={name}
               onChange={({ currentTarget }) =>
                 change(lines.with(index, [currentTarget.value, text]))
               }
             />
-            <PasswordField
-              aria-label={`Value of ${name || "the header"}`}
+            <ValueField
+              aria-label={`Value of ${name || `the ${item}`}`}
               autoComplete="off"
               placeholder={
                 text === null
@@ -149,7 +161,7 @@ export function HeadersField({
               error={issues[index]}
             />
             <ActionIcon
-              aria-label={`Remove ${name || "the header"}`}
+              aria-label={`Remove ${name || `the ${item}`}`}
               onClick={() => change(lines.toSpliced(index, 1))}
             >
               <Icon name="close" />
@@ -157,7 +169,7 @@ export function HeadersField({
           </div>
         ))}
         <Button size="xs" onClick={() => setLines([...lines, ["", ""]])}>
-          Add header
+          Add {item}
         </Button>
       </div>
     </Input.Wrapper>

@@ -1,4 +1,5 @@
 import { TargetFailure } from "../../core/outgoing/failures.ts";
+import { credentialName } from "../../core/fields.ts";
 import { isFound, type Searched } from "../../core/expressions.ts";
 import { excerpt } from "../../core/text.ts";
 import type { Assertion } from "../monitors/assertions-schema.ts";
@@ -17,8 +18,13 @@ export type Condition = Pick<Assertion, "source" | "path"> & {
   number: number | null;
 };
 
-/** In the order in which they are told: the short forms come first. */
-export function conditionsOf(settings: Settings): readonly Condition[] {
+type Conditions = Pick<
+  Settings,
+  "expectedStatus" | "keyword" | "keywordAbsent" | "jsonPath" | "jsonEquals" | "assertions"
+>;
+
+/** Of a request or a step, in the order in which they are told: the short forms come first. */
+export function conditionsOf(settings: Conditions): readonly Condition[] {
   const { expectedStatus, keyword, keywordAbsent, jsonPath, jsonEquals, assertions } = settings;
   const short = { path: null, number: null };
   const conditions: Condition[] = [
@@ -172,10 +178,8 @@ const maxShown = 100;
 /** The longest start of a body in which what may be shown is known to hold no credential. */
 export const startNeeded = maxShown + 2 * 8192;
 
-const credentialName = /auth|cookie|credential|token|secret|passw|session|signature|key\b/i;
-
 function shown({ source, path }: Condition, value: unknown, secrets: Secrets): string {
-  const text = typeof value === "string" ? value : "";
+  const text = ["string", "number", "boolean"].includes(typeof value) ? String(value) : "";
   const isCredential =
     (source === "header" || source === "json") && credentialName.test(path ?? "");
   if (value !== undefined && (isCredential || repeats(text, secrets)))
@@ -195,12 +199,14 @@ const plainHeader = /^(accept.*|cache-control|content-type|pragma|user-agent)$/i
 
 /** What the monitor sends and nobody is shown, as an answer may repeat it. */
 export function secretsOf(settings: Settings): string[] {
-  const { basicAuth, bearerToken, oauth2, headers, proxyUsername, proxyPassword } = settings;
+  const { basicAuth, bearerToken, oauth2, headers, variables } = settings;
+  const { proxyUsername, proxyPassword } = settings;
   const { username = "", password } = basicAuth ?? {};
   const pair = (name: string, word: string) => Buffer.from(`${name}:${word}`).toString("base64");
   const sent = [
     bearerToken,
     oauth2?.clientSecret,
+    ...Object.values(variables),
     password,
     password == null ? null : pair(username, password),
     proxyPassword,

@@ -1,5 +1,11 @@
 import { z } from "zod";
-import { noWeaker, sameHost, sameOrigin, sameValue } from "../../core/destinations.ts";
+import {
+  noOtherOrigins,
+  noWeaker,
+  sameHost,
+  sameOrigin,
+  sameValue,
+} from "../../core/destinations.ts";
 import {
   Headers,
   Host,
@@ -8,23 +14,21 @@ import {
   line,
   Port,
   secret,
+  Variables,
   withPlaceholders,
 } from "../../core/fields.ts";
-import { Assertions, assertionsAbout, JsonPath } from "./assertions-schema.ts";
+import { assertionsAbout } from "./assertions-schema.ts";
 import { connectionFields } from "./connection-schema.ts";
-import { Body, BodyType, Form, Method, OAuth2 } from "./request-schema.ts";
-
-const statusRange = z.string().regex(/^[1-5]\d\d(-[1-5]\d\d)?$/, "must be such as 204 or 200-299");
-const ExpectedStatus = z
-  .array(
-    statusRange.refine((range) => {
-      const [from, to = from] = range.split("-");
-      return Number(from) <= Number(to);
-    }, "must not end before it begins"),
-  )
-  .min(1)
-  .max(20)
-  .meta({ example: ["200-299", "401"] });
+import {
+  Body,
+  BodyType,
+  conditionFields,
+  Form,
+  Method,
+  OAuth2,
+  Save,
+  Steps,
+} from "./request-schema.ts";
 
 export const certificateExpiryDays = integer(1, 3650)
   .nullable()
@@ -65,16 +69,12 @@ export const http = {
     description:
       "The client credentials grant of OAuth 2.0: its access token is sent as a bearer token, kept until shortly before it expires, and fetched anew when the target answers 401.",
   }),
-  expectedStatus: ExpectedStatus.default(["200-299"]),
-  keyword: nullable(line(1000)).meta({ description: "Text that the answer must contain." }),
-  keywordAbsent: nullable(line(1000)).meta({
-    description: "Text that the answer must not contain.",
+  ...conditionFields,
+  save: Save.default([]),
+  variables: Variables.default({}).meta({
+    description: "Secret values for which `{{name}}` stands in URL, headers and body.",
   }),
-  jsonPath: nullable(JsonPath),
-  jsonEquals: nullable(z.union([line(1000), z.number(), z.boolean()])).meta({
-    description: "What the value at `jsonPath` must be; null asks only that there is one.",
-  }),
-  assertions: Assertions.default([]),
+  steps: Steps.default([]),
   followRedirects: z.boolean().default(true).meta({ description: "Up to 5 redirects." }),
   followToPrivate: z.boolean().default(false).meta({
     description:
@@ -86,7 +86,13 @@ export const http = {
 };
 
 export const toUrl = { url: sameOrigin, verifyTls: noWeaker(false, true) };
-export const toHttp = { ...toUrl, connectTo: sameHost, proxyUrl: sameOrigin };
+/** A step may send what an answer said, and with it what a secret was exchanged for. */
+export const toHttp = {
+  ...toUrl,
+  connectTo: sameHost,
+  proxyUrl: sameOrigin,
+  steps: noOtherOrigins,
+};
 
 export const verifyTls = http.verifyTls;
 const serverName = nullable(Host).meta({

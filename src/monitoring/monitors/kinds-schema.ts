@@ -67,12 +67,13 @@ const noNul = (text: string) => !text.includes("\0");
 export const monitorKinds = {
   http: monitorKind({
     upWhen:
-      "the answer has an expected status. You can also require a keyword, forbid one, require a value at a JSON path, or write assertions. Redirects are followed (up to 5), and the last answer counts.",
+      "the answer has an expected status. You can also require a keyword, forbid one, require a value at a JSON path, or write assertions. Redirects are followed (up to 5), and the last answer counts. Further `steps` can follow, with values of earlier answers.",
     fields: http,
     secrets: {
       bearerToken: toHttp,
       "basicAuth.password": toHttp,
       "headers.*": toHttp,
+      "variables.*": toHttp,
       // What it is exchanged for goes to the URL.
       "oauth2.clientSecret": { ...toHttp, oauth2: sameIn({ tokenUrl: sameOrigin }) },
       clientKey: toHttp,

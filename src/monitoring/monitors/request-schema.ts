@@ -1,5 +1,15 @@
 import { z } from "zod";
-import { HttpUrl, line, secret } from "../../core/fields.ts";
+import {
+  badPlaceholder,
+  HttpUrl,
+  line,
+  placeholderName,
+  secret,
+  ShownHeaders,
+} from "../../core/fields.ts";
+import { inBraces } from "../../core/text.ts";
+import { Assertions, assertionSources, JsonPath } from "./assertions-schema.ts";
+import { filledJson, isJson, namesHost, namesIn } from "../../core/placeholders.ts";
 
 const nullable = <T extends z.ZodType>(field: T) => field.nullable().default(null);
 
@@ -55,3 +65,148 @@ export const OAuth2 = z.strictObject({
   clientSecret: secret(4096).nullable().optional(),
 });
 export type OAuth2 = z.infer<typeof OAuth2>;
+
+const statusRange = z.string().regex(/^[1-5]\d\d(-[1-5]\d\d)?$/, "must be such as 204 or 200-299");
+const ExpectedStatus = z
+  .array(
+    statusRange.refine((range) => {
+      const [from, to = from] = range.split("-");
+      return Number(from) <= Number(to);
+    }, "must not end before it begins"),
+  )
+  .min(1)
+  .max(20)
+  .meta({ example: ["200-299", "401"] });
+
+const maxExpression = 500;
+
+export const Save = z
+  .array(
+    z
+      .strictObject({
+        name: z.string().regex(placeholderName, badPlaceholder),
+        source: z.enum(["json", "header", "body"]),
+        path: nullable(wellFormed(500)).meta({
+          description: "The path of a value in `json`, or the name of a `header`.",
+        }),
+        expression: nullable(wellFormed(maxExpression)).meta({
+          description:
+            "A regular expression as RE2 has them: its first group is taken, or all that it finds.",
+        }),
+      })
+      .superRefine(({ source, path }, context) => {
+        const issue = (message: string) =>
+          context.addIssue({ code: "custom", path: ["path"], message });
+        const known = assertionSources[source].path;
+        if (known === null && path !== null) issue("must be null or left out: body has no parts");
+        const found = known?.safeParse(path ?? "");
+        if (found?.success === false) issue(found.error.issues[0]?.message ?? "is not valid");
+      })
+      .meta({ id: "SavedValue" }),
+  )
+  .max(10)
+  .meta({
+    description:
+      "Values of the answer that later steps use as `{{name}}`. They are never shown or stored.",
+    example: [{ name: "token", source: "json", path: "$.token", expression: null }],
+  });
+export type Save = z.infer<typeof Save>;
+
+/** What makes a good answer, of the first request and of each step. */
+export const conditionFields = {
+  expectedStatus: ExpectedStatus.default(["200-299"]),
+  keyword: nullable(line(1000)).meta({ description: "Text that the answer must contain." }),
+  keywordAbsent: nullable(line(1000)).meta({
+    description: "Text that the answer must not contain.",
+  }),
+  jsonPath: nullable(JsonPath),
+  jsonEquals: nullable(z.union([line(1000), z.number(), z.boolean()])).meta({
+    description: "What the value at `jsonPath` must be; null asks only that there is one.",
+  }),
+  assertions: Assertions.default([]),
+};
+
+const StepUrl = z
+  .string()
+  .max(2048)
+  .superRefine((text, context) => {
+    const issue = (message: string) => context.addIssue({ code: "custom", message });
+    if (namesHost(text)) return issue("must not have a placeholder before its path");
+    if (/^[/\\]{2}/.test(text)) return issue("must be a path, or begin with http:// or https://");
+    const whole = text.startsWith("/") ? `http://host${text}` : text;
+    const found = HttpUrl.safeParse(whole);
+    if (!found.success) issue(found.error.issues[0]?.message ?? "is not valid");
+  })
+  .meta({
+    description: "A URL, or a path of the monitor's own origin.",
+    example: "/cart?user={{user}}",
+  });
+
+export const Step = z
+  .strictObject({
+    name: nullable(line(100)),
+    url: StepUrl,
+    method: Method.default("GET"),
+    headers: ShownHeaders.default({}),
+    bodyType: BodyType.default("text"),
+    body: nullable(Body),
+    form: Form.default([]),
+    ...conditionFields,
+    save: Save.default([]),
+  })
+  .meta({ id: "Step" });
+export type Step = z.infer<typeof Step>;
+
+/** With the monitor's own request they are ten. */
+export const maxSteps = 9;
+
+export const Steps = z.array(Step).max(maxSteps).meta({
+  description:
+    "Further requests, one after the other, within the one timeout. `{{name}}` stands for a variable or a saved value in URL, headers and body. Credentials and headers of the monitor are sent to its own origin alone.",
+});
+
+type Part = Omit<Step, "name">;
+/** The requests of an `http` monitor: its own and its steps. */
+export type HttpRequests = Part & { variables: Record<string, string>; steps: readonly Step[] };
+
+type RequestIssue = { path: (string | number)[]; message: string };
+
+/** What is wrong with them together: a name that stands for nothing yet, a body that is not what its type says. */
+export function requestIssues(monitor: HttpRequests): RequestIssue[] {
+  const issues: RequestIssue[] = [];
+  const known = new Set(Object.keys(monitor.variables));
+  for (const [index, part] of [monitor, ...monitor.steps].entries()) {
+    const issue = (message: string, ...keys: (string | number)[]) =>
+      issues.push({ path: index === 0 ? keys : ["steps", index - 1, ...keys], message });
+    const { url, headers, bodyType, body, form, jsonPath, jsonEquals, save } = part;
+    const hasNames = index > 0 || known.size > 0;
+    const json = body !== null && hasNames ? filledJson(body, () => 0) : body;
+    if (bodyType === "json" && json !== null && !isJson(json))
+      issue("must be JSON, as bodyType says", "body");
+    if (jsonPath === null && jsonEquals !== null)
+      issue("is required where jsonEquals is given", "jsonPath");
+    const mustBeKnown = (text: string, ...keys: (string | number)[]) => {
+      if (namesIn(text).every((name) => known.has(name))) return;
+      const others = inBraces([...known]).join(", ");
+      issue(
+        others === ""
+          ? "must have no placeholders: there are no variables, and nothing is saved before"
+          : `must use no other placeholders than ${others}`,
+        ...keys,
+      );
+    };
+    if (hasNames) {
+      mustBeKnown(url, "url");
+      mustBeKnown(body ?? "", "body");
+      for (const value of Object.values(headers)) mustBeKnown(value, "headers");
+      for (const [at, { value }] of form.entries()) mustBeKnown(value, "form", at, "value");
+      if (index === 0 && namesHost(url))
+        issue("must not have a placeholder before its path", "url");
+    }
+    for (const [at, { name }] of save.entries()) {
+      if (known.has(name)) issue("must be a name that stands for nothing else", "save", at, "name");
+      known.add(name);
+    }
+  }
+  return issues;
+}

@@ -1,3 +1,5 @@
+import type { Assertion } from "./assertions-schema.ts";
+import type { Save } from "./request-schema.ts";
 import { type Place, portOf } from "../../core/target-guard.ts";
 
 /** What this machine itself is asked, as over the socket of its Docker, is for those for whom its loopback is. */
@@ -11,12 +13,14 @@ export function targetsOf(monitor: { type: string; [field: string]: unknown }): 
   const url = URL.parse(text("url") ?? "");
   const instead = text("connectTo");
   const resolver = parseResolver(text("resolver") ?? "");
+  const steps = (monitor.type === "http" ? (monitor["steps"] ?? []) : []) as { url: string }[];
   const { tokenUrl = "" } = (monitor["oauth2"] ?? {}) as { tokenUrl?: string };
   return [
     ...ofUrl("url", text("url") ?? ""),
     ...ofUrl("oauth2.tokenUrl", tokenUrl),
     ...ofUrl("proxyUrl", text("proxyUrl") ?? ""),
     ...ofUrl("server", text("server") ?? ""),
+    ...steps.flatMap((step, index) => ofUrl(`steps[${index}].url`, step.url)),
     // A DNS monitor asks about its host and never connects to it.
     ...(monitor.type === "docker" && host === null
       ? [{ path: "host", host: thisMachine, port: null }]
@@ -33,6 +37,28 @@ export function targetsOf(monitor: { type: string; [field: string]: unknown }): 
 function ofUrl(path: string, text: string): Place[] {
   const url = URL.parse(text);
   return url === null ? [] : [{ path, host: url.hostname, port: portOf(url) }];
+}
+
+type Searching = {
+  assertions?: readonly Assertion[];
+  save?: Save;
+  steps?: readonly { assertions: readonly Assertion[]; save: Save }[];
+};
+
+/** The regular expressions of a monitor and of its steps, by path. */
+export function expressionsIn(monitor: object): [path: string, expression: string][] {
+  const { steps = [], ...own } = monitor as Searching;
+  return [own, ...steps].flatMap(({ assertions = [], save = [] }, index) => {
+    const at = index === 0 ? "" : `steps[${index - 1}].`;
+    return [
+      ...assertions.flatMap(({ op, value }, number): [string, string][] =>
+        op === "matches" ? [[`${at}assertions[${number}].value`, String(value)]] : [],
+      ),
+      ...save.flatMap(({ expression }, number): [string, string][] =>
+        expression === null ? [] : [[`${at}save[${number}].expression`, expression]],
+      ),
+    ];
+  });
 }
 
 type Target = { type: string; url: string | null; host: string | null; port: number | null };

@@ -14,6 +14,7 @@ import {
 import { newOf, patchOfKinds, shownOf } from "../../core/kinds.ts";
 import { pageFields } from "../../core/paging.ts";
 import { monitorKinds } from "./kinds-schema.ts";
+import { type HttpRequests, requestIssues } from "./request-schema.ts";
 
 const nullable = <T extends z.ZodType>(field: T) => field.nullable().default(null);
 
@@ -91,14 +92,6 @@ const whole = newOf(monitorKinds, monitorFields, {
   example: { type: "http", name: "Intranet", url: "http://intranet.lan/health" },
 });
 
-function isJson(body: string | null): boolean {
-  try {
-    return body === null || JSON.parse(body) !== undefined;
-  } catch {
-    return false;
-  }
-}
-
 type ParsedMonitor = z.infer<typeof whole>;
 export type NewMonitor = ParsedMonitor & { timeout: number };
 
@@ -110,10 +103,6 @@ export const NewMonitor = bodyOf(
         context.addIssue({ code: "custom", path: [path], message });
       if ((monitor.timeout ?? 0) > monitor.interval)
         issue("timeout", `must be at most the interval, ${monitor.interval} s`);
-      if (monitor["jsonPath"] === null && monitor["jsonEquals"] !== null)
-        issue("jsonPath", "is required where jsonEquals is given");
-      if (monitor["bodyType"] === "json" && !isJson(monitor["body"] as string | null))
-        issue("body", "must be JSON, as bodyType says");
       if (monitor.type !== "http") return;
       const [certificate, key] = [monitor["clientCertificate"], monitor["clientKey"]];
       if (certificate === null && key !== null)
@@ -122,6 +111,8 @@ export const NewMonitor = bodyOf(
         issue("clientKey", "is required where clientCertificate is given");
       if (monitor["connectTo"] !== null && monitor["proxyUrl"] !== null)
         issue("connectTo", "can't be had with proxyUrl: the proxy finds the address");
+      for (const { path, message } of requestIssues(monitor as unknown as HttpRequests))
+        context.addIssue({ code: "custom", path, message });
     })
     .transform((monitor): NewMonitor => ({
       ...monitor,

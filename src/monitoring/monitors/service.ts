@@ -29,9 +29,8 @@ import {
   mustHaveFewChannels,
   touchGroup,
 } from "../groups/store.ts";
-import type { Assertion } from "./assertions-schema.ts";
 import { columnsOf, editable, type MonitorRecord, shown } from "./record.ts";
-import { channelsOfNew, channelsTogether, targetsOf } from "./rules.ts";
+import { channelsOfNew, channelsTogether, expressionsIn, targetsOf } from "./rules.ts";
 import { monitorKinds } from "./kinds-schema.ts";
 import {
   type ChangeOfMany,
@@ -212,10 +211,9 @@ function mustProve(input: object) {
 
 /** The library that knows expressions is not for schemas, which the admin page has, too. */
 async function mustBeSearchable(input: NewMonitor) {
-  const { assertions = [] } = input as { assertions?: readonly Assertion[] };
-  for (const [index, { op, value }] of assertions.entries()) {
-    const issue = op === "matches" ? await expressionIssue(String(value)) : null;
-    if (issue !== null) throw invalid(`assertions[${index}].value`, issue);
+  for (const [path, expression] of expressionsIn(input)) {
+    const issue = await expressionIssue(expression);
+    if (issue !== null) throw invalid(path, issue);
   }
 }
 

@@ -21,10 +21,14 @@ const places: Record<string, (host: string, port: number, sample: string) => unk
   proxyUrl: (host, port) => `socks5://${host}:${port}`,
   resolver: (host, port) => `${host}:${port}`,
   oauth2: (host, port) => ({ tokenUrl: `http://${host}:${port}/token`, clientId: "probe" }),
+  steps: (host, port) => [{ url: `http://${host}:${port}/` }],
 };
 
 /** Where in such a field the address stands, if it is more than that. */
-const within: Record<string, string> = { oauth2: "oauth2.tokenUrl" };
+const within: Record<string, string> = {
+  oauth2: "oauth2.tokenUrl",
+  steps: "steps[0].url",
+};
 
 /** One way for each such field of each type: a new type is covered unasked. */
 function waysOf(kinds: object, samples: Record<string, object>): Way[] {
@@ -67,7 +71,7 @@ const addressesIn = (
   { format, properties = {}, items, anyOf = [] }: Json,
   path: string,
 ): string[] => [
-  ...(format === "uri" ? [path] : []),
+  ...(format === "uri" || /url$/i.test(path) ? [path] : []),
   ...(items === undefined ? [] : addressesIn(items, `${path}[0]`)),
   ...anyOf.flatMap((option) => addressesIn(option, path)),
   ...Object.entries(properties).flatMap(([name, part]) => addressesIn(part, `${path}.${name}`)),
@@ -86,6 +90,8 @@ test("each address in a field of a monitor is among what is tried", () => {
 
 const byName = ({ field }: Way) => field !== "resolver";
 const calledIn = ({ field }: Way) => (field === "proxyUrl" ? "proxy" : "target");
+/** Those that a check goes to first. */
+const isFirst = ({ field }: Way) => !field.startsWith("steps[");
 
 async function refusal(made: TestSetUp, path: string, method: string, body: object) {
   const { status, json } = await made.api(method, path, { body });
@@ -145,18 +151,19 @@ async function reached(made: TestSetUp, way: Way, host: string, port: number): P
 }
 
 describe("a name that leads to loopback is refused each time it is connected to, and nothing arrives, by", () => {
-  test.each([...monitorWays, ...channelWays].filter(byName).map((way) => [way.what, way] as const))(
-    "%s",
-    async (_, way) => {
-      await using sink = await target();
-      const made = await dashboard({ isShared: () => true });
-      const start = monitorWays.includes(way) ? "Not judged" : "Not sent";
-      expect(await reached(made, way, "localhost", sink.port)).toBe(
-        `${start}: the ${calledIn(way)} ${shared} (see --allow-target).`,
-      );
-      expect(sink.connections()).toBe(0);
-    },
-  );
+  test.each(
+    [...monitorWays, ...channelWays]
+      .filter((way) => byName(way) && isFirst(way))
+      .map((way) => [way.what, way] as const),
+  )("%s", async (_, way) => {
+    await using sink = await target();
+    const made = await dashboard({ isShared: () => true });
+    const start = monitorWays.includes(way) ? "Not judged" : "Not sent";
+    expect(await reached(made, way, "localhost", sink.port)).toBe(
+      `${start}: the ${calledIn(way)} ${shared} (see --allow-target).`,
+    );
+    expect(sink.connections()).toBe(0);
+  });
 });
 
 describe("what --deny-target names is refused", () => {
@@ -180,17 +187,18 @@ describe("what --deny-target names is refused", () => {
     },
   );
 
-  test.each([...monitorWays, ...channelWays].filter(byName).map((way) => [way.what, way] as const))(
-    "when a name leads there: %s",
-    async (_, way) => {
-      await using sink = await target();
-      const made = await dashboard({ denyTarget: ["127.0.0.0/8", "::1"] });
-      expect(await reached(made, way, "localhost", sink.port)).toBe(
-        `Blocked: the ${calledIn(way)} ${denied}.`,
-      );
-      expect(sink.connections()).toBe(0);
-    },
-  );
+  test.each(
+    [...monitorWays, ...channelWays]
+      .filter((way) => byName(way) && isFirst(way))
+      .map((way) => [way.what, way] as const),
+  )("when a name leads there: %s", async (_, way) => {
+    await using sink = await target();
+    const made = await dashboard({ denyTarget: ["127.0.0.0/8", "::1"] });
+    expect(await reached(made, way, "localhost", sink.port)).toBe(
+      `Blocked: the ${calledIn(way)} ${denied}.`,
+    );
+    expect(sink.connections()).toBe(0);
+  });
 });
 
 test("what was saved before is refused from the moment the machine is shared: a mail server, a subscriber's webhook", async () => {

@@ -61,8 +61,8 @@ async function issueOf(wanted: object, answer: HttpAnswer, memory: Memory = unco
   const usual = NewMonitor.parse({ type: "http", name: "Target", url: "http://intranet.lan" });
   const settings = { ...usual, ...wanted } as unknown as MonitorSettings<"http">;
   const { reading } = wantedOf(conditionsOf(settings), () => secretsOf(settings));
-  const issueInBody = await reading(answer, { ...contextOf(), memory });
-  const issue = await issueInBody();
+  const body = await reading(answer, { ...contextOf(), memory });
+  const issue = await body.issue();
   return issue?.told.replace("but ", "") ?? null;
 }
 

@@ -72,6 +72,37 @@ const monitorLabels: Record<string, FieldLabels> = {
     hint: "Leave empty to accept any value.",
   },
   assertions: { label: "Assertions", hint: "All of them must hold, as must the fields above." },
+  save: {
+    label: "Save from the response",
+    item: "saved value",
+    hint: "Later steps use it as {{name}}. It is never shown.",
+  },
+  "save.name": { label: "Name", placeholder: "token", mono: true },
+  "save.source": {
+    label: "Source",
+    options: { json: "JSON value", header: "Header", body: "Body" },
+  },
+  "save.path": { label: "JSON path or header", placeholder: "$.token", hint: "", mono: true },
+  "save.expression": {
+    label: "Regular expression",
+    placeholder: "Expression (RE2)",
+    hint: "",
+    mono: true,
+  },
+  variables: {
+    label: "Variables",
+    item: "variable",
+    hint: "Secret values. Use them as {{name}} in URL, headers and body.",
+  },
+  "http.steps": {
+    label: "Further steps",
+    item: "further step",
+    hint: "Requests that follow the first one. The monitor is up when all of them succeed.",
+  },
+  "steps.name": { label: "Name", placeholder: "Open the cart" },
+  "steps.url": { label: "URL or path", mono: true, placeholder: "/cart?user={{user}}", hint: "" },
+  "steps.headers": { label: "Headers", item: "header", open: true },
+  "steps.body": { label: "Body", long: true, mono: true },
   followRedirects: { label: "Follow redirects" },
   followToPrivate: {
     label: "Follow redirects to the LAN",
@@ -238,10 +269,14 @@ const monitorLabels: Record<string, FieldLabels> = {
 export const labelsOf = (type: string, name: string): FieldLabels | undefined =>
   monitorLabels[`${type}.${name}`] ?? monitorLabels[name];
 
+type Values = Record<string, unknown>;
+
 /** Whether a field, or a part of one, has a meaning as the others stand. */
-export function isShown(path: string, values: Record<string, unknown>): boolean {
+export function isShown(path: string, values: Values, line: Values = {}): boolean {
   const { bodyType = "text", proxyUrl = null, connectTo = null } = values;
   switch (path) {
+    case "save.path":
+      return line["source"] !== "body";
     case "proxyUsername":
     case "proxyPassword":
       return proxyUrl !== null;

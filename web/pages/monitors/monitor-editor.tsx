@@ -24,6 +24,7 @@ import { fieldsWith, storedSecrets } from "../../components/stored-secrets.ts";
 import { isShown, labelsOf } from "./labels.ts";
 import { commonSectionsOf, ownSections, scheduleOf, type Section } from "./sections.ts";
 import { DetailList } from "./details.tsx";
+import { StepsField } from "./steps-field.tsx";
 import { TypeField } from "./type-field.tsx";
 
 type What = Extract<Dialog, { kind: "create-monitor" | "edit-monitor" }>;
@@ -120,6 +121,16 @@ function Fields({
   const field = (name: string) => {
     const kind = fields[name];
     if (kind === undefined || !isShown(name, values)) return null;
+    if (type === "http" && name === "steps")
+      return (
+        <StepsField
+          key={name}
+          kind={kind}
+          value={valueOf(name) as Values[]}
+          onChange={(steps) => set(name, steps)}
+          secrets={stored}
+        />
+      );
     return (
       <SchemaField
         key={`${type} ${name}`}
@@ -132,7 +143,7 @@ function Fields({
         error={errorOf(name)}
         secrets={stored}
         labelsFor={(path) => labelsOf(type, path)}
-        isShown={(path) => isShown(path, values)}
+        isShown={(path, line) => isShown(path, values, line)}
       />
     );
   };

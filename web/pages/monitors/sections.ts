@@ -15,6 +15,17 @@ export type Section = {
 export const scheduleOf = (type: string) =>
   type === "push" ? ["interval", "grace"] : ["interval", "retries"];
 
+/** What is asked of a step beyond its name, its method and its URL. */
+export const stepSections: Section[] = [
+  { title: "Request", fields: ["headers", "bodyType", "body", "form"], none: "No body" },
+  {
+    title: "Assertions",
+    fields: ["expectedStatus", "keyword", "keywordAbsent", "jsonPath", "jsonEquals", "assertions"],
+    key: ["expectedStatus"],
+  },
+  { title: "Saved values", fields: ["save"], none: "None" },
+];
+
 const mailSections: Section[] = [
   { title: "", fields: ["host", "port", "tls"] },
   { title: "Authentication", fields: ["username", "password"], folded: true, none: "None" },
@@ -58,6 +69,12 @@ const sectionsOfType: Partial<Record<MonitorType, Section[]>> = {
       fields: ["basicAuth", "bearerToken", "oauth2"],
       folded: true,
       none: "None",
+    },
+    {
+      title: "Steps",
+      fields: ["save", "variables", "steps"],
+      folded: true,
+      none: "One request",
     },
     {
       title: "TLS",

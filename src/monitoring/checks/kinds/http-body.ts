@@ -27,7 +27,17 @@ const decoderBytes = 64 * 1024;
 
 type Context = Pick<CheckContext, "memory" | "signal" | "inTurn">;
 
-type Judgement = () => Promise<Issue | null>;
+export type ReadBody = {
+  /** Why it is not what was wanted; null where it is. */
+  issue(): Promise<Issue | null>;
+  /** What stands there, of a body that was kept. */
+  received(part: Pick<Condition, "source" | "path">): Received;
+  /** Lets go of what was kept. */
+  drop(): void;
+};
+
+/** So much may still be read. */
+export type ByteAllowance = { left: number };
 
 const searched = (condition: Condition) =>
   condition.source === "body" && (condition.op === "contains" || condition.op === "notContains");
@@ -37,43 +47,58 @@ const searched = (condition: Condition) =>
  * a compression bomb costs no more than that; only what is looked at as a whole is kept. A body cut short
  * is an error of the connection.
  */
-export function wantedOf(conditions: readonly Condition[], secrets: Secrets) {
+export function wantedOf(conditions: readonly Condition[], secrets: Secrets, isSaved = false) {
   const wanted = conditions.filter(({ source }) => source === "body" || source === "json");
   const texts = wanted.filter(searched).map(({ value }) => String(value));
-  const isKept = wanted.length > texts.length;
+  const isKept = isSaved || wanted.length > texts.length;
   const isShown = wanted.some(({ number }) => number !== null);
 
-  /** Reads the body; what comes back finds why it is not what was wanted, null where it is. Throws TargetFailure, OwnTrouble. */
-  async function reading(answer: HttpAnswer, context: Context): Promise<Judgement> {
-    if (wanted.length === 0) {
-      await read(answer, null, context, () => {});
-      return async () => null;
+  /** Throws TargetFailure, OwnTrouble. */
+  async function reading(
+    answer: HttpAnswer,
+    context: Context,
+    allowance: ByteAllowance = { left: Infinity },
+  ): Promise<ReadBody> {
+    if (wanted.length === 0 && !isKept) {
+      await read(answer, null, context, allowance, () => {});
+      return { issue: async () => null, received: () => ({ value: undefined }), drop() {} };
     }
     const decoder = decoderOf(answer, context);
     const charset = charsetOf(answer);
     const whole = isKept ? growingBuffer(maxBytes, context.memory) : null;
     const search = searchFor(texts, charset, isShown ? startNeeded : 0);
-    const complete = await read(answer, decoder, context, (chunk) => {
+    const complete = await read(answer, decoder, context, allowance, (chunk) => {
       search.push(chunk);
       whole?.push(chunk);
     });
     const { found, start } = search.result();
-    return async () => {
-      const text = whole === null ? "" : new TextDecoder(charset).decode(whole.bytes());
+    const text = lazily(() => {
+      const decoded = whole === null ? "" : new TextDecoder(charset).decode(whole.bytes());
       discarded(whole?.bytes().length ?? 0);
-      const json = lazily(() => (complete ? parsed(text) : tooLong));
-      const receivedFor = ({ source, op, path }: Condition): Received => {
-        if (source === "body") return { value: text === "" && isPresence(op) ? undefined : text };
-        const all = json();
-        return "unreadable" in all ? all : { value: valueAt(all.value, path ?? "") };
-      };
-      for (const condition of wanted) {
-        const issue = searched(condition)
-          ? searchedIssue(condition, found, complete, start, secrets)
-          : await issueOf(condition, receivedFor(condition), secrets, context);
-        if (issue !== null) return issue;
-      }
-      return null;
+      return decoded;
+    });
+    const json = lazily(() => (complete ? parsed(text()) : tooLong));
+    const received: ReadBody["received"] = ({ source, path }) => {
+      if (source === "body") return { value: text() };
+      const all = json();
+      return "unreadable" in all ? all : { value: valueAt(all.value, path ?? "") };
+    };
+    const receivedFor = (condition: Condition): Received =>
+      condition.source === "body" && isPresence(condition.op) && text() === ""
+        ? { value: undefined }
+        : received(condition);
+    return {
+      async issue() {
+        for (const condition of wanted) {
+          const issue = searched(condition)
+            ? searchedIssue(condition, found, complete, start, secrets)
+            : await issueOf(condition, receivedFor(condition), secrets, context);
+          if (issue !== null) return issue;
+        }
+        return null;
+      },
+      received,
+      drop: () => whole?.drop(),
     };
   }
 
@@ -147,6 +172,7 @@ function read(
   answer: HttpAnswer,
   decoder: Transform | null,
   { memory }: Context,
+  allowance: ByteAllowance,
   take: (chunk: Buffer) => void,
 ): Promise<boolean> {
   const { promise, resolve, reject } = Promise.withResolvers<boolean>();
@@ -154,6 +180,9 @@ function read(
   const arrived = (chunk: Buffer) => {
     const left = maxBytes - length;
     if (left < 0) return;
+    allowance.left -= chunk.length;
+    if (allowance.left < 0)
+      throw new TargetFailure("The answers of all steps are longer than 4 MiB together.");
     length += chunk.length;
     take(chunk.subarray(0, left));
     discarded(chunk.length);

@@ -1,26 +1,86 @@
-import { randomToken } from "../../../core/ids.ts";
 import { TargetFailure } from "../../../core/outgoing/failures.ts";
 import { named } from "../../../core/outgoing/http-answer.ts";
 import { type HttpRequest, send, type Transport } from "../../../core/outgoing/http-request.ts";
-import type { Proxy } from "../../../core/outgoing/proxy.ts";
-import { conditionsOf, type Issue, issueOf, secretsOf } from "../assertions.ts";
-import { type CheckKind, daysUntil, expiryOf, since } from "../check.ts";
-import { encodedBody } from "./http-body-types.ts";
-import { wantedOf } from "./http-body.ts";
+import type { Scalar } from "../../../core/placeholders.ts";
+import { conditionsOf, type Issue, issueOf, secretsOf, type Secrets } from "../assertions.ts";
+import { type CheckContext, type CheckKind, daysUntil, expiryOf, since } from "../check.ts";
+import { type ByteAllowance, wantedOf } from "./http-body.ts";
+import { savedValue } from "./http-saved.ts";
+import { type Asking, bearerOf, isOwn, requestOf, transportOf } from "./http-steps.ts";
 import { tokenOf } from "./http-token.ts";
 
 const maxRedirects = 5;
+/** So much of all answers together is read; of each no more than the first 1 MiB. */
+const maxBytes = 4 * 1024 * 1024;
 type Settings = Parameters<CheckKind<"http">>[0];
 
-/** Up when the last answer fulfils all conditions. */
+/** What the requests of one check share. */
+type Run = {
+  settings: Settings;
+  transport: Transport;
+  context: CheckContext;
+  token: ReturnType<typeof tokenOf> | null;
+  /** Variables, and what was saved of answers. */
+  values: Map<string, Scalar>;
+  secrets: Secrets;
+  allowance: ByteAllowance;
+};
+
+/** Up when the last answer to each request fulfils all of its conditions. */
 export const checkHttp: CheckKind<"http"> = async (settings, context) => {
-  const { oauth2, verifyTls } = settings;
+  const { oauth2, verifyTls, steps, certificateExpiryDays } = settings;
   const transport = transportOf(settings);
   const token = oauth2 === null ? null : tokenOf(oauth2, { verifyTls, transport }, context);
-  const conditions = conditionsOf(settings);
-  const secrets = () => [...secretsOf(settings), ...(token?.secrets() ?? [])];
-  const wanted = wantedOf(conditions, secrets);
-  let request = firstRequest(settings, transport, (await token?.get()) ?? null);
+  const values = new Map<string, Scalar>(Object.entries(settings.variables));
+  const secrets = () => [
+    ...secretsOf(settings),
+    ...(token?.secrets() ?? []),
+    ...[...values.values()].map(String),
+  ];
+  const allowance = { left: maxBytes };
+  const run: Run = { settings, transport, context, token, values, secrets, allowance };
+  const begin = (name: string | null, number: number) => {
+    if (steps.length > 0) context.part = `Step ${number}${name === null ? "" : ` (${name})`}`;
+  };
+  begin(null, 1);
+  let done = await made(settings, run);
+  let { latencyMs, expiresAt } = done;
+  for (const [index, step] of steps.entries()) {
+    begin(step.name, index + 2);
+    done = await made(step, run);
+    latencyMs += done.latencyMs;
+    expiresAt = earliest(expiresAt, done.expiresAt);
+  }
+  const expiry = expiryOf(expiresAt, certificateExpiryDays, context.now());
+  const usual =
+    steps.length === 0
+      ? `${named(done.status)} in ${latencyMs} ms, first byte after ${done.firstByteMs} ms.`
+      : `${steps.length + 1} steps in ${latencyMs} ms, the last ${named(done.status)}.`;
+  return {
+    status: expiry === null ? "up" : "degraded",
+    message: expiry ?? usual,
+    latencyMs,
+    ...(expiresAt !== undefined && { certificateExpiresAt: expiresAt }),
+  };
+};
+
+type Done = {
+  status: number;
+  latencyMs: number;
+  firstByteMs: number;
+  expiresAt: string | undefined;
+};
+
+/** One request with its redirects, judged, and what is to be saved of its answer. Throws TargetFailure, OwnTrouble. */
+async function made(asking: Asking, run: Run): Promise<Done> {
+  const { settings, transport, context, values, secrets, allowance } = run;
+  const token = isOwn(asking, settings) ? run.token : null;
+  const conditions = conditionsOf(asking);
+  const isSaved = asking.save.some(({ source }) => source !== "header");
+  const wanted = wantedOf(conditions, secrets, isSaved);
+  let accessToken = (await token?.get()) ?? null;
+  const next = () => requestOf(asking, settings, transport, accessToken, values);
+  let request = next();
   let startedAt = performance.now();
   let expiresAt: string | undefined;
   for (let redirects = 0; ; redirects++) {
@@ -28,9 +88,15 @@ export const checkHttp: CheckKind<"http"> = async (settings, context) => {
     const firstByteMs = since(startedAt);
     expiresAt = earliest(expiresAt, connection.secured?.certificateExpiresAt ?? undefined);
     const { status, headers } = answer;
-    if (status === 401 && "Authorization" in request.headers && token?.renew() === true) {
+    if (
+      status === 401 &&
+      accessToken !== null &&
+      request.headers["Authorization"] === bearerOf(accessToken) &&
+      token?.renew() === true
+    ) {
       connection.close();
-      request = firstRequest(settings, transport, await token.get());
+      accessToken = await token.get();
+      request = next();
       startedAt = performance.now();
       redirects = -1;
       continue;
@@ -40,8 +106,8 @@ export const checkHttp: CheckKind<"http"> = async (settings, context) => {
       connection.close();
       if (redirects === maxRedirects)
         throw new TargetFailure(`Redirected more than ${maxRedirects} times.`);
-      const next = nextRequest(request, status, location);
-      request = { ...next, onlyPublic: isPublic && settings.followToPrivate !== true };
+      const target = nextRequest(request, status, location);
+      request = { ...target, onlyPublic: isPublic && settings.followToPrivate !== true };
       continue;
     }
     const mustHold = (issue: Issue | null) => {
@@ -67,70 +133,23 @@ export const checkHttp: CheckKind<"http"> = async (settings, context) => {
     });
     if (waits) answer.resume();
     context.step = "reading the answer";
-    const issueInBody = await wanted.reading(answer, context);
+    const body = await wanted.reading(answer, context, allowance);
     connection.close();
     const latencyMs = since(startedAt);
-    mustHold(await issueInBody());
+    mustHold(await body.issue());
     await mustFulfil({ latency: () => latencyMs });
-    const expiry = expiryOf(expiresAt, settings.certificateExpiryDays, context.now());
-    return {
-      status: expiry === null ? "up" : "degraded",
-      message: expiry ?? `${named(status)} in ${latencyMs} ms, first byte after ${firstByteMs} ms.`,
-      latencyMs,
-      ...(expiresAt !== undefined && { certificateExpiresAt: expiresAt }),
-    };
+    for (const saved of asking.save) {
+      const { name, source, path } = saved;
+      const received =
+        source === "header"
+          ? { value: headers.get((path ?? "").toLowerCase()) }
+          : body.received({ source, path });
+      values.set(name, await savedValue(saved, received, named(status), context));
+    }
+    body.drop();
+    return { status, latencyMs, firstByteMs, expiresAt };
   }
-};
-
-function firstRequest(
-  settings: Settings,
-  transport: Transport,
-  accessToken: string | null,
-): HttpRequest {
-  const { basicAuth, bearerToken, method, verifyTls } = settings;
-  const headers = { ...settings.headers };
-  const set = (name: string, value: string) => {
-    for (const other of Object.keys(headers))
-      if (other.toLowerCase() === name.toLowerCase()) delete headers[other];
-    headers[name] = value;
-  };
-  const { body, contentType } = encodedBody(settings);
-  const hasType = Object.keys(headers).some((name) => name.toLowerCase() === "content-type");
-  // The boundary of a multipart body is in its type.
-  if (contentType !== null && (!hasType || settings.bodyType === "multipart"))
-    set("Content-Type", contentType);
-  if (basicAuth !== null) {
-    const pair = `${basicAuth.username}:${basicAuth.password ?? ""}`;
-    set("Authorization", `Basic ${Buffer.from(pair).toString("base64")}`);
-  }
-  // As UTF-8, which is what tokens with other letters are made in.
-  const bearer = accessToken ?? bearerToken;
-  if (bearer !== null) set("Authorization", `Bearer ${Buffer.from(bearer).toString("latin1")}`);
-  const url = new URL(settings.url);
-  if (settings.cacheBuster) url.search += `${url.search === "" ? "?" : "&"}_=${randomToken(16)}`;
-  return { url, method, headers, body, verifyTls, transport };
 }
-
-/** What the monitor says of its connections, for all that it asks: the client certificate stays with its own origin. */
-function transportOf(settings: Settings): Transport {
-  const { ipFamily, connectTo, proxyUrl, clientCertificate, clientKey } = settings;
-  const { origin, hostname } = new URL(settings.url);
-  return {
-    family: ipFamily === "any" ? null : ipFamily === "4" ? 4 : 6,
-    instead: connectTo === null ? null : { of: hostname, host: connectTo },
-    proxy: proxyUrl === null ? null : proxyOf(settings, proxyUrl),
-    client:
-      clientCertificate === null || clientKey === null
-        ? null
-        : { origin, certificate: clientCertificate, key: clientKey },
-  };
-}
-
-const proxyOf = ({ proxyUsername, proxyPassword }: Settings, url: string): Proxy => ({
-  url: new URL(url),
-  username: proxyUsername,
-  password: proxyPassword,
-});
 
 function isRedirect(status: number): boolean {
   return [301, 302, 303, 307, 308].includes(status);

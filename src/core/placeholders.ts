@@ -1,0 +1,54 @@
+/** What a value by name may be. */
+export type Scalar = string | number | boolean | null;
+type ValueOf = (name: string) => Scalar;
+
+const placeholder = /\{\{([^{}]*)\}\}/g;
+/** In JSON, whole strings apart from what stands between them. */
+const stringOrPlaceholder = /"(?:[^"\\]|\\.)*"|\{\{([^{}]*)\}\}/g;
+
+/** The names for which `{{name}}` stands in a text. */
+export const namesIn = (text: string): string[] =>
+  [...text.matchAll(placeholder)].map(([, name = ""]) => name.trim());
+
+/** A text with its values as they are. */
+export const filled = (text: string, valueOf: ValueOf): string =>
+  text.replace(placeholder, (_, name: string) => String(valueOf(name.trim())));
+
+/** JSON with its values: in a string as part of it, elsewhere as a value of their own type. */
+export const filledJson = (json: string, valueOf: ValueOf): string =>
+  json.replace(stringOrPlaceholder, (part, name?: string) =>
+    name === undefined
+      ? filled(part, (inner) => JSON.stringify(String(valueOf(inner))).slice(1, -1))
+      : JSON.stringify(valueOf(name.trim())),
+  );
+
+const partsOfUrl = /^([a-z]+:\/\/[^/?#]*)?([^?#]*)(.*)$/is;
+
+/** Whether a `{{name}}` stands in what says whom to ask. */
+export const namesHost = (url: string): boolean =>
+  namesIn(partsOfUrl.exec(url)?.[1] ?? "").length > 0;
+
+/**
+ * A URL, or a path of this origin, with its values encoded: none of them is more than a part of a segment or
+ * of the query. Null where one would lead to another folder.
+ */
+export function filledUrl(text: string, origin: string, valueOf: ValueOf): URL | null {
+  const [, start = origin, path = "", rest = ""] = partsOfUrl.exec(text) ?? [];
+  const encoded = (part: string) =>
+    filled(part, (name) => encodeURIComponent(String(valueOf(name)).toWellFormed()));
+  const segments = path.split("/").map((segment) => ({ segment, made: encoded(segment) }));
+  const isOther = segments.some(
+    ({ segment, made }) => made !== segment && /^(\.|%2e){1,2}$/i.test(made),
+  );
+  const url = new URL(`${start}${segments.map(({ made }) => made).join("/")}${encoded(rest)}`);
+  return isOther ? null : url;
+}
+
+export function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,36 @@
+import { captured } from "../../../core/expressions.ts";
+import { TargetFailure } from "../../../core/outgoing/failures.ts";
+import type { Save } from "../../monitors/request-schema.ts";
+import type { Scalar } from "../../../core/placeholders.ts";
+import type { Received } from "../assertions.ts";
+import type { CheckContext } from "../check.ts";
+
+/** What is saved of an answer is a token or an id, not a page. */
+const maxLength = 8 * 1024;
+
+/**
+ * The value that is to be saved of what was received. Throws TargetFailure, whose sentence follows the status
+ * and tells nothing of what was received.
+ */
+export async function savedValue(
+  { name, expression }: Save[number],
+  received: Received,
+  opening: string,
+  { inTurn, signal }: Pick<CheckContext, "inTurn" | "signal">,
+): Promise<Scalar> {
+  const nothing = (why: string) =>
+    new TargetFailure(`${opening}, but nothing could be saved as ${name}: ${why}.`);
+  if ("unreadable" in received) throw nothing(received.unreadable);
+  const { value } = received;
+  if (value === undefined) throw nothing("there is nothing");
+  if (typeof value === "object" && value !== null) throw nothing("it is a list or an object");
+  const scalar = value as Scalar;
+  const found =
+    expression === null
+      ? { text: scalar }
+      : await captured(expression, String(scalar), inTurn, signal);
+  if (found === "too much work") throw nothing("its expression takes too much work on this answer");
+  if (found === null) throw nothing("its expression finds nothing");
+  if (String(found.text).length > maxLength) throw nothing("it is longer than 8 KiB");
+  return found.text;
+}

@@ -1,0 +1,115 @@
+import { randomToken } from "../../../core/ids.ts";
+import { TargetFailure } from "../../../core/outgoing/failures.ts";
+import type { HttpRequest, Transport } from "../../../core/outgoing/http-request.ts";
+import type { Proxy } from "../../../core/outgoing/proxy.ts";
+import { filled, filledJson, filledUrl, type Scalar } from "../../../core/placeholders.ts";
+import type { Step } from "../../monitors/request-schema.ts";
+import type { CheckKind } from "../check.ts";
+import { encodedBody } from "./http-body-types.ts";
+
+type Settings = Parameters<CheckKind<"http">>[0];
+/** What a check asks, and what it makes of the answer: the monitor's own request, or one of its steps. */
+export type Asking = Omit<Step, "name">;
+export type Values = ReadonlyMap<string, Scalar>;
+
+/** Whether a request goes where the credentials of the monitor may go. */
+export const isOwn = ({ url }: Asking, settings: Settings): boolean =>
+  url.startsWith("/") || new URL(url).origin === new URL(settings.url).origin;
+
+/** A request of a check with the values that it has by now. Throws TargetFailure for one that can't stand in its place. */
+export function requestOf(
+  asking: Asking,
+  settings: Settings,
+  transport: Transport,
+  accessToken: string | null,
+  values: Values,
+): HttpRequest {
+  const isFirst = asking === settings;
+  const hasNames = !isFirst || Object.keys(settings.variables).length > 0;
+  const valueOf = (name: string): Scalar => {
+    const value = values.get(name);
+    if (value === undefined) throw new Error(`Nothing was saved as ${name}.`);
+    return value;
+  };
+  const headers = headersOf(asking, settings, accessToken, valueOf);
+  const withValues = (text: string) => (hasNames ? filled(text, valueOf) : text);
+  const { bodyType } = asking;
+  const fill =
+    bodyType === "json" && hasNames ? (text: string) => filledJson(text, valueOf) : withValues;
+  const { body, contentType } = encodedBody({
+    bodyType,
+    body: asking.body === null ? null : fill(asking.body),
+    form: asking.form.map((field) => ({ ...field, value: withValues(field.value) })),
+  });
+  // The boundary of a multipart body is in its type.
+  if (contentType !== null && (bodyType === "multipart" || !headers.has("content-type")))
+    headers.set("content-type", ["Content-Type", contentType]);
+  const { origin } = new URL(settings.url);
+  const url = hasNames ? filledUrl(asking.url, origin, valueOf) : new URL(asking.url);
+  if (url === null) throw new TargetFailure("A value for its URL would lead to another folder.");
+  if (settings.cacheBuster) url.search += `${url.search === "" ? "?" : "&"}_=${randomToken(16)}`;
+  const { method } = asking;
+  const { verifyTls } = settings;
+  return { url, method, headers: Object.fromEntries(headers.values()), body, verifyTls, transport };
+}
+
+/** By lower-case name. What a step says of itself goes before what it has of the monitor. */
+function headersOf(
+  asking: Asking,
+  settings: Settings,
+  accessToken: string | null,
+  valueOf: (name: string) => Scalar,
+) {
+  const isFirst = asking === settings;
+  const headers = new Map<string, [name: string, value: string]>();
+  const set = (name: string, value: string) => headers.set(name.toLowerCase(), [name, value]);
+  const setAll = (all: Readonly<Record<string, string>>, hasNames: boolean) => {
+    for (const [name, text] of Object.entries(all))
+      set(name, hasNames ? mustFit(name, filled(text, valueOf)) : text);
+  };
+  if (isOwn(asking, settings)) {
+    const { basicAuth, bearerToken, variables } = settings;
+    setAll(settings.headers, Object.keys(variables).length > 0);
+    // It is about the monitor's own body.
+    if (!isFirst) headers.delete("content-type");
+    if (basicAuth !== null) {
+      const pair = `${basicAuth.username}:${basicAuth.password ?? ""}`;
+      set("Authorization", `Basic ${Buffer.from(pair).toString("base64")}`);
+    }
+    const bearer = accessToken ?? bearerToken;
+    if (bearer !== null) set("Authorization", bearerOf(bearer));
+  }
+  if (!isFirst) setAll(asking.headers, true);
+  return headers;
+}
+
+/** As UTF-8, which is what tokens with other letters are made in. */
+export const bearerOf = (token: string) => `Bearer ${Buffer.from(token).toString("latin1")}`;
+
+/** A line break would begin another header, or the body. */
+function mustFit(name: string, value: string): string {
+  if (/[^\P{Cc}\t]/u.test(value))
+    throw new TargetFailure(`A value for the header ${name} has control characters.`);
+  return value;
+}
+
+/** What the monitor says of its connections, for all that it asks: the client certificate stays with its own origin. */
+export function transportOf(settings: Settings): Transport {
+  const { ipFamily, connectTo, proxyUrl, clientCertificate, clientKey } = settings;
+  const { origin, hostname } = new URL(settings.url);
+  return {
+    family: ipFamily === "any" ? null : ipFamily === "4" ? 4 : 6,
+    instead: connectTo === null ? null : { of: hostname, host: connectTo },
+    proxy: proxyUrl === null ? null : proxyOf(settings, proxyUrl),
+    client:
+      clientCertificate === null || clientKey === null
+        ? null
+        : { origin, certificate: clientCertificate, key: clientKey },
+  };
+}
+
+const proxyOf = ({ proxyUsername, proxyPassword }: Settings, url: string): Proxy => ({
+  url: new URL(url),
+  username: proxyUsername,
+  password: proxyPassword,
+});

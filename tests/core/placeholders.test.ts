@@ -1,0 +1,149 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { headOf } from "../../src/core/outgoing/http-request.ts";
+import { filled, filledJson, filledUrl, type Scalar } from "../../src/core/placeholders.ts";
+import { encodedBody } from "../../src/monitoring/checks/kinds/http-body-types.ts";
+
+/** What an answer may hold: also what would mean something where it is put. */
+const text = fc.oneof(
+  fc.string({ unit: "binary" }),
+  fc
+    .array(
+      fc.constantFrom(
+        "/",
+        "?",
+        "#",
+        "&",
+        "=",
+        "%",
+        ".",
+        "\\",
+        '"',
+        "\r\n",
+        "{",
+        "}",
+        "\0",
+        "\ud800",
+        "ä",
+        "{{x}}",
+        "..",
+        "$&",
+      ),
+      { maxLength: 6 },
+    )
+    .map((parts) => parts.join("")),
+);
+const scalar: fc.Arbitrary<Scalar> = fc.oneof(
+  text,
+  fc.double({ noNaN: true, noDefaultInfinity: true }),
+  fc.boolean(),
+  fc.constant(null),
+);
+const runs = { numRuns: 100 };
+const origin = "http://shop.lan:8080";
+
+describe("a value stays in its place, whatever it is:", () => {
+  test("in the path and the query of a URL", () => {
+    fc.assert(
+      fc.property(scalar, (value) => {
+        const url = filledUrl("/a/{{x}}/b?c={{ x }}&d=1", origin, () => value);
+        const said = String(value).toWellFormed();
+        if (/^(\.|\.\.)$/.test(said)) return expect(url).toBeNull();
+        expect(url?.origin).toBe(origin);
+        const [, ...segments] = url?.pathname.split("/") ?? [];
+        expect(segments.map(decodeURIComponent)).toEqual(["a", said, "b"]);
+        expect([...(url?.searchParams ?? [])]).toEqual([
+          ["c", said],
+          ["d", "1"],
+        ]);
+        expect(url?.hash).toBe("");
+      }),
+      runs,
+    );
+  });
+
+  test("where a path begins with it", () => {
+    fc.assert(
+      fc.property(scalar, (value) => {
+        const url = filledUrl("/{{x}}/cart", origin, () => value);
+        if (url !== null)
+          expect([url.origin, url.pathname.endsWith("/cart")]).toEqual([origin, true]);
+      }),
+      runs,
+    );
+  });
+
+  test("in JSON, as a part of a text or as a value of its own type", () => {
+    fc.assert(
+      fc.property(scalar, (value) => {
+        const json = '{"a": "<{{x}}>", "b": {{x}}, "c\\"": ["{{ x }}"]}';
+        const expected = { a: `<${String(value)}>`, b: value, 'c"': [String(value)] };
+        // A number may be written in more than one way, and -0 is 0.
+        expect(JSON.parse(filledJson(json, () => value))).toEqual(
+          JSON.parse(JSON.stringify(expected)),
+        );
+      }),
+      runs,
+    );
+  });
+
+  test("in a form", () => {
+    fc.assert(
+      fc.property(scalar, (value) => {
+        const field = {
+          name: "a",
+          value: filled("<{{x}}>", () => value),
+          fileName: null,
+          contentType: null,
+        };
+        const form = [field, { ...field, name: "b", value: "1" }];
+        const { body } = encodedBody({ bodyType: "form", body: null, form });
+        expect([...new URLSearchParams(body ?? "")]).toEqual([
+          ["a", `<${String(value)}>`.toWellFormed()],
+          ["b", "1"],
+        ]);
+      }),
+      runs,
+    );
+  });
+
+  test("in a multipart body", () => {
+    fc.assert(
+      fc.property(scalar, (value) => {
+        const field = {
+          name: "a",
+          value: filled("{{x}}", () => value),
+          fileName: null,
+          contentType: null,
+        };
+        const { body, contentType } = encodedBody({
+          bodyType: "multipart",
+          body: null,
+          form: [field],
+        });
+        const boundary = contentType?.split("boundary=")[1] ?? "";
+        const [head, part, tail, ...more] = (body ?? "").split(`--${boundary}`);
+        expect([head, tail, more]).toEqual(["", "--\r\n", []]);
+        expect(part).toBe(
+          `\r\nContent-Disposition: form-data; name="a"\r\n\r\n${String(value)}\r\n`,
+        );
+      }),
+      runs,
+    );
+  });
+});
+
+test("a character that Latin-1 has not becomes no line break in a header", () => {
+  const head = headOf({
+    url: new URL(origin),
+    method: "GET",
+    headers: { "X-A": "\u010a\u010d" },
+    body: null,
+  });
+  expect(
+    Buffer.from(head)
+      .toString("latin1")
+      .split("\r\n")
+      .filter((line) => line.startsWith("X-A")),
+  ).toHaveLength(1);
+});

@@ -1,0 +1,359 @@
+import { describe, expect, test } from "bun:test";
+import { check } from "../../../support/checking.ts";
+import { dashboard } from "../../../support/dashboard.ts";
+import { canary } from "../../../support/samples.ts";
+import { answer, hang, redirect, type Reply, target } from "../../../support/target.ts";
+
+const json = (body: unknown): Reply => answer(200, JSON.stringify(body));
+const save = (name: string, path: string) => ({ name, source: "json", path });
+const token = { save: [save("token", "$.token")] };
+
+/** What is found of a site that answers by path, and what it was asked. */
+async function found(replies: Record<string, Reply>, fields: object, circumstances: object = {}) {
+  await using site = await target();
+  for (const [path, reply] of Object.entries(replies)) site.reply(reply, path);
+  const outcome = await check("http", { url: site.at("/first"), ...fields }, circumstances);
+  return { outcome, asked: site.asked };
+}
+
+/** Why a monitor is down whose first answer is this. */
+async function reasonOf(first: Reply, fields: object, circumstances: object = {}) {
+  const { outcome, asked } = await found({ "/first": first }, fields, circumstances);
+  return [outcome.status, outcome.message, asked.length];
+}
+
+describe("a monitor with steps", () => {
+  test("signs in, goes on with what it was given, and is up after the last step", async () => {
+    const { outcome, asked } = await found(
+      {
+        "/first": answer(200, JSON.stringify({ token: "a/b c", user: { id: 7 } }), {
+          "set-cookie": "sid=s1; Path=/; HttpOnly",
+        }),
+        "/users/7?t=a%2Fb%20c": answer(200, '<input name="csrf" value="x\\y">'),
+      },
+      {
+        method: "POST",
+        bodyType: "form",
+        form: [{ name: "password", value: "{{password}}" }],
+        variables: { password: "p&w=1" },
+        save: [
+          save("token", "$.token"),
+          save("id", "$.user.id"),
+          { name: "sid", source: "header", path: "Set-Cookie", expression: "sid=([^;]*)" },
+        ],
+        steps: [
+          {
+            url: "/users/{{id}}?t={{token}}",
+            headers: { Cookie: "sid={{sid}}" },
+            save: [{ name: "csrf", source: "body", expression: 'name="csrf" value="([^"]*)"' }],
+          },
+          {
+            name: "Order",
+            url: "/order",
+            method: "POST",
+            bodyType: "json",
+            body: '{"csrf": "{{csrf}}", "user": {{id}}}',
+            assertions: [{ source: "body", op: "equals", value: "fine" }],
+          },
+        ],
+      },
+    );
+    expect(outcome).toMatchObject({
+      status: "up",
+      message: expect.stringMatching(/^3 steps in \d+ ms, the last HTTP 200 \(OK\)\.$/),
+    });
+    expect(asked).toMatchObject([
+      { method: "POST", path: "/first", body: "password=p%26w%3D1" },
+      { method: "GET", path: "/users/7?t=a%2Fb%20c", headers: { cookie: "sid=s1" } },
+      { path: "/order", headers: { "content-type": "application/json" } },
+    ]);
+    expect(JSON.parse(asked[2]?.body ?? "")).toEqual({ csrf: "x\\y", user: 7 });
+  });
+
+  test("names the step that failed, and asks for nothing after it", async () => {
+    const steps = [{ name: "Cart", url: "/cart" }, { url: "/order" }];
+    const { outcome, asked } = await found({ "/cart": answer(500) }, { steps });
+    expect([outcome.status, outcome.message]).toEqual([
+      "down",
+      "Step 2 (Cart): HTTP 500 (Internal Server Error), expected 200-299.",
+    ]);
+    expect(asked.map(({ path }) => path)).toEqual(["/first", "/cart"]);
+    expect((await found({ "/first": answer(404) }, { steps })).outcome.message).toBe(
+      "Step 1: HTTP 404 (Not Found), expected 200-299.",
+    );
+  });
+
+  test("judges each step by its own conditions, as the first request is judged", async () => {
+    const step = (own: object) =>
+      found({ "/s": json({ a: 1 }) }, { steps: [{ url: "/s", ...own }] });
+    const cases: [object, string | null][] = [
+      [{ keyword: '"a"' }, null],
+      [{ keyword: "b" }, "but the keyword is missing"],
+      [{ keywordAbsent: "a" }, "but it has the keyword that must be absent"],
+      [{ jsonPath: "$.a", jsonEquals: 1 }, null],
+      [{ jsonPath: "$.b" }, "but it has nothing at $.b"],
+      [
+        { assertions: [{ source: "json", path: "$.a", op: "lessThan", value: 1 }] },
+        "but assertion 1 failed: the value at $.a must be less than 1",
+      ],
+      [{ expectedStatus: ["404"] }, "expected 404"],
+    ];
+    for (const [own, issue] of cases)
+      expect([own, (await step(own)).outcome.message]).toEqual([
+        own,
+        issue === null ? expect.stringMatching(/^2 steps in /) : `Step 2: HTTP 200 (OK), ${issue}.`,
+      ]);
+  });
+
+  test("has one time for all of its steps", async () => {
+    const { outcome } = await found(
+      { "/slow": hang },
+      { steps: [{ url: "/slow" }] },
+      { timeoutMs: 400 },
+    );
+    expect(outcome.message).toMatch(/^Step 2: Timed out after 0\.4 s while /);
+  });
+
+  test("reads no more than 4 MiB of all answers together", async () => {
+    const long = answer(200, "x".repeat(1024 * 1024 - 1));
+    const steps = Array.from({ length: 5 }, (_, index) => ({ url: `/${index}` }));
+    const replies = Object.fromEntries(steps.map(({ url }) => [url, long]));
+    const { outcome, asked } = await found(replies, { steps });
+    expect(outcome.message).toBe(
+      "Step 6: The answers of all steps are longer than 4 MiB together.",
+    );
+    expect(asked).toHaveLength(6);
+  });
+
+  test("keeps no answer once its step is over", async () => {
+    const kept = { now: 0, most: 0 };
+    const memory = {
+      take: (bytes: number) => void (kept.most = Math.max(kept.most, (kept.now += bytes))),
+      giveBack: (bytes: number) => void (kept.now -= bytes),
+      end() {},
+    };
+    const long = json({ token: "x", filler: "y".repeat(600 * 1024) });
+    const steps = Array.from({ length: 3 }, (_, index) => ({
+      url: `/${index}`,
+      jsonPath: "$.token",
+    }));
+    const replies = Object.fromEntries(
+      ["/first", ...steps.map(({ url }) => url)].map((url) => [url, long]),
+    );
+    const { outcome } = await found(replies, { jsonPath: "$.token", steps }, { memory });
+    expect(outcome.status).toBe("up");
+    expect(kept.most).toBeLessThan(2 * 1024 * 1024);
+  });
+
+  test("connects to no step that is blocked", async () => {
+    await using other = await target();
+    const listeners = [{ host: "127.0.0.1", port: other.port }];
+    const { outcome } = await found({}, { steps: [{ url: other.at("/") }] }, { listeners });
+    expect(outcome).toMatchObject({
+      message: "Step 2: Blocked: the target is this appliance itself.",
+      final: true,
+    });
+    expect(other.connections()).toBe(0);
+  });
+
+  test("adds up what the steps took, and tells the certificate that ends first", async () => {
+    const late: Reply = (response) => void setTimeout(() => answer()(response), 60);
+    const { outcome } = await found({ "/first": late, "/a": late }, { steps: [{ url: "/a" }] });
+    expect(outcome.latencyMs).toBeGreaterThanOrEqual(110);
+  });
+});
+
+describe("credentials of the monitor", () => {
+  const own = {
+    headers: { "X-Api-Key": canary, "Content-Type": "text/own" },
+    basicAuth: { username: "probe", password: canary },
+  };
+  const sent = `Basic ${Buffer.from(`probe:${canary}`).toString("base64")}`;
+
+  test("are sent with steps of its own origin, unless the step says another", async () => {
+    const steps = [{ url: "/a" }, { url: "/b", headers: { authorization: "Bearer {{token}}" } }];
+    const { asked } = await found({ "/first": json({ token: "t1" }) }, { ...own, ...token, steps });
+    expect(asked.map(({ headers }) => [headers.authorization, headers["x-api-key"]])).toEqual([
+      [sent, canary],
+      [sent, canary],
+      ["Bearer t1", canary],
+    ]);
+    expect(asked.map(({ headers }) => headers["content-type"])).toEqual([
+      "text/own",
+      undefined,
+      undefined,
+    ]);
+  });
+
+  test("are not sent to another origin, which gets what its step says alone", async () => {
+    await using other = await target();
+    const steps = [{ url: other.at("/a?t={{token}}") }];
+    await found({ "/first": json({ token: "t1" }) }, { ...own, ...token, steps });
+    expect(JSON.stringify(other.asked)).not.toContain(canary);
+    expect(other.asked[0]).toMatchObject({ path: "/a?t=t1" });
+    expect(other.asked[0]?.headers.authorization).toBeUndefined();
+  });
+
+  test("of OAuth 2.0 are fetched once for all steps, and anew after a step's 401", async () => {
+    await using site = await target();
+    await using service = await target((response) => {
+      response.end(JSON.stringify({ access_token: `t${service.asked.length}`, expires_in: 600 }));
+    });
+    site.reply((response) => {
+      response.writeHead(response.req.headers.authorization === "Bearer t2" ? 200 : 401).end();
+    }, "/b");
+    const { accessTokens } = await import("../../../../src/core/outgoing/access-tokens.ts");
+    const tokens = accessTokens();
+    const fields = {
+      url: site.at("/first"),
+      oauth2: { tokenUrl: service.at("/token"), clientId: "probe", clientSecret: canary },
+    };
+    await check("http", fields, { tokens });
+    const outcome = await check("http", { ...fields, steps: [{ url: "/b" }] }, { tokens });
+    expect(outcome.status).toBe("up");
+    expect(site.asked.map(({ headers }) => headers.authorization)).toEqual([
+      "Bearer t1",
+      "Bearer t1",
+      "Bearer t1",
+      "Bearer t2",
+    ]);
+    expect(service.asked).toHaveLength(2);
+  });
+});
+
+describe("a saved value", () => {
+  const next = (own: object) => ({ ...token, steps: [{ url: "/next", ...own }] });
+
+  test.each<[string, Reply, object, string]>([
+    ["is not there", json({}), token, "there is nothing"],
+    ["is an object", json({ token: {} }), token, "it is a list or an object"],
+    ["is in no JSON", answer(200, "<html>"), token, "it is not JSON"],
+    ["is too long", json({ token: "x".repeat(9_000) }), token, "it is longer than 8 KiB"],
+    [
+      "is not found",
+      answer(200, "abc"),
+      { save: [{ name: "token", source: "body", expression: "d(.)" }] },
+      "its expression finds nothing",
+    ],
+    [
+      "is a header that is missing",
+      answer(200),
+      { save: [{ name: "token", source: "header", path: "X-Id" }] },
+      "there is nothing",
+    ],
+  ])("that %s makes the monitor down", async (_what, first, fields, why) => {
+    expect(await reasonOf(first, { ...fields, steps: [{ url: "/next" }] })).toEqual([
+      "down",
+      `Step 1: HTTP 200 (OK), but nothing could be saved as token: ${why}.`,
+      1,
+    ]);
+  });
+
+  test("adds no header and leads to no other folder", async () => {
+    const evil = json({ token: "a\r\nX-Evil: 1" });
+    expect(await reasonOf(evil, next({ headers: { "X-Id": "{{token}}" } }))).toEqual([
+      "down",
+      "Step 2: A value for the header X-Id has control characters.",
+      1,
+    ]);
+    expect(await reasonOf(json({ token: ".." }), next({ url: "/a/{{token}}/b" }))).toEqual([
+      "down",
+      "Step 2: A value for its URL would lead to another folder.",
+      1,
+    ]);
+  });
+
+  test("is never shown, neither where an answer repeats it nor as a number", async () => {
+    for (const value of ["very-secret", 4_711_4_711]) {
+      const repeats = {
+        "/first": json({ token: value }),
+        "/next": json({ it: value, text: `<${value}>` }),
+      };
+      const conditions = [
+        { source: "json", path: "$.it", op: "equals", value: "x" },
+        { source: "json", path: "$.text", op: "contains", value: "?" },
+        { source: "body", op: "equals", value: "x" },
+      ];
+      for (const condition of conditions) {
+        const { outcome } = await found(repeats, next({ assertions: [condition] }));
+        expect(outcome.said).toContain("what may hold a credential and is not shown");
+        expect(JSON.stringify(outcome)).not.toContain(String(value));
+      }
+    }
+  });
+
+  test("goes along with no redirect to another origin", async () => {
+    await using other = await target();
+    const replies = { "/first": json({ token: canary }), "/next": redirect(other.at("/in")) };
+    await found(replies, next({ headers: { Authorization: "Bearer {{token}}" } }));
+    expect(other.asked).toHaveLength(1);
+    expect(JSON.stringify(other.asked)).not.toContain(canary);
+  });
+});
+
+test("without variables and in the first request alone, braces are what they are", async () => {
+  const { asked } = await found(
+    {},
+    { method: "POST", body: "Hello {{name}}", steps: [{ url: "/a" }] },
+  );
+  expect(asked[0]?.body).toBe("Hello {{name}}");
+});
+
+describe("refused is", () => {
+  const step = { url: "/next" };
+  test.each<[string, object, string]>([
+    ["an unknown name", { steps: [{ url: "/{{token}}" }] }, "steps[0].url"],
+    [
+      "a name that is saved later",
+      {
+        steps: [
+          { ...step, body: "{{a}}" },
+          { ...step, ...token },
+        ],
+      },
+      "steps[0].body",
+    ],
+    [
+      "a name in a form",
+      { variables: { a: "1" }, form: [{ name: "x", value: "{{b}}" }] },
+      "form[0].value",
+    ],
+    ["a name twice", { ...token, steps: [{ ...step, ...token }] }, "steps[0].save[0].name"],
+    ["a name that is none", { save: [save("a b", "$.a")] }, "save[0].name"],
+    [
+      "a placeholder for the host",
+      { ...token, steps: [{ url: "http://{{token}}/" }] },
+      "steps[0].url",
+    ],
+    ["another host as a path", { steps: [{ url: "//evil.lan/" }] }, "steps[0].url"],
+    ["another scheme", { steps: [{ url: "file:///etc/passwd" }] }, "steps[0].url"],
+    [
+      "a credential in sight",
+      { steps: [{ ...step, headers: { "X-Api-Key": canary } }] },
+      "steps[0].headers",
+    ],
+    [
+      "a line break in a header",
+      { steps: [{ ...step, headers: { "X-A": "a\r\nB: c" } }] },
+      "steps[0].headers",
+    ],
+    ["what is no JSON", { steps: [{ ...step, bodyType: "json", body: "{" }] }, "steps[0].body"],
+    [
+      "what is no expression",
+      { save: [{ name: "a", source: "body", expression: "(" }] },
+      "save[0].expression",
+    ],
+    [
+      "what is none in a step",
+      { steps: [{ ...step, assertions: [{ source: "body", op: "matches", value: "(" }] }] },
+      "steps[0].assertions[0].value",
+    ],
+    ["too many steps", { steps: Array.from({ length: 10 }, () => step) }, "steps"],
+  ])("%s", async (_what, fields, path) => {
+    const { api } = await dashboard();
+    const body = { type: "http", name: "Shop", url: "http://shop.lan/", ...fields };
+    const { status, json: said } = await api("POST", "/api/v1/monitors", { body });
+    expect([status, said.error?.details[0].path]).toEqual([422, path]);
+    expect(JSON.stringify(said)).not.toContain(canary);
+  });
+});
