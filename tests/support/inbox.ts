@@ -1,4 +1,4 @@
-import { answer, type Asked, hang, type Reply, reset, target } from "./target.ts";
+import { answer, type Asked, hang, jsonOf, type Reply, reset, target } from "./target.ts";
 
 /** An alert as a webhook got it, alone or in a digest. */
 export type Arrived = { delivery: string; type: string; monitorId: string; alertId: string };
@@ -6,11 +6,11 @@ export type Arrived = { delivery: string; type: string; monitorId: string; alert
 type Body = { type: string; data: { alertId: string; monitor?: { id: string }; alerts: Body[] } };
 
 /** What of a request counts as told: each of its alerts. */
-function arrivedIn({ headers, body }: Asked): Arrived[] {
-  const whole = JSON.parse(body) as Body;
+function arrivedIn(asked: Asked): Arrived[] {
+  const whole = jsonOf<Body>(asked);
   const alerts = whole.type === "digest" ? whole.data.alerts : [whole];
   return alerts.map(({ type, data }) => ({
-    delivery: String(headers["webhook-id"]),
+    delivery: String(asked.headers["webhook-id"]),
     type,
     monitorId: data.monitor?.id ?? "",
     alertId: data.alertId,

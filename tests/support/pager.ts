@@ -1,7 +1,7 @@
 import { compiled } from "../../src/database/store.ts";
 import { alertsOn } from "./appliance.ts";
 import type { Reply } from "./target.ts";
-import { answer, target } from "./target.ts";
+import { answer, jsonOf, target } from "./target.ts";
 import { watch } from "./watch.ts";
 import type { Json } from "./json.ts";
 
@@ -38,9 +38,9 @@ export async function pager(settings: Parameters<typeof watch>[0] = {}) {
     const server = await target(reply);
     const { id } = await channel({ type: "webhook", url: server.at("/hook"), ...fields });
     const received = (): Received[] =>
-      server.asked.map(({ headers, body }) => ({
-        id: String(headers["webhook-id"]),
-        ...JSON.parse(body),
+      server.asked.map((one) => ({
+        id: String(one.headers["webhook-id"]),
+        ...jsonOf<Omit<Received, "id">>(one),
       }));
     return Object.assign(server, {
       id: id as string,

@@ -3,7 +3,7 @@ import { subscriberFanOut } from "../../src/status-pages/subscribers/fan-out.ts"
 import { compiled } from "../../src/database/store.ts";
 import { alertsOn } from "./appliance.ts";
 import { type Mail, mailServer } from "./mail-server.ts";
-import { answer, type Reply, target } from "./target.ts";
+import { answer, jsonOf, type Reply, target } from "./target.ts";
 import { visitor } from "./visitor.ts";
 import type { Json } from "./json.ts";
 
@@ -75,9 +75,9 @@ export async function publisher(page: object = {}, settings: Settings = {}) {
       const { id } = await added({ type: "webhook", url: receiver.at("/hook"), ...fields });
       time.now += 1;
       const received = (): Received[] =>
-        receiver.asked.map(({ headers, body }) => ({
-          id: String(headers["webhook-id"]),
-          ...JSON.parse(body),
+        receiver.asked.map((one) => ({
+          id: String(one.headers["webhook-id"]),
+          ...jsonOf<Omit<Received, "id">>(one),
         }));
       return Object.assign(receiver, {
         id: id as string,

@@ -9,6 +9,15 @@ export type Asked = {
   body: string;
 };
 
+/** The JSON that was sent; names the request where it is none. */
+export function jsonOf<T>({ method, path, headers, body }: Asked): T {
+  try {
+    return JSON.parse(body) as T;
+  } catch {
+    throw new Error(`No JSON in ${method} ${path} ${JSON.stringify(headers)}: "${body}"`);
+  }
+}
+
 /** How a target answers; one that does nothing leaves the request open until `release`. */
 export type Reply = (response: ServerResponse) => void;
 
