@@ -411,11 +411,17 @@ function changesAtOnce(snapshot: Snapshot, type: string): Own[] {
     Object.keys(change).some((name) => destinations.some((where) => name in where));
   const ways = type in settingsKinds ? smtpWays : [];
   const inSmtp = (change: Own) => change["smtp"] as Own;
+  const fieldOf = (change: Own) => Object.keys(change)[0] ?? "";
+  // Of many fields two values are enough, and one of those that decide nothing: alone each is tried.
+  const some = [...Map.groupBy(single, fieldOf).values()].flatMap((its) =>
+    type in settingsKinds ? its : its.slice(0, its.some(decides) ? 2 : 1),
+  );
   return [
-    ...single.flatMap((one, index) =>
-      single
+    ...some.flatMap((one, index) =>
+      some
         .slice(index + 1)
         .filter((other) => decides(one) || decides(other))
+        .filter((other) => type in settingsKinds || fieldOf(one) !== fieldOf(other))
         .map((other) =>
           type in settingsKinds
             ? { smtp: { ...inSmtp(one), ...inSmtp(other) } }

@@ -30,3 +30,7 @@ export const connectionFields = {
       "The address or name to connect to instead of the host of `url`, as a DNS record would; `Host` and the name that TLS asks for stay.",
   }),
 };
+
+/** Without a proxy nobody signs in there. */
+export const withoutIdleLogin = (monitor: Record<string, unknown>): Record<string, unknown> =>
+  monitor["proxyUrl"] === null ? { ...monitor, proxyUsername: null, proxyPassword: null } : monitor;

@@ -16,8 +16,9 @@ import {
   secret,
   WebSocketUrl,
 } from "../../core/fields.ts";
-import { kind } from "../../core/kinds.ts";
+import { type Kind, kind } from "../../core/kinds.ts";
 import { pem } from "../../core/pem.ts";
+import { withoutIdleLogin } from "./connection-schema.ts";
 import { assertionsAbout } from "./assertions-schema.ts";
 import { oauth2Fields, wellFormed } from "./request-schema.ts";
 import {
@@ -52,6 +53,8 @@ type MonitorKind<F extends Record<string, z.ZodType>> = {
   secrets?: Readonly<Record<string, Destination<keyof F & string>>>;
   /** What is shown of fields that hold a secret, and beyond the fields. */
   shown?: Record<string, z.ZodType>;
+  /** Clears what the value of another field rules out. */
+  cleared?: Kind["cleared"];
 };
 
 const monitorKind = <F extends Record<string, z.ZodType>>({
@@ -59,7 +62,8 @@ const monitorKind = <F extends Record<string, z.ZodType>>({
   fields,
   secrets,
   shown,
-}: MonitorKind<F>) => ({ ...kind(fields, secrets, shown), upWhen });
+  cleared,
+}: MonitorKind<F>) => ({ ...kind(fields, secrets, shown, cleared), upWhen });
 
 const noNul = (text: string) => !text.includes("\0");
 
@@ -84,6 +88,7 @@ export const monitorKinds = {
       oauth2: z.object(oauth2Fields).nullable(),
       clientCertificate: z.string().nullable(),
     },
+    cleared: withoutIdleLogin,
   }),
   tcp: monitorKind({
     upWhen: "the port accepts the connection. You can send text, and expect text in the answer.",

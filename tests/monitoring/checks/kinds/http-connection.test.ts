@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { SecureVersion, TLSSocket } from "node:tls";
 import { check } from "../../../support/checking.ts";
+import { dashboard } from "../../../support/dashboard.ts";
 import { opensslServer } from "../../../support/openssl-server.ts";
 import { testWith } from "../../../support/real-targets.ts";
 import { canary, clientCertificate, clientKey } from "../../../support/samples.ts";
@@ -140,6 +141,22 @@ test("only addresses of the family that is wanted are connected to", async () =>
     "The proxy can't be reached: the host is no IPv6 address.",
   );
   expect(site.connections()).toBe(2);
+});
+
+test("a proxy that is taken away takes its user and password along", async () => {
+  const { monitor, changeMonitor } = await dashboard();
+  const login = { proxyUsername: "probe", proxyPassword: canary };
+  const { id } = await monitor({
+    type: "http",
+    url: "http://shop.lan/",
+    proxyUrl: "http://proxy.lan",
+    ...login,
+  });
+  const { status, json } = await changeMonitor(id, { proxyUrl: null });
+  expect([status, json.data]).toMatchObject([
+    200,
+    { proxyUrl: null, proxyUsername: null, secretsSet: [] },
+  ]);
 });
 
 test("what goes wrong on the way tells nothing of the proxy's password, as it answers with it", async () => {
