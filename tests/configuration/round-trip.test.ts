@@ -83,10 +83,12 @@ const channel = fc.constantFrom(...Object.entries(newChannels)).chain(([type, it
   ),
 );
 
-// A machine without the command for it takes no ping monitors.
-const { ping: _ping, ...checkable } = newMonitors;
+// What an appliance takes only where its machine has the command, or its settings allow it, is left out.
+const checkable = Object.entries(newMonitors).filter(
+  ([type]) => type !== "ping" && type !== "command",
+);
 const monitor = (groups: readonly string[], channels: readonly string[]) =>
-  fc.constantFrom(...Object.entries(checkable)).chain(([type, its]) =>
+  fc.constantFrom(...checkable).chain(([type, its]) =>
     together(
       fixed({ type, ...its }),
       some({
