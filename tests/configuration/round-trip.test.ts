@@ -11,7 +11,10 @@ import { readConfigurations } from "../../src/configuration/files/read.ts";
 import { yamlOf } from "../../src/configuration/files/write.ts";
 import { applyConfiguration } from "../../src/configuration/service.ts";
 import { vaultOf } from "../../src/core/secrets.ts";
+import { parse } from "../../src/core/validation.ts";
 import type { Scope } from "../../src/events/scope.ts";
+import { NewMonitor } from "../../src/monitoring/monitors/schema.ts";
+import { mustBeCheckable } from "../../src/monitoring/monitors/service.ts";
 import { migratedStore } from "../support/engines.ts";
 import { newChannels, newMonitors } from "../support/samples.ts";
 import { scratch } from "../support/scratch.ts";
@@ -83,10 +86,16 @@ const channel = fc.constantFrom(...Object.entries(newChannels)).chain(([type, it
   ),
 );
 
-// What an appliance takes only where its machine has the command, or its settings allow it, is left out.
-const checkable = Object.entries(newMonitors).filter(
-  ([type]) => type !== "ping" && type !== "command",
-);
+// Some types need a command of the machine, or a setting that allows them.
+const somewhere = await emptyOrganization();
+const isTaken = ([type, its]: [string, object]) =>
+  mustBeCheckable(somewhere, parse(NewMonitor, { type, name: type, ...its })).then(
+    () => true,
+    () => false,
+  );
+const all = Object.entries(newMonitors);
+const taken = await Promise.all(all.map(isTaken));
+const checkable = all.filter((_, index) => taken[index]);
 const monitor = (groups: readonly string[], channels: readonly string[]) =>
   fc.constantFrom(...checkable).chain(([type, its]) =>
     together(
@@ -208,6 +217,10 @@ async function readText(yaml: string, variables: Record<string, string> = {}): P
   const [read] = await readConfigurations(file, variables);
   return read?.document ?? {};
 }
+
+test("most types of monitors are in these configurations", () => {
+  expect(checkable.length).toBeGreaterThan(18);
+});
 
 test("an export makes an empty organization the same, whose export is the same text; where it came from, it changes nothing", async () => {
   await fc.assert(
