@@ -24,6 +24,9 @@ const places: Record<string, (host: string, port: number, sample: string) => unk
   steps: (host, port) => [{ url: `http://${host}:${port}/` }],
 };
 
+/** A DNS monitor asks about its host and never connects to it; what a browser does on a page are no addresses. */
+const notPlaces = new Set(["dns.host", "browser.steps"]);
+
 /** Where in such a field the address stands, if it is more than that. */
 const within: Record<string, string> = {
   oauth2: "oauth2.tokenUrl",
@@ -34,8 +37,7 @@ const within: Record<string, string> = {
 function waysOf(kinds: object, samples: Record<string, object>): Way[] {
   return Object.entries(kinds as Record<string, { fields: object }>).flatMap(([type, { fields }]) =>
     Object.keys(fields)
-      // A DNS monitor asks about its host and never connects to it.
-      .filter((field) => field in places && !(type === "dns" && field === "host"))
+      .filter((field) => field in places && !notPlaces.has(`${type}.${field}`))
       .map((field) => ({
         what: `${type}, ${field}`,
         field: within[field] ?? field,
