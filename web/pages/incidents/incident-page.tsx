@@ -22,9 +22,10 @@ import { Timeline } from "./timeline.tsx";
 
 export default function IncidentPage() {
   const { id = "" } = useParams({ strict: false });
-  const traces = useTraces(id);
   // Lines that came later would push apart what is being read.
-  const isComing = traces.isLoading && traces.failureCount === 0;
+  const isComing = [useTraces(id), useAudience({ incidentId: id })].some(
+    ({ isLoading, failureCount }) => isLoading && failureCount === 0,
+  );
   return (
     <Loaded query={useIncident(id)} what="The incident">
       {(incident) => !isComing && <Incident key={id} incident={incident} />}

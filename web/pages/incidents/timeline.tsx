@@ -63,12 +63,16 @@ function linesOf(
     ...alerts.map(({ at, type, channels }) => ({
       key: `${type} ${at}`,
       at,
-      who: "Alert sent",
+      who: sent[type] ?? "Update sent",
       words: `to ${channels.join(", ")}`,
     })),
   ];
 }
 
+const sent: Record<string, string> = {
+  "incident.opened": "Alert sent",
+  "incident.resolved": "Resolution sent",
+};
 const fieldNames: Record<string, string> = { monitorIds: "monitors", public: "visibility" };
 const fieldName = (field: string) => fieldNames[field] ?? field;
 

@@ -160,4 +160,6 @@ export function pathOf({ action, subjectId, subjectName }: AuditEntry): string |
 
 /** `retryInterval` as `retry interval`. */
 export const fieldLabels = (field: string) =>
-  field.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+  field === "smtp"
+    ? "mail server"
+    : field.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);

@@ -32,16 +32,18 @@ export default function People() {
       </div>
       <Loaded query={query} what="The people">
         {(people) => (
-          <Panel flush>
-            <ul className="entries">
-              {people.map((member) => (
-                <PersonRow key={member.id} member={member} onAsk={setAsking} />
-              ))}
-            </ul>
-          </Panel>
+          <>
+            <Panel flush>
+              <ul className="entries">
+                {people.map((member) => (
+                  <PersonRow key={member.id} member={member} onAsk={setAsking} />
+                ))}
+              </ul>
+            </Panel>
+            {atLeast("admin") && <Invitations />}
+          </>
         )}
       </Loaded>
-      {atLeast("admin") && <Invitations />}
       {asked && atLeast("admin") && <Invite onClose={close} />}
       {asking !== null && <ConfirmChange change={asking} onClose={() => setAsking(null)} />}
     </>

@@ -30,7 +30,7 @@ function Wall() {
   const isLight = theme === "light";
   useWallScheme(isLight ? "light" : "dark");
   const { data: overview } = useOverview();
-  const { data: open } = useQuery(
+  const { data: open, isLoading } = useQuery(
     pageQuery([...listKey("incident"), "wall"], (options) =>
       v1.incidents.get({ query: { open: "true", per_page: 20 }, ...options }),
     ),
@@ -40,7 +40,7 @@ function Wall() {
   useEffect(keepScreenAwake, []);
   useFavicon(useOverallState());
   useDocumentTitle(`${organization.name} – Signalbox`);
-  if (overview === undefined) return <main className="wall" />;
+  if (overview === undefined || isLoading) return <main className="wall" />;
   const trouble = troubleOf(overview);
   return (
     <Zone.Provider value={organization.timeZone}>
