@@ -2,12 +2,10 @@ import { readFileSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import type { Locator, Page } from "playwright-core";
-import { flawsOfLooks, testLooks, violationsInThemes } from "../support/admin-looks.ts";
+import type { Page } from "playwright-core";
+import { testLooks, violationsInThemes } from "../support/admin-looks.ts";
 import { adminWorld, owner, ownFaults, rowOf, visitAs } from "../support/admin-world.ts";
 import { describeInChromium, violations } from "../support/browsing.ts";
-import { ntp } from "../support/fakes/ntp.ts";
-import { serving } from "../support/fakes/serving.ts";
 import { until } from "../support/journeys.ts";
 import { answer, target } from "../support/target.ts";
 
@@ -218,43 +216,6 @@ describeInChromium("the Monitors page", (browser) => {
     ]);
     await world.ask("PATCH", `/api/v1/monitors/${id}`, { assertions: [] });
     expect(ownFaults(open.faults)).toEqual([]);
-  });
-
-  test("a type is found by what it watches; its test and its page show what matters for it", async () => {
-    await using clock = await serving(ntp);
-    await using open = await world.open(browser, "/");
-    const { page } = open;
-    await page.getByText("Web shop").waitFor();
-    await page.keyboard.press("ControlOrMeta+k");
-    await page.getByRole("option", { name: /Create monitor/ }).click();
-    const dialog = page.getByRole("dialog");
-    await dialog.getByRole("combobox", { name: "Type" }).fill("stratum");
-    await page.getByRole("option", { name: /^NTP/ }).click();
-    await dialog.getByLabel("Name", { exact: true }).fill("Clock");
-    await dialog.getByLabel("Host", { exact: true }).fill("127.0.0.1");
-    await dialog.getByLabel("Port", { exact: true }).fill(String(clock.port));
-    await dialog.getByLabel("Largest offset").fill("3600000");
-    await dialog.getByLabel("Largest stratum").fill("1");
-    await dialog.getByRole("button", { name: "Test now" }).click();
-    await dialog.getByText("The server is of stratum 2, above 1.").waitFor();
-    const found = (where: Locator) =>
-      where
-        .locator(".details > div")
-        .filter({ hasText: "Stratum" })
-        .getByText("2", { exact: true });
-    await found(dialog).waitFor();
-    expect(await violationsInThemes(page)).toEqual([]);
-    await dialog.getByLabel("Largest stratum").fill("");
-    await dialog.getByRole("button", { name: "Create monitor" }).click();
-    await dialog.waitFor({ state: "detached" });
-    const [{ id }] = await world.ask("GET", "/api/v1/monitors?q=Clock");
-    await page.goto(new URL(`/monitors/${id}`, page.url()).href);
-    await page.getByText("Clock offset").waitFor();
-    await found(page.locator("main")).waitFor();
-    expect(await flawsOfLooks(page, "monitor-details")).toEqual([]);
-    expect(ownFaults(open.faults)).toEqual([]);
-    await page.goto("about:blank");
-    await world.ask("DELETE", `/api/v1/monitors/${id}`);
   });
 
   test("menus and a palette that finds nothing have none either, and keys walk their entries", async () => {

@@ -1,6 +1,6 @@
 import { MultiSelect, Select } from "@mantine/core";
 import { useQuery, useMutation } from "@tanstack/react-query";
-import { Fragment, useMemo } from "react";
+import { Fragment, useEffect, useMemo, useRef } from "react";
 import type { z } from "zod";
 import type { TestCheck } from "../../../src/monitoring/checks/schema.ts";
 import { monitorKinds, type MonitorType } from "../../../src/monitoring/monitors/kinds-schema.ts";
@@ -242,8 +242,13 @@ function sent(fields: ReturnType<typeof fieldsOf>, values: Values): Values {
 
 /** What one check of what stands in the editor has found; nothing of it is stored. */
 function TestCheckResult({ type, data }: { type: MonitorType; data: TestCheck | undefined }) {
+  const result = useRef<HTMLDivElement>(null);
+  // It stands below the form, the button in sight of all of it.
+  useEffect(() => {
+    if (data !== undefined) result.current?.scrollIntoView({ block: "center" });
+  }, [data]);
   return (
-    <div aria-live="polite">
+    <div aria-live="polite" ref={result}>
       {data !== undefined && (
         <>
           <p className="try">
