@@ -163,9 +163,9 @@ test("the check's time holds for a proxy, too, and nothing of it stays", async (
   const found = async ([scheme, greets, step]: (typeof hangs)[number]) => {
     await using proxy = await listener(greets);
     const proxyUrl = `${scheme}://127.0.0.1:${proxy.port}`;
-    const { message } = await check("http", { url: nowhere, proxyUrl }, { timeoutMs: 1_000 });
+    const { message } = await check("http", { url: nowhere, proxyUrl }, { timeoutMs: 3_000 });
     await proxy.untilAllClosed();
-    return [message, `Timed out after 1 s while ${step}.`];
+    return [message, `Timed out after 3 s while ${step}.`];
   };
   for (const [message, expected] of await Promise.all(hangs.map(found)))
     expect(message).toBe(expected ?? "");
