@@ -60,9 +60,12 @@ export const oauth2Fields = {
   }),
 };
 
+const { tokenUrl, clientId, ...otherFields } = oauth2Fields;
 export const OAuth2 = z.strictObject({
-  ...oauth2Fields,
+  tokenUrl,
+  clientId,
   clientSecret: secret(4096).nullable().optional(),
+  ...otherFields,
 });
 export type OAuth2 = z.infer<typeof OAuth2>;
 
