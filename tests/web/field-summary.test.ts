@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { z } from "zod";
 import { monitorKinds, type MonitorType } from "../../src/monitoring/monitors/kinds-schema.ts";
 import { monitorFields } from "../../src/monitoring/monitors/schema.ts";
 import { summaryOf } from "../../web/components/field-summary.ts";
@@ -46,6 +47,14 @@ test("each field of a monitor stands in one place of its editor, when it is chec
     ];
     expect([type, places.toSorted()]).toEqual([type, Object.keys(fieldsOf(type)).toSorted()]);
   }
+});
+
+test("a field that has a default begins with a value", () => {
+  for (const type of types)
+    for (const [name, field] of Object.entries(fieldsOf(type)))
+      if (field instanceof z.ZodDefault)
+        expect([type, name, kindOf(field).initial]).not.toEqual([type, name, undefined]);
+  expect(kindOf(monitorKinds.http.fields.steps).initial).toEqual([]);
 });
 
 test("what signs in stands together, in sight where it is required, and apart from the target", () => {

@@ -45,6 +45,8 @@ export type FieldKind = {
 /** What a field of a zod schema asks for, by its JSON schema. */
 export function kindOf(field: z.ZodType): FieldKind {
   const root = z.toJSONSchema(field, { io: "input", unrepresentable: "any" }) as Json;
+  // Of what is transformed, its JSON schema does not say it.
+  if (field instanceof z.ZodDefault) root.default ??= field.parse(undefined);
   return kindIn(root, root.$defs ?? {});
 }
 
