@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import type { Page } from "playwright-core";
-import { violationsInThemes } from "../support/admin-looks.ts";
+import type { Locator, Page } from "playwright-core";
+import { flawsOfLooks, violationsInThemes } from "../support/admin-looks.ts";
 import { adminWorld, inTheme, ownFaults, visitAs } from "../support/admin-world.ts";
 import { describeInChromium, keepPicture } from "../support/browsing.ts";
+import { ntp } from "../support/fakes/ntp.ts";
+import { serving } from "../support/fakes/serving.ts";
 import { answer } from "../support/target.ts";
 
 const asked = "The address changed: enter this again for the new one";
@@ -157,6 +159,48 @@ describeInChromium("stored secrets", (browser) => {
     await page.getByRole("dialog").waitFor({ state: "detached" });
     await world.ask("POST", `/api/v1/monitors/${id}/check`);
     expect(lastAsked("/tried")?.headers).toMatchObject(sent);
+    expect(ownFaults(open.faults)).toEqual([]);
+  });
+
+  test("a type is found by what it watches; its test and its page show what matters for it", async () => {
+    await using clock = await serving(ntp);
+    await using open = await world.open(browser, "/");
+    const { page } = open;
+    await page.getByText("Web shop").waitFor();
+    await page.keyboard.press("ControlOrMeta+k");
+    await page.getByRole("option", { name: /Create monitor/ }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByRole("combobox", { name: "Type" }).fill("stratum");
+    await page.getByRole("option", { name: /^NTP/ }).click();
+    await dialog.getByLabel("Name", { exact: true }).fill("Clock");
+    await dialog.getByLabel("Host", { exact: true }).fill("127.0.0.1");
+    await dialog.getByLabel("Port", { exact: true }).fill(String(clock.port));
+    await dialog.getByLabel("Largest offset").fill("3600000");
+    await dialog.getByLabel("Largest stratum").fill("1");
+    await page.setViewportSize({ width: 390, height: 700 });
+    await dialog.getByRole("button", { name: "Test now" }).click();
+    const issue = dialog.getByText("The server is of stratum 2, above 1.");
+    await issue.waitFor();
+    const isInSight = (node: Element) => {
+      const { x, y } = node.getBoundingClientRect();
+      return node.contains(document.elementFromPoint(x + 5, y + 5));
+    };
+    await page.waitForFunction(isInSight, await issue.elementHandle());
+    const found = (where: Locator) =>
+      where
+        .locator(".details > div")
+        .filter({ hasText: "Stratum" })
+        .getByText("2", { exact: true });
+    await found(dialog).waitFor();
+    expect(await violationsInThemes(page)).toEqual([]);
+    await dialog.getByLabel("Largest stratum").fill("");
+    await dialog.getByRole("button", { name: "Create monitor" }).click();
+    await dialog.waitFor({ state: "detached" });
+    const [{ id }] = await world.ask("GET", "/api/v1/monitors?q=Clock");
+    await page.goto(new URL(`/monitors/${id}`, page.url()).href);
+    await page.getByText("Clock offset").waitFor();
+    await found(page.locator("main")).waitFor();
+    expect(await flawsOfLooks(page, "monitor-details")).toEqual([]);
     expect(ownFaults(open.faults)).toEqual([]);
   });
 
