@@ -87,7 +87,7 @@ describe.skipIf(!hasRqlite)("Signalbox on a cluster", () => {
     );
     const up = await run("cluster", "import");
     expect(up.stdout).toMatch(/^The cluster holds \d+ tables with \d+ rows .* each table compared/);
-    expect(up.stderr).toContain("has exactly this data already");
+    expect(up.stderr).toContain("already has exactly this data");
 
     const said = await new Response(server.child.stdout).text();
     for (const text of [said, inArguments.stdout, inArguments.stderr])
