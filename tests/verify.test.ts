@@ -30,7 +30,7 @@ test("a red run ends with each red test and the first lines of its error", async
   ]);
   expect(lines).toEqual(expect.arrayContaining(["Error: no world", "line 14"]));
   expect(lines).not.toContain("line 15");
-  expect(lines.at(-1)).toBe("1 passed, 3 failed, 1 skipped");
+  expect(lines.slice(-2)).toEqual(["1 skipped", "1 passed, 3 failed"]);
 });
 
 test("a green run ends with its count alone", () => {

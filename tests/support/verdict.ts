@@ -23,14 +23,14 @@ export function outcomeOf(report: string | undefined, ended?: string): Outcome {
   return { passed, skipped, failures };
 }
 
-/** The last lines of a run. Of a long output often only the end is kept: what was red is named there. */
+/** The last lines of a run. Of a long output often only the end is kept: what was red is named there, the count last. */
 export function verdict({ passed, skipped, failures }: Outcome): string {
   const shown = failures.map(({ name, text }, index) => {
     const lines = text === "" ? [] : text.split("\n").slice(0, index < 10 ? 15 : 2);
     return [`FAILED ${name}`, ...lines.map((line) => `    ${line.slice(0, 300)}`)].join("\n");
   });
-  const count = `${passed} passed, ${failures.length} failed`;
-  return `\n${[...shown, skipped > 0 ? `${count}, ${skipped} skipped` : count].join("\n")}`;
+  if (skipped > 0) shown.push(`${skipped} skipped`);
+  return `\n${[...shown, `${passed} passed, ${failures.length} failed`].join("\n")}`;
 }
 
 type Parent = { children: readonly unknown[] };
