@@ -11,6 +11,7 @@ import { credentialsFile, readCredentials } from "./credentials.ts";
 
 export type ClientOptions = {
   server?: string;
+  key?: string;
   keyFile?: string;
   caFile?: string;
   timeout?: string;
@@ -23,6 +24,10 @@ export function onServer(command: Command): Command {
     .option(
       "--server <url>",
       "the Signalbox to ask (SIGNALBOX_URL; default: the one of the last `signalbox login`)",
+    )
+    .option(
+      "--key <key>",
+      "an API key; others can read it in the list of processes while the command runs, unlike that of a file",
     )
     .option(
       "--key-file <file>",
@@ -72,9 +77,17 @@ export const caFileGiven = ({ caFile }: ClientOptions) => caFile ?? variable("SI
 
 export const secondsIn = ({ timeout }: ClientOptions) => parse(Seconds, timeout, "--timeout");
 
+/** The key that an option gives or names. Throws VALIDATION_ERROR. */
+export function keyOption({ key, keyFile }: ClientOptions): string | undefined {
+  if (key !== undefined && keyFile !== undefined) throw invalid("--key", "or --key-file, not both");
+  if (key !== undefined) return keyIn("--key", key);
+  return keyFile === undefined ? undefined : keyIn("--key-file", readText("--key-file", keyFile));
+}
+
 /** A key in a variable is for the server in a variable: another one, which an option names, is not sent it. */
-function keyGiven({ keyFile }: ClientOptions, server: string): string | undefined {
-  if (keyFile !== undefined) return keyIn("--key-file", readText("--key-file", keyFile));
+function keyGiven(options: ClientOptions, server: string): string | undefined {
+  const given = keyOption(options);
+  if (given !== undefined) return given;
   const key = variable("SIGNALBOX_KEY");
   const url = variable("SIGNALBOX_URL");
   if (key === undefined || (url !== undefined && addressIn("SIGNALBOX_URL", url) !== server))

@@ -2,7 +2,6 @@ import { resolve } from "node:path";
 import { createInterface } from "node:readline/promises";
 import { Writable } from "node:stream";
 import type { Command } from "commander";
-import { countInWords } from "../core/text.ts";
 import { invalid } from "../core/validation.ts";
 import {
   addressIn,
@@ -10,6 +9,7 @@ import {
   type ClientOptions,
   clientOf,
   keyIn,
+  keyOption,
   onServer,
   pageOf,
   readText,
@@ -24,27 +24,24 @@ export function addLogin(program: Command) {
       "store the address of a server and a key for it, which is asked for without showing it, or read from standard input",
     )
     .action(async (options: ClientOptions) => {
-      const isAsked = process.stdin.isTTY && options.keyFile === undefined;
+      const given = keyOption(options);
+      const isAsked = process.stdin.isTTY && given === undefined;
       const server =
         serverGiven(options) ??
         addressIn("--server", isAsked ? await ask("Address of the Signalbox: ") : undefined);
       if (server === undefined) throw invalid("--server", "is needed");
-      const key = keyIn(
-        "The key",
-        isAsked ? await ask("API key: ", true) : readText("--key-file", options.keyFile ?? "-"),
-      );
+      const key =
+        given ??
+        keyIn("The key", isAsked ? await ask("API key: ", true) : readText("--key-file", "-"));
       const file = caFileGiven(options);
       const caFile = file === undefined ? null : resolve(file);
       const { v1 } = await clientOf({ server, key, caFile, timeoutSeconds: secondsIn(options) });
-      const { meta } = await pageOf(v1.monitors.get({ query: { per_page: 1 } }));
+      await pageOf(v1.monitors.get({ query: { per_page: 1 } }));
       const { servers } = readCredentials();
       writeCredentials({ current: server, servers: { ...servers, [server]: { key, caFile } } });
       if (options.json)
         process.stdout.write(`${JSON.stringify({ server, file: credentialsFile() })}\n`);
-      else
-        process.stderr.write(
-          `${server} has ${countInWords(meta.total)} monitors. Its key is in ${credentialsFile()}.\n`,
-        );
+      else process.stderr.write(`${server} accepts the key, which is in ${credentialsFile()}.\n`);
     });
 
   program

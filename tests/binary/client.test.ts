@@ -92,7 +92,7 @@ test("login asks for address and key on a terminal, shows no key, and stores it 
   expect((await me.run("status")).exitCode).toBe(2);
 });
 
-test("login takes a key from standard input or a file, never from an argument; one that is refused is not stored", async () => {
+test("login takes a key from standard input, a file or an option; one that is refused is not stored", async () => {
   const me = account();
   writeFileSync(join(me.cwd, "key"), `${box.key}\n`);
   const wrong = join(me.cwd, "wrong");
@@ -103,7 +103,11 @@ test("login takes a key from standard input or a file, never from an argument; o
     stderr: expect.stringContaining("does not accept this key"),
   });
   expect(await Bun.file(me.credentials).exists()).toBe(false);
-  expect((await me.run(...login, "--key", box.key)).exitCode).toBe(2);
+  expect(await me.run(...login, "--key", box.key, "--key-file", "key")).toMatchObject({
+    exitCode: 2,
+    stderr: expect.stringContaining("--key or --key-file, not both"),
+  });
+  expect((await me.run("monitor", "list", "--server", server, "--key", box.key)).exitCode).toBe(0);
   expect((await me.run(...login, "--key-file", "key")).exitCode).toBe(0);
   const child = Bun.spawn([binary, ...login], {
     cwd: me.cwd,
