@@ -39,7 +39,7 @@ export async function applyConfiguration(
     if (removedShare > prunedShare && !options.yes)
       throw new AppError(
         "CONFLICT",
-        `This would delete ${removed.length} records, ${percent(removedShare)} of what ${source} has made. Nothing was changed. Say yes to that (--yes), or leave prune away.`,
+        `This would delete ${removed.length === 1 ? "1 record" : `${removed.length} records`}, ${percent(removedShare)} of what ${source} has made. Nothing was changed. Say yes to that (--yes), or leave prune away.`,
       );
     if (isEmpty(plan)) return { ...result, applied: false };
     const { statements, newMonitorIds } = await statementsOf(scope, plan);
