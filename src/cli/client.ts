@@ -1,4 +1,3 @@
-import { readFileSync } from "node:fs";
 import type { Command } from "commander";
 import { z } from "zod";
 import type { api } from "../api.ts";
@@ -8,6 +7,7 @@ import { reasonOf } from "../core/outgoing/reasons.ts";
 import { excerpt } from "../core/text.ts";
 import { invalid, parse } from "../core/validation.ts";
 import { credentialsFile, readCredentials } from "./credentials.ts";
+import { readText } from "./input.ts";
 
 export type ClientOptions = {
   server?: string;
@@ -108,15 +108,6 @@ export const addressIn = (name: string, text: string | undefined) =>
   text === undefined ? undefined : parse(ServerAddress, text, name);
 
 export const keyIn = (name: string, text: string): string => parse(Key, text.trim(), name);
-
-/** The text of a file, - is standard input. Throws VALIDATION_ERROR naming the option. */
-export function readText(option: string, file: string): string {
-  try {
-    return readFileSync(file === "-" ? 0 : file, "utf8");
-  } catch (error) {
-    throw invalid(option, `can't be read (${(error as Error).message})`);
-  }
-}
 
 export type Client = Awaited<ReturnType<typeof clientOf>>;
 

@@ -12,11 +12,11 @@ import {
   keyOption,
   onServer,
   pageOf,
-  readText,
   secondsIn,
   serverGiven,
 } from "./client.ts";
 import { credentialsFile, readCredentials, writeCredentials } from "./credentials.ts";
+import { readText } from "./input.ts";
 
 export function addLogin(program: Command) {
   onServer(program.command("login"))

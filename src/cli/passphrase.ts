@@ -1,7 +1,7 @@
-import { readFileSync } from "node:fs";
 import type { Command } from "commander";
 import { configOf } from "../config.ts";
 import { invalid } from "../core/validation.ts";
+import { readText } from "./input.ts";
 
 export function withPassphrase(command: Command): Command {
   return command.option(
@@ -14,16 +14,8 @@ export function withPassphrase(command: Command): Command {
 export function passphraseOf(flag: string | undefined): string | null {
   const { passphraseFile } = configOf({ passphraseFile: flag });
   if (passphraseFile === undefined) return null;
-  const passphrase = textIn(passphraseFile).replace(/\r?\n$/, "");
+  const passphrase = readText("--passphrase-file", passphraseFile).replace(/\r?\n$/, "");
   if (passphrase.length < 12)
     throw invalid("--passphrase-file", "must hold a passphrase of at least 12 characters");
   return passphrase;
-}
-
-function textIn(file: string): string {
-  try {
-    return readFileSync(file === "-" ? 0 : file, "utf8");
-  } catch (error) {
-    throw invalid("--passphrase-file", `can't be read (${(error as Error).message})`);
-  }
 }
