@@ -18,9 +18,9 @@ for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const)
   process.on(signal, () => stop(`was ended by ${signal}`));
 process.on("uncaughtException", (error) => stop(Bun.inspect(error)));
 
-installPrograms();
-// The linter takes one core for as long as types and build take the other.
-red = (await Promise.all(checks.map(run))).filter(({ ok }) => !ok);
+// The linter takes one core for as long as types and build take the other; programs mostly wait for the network.
+const [checked] = await Promise.all([Promise.all(checks.map(run)), installPrograms()]);
+red = checked.filter(({ ok }) => !ok);
 for (const { text } of red) console.log(text);
 if (red.length > 0) end({ passed: 0, skipped: 0, failures: red });
 
@@ -87,22 +87,24 @@ async function run([name, command]: [string, string[]]) {
 }
 
 /** What is tested against real programs; where one can't be installed, tests do without or are skipped. */
-function installPrograms() {
+async function installPrograms() {
   const missing = () => programs.filter((program) => !have(program));
   const mayInstall = Bun.which("apt-get") !== null && process.getuid?.() === 0;
   // Where there is no systemd, as in containers, packages start no services in this run level.
   const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive", RUNLEVEL: "1" };
+  // What a power cut would cost is installed again.
+  const quick = ["-qq", "-o", "Dpkg::Options::=--force-unsafe-io"];
   const apt = (...args: string[]) =>
-    Bun.spawnSync(["apt-get", "-qq", ...args], { stdout: "ignore", stderr: "inherit", env });
+    Bun.spawn(["apt-get", ...quick, ...args], { stdout: "ignore", stderr: "inherit", env }).exited;
   if (mayInstall && missing().length > 0) {
-    apt("update");
+    await apt("update");
     const install = (names: readonly string[]) =>
       apt("install", "-y", "--no-install-recommends", ...names);
     const isKnown = (name: string) =>
       Bun.spawnSync(["apt-cache", "show", name], { stdout: "ignore", stderr: "ignore" }).success;
     // All at once takes half the time; then one by one, as one that fails takes the others with it.
-    install([...new Set(missing().map((program) => packages[program]))].filter(isKnown));
-    for (const program of missing()) install([packages[program]]);
+    await install([...new Set(missing().map((program) => packages[program]))].filter(isKnown));
+    for (const program of missing()) await install([packages[program]]);
   }
   for (const program of missing())
     console.warn(`NOT INSTALLED: ${program}; apt-get install ${packages[program]} brings it.`);
