@@ -37,7 +37,7 @@ await report.delete().catch(() => undefined);
 // Many wait, so more of them run than there are cores; a worker that reads all modules anew for each
 // file spends a fifth of its time on that. The longest come first: a last one would run alone.
 const order = ["--timings=tests/timings.json", ...process.argv.slice(2)];
-const options = ["--parallel=4", "--no-isolate", "--timeout=240000", ...order];
+const options = ["--parallel=5", "--no-isolate", "--timeout=240000", ...order];
 tests = Bun.spawn(
   ["bun", "test", ...options, "--reporter=junit", `--reporter-outfile=${report.name}`],
   {
