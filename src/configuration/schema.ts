@@ -11,7 +11,8 @@ export const ConfigDocument = z.looseObject({}).meta({
   example: { monitors: { shop: { type: "http", url: "https://shop.example/health" } } },
 });
 
-const flag = z.enum(["true", "false"]).optional();
+/** `?dryRun` alone says it, too. */
+const flag = z.enum(["true", "false", ""], "must be true or false").optional();
 
 export const ConfigQuery = z.strictObject({
   dryRun: flag.meta({ description: "`true` answers what would change, and changes nothing." }),

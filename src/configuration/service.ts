@@ -12,11 +12,13 @@ import { isEmpty, statementsOf } from "./write.ts";
 /** So much of what a source has made goes without being asked for twice. */
 const prunedShare = 0.2;
 
+const isSet = (flag: string | undefined) => flag === "true" || flag === "";
+
 export const applyOptionsOf = ({ dryRun, prune, yes, adopt }: ConfigQuery): ApplyOptions => ({
-  dryRun: dryRun === "true",
-  prune: prune === "true",
-  yes: yes === "true",
-  adopt: adopt === "true",
+  dryRun: isSet(dryRun),
+  prune: isSet(prune),
+  yes: isSet(yes),
+  adopt: isSet(adopt),
 });
 
 /**

@@ -70,7 +70,7 @@ describe("a configuration", () => {
     const appliance = await testAppliance();
     const { ours } = appliance;
     const before = dump(appliance);
-    const dry = await applied(appliance, whole, "?dryRun=true");
+    const dry = await applied(appliance, whole, "?dryRun");
     expect(dry.applied).toBe(false);
     expect(dry.changes).toHaveLength(9);
     expect(dump(appliance)).toBe(before);
