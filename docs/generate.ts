@@ -4,7 +4,8 @@ import { type LimitName, usualLimits } from "../src/core/limits.ts";
 import { configuredList, growthTable } from "./growth.ts";
 import { metricsTable } from "./metrics.ts";
 import { monitorKinds } from "../src/monitoring/monitors/kinds-schema.ts";
-import { commandLine, exitCodes } from "../src/cli/command-line.ts";
+import { commandLine } from "../src/cli/command-line.ts";
+import { exitCodes } from "../src/cli/exit.ts";
 import { serveOptions } from "../src/cli/serve.ts";
 
 /** What the documents take from the code: their texts, by their names in this folder. */
@@ -68,6 +69,7 @@ const exitCodeWords: Record<keyof typeof exitCodes, string> = {
   MIGRATION_REFUSED: "the data is of another version",
   ALREADY_RUNNING: "a server is already running on this data directory",
   notAnswered: "the server that a client command asked gave no answer, or none to this key",
+  changed: "`apply` changed something, or would have",
 };
 
 function commandLineText(): string {

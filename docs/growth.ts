@@ -70,6 +70,15 @@ export const growing: readonly Growing[] = [
     option: "keep-results",
   },
   {
+    what: "Screenshots",
+    tables: ["screenshots"],
+    bytes: rowBytes.screenshot,
+    each: "a `browser` monitor that has failed",
+    daily: 0,
+    kept: keepResults,
+    option: "keep-results",
+  },
+  {
     what: "Hourly sums",
     tables: ["uptime_hours"],
     bytes: rowBytes.hour,

@@ -230,7 +230,7 @@ export async function startApp(
     addressOf,
     lock,
     subscriptions: subscriptionsOf({
-      context: services,
+      services,
       signUps: byNetwork(perMinute.signUps),
       addressOf,
     }),

@@ -5,7 +5,7 @@ import { adminPage, adminPaths, isOpenedInBrowser } from "./http/admin-page.ts";
 import { authenticate, findSession, signedInSession, authorize } from "./http/authentication.ts";
 import { errorResponse, noSuchPath } from "./http/error-response.ts";
 import { hostGuard, isOurs } from "./http/host-guard.ts";
-import type { RequestHandler } from "./http/listener.ts";
+
 import type { Route } from "./http/openapi.ts";
 import { replaceRequest } from "./http/original-request.ts";
 import { requestContext, type RequestContext } from "./http/request-context.ts";
@@ -24,6 +24,7 @@ import { setRoute } from "./http/request-metrics.ts";
 import { consume } from "./http/rate-limit.ts";
 import { metricsOf } from "./operations/metrics/organization.ts";
 import type { MetricsToken } from "./operations/metrics/token.ts";
+import type { RequestHandler } from "./http/fair-turns.ts";
 
 /** What tools and editors read; it tells nothing of anybody. */
 const documents: Readonly<Record<string, string>> = {
@@ -47,10 +48,14 @@ export function serverOf(services: Services, { web, addressOf, push, metrics }: 
     .use(requestContext)
     .onRequest(async (context) => {
       const { request } = context;
+      let address: string | null = null;
       const current: RequestContext = {
         services,
         requestId: Bun.randomUUIDv7(),
-        address: addressOf(request),
+        // A system call, which whoever has a key never needs.
+        get address() {
+          return (address ??= addressOf(request));
+        },
         principal: null,
         session: null,
         setCookie: null,
@@ -61,7 +66,7 @@ export function serverOf(services: Services, { web, addressOf, push, metrics }: 
         if (isOf("/dashboard", path)) await enterDashboard(request, current, path);
         if (request.method === "OPTIONS") return options(path, current.requestId);
         if (isGuarded(path) && !isOfAppliance(request, path))
-          current.principal = await authenticate(request, services, current.address);
+          current.principal = await authenticate(request, current);
         if (!isDecodable(path)) throw noSuchPath();
       } catch (error) {
         return errorResponse(error, current.requestId, services.log);
@@ -213,13 +218,13 @@ export function publicServer(
 
 /** Whether a path asks for a key. */
 function isGuarded(path: string): boolean {
-  if (Object.hasOwn(documents, plain(path))) return false;
-  return plain(path) === "/metrics" || isOf("/api/v1", path);
+  const found = plain(path);
+  return found === "/metrics" || (isOf("/api/v1", path) && !Object.hasOwn(documents, found));
 }
 
 /** Elysia finds a path with a slash behind it as well. */
 function plain(path: string): string {
-  return path.replace(/\/$/, "");
+  return path.endsWith("/") ? path.slice(0, -1) : path;
 }
 
 /** Elysia hands over nothing in the place of what it can't decode. */

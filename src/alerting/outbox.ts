@@ -3,15 +3,7 @@ import { timestamp } from "../core/clock.ts";
 import { newId } from "../core/ids.ts";
 import { mustExist } from "../database/references.ts";
 import { insertInto, mustText, StaleRead, type Statement } from "../database/store.ts";
-import {
-  alertChannels,
-  alertMemory,
-  alerts as alertTable,
-  deliveries,
-  deliveryAlerts,
-  openAlerts,
-  openCases,
-} from "../database/tables/alerting.ts";
+import { alertChannels, alertMemory, openAlerts, openCases } from "../database/tables/alerting.ts";
 import type { Alert } from "./alert.ts";
 import {
   isOfCertificate,
@@ -25,6 +17,7 @@ import { subjectOf } from "./messages.ts";
 import { providers } from "./providers.ts";
 import { dueAt, type NotifiedState } from "./rules.ts";
 import type { PendingDigest, Remembered, NotifiedAlert, Snapshot } from "./snapshot.ts";
+import { insertAlert, insertDelivery, insertDeliveryAlert } from "./store.ts";
 
 /** Alerts of one channel within so long come as one digest … */
 const gatherMs = 5_000;
@@ -35,9 +28,6 @@ const maxGatherMs = 10_000;
 /** … and never more than this. */
 const maxAlerts = 1_000;
 
-const insertAlert = insertInto(alertTable);
-const insertDelivery = insertInto(deliveries);
-const insertDeliveryAlert = insertInto(deliveryAlerts);
 const putOpenAlert = insertInto(openAlerts, "insert or replace");
 const putCase = insertInto(openCases, "insert or replace");
 const putMemory = insertInto(alertMemory, "insert or replace");

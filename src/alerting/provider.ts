@@ -1,3 +1,4 @@
+import { type Fields, objectIn } from "../core/objects.ts";
 import type { ChannelSettings, ChannelType } from "./channels/kinds-schema.ts";
 import type { AccessTokens } from "../core/outgoing/access-tokens.ts";
 import type { Exchange, ExchangeContext, ShortAnswer } from "../core/outgoing/exchange.ts";
@@ -149,18 +150,7 @@ export function judged({ status }: Pick<ShortAnswer, "status">): Verdict {
 }
 
 /** The JSON object that a service answered with; an empty one where it answered something else. */
-export function objectIn(body: string): Record<string, unknown> {
-  try {
-    const value: unknown = JSON.parse(body);
-    return isObject(value) ? value : {};
-  } catch {
-    return {};
-  }
-}
-
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null;
-}
+export const fieldsIn = ({ body }: Pick<ShortAnswer, "body">): Fields => objectIn(body) ?? {};
 
 /** Seconds to wait, rounded up; null for what is no number of seconds. */
 export function patienceIn(seconds: unknown): number | null {

@@ -1,5 +1,4 @@
 import {
-  insertInto,
   mustText,
   type Prepared,
   StaleRead,
@@ -9,6 +8,7 @@ import {
 import { deliveryAttempts } from "../database/tables/alerting.ts";
 import { hasArrivedPartly, isEarly, longestWaitMs, type Progress, type Queued } from "./rules.ts";
 import type { Verdict } from "./provider.ts";
+import { insertAttempt } from "./store.ts";
 
 /** An alert channel, or what a subscriber of a status page gave: a mailbox or a webhook. */
 export type ReceiverType = "channel" | "mailbox" | "webhook";
@@ -183,7 +183,7 @@ export function claim(organizationId: string, queued: Queued, leasedUntil: numbe
   ];
 }
 
-export type Claimed = ReceiverKey & { id: string; leasedUntil: number };
+type Claimed = ReceiverKey & { id: string; leasedUntil: number };
 
 /** What is being sent, or was when a process ended. */
 export const claimedDeliveries = (store: Store) =>
@@ -238,7 +238,6 @@ export function statusAfter(retry: Retry | null, progress: Progress | null) {
   return retry === null || hasArrivedPartly({ progress }) ? "delivered" : "failed";
 }
 
-const insertAttempt = insertInto(deliveryAttempts);
 const claimedText = mustText(`exists (select 1 from deliveries
   where organization_id = ? and id = ? and status = 'sending' and attempts = ? and leased_until = ?)`);
 

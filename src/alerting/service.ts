@@ -6,14 +6,7 @@ import { found } from "../database/rows.ts";
 import { newId } from "../core/ids.ts";
 import { consume, type RateLimit } from "../http/rate-limit.ts";
 import { mustExist } from "../database/references.ts";
-import { insertInto } from "../database/store.ts";
-import {
-  alertChannels,
-  alerts,
-  deliveries,
-  deliveryAlerts,
-  deliveryAttempts,
-} from "../database/tables/alerting.ts";
+import { alertChannels } from "../database/tables/alerting.ts";
 import { getMonitor } from "../monitoring/monitors/service.ts";
 import { attempting, deliveryContext, makeAttempt, type SendingContext } from "./attempt.ts";
 import { findSettings, smtpAfter } from "../accounts/settings/service.ts";
@@ -23,7 +16,15 @@ import { alertOf } from "./decide.ts";
 import { channelAfter } from "./channel-receivers.ts";
 import { silenceReason } from "./rules.ts";
 import type { AlertPreview, Delivery, NewTestMail, PageQuery, TestOutcome } from "./schema.ts";
-import { deliveriesOfAlert, findAlert, pageOfDeliveries } from "./store.ts";
+import {
+  deliveriesOfAlert,
+  findAlert,
+  pageOfDeliveries,
+  insertAlert,
+  insertDelivery,
+  insertDeliveryAlert,
+  insertAttempt,
+} from "./store.ts";
 import { loadSnapshot } from "./snapshot.ts";
 
 export { listAlerts } from "./store.ts";
@@ -63,11 +64,6 @@ export async function previewAlert(scope: Scope, monitorId: string): Promise<Ale
 }
 
 const noSuchChannel = () => new AppError("NOT_FOUND", "There is no such alert channel.");
-
-const insertAlert = insertInto(alerts);
-const insertDelivery = insertInto(deliveries);
-const insertDeliveryAlert = insertInto(deliveryAlerts);
-const insertAttempt = insertInto(deliveryAttempts);
 
 /** Sends a test alert at once, also to a disabled channel; it is not tried again. Throws NOT_FOUND, RATE_LIMITED. */
 export async function testChannel(

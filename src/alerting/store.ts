@@ -9,6 +9,12 @@ import {
   deliveryAttempts,
 } from "../database/tables/alerting.ts";
 import type { AlertQuery, AlertType, Delivery, PageQuery } from "./schema.ts";
+import { insertInto } from "../database/store.ts";
+
+export const insertAlert = insertInto(alerts);
+export const insertDelivery = insertInto(deliveries);
+export const insertDeliveryAlert = insertInto(deliveryAlerts);
+export const insertAttempt = insertInto(deliveryAttempts);
 
 /** A page of a channel's deliveries, newest first. */
 export async function pageOfDeliveries(tenant: Tenant, channelId: string, query: PageQuery) {

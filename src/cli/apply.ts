@@ -1,9 +1,10 @@
 import type { Command } from "commander";
 import { environment } from "../config.ts";
 import type { ConfigChange, ConfigResult } from "../configuration/schema.ts";
-import { AppError } from "../core/errors.ts";
 import { onTarget, type TargetOptions, withTarget } from "./config-target.ts";
-import { Exit } from "./exit.ts";
+import { Exit, exitCodes } from "./exit.ts";
+import { plain, printJson } from "./output.ts";
+import { countsOf } from "../configuration/rules.ts";
 
 type Flags = TargetOptions & {
   file: string;
@@ -12,10 +13,6 @@ type Flags = TargetOptions & {
   yes?: boolean;
   adopt?: boolean;
 };
-
-/** There is something to change, or was. */
-const changesExitCode = 10;
-const invalidExitCode = 2;
 
 export function addApply(program: Command) {
   onTarget(program.command("apply"))
@@ -41,53 +38,39 @@ export function addExport(program: Command) {
     .action(async (flags: TargetOptions & { secretsAsVariables?: boolean }) => {
       const exported = await withTarget(flags, (target) => target.export());
       const { yamlOf } = await import("../configuration/files/write.ts");
-      process.stdout.write(
-        flags.json
-          ? `${JSON.stringify(exported, null, 2)}\n`
-          : await yamlOf(exported, flags.secretsAsVariables === true),
-      );
+      if (flags.json) printJson(exported);
+      else process.stdout.write(await yamlOf(exported, flags.secretsAsVariables === true));
     });
 }
 
 async function apply(flags: Flags) {
+  const { dryRun, prune, yes, adopt } = flags;
+  const options = { dryRun, prune, yes, adopt };
   const { readConfigurations } = await import("../configuration/files/read.ts");
   const { InvalidFiles } = await import("../configuration/files/yaml.ts");
   try {
     const configurations = await readConfigurations(flags.file, environment());
     const results = await withTarget(flags, async (target) => {
       const all: ConfigResult[] = [];
-      for (const { document, organization, issuesOf } of configurations)
+      for (const { document, organization, located } of configurations)
         try {
-          all.push(await target.apply(document, optionsOf(flags), organization));
+          all.push(await target.apply(document, options, organization));
         } catch (error) {
-          throw isOfFiles(error) ? issuesOf(error) : error;
+          throw located(error);
         }
       return all;
     });
     report(results, flags);
-    if (results.some(({ changes }) => changes.length > 0)) throw new Exit(changesExitCode);
+    if (results.some(({ changes }) => changes.length > 0)) throw new Exit(exitCodes.changed);
   } catch (error) {
-    if (error instanceof InvalidFiles) throw new Exit(invalidExitCode, error.message);
+    if (error instanceof InvalidFiles) throw new Exit(exitCodes.wrongUsage, error.message);
     throw error;
   }
 }
 
-/** Whether it says where in the files it is. */
-const isOfFiles = (error: unknown): error is AppError =>
-  error instanceof AppError && error.details !== undefined;
-
-const optionsOf = ({ dryRun, prune, yes, adopt }: Flags) => ({
-  dryRun: dryRun === true,
-  prune: prune === true,
-  yes: yes === true,
-  adopt: adopt === true,
-});
-
 function report(results: readonly ConfigResult[], { json }: Flags) {
-  const text = json
-    ? `${JSON.stringify(results, null, 2)}\n`
-    : results.map((result) => `${linesOf(result).join("\n")}\n`).join("\n");
-  process.stdout.write(text);
+  if (json) printJson(results);
+  else process.stdout.write(results.map((result) => `${linesOf(result).join("\n")}\n`).join("\n"));
 }
 
 const signs = { create: "+", adopt: "~", update: "~", delete: "-", release: "-" };
@@ -97,22 +80,21 @@ const notes: Partial<Record<ConfigChange["action"], string>> = {
 };
 
 /** A plan as people read it. */
-export function linesOf({ source, applied, changes, unchanged }: ConfigResult): string[] {
+function linesOf({ source, applied, changes, unchanged }: ConfigResult): string[] {
   const lines = changes.flatMap(({ section, key, name, action, fields }) => [
-    `${signs[action]} ${section}.${key}  ${name.replace(/\p{Cc}/gu, " ")}${notes[action] ?? ""}`,
+    `${signs[action]} ${section}.${key}  ${name}${notes[action] ?? ""}`,
     ...fields.map(({ field, secret, before, after }) =>
       secret || before === null || after === null
         ? `    ${field}: changed`
         : `    ${field}: ${before} → ${after}`,
     ),
   ]);
-  const count = (...actions: ConfigChange["action"][]) =>
-    changes.filter(({ action }) => actions.includes(action)).length;
-  const sums = `${count("create")} to make, ${count("update", "adopt")} to change, ${count("delete", "release")} to remove, ${unchanged} as they are`;
+  const { made, changed, removed } = countsOf(changes);
+  const sums = `${made} to make, ${changed} to change, ${removed} to remove, ${unchanged} as they are`;
   const end = applied
     ? "Applied"
     : changes.length === 0
       ? "Nothing to change"
       : "Nothing was changed";
-  return [...lines, `${source}: ${sums}. ${end}.`];
+  return [...lines, `${source}: ${sums}. ${end}.`].map(plain);
 }

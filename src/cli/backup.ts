@@ -4,6 +4,7 @@ import { invalid } from "../core/validation.ts";
 import { copyDatabase } from "../database/copy.ts";
 import { clusterOf } from "../database/data.ts";
 import { copyCluster } from "../database/rqlite-data.ts";
+import { printJson } from "./output.ts";
 import { passphraseOf, withPassphrase } from "./passphrase.ts";
 import { type DataOptions, onData, placeOf } from "./with-data.ts";
 
@@ -27,9 +28,8 @@ export function addBackup(program: Command) {
       if (cluster === null) copyDatabase(place.dataDir, file, sealing);
       else await copyCluster(cluster, place.dataDir, file, sealing);
       const bytes = statSync(file).size;
-      process.stdout.write(
-        options.json ? `${JSON.stringify({ file, bytes }, null, 2)}\n` : `${file}\n`,
-      );
+      if (options.json) printJson({ file, bytes });
+      else process.stdout.write(`${file}\n`);
       if (!withKey)
         process.stderr.write(
           "It holds no secret.key, which opens its secrets: keep a copy of that as well, elsewhere.\n",

@@ -45,7 +45,7 @@ export function onServer(command: Command): Command {
 export class NotAnswered extends Error {}
 
 /** Where to ask, and as whom. */
-export type Connection = {
+type Connection = {
   server: string;
   key: string;
   caFile: string | null;
@@ -56,7 +56,7 @@ export type Connection = {
  * What options, variables and what is stored say. A stored key is sent to no other server than the one that
  * it was stored for. Throws VALIDATION_ERROR.
  */
-export function connectionOf(options: ClientOptions): Connection {
+function connectionOf(options: ClientOptions): Connection {
   const { current, servers } = readCredentials();
   const server = serverGiven(options) ?? current;
   if (server === null) throw invalid("--server", "is needed; `signalbox login` stores one");

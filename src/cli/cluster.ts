@@ -15,7 +15,8 @@ import {
 import type { ClusterAddress } from "../database/address.ts";
 import { clusterOf } from "../database/data.ts";
 import { lookAtCluster } from "../database/rqlite-data.ts";
-import { type DataOptions, onData, placeOf, print } from "./with-data.ts";
+import { printJson, printTable } from "./output.ts";
+import { type DataOptions, onData, placeOf } from "./with-data.ts";
 
 export function addCluster(program: Command) {
   const cluster = program.command("cluster").description("data on a rqlite cluster");
@@ -58,12 +59,11 @@ export function addCluster(program: Command) {
       // What is not known while nobody leads is left out.
       const servers = await serversOf(machines).catch(() => null);
       const wrong = [...wrongDatabases(databases), ...wrongServers(servers)];
-      if (options.json)
-        process.stdout.write(`${JSON.stringify({ databases, ...servers, wrong }, null, 2)}\n`);
+      if (options.json) printJson({ databases, ...servers, wrong });
       else {
-        print(databases.map(databaseRow), false);
+        printTable(databases.map(databaseRow));
         process.stdout.write("\n");
-        print(servers?.nodes.map(nodeRow) ?? [], false);
+        printTable(servers?.nodes.map(nodeRow) ?? []);
       }
       if (wrong.length > 0) throw new Error(`${wrong.join("; ")}.`);
     });
@@ -124,7 +124,7 @@ function moveOf(options: DataOptions): MoveOptions {
 }
 
 function report(moved: Moved, { json }: DataOptions, sentences: readonly string[]) {
-  if (json) process.stdout.write(`${JSON.stringify(moved, null, 2)}\n`);
+  if (json) printJson(moved);
   (json ? process.stderr : process.stdout).write(`${sentences.join("\n")}\n`);
 }
 

@@ -9,7 +9,7 @@ import { addCluster } from "./cluster.ts";
 import { addCompact } from "./compact.ts";
 import { addCompletion } from "./completion.ts";
 import { addDoctor } from "./doctor.ts";
-import { Exit } from "./exit.ts";
+import { Exit, exitCodes } from "./exit.ts";
 import { addImport } from "./import.ts";
 import { addIncident } from "./incident.ts";
 import { addKeys } from "./keys.ts";
@@ -18,21 +18,13 @@ import { addMaintenance } from "./maintenance.ts";
 import { addMigrate } from "./migrate.ts";
 import { addMonitor } from "./monitor.ts";
 import { addOrgs } from "./orgs.ts";
+import { say } from "./output.ts";
 import { addRestore } from "./restore.ts";
 import { addServe } from "./serve.ts";
 import { addService } from "./service.ts";
 import { addStatus } from "./status.ts";
 import { addUsers } from "./users.ts";
 import { addLicences, addVersion } from "./version.ts";
-
-export const exitCodes = {
-  failed: 1,
-  wrongUsage: 2,
-  DATA_UNUSABLE: 3,
-  MIGRATION_REFUSED: 4,
-  ALREADY_RUNNING: 5,
-  notAnswered: 6,
-} as const;
 
 /** All commands with their options; a mistake in them throws instead of ending the process. */
 export function commandLine(ignoredVariables: readonly string[] = []): Command {
@@ -86,7 +78,7 @@ export async function runCommandLine(
 function exitCodeOf(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : exitCodes.wrongUsage;
   if (error instanceof Exit && error.message === "") return error.code;
-  process.stderr.write(`signalbox: ${error instanceof Error ? error.message : String(error)}\n`);
+  say(`signalbox: ${error instanceof Error ? error.message : String(error)}`);
   if (error instanceof Exit) return error.code;
   if (error instanceof NotAnswered) return exitCodes.notAnswered;
   if (error instanceof DataError) return exitCodes[error.code];

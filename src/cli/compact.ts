@@ -6,6 +6,7 @@ import { systemClock } from "../core/clock.ts";
 import { bytesInWords } from "../core/text.ts";
 import { type DataDirectory, openDataDirectory } from "../database/data-directory.ts";
 import { freeBytesOf } from "../database/data-files.ts";
+import { printJson } from "./output.ts";
 import { type DataOptions, directoryOf, onData } from "./with-data.ts";
 
 export function addCompact(program: Command) {
@@ -42,6 +43,6 @@ function compact({ database, path }: DataDirectory, json: boolean | undefined) {
   database.run("VACUUM");
   database.run("PRAGMA wal_checkpoint(TRUNCATE)");
   const after = statSync(file).size;
-  if (json) process.stdout.write(`${JSON.stringify({ file, before, after })}\n`);
+  if (json) printJson({ file, before, after });
   else process.stdout.write(`${file}: ${bytesInWords(before)}, now ${bytesInWords(after)}\n`);
 }

@@ -1,6 +1,6 @@
 import { Argument, type Command, type Option } from "commander";
 
-export const shells = ["bash", "zsh", "fish"] as const;
+const shells = ["bash", "zsh", "fish"] as const;
 export type Shell = (typeof shells)[number];
 
 const howTo: Record<Shell, string> = {

@@ -10,7 +10,7 @@ import { commandLineScope, type DataOptions, withData, withDatabase } from "./wi
 export type TargetOptions = DataOptions & ClientOptions & { org?: string };
 
 /** What a configuration is applied to, or exported from: a server, or the data on this machine. */
-export type ConfigTarget = {
+type ConfigTarget = {
   apply(
     document: object,
     options: ApplyOptions,

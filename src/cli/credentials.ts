@@ -12,7 +12,7 @@ const Credentials = z.object({
     z.object({ key: z.string(), caFile: z.string().nullable().default(null) }),
   ),
 });
-export type Credentials = z.infer<typeof Credentials>;
+type Credentials = z.infer<typeof Credentials>;
 
 export const credentialsFile = () => join(desktopOf().settings, "credentials.json");
 

@@ -5,6 +5,7 @@ import { DataError } from "../core/errors.ts";
 import { invalid } from "../core/validation.ts";
 import { configOf } from "../config.ts";
 import { summaryOf, textOf } from "../operations/doctor/text.ts";
+import { printJson } from "./output.ts";
 import { serveOptions } from "./serve.ts";
 import { warnOfPassword } from "./with-data.ts";
 
@@ -40,7 +41,8 @@ export function addDoctor(program: Command, ignored: readonly string[] = []) {
         ntp,
         backups,
       });
-      process.stdout.write(json ? `${JSON.stringify(report, null, 2)}\n` : textOf(report));
+      if (json) printJson(report);
+      else process.stdout.write(textOf(report));
       const summary = summaryOf(report);
       if (report.some(({ verdict }) => verdict === "unusable"))
         throw new DataError("DATA_UNUSABLE", "This data can't be used as it is; see above.");

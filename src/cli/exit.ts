@@ -1,3 +1,13 @@
+export const exitCodes = {
+  failed: 1,
+  wrongUsage: 2,
+  DATA_UNUSABLE: 3,
+  MIGRATION_REFUSED: 4,
+  ALREADY_RUNNING: 5,
+  notAnswered: 6,
+  changed: 10,
+} as const;
+
 /** Ends a command with this exit code, which says something beyond success and failure; a message goes to stderr. */
 export class Exit extends Error {
   readonly code: number;

@@ -2,20 +2,12 @@ import type { Command } from "commander";
 import { countInWords, percent } from "../core/text.ts";
 import { getOrganization } from "../accounts/organizations/service.ts";
 import { configOf, environment } from "../config.ts";
-import type { History, Plan } from "../imports/plan.ts";
-import type { ImportItem, ImportReport } from "../imports/schema.ts";
-import type { ImportOptions } from "../imports/prepare.ts";
-import { plain } from "./output.ts";
+import type { ImportItem, ImportReport, ImportSource } from "../imports/schema.ts";
+import { plain, printJson } from "./output.ts";
 import { commandLineScope, type DataOptions, onData, withData } from "./with-data.ts";
+import { titleOf } from "../imports/rules.ts";
 
 type Flags = DataOptions & { org: string; dryRun?: boolean; paused?: boolean };
-
-type Opened = {
-  plan: Plan;
-  history: History | null;
-  picture?: NonNullable<ImportOptions["picture"]>;
-  close?: () => void | Promise<void>;
-};
 
 export function addImport(program: Command) {
   const imports = program
@@ -31,19 +23,7 @@ export function addImport(program: Command) {
       ),
   )
     .description("import from Uptime Kuma 1 or 2, also while a server runs here")
-    .action((source: string, flags: Flags) =>
-      run(flags, async (workIn) => {
-        const { openKuma } = await import("../imports/kuma/open.ts");
-        const { planOf } = await import("../imports/kuma/plan.ts");
-        const opened = await openKuma(source, workIn);
-        return {
-          plan: planOf(opened, Date.now()),
-          history: opened.history,
-          picture: (path) => opened.picture(path),
-          close: () => opened.close(),
-        };
-      }),
-    );
+    .action((from: string, flags: Flags) => run("uptime-kuma", from, flags));
 
   withFlags(
     imports
@@ -51,12 +31,7 @@ export function addImport(program: Command) {
       .argument("<source>", "its config.yaml, or the folder of its YAML files"),
   )
     .description("import the endpoints and channels of Gatus' configuration")
-    .action((source: string, flags: Flags) =>
-      run(flags, async () => {
-        const { gatusPlan } = await import("../imports/gatus/plan.ts");
-        return { plan: await gatusPlan(source, environment()), history: null };
-      }),
-    );
+    .action((from: string, flags: Flags) => run("gatus", from, flags));
 }
 
 function withFlags(command: Command): Command {
@@ -66,27 +41,32 @@ function withFlags(command: Command): Command {
     .option("--paused", "import every monitor paused, while the other one still alerts");
 }
 
-function run(flags: Flags, open: (workIn: string) => Promise<Opened>) {
+function run(source: ImportSource, from: string, flags: Flags) {
   return withData(flags, async (data) => {
     const { id } = await getOrganization(data.store, flags.org);
     const { keepResults, keepHours } = configOf(flags);
+    const { openSource } = await import("../imports/open.ts");
     const { runImport } = await import("../imports/service.ts");
-    const opened = await open(data.path);
+    const { plan, history, picture, close } = await openSource(source, from, {
+      workIn: data.path,
+      now: Date.now(),
+      variables: environment(),
+    });
     try {
-      const { report } = await runImport(commandLineScope(data, id), opened.plan, opened.history, {
+      const { report } = await runImport(commandLineScope(data, id), plan, history, {
         keepResults,
         keepHours,
         ...(flags.dryRun !== undefined && { dryRun: flags.dryRun }),
         ...(flags.paused !== undefined && { paused: flags.paused }),
-        ...(opened.picture && { picture: opened.picture }),
+        ...(picture && { picture }),
         progress: progressBar(),
       });
-      if (flags.json) process.stdout.write(`${JSON.stringify(report, null, 2)}\n`);
+      if (flags.json) printJson(report);
       else
         for (const line of linesOf(report, flags.dryRun === true))
           process.stdout.write(`${line}\n`);
     } finally {
-      await opened.close?.();
+      await close?.();
     }
   });
 }
@@ -108,19 +88,11 @@ function progressBar() {
   };
 }
 
-const nounsInWords: Record<string, string> = {
-  "alert-channel": "Alert channels",
-  group: "Monitor groups",
-  monitor: "Monitors",
-  "maintenance-window": "Maintenance windows",
-  "status-page": "Status pages",
-  incident: "Incidents",
-};
 const signs = { created: "+", updated: "~", unchanged: "=", "not-taken": "-" };
 
 function linesOf({ product, items, hints, history }: ImportReport, isDry: boolean): string[] {
   const lines = [`From ${product}${isDry ? ": what an import would do" : ""}`];
-  for (const [noun, its] of Map.groupBy(items, (item) => nounsInWords[item.noun] ?? "Not taken"))
+  for (const [noun, its] of Map.groupBy(items, (item) => titleOf(item.noun)))
     lines.push("", `${noun} (${counted(its)})`, ...its.flatMap(itemLines));
   if (hints.length > 0) lines.push("", "To know", ...hints.map((hint) => `  ${hint}`));
   if (!isDry)

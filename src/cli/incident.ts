@@ -2,6 +2,7 @@ import { type Command, Option } from "commander";
 import { incidentStatuses, severities } from "../core/statuses.ts";
 import type { IncidentPatch, NewIncident } from "../incidents/schema.ts";
 import { type ClientOptions, connect, dataOf, onServer } from "./client.ts";
+import { printCreated, printJson, say } from "./output.ts";
 import { findIncident, findMonitors } from "./records.ts";
 
 type OpenOptions = ClientOptions &
@@ -35,7 +36,7 @@ export function addIncident(program: Command) {
           ...(message !== undefined && { message }),
         }),
       );
-      process.stdout.write(`${options.json ? JSON.stringify(opened, null, 2) : opened.id}\n`);
+      printCreated(opened, options);
     });
 
   onServer(incident.command("update").argument("<incident>", whichIncident))
@@ -68,6 +69,6 @@ const defined = <T extends object>(value: T) =>
   JSON.parse(JSON.stringify(value)) as { [K in keyof T]?: Exclude<T[K], undefined> };
 
 function told(incident: { title: string; status: string }, { json }: ClientOptions) {
-  if (json) process.stdout.write(`${JSON.stringify(incident, null, 2)}\n`);
-  else process.stderr.write(`${incident.title}: ${incident.status}.\n`);
+  if (json) printJson(incident);
+  else say(`${incident.title}: ${incident.status}.`);
 }

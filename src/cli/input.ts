@@ -9,3 +9,23 @@ export function readText(option: string, file: string): string {
     throw invalid(option, `can't be read (${(error as Error).message})`);
   }
 }
+
+/** A secret in a file; a line break at its end is the editor's. */
+export const readSecret = (option: string, file: string): string =>
+  readText(option, file).replace(/\r?\n$/, "");
+
+const unitMs: Record<string, number> = {
+  s: 1_000,
+  m: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+  w: 604_800_000,
+};
+
+/** What an option such as `--expires 30d` says. Throws VALIDATION_ERROR. */
+export function durationMs(option: string, text: string): number {
+  const [, count, unit] = /^(\d{1,5})([smhdw])$/.exec(text) ?? [];
+  const ms = Number(count ?? 0) * (unitMs[unit ?? ""] ?? 0);
+  if (ms === 0) throw invalid(option, "must be a duration such as 12h, 30d or 8w");
+  return ms;
+}

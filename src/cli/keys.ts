@@ -1,16 +1,15 @@
-import type { Command } from "commander";
+import { type Command, Option } from "commander";
 import { createApiKey, listApiKeys, revokeApiKey } from "../accounts/api-keys/service.ts";
 import { AppError } from "../core/errors.ts";
-import { invalid } from "../core/validation.ts";
 import type { Data } from "../database/data-directory.ts";
 import { getOrganization } from "../accounts/organizations/service.ts";
-import { durationMs } from "./duration.ts";
+import { durationMs } from "./input.ts";
+import { printJson, printRows, say } from "./output.ts";
 import {
   commandLineScope,
   type DataOptions,
   ofOrganizations,
   onData,
-  print,
   withData,
 } from "./with-data.ts";
 
@@ -21,24 +20,31 @@ export function addKeys(program: Command) {
     .description("create an API key and print it; it is shown only this once")
     .requiredOption("--org <slug>", "slug of the organization")
     .requiredOption("--name <name>", "what the key is for")
-    .option("--scope <scope>", "read or write", "write")
+    .addOption(
+      new Option("--scope <scope>", "what it may do").choices(["read", "write"]).default("write"),
+    )
     .option("--expires <duration>", "such as 12h, 30d or 8w (default: never)")
     .action(
-      (options: DataOptions & { org: string; name: string; scope: string; expires?: string }) =>
+      (
+        options: DataOptions & {
+          org: string;
+          name: string;
+          scope: "read" | "write";
+          expires?: string;
+        },
+      ) =>
         withData(options, async (data) => {
-          const { scope } = options;
-          if (scope !== "read" && scope !== "write")
-            throw invalid("--scope", "must be read or write");
           const expiresInMs =
             options.expires === undefined ? null : durationMs("--expires", options.expires);
           const { id } = await getOrganization(data.store, options.org);
           const created = await createApiKey(commandLineScope(data, id), {
             name: options.name,
-            scope,
+            scope: options.scope,
             expiresInMs,
           });
-          if (!options.json) process.stderr.write("Keep this key: it is not shown again.\n");
-          process.stdout.write(`${options.json ? JSON.stringify(created) : created.key}\n`);
+          if (options.json) return printJson(created);
+          process.stderr.write("Keep this key: it is not shown again.\n");
+          process.stdout.write(`${created.key}\n`);
         }),
     );
 
@@ -56,7 +62,7 @@ export function addKeys(program: Command) {
           expiresAt: key.expiresAt,
           revokedAt: key.revokedAt,
         }));
-        print(rows, options.json);
+        printRows(rows, options);
       }),
     );
 
@@ -68,8 +74,8 @@ export function addKeys(program: Command) {
         if (found === undefined)
           throw new AppError("NOT_FOUND", "There is no API key with this id; see `keys list`.");
         await revokeApiKey(commandLineScope(data, found.organization.id), id);
-        if (options.json) process.stdout.write(`${JSON.stringify({ id, revoked: true })}\n`);
-        else process.stderr.write(`The key ${found.key.name} is revoked.\n`);
+        if (options.json) printJson({ id, revoked: true });
+        else say(`The key ${found.key.name} is revoked.`);
       }),
     );
 }

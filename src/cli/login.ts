@@ -17,6 +17,7 @@ import {
 } from "./client.ts";
 import { credentialsFile, readCredentials, writeCredentials } from "./credentials.ts";
 import { readText } from "./input.ts";
+import { printJson } from "./output.ts";
 
 export function addLogin(program: Command) {
   onServer(program.command("login"))
@@ -39,8 +40,7 @@ export function addLogin(program: Command) {
       await pageOf(v1.monitors.get({ query: { per_page: 1 } }));
       const { servers } = readCredentials();
       writeCredentials({ current: server, servers: { ...servers, [server]: { key, caFile } } });
-      if (options.json)
-        process.stdout.write(`${JSON.stringify({ server, file: credentialsFile() })}\n`);
+      if (options.json) printJson({ server, file: credentialsFile() });
       else process.stderr.write(`${server} accepts the key, which is in ${credentialsFile()}.\n`);
     });
 

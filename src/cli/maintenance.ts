@@ -1,7 +1,8 @@
 import type { Command } from "commander";
 import { invalid } from "../core/validation.ts";
 import { type ClientOptions, connect, dataOf, onServer } from "./client.ts";
-import { durationMs } from "./duration.ts";
+import { durationMs } from "./input.ts";
+import { printCreated, printJson, say } from "./output.ts";
 import { findGroup, findMonitors, findWindow } from "./records.ts";
 
 type StartOptions = ClientOptions & {
@@ -41,7 +42,7 @@ export function addMaintenance(program: Command) {
           public: !internal,
         }),
       );
-      process.stdout.write(`${options.json ? JSON.stringify(started, null, 2) : started.id}\n`);
+      printCreated(started, options);
     });
 
   onServer(
@@ -61,7 +62,7 @@ export function addMaintenance(program: Command) {
       const ended = await dataOf(
         client.v1["maintenance-windows"]({ id }).patch({ endsAt: new Date(endsAt).toISOString() }),
       );
-      if (options.json) process.stdout.write(`${JSON.stringify(ended, null, 2)}\n`);
-      else process.stderr.write(`${title} has ended.\n`);
+      if (options.json) printJson(ended);
+      else say(`${title} has ended.`);
     });
 }

@@ -4,6 +4,7 @@ import { systemClock } from "../core/clock.ts";
 import { DataError } from "../core/errors.ts";
 import { configOf } from "../config.ts";
 import { type DataPlace, openData } from "../database/data.ts";
+import { printJson } from "./output.ts";
 import { type DataOptions, onData, placeOf } from "./with-data.ts";
 
 export function addMigrate(program: Command) {
@@ -12,13 +13,11 @@ export function addMigrate(program: Command) {
     .option("--require-copy", "refuse to upgrade data without room for a copy of it")
     .action(async ({ json, ...options }: DataOptions & { requireCopy?: boolean }) => {
       const migrated = await upgraded(placeOf(options), configOf(options).requireCopy);
-      process.stdout.write(
-        json
-          ? `${JSON.stringify({ migrated })}\n`
-          : migrated === 0
-            ? "The data is up to date.\n"
-            : `${migrated} migrations applied.\n`,
-      );
+      if (json) printJson({ migrated });
+      else
+        process.stdout.write(
+          migrated === 0 ? "The data is up to date.\n" : `${migrated} migrations applied.\n`,
+        );
     });
 }
 

@@ -4,8 +4,7 @@ import { latencyInWords } from "../core/text.ts";
 import type { Heartbeat } from "../monitoring/uptime/schema.ts";
 import { allOf, type ClientOptions, connect, dataOf, onServer } from "./client.ts";
 import { findMonitors } from "./records.ts";
-import { plain } from "./output.ts";
-import { print } from "./with-data.ts";
+import { plain, printJson, printTable, say } from "./output.ts";
 
 type ListOptions = ClientOptions & { status?: MonitorStatus; tag?: string; search?: string };
 
@@ -23,9 +22,9 @@ export function addMonitor(program: Command) {
       const { v1 } = await connect(options);
       const query = { ...(status && { status }), ...(tag && { tag }), ...(q && { q }) };
       const found = await allOf((page) => v1.monitors.get({ query: { ...page, ...query } }));
-      if (options.json) process.stdout.write(`${JSON.stringify(found, null, 2)}\n`);
+      if (options.json) printJson(found);
       else
-        print(
+        printTable(
           found.map(({ id, name, type, status, statusSince }) => ({
             name,
             type,
@@ -33,7 +32,6 @@ export function addMonitor(program: Command) {
             since: statusSince,
             id,
           })),
-          false,
         );
     });
 
@@ -48,10 +46,8 @@ export function addMonitor(program: Command) {
         const changed = [];
         for (const { id } of await findMonitors(client, words))
           changed.push(await dataOf(client.v1.monitors({ id }).patch({ paused })));
-        if (options.json) process.stdout.write(`${JSON.stringify(changed, null, 2)}\n`);
-        else
-          for (const { name } of changed)
-            process.stderr.write(`${name} is ${paused ? "paused" : "resumed"}.\n`);
+        if (options.json) printJson(changed);
+        else for (const { name } of changed) say(`${name} is ${paused ? "paused" : "resumed"}.`);
       });
 
   onServer(monitor.command("check").argument("<monitor...>", whichMonitor))
@@ -64,7 +60,7 @@ export function addMonitor(program: Command) {
         checks.push({ id, name, ...heartbeat });
         if (!options.json) process.stdout.write(`${sentenceOf(name, heartbeat)}\n`);
       }
-      if (options.json) process.stdout.write(`${JSON.stringify(checks, null, 2)}\n`);
+      if (options.json) printJson(checks);
       const failed = checks.filter((heartbeat) => !hasPassed(heartbeat));
       if (failed.length > 0)
         throw new Error(`Not up: ${failed.map(({ name }) => name).join(", ")}.`);

@@ -7,7 +7,8 @@ import {
   getOrganization,
   listOrganizations,
 } from "../accounts/organizations/service.ts";
-import { commandLineScope, type DataOptions, onData, print, withData } from "./with-data.ts";
+import { printJson, printRows, say } from "./output.ts";
+import { commandLineScope, type DataOptions, onData, withData } from "./with-data.ts";
 
 export function addOrgs(program: Command) {
   const orgs = program.command("orgs").description("organizations");
@@ -17,9 +18,8 @@ export function addOrgs(program: Command) {
     .action((name: string, options: DataOptions) =>
       withData(options, async ({ store }) => {
         const organization = await createOrganization(store, systemClock, name);
-        process.stdout.write(
-          options.json ? `${JSON.stringify(organization)}\n` : `${organization.slug}\n`,
-        );
+        if (options.json) printJson(organization);
+        else process.stdout.write(`${organization.slug}\n`);
       }),
     );
 
@@ -28,9 +28,9 @@ export function addOrgs(program: Command) {
     .action((options: DataOptions) =>
       withData(options, async ({ store }) => {
         const rows = await listOrganizations(store);
-        print(
+        printRows(
           rows.map(({ slug, name, createdAt }) => ({ slug, name, createdAt })),
-          options.json,
+          options,
         );
       }),
     );
@@ -44,8 +44,8 @@ export function addOrgs(program: Command) {
         if (options.yes !== true)
           throw invalid("--yes", `is needed to delete ${name} with everything in it, for good`);
         await deleteOrganization(commandLineScope(data, id), id);
-        if (options.json) process.stdout.write(`${JSON.stringify({ id, slug, deleted: true })}\n`);
-        else process.stderr.write(`${name} is deleted.\n`);
+        if (options.json) printJson({ id, slug, deleted: true });
+        else say(`${name} is deleted.`);
       }),
     );
 }

@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { configOf } from "../config.ts";
 import { invalid } from "../core/validation.ts";
-import { readText } from "./input.ts";
+import { readSecret } from "./input.ts";
 
 export function withPassphrase(command: Command): Command {
   return command.option(
@@ -14,7 +14,7 @@ export function withPassphrase(command: Command): Command {
 export function passphraseOf(flag: string | undefined): string | null {
   const { passphraseFile } = configOf({ passphraseFile: flag });
   if (passphraseFile === undefined) return null;
-  const passphrase = readText("--passphrase-file", passphraseFile).replace(/\r?\n$/, "");
+  const passphrase = readSecret("--passphrase-file", passphraseFile);
   if (passphrase.length < 12)
     throw invalid("--passphrase-file", "must hold a passphrase of at least 12 characters");
   return passphrase;

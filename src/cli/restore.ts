@@ -2,6 +2,7 @@ import type { Command } from "commander";
 import { assets } from "../core/assets.ts";
 import { systemClock } from "../core/clock.ts";
 import { restore, type Restored } from "../database/restore.ts";
+import { printJson } from "./output.ts";
 import { passphraseOf, withPassphrase } from "./passphrase.ts";
 import { type DataOptions, directoryOf, onData } from "./with-data.ts";
 
@@ -27,7 +28,7 @@ export function addRestore(program: Command) {
       const clock = systemClock;
       const restored = restore({ dataDir, file, key, passphrase, dryRun, migrations, clock });
       const lines = [...sentences(restored, dryRun), ""].join("\n");
-      if (json) process.stdout.write(`${JSON.stringify({ ...restored, dryRun }, null, 2)}\n`);
+      if (json) printJson({ ...restored, dryRun });
       (json ? process.stderr : process.stdout).write(lines);
     });
 }

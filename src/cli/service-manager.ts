@@ -1,7 +1,7 @@
 import { dlopen, ptr } from "bun:ffi";
 
 /** What systemd hears of us while `serve` runs; each call does nothing where systemd did not start us. */
-export type ServiceManager = {
+type ServiceManager = {
   /** The appliance answers; from now on a stalled event loop is noticed. */
   ready(): void;
   stopping(): void;

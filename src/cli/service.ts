@@ -12,6 +12,7 @@ import {
 import { dirname, resolve } from "node:path";
 import { configOf } from "../config.ts";
 import { invalid } from "../core/validation.ts";
+import { printJson } from "./output.ts";
 import { serveOptions } from "./serve.ts";
 import { launchdPlist, type ServiceOptions, systemdUnit } from "./service-unit.ts";
 
@@ -77,13 +78,10 @@ export function addService(program: Command) {
     .option("--json", "print JSON for machines")
     .action(({ json }: { json?: boolean }) => {
       const state = stateOf();
-      process.stdout.write(
-        json
-          ? `${JSON.stringify(state, null, 2)}\n`
-          : `${Object.entries(state)
-              .map(([name, value]) => `${name.padEnd(9)}  ${value ?? "–"}`)
-              .join("\n")}\n`,
-      );
+      if (json) printJson(state);
+      else
+        for (const [name, value] of Object.entries(state))
+          process.stdout.write(`${name.padEnd(9)}  ${value ?? "–"}\n`);
       if (state.state !== "active")
         throw new Error("The service does not run; see journalctl -u signalbox.");
     });

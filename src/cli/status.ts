@@ -3,7 +3,7 @@ import { monitorStatuses } from "../core/statuses.ts";
 import { durationInWords } from "../core/text.ts";
 import { momentIn } from "../core/times.ts";
 import { allOf, type Client, type ClientOptions, connect, onServer, pageOf } from "./client.ts";
-import { print } from "./with-data.ts";
+import { printJson, printTable } from "./output.ts";
 
 export function addStatus(program: Command) {
   onServer(program.command("status"))
@@ -13,7 +13,7 @@ export function addStatus(program: Command) {
     .action(async (options: ClientOptions) => {
       const client = await connect(options);
       const status = await statusOf(client);
-      if (options.json) process.stdout.write(`${JSON.stringify(status, null, 2)}\n`);
+      if (options.json) printJson(status);
       else show(status, client.now());
       const { down } = status.monitors;
       if (down > 0)
@@ -72,6 +72,6 @@ function show({ monitors, down, incidents, maintenance }: Status, now: number) {
   for (const [heading, rows] of Object.entries(parts))
     if (rows.length > 0) {
       process.stdout.write(`\n${heading}\n`);
-      print(rows, false);
+      printTable(rows);
     }
 }

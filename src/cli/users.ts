@@ -1,5 +1,4 @@
-import { text } from "node:stream/consumers";
-import type { Command } from "commander";
+import { type Command, Option } from "commander";
 import {
   grantAdministrator,
   revokeAdministrator,
@@ -23,12 +22,13 @@ import {
   resetPassword,
   summaryOf,
 } from "../accounts/people/service.ts";
+import { readSecret } from "./input.ts";
+import { printJson, printRows, say } from "./output.ts";
 import {
   commandLineScope,
   type DataOptions,
   ofOrganizations,
   onData,
-  print,
   withData,
 } from "./with-data.ts";
 
@@ -38,7 +38,7 @@ type NewUserOptions = PasswordOptions & {
   email: string;
   name?: string;
   existing?: string;
-  role?: string;
+  role?: Role;
 };
 
 export function addUsers(program: Command) {
@@ -55,9 +55,11 @@ export function addUsers(program: Command) {
       "--existing <slug>",
       "add who signs in with the address in this organization, in place of somebody new",
     )
-    .option(
-      "--role <role>",
-      "owner, admin, member or viewer (default: owner for the first, member)",
+    .addOption(
+      new Option(
+        "--role <role>",
+        "what they may do; by default owner for the first, else member",
+      ).choices(Role.options),
     )
     .option("--password-stdin", "read the password from standard input")
     .action((options: NewUserOptions) => withData(options, (data) => createUser(data, options)));
@@ -66,7 +68,7 @@ export function addUsers(program: Command) {
     .description("list the people")
     .option("--org <slug>", "of one organization only")
     .action((options: DataOptions & { org?: string }) =>
-      withData(options, async (data) => print(await usersOf(data, options.org), options.json)),
+      withData(options, async (data) => printRows(await usersOf(data, options.org), options)),
     );
 
   onData(users.command("reset-password").argument("<email>", "what they sign in with"))
@@ -76,13 +78,13 @@ export function addUsers(program: Command) {
     .option("--org <slug>", "one of their organizations, where several sign in with the address")
     .action((email: string, options: PasswordOptions & Named & { withoutTwoFactor?: boolean }) =>
       withData(options, async (data) => {
-        const { password, isMade } = await passwordFor(options, [email]);
+        const { password, isMade } = passwordFor(options, [email]);
         const withoutTwoFactor = options.withoutTwoFactor === true;
         const organizationId = await organizationIdOf(data, options);
         const scope = commandLineScope(data, organizationId ?? "");
         const input = { password, withoutTwoFactor, organizationId };
         const person = await resetPassword(scope, email, input);
-        if (!options.json) process.stderr.write(`${inFull(person)} is signed out everywhere.\n`);
+        if (!options.json) say(`${inFull(person)} is signed out everywhere.`);
         tell(person, isMade ? password : null, options.json);
       }),
     );
@@ -132,8 +134,8 @@ function addChange(
         const found = await onlyPersonOf(data.store, email, organizationId);
         await change(commandLineScope(data, ""), found.id);
         const person = await summaryOf(data.store, found);
-        if (options.json) process.stdout.write(`${JSON.stringify(person)}\n`);
-        else process.stderr.write(`${inFull(person)} ${said}.\n`);
+        if (options.json) printJson(person);
+        else say(`${inFull(person)} ${said}.`);
       }),
     );
 }
@@ -154,20 +156,19 @@ async function createUser(data: Data, options: NewUserOptions) {
   const email = parse(EmailAddress, options.email, "--email");
   const scope = commandLineScope(data, organizationId);
   const isFirst = (await listMembers(scope)).length === 0;
-  const role = roleOf(options.role ?? (isFirst ? "owner" : "member"));
+  const role = options.role ?? (isFirst ? "owner" : "member");
   if (options.existing !== undefined) {
     if (options.name !== undefined || options.passwordStdin)
       throw invalid("--existing", "goes without --name and --password-stdin: they keep theirs");
     const { id: memberOf } = await getOrganization(data.store, options.existing);
     const person = await addExisting(scope, { email, role, memberOf });
-    if (!options.json)
-      process.stderr.write(`${inFull(person)} signs in with the password they have.\n`);
+    if (!options.json) say(`${inFull(person)} signs in with the password they have.`);
     return tell({ ...person, role }, null, options.json);
   }
   if (options.name === undefined)
     throw invalid("--name", "is required, or --existing for somebody who signs in already");
   const name = parse(PersonName, options.name, "--name");
-  const { password, isMade } = await passwordFor(options, [email, name, organization]);
+  const { password, isMade } = passwordFor(options, [email, name, organization]);
   const { id, isShared } = await addMember(scope, { email, name, role, password });
   if (isShared)
     process.stderr.write(
@@ -176,19 +177,13 @@ async function createUser(data: Data, options: NewUserOptions) {
   tell({ id, email, role }, isMade ? password : null, options.json);
 }
 
-function roleOf(text: string): Role {
-  const { success, data } = Role.safeParse(text);
-  if (success) return data;
-  throw invalid("--role", "must be owner, admin, member or viewer");
-}
-
 /** The password from standard input, or one made up. Throws VALIDATION_ERROR. */
-async function passwordFor(
+function passwordFor(
   { passwordStdin }: PasswordOptions,
   known: readonly string[],
-): Promise<{ password: string; isMade: boolean }> {
+): { password: string; isMade: boolean } {
   if (!passwordStdin) return { password: randomToken(20), isMade: true };
-  const password = (await text(process.stdin)).replace(/\r?\n$/, "");
+  const password = readSecret("--password-stdin", "-");
   try {
     mustBeStrongPassword(parse(NewPassword, password, "password"), known);
   } catch (error) {
@@ -199,7 +194,7 @@ async function passwordFor(
 }
 
 function tell(made: object, password: string | null, json: boolean | undefined) {
-  if (json) process.stdout.write(`${JSON.stringify({ ...made, ...(password && { password }) })}\n`);
+  if (json) printJson({ ...made, ...(password && { password }) });
   else if (password !== null) {
     process.stderr.write("Keep this password: it is not shown again.\n");
     process.stdout.write(`${password}\n`);

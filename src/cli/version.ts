@@ -2,6 +2,7 @@ import { Database } from "bun:sqlite";
 import type { Command } from "commander";
 import { join } from "node:path";
 import { assets, builtFrom, version } from "../core/assets.ts";
+import { printJson } from "./output.ts";
 
 export function addVersion(program: Command) {
   program
@@ -17,7 +18,7 @@ export function addVersion(program: Command) {
         sqlite: sqliteVersion(),
         platform: `${process.platform}-${process.arch}`,
       };
-      process.stdout.write(`${JSON.stringify(facts)}\n`);
+      printJson(facts);
     });
 }
 

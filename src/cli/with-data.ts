@@ -5,7 +5,7 @@ import {
   type Organization,
 } from "../accounts/organizations/service.ts";
 import { assets } from "../core/assets.ts";
-import type { Scope } from "../events/scope.ts";
+import { commandLine, type Scope, scopeOf } from "../events/scope.ts";
 import { systemClock } from "../core/clock.ts";
 import { noLimits } from "../core/limits.ts";
 import { ownHostsOf } from "../core/own-hosts.ts";
@@ -15,7 +15,6 @@ import { targetGuard } from "../core/target-guard.ts";
 import { configOf } from "../config.ts";
 import type { Data } from "../database/data-directory.ts";
 import { type DataPlace, openData } from "../database/data.ts";
-import { plain } from "./output.ts";
 
 export type DataOptions = {
   dataDir?: string;
@@ -62,7 +61,7 @@ export function directoryOf(options: DataOptions, instead: string): string {
   return dataDir;
 }
 
-export const notForClusters = (instead: string) =>
+const notForClusters = (instead: string) =>
   invalid("--database", `is not for this command: ${instead}`);
 
 /** Runs `use` on the data, also while a server runs on it. */
@@ -84,21 +83,15 @@ export function commandLineScope(
   data: Pick<Data, "store" | "vault">,
   organizationId: string,
 ): Scope {
-  return {
+  const services = {
     store: data.store,
     clock: systemClock,
     vault: data.vault,
     targets: targetGuard(() => []),
     ownHosts: ownHostsOf([]),
     limits: noLimits,
-    organizationId,
-    actor: { type: "command-line", id: null, name: "command line" },
-    mayWrite: true,
-    requestId: null,
-    origin: "",
-    ifMatch: null,
-    remember: null,
   };
+  return scopeOf(services, organizationId, commandLine);
 }
 
 /** What the organization of this slug has, or each of all, one after the other. */
@@ -113,24 +106,4 @@ export async function ofOrganizations<T>(
     list(commandLineScope({ store, vault }, organization.id), organization),
   );
   return (await Promise.all(lists)).flat();
-}
-
-/** Rows as one JSON document, or as aligned columns under their headings. */
-export function print(rows: readonly Record<string, string | null>[], json: boolean | undefined) {
-  if (json) {
-    process.stdout.write(`${JSON.stringify(rows, null, 2)}\n`);
-    return;
-  }
-  const names = Object.keys(rows[0] ?? {});
-  const table = [names, ...rows.map((row) => names.map((name) => plain(row[name] ?? "–")))];
-  const widths = names.map((_, column) =>
-    Math.max(...table.map((row) => row[column]?.length ?? 0)),
-  );
-  for (const row of rows.length === 0 ? [] : table)
-    process.stdout.write(
-      `${row
-        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-        .join("  ")
-        .trimEnd()}\n`,
-    );
 }

@@ -15,7 +15,7 @@ import { type Beat, type LeaseRow, leaseNames } from "./rules.ts";
 type Run = { id: string; run: string };
 
 /** A node as it says it is. */
-export type NodeRow = Run & {
+type NodeRow = Run & {
   name: string;
   version: string;
   /** RFC 3339. */

@@ -7,12 +7,13 @@ export const configDashboardRoutes = routesUnder("/configuration").get(
   ...endpoint("/records", {
     name: "listManagedRecords",
     access: "read",
+    long: true,
     summary: "List what configurations manage, and what differs from them",
     query: ManagedQuery,
     data: z.array(ManagedRecord),
     handle: async ({ scope, query }) => {
       const { managedRecords } = await import("./managed-service.ts");
-      return managedRecords(scope, query.section);
+      return managedRecords(scope, query);
     },
   }),
 );

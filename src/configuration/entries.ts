@@ -1,17 +1,17 @@
 import { z } from "zod";
 import type { ErrorDetail } from "../core/errors.ts";
+import { eachYielding } from "../core/yielding.ts";
 import { parse, validationError } from "../core/validation.ts";
 import { ConfigSource, configKey } from "./schema.ts";
 import { fieldsOf, type SectionName, sectionNames, sections } from "./sections-schema.ts";
-
-export type Own = Record<string, unknown>;
+import { type Fields, isObject } from "../core/objects.ts";
 
 /** What a configuration says of one record. */
 export type Entry = {
   section: SectionName;
   key: string;
   /** In the words of a configuration, with the defaults that its type takes. */
-  fields: Own;
+  fields: Fields;
   /** Fields that come from `defaults`. */
   inherited: ReadonlySet<string>;
 };
@@ -24,16 +24,13 @@ export type Configuration = {
 };
 
 const maxIssues = 20;
-const isObject = (value: unknown): value is Own =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-
 const Head = z.object({
   source: ConfigSource.default("main"),
   organization: z.string().max(63).nullable().default(null),
 });
 
 /** A configuration as it was sent. Throws VALIDATION_ERROR for fields, types, keys and references that there are not. */
-export function configurationOf(document: unknown): Configuration {
+export async function configurationOf(document: unknown): Promise<Configuration> {
   const issues: ErrorDetail[] = [];
   const issue = (path: string, message: string) => void issues.push({ path, message });
   if (!isObject(document))
@@ -50,11 +47,11 @@ export function configurationOf(document: unknown): Configuration {
       issue(section, "must be an object with a key for each record");
       continue;
     }
-    for (const [key, value] of Object.entries(its)) {
+    await eachYielding(Object.entries(its), ([key, value]) => {
       if (issues.length >= maxIssues) throw validationError(issues);
       const entry = entryOf(section, key, value, defaults[section] ?? {}, issue);
       if (entry !== null) entries.push(entry);
-    }
+    });
   }
   const ownPages = entries.filter(isOwnPage);
   for (const { key } of ownPages.slice(1))
@@ -79,7 +76,7 @@ const everyField = (section: SectionName) =>
     ...(sections[section].kinds === null ? [] : ["type"]),
   ]);
 
-function defaultsOf(value: unknown, issue: Issue): Partial<Record<SectionName, Own>> {
+function defaultsOf(value: unknown, issue: Issue): Partial<Record<SectionName, Fields>> {
   if (value === undefined) return {};
   if (!isObject(value)) {
     issue("defaults", "must be an object of sections");
@@ -94,14 +91,14 @@ function defaultsOf(value: unknown, issue: Issue): Partial<Record<SectionName, O
         if (!fields.has(name)) issue(`defaults.${section}.${name}`, `is not a field of ${section}`);
     }
   }
-  return value as Partial<Record<SectionName, Own>>;
+  return value as Partial<Record<SectionName, Fields>>;
 }
 
 function entryOf(
   section: SectionName,
   key: string,
   value: unknown,
-  defaults: Own,
+  defaults: Fields,
   issue: Issue,
 ): Entry | null {
   const path = `${section}.${key}`;
@@ -121,12 +118,13 @@ function entryOf(
     return null;
   }
   const own = type as string | null;
-  const fields = shapeOf(section, own);
+  const shape = fieldsOf(section, own);
+  const isField = (name: string) => Object.hasOwn(shape, name) || (own !== null && name === "type");
   for (const name of Object.keys(value))
-    if (!fields.has(name))
+    if (!isField(name))
       issue(`${path}.${name}`, unknownField(own === null ? section : `the type ${own}`));
   const inherited = Object.entries(defaults).filter(
-    ([name]) => fields.has(name) && !Object.hasOwn(value, name),
+    ([name]) => isField(name) && !Object.hasOwn(value, name),
   );
   return {
     section,
@@ -136,25 +134,13 @@ function entryOf(
   };
 }
 
-const shapes = new Map<string, ReadonlySet<string>>();
-
-function shapeOf(section: SectionName, type: string | null): ReadonlySet<string> {
-  const id = `${section} ${type}`;
-  const known = shapes.get(id);
-  if (known !== undefined) return known;
-  const names = Object.keys(fieldsOf(section, type));
-  const shape = new Set(type === null ? names : [...names, "type"]);
-  shapes.set(id, shape);
-  return shape;
-}
-
 /** An entry as REST has it: records by their ids. Keys that name nothing are issues. */
 export function withIds(
   { section, fields }: Entry,
   idOf: (section: SectionName, key: string) => string | undefined,
   issue: Issue,
-): Own {
-  const result: Own = {};
+): Fields {
+  const result: Fields = {};
   const id = (to: SectionName, key: unknown, path: string) => {
     const found = typeof key === "string" ? idOf(to, key) : undefined;
     if (found === undefined)
@@ -179,6 +165,7 @@ export function withIds(
       if (!isObject(one)) return one;
       const { group, monitors, ...rest } = one;
       const path = `sections[${index}]`;
+      if ("groupId" in rest) issue(`${path}.groupId`, "must be given instead of groupId");
       return {
         ...rest,
         ...(group !== undefined && {

@@ -1,32 +1,37 @@
 import { slugFrom } from "../core/text.ts";
+import { eachYielding } from "../core/yielding.ts";
 import type { Scope } from "../events/scope.ts";
 import { configurationPrefix } from "../imports/store.ts";
 import { timeoutFor } from "../monitoring/monitors/schema.ts";
-import { type Current, currentRecords } from "./records.ts";
-import type { Own } from "./resources.ts";
+import { type Current, currentRecords, inTurn } from "./records.ts";
 import type { ConfigExport, ConfigSecret } from "./schema.ts";
 import { fieldsOf, sectionNames, sections } from "./sections-schema.ts";
+import type { Fields } from "../core/objects.ts";
+import { getOwnOrganization } from "../accounts/organizations/service.ts";
 
 const longestKey = 60;
 
 /** The organization as a configuration that makes it so, without its secrets: only where they stood. */
-export async function exportConfiguration(scope: Scope): Promise<ConfigExport> {
+export const exportConfiguration = (scope: Scope): Promise<ConfigExport> =>
+  inTurn(scope, () => exported(scope));
+
+async function exported(scope: Scope): Promise<ConfigExport> {
   const { all, links } = await currentRecords(scope);
   const sources = new Set(links.map(({ source }) => source));
   const [only] = sources.size === 1 ? [...sources] : [];
   const source = only?.slice(configurationPrefix.length) ?? "main";
   const now = new Date(scope.clock()).toISOString();
-  const exported = all.filter((one) => one.link !== null || !isOver(one, now));
-  const keys = keysOf(exported, `${configurationPrefix}${source}`);
-  const slug = await slugOf(scope);
+  const current = all.filter((one) => one.link !== null || !isOver(one, now));
+  const keys = await keysOf(current, `${configurationPrefix}${source}`);
+  const { slug } = await getOwnOrganization(scope);
   const variables = new Set<string>();
   const secrets: ConfigSecret[] = [];
-  const document: Own = { source };
+  const document: Fields = { source };
   for (const section of sectionNames) {
-    const its = exported.filter((one) => one.section === section);
+    const its = current.filter((one) => one.section === section);
     if (its.length === 0) continue;
-    const entries: Own = {};
-    for (const one of its) {
+    const entries: Fields = {};
+    await eachYielding(its, (one) => {
       const key = keys.get(one.id) ?? "";
       const found: string[][] = [];
       entries[key] = entryOf(one, keys, slug, found);
@@ -35,7 +40,7 @@ export async function exportConfiguration(scope: Scope): Promise<ConfigExport> {
           path: [section, key, ...path],
           variable: variableFor([key, ...path], variables),
         });
-    }
+    });
     document[section] = entries;
   }
   return { document, secrets };
@@ -43,12 +48,12 @@ export async function exportConfiguration(scope: Scope): Promise<ConfigExport> {
 
 /** Maintenance that was done once, and by hand: nobody plans it again. */
 function isOver({ section, row }: Current, now: string): boolean {
-  const { rrule, endsAt } = row as unknown as { rrule: string | null; endsAt: string };
-  return section === "maintenanceWindows" && rrule === null && endsAt <= now;
+  const { rrule, endsAt } = row;
+  return section === "maintenanceWindows" && rrule === null && String(endsAt) <= now;
 }
 
 /** A key for each record, by its id: the one that it is managed under, or else one like its name. */
-function keysOf(all: readonly Current[], source: string): Map<string, string> {
+async function keysOf(all: readonly Current[], source: string): Promise<Map<string, string>> {
   const keys = new Map<string, string>();
   const taken = new Set<string>();
   const take = ({ section, id }: Current, key: string) => {
@@ -56,24 +61,16 @@ function keysOf(all: readonly Current[], source: string): Map<string, string> {
     keys.set(id, key);
   };
   for (const one of all) if (one.link?.source === source) take(one, one.link.externalId);
-  for (const one of all) {
-    if (keys.has(one.id)) continue;
+  await eachYielding(all, (one) => {
+    if (keys.has(one.id)) return;
     const slug = slugFrom(one.name, longestKey);
     const { noun } = sections[one.section];
     const wish = /^[a-z]/.test(slug) ? slug : `${noun}${slug === "" ? "" : "-"}${slug}`;
     let key = wish;
     for (let count = 2; taken.has(`${one.section} ${key}`); count++) key = `${wish}-${count}`;
     take(one, key);
-  }
+  });
   return keys;
-}
-
-async function slugOf({ store, organizationId }: Scope): Promise<string> {
-  const [found] = await store.query<{ slug: string }>(
-    "select slug from organizations where id = ?",
-    [organizationId],
-  );
-  return found?.slug ?? "";
 }
 
 /** What a configuration would say of the record: what is not as it is by default. Paths of its secrets go into `secrets`. */
@@ -82,13 +79,13 @@ function entryOf(
   keys: ReadonlyMap<string, string>,
   slug: string,
   secrets: string[][],
-): Own {
+): Fields {
   const fields = read();
   const { naming, references, kinds } = sections[section];
   const type = kinds === null ? null : String(fields["type"]);
   const shape = fieldsOf(section, type);
   const kind = type === null ? undefined : kinds?.[type];
-  const entry: Own = {
+  const entry: Fields = {
     ...(isDefaultPage && { default: true }),
     [naming]: fields[naming],
     ...(type !== null && { type }),
@@ -127,7 +124,7 @@ function entryOf(
         secrets.push([name]);
         return undefined;
       }
-      const { ...open } = value as Own;
+      const { ...open } = value as Fields;
       for (const own of inner === "*" ? Object.keys(open) : [inner]) {
         if (typeof open[own] !== "string") continue;
         secrets.push([name, own]);
@@ -143,7 +140,7 @@ function entryOf(
     return keys.get(String(id)) ?? "";
   }
 
-  function sectionIn({ name, groupId, monitors }: PageSection): Own {
+  function sectionIn({ name, groupId, monitors }: PageSection): Fields {
     return {
       ...(name !== null && { name }),
       ...(groupId !== null && { group: keyOf(groupId) }),

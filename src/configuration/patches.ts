@@ -1,10 +1,9 @@
 import { validationError } from "../core/validation.ts";
 import { timeoutFor } from "../monitoring/monitors/schema.ts";
 import { sections, type SectionName } from "./sections-schema.ts";
+import type { Fields } from "../core/objects.ts";
 
-type Own = Record<string, unknown>;
-
-type Usual = { defaults: Own; required: string[] };
+type Usual = { defaults: Fields; required: string[] };
 
 const known = new Map<string, Usual>();
 
@@ -30,9 +29,9 @@ function usual(section: SectionName, type: string): Usual {
  * An entry as the PATCH that makes the record what the entry says: what it leaves out gets its default, but
  * for secrets and for what stays as it is. Throws VALIDATION_ERROR where something has none.
  */
-export function patchOf(section: SectionName, type: string, entry: Own): Own {
+export function patchOf(section: SectionName, type: string, entry: Fields): Fields {
   const { defaults, required } = usual(section, type);
-  const patch: Own = { ...defaults, ...entry };
+  const patch: Fields = { ...defaults, ...entry };
   const missing = required.filter((name) => !Object.hasOwn(entry, name));
   if (missing.length > 0)
     throw validationError(missing.map((path) => ({ path, message: "is required" })));

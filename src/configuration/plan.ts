@@ -5,14 +5,19 @@ import { eachYielding } from "../core/yielding.ts";
 import { validationError } from "../core/validation.ts";
 import type { Scope } from "../events/scope.ts";
 import { configurationPrefix, type ExternalRecord } from "../imports/store.ts";
+import { overLimit } from "../database/references.ts";
 import { channelsOfNew } from "../monitoring/monitors/rules.ts";
 import { type Configuration, type Entry, isOwnPage, nameIn, pathIn, withIds } from "./entries.ts";
 import { type Current, currentRecords } from "./records.ts";
-import { type Own, resources } from "./resources.ts";
+import { resources } from "./resources.ts";
 import type { ConfigChange, ConfigFieldChange } from "./schema.ts";
 import { type SectionName, sections } from "./sections-schema.ts";
+import type { Fields } from "../core/objects.ts";
 
-export type ApplyOptions = { dryRun: boolean; prune: boolean; yes: boolean; adopt: boolean };
+/** As `ConfigQuery` says of each. */
+export type ApplyOptions = {
+  [flag in "dryRun" | "prune" | "yes" | "adopt"]?: boolean | undefined;
+};
 
 /** An entry with the record that it is, or becomes. */
 export type Step = {
@@ -21,11 +26,11 @@ export type Step = {
   record: Current | null;
   isAdopted: boolean;
   /** What REST would be sent: the whole record. */
-  input: Own;
+  input: Fields;
   /** Fields of REST that are not as they are to be; all of a new record's. */
   changed: readonly string[];
   /** Fields that the entry decides: what it leaves alone is not among them. */
-  decided: Own;
+  decided: Fields;
 };
 
 export type ConfigPlan = {
@@ -50,13 +55,19 @@ const idOfEntry = ({ section, key }: Pick<Entry, "section" | "key">) => `${secti
 export async function planOf(
   scope: Scope,
   { source, entries }: Configuration,
-  { prune, adopt }: Pick<ApplyOptions, "prune" | "adopt">,
+  { prune = false, adopt = false }: ApplyOptions,
 ): Promise<ConfigPlan> {
   const { all, links } = await currentRecords(scope);
   const own = links.filter((link) => link.source === `${configurationPrefix}${source}`);
-  const managed = all.filter(({ link }) => link !== null && own.includes(link));
+  const ours = new Set(own);
+  const managed = all.filter(({ link }) => link !== null && ours.has(link));
   const records = recordsOf(entries, all, managed, adopt);
   const now = scope.clock();
+  mustFit(
+    scope,
+    entries.filter((entry) => !records.has(idOfEntry(entry))),
+    now,
+  );
   const ids = new Map(
     entries.map((entry) => {
       const id = idOfEntry(entry);
@@ -103,6 +114,19 @@ export async function planOf(
   };
 }
 
+/** Before each is read: the write itself counts what is there, too. What of maintenance is over does not count. */
+function mustFit({ limits }: Scope, created: readonly Entry[], now: number) {
+  const isOver = ({ rrule, endsAt }: Fields) => rrule == null && Date.parse(String(endsAt)) <= now;
+  const counted = Map.groupBy(
+    created.filter(({ section, fields }) => section !== "maintenanceWindows" || !isOver(fields)),
+    ({ section }) => section,
+  );
+  for (const [section, { length }] of counted) {
+    const { limit } = sections[section];
+    if (length > limits[limit]) throw overLimit(limits, limit);
+  }
+}
+
 function isNamed({ noun, externalId }: ExternalRecord, named: ReadonlySet<string>): boolean {
   return Object.entries(sections).some(
     ([section, its]) =>
@@ -124,7 +148,8 @@ function recordsOf(
   const ownPage = all.find(({ isDefaultPage }) => isDefaultPage);
   const free = Map.groupBy(
     all.filter(({ link, isDefaultPage }) => link === null && !isDefaultPage),
-    ({ section, row, name }) => `${section} ${section === "statusPages" ? slugOf(row) : name}`,
+    ({ section, row, name }) =>
+      `${section} ${section === "statusPages" ? String(row["slug"]) : name}`,
   );
   const issues: ErrorDetail[] = [];
   for (const entry of entries) {
@@ -137,7 +162,7 @@ function recordsOf(
     }
     const name = section === "statusPages" ? fields["slug"] : fields[sections[section].naming];
     const candidates = free.get(`${section} ${String(name)}`) ?? [];
-    const sameType = ({ row }: Current) => (row as unknown as Own)["type"] === fields["type"];
+    const sameType = ({ row }: Current) => row["type"] === fields["type"];
     const found = candidates.find(sameType) ?? candidates[0];
     if (found === undefined) continue;
     if (adopt) records.set(idOfEntry(entry), candidates.splice(candidates.indexOf(found), 1)[0]!);
@@ -155,8 +180,6 @@ function recordsOf(
   return records;
 }
 
-const slugOf = (row: object) => String((row as Own)["slug"]);
-
 async function stepOf(
   scope: Scope,
   entry: Entry,
@@ -171,7 +194,7 @@ async function stepOf(
     void issues.push({ path: pathIn(entry, path), message });
   const sent = withIds(entry, idOf, issue);
   if (issues.length > before) return null;
-  let input: Own;
+  let input: Fields;
   try {
     input = await resources[section].read(scope, record?.row ?? null, sent);
   } catch (error) {
@@ -201,7 +224,7 @@ async function stepOf(
 }
 
 /** Fields that are secrets, or hold some. */
-function secretsOf(section: SectionName, { type }: Own): string[] {
+function secretsOf(section: SectionName, { type }: Fields): string[] {
   if (section === "statusPages") return ["password"];
   const secrets = sections[section].kinds?.[String(type)]?.secrets ?? {};
   return Object.keys(secrets).map((path) => path.split(".")[0] ?? path);
@@ -212,7 +235,7 @@ function giveChannelsToNew(scope: Scope, steps: readonly Step[], all: readonly C
   const stepOfId = new Map(steps.map((step) => [step.id, step]));
   const kept = all.filter(({ id, section }) => section === "alertChannels" && !stepOfId.has(id));
   const defaults = [
-    ...kept.filter(({ row }) => (row as unknown as { isDefault: boolean }).isDefault),
+    ...kept.filter(({ row }) => row["isDefault"]),
     ...steps.filter(({ entry, input }) => entry.section === "alertChannels" && input["default"]),
   ].map(({ id }) => id);
   for (const step of steps) {

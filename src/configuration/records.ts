@@ -1,4 +1,4 @@
-import { openAll, sealAll } from "../core/secrets.ts";
+import { fairQueue } from "../core/fair-queue.ts";
 import type { Prepared } from "../database/store.ts";
 import type { Scope } from "../events/scope.ts";
 import {
@@ -6,12 +6,17 @@ import {
   recordsOfConfigurations,
   type ExternalRecord,
   putExternalRecord,
+  lastSaid,
 } from "../imports/store.ts";
-import { placeOf } from "../imports/prepare.ts";
-import { type Own, type Resource, resources } from "./resources.ts";
+import { resources, type Row } from "./resources.ts";
 import { type SectionName, sectionNames, sections } from "./sections-schema.ts";
+import type { Fields } from "../core/objects.ts";
 
-type Row = Awaited<ReturnType<Resource["list"]>>[number];
+const turns = fairQueue({ atOnce: 4, mostWaiting: 20 });
+
+/** What reads all of an organization is done one at a time for it. Throws RATE_LIMITED. */
+export const inTurn = <T>({ organizationId }: Scope, work: () => Promise<T>) =>
+  turns.run(organizationId, work);
 
 /** A record that is here, and which configuration manages it. */
 export type Current = {
@@ -22,9 +27,9 @@ export type Current = {
   isDefaultPage: boolean;
   link: ExternalRecord | null;
   /** As REST would take it, secrets included. */
-  fields: () => Own;
+  fields: () => Fields;
   /** What a configuration said of it last, of all that it said; null where none did. */
-  last: () => Own | null;
+  last: () => Fields | null;
 };
 
 /** Everything that an organization has of these sections, and all that configurations manage. */
@@ -37,16 +42,16 @@ export async function currentRecords(scope: Scope, wanted: readonly SectionName[
     const { noun, naming } = sections[section];
     for (const row of await resource.list(scope)) {
       const link = linkOf.get(`${noun} ${row.id}`) ?? null;
-      let last: Own | null | undefined;
+      let last: Fields | null | undefined;
       const record: Current = {
         section,
         row,
         id: row.id,
-        name: String((row as unknown as Own)[naming]),
-        isDefaultPage: (row as unknown as Own)["isDefault"] === true && section === "statusPages",
+        name: String(row[naming]),
+        isDefaultPage: row["isDefault"] === true && section === "statusPages",
         link,
         fields: () => resource.fieldsOf(scope, row, record.last()),
-        last: () => (last ??= link === null ? null : lastOf(scope, link)),
+        last: () => (last ??= link === null ? null : lastSaid(scope.vault, link)),
       };
       all.push(record);
     }
@@ -54,26 +59,20 @@ export async function currentRecords(scope: Scope, wanted: readonly SectionName[
   return { all, links };
 }
 
-function lastOf({ vault }: Scope, { organizationId, recordId, secrets }: ExternalRecord): Own {
-  const { record = "{}" } = openAll(vault, placeOf(organizationId, recordId), secrets);
-  return JSON.parse(record) as Own;
-}
-
 /** Remembers which record an entry is, and what it says of it. */
 export function linkStatement(
-  { vault, organizationId }: Scope,
+  scope: Scope,
   link: { source: string; section: SectionName; key: string; recordId: string; adopted: boolean },
-  fields: Own,
+  fields: Fields,
 ): Prepared {
   const { source, section, key, recordId, adopted } = link;
-  return putExternalRecord({
-    organizationId,
+  const record = {
     source: `${configurationPrefix}${source}`,
     noun: sections[section].noun,
     externalId: key,
     recordId,
     importId: "",
     adopted,
-    secrets: sealAll(vault, placeOf(organizationId, recordId), { record: JSON.stringify(fields) }),
-  });
+  };
+  return putExternalRecord(scope, record, fields);
 }

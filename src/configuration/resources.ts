@@ -10,7 +10,7 @@ import {
 } from "../alerting/channels/service.ts";
 import { mustBeAllowed } from "../core/target-guard.ts";
 import { invalid, parse } from "../core/validation.ts";
-import { matching } from "../database/rows.ts";
+import { matching, firstVersion, nextVersion } from "../database/rows.ts";
 import type { Statement } from "../database/store.ts";
 import { alertChannels } from "../database/tables/alerting.ts";
 import type { Scope } from "../events/scope.ts";
@@ -45,30 +45,28 @@ import { mustBeFree, mustBeOpenable, passwordHashOf } from "../status-pages/serv
 import { changePage, findPages, insertPage, type StoredPage } from "../status-pages/store.ts";
 import { patchOf } from "./patches.ts";
 import type { SectionName } from "./sections-schema.ts";
+import type { Fields } from "../core/objects.ts";
 
-export type Own = Record<string, unknown>;
+type Identified = { id: string; version: number };
 
-/** What is known of a record whatever it is. */
-type Row = { id: string; version: number };
+/** A record whatever it is. */
+export type Row = Identified & Fields;
 
 /** How records of one section are read, compared and written; fields are those of REST, secrets included. */
-export type Resource<R extends Row = Row, I extends object = Own> = {
+type Resource<R extends Identified = Row, I extends object = Fields> = {
   /** In the order in which they are exported. */
   list(scope: Scope): Promise<R[]>;
-  fieldsOf(scope: Scope, row: R, last: Own | null): Own;
+  fieldsOf(scope: Scope, row: R, last: Fields | null): Fields;
   /** The whole of what the record is to be. Throws VALIDATION_ERROR with the fields of REST. */
-  read(scope: Scope, row: R | null, entry: Own): Promise<I>;
+  read(scope: Scope, row: R | null, entry: Fields): Promise<I>;
   /** With what takes long to make, or differs each time: only for what is written. */
   sealed?(scope: Scope, input: I, changed: readonly string[]): Promise<I>;
   create(scope: Scope, id: string, input: I, at: string): Statement[];
   change(scope: Scope, row: R, input: I, at: string): Statement[];
 };
 
-const resource = <R extends Row, I extends object>(its: Resource<R, I>) =>
+const resource = <R extends Identified, I extends object>(its: Resource<R, I>) =>
   its as unknown as Resource;
-
-const next = (row: Row, at: string) => ({ version: row.version + 1, updatedAt: at });
-const first = (at: string) => ({ version: 1, createdAt: at, updatedAt: at });
 
 const channel = resource<ChannelRow, NewAlertChannel>({
   list: ({ store, organizationId }) =>
@@ -94,12 +92,16 @@ const channel = resource<ChannelRow, NewAlertChannel>({
       lastDeliveryAt: null,
       lastError: null,
       failingSince: null,
-      ...first(at),
+      ...firstVersion(at),
     };
     return [store.db.insert(alertChannels).values(row)];
   },
   change: (scope, row, input, at) => [
-    changeChannel(scope, { ...row, ...channelColumns(scope, row.id, input), ...next(row, at) }),
+    changeChannel(scope, {
+      ...row,
+      ...channelColumns(scope, row.id, input),
+      ...nextVersion(row, at),
+    }),
   ],
 });
 
@@ -123,12 +125,12 @@ const group = resource<GroupRecord, NewMonitorGroup>({
       monitorIds: [],
       paused: false,
       muted: false,
-      ...first(at),
+      ...firstVersion(at),
     }),
     ...channelsOfGroup(scope, id, input.alertChannelIds),
   ],
   change: (scope, row, input, at) => [
-    changeGroup(scope, { ...row, ...input, ...next(row, at) }),
+    changeGroup(scope, { ...row, ...input, ...nextVersion(row, at) }),
     ...channelsOfGroup(scope, row.id, input.alertChannelIds),
   ],
 });
@@ -158,13 +160,17 @@ const monitor = resource<MonitorWithChannels, NewMonitor>({
         ...columnsOf(scope, id, input),
         groupId: null,
         position: 0,
-        ...first(at),
+        ...firstVersion(at),
       },
       at,
     ),
   change(scope, { alertChannelIds: _channels, ...row }, input, at) {
     return [
-      changeMonitor(scope, { ...row, ...columnsOf(scope, row.id, input, row), ...next(row, at) }),
+      changeMonitor(scope, {
+        ...row,
+        ...columnsOf(scope, row.id, input, row),
+        ...nextVersion(row, at),
+      }),
     ];
   },
 });
@@ -184,11 +190,11 @@ const maintenanceWindow = resource<StoredWindow, NewMaintenanceWindow>({
     return input;
   },
   create: (scope, id, input, at) => [
-    insertWindow({ ...input, organizationId: scope.organizationId, id, ...first(at) }),
+    insertWindow({ ...input, organizationId: scope.organizationId, id, ...firstVersion(at) }),
     ...replaceMembers(scope, id, input),
   ],
   change: (scope, row, input, at) => [
-    changeWindow({ ...row, ...input, ...next(row, at) }),
+    changeWindow({ ...row, ...input, ...nextVersion(row, at) }),
     ...replaceMembers(scope, row.id, input),
   ],
 });
@@ -200,7 +206,7 @@ type PageInput = Omit<NewStatusPage, "password"> & {
 };
 
 /** The stored one can't be read: it is what was applied, for as long as its hash is; undefined for another. */
-function passwordOf({ passwordHash }: StoredPage, last: Own | null): unknown {
+function passwordOf({ passwordHash }: StoredPage, last: Fields | null): unknown {
   if (passwordHash === null) return null;
   return passwordHash === last?.["passwordHash"] ? last["password"] : undefined;
 }
@@ -253,10 +259,10 @@ const statusPage = resource<StoredPage, PageInput>({
       ...input,
       logoType: null,
       logoData: null,
-      ...first(at),
+      ...firstVersion(at),
     }),
   change: (scope, row, { password: _password, ...input }, at) =>
-    changePage(scope, row, { ...input, ...next(row, at) }),
+    changePage(scope, row, { ...input, ...nextVersion(row, at) }),
 });
 
 export const resources: Readonly<Record<SectionName, Resource>> = {

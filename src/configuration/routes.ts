@@ -7,10 +7,13 @@ export const configRoutes = routesUnder("/api/v1/config")
     ...endpoint("/", {
       name: "exportConfig",
       access: "read",
+      long: true,
       summary: "Get the organization as a configuration",
       description:
         "Without its secrets, of which only the places are told. `signalbox export` writes it as YAML.",
       data: ConfigExport,
+      // It may wait for others of its organization.
+      timeoutSeconds: 120,
       handle: async ({ scope }) => {
         const { exportConfiguration } = await import("./export-service.ts");
         return exportConfiguration(scope);

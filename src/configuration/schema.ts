@@ -4,12 +4,23 @@ import { line } from "../core/fields.ts";
 /** What a configuration names its records by: no text that an address, a path of a field or a list would read otherwise. */
 export const configKey = /^[A-Za-z][A-Za-z0-9_-]{0,99}$/;
 
-export const ConfigDocument = z.looseObject({}).meta({
-  id: "ConfigDocument",
-  description:
-    "Sections with an entry for each record under its key, as `/api/v1/config.schema.json` has them.",
-  example: { monitors: { shop: { type: "http", url: "https://shop.example/health" } } },
-});
+export const ConfigDocument = z
+  .preprocess((document: object, context) => {
+    // zod's objects drop this name without a word.
+    if (Object.hasOwn(Object(document), "__proto__"))
+      context.addIssue({
+        code: "custom",
+        path: ["__proto__"],
+        message: "is not a field of a configuration",
+      });
+    return document;
+  }, z.looseObject({}))
+  .meta({
+    id: "ConfigDocument",
+    description:
+      "Sections with an entry for each record under its key, as `/api/v1/config.schema.json` has them.",
+    example: { monitors: { shop: { type: "http", url: "https://shop.example/health" } } },
+  });
 
 /** `?dryRun` alone says it, too. */
 const flag = z.enum(["true", "false", ""], "must be true or false").optional();
@@ -83,13 +94,19 @@ export const configSections = [
   "statusPages",
 ] as const;
 
-export const ManagedQuery = z.strictObject({ section: z.enum(configSections) });
+export const ManagedQuery = z.strictObject({
+  section: z.enum(configSections).optional(),
+  differing: z.literal("true").optional(),
+});
+export type ManagedQuery = z.infer<typeof ManagedQuery>;
 
 /** A record that a configuration manages. */
 export const ManagedRecord = z.object({
   id: z.string(),
+  section: z.enum(configSections),
   key: z.string(),
   source: z.string(),
+  name: z.string().nullable().meta({ description: "Null for one that was deleted since." }),
   drift: z.array(z.string()).meta({
     description: "Fields that are not as they were applied last.",
   }),

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { channelFields } from "../alerting/channels/schema.ts";
 import { channelKinds } from "../alerting/channels/kinds-schema.ts";
 import type { Kinds } from "../core/kinds.ts";
+import type { LimitName } from "../core/limits.ts";
 import { groupFields } from "../monitoring/groups/schema.ts";
 import { windowFields } from "../monitoring/maintenance/schema.ts";
 import { monitorKinds } from "../monitoring/monitors/kinds-schema.ts";
@@ -19,6 +20,8 @@ type Section = {
   noun: "alert-channel" | "group" | "monitor" | "maintenance-window" | "status-page";
   /** The field that people call a record by. */
   naming: "name" | "title";
+  /** Of how many an organization may have. */
+  limit: LimitName;
   kinds: Kinds | null;
   /** The fields of every type, as REST has them. */
   common: Shape;
@@ -39,6 +42,7 @@ export const sections: Readonly<Record<SectionName, Section>> = {
   alertChannels: {
     noun: "alert-channel",
     naming: "name",
+    limit: "alert-channels",
     kinds: channelKinds,
     common: channelFields,
     references: {},
@@ -47,6 +51,7 @@ export const sections: Readonly<Record<SectionName, Section>> = {
   groups: {
     noun: "group",
     naming: "name",
+    limit: "monitor-groups",
     kinds: null,
     common: ofGroup,
     references: { alertChannels },
@@ -55,6 +60,7 @@ export const sections: Readonly<Record<SectionName, Section>> = {
   monitors: {
     noun: "monitor",
     naming: "name",
+    limit: "monitors",
     kinds: monitorKinds,
     common: monitorFields,
     references: { group: { as: "groupId", to: "groups", many: false }, alertChannels },
@@ -63,6 +69,7 @@ export const sections: Readonly<Record<SectionName, Section>> = {
   maintenanceWindows: {
     noun: "maintenance-window",
     naming: "title",
+    limit: "maintenance-windows",
     kinds: null,
     common: windowFields,
     references: { monitors: many("monitorIds", "monitors"), groups: many("groupIds", "groups") },
@@ -71,6 +78,7 @@ export const sections: Readonly<Record<SectionName, Section>> = {
   statusPages: {
     noun: "status-page",
     naming: "title",
+    limit: "status-pages",
     kinds: null,
     common: statusPageFields,
     references: {},
@@ -105,6 +113,17 @@ const withoutOwnNames = ({ common, references }: Section): [string, z.ZodType][]
 
 /** The fields that an entry of this section and type may have, in the words of a configuration. */
 export function fieldsOf(section: SectionName, type: string | null): Shape {
+  const id = `${section} ${type}`;
+  const known = shapes.get(id);
+  if (known !== undefined) return known;
+  const shape = shapeOf(section, type);
+  shapes.set(id, shape);
+  return shape;
+}
+
+const shapes = new Map<string, Shape>();
+
+function shapeOf(section: SectionName, type: string | null): Shape {
   const its = sections[section];
   return {
     ...Object.fromEntries(withoutOwnNames(its)),

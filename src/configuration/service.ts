@@ -1,13 +1,16 @@
 import { AppError } from "../core/errors.ts";
 import { percent } from "../core/text.ts";
+import { mapYielding } from "../core/yielding.ts";
 import { invalid } from "../core/validation.ts";
-import { retrying } from "../database/store.ts";
+import { compiled, retrying } from "../database/store.ts";
 import { commitEach } from "../events/commit.ts";
 import type { Scope } from "../events/scope.ts";
 import { type Configuration, configurationOf } from "./entries.ts";
 import { type ApplyOptions, planOf } from "./plan.ts";
+import { inTurn } from "./records.ts";
 import type { ConfigQuery, ConfigResult } from "./schema.ts";
 import { isEmpty, statementsOf } from "./write.ts";
+import { getOwnOrganization } from "../accounts/organizations/service.ts";
 
 /** So much of what a source has made goes without being asked for twice. */
 const prunedShare = 0.2;
@@ -25,12 +28,18 @@ export const applyOptionsOf = ({ dryRun, prune, yes, adopt }: ConfigQuery): Appl
  * Makes the organization as a configuration says, in one write. Throws VALIDATION_ERROR where it can't be,
  * CONFLICT for what is there already and where it would delete too much; nothing is changed then.
  */
-export async function applyConfiguration(
+export const applyConfiguration = (
+  scope: Scope,
+  document: unknown,
+  options: ApplyOptions,
+): Promise<ConfigResult> => inTurn(scope, () => applied(scope, document, options));
+
+async function applied(
   scope: Scope,
   document: unknown,
   options: ApplyOptions,
 ): Promise<ConfigResult> {
-  const configuration = configurationOf(document);
+  const configuration = await configurationOf(document);
   await mustBeFor(scope, configuration);
   return retrying(async () => {
     const plan = await planOf(scope, configuration, options);
@@ -47,7 +56,8 @@ export async function applyConfiguration(
     const { statements, newMonitorIds } = await statementsOf(scope, plan);
     await commitEach(
       scope,
-      statements,
+      // Their text is made here, where others get their turn meanwhile.
+      await mapYielding(statements, compiled),
       { action: "monitor.created", subjectIds: newMonitorIds },
       {},
     );
@@ -56,12 +66,7 @@ export async function applyConfiguration(
 }
 
 /** A configuration that names an organization is for that one alone. */
-async function mustBeFor({ store, organizationId }: Scope, { organization }: Configuration) {
-  if (organization === null) return;
-  const [found] = await store.query<{ slug: string }>(
-    "select slug from organizations where id = ?",
-    [organizationId],
-  );
-  if (found?.slug !== organization)
-    throw invalid("organization", "must be the slug of the organization that it is applied to");
+async function mustBeFor(scope: Scope, { organization }: Configuration) {
+  if (organization === null || organization === (await getOwnOrganization(scope)).slug) return;
+  throw invalid("organization", "must be the slug of the organization that it is applied to");
 }

@@ -1,25 +1,23 @@
 import { timestamp } from "../core/clock.ts";
-import { mustBeUnchanged, mustBeWithin } from "../database/references.ts";
+import { eachYielding } from "../core/yielding.ts";
+import { mustBeUnchanged } from "../database/references.ts";
 import { matching } from "../database/rows.ts";
 import { mustText, StaleRead, type Statement } from "../database/store.ts";
-import { alertChannels } from "../database/tables/alerting.ts";
 import { externalRecords } from "../database/tables/imports.ts";
-import { monitorGroups, monitors } from "../database/tables/monitoring.ts";
-import { statusPages } from "../database/tables/status-pages.ts";
 import { mustBeFewDefaults } from "../alerting/channels/service.ts";
 import { auditAndEvent, auditAndEventEach } from "../events/commit.ts";
 import type { Scope } from "../events/scope.ts";
 import { removalStatements } from "../imports/remove.ts";
-import { type Noun, nouns } from "../imports/plan.ts";
-import { tableOf } from "../imports/records.ts";
+import { mustFit, tableOf } from "../imports/records.ts";
 import { configurationPrefix } from "../imports/store.ts";
 import { assignMonitors, followPauses, mustHaveFewChannels } from "../monitoring/groups/store.ts";
-import { mustBeFew } from "../monitoring/maintenance/service.ts";
 import { replaceMonitorChannels } from "../monitoring/monitors/store.ts";
 import type { ConfigPlan, Step } from "./plan.ts";
 import { type Current, linkStatement } from "./records.ts";
-import { type Own, resources } from "./resources.ts";
+import { resources } from "./resources.ts";
 import { type SectionName, sections } from "./sections-schema.ts";
+import type { Fields } from "../core/objects.ts";
+import { type Noun, nouns } from "../imports/rules.ts";
 
 /** All that makes the organization as the plan says; without the audit rows and events of new monitors, whose ids are answered. */
 export async function statementsOf(scope: Scope, plan: ConfigPlan) {
@@ -49,7 +47,7 @@ export async function statementsOf(scope: Scope, plan: ConfigPlan) {
       ...auditAndEventEach(scope, { action: "monitor.deleted", subjectIds: gone.monitor }, at),
     );
   }
-  for (const step of [...created, ...updated]) await write(scope, step, at, statements);
+  await eachYielding([...created, ...updated], (step) => write(scope, step, at, statements));
   statements.push(...memberships(scope, [...created, ...updated], at));
   for (const section of ["alertChannels", "groups", "maintenanceWindows", "statusPages"] as const) {
     const { action } = tableOf[sections[section].noun];
@@ -71,11 +69,11 @@ export async function statementsOf(scope: Scope, plan: ConfigPlan) {
         at,
       ),
     );
-  for (const { entry, id, record, decided, isAdopted } of toLink(plan)) {
+  await eachYielding(toLink(plan), ({ entry, id, record, decided, isAdopted }) => {
     const adopted = isAdopted || record?.link?.adopted === true || record?.isDefaultPage === true;
     const { section, key } = entry;
     statements.push(linkStatement(scope, { source, section, key, recordId: id, adopted }, decided));
-  }
+  });
   const unlinked = [...[...removed, ...released].flatMap(({ link }) => link ?? []), ...dangling];
   statements.push(
     ...unlinked.map(({ noun, externalId, source: from }) =>
@@ -88,12 +86,8 @@ export async function statementsOf(scope: Scope, plan: ConfigPlan) {
       scope,
       [...created, ...updated].filter(isMonitor).map(({ id }) => id),
     ),
-    mustBeWithin(scope, "monitors", monitors),
-    mustBeWithin(scope, "monitor-groups", monitorGroups),
-    mustBeWithin(scope, "alert-channels", alertChannels),
-    mustBeWithin(scope, "status-pages", statusPages),
+    ...mustFit(scope, at),
     mustBeFewDefaults(scope),
-    mustBeFew(scope, at),
   );
   return { statements, newMonitorIds };
 }
@@ -106,7 +100,7 @@ const toLink = ({ steps }: ConfigPlan) =>
 export const isEmpty = (plan: ConfigPlan) =>
   plan.changes.length === 0 && plan.dangling.length === 0 && toLink(plan).length === 0;
 
-const pick = (from: Own, names: readonly string[]) =>
+const pick = (from: Fields, names: readonly string[]) =>
   Object.fromEntries(names.map((name) => [name, from[name]]));
 
 const isMonitor = ({ entry }: Step) => entry.section === "monitors";

@@ -3,9 +3,13 @@ import { createSecureContext } from "node:tls";
 
 const unreadable = "can't be read: it is not a certificate";
 
+/** The blocks of a PEM, one by one. */
+export const certificatesIn = (pem: string): string[] =>
+  pem.match(/-----BEGIN [^-]+-----[^-]+-----END [^-]+-----/g) ?? [];
+
 /** What is wrong with certificates in PEM, as the end of a sentence; null where nothing is. */
 export function certificateIssue(pem: string): string | null {
-  const blocks = pem.match(/-----BEGIN [^-]+-----[^-]+-----END [^-]+-----/g) ?? [];
+  const blocks = certificatesIn(pem);
   const wrong = blocks.findIndex((block) => !isCertificate(block));
   if (wrong === -1) return null;
   return blocks.length === 1 ? unreadable : `has a block, number ${wrong + 1}, that ${unreadable}`;

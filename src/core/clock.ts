@@ -10,3 +10,7 @@ export const dayMs = 24 * hourMs;
 export function timestamp(unixMs: number): string {
   return new Date(unixMs).toISOString();
 }
+
+/** `2026-11-22-130112`, in UTC: for names of files, which then sort by age. */
+export const fileStamp = (unixMs: number): string =>
+  timestamp(unixMs).slice(0, 19).replace("T", "-").replaceAll(":", "");

@@ -1,8 +1,9 @@
+import { type Fields, isObject } from "./objects.ts";
+
 /** Whether a field that changed like this, with its record, still names the same place, no less protected. */
 type IsSameDestination = (before: unknown, after: unknown, records: Records) => boolean;
 
-type Own = Readonly<Record<string, unknown>>;
-type Records = { before: Own; after: Own };
+type Records = { before: Fields; after: Fields };
 
 /**
  * The fields that decide where a secret is sent, each with how its values compare. Where one of them
@@ -58,10 +59,6 @@ export const noOtherOrigins: IsSameDestination = (before, after, records) => {
 function originsIn(list: unknown): (string | null)[] {
   const urls = Array.isArray(list) ? list.map((one) => (isObject(one) ? one["url"] : null)) : [];
   return urls.filter((url) => typeof url !== "string" || !url.startsWith("/")).map(originOf);
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null;
 }
 
 function originOf(value: unknown): string | null {

@@ -15,7 +15,7 @@ const searchBytes = 1024 * 1024;
 const keptBytes = 32 * 1024;
 
 /** Code points from one look at the clock to the next. */
-const pointsBetween = 8_192;
+const pointsBetween = 2_048;
 /** What reading the clock is worth, and what a new state costs beyond its instructions. */
 const workBetween = 1_000;
 const stateWork = 20;
@@ -31,7 +31,7 @@ const beginOfText = { context: () => 4 };
 
 type State = { isMatch: boolean; nfaStates: readonly number[]; next: (State | null)[] | null };
 export type Searched = boolean | "too much work";
-export type Captured = { text: string } | null | "too much work";
+type Captured = { text: string } | null | "too much work";
 /** A search that goes on in the next turn. */
 const unfinished = Symbol("unfinished");
 
@@ -147,7 +147,7 @@ function searchFor(
 
 /** Threads of the automaton that a search for a part steps through at most: some 0.5 s of work. */
 const maxSteps = 8_000_000;
-const stepsBetween = 10_000;
+const stepsBetween = 1_000;
 
 type Queue = { size: number; mainThreads: number };
 /** The library's automaton that knows what its groups found (Pike's). */

@@ -160,7 +160,7 @@ export const Headers = headersOf(headerValue).meta({
 });
 
 /** The same in a PATCH. */
-export const HeadersPatch = headersOf(headerValue.nullable()).meta({
+const HeadersPatch = headersOf(headerValue.nullable()).meta({
   description:
     "All of them: null keeps the stored value of a name, a name that is left out is removed.",
   example: { "X-Team": null },
@@ -258,7 +258,7 @@ export const TimeZone = z
   .refine(isTimeZone, "must be an IANA time zone, such as Europe/Berlin")
   .meta({ example: "Europe/Berlin" });
 
-function isTimeZone(name: string): boolean {
+export function isTimeZone(name: string): boolean {
   // Offsets such as +01:00 are taken by Intl, too, but know no summer time.
   if (!/^[a-z][a-z0-9_+/-]*$/i.test(name)) return false;
   try {
@@ -267,6 +267,9 @@ function isTimeZone(name: string): boolean {
     return false;
   }
 }
+
+/** A field that is null where nobody says. */
+export const nullable = <T extends z.ZodType>(field: T) => field.nullable().default(null);
 
 /** A credential: sealed at rest, write-only on the wire. */
 export const secret = (max = 1000) => line(max).meta({ writeOnly: true });

@@ -2,8 +2,7 @@ import type { Destination } from "./destinations.ts";
 import { type Kind, type Kinds, ownNames } from "./kinds.ts";
 import { fieldPath } from "./text.ts";
 import { validationError } from "./validation.ts";
-
-type Own = Record<string, unknown>;
+import { type Fields, isObject } from "./objects.ts";
 
 /** `basicAuth.password` as its field and the name within, which is null for a field of its own. */
 function partsOf(path: string): [field: string, inner: string | null] {
@@ -11,13 +10,11 @@ function partsOf(path: string): [field: string, inner: string | null] {
   return dot === -1 ? [path, null] : [path.slice(0, dot), path.slice(dot + 1)];
 }
 
-const isObject = (value: unknown): value is Own => typeof value === "object" && value !== null;
-
 /** Secrets that a record has by path, each with what it declares. */
 function secretsIn(
   kinds: Kinds,
   type: string,
-  record: Own,
+  record: Fields,
 ): { field: string; inner: string | null; value: string; destination: Destination }[] {
   return Object.entries(kinds[type]?.secrets ?? {}).flatMap(([path, destination]) => {
     const [field, inner] = partsOf(path);
@@ -36,9 +33,9 @@ function secretsIn(
 export function splitSecrets(
   kinds: Kinds,
   type: string,
-  record: Own,
-): { settings: Own; secrets: Record<string, string> } {
-  const settings: Own = {};
+  record: Fields,
+): { settings: Fields; secrets: Record<string, string> } {
+  const settings: Fields = {};
   for (const name of ownNames(kinds, type)) settings[name] = record[name];
   const secrets: Record<string, string> = {};
   for (const { field, inner, value } of secretsIn(kinds, type, record))
@@ -62,15 +59,15 @@ export function splitSecrets(
 export function joinSecrets(
   kinds: Kinds,
   type: string,
-  settings: Own,
+  settings: Fields,
   secrets: Readonly<Record<string, string>>,
-): Own {
+): Fields {
   const record = { ...settings };
   for (const path of Object.keys(kinds[type]?.secrets ?? {}))
     if (partsOf(path)[1] === null) record[path] = null;
   for (const [path, value] of Object.entries(secrets)) {
     const [field, inner] = partsOf(path);
-    record[field] = inner === null ? value : { ...(record[field] as Own), [inner]: value };
+    record[field] = inner === null ? value : { ...(record[field] as Fields), [inner]: value };
   }
   return record;
 }
@@ -88,7 +85,7 @@ export function secretsSetOf(kinds: Kinds, type: string, sealed: string): string
  * holds a secret is merged, so that what was shown without it can be sent back; in one of `headers.*`
  * a null keeps the stored value and an absent name removes it.
  */
-export function merged(kinds: Kinds, type: string, record: Own, patch: Own): Own {
+export function merged(kinds: Kinds, type: string, record: Fields, patch: Fields): Fields {
   const result = { ...record };
   const inners = new Map(Object.keys(kinds[type]?.secrets ?? {}).map((path) => partsOf(path)));
   for (const [name, value] of Object.entries(patch)) {
@@ -97,13 +94,13 @@ export function merged(kinds: Kinds, type: string, record: Own, patch: Own): Own
     const known = record[name];
     if (inner === null || !isObject(value)) result[name] = value;
     else if (inner === "*") result[name] = withKept(value, isObject(known) ? known : {});
-    else result[name] = { ...(known as Own | null), ...value };
+    else result[name] = { ...(known as Fields | null), ...value };
   }
   return kinds[type]?.cleared(result) ?? result;
 }
 
 /** Names of header fields are the same in any case (RFC 9110 §5.1). */
-function withKept(values: Own, known: Own): Own {
+function withKept(values: Fields, known: Fields): Fields {
   const stored = new Map(Object.entries(known).map(([name, value]) => [name.toLowerCase(), value]));
   return Object.fromEntries(
     Object.entries(values).map(([name, value]) => [
@@ -114,13 +111,18 @@ function withKept(values: Own, known: Own): Own {
 }
 
 /** The stored secrets that a patch keeps although it changes where they are sent, each as the keys of its path. */
-export function strandedSecrets(kinds: Kinds, type: string, record: Own, patch: Own): string[][] {
+export function strandedSecrets(
+  kinds: Kinds,
+  type: string,
+  record: Fields,
+  patch: Fields,
+): string[][] {
   const after = merged(kinds, type, record, patch);
   const records = { before: record, after };
-  const keysIn = (values: Own) => new Set(secretsIn(kinds, type, values).map(keyOf));
+  const keysIn = (values: Fields) => new Set(secretsIn(kinds, type, values).map(keyOf));
   const [sent, left] = [keysIn(patch), keysIn(after)];
   // A row may be older than a field that its type has by now.
-  const valueIn = (values: Own, name: string) =>
+  const valueIn = (values: Fields, name: string) =>
     values[name] ?? kinds[type]?.fields[name]?.safeParse(undefined).data;
   return secretsIn(kinds, type, record)
     .filter((secret) => left.has(keyOf(secret)) && !sent.has(keyOf(secret)))
@@ -140,7 +142,7 @@ const keyOf = ({ field, inner }: { field: string; inner: string | null }) =>
  * A sealed secret never follows a changed address: throws VALIDATION_ERROR at each secret that a patch
  * keeps and would send elsewhere.
  */
-export function mustNotFollow(kinds: Kinds, type: string, record: Own, patch: Own) {
+export function mustNotFollow(kinds: Kinds, type: string, record: Fields, patch: Fields) {
   const stranded = strandedSecrets(kinds, type, record, patch);
   if (stranded.length === 0) return;
   throw validationError(

@@ -10,10 +10,9 @@ import {
   withoutDefault,
 } from "./fields.ts";
 import { capitalized } from "./text.ts";
+import type { Fields } from "./objects.ts";
 
 type Shape = Record<string, z.ZodType>;
-type Own = Record<string, unknown>;
-
 /** What people read at a field of a form; everything else comes from its schema. */
 export type FieldLabels = {
   label: string;
@@ -48,7 +47,7 @@ export type Kind = {
   /** As they are shown. */
   shown: Shape;
   /** Clears what the value of another field rules out, in a record that a patch was merged into. */
-  cleared: (record: Own) => Own;
+  cleared: (record: Fields) => Fields;
 };
 
 export function kind<F extends Shape>(
@@ -112,7 +111,7 @@ export function newOf<K extends Kinds, C extends Shape>(kinds: K, common: C, nam
       .strictObject({ type: z.literal(type), ...common, ...fields })
       .register(z.globalRegistry, { id: `${naming.id}${capitalized(type)}` }),
   ).register(z.globalRegistry, naming) as unknown as z.ZodType<
-    Common<C> & { type: string } & Own,
+    Common<C> & { type: string } & Fields,
     NewOf<K, C>
   >;
 }
@@ -139,7 +138,7 @@ export function patchOfKinds<K extends Kinds, C extends Shape>(
     })
     .register(z.globalRegistry, naming);
   return bodyOf(readOnly, schema) as z.ZodType<
-    Partial<Common<C>> & { type?: string } & Own,
+    Partial<Common<C>> & { type?: string } & Fields,
     PatchOf<K, C>
   >;
 }
@@ -196,7 +195,7 @@ export function shownOf<R extends Shape>(kinds: Kinds, record: R, naming: Naming
       .object({ id: Id, type: z.literal(type), ...record, ...shown, secretsSet })
       .register(z.globalRegistry, { id: `${naming.id}${capitalized(type)}` }),
   ).register(z.globalRegistry, naming) as unknown as z.ZodType<
-    z.output<z.ZodObject<R>> & { id: string; type: string; secretsSet: string[] } & Own
+    z.output<z.ZodObject<R>> & { id: string; type: string; secretsSet: string[] } & Fields
   >;
 }
 
@@ -206,8 +205,8 @@ export function ownNames(kinds: Kinds, type: string): string[] {
 }
 
 /** The settings of a row, which may be older than a field that its type has by now. */
-export function settingsIn(kinds: Kinds, type: string, json: string): Own {
-  const settings: Own = { ...(JSON.parse(json) as Own) };
+export function settingsIn(kinds: Kinds, type: string, json: string): Fields {
+  const settings: Fields = { ...(JSON.parse(json) as Fields) };
   for (const [name, field] of Object.entries(kinds[type]?.fields ?? {}))
     if (!Object.hasOwn(settings, name) && field instanceof z.ZodDefault)
       settings[name] = field.parse(undefined);

@@ -1,10 +1,10 @@
 export const logLevels = ["debug", "info", "warn", "error"] as const;
 export type LogLevel = (typeof logLevels)[number];
 export const logFormats = ["text", "json"] as const;
-export type LogFormat = (typeof logFormats)[number];
+type LogFormat = (typeof logFormats)[number];
 
 /** Callers never hand in secrets or bodies. */
-export type LogFields = Readonly<Record<string, string | number | boolean | null | undefined>> & {
+type LogFields = Readonly<Record<string, string | number | boolean | null | undefined>> & {
   readonly [name in "time" | "level" | "message"]?: never;
 };
 type Write = (message: string, fields?: LogFields) => void;
@@ -17,7 +17,7 @@ export type Log = {
   readonly error: Write;
 };
 
-export type LogSettings = { logFormat: LogFormat; logLevel: LogLevel };
+type LogSettings = { logFormat: LogFormat; logLevel: LogLevel };
 
 /**
  * One line an entry: a JSON object, or time, level, message and `name=value` pairs. Nothing in a value

@@ -2,7 +2,7 @@ import type { Node } from "commonmark";
 
 /** Words in one style. */
 export type Run = { kind: "text"; text: string; bold: boolean; italic: boolean; code: boolean };
-export type Link = { kind: "link"; url: string; runs: Run[] };
+type Link = { kind: "link"; url: string; runs: Run[] };
 export type Inline = Run | Link | { kind: "break" };
 export type Block =
   | { kind: "paragraph"; content: Inline[] }

@@ -1,3 +1,5 @@
+import { eachYielding } from "./yielding.ts";
+
 /** One value of a family; `suffix` stands behind the family's name. */
 type Sample = { suffix?: string; labels?: Readonly<Record<string, string>>; value: number };
 
@@ -114,16 +116,20 @@ function seriesBy<T>(labels: readonly string[], make: () => T) {
 export const metricsType = "text/plain; version=0.0.4; charset=utf-8";
 
 /** These families in Prometheus' text format 0.0.4. */
-export function metricsText(families: readonly Family[]): string {
-  return families
-    .map(({ name, help, type, samples }) => {
-      const lines = samples.map(({ suffix = "", labels = {}, value }) => {
-        const pairs = Object.entries(labels).map(([label, text]) => `${label}="${escaped(text)}"`);
-        return `${name}${suffix}${pairs.length === 0 ? "" : `{${pairs.join(",")}}`} ${value}\n`;
-      });
-      return `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n${lines.join("")}`;
-    })
-    .join("");
+export async function metricsText(families: readonly Family[]): Promise<string> {
+  let text = "";
+  await eachYielding(linesOf(families), (line) => void (text += line));
+  return text;
+}
+
+function* linesOf(families: readonly Family[]): Generator<string> {
+  for (const { name, help, type, samples } of families) {
+    yield `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n`;
+    for (const { suffix = "", labels = {}, value } of samples) {
+      const pairs = Object.entries(labels).map(([label, text]) => `${label}="${escaped(text)}"`);
+      yield `${name}${suffix}${pairs.length === 0 ? "" : `{${pairs.join(",")}}`} ${value}\n`;
+    }
+  }
 }
 
 const escapes: Record<string, string> = { "\\": "\\\\", '"': '\\"', "\n": "\\n" };

@@ -3,8 +3,8 @@ export type Scalar = string | number | boolean | null;
 type ValueOf = (name: string) => Scalar;
 
 const placeholder = /\{\{([^{}]*)\}\}/g;
-/** In JSON, whole strings apart from what stands between them. */
-const stringOrPlaceholder = /"(?:[^"\\]|\\.)*"|\{\{([^{}]*)\}\}/g;
+/** In JSON, whole strings apart from what stands between them; one without an end goes to the end, so that none is looked for twice. */
+const stringOrPlaceholder = /"(?:[^"\\]|\\[^])*"?|\{\{([^{}]*)\}\}/g;
 
 /** The names for which `{{name}}` stands in a text. */
 export const namesIn = (text: string): string[] =>

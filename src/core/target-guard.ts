@@ -49,8 +49,8 @@ type GuardOptions = {
 };
 
 export const deniedHere = "is denied by --deny-target";
-export const noCommands = "is not allowed: it needs serve --allow-commands DIR";
-export const commandsOfSharers = "is not allowed where several organizations share this machine";
+const noCommands = "is not allowed: it needs serve --allow-commands DIR";
+const commandsOfSharers = "is not allowed where several organizations share this machine";
 /** Nothing that the target did: it was closed to all who share the machine. */
 export const closedToSharers = "is this machine itself, which several organizations share";
 

@@ -164,3 +164,12 @@ export function filledWith(text: string, values: Readonly<Record<string, string>
     Object.hasOwn(values, name) ? (values[name] ?? whole) : whole,
   );
 }
+
+/** A text of an address without its escapes; as it is where these are none. */
+export function percentDecoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}

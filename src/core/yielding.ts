@@ -1,3 +1,6 @@
+/** Lets other work have its turn. */
+export const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
+
 /** Other work gets its turn this often while a long list is worked through. */
 const turnMs = 5;
 
@@ -8,7 +11,7 @@ export async function eachYielding<T>(items: Iterable<T>, use: (item: T) => void
     const used = use(item);
     if (used !== undefined) await used;
     if (performance.now() - since < turnMs) continue;
-    await new Promise((resolve) => setImmediate(resolve));
+    await turn();
     since = performance.now();
   }
 }

@@ -1,7 +1,8 @@
-import type { stateTypes } from "../events/catalogue.ts";
+import type { StateType } from "../events/catalogue.ts";
 import type { IncidentTraces } from "./incident-schema.ts";
 
-type StateBegun = { type: (typeof stateTypes)[number]; at: string; message: string | null };
+/** The beginning of a state of a monitor. */
+export type StateBegun = { type: StateType; at: string; message: string | null };
 type State = Omit<IncidentTraces["states"][number], "monitorId" | "name">;
 
 /** States of a monitor that the timeline of an incident tells: from its beginning on, and before only a trouble that lasted. */

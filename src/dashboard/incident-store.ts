@@ -23,17 +23,19 @@ export function pagesShowing(
 
 type Author = Omit<IncidentTraces["authors"][number], "updateId">;
 
-// The list of actions is the index's own, word for word.
+const texts = (actions: readonly AuditAction[]) => actions.map((one) => `'${one}'`).join(", ");
 const posting: AuditAction[] = [
   "incident.opened",
   "incident.updated",
   "incident.resolved",
   "incident.reopened",
 ];
-const postingTexts = posting.map((action) => `'${action}'`);
+const changing: AuditAction[] = ["incident.postmortem-published", "incident.postmortem-deleted"];
+// The list is the index's own, word for word.
+const inIndex = `action in (${texts([...posting, ...changing])})`;
 const authorText = `select actor_type as type, actor_id as id, actor_name as name from audit_entries
   where organization_id = ? and subject_id = ?
-    and action in (${postingTexts.join(", ")})
+    and ${inIndex} and action in (${texts(posting)})
     and (fields is null or fields like '%"status"%' or fields like '%"message"%')
   order by seq`;
 
@@ -42,14 +44,9 @@ export function authorsOf({ store, organizationId }: Tenant, incidentId: string)
   return store.query<Author>(authorText, [organizationId, incidentId]);
 }
 
-const changing: AuditAction[] = [
-  "incident.postmortem-published",
-  "incident.postmortem-deleted",
-  "incident.updated",
-];
 const changeText = `select at, action, fields, actor_type as type, actor_id as id, actor_name as name
   from audit_entries where organization_id = ? and subject_id = ?
-    and action in (${changing.map((action) => `'${action}'`).join(", ")})
+    and ${inIndex} and action in (${texts([...changing, "incident.updated"])})
     and not (action = 'incident.updated'
       and (fields is null or fields like '%"status"%' or fields like '%"message"%'))
   order by seq desc limit ?`;
@@ -96,9 +93,9 @@ const notifiedSql = `select c.id, c.name, c.type, max(d.delivered_at) as at
   from (select id from alerts where organization_id = ?1 and incident_id = ?2
       union select id from alerts where organization_id = ?1 and monitor_id = ?3
         and at between ?4 and ?5) a
-    join delivery_alerts t on t.organization_id = ?1 and t.alert_id = a.id and not t.withheld
-    join deliveries d on d.organization_id = ?1 and d.id = t.delivery_id
-    join alert_channels c on c.organization_id = ?1 and c.id = d.receiver_id
+    cross join delivery_alerts t on t.organization_id = ?1 and t.alert_id = a.id and not t.withheld
+    cross join deliveries d on d.organization_id = ?1 and d.id = t.delivery_id
+    cross join alert_channels c on c.organization_id = ?1 and c.id = d.receiver_id
   where d.receiver_type = 'channel' and d.delivered_at is not null
   group by c.id order by at`;
 

@@ -1,4 +1,5 @@
 import { dayMs, timestamp } from "../core/clock.ts";
+import { turn } from "../core/yielding.ts";
 import { perStore, type Store } from "../database/store.ts";
 import {
   beginOfSpan,
@@ -39,6 +40,10 @@ function add(total: Measured, sums: Measured) {
   total.downSeconds += sums.downSeconds;
 }
 
+/** Monitors that are read in one go, after which others have their turn; not after a few. */
+const stride = 2_500;
+const few = 100;
+
 /** Hours that are over stay in memory: of 1,000 monitors two rows each are read, not 24. */
 function hourReader(store: Store) {
   const known = new Map<number, Map<number, Hour>>();
@@ -63,7 +68,11 @@ function hourReader(store: Store) {
       // Results of the last seconds of an hour are written in the next.
       const isOpen = hour >= current - 1;
       const wanted = isOpen ? keys : keys.filter((key) => !sums.has(key));
-      if (wanted.length > 0) await read(hour, wanted, sums);
+      for (let from = 0; from < wanted.length; from += stride) {
+        await read(hour, wanted.slice(from, from + stride), sums);
+        // A first reading of many monitors is long.
+        if (wanted.length > few) await turn();
+      }
       all.push(sums);
     }
     return (key: number) => {
@@ -90,16 +99,17 @@ function monthReader(store: Store) {
     const sums = new Map<number, Days>();
     for (const key of keys)
       sums.set(key, { upSeconds: 0, degradedSeconds: 0, downSeconds: 0, first: null });
-    for (const day of days) {
-      for (const { key, ...row } of await store.query<Row>(dayText, [JSON.stringify(keys), day])) {
-        const total = sums.get(key);
-        if (total === undefined) continue;
-        add(total, row);
-        if (isMeasured(row)) total.first ??= day;
+    for (const day of days)
+      for (let from = 0; from < keys.length; from += stride) {
+        const some = JSON.stringify(keys.slice(from, from + stride));
+        for (const { key, ...row } of await store.query<Row>(dayText, [some, day])) {
+          const total = sums.get(key);
+          if (total === undefined) continue;
+          add(total, row);
+          if (isMeasured(row)) total.first ??= day;
+        }
+        if (keys.length > few) await turn();
       }
-      // A first reading of many monitors is long; others have their turn between two days.
-      await Bun.sleep(0);
-    }
     return sums;
   }
 

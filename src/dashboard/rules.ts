@@ -1,6 +1,6 @@
 import type { Vault } from "../core/secrets.ts";
 import { notJudged } from "../core/text.ts";
-import { type EventTable, type EventType, type stateTypes, valueIn } from "../events/catalogue.ts";
+import { type EventTable, type EventType, type StateType, valueIn } from "../events/catalogue.ts";
 import type {
   CompactMonitor,
   CompactOverview,
@@ -183,7 +183,7 @@ export const statusBegun = {
   "monitor.maintenance": "maintenance",
   "monitor.paused": "paused",
   "monitor.resumed": "pending",
-} as const satisfies Record<(typeof stateTypes)[number], PastState["status"]>;
+} as const satisfies Record<StateType, PastState["status"]>;
 
 const locationOf = (organizationId: string) => `live/${organizationId}`;
 

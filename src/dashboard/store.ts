@@ -1,7 +1,8 @@
+import { mapYielding } from "../core/yielding.ts";
 import type { Tenant } from "../database/rows.ts";
 import type { Store } from "../database/store.ts";
 import type { StoredStatus } from "../core/statuses.ts";
-import { type LoggedEvent, stateTypes } from "../events/catalogue.ts";
+import { type LoggedEvent, stateTypeList, type StateType } from "../events/catalogue.ts";
 import { hasMessage, shownStatus, targetOf } from "./rules.ts";
 import type {
   ChannelUse,
@@ -88,7 +89,7 @@ export async function monitorsOf(
   const { text, parameters } = selection(organizationId, wanted);
   const rows = await store.query<MonitorRow>(text, parameters);
   const recentOf = await read(rows.map(({ key }) => key));
-  return rows.map((row) => ({
+  return mapYielding(rows, (row) => ({
     id: row.id,
     name: row.name,
     type: row.type,
@@ -106,7 +107,7 @@ export async function monitorsOf(
 }
 
 /** What differs as soon as somebody changes a row of the Monitors page, and as soon as a check does. */
-export type MonitorVersion = { id: string; version: string; checkedAt: string };
+type MonitorVersion = { id: string; version: string; checkedAt: string };
 
 /** Monitors that are read in one go, after which others have their turn. */
 const stride = 5_000;
@@ -139,8 +140,8 @@ export function eventsAfter({ store, organizationId }: Tenant, seq: number, limi
   );
 }
 
-export type StateEvent = {
-  type: (typeof stateTypes)[number];
+type StateEvent = {
+  type: StateType;
   at: string;
   message: string | null;
   /** What it was before and since when; null where its pause begins or ends. */
@@ -148,11 +149,9 @@ export type StateEvent = {
   since: string | null;
 };
 
-// The list of types is the index's own, word for word.
-const statesBegun = stateTypes.map((type) => `'${type}'`);
 const stateText = `select type, at, data ->> 'message' as message, data ->> 'before' as before,
     data ->> 'since' as since
-  from events where organization_id = ? and subject_id = ? and type in (${statesBegun.join(", ")})
+  from events where organization_id = ? and subject_id = ? and type in (${stateTypeList})
   order by seq desc limit ?`;
 
 /** Beginnings of a monitor's states, newest first. */

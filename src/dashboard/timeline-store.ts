@@ -1,17 +1,14 @@
 import { timestamp } from "../core/clock.ts";
 import type { Tenant } from "../database/rows.ts";
-import { stateTypes } from "../events/catalogue.ts";
+import { stateTypeList } from "../events/catalogue.ts";
 import type { Timeline } from "./timeline-schema.ts";
+import type { StateBegun } from "./incident-rules.ts";
 
 /** Beginnings of states that are read at most. */
 const maxStates = 2_000;
 
-// The list of types is the index's own, word for word.
-const statesBegun = stateTypes.map((type) => `'${type}'`).join(", ");
 const stateText = `select type, at, data ->> 'message' as message from events
-  where organization_id = ? and subject_id = ? and type in (${statesBegun}) and at < ?`;
-
-type StateBegun = { type: (typeof stateTypes)[number]; at: string; message: string | null };
+  where organization_id = ? and subject_id = ? and type in (${stateTypeList}) and at < ?`;
 
 /** Beginnings of a monitor's states in a span, oldest first, with the one that it began in. */
 export async function stateEventsBetween(

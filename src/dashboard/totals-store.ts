@@ -1,3 +1,4 @@
+import { turn } from "../core/yielding.ts";
 import { containing } from "../database/references.ts";
 import type { Tenant } from "../database/rows.ts";
 import { notJudged } from "../core/text.ts";
@@ -6,8 +7,8 @@ import type { FolderTotals, OverviewFilters, OverviewMonitor } from "./schema.ts
 
 type Status = OverviewMonitor["status"];
 
-/** Monitors that are counted in one go: some 10 ms, after which others have their turn. */
-const stride = 2_500;
+/** Monitors that are counted in one go, after which others have their turn. */
+const stride = 1_000;
 
 /** `shownStatus` of `rules.ts`. */
 const shownStatus = `case when s.paused then 'paused'
@@ -90,12 +91,14 @@ export async function totalsOf(
     }
     // Only the whole page has these.
     if (text === "") {
+      await turn();
       troubled.push(...(await store.query<Troubled>(troubledText, wanted)));
+      await turn();
       for (const { tag } of await store.query<{ tag: string }>(tagText, wanted)) tags.add(tag);
     }
     if (next === undefined) break;
     after = next.id;
-    await Bun.sleep(0);
+    await turn();
   }
   if (total <= most) return null;
   troubled.sort(

@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { DataError } from "../core/errors.ts";
+import { percentDecoded } from "../core/text.ts";
 
 /** Where a rqlite cluster answers, and as whom. */
 export type ClusterAddress = {
@@ -53,17 +54,9 @@ function partsOf(text: string): (Omit<ClusterAddress, "ca"> & { caFile: string |
   return {
     // As a redirect names them.
     hosts: urls.map((url) => new URL(url).host),
-    user: user ? decoded(user) : null,
-    password: password === undefined ? null : decoded(password),
+    user: user ? percentDecoded(user) : null,
+    password: password === undefined ? null : percentDecoded(password),
     isSecure,
     caFile: parameters.get("ca"),
   };
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }

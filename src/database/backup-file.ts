@@ -37,7 +37,7 @@ const header = {
 /** `user_version` of a database that was copied: its next start is the first one of the copy. */
 export const copiedVersion = 1;
 
-export type BackupFile = {
+type BackupFile = {
   /** Bytes of the database in it. */
   bytes: number;
   isEncrypted: boolean;
@@ -48,7 +48,7 @@ export type BackupFile = {
 };
 
 /** How a backup is encrypted, where it is. */
-export type Encryption = {
+type Encryption = {
   passphrase: string;
   /** The key of the stored secrets, where it is to be in the backup, too. */
   secretKey: Uint8Array | null;

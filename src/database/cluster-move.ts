@@ -47,7 +47,7 @@ export type Moved = {
   bytes: number;
 };
 
-export type Imported = Moved & {
+type Imported = Moved & {
   /** Where the file is that was in use until now. */
   keptAside: string;
   /** Where a copy is of what the cluster held before; null where it was empty. */

@@ -10,7 +10,7 @@ import {
   statSync,
 } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import { type Clock, timestamp } from "../core/clock.ts";
+import { type Clock, fileStamp, timestamp } from "../core/clock.ts";
 import { DataError } from "../core/errors.ts";
 import { vaultOf } from "../core/secrets.ts";
 import { bytesInWords } from "../core/text.ts";
@@ -65,7 +65,7 @@ export function restore(options: RestoreOptions): Restored {
   return inDirectory(path, () => {
     finishRestore(path);
     mustHaveFreeSpace(path, backup.bytes);
-    const staging = newStaging(path, stampOf(clock()));
+    const staging = newStaging(path, fileStamp(clock()));
     const staged = files(staging.part);
     const { database, key: keyInPlace } = files(path);
     const keptAside = [database, keyInPlace].some(existsSync) ? staging.aside : null;
@@ -96,11 +96,6 @@ export function restore(options: RestoreOptions): Restored {
       rmSync(staging.part, { recursive: true, force: true });
     }
   });
-}
-
-/** `2026-11-22-130112`, in UTC. */
-function stampOf(now: number): string {
-  return timestamp(now).slice(0, 19).replace("T", "-").replaceAll(":", "");
 }
 
 /** A second restore of one second has a name of its own. */

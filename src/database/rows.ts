@@ -101,3 +101,12 @@ export function replaceLinks<T extends SQLiteTable & { position: SQLiteColumn }>
       select ${sql.join([...values, sql`value, key`], sql`, `)} from ${listed(ids)}`,
   ];
 }
+
+/** The version of a record that is new … */
+export const firstVersion = (at: string) => ({ version: 1, createdAt: at, updatedAt: at });
+
+/** … and of one that changes. */
+export const nextVersion = ({ version }: { version: number }, at: string) => ({
+  version: version + 1,
+  updatedAt: at,
+});

@@ -9,7 +9,7 @@ const lookMs = 60_000;
 /** … and while this one is wrong, no more often than this. */
 const retryMs = 1_000;
 
-export type ClockWatch = ReturnType<typeof clockWatch>;
+type ClockWatch = ReturnType<typeof clockWatch>;
 
 /** Knows how far this machine's clock is ahead of the database's. One that jumps is noticed at once. */
 export function clockWatch(

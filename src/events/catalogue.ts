@@ -53,6 +53,11 @@ export const stateTypes = [
   "monitor.resumed",
 ] as const satisfies EventType[];
 
+export type StateType = (typeof stateTypes)[number];
+
+/** As SQL lists them: word for word what is in their index. */
+export const stateTypeList = stateTypes.map((type) => `'${type}'`).join(", ");
+
 /** What an event says beyond its subject; types that are not named here say nothing more. */
 type EventData = Record<CheckedType, StateChange> &
   Record<`incident.${"opened" | "updated" | "resolved" | "reopened"}`, TimelineChange> &

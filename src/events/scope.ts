@@ -12,6 +12,9 @@ export type Actor = {
   name: string;
 };
 
+/** Whoever sits at the command line. */
+export const commandLine: Actor = { type: "command-line", id: null, name: "command line" };
+
 /** What a use case runs in: whose data, on whose behalf, through which store, at what time. */
 export type Scope = {
   store: Store;
@@ -34,3 +37,32 @@ export type Scope = {
   /** Keeps the answer under the caller's Idempotency-Key; null when there is none. */
   remember: ((answer: object) => Statement[]) | null;
 };
+
+/** What the use cases of all organizations share. */
+export type ScopeServices = Pick<
+  Scope,
+  "store" | "clock" | "vault" | "targets" | "ownHosts" | "limits"
+>;
+
+/** What a use case of the organization runs in that no request asks for. */
+export function scopeOf(
+  { store, clock, vault, targets, ownHosts, limits }: ScopeServices,
+  organizationId: string,
+  actor: Actor,
+): Scope {
+  return {
+    store,
+    clock,
+    vault,
+    targets,
+    ownHosts,
+    limits,
+    organizationId,
+    actor,
+    mayWrite: true,
+    requestId: null,
+    origin: "",
+    ifMatch: null,
+    remember: null,
+  };
+}

@@ -6,7 +6,7 @@ const shown =
   /^(?:[a-z][a-z-]{0,30}(?:\.[a-z]{1,5})?|v\d|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/;
 
 /** A path without what may be secret in it: `/push/*`. */
-export function loggedPath(path: string): string {
+function loggedPath(path: string): string {
   return path
     .split("/", 20)
     .map((segment) => (segment === "" || shown.test(segment) ? segment : "*"))

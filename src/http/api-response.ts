@@ -1,4 +1,7 @@
-import type { z } from "zod";
+import { promisify } from "node:util";
+import { gzip } from "node:zlib";
+import { z } from "zod";
+import { eachYielding } from "../core/yielding.ts";
 import { encodingFor, hasTag, tagIn } from "./encoding.ts";
 import { isRead, pathOf } from "./request.ts";
 
@@ -12,24 +15,89 @@ export type ApiResponse = {
   compressed?: boolean;
 };
 
+/** Longer ones are compressed in a thread of their own. */
+const smallBody = 64 * 1024;
 /** Compressed bodies, for as long as their responses are cached. */
 const compressedBodies = new WeakMap<ApiResponse, Uint8Array<ArrayBuffer>>();
 
-type Shape = { response: z.ZodType; status?: 200 | 201; isLocated?: boolean; compressed?: boolean };
+type Shape = { response: z.ZodType; status?: 200 | 201; isLocated?: boolean; long?: boolean };
 
 /**
  * The payload through the schema of its route, which drops whatever it does not declare. The ETag is
  * `"version-hash"` for a record that people edit and `"hash"` for anything else.
  */
-export function apiResponseOf(
-  request: Request,
-  { response, status = 200, isLocated = true, compressed = false }: Shape,
-  payload: unknown,
-): ApiResponse {
-  const result = response.safeParse(payload);
+export const apiResponseOf = (request: Request, shape: Shape, payload: unknown): ApiResponse =>
+  responseWith(jsonOf(shape.response, payload), request, shape, payload);
+
+/** The same of what may be long: others have their turn while it is made. */
+export async function longResponseOf(request: Request, shape: Shape, payload: unknown) {
+  let body = "";
+  await eachYielding(jsonPieces(shape.response, payload), (piece) => void (body += piece));
+  return responseWith(body, request, shape, payload);
+}
+
+function jsonOf(schema: z.core.$ZodType, value: unknown): string {
+  const result = z.safeParse(schema, value);
   if (!result.success)
     throw new Error(`A response does not fit its schema: ${result.error.message}`);
-  const body = JSON.stringify(result.data);
+  return JSON.stringify(result.data);
+}
+
+/** `jsonOf` in pieces: what is long in it entry by entry. */
+export function* jsonPieces(schema: z.core.$ZodType, value: unknown): Generator<string> {
+  const entries = isLong(value) ? entriesOf(schema, value) : null;
+  if (entries === null) {
+    yield jsonOf(schema, value);
+    return;
+  }
+  const [begin, end] = Array.isArray(value) ? ["[", "]"] : ["{", "}"];
+  let before = begin;
+  for (const [name, own, entry] of entries) {
+    yield name === null ? before : `${before}${JSON.stringify(name)}:`;
+    yield* jsonPieces(own, entry);
+    before = ",";
+  }
+  yield before === begin ? `${begin}${end}` : end;
+}
+
+/** The entries of a list, or the fields of an object, each with its schema; null for what is judged as a whole. */
+function entriesOf(schema: z.core.$ZodType, value: object) {
+  type Entry = [name: string | null, schema: z.core.$ZodType, entry: unknown];
+  const { checks = [] } = schema._zod.def;
+  if (checks.length > 0) return null;
+  const itemsBy = (element: z.core.$ZodType) =>
+    (value as unknown[]).map((item): Entry => [null, element, item]);
+  const fields = Object.entries(value).filter(([, entry]) => entry !== undefined);
+  const fieldsBy = (own: z.core.$ZodType) =>
+    fields.map(([name, entry]): Entry => [name, own, entry]);
+  if (schema instanceof z.ZodUnknown)
+    return Array.isArray(value) ? itemsBy(schema) : fieldsBy(schema);
+  if (Array.isArray(value)) return schema instanceof z.ZodArray ? itemsBy(schema.element) : null;
+  if (schema instanceof z.ZodRecord) return fieldsBy(schema.valueType);
+  if (schema instanceof z.ZodObject) {
+    const known = new Map(fields);
+    return Object.entries<z.core.$ZodType>(schema.shape).flatMap(([name, own]): Entry[] =>
+      known.has(name) || own._zod.optout !== "optional" ? [[name, own, known.get(name)]] : [],
+    );
+  }
+  return null;
+}
+
+const manyEntries = 20;
+
+/** Whether it holds a list of many entries, or as many fields. */
+function isLong(value: unknown): value is object {
+  if (typeof value !== "object" || value === null) return false;
+  const entries = Array.isArray(value) ? value : Object.values(value);
+  return entries.length > manyEntries || entries.some(isLong);
+}
+
+function responseWith(
+  body: string,
+  request: Request,
+  { status = 200, isLocated = true, long = false }: Shape,
+  payload: unknown,
+): ApiResponse {
   const { id, version } = (payload as { data: { id?: string; version?: number } }).data;
   const hash = Bun.hash(body).toString(36);
   return {
@@ -37,12 +105,16 @@ export function apiResponseOf(
     body,
     etag: version === undefined ? `"${hash}"` : `"${version}-${hash}"`,
     location: status === 201 && isLocated ? `${pathOf(request).replace(/\/$/, "")}/${id}` : null,
-    compressed,
+    compressed: long,
   };
 }
 
 /** It as a Response: 304 without a body where a reader already has it. */
-export function toResponse(request: Request, api: ApiResponse, requestId: string): Response {
+export async function toResponse(
+  request: Request,
+  api: ApiResponse,
+  requestId: string,
+): Promise<Response> {
   const headers: Record<string, string> = {
     "Content-Type": "application/json",
     "Cache-Control": "no-cache",
@@ -56,12 +128,39 @@ export function toResponse(request: Request, api: ApiResponse, requestId: string
   if (isRead(request) && hasTag(request, etag)) return new Response(null, { status: 304, headers });
   if (encoding === "identity") return new Response(api.body, { status: api.status, headers });
   headers["Content-Encoding"] = encoding;
-  return new Response(compressedBodyOf(api), { status: api.status, headers });
+  return new Response(await compressedBodyOf(api), { status: api.status, headers });
 }
 
-function compressedBodyOf(api: ApiResponse): Uint8Array<ArrayBuffer> {
+/** Bytes as a Response of this type and no other; 304 without them where a reader already has them. */
+export function bytesResponse(
+  request: Request,
+  type: string,
+  bytes: Uint8Array<ArrayBuffer>,
+  requestId: string,
+): Response {
+  const etag = `"${Bun.hash(bytes).toString(36)}"`;
+  const headers = {
+    "Content-Type": type,
+    "Cache-Control": "no-cache",
+    "Content-Security-Policy": "sandbox; default-src 'none'",
+    "X-Content-Type-Options": "nosniff",
+    "X-Request-Id": requestId,
+    ETag: etag,
+  };
+  return hasTag(request, etag)
+    ? new Response(null, { status: 304, headers })
+    : new Response(bytes, { headers });
+}
+
+async function compressedBodyOf(api: ApiResponse): Promise<Uint8Array<ArrayBuffer>> {
+  const known = compressedBodies.get(api);
+  if (known !== undefined) return known;
   // The fastest level: it is made while somebody waits, and mostly for one reader.
-  const bytes = compressedBodies.get(api) ?? Bun.gzipSync(api.body, { level: 1 });
+  const level = 1;
+  const bytes =
+    api.body.length < smallBody
+      ? Bun.gzipSync(api.body, { level })
+      : new Uint8Array(await promisify(gzip)(api.body, { level }));
   compressedBodies.set(api, bytes);
   return bytes;
 }

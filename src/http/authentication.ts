@@ -23,16 +23,16 @@ export function bearerTokenOf({ headers }: Request): string | null {
 /** Whose key it is. Throws UNAUTHORIZED with one and the same body for every wrong key, and RATE_LIMITED for an address that keeps guessing. */
 export async function authenticate(
   request: Request,
-  { keys, failureLimit }: Services,
-  address: string,
+  requestContext: RequestContext,
 ): Promise<Principal> {
+  const { keys, failureLimit } = requestContext.services;
   const key = bearerTokenOf(request);
   if (key !== null && keyShape.test(key)) {
     const principal = await keys.find(sha256(key));
     if (principal !== null) return principal;
   }
   if (!request.headers.has("authorization")) throw unauthorized('Bearer realm="signalbox"');
-  consume(failureLimit, address);
+  consume(failureLimit, requestContext.address);
   throw unauthorized('Bearer realm="signalbox", error="invalid_token"');
 }
 

@@ -1,4 +1,5 @@
 import { networkOf } from "../core/client-network.ts";
+import { depthOf } from "../core/json.ts";
 import { AppError, rateLimited } from "../core/errors.ts";
 import { invalid } from "../core/validation.ts";
 import { pathOf } from "./request.ts";
@@ -12,8 +13,9 @@ const maxDepth = 32;
 const longBodies = /\/api\/v1\/config\/?$/;
 /** The longest list any field takes; refused before a schema looks at its entries one by one. */
 const maxEntries = 5_000;
-/** The same of a body that is longer than most may be. */
+/** The same of a body that is longer than most may be, and all values of one together. */
 const maxEntriesOfLong = 50_000;
+const maxValues = 500_000;
 
 const json = "application/json";
 
@@ -146,16 +148,18 @@ const utf8 = new TextDecoder("utf-8", { fatal: true });
 export function parseJson(bytes: Uint8Array): unknown {
   const most = bytes.length > maxBytes ? maxEntriesOfLong : maxEntries;
   if (bytes.length === 0) throw unreadable("The body is empty; send a JSON object.");
-  // JSON.parse and a schema recurse: hostile nesting is refused before either sees it.
-  if (depthOf(bytes) > maxDepth)
-    throw unreadable(`The body is nested deeper than ${maxDepth} levels.`);
   let value: unknown;
   try {
-    value = JSON.parse(utf8.decode(bytes));
-  } catch {
+    const text = utf8.decode(bytes);
+    // JSON.parse and a schema recurse: hostile nesting is refused before either sees it.
+    if (depthOf(text) > maxDepth)
+      throw unreadable(`The body is nested deeper than ${maxDepth} levels.`);
+    value = JSON.parse(text);
+  } catch (error) {
+    if (error instanceof AppError) throw error;
     throw unreadable("The body is not valid JSON in UTF-8.");
   }
-  mustBeBounded(value, "body", most);
+  mustBeBounded(value, "body", most, { left: maxValues });
   return value;
 }
 
@@ -163,28 +167,14 @@ function unreadable(message: string) {
   return new AppError("INVALID_JSON", message);
 }
 
-function depthOf(bytes: Uint8Array): number {
-  let depth = 0;
-  let deepest = 0;
-  let inString = false;
-  for (let index = 0; index < bytes.length; index++) {
-    const byte = bytes[index];
-    if (inString) {
-      if (byte === 0x5c) index++;
-      else if (byte === 0x22) inString = false;
-    } else if (byte === 0x22) inString = true;
-    else if (byte === 0x5b || byte === 0x7b) deepest = Math.max(deepest, ++depth);
-    else if (byte === 0x5d || byte === 0x7d) depth--;
-  }
-  return deepest;
-}
-
-function mustBeBounded(value: unknown, path: string, most: number) {
+function mustBeBounded(value: unknown, path: string, most: number, values: { left: number }) {
   if (typeof value !== "object" || value === null) return;
   const entries = Array.isArray(value) ? value : Object.values(value);
   if (entries.length > most) throw invalid(path, `must have at most ${most} entries`);
+  values.left -= entries.length;
+  if (values.left < 0) throw invalid("body", `must have at most ${maxValues} values`);
   const names = Array.isArray(value) ? null : Object.keys(value);
   for (const [index, entry] of entries.entries())
     if (typeof entry === "object" && entry !== null)
-      mustBeBounded(entry, names === null ? path : (names[index] ?? path), most);
+      mustBeBounded(entry, names === null ? path : (names[index] ?? path), most, values);
 }

@@ -1,11 +1,17 @@
 import type { ResolvePath } from "elysia";
 import { z } from "zod";
-import type { Scope } from "../events/scope.ts";
+import { type Scope, scopeOf } from "../events/scope.ts";
 import { hourMs } from "../core/clock.ts";
 import type { Role } from "../core/roles.ts";
 import { dataOf } from "../core/paging.ts";
 import { parse } from "../core/validation.ts";
-import { type ApiResponse, apiResponseOf, toResponse } from "./api-response.ts";
+import {
+  type ApiResponse,
+  apiResponseOf,
+  bytesResponse,
+  longResponseOf,
+  toResponse,
+} from "./api-response.ts";
 import { principalOf, signedInSession, authorize, mustBeAdministrator } from "./authentication.ts";
 import { type BodyClient, mediaTypeOf, parseJson, readBody } from "./body.ts";
 import { errorResponse } from "./error-response.ts";
@@ -28,7 +34,7 @@ const NoQuery = z.strictObject({});
 const NoBody = z.strictObject({}).optional();
 
 /** For whom a route is: those who may read or write an organization's data, administrators of the appliance, anybody signed in, or anybody at all. */
-export type Access = "read" | "write" | "administrator" | "person" | "anyone";
+type Access = "read" | "write" | "administrator" | "person" | "anyone";
 
 /** Everything that is declared about one route: who may, what goes in, what comes out, what the document says. */
 export type Endpoint = Declared & { response: z.ZodType };
@@ -54,8 +60,10 @@ type Declared<
   maxBodyBytes?: number;
   /** The media type of a response that goes on for as long as the client reads: `handle` then returns the Response itself. */
   streams?: "text/event-stream" | "application/vnd.sqlite3" | "text/csv" | "application/x-ndjson";
-  /** Whether the response is worth compressing. */
-  compressed?: boolean;
+  /** The media type of a response that is the bytes which `handle` returns, instead of JSON. */
+  bytes?: "image/jpeg";
+  /** Whether the response may be long: others have their turn while it is made, and it goes compressed. */
+  long?: boolean;
   /** 201 makes the response carry a Location. */
   status?: 200 | 201;
   /** False for what has no address of its own. */
@@ -74,6 +82,9 @@ type Declared<
 /** What `handle` returns: the whole response, or what stands under its `data`. The schema drops whatever it does not declare: the secrecy filter of every route. */
 type Returns<R extends z.ZodType, D extends z.ZodType> =
   { response: R; data?: never } | { data: D; response?: never };
+
+/** A machine that has much else to do may take so long to make what is long. */
+const longSeconds = 60;
 
 type Upload = { type: string; bytes: Uint8Array };
 const noUpload: Upload = { type: "", bytes: new Uint8Array() };
@@ -160,7 +171,8 @@ export function endpoint<
     try {
       const caller = callerOf(requestContext, request, spec);
       const result = await (isRead(request) ? read(context, caller) : write(context, caller));
-      const response = result instanceof Response ? result : toResponse(request, result, requestId);
+      const response =
+        result instanceof Response ? result : await toResponse(request, result, requestId);
       if (caller.principal === null || spec.streams !== undefined)
         response.headers.set("Cache-Control", "no-store");
       else if (caller.principal.role !== null)
@@ -175,18 +187,25 @@ export function endpoint<
 
   async function read(context: Context, caller: AnyCaller) {
     const { request, requestContext } = context;
-    const { responses, clock } = requestContext.services;
+    const { responses, clock, extendTimeout } = requestContext.services;
     const hour = Math.floor(clock() / hourMs);
     const key = `${caller.principal?.organizationId} ${caller.principal?.scope} ${hour} ${request.url}`;
     const tables = spec.cached === true ? undefined : spec.cached;
     const known = spec.cached === undefined ? { revision: null } : responses.get(key, tables);
     if ("body" in known) return known;
+    const mayTakeLong = spec.long === true || spec.streams !== undefined;
+    const seconds = spec.timeoutSeconds ?? (mayTakeLong ? longSeconds : undefined);
+    if (seconds !== undefined) extendTimeout(request, seconds);
     const query = queryOf(context);
     const parsed = { query, body: undefined as z.output<B>, upload: noUpload };
     if (spec.streams !== undefined)
       return request.method === "HEAD"
         ? new Response(null, { headers: { "Content-Type": spec.streams } })
         : ((await handle(inputOf(context, caller, parsed))) as Response);
+    if (spec.bytes !== undefined) {
+      const bytes = (await handle(inputOf(context, caller, parsed))) as Uint8Array<ArrayBuffer>;
+      return bytesResponse(request, spec.bytes, bytes, requestContext.requestId);
+    }
     const response = await respond(context, caller, parsed);
     responses.set(key, known, response, tables);
     return response;
@@ -241,7 +260,8 @@ export function endpoint<
     if (result instanceof Response)
       throw new Error("Only a stream makes its response by itself; no schema has seen this one.");
     const payload = data === undefined ? result : { data: result };
-    return apiResponseOf(context.request, spec, payload);
+    const made = spec.long === true ? longResponseOf : apiResponseOf;
+    return made(context.request, spec, payload);
   }
 
   // It really is a Response; its type says what the client finds in it. Elysia looks at the parameters
@@ -263,11 +283,9 @@ type Accepts<Q extends z.ZodType, B extends z.ZodType, U extends readonly string
 
 type StandardSchema<T> = { "~standard": { types?: { input: T; output: T } } };
 
-function bodyClientOf(
-  { services, address, session }: RequestContext,
-  { principal }: AnyCaller,
-): BodyClient {
+function bodyClientOf(requestContext: RequestContext, { principal }: AnyCaller): BodyClient {
   if (principal !== null) return { organizationId: principal.organizationId };
+  const { services, address, session } = requestContext;
   return { address, isKnown: session !== null || services.knownNetworks.has(address) };
 }
 
@@ -281,7 +299,13 @@ function callerOf(
   if (access === "read" || access === "write") {
     const principal = principalOf(requestContext, request);
     authorize(services, principal, access, role);
-    return { principal, scope: scopeOf(requestContext, principal, request) };
+    return {
+      principal,
+      // A response that is known needs none.
+      get scope() {
+        return requestScope(requestContext, principal, request);
+      },
+    };
   }
   if (access !== "anyone") {
     const session = signedInSession(requestContext);
@@ -292,27 +316,18 @@ function callerOf(
 }
 
 /** What a use case of this principal's organization runs in. */
-function scopeOf(
+function requestScope(
   { services, requestId }: RequestContext,
   { organizationId, actor, scope }: Principal,
   request: Request,
 ): Scope {
-  const { store, clock, vault, targets, ownHosts, limits } = services;
   return {
-    store,
-    clock,
-    vault,
-    targets,
-    ownHosts,
-    limits,
-    organizationId,
-    actor,
+    ...scopeOf(services, organizationId, actor),
     mayWrite: scope === "write",
     requestId,
     get origin() {
       return originOf(request);
     },
     ifMatch: ifMatchOf(request),
-    remember: null,
   };
 }

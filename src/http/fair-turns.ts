@@ -1,15 +1,17 @@
 import type { Clock } from "../core/clock.ts";
 
-/** A turn of the event loop is watched from one request in so many on: that costs nothing. */
+export type RequestHandler = (request: Request) => Response | Promise<Response>;
+
+/** A turn of the event loop is watched from one request in so many on … */
 const sample = 32;
+/** … and this long after the last one at the earliest: to tell connections apart takes a system call each. */
+const restMs = 8;
 /** When it has lasted so long, connections that come anew wait for the next one … */
 const longMs = 8;
 /** … unless it had few until then: a busy machine makes a turn long, too, and whoever waits can't pipeline. */
 const fewConnections = 8;
 /** Of what waits, so much is answered in one turn. */
 const portionMs = 5;
-
-type Handler = (request: Request) => Response | Promise<Response>;
 
 /**
  * Bun answers a new connection as soon as it has taken it, and takes the next one before it looks at those
@@ -19,18 +21,19 @@ type Handler = (request: Request) => Response | Promise<Response>;
  * answer to the last. `connectionOf` names the connection of a request.
  */
 export function fairTurns(
-  handle: Handler,
+  handle: RequestHandler,
   connectionOf: (request: Request) => number | undefined,
   now: Clock = () => performance.now(),
-): Handler {
+): RequestHandler {
   let requests = 0;
   let turnSince: number | null = null;
+  let restsUntil = -Infinity;
   const served = new Set<number | undefined>();
   const waiting: (() => void)[] = [];
 
   function mustWait(request: Request): boolean {
     if (turnSince === null) {
-      if (requests++ % sample !== 0) return false;
+      if (requests++ % sample !== 0 || now() < restsUntil) return false;
       turnSince = now();
       setImmediate(nextTurn);
     }
@@ -48,7 +51,10 @@ export function fairTurns(
     let answered = 0;
     while (answered < waiting.length && now() < until) waiting[answered++]?.();
     waiting.splice(0, answered);
-    if (waiting.length === 0) return;
+    if (waiting.length === 0) {
+      restsUntil = now() + restMs;
+      return;
+    }
     turnSince = now();
     setImmediate(nextTurn);
   }

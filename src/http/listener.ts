@@ -6,12 +6,10 @@ import { accessLog } from "./access-log.ts";
 import { invalid } from "../core/validation.ts";
 import { withBoundedBody } from "./body.ts";
 import { errorResponse } from "./error-response.ts";
-import { fairTurns } from "./fair-turns.ts";
+import { fairTurns, type RequestHandler } from "./fair-turns.ts";
 import { mustNameOneHost } from "./host-guard.ts";
 import type { RequestMetrics } from "./request-metrics.ts";
 import type { Proxies } from "./trusted-proxies.ts";
-
-export type RequestHandler = (request: Request) => Response | Promise<Response>;
 
 /** A certificate chain and its key, as PEM. */
 export type Tls = { cert: string; key: string };

@@ -96,7 +96,9 @@ function operationOf({ method, path, hooks }: Route, tag: string): ZodOpenApiOpe
             Location: z.string().meta({ description: "Path of the new record." }),
           }),
         }),
-        content: { "application/json": { schema: spec.response } },
+        content: spec.bytes
+          ? { [spec.bytes]: {} }
+          : { "application/json": { schema: spec.response } },
       },
       ...(method === "GET" && { "304": { description: "Unchanged since the ETag you sent." } }),
       ...referencesTo(codesOf(method, path, spec)),

@@ -78,15 +78,17 @@ export type Services = {
   tryCheck: (caller: CheckCaller, monitor: CheckTarget) => Promise<CheckResult>;
 };
 
-/** On whose behalf and by whom a check is asked for. */
-type CheckCaller = { organizationId: string; callerId: string };
+/** On whose behalf and by whom a check is asked for: a person or an API key. */
+export type CheckCaller = { organizationId: string; callerId: string };
 
-/** What a check needs to know of a monitor. */
-type CheckTarget = {
+/** What a check needs to know of its monitor. */
+export type CheckTarget = {
+  /** One of `checkKinds`. */
   type: string;
   settings: object;
   timeoutMs: number;
   degradedAfterMs: number | null;
+  /** Whether it is wanted to fail. */
   inverted: boolean;
 };
 

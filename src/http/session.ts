@@ -15,7 +15,7 @@ export type Session = {
   organizations: readonly Membership[];
 };
 
-export type SignedInPerson = {
+type SignedInPerson = {
   id: string;
   name: string;
   email: string;

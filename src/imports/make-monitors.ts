@@ -34,8 +34,9 @@ import {
   replaceMonitorChannels,
   insertMonitor,
 } from "../monitoring/monitors/store.ts";
-import type { Own } from "./plan.ts";
 import { type Maker, type Making, names, refusalOf } from "./maker.ts";
+import type { Fields } from "../core/objects.ts";
+import { firstVersion, nextVersion } from "../database/rows.ts";
 
 export const channel: Maker = {
   async create({ fields }, { scope }) {
@@ -63,8 +64,7 @@ export const channel: Maker = {
     const row = {
       ...before,
       ...channelColumns(scope, id, input),
-      version: before.version + 1,
-      updatedAt: at,
+      ...nextVersion(before, at),
     };
     return {
       statements: [
@@ -94,9 +94,7 @@ export const group: Maker = {
       id: newId(now),
       paused: paused === true,
       muted: false,
-      version: 1,
-      createdAt: at,
-      updatedAt: at,
+      ...firstVersion(at),
     };
     return {
       id: record.id,
@@ -116,8 +114,7 @@ export const group: Maker = {
       ...before,
       ...patch,
       paused: paused === true,
-      version: before.version + 1,
-      updatedAt: at,
+      ...nextVersion(before, at),
     };
     return {
       statements: [
@@ -143,9 +140,7 @@ export const monitor: Maker = {
       ...columnsOf(scope, id, input, undefined, token),
       groupId: null,
       position: 0,
-      version: 1,
-      createdAt: at,
-      updatedAt: at,
+      ...firstVersion(at),
     };
     return {
       id,
@@ -185,8 +180,7 @@ export const monitor: Maker = {
     const row: MonitorRow = {
       ...before,
       ...columnsOf(scope, id, input, before, changed.has("pushToken") ? token : undefined),
-      version: before.version + 1,
-      updatedAt: at,
+      ...nextVersion(before, at),
     };
     return {
       statements: [
@@ -209,7 +203,7 @@ export const monitor: Maker = {
 
 /** A monitor as it is to be: paused where it can't be checked from here. */
 async function monitorInput(
-  { pushToken, ...fields }: Own,
+  { pushToken, ...fields }: Fields,
   { scope, tokensInUse }: Making,
   own: string | null = null,
 ) {

@@ -20,8 +20,10 @@ import {
 import { mustBeLogo } from "../status-pages/logo.ts";
 import { NewStatusPage } from "../status-pages/schema.ts";
 import { changePage, findPages, insertPage, type StoredPage } from "../status-pages/store.ts";
-import type { Own, Planned } from "./plan.ts";
+import type { Planned } from "./plan.ts";
 import { type Maker, type Making, names, refusalOf } from "./maker.ts";
+import type { Fields } from "../core/objects.ts";
+import { firstVersion, nextVersion } from "../database/rows.ts";
 
 export const maintenanceWindow: Maker = {
   async create({ fields, links }, { scope, now, at, idsOf }) {
@@ -31,7 +33,7 @@ export const maintenanceWindow: Maker = {
     return {
       id,
       statements: [
-        insertWindow({ ...input, organizationId, id, version: 1, createdAt: at, updatedAt: at }),
+        insertWindow({ ...input, organizationId, id, ...firstVersion(at) }),
         ...replaceMembers(scope, id, membersOf(links, idsOf)),
       ],
       notes: [],
@@ -41,7 +43,7 @@ export const maintenanceWindow: Maker = {
     const before = await findWindow(scope, id);
     if (before === null) return null;
     const input = parse(MaintenanceWindowPatch, fields) as Partial<StoredWindow>;
-    const after = { ...before, ...input, version: before.version + 1, updatedAt: at };
+    const after = { ...before, ...input, ...nextVersion(before, at) };
     const all = membersOf(links, idsOf);
     return {
       statements: [
@@ -74,9 +76,7 @@ export const statusPage: Maker = {
       ...input,
       passwordHash: null,
       ...logo,
-      version: 1,
-      createdAt: at,
-      updatedAt: at,
+      ...firstVersion(at),
     };
     return {
       id,
@@ -98,8 +98,7 @@ export const statusPage: Maker = {
         ...changePage(scope, before, {
           ...wanted,
           ...(changed.has("icon") && logo),
-          version: before.version + 1,
-          updatedAt: at,
+          ...nextVersion(before, at),
         }),
       ],
       notes,
@@ -108,7 +107,7 @@ export const statusPage: Maker = {
 };
 
 async function pageInput(
-  { icon, sections, hosts, ...fields }: Own,
+  { icon, sections, hosts, ...fields }: Fields,
   { scope, idsOf, picture }: Making,
   id: string,
 ) {
@@ -151,7 +150,7 @@ export const incident: Maker = {
     const { createdAt, resolvedAt, ...rest } = fields as {
       createdAt: string;
       resolvedAt: string | null;
-    } & Own;
+    } & Fields;
     const input = parse(NewIncident, rest);
     const { organizationId, actor, requestId } = scope;
     const opened = opening(

@@ -1,7 +1,9 @@
 import { AppError } from "../core/errors.ts";
 import type { Statement } from "../database/store.ts";
 import type { Scope } from "../events/scope.ts";
-import type { Noun, Own, Planned } from "./plan.ts";
+import type { Fields } from "../core/objects.ts";
+import type { Planned } from "./plan.ts";
+import type { Noun } from "./rules.ts";
 
 /** What a record needs of the others, and of the import. */
 export type Making = {
@@ -26,8 +28,8 @@ export type Made = {
   isIncomplete?: boolean;
 };
 
-export type Changed = {
-  fields: Own;
+type Changed = {
+  fields: Fields;
   links: Record<string, readonly string[]>;
   has: (name: string) => boolean;
 };

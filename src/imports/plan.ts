@@ -1,16 +1,5 @@
-/** A value of a source, or of a record that is made of it. */
-export type Own = Record<string, unknown>;
-
-/** In the order in which records are made: what is named comes before what names it. */
-export const nouns = [
-  "alert-channel",
-  "group",
-  "monitor",
-  "maintenance-window",
-  "status-page",
-  "incident",
-] as const;
-export type Noun = (typeof nouns)[number];
+import type { Fields } from "../core/objects.ts";
+import type { Noun } from "./rules.ts";
 
 /** A record as the source has it, in our words: where it names another one, by that one's id there. */
 export type Planned = {
@@ -18,7 +7,7 @@ export type Planned = {
   externalId: string;
   name: string;
   /** What a client would send to make it, without what it names. */
-  fields: Own;
+  fields: Fields;
   links: Record<string, readonly string[]>;
   /** What tells whether it has changed, where its fields depend on the day of the import, too. */
   basis?: unknown;
@@ -42,7 +31,7 @@ export type Plan = {
   /** What concerns no single record. */
   hints: string[];
   /** The mail server that its e-mails go through; null for none. */
-  smtp: Own | null;
+  smtp: Fields | null;
 };
 
 /** What a source remembers of checks, by the external id of the monitor. */

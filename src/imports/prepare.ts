@@ -1,25 +1,23 @@
 import { and, eq, sql } from "drizzle-orm";
 import { timestamp } from "../core/clock.ts";
 import { AppError } from "../core/errors.ts";
-import { openAll, sealAll } from "../core/secrets.ts";
-import { listed, mustBeUnchanged, mustBeWithin } from "../database/references.ts";
+import { listed, mustBeUnchanged } from "../database/references.ts";
 import { type Statement } from "../database/store.ts";
-import { alertChannels } from "../database/tables/alerting.ts";
-import { maintenanceWindows, monitorGroups, monitors } from "../database/tables/monitoring.ts";
 import { organizationSettings } from "../database/tables/accounts.ts";
-import { statusPages } from "../database/tables/status-pages.ts";
 import { auditAndEvent, auditAndEventEach } from "../events/commit.ts";
 import type { Scope } from "../events/scope.ts";
 import { mustHaveFewChannels, assignMonitors, followPauses } from "../monitoring/groups/store.ts";
 import { changeSettings, findSettings, settingsAfter } from "../accounts/settings/service.ts";
 import { SettingsPatch } from "../accounts/settings/schema.ts";
 import { parse } from "../core/validation.ts";
-import { type Noun, nouns, type Own, type Plan, type Planned } from "./plan.ts";
-import { makers, tableOf } from "./records.ts";
+import { makers, mustFit, tableOf } from "./records.ts";
 import type { Made, Making } from "./maker.ts";
 import { tokenHash } from "./make-monitors.ts";
 import type { ImportItem, ImportReport } from "./schema.ts";
-import { type ExternalRecord, putExternalRecord } from "./store.ts";
+import { type ExternalRecord, lastSaid, putExternalRecord } from "./store.ts";
+import type { Fields } from "../core/objects.ts";
+import type { Plan, Planned } from "./plan.ts";
+import { type Noun, nouns } from "./rules.ts";
 export type ImportOptions = {
   dryRun?: boolean;
   /** Whether every monitor comes in paused, and stays so until it is imported without this. */
@@ -37,7 +35,7 @@ export const keyOf = ({ noun, externalId }: Pick<Planned, "noun" | "externalId">
   `${noun}:${externalId}`;
 
 /** What a record was there when it was imported last. */
-type Last = { fields: Own; links: Planned["links"]; basis: unknown };
+type Last = { fields: Fields; links: Planned["links"]; basis: unknown };
 
 /** Ids of the records that are still here. */
 export async function existing(
@@ -154,7 +152,7 @@ export async function prepared(
         item("created", made.notes, made.isIncomplete);
         continue;
       }
-      const changed = changeOf(lastOf(scope, record), one);
+      const changed = changeOf(lastSaid(scope.vault, record) as Last, one);
       if (changed === null) {
         item("unchanged");
         continue;
@@ -186,16 +184,7 @@ export async function prepared(
       touched.length === 0 && newMonitorIds.length > 0 ? newMonitorIds : null,
     ),
     mustHaveFewChannels(scope, newMonitorIds),
-    mustBeWithin(scope, "monitors", monitors),
-    mustBeWithin(scope, "monitor-groups", monitorGroups),
-    mustBeWithin(scope, "alert-channels", alertChannels),
-    mustBeWithin(scope, "status-pages", statusPages),
-    mustBeWithin(
-      scope,
-      "maintenance-windows",
-      maintenanceWindows,
-      `(rrule is not null or ends_at > '${at}')`,
-    ),
+    ...mustFit(scope, at),
   );
   const mail = await mailStatements(scope, plan, planned, at);
   const notTaken = options.only === undefined ? plan.notTaken : [];
@@ -262,12 +251,8 @@ const changeAll = ({ fields, links }: Planned) => ({
   names: [...Object.keys(fields), ...Object.keys(links)],
 });
 
-/** Where the record as it was there last is sealed: it has secrets of its own. */
-export const placeOf = (organizationId: string, recordId: string) =>
-  `${organizationId}/external-record/${recordId}`;
-
 function remembered(
-  { vault, organizationId }: Scope,
+  scope: Scope,
   source: string,
   { noun, externalId, fields, links, basis }: Planned,
   recordId: string,
@@ -275,21 +260,8 @@ function remembered(
   adopted: boolean,
 ): Statement {
   const last: Last = { fields, links, basis };
-  return putExternalRecord({
-    organizationId,
-    source,
-    noun,
-    externalId,
-    recordId,
-    importId,
-    adopted,
-    secrets: sealAll(vault, placeOf(organizationId, recordId), { record: JSON.stringify(last) }),
-  });
-}
-
-function lastOf({ vault }: Scope, { organizationId, recordId, secrets }: ExternalRecord): Last {
-  const { record = "{}" } = openAll(vault, placeOf(organizationId, recordId), secrets);
-  return JSON.parse(record) as Last;
+  const record = { source, noun, externalId, recordId, importId, adopted };
+  return putExternalRecord(scope, record, last);
 }
 
 /** What has changed there since; null for nothing. */

@@ -5,7 +5,11 @@ import { statusPages } from "../database/tables/status-pages.ts";
 import { channel, group, monitor } from "./make-monitors.ts";
 import { incident, maintenanceWindow, statusPage } from "./make-pages.ts";
 import type { Maker } from "./maker.ts";
-import type { Noun } from "./plan.ts";
+import { mustBeWithin } from "../database/references.ts";
+import type { Statement } from "../database/store.ts";
+import type { Scope } from "../events/scope.ts";
+import { mustBeFew } from "../monitoring/maintenance/service.ts";
+import type { Noun } from "./rules.ts";
 
 export const makers: Record<Noun, Maker> = {
   "alert-channel": channel,
@@ -25,3 +29,12 @@ export const tableOf = {
   "status-page": { table: statusPages, action: "status-page" },
   incident: { table: incidents, action: null },
 } as const;
+
+/** Holds while the organization has no more records than it may. */
+export const mustFit = (scope: Scope, at: string): Statement[] => [
+  mustBeWithin(scope, "monitors", monitors),
+  mustBeWithin(scope, "monitor-groups", monitorGroups),
+  mustBeWithin(scope, "alert-channels", alertChannels),
+  mustBeWithin(scope, "status-pages", statusPages),
+  mustBeFew(scope, at),
+];

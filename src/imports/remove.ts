@@ -9,8 +9,8 @@ import type { Scope } from "../events/scope.ts";
 import { resolvingStatements } from "../incidents/by-monitor.ts";
 import { leaveGroup } from "../monitoring/groups/store.ts";
 import { removeMonitors } from "../monitoring/monitors/store.ts";
-import { type Noun, nouns } from "./plan.ts";
 import { tableOf } from "./records.ts";
+import { type Noun, nouns } from "./rules.ts";
 
 /** Removes these records with what they have made; the audit rows and events of monitors are for `commitEach`, and `followPauses` belongs behind it. */
 export async function removalStatements(

@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { integer, line, Timestamp } from "../core/fields.ts";
 
-export const ImportDecision = z.enum(["created", "updated", "unchanged", "not-taken"]);
-export type ImportDecision = z.infer<typeof ImportDecision>;
+const ImportDecision = z.enum(["created", "updated", "unchanged", "not-taken"]);
+type ImportDecision = z.infer<typeof ImportDecision>;
 
 export const ImportItem = z.object({
   noun: z.string(),

@@ -19,6 +19,7 @@ import {
   recordsOfSource,
   touch,
   reserveKeys,
+  resultKeys,
 } from "./store.ts";
 import { existing, type ImportOptions, keyOf, prepared } from "./prepare.ts";
 
@@ -146,19 +147,16 @@ async function begin(
 
 /** Where the results of each monitor are written: of new ones all of them, of known ones what is behind their last. */
 async function destinationsOf(
-  { store, organizationId }: Scope,
+  scope: Scope,
   planned: readonly Planned[],
   known: ReadonlyMap<string, ExternalRecord>,
   here: ReadonlySet<string>,
   { firstKey }: ImportRow,
 ) {
   const all = planned.filter(({ noun }) => noun === "monitor");
-  const rows = await store.query<{ id: string; key: number }>(
-    "select monitor_id as id, key from monitor_states where organization_id = ? and monitor_id in (select value from json_each(?))",
-    [organizationId, JSON.stringify(all.flatMap((one) => known.get(keyOf(one))?.recordId ?? []))],
-  );
-  const keys = new Map(rows.map(({ id, key }) => [id, key]));
-  const lasts = await lastResults(store, [...keys.values()]);
+  const recordIds = all.flatMap((one) => known.get(keyOf(one))?.recordId ?? []);
+  const keys = await resultKeys(scope, recordIds);
+  const lasts = await lastResults(scope.store, [...keys.values()]);
   return new Map(
     all.flatMap((one, index): [string, Destination][] => {
       const record = known.get(keyOf(one));
@@ -173,7 +171,7 @@ async function destinationsOf(
 
 /** Gives results of monitors that were here already to these; what is not used any more goes. */
 async function resultStatements(
-  { store, organizationId }: Scope,
+  scope: Scope,
   planned: readonly Planned[],
   known: ReadonlyMap<string, ExternalRecord>,
   here: ReadonlySet<string>,
@@ -181,11 +179,8 @@ async function resultStatements(
   used: ReadonlySet<number>,
 ): Promise<Statement[]> {
   const old = planned.filter((one) => one.noun === "monitor" && known.has(keyOf(one)));
-  const rows = await store.query<{ id: string; key: number }>(
-    "select monitor_id as id, key from monitor_states where organization_id = ? and monitor_id in (select value from json_each(?))",
-    [organizationId, JSON.stringify(old.map((one) => known.get(keyOf(one))?.recordId))],
-  );
-  const keys = new Map(rows.map(({ id, key }) => [id, key]));
+  const recordIds = old.flatMap((one) => known.get(keyOf(one))?.recordId ?? []);
+  const keys = await resultKeys(scope, recordIds);
   return old.flatMap((one) => {
     const from = destinations.get(one.externalId)?.key;
     const recordId = known.get(keyOf(one))?.recordId ?? "";

@@ -1,4 +1,6 @@
 import { AppError } from "../core/errors.ts";
+import type { Fields } from "../core/objects.ts";
+import { openAll, sealAll, type Vault } from "../core/secrets.ts";
 import type { Sweeping } from "../database/portions.ts";
 import type { Tenant } from "../database/rows.ts";
 import {
@@ -15,7 +17,31 @@ export type ExternalRecord = typeof externalRecords.$inferSelect;
 export type ImportRow = typeof imports.$inferSelect;
 
 export const insertImport = insertInto(imports);
-export const putExternalRecord = insertInto(externalRecords, "insert or replace");
+const putRecord = insertInto(externalRecords, "insert or replace");
+
+/** Where what a source said of a record last is sealed: it has secrets of its own. */
+const placeOf = (organizationId: string, recordId: string) =>
+  `${organizationId}/external-record/${recordId}`;
+
+/** Remembers which record of ours one of a source is, and what the source says of it. */
+export function putExternalRecord(
+  { vault, organizationId }: { vault: Vault; organizationId: string },
+  record: Omit<ExternalRecord, "organizationId" | "secrets">,
+  said: object,
+): Prepared {
+  const place = placeOf(organizationId, record.recordId);
+  const secrets = sealAll(vault, place, { record: JSON.stringify(said) });
+  return putRecord({ organizationId, ...record, secrets });
+}
+
+/** What the source said of the record last. */
+export function lastSaid(
+  vault: Vault,
+  { organizationId, recordId, secrets }: ExternalRecord,
+): Fields {
+  const { record = "{}" } = openAll(vault, placeOf(organizationId, recordId), secrets);
+  return JSON.parse(record) as Fields;
+}
 
 const recordColumns = `select organization_id as organizationId, source, noun, external_id as externalId,
     record_id as recordId, import_id as importId, adopted, secrets from external_records`;
@@ -102,6 +128,16 @@ const seqText = `coalesce((select seq from sqlite_sequence where name = '${seque
 export async function lastKey(store: Store): Promise<number> {
   const [row] = await store.query<{ seq: number }>(`select ${seqText} as seq`, []);
   return row?.seq ?? 0;
+}
+
+/** The numbers of these monitors' results, by their ids. */
+export async function resultKeys({ store, organizationId }: Tenant, ids: readonly string[]) {
+  const rows = await store.query<{ id: string; key: number }>(
+    `select monitor_id as id, key from monitor_states
+     where organization_id = ? and monitor_id in (select value from json_each(?))`,
+    [organizationId, JSON.stringify(ids)],
+  );
+  return new Map(rows.map(({ id, key }) => [id, key]));
 }
 
 /** Takes the next `count` of these numbers out of use: no other monitor gets one. */

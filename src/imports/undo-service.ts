@@ -5,11 +5,11 @@ import { retrying, type Statement, mustText } from "../database/store.ts";
 import { commitEach } from "../events/commit.ts";
 import type { Scope } from "../events/scope.ts";
 import { followPauses } from "../monitoring/groups/store.ts";
-import { type Noun, nouns } from "./plan.ts";
 import { removalStatements } from "./remove.ts";
 import type { ImportReport, ImportRun } from "./schema.ts";
 import { findImport, type ImportRow, listImportRows, recordsOfImport } from "./store.ts";
 import { existing } from "./prepare.ts";
+import { type Noun, nouns } from "./rules.ts";
 
 /** Newest first. */
 export async function listImports(scope: Scope): Promise<ImportRun[]> {

@@ -1,17 +1,9 @@
 import type { Scope } from "../events/scope.ts";
 import type { ImportServices } from "../http/services.ts";
-import type { History, Plan } from "./plan.ts";
-import type { ImportOptions } from "./prepare.ts";
+import { type OpenSource, openSource } from "./open.ts";
 import type { ImportReport, ImportRun, ImportSource, NewUpload } from "./schema.ts";
 import { runImport } from "./service.ts";
 import { listImports } from "./undo-service.ts";
-
-type Opened = {
-  plan: Plan;
-  history: History | null;
-  picture?: NonNullable<ImportOptions["picture"]>;
-  close?: () => void | Promise<void>;
-};
 
 /** Takes a file to be imported, which comes in parts. Throws CONFLICT where there is no room for it. */
 export async function beginUpload(
@@ -33,40 +25,20 @@ export async function continueUpload(
   return { id, received: await uploads.append(organizationId, id, offset, bytes) };
 }
 
-// What reads files is loaded with the first one.
-async function openUpload(
-  scope: Scope,
-  source: ImportSource,
-  file: string,
-  folder: string,
-): Promise<Opened> {
-  if (source === "gatus") {
-    const { gatusPlan } = await import("./gatus/plan.ts");
-    // Its variables are those of another machine: here they would be the appliance's own.
-    return { plan: await gatusPlan(file, {}), history: null };
-  }
-  const [{ openKuma }, { planOf }] = await Promise.all([
-    import("./kuma/open.ts"),
-    import("./kuma/plan.ts"),
-  ]);
-  const opened = await openKuma(file, folder);
-  return {
-    plan: planOf(opened, scope.clock()),
-    history: opened.history,
-    picture: (path) => opened.picture(path),
-    close: () => opened.close(),
-  };
-}
-
 function withUpload<T>(
   scope: Scope,
   { uploads }: ImportServices,
   id: string,
   source: ImportSource,
-  use: (opened: Opened) => Promise<T>,
+  use: (opened: OpenSource) => Promise<T>,
 ): Promise<T> {
   return uploads.use(scope.organizationId, id, async ({ file, folder }) => {
-    const opened = await openUpload(scope, source, file, folder);
+    // Its variables are those of another machine: here they would be the appliance's own.
+    const opened = await openSource(source, file, {
+      workIn: folder,
+      now: scope.clock(),
+      variables: {},
+    });
     try {
       return await use(opened);
     } finally {

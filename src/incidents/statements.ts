@@ -13,6 +13,7 @@ import {
 import { actionOf, type AutomaticUpdate, type IncidentAction, incidentAfter } from "./rules.ts";
 import type { Author, Incident, IncidentNote, IncidentPatch, Postmortem } from "./schema.ts";
 import type { IncidentRecord, UpdateRecord } from "./store.ts";
+import { firstVersion, nextVersion } from "../database/rows.ts";
 
 const insertRow = insertInto(incidents);
 const changeRow = updateOf(incidents, [
@@ -129,8 +130,7 @@ export function editing(
   const edited = { ...update, message, editedAt: at, automatic: null };
   const after: IncidentRecord = {
     ...before,
-    version: before.version + 1,
-    updatedAt: at,
+    ...nextVersion(before, at),
     updates: before.updates.map((one) => (one.id === update.id ? edited : one)),
   };
   const revision = { id: newId(now), updateId: update.id, message: update.message, editedAt: at };
@@ -179,9 +179,7 @@ export function opening(
     status,
     origin,
     resolvedAt: null,
-    version: 1,
-    createdAt: at,
-    updatedAt: at,
+    ...firstVersion(at),
     automatic,
     updates: [update],
     notes: [],
@@ -222,8 +220,7 @@ export function patching(
   const after: IncidentRecord = {
     ...before,
     ...change,
-    version: before.version + 1,
-    updatedAt: at,
+    ...nextVersion(before, at),
     automatic: change.title === before.title ? before.automatic : null,
     updates: [...before.updates, ...post],
   };

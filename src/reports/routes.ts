@@ -9,7 +9,7 @@ export const reportRoutes = routesUnder("/api/v1/reports")
     ...endpoint("/", {
       name: "getReport",
       access: "read",
-      compressed: true,
+      long: true,
       summary: "Get the report of a month",
       description:
         "Of the organization, or of the monitor, monitor group or status page that is named. An hour of UTC belongs to the month in which it begins. Figures of groups, pages and the organization are sums of their monitors' figures, or made of such sums.",

@@ -49,12 +49,14 @@ export function outagesOf(
   const outages: Outage[] = [];
   let begun: StateBegun | null = null;
   const end = (at: number | null) => {
-    const until = Math.min(at ?? to, to);
-    if (begun !== null && until > from)
+    if (begun === null) return;
+    // A clock that is put back may end one before it began.
+    const until = Math.max(begun.at, Math.min(at ?? to, to));
+    if (until > from)
       outages.push({
         monitorId,
         from: timestamp(begun.at),
-        to: at === null || at > to ? null : timestamp(at),
+        to: at === null || at > to ? null : timestamp(until),
         seconds: Math.round((until - Math.max(begun.at, from)) / 1000),
         message: begun.message,
       });
@@ -70,7 +72,7 @@ export function outagesOf(
 }
 
 /** What was found of one monitor. */
-export type Found = {
+type Found = {
   seconds: Seconds;
   createdAt: number;
   /** Where the first measured hour or day of the span begins, and how long it is. */

@@ -1,8 +1,9 @@
 import { dayMs, hourMs, timestamp } from "../core/clock.ts";
 import { incidentStatuses } from "../core/statuses.ts";
+import { turn } from "../core/yielding.ts";
 import type { Tenant } from "../database/rows.ts";
 import type { Store } from "../database/store.ts";
-import { stateTypes } from "../events/catalogue.ts";
+import { stateTypeList } from "../events/catalogue.ts";
 import type { Periods, Seconds, Span, StateBegun } from "./rules.ts";
 import type { ReportedIncident } from "./schema.ts";
 
@@ -60,7 +61,7 @@ const sumTexts = {
   days: sumText("uptime_days", "day"),
 };
 
-export type Measured = Seconds & { measured: { at: number; length: number } | null };
+type Measured = Seconds & { measured: { at: number; length: number } | null };
 
 /** What these periods add up to for each of these monitors that has any. */
 export async function sumsIn(store: Store, keys: readonly number[], periods: Periods) {
@@ -102,15 +103,13 @@ export async function oldestEvent(store: Store): Promise<string | null> {
   return row?.at ?? null;
 }
 
-// The list of types is the index's own, word for word.
-const statesBegun = stateTypes.map((type) => `'${type}'`).join(", ");
 const eventColumns = "e.subject_id as id, e.type, e.at, e.data ->> 'message' as message";
 const withinText = `select ${eventColumns} from json_each(?) wanted cross join events e
-    on e.organization_id = ? and e.subject_id = wanted.value and e.type in (${statesBegun})
+    on e.organization_id = ? and e.subject_id = wanted.value and e.type in (${stateTypeList})
   where e.at >= ? and e.at < ? order by e.seq`;
 const beforeText = `select ${eventColumns} from json_each(?) wanted cross join events e
     on e.seq = (select max(seq) from events where organization_id = ? and subject_id = wanted.value
-      and type in (${statesBegun}) and at < ?)`;
+      and type in (${stateTypeList}) and at < ?)`;
 
 /** Beginnings of these monitors' states in a span, oldest first, each with the one that it began in. */
 export async function statesIn(
@@ -140,7 +139,7 @@ const incidentText = `from incidents i
   where i.organization_id = ? and i.id in (
       select id from incidents indexed by incidents_by_change
         where organization_id = ? and updated_at >= ?
-      union select id from incidents
+      union select id from incidents indexed by incidents_by_state
         where organization_id = ? and status in (${openStatuses.map((one) => `'${one}'`).join(", ")}))
     and i.created_at < ? and (i.resolved_at is null or i.resolved_at > ?)`;
 
@@ -164,20 +163,25 @@ export async function incidentsIn(
           and its.incident_id = i.id and its.monitor_id in (select value from json_each(?)))`;
   const own = incidentParameters(organizationId, span);
   const parameters = [...own, ...(monitorIds === null ? [] : [JSON.stringify(monitorIds)])];
-  const [newest, [count], each] = await Promise.all([
-    store.query<ReportedIncident>(
-      `select i.id, i.title, i.severity, i.status, i.created_at as createdAt, i.resolved_at as resolvedAt
-        ${incidentText}${of} order by i.id desc limit ?`,
-      [...parameters, limit],
-    ),
-    store.query<{ total: number }>(`select count(*) as total ${incidentText}${of}`, parameters),
-    store.query<{ monitorId: string; count: number }>(
-      `select its.monitor_id as monitorId, count(*) as count from incident_monitors its
-        where its.organization_id = ? and its.incident_id in (select i.id ${incidentText})
-        group by its.monitor_id`,
-      [organizationId, ...own],
-    ),
-  ]);
+  const newest = await store.query<ReportedIncident>(
+    `select i.id, i.title, i.severity, i.status, i.created_at as createdAt, i.resolved_at as resolvedAt
+      ${incidentText}${of} order by i.id desc limit ?`,
+    [...parameters, limit],
+  );
+  await turn();
+  const [count] = await store.query<{ total: number }>(
+    `select count(*) as total ${incidentText}${of}`,
+    parameters,
+  );
+  await turn();
+  const each = await store.query<{ monitorId: string; count: number }>(
+    `select its.monitor_id as monitorId, count(*) as count from (select i.id ${incidentText}) open
+      cross join incident_monitors its
+        on its.organization_id = ? and its.incident_id = open.id
+      group by its.monitor_id`,
+    [...own, organizationId],
+  );
+  await turn();
   return {
     newest,
     total: count?.total ?? 0,

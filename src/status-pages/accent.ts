@@ -3,7 +3,7 @@ const grounds = { light: [251, 251, 250], dark: [25, 25, 24] } as const;
 /** WCAG 2.2 §1.4.3, for text of normal size. */
 const enough = 4.5;
 
-type Rgb = readonly [number, number, number];
+export type Rgb = readonly [number, number, number];
 
 /** The accent colour as CSS: moved towards black or white just as far as it takes to be read in each theme. */
 export function readableAccent(hex: string): string {

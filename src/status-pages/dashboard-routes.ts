@@ -10,7 +10,7 @@ export const statusPageDashboardRoutes = routesUnder("/status-pages")
     ...endpoint("/:id/preview", {
       name: "previewStatusPage",
       access: "write",
-      compressed: true,
+      long: true,
       summary: "See a status page as it would be after a change",
       body: StatusPagePatch,
       data: StatusPagePreview,

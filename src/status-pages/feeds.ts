@@ -12,8 +12,8 @@ type Entry = {
   path: string;
   published: string;
   updated: string;
-  /** A little HTML. */
-  content: string;
+  /** A little HTML, made when it is its turn: of many long timelines it is most of the work. */
+  content: () => string;
 };
 
 /** What a feed holds, windows that are over among it, with its texts as HTML. */
@@ -30,23 +30,24 @@ function incidentEntry(
     path: `/incidents/${id}`,
     published: createdAt,
     updated: [postmortem?.publishedAt ?? "", updates[0]?.createdAt ?? createdAt].toSorted().at(-1)!,
-    content: [
-      ...(postmortem === null
-        ? []
-        : [
-            {
-              status: "postmortem",
-              message: postmortem.message,
-              createdAt: postmortem.publishedAt,
-            },
-          ]),
-      ...updates,
-    ]
-      .map(
-        ({ status, message, createdAt }) =>
-          `<p><strong>${capitalized(status)}</strong> (${createdAt}):</p>${words(message).html}`,
-      )
-      .join(""),
+    content: () =>
+      [
+        ...(postmortem === null
+          ? []
+          : [
+              {
+                status: "postmortem",
+                message: postmortem.message,
+                createdAt: postmortem.publishedAt,
+              },
+            ]),
+        ...updates,
+      ]
+        .map(
+          ({ status, message, createdAt }) =>
+            `<p><strong>${capitalized(status)}</strong> (${createdAt}):</p>${words(message).html}`,
+        )
+        .join(""),
   };
 }
 
@@ -66,11 +67,12 @@ function windowEntry(window: PublicWindow, words: WordsOf): Entry {
     path: "",
     published: window.announcedAt,
     updated: window.changedAt,
-    content: [
-      `<p><strong>${step}</strong> (${startsAt} – ${endsAt})</p>`,
-      words(description).html,
-      ...(affected === "" ? [] : [`<p>Affects: ${escapeXml(affected)}</p>`]),
-    ].join(""),
+    content: () =>
+      [
+        `<p><strong>${step}</strong> (${startsAt} – ${endsAt})</p>`,
+        words(description).html,
+        ...(affected === "" ? [] : [`<p>Affects: ${escapeXml(affected)}</p>`]),
+      ].join(""),
   };
 }
 
@@ -88,22 +90,11 @@ function entriesOf({ incidents, windows, words }: FeedData): Entry[] {
   return entries.slice(0, maxEntries);
 }
 
-/** Atom (RFC 4287) of a page's incidents and maintenance; `url` is the page's whole address. */
-export function atomOf(data: FeedData, url: string): string {
+/** Atom (RFC 4287) of a page's incidents and maintenance, one piece an entry; `url` is the page's whole address. */
+export function* atomOf(data: FeedData, url: string): Generator<string> {
   const { page } = data;
   const all = entriesOf(data);
-  const entries = all.map(
-    ({ id, title, path, published, updated, content }) => `  <entry>
-    <id>urn:uuid:${id}</id>
-    <title>${escapeXml(title)}</title>
-    <link href="${escapeXml(`${url}${path}`)}"/>
-    <published>${published}</published>
-    <updated>${updated}</updated>
-    <content type="html">${escapeXml(content)}</content>
-  </entry>
-`,
-  );
-  return `<?xml version="1.0" encoding="utf-8"?>
+  yield `<?xml version="1.0" encoding="utf-8"?>
 <feed xmlns="http://www.w3.org/2005/Atom">
   <id>urn:uuid:${page.id}</id>
   <title>${escapeXml(page.title)}</title>
@@ -111,31 +102,39 @@ export function atomOf(data: FeedData, url: string): string {
   <link href="${escapeXml(url)}"/>
   <link rel="self" href="${escapeXml(`${url}/feed.atom`)}"/>
   <updated>${all[0]?.updated ?? page.createdAt}</updated>
-${entries.join("")}</feed>
 `;
+  for (const { id, title, path, published, updated, content } of all)
+    yield `  <entry>
+    <id>urn:uuid:${id}</id>
+    <title>${escapeXml(title)}</title>
+    <link href="${escapeXml(`${url}${path}`)}"/>
+    <published>${published}</published>
+    <updated>${updated}</updated>
+    <content type="html">${escapeXml(content())}</content>
+  </entry>
+`;
+  yield "</feed>\n";
 }
 
 /** RSS 2.0 (https://www.rssboard.org/rss-specification) of the same. */
-export function rssOf(data: FeedData, url: string): string {
+export function* rssOf(data: FeedData, url: string): Generator<string> {
   const { page, words } = data;
-  const items = entriesOf(data).map(
-    ({ id, title, path, updated, content }) => `    <item>
-      <title>${escapeXml(title)}</title>
-      <link>${escapeXml(`${url}${path}`)}</link>
-      <guid isPermaLink="false">${id}</guid>
-      <pubDate>${new Date(updated).toUTCString()}</pubDate>
-      <description>${escapeXml(content)}</description>
-    </item>
-`,
-  );
-  return `<?xml version="1.0" encoding="utf-8"?>
+  yield `<?xml version="1.0" encoding="utf-8"?>
 <rss version="2.0" xmlns:atom="http://www.w3.org/2005/Atom">
   <channel>
     <title>${escapeXml(page.title)}</title>
     <link>${escapeXml(url)}</link>
     <atom:link rel="self" type="application/rss+xml" href="${escapeXml(`${url}/feed.rss`)}"/>
     <description>${escapeXml(words(page.description).text || `Incidents of ${page.title}`)}</description>
-${items.join("")}  </channel>
-</rss>
 `;
+  for (const { id, title, path, updated, content } of entriesOf(data))
+    yield `    <item>
+      <title>${escapeXml(title)}</title>
+      <link>${escapeXml(`${url}${path}`)}</link>
+      <guid isPermaLink="false">${id}</guid>
+      <pubDate>${new Date(updated).toUTCString()}</pubDate>
+      <description>${escapeXml(content())}</description>
+    </item>
+`;
+  yield "  </channel>\n</rss>\n";
 }

@@ -14,24 +14,41 @@ function stamp(timestamp: string): string {
   return timestamp.replace(/[-:]/g, "").replace(/\.\d+Z$/, "Z");
 }
 
+const maxOctets = 74;
+
 /** A line of at most 75 octets, and what follows on further ones (RFC 5545 §3.1). */
 function folded(line: string): string {
   const lines: string[] = [];
-  let current = "";
+  let [start, end, octets] = [0, 0, 0];
   for (const character of line) {
-    if (Buffer.byteLength(current + character) > 74) {
-      lines.push(current);
-      current = "";
+    const code = character.codePointAt(0) ?? 0;
+    const width = code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
+    if (octets + width > maxOctets) {
+      lines.push(line.slice(start, end));
+      [start, octets] = [end, 0];
     }
-    current += character;
+    end += character.length;
+    octets += width;
   }
-  return [...lines, current].join("\r\n ");
+  return [...lines, line.slice(start)].join("\r\n ");
 }
 
-/** The planned work of a page as a calendar (RFC 5545); `url` is the page's whole address. */
-export function calendarOf({ page, windows }: PublicData, words: WordsOf, url: string): string {
-  const events = windows.flatMap(
-    ({ occurrenceId, title, description, startsAt, endsAt, changedAt }) => [
+const linesOf = (lines: readonly string[]) => lines.map((line) => `${folded(line)}\r\n`).join("");
+
+/** The planned work of a page as a calendar (RFC 5545), one piece an event; `url` is the page's whole address. */
+export function* calendarOf(
+  { page, windows }: PublicData,
+  words: WordsOf,
+  url: string,
+): Generator<string> {
+  yield linesOf([
+    "BEGIN:VCALENDAR",
+    "VERSION:2.0",
+    "PRODID:-//Signalbox//Status page//EN",
+    `X-WR-CALNAME:${escaped(`${page.title}: maintenance`)}`,
+  ]);
+  for (const { occurrenceId, title, description, startsAt, endsAt, changedAt } of windows)
+    yield linesOf([
       "BEGIN:VEVENT",
       `UID:${occurrenceId}@signalbox`,
       `DTSTAMP:${stamp(changedAt)}`,
@@ -41,15 +58,6 @@ export function calendarOf({ page, windows }: PublicData, words: WordsOf, url: s
       ...(description === "" ? [] : [`DESCRIPTION:${escaped(words(description).text)}`]),
       `URL:${url}`,
       "END:VEVENT",
-    ],
-  );
-  const lines = [
-    "BEGIN:VCALENDAR",
-    "VERSION:2.0",
-    "PRODID:-//Signalbox//Status page//EN",
-    `X-WR-CALNAME:${escaped(`${page.title}: maintenance`)}`,
-    ...events,
-    "END:VCALENDAR",
-  ];
-  return `${lines.map(folded).join("\r\n")}\r\n`;
+    ]);
+  yield linesOf(["END:VCALENDAR"]);
 }

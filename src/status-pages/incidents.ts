@@ -9,6 +9,7 @@ import {
   updateInWords,
 } from "../incidents/rules.ts";
 import { type IncidentRecord, type MonitorColumns, monitorIdsIn } from "../incidents/store.ts";
+import { turn } from "../core/yielding.ts";
 import { dayMs } from "../monitoring/uptime/rules.ts";
 import type { IncidentMark, PublicIncident } from "./public-data.ts";
 
@@ -23,7 +24,17 @@ export function incidentReader(store: Store, page: Page, shown: Shown) {
   const published = [JSON.stringify([...shown.keys()]), isDefault ? 1 : 0];
   const read = (text: string, ...parameters: (string | number)[]) =>
     store.query<StoredIncident>(text, [organizationId, ...parameters]);
-  const whole = (rows: readonly StoredIncident[]) => incidentsOf(store, page, shown, rows);
+  const whole = async (rows: readonly StoredIncident[]) => {
+    const updatesOfOne = Math.max(minUpdatesOfOne, Math.floor(maxUpdates / rows.length));
+    const all: PublicIncident[] = [];
+    // Their timelines may be megabytes.
+    for (let from = 0; from < rows.length; from += portion) {
+      if (from > 0) await turn();
+      const some = rows.slice(from, from + portion);
+      all.push(...(await incidentsOf(store, page, shown, some, updatesOfOne)));
+    }
+    return all;
+  };
   return {
     /** Those that are open, and those that were told of in the last days, newest first. */
     currentIncidents: async (now: number) => {
@@ -131,6 +142,8 @@ const maxIncidents = 200;
 /** Of one incident its last 1,000 updates are shown, of many together fewer, but of each the last five. */
 const maxUpdates = 1_000;
 const minUpdatesOfOne = 5;
+/** So many are read in one go, after which others have their turn. */
+const portion = 20;
 
 /** Incidents with their timelines, under the public names of their monitors. */
 async function incidentsOf(
@@ -138,6 +151,7 @@ async function incidentsOf(
   { organizationId }: Page,
   shown: Shown,
   rows: readonly StoredIncident[],
+  updatesOfOne: number,
 ): Promise<PublicIncident[]> {
   const ids = JSON.stringify(rows.map(({ id }) => id));
   const over = rows.filter(({ status }) => status === "resolved").map(({ id }) => id);
@@ -145,7 +159,7 @@ async function incidentsOf(
     store.query<Stored<UpdateRow> & { incidentId: string }>(updatesText, [
       ids,
       organizationId,
-      Math.max(minUpdatesOfOne, Math.floor(maxUpdates / Math.max(1, rows.length))) - 1,
+      updatesOfOne - 1,
     ]),
     over.length === 0
       ? []

@@ -23,12 +23,16 @@ export function* jsonOf(
       yield (place === 0 ? "" : ",") + monitorOf(monitor, page, dates, now);
     yield "]}";
   }
-  const tail = {
-    incidents: incidents.map(({ updatedAt: _at, updates, ...incident }) => ({
+  yield '],"incidents":[';
+  for (const [index, { updatedAt: _at, updates, ...incident }] of incidents.entries()) {
+    const told = {
       ...incident,
       monitor: incident.monitors[0] ?? null,
       updates: updates.map(({ isMarkdown: _typed, ...update }) => update),
-    })),
+    };
+    yield (index === 0 ? "" : ",") + JSON.stringify(told);
+  }
+  const tail = {
     maintenance: windows.map(({ id, title, description, startsAt, endsAt, isRunning }) => ({
       id,
       title,

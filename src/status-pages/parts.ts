@@ -115,7 +115,7 @@ export function html<Body extends Rendered["body"]>(body: Body, status = 200) {
 }
 
 /** Public JSON, feeds and badges may be read by any other page. */
-export const openHeaders = {
+const openHeaders = {
   "Access-Control-Allow-Origin": "*",
   "X-Content-Type-Options": "nosniff",
 };
@@ -151,6 +151,6 @@ export const svg = (body: string): Rendered => ({
   headers: openHeaders,
 });
 
-function feed(type: string, body: string): Rendered {
+function feed(type: string, body: Iterable<string>): Rendered {
   return { status: 200, type: `${type}; charset=utf-8`, body, headers: openHeaders };
 }

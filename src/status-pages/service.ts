@@ -7,7 +7,7 @@ import { hashPassword } from "../core/passwords.ts";
 import { deleted } from "../core/paging.ts";
 import { invalid } from "../core/validation.ts";
 import { mustBeWithin } from "../database/references.ts";
-import { mustName, removeRow } from "../database/rows.ts";
+import { mustName, removeRow, nextVersion } from "../database/rows.ts";
 import { retrying, type Statement } from "../database/store.ts";
 import { monitorGroups, monitors } from "../database/tables/monitoring.ts";
 import { statusPages } from "../database/tables/status-pages.ts";
@@ -136,7 +136,7 @@ function rewrite(
   return retrying(async () => {
     const before = await getStored(scope, id);
     const updatedAt = timestamp(scope.clock());
-    const change = { ...changeOf(before), version: before.version + 1, updatedAt };
+    const change = { ...changeOf(before), ...nextVersion(before, updatedAt) };
     return commit(
       scope,
       [

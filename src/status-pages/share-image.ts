@@ -7,6 +7,7 @@ import latin from "@fontsource/inter/files/inter-latin-600-normal.woff" with { t
 import vietnamese from "@fontsource/inter/files/inter-vietnamese-600-normal.woff" with { type: "file" };
 import { type Font, type Glyph, parse } from "opentype.js";
 import type { IncidentView } from "./view.ts";
+import type { Rgb } from "./accent.ts";
 
 /** What chats and networks show of a link: https://ogp.me/#structured */
 export const imageWidth = 1200;
@@ -16,11 +17,10 @@ const margin = 80;
 const titleSize = 68;
 const titleLines = 3;
 
-type Colour = readonly [number, number, number];
-const paper: Colour = [252, 251, 249];
-const ink: Colour = [28, 27, 25];
-const quiet: Colour = [97, 94, 88];
-const tones: Record<"up" | "degraded" | "down", Colour> = {
+const paper: Rgb = [252, 251, 249];
+const ink: Rgb = [28, 27, 25];
+const quiet: Rgb = [97, 94, 88];
+const tones: Record<"up" | "degraded" | "down", Rgb> = {
   up: [18, 128, 92],
   degraded: [154, 98, 0],
   down: [194, 39, 59],
@@ -36,7 +36,7 @@ export async function shareImage(pageTitle: string, incident: IncidentView) {
     text: string,
     size: number,
     [x, y]: readonly [number, number],
-    colour: Colour,
+    colour: Rgb,
     maxLines = 1,
   ) => {
     const room = { width: imageWidth - x - margin, maxLines, ellipsis: await drawn("…") };
@@ -188,7 +188,7 @@ function canvas() {
 
   return {
     bytes,
-    fill(outlines: readonly (readonly number[])[], colour: Colour) {
+    fill(outlines: readonly (readonly number[])[], colour: Rgb) {
       const heights = outlines.flatMap((points) => points.filter((_, at) => at % 2 === 1));
       const first = Math.max(0, Math.floor(Math.min(...heights)));
       const end = Math.min(imageHeight, Math.ceil(Math.max(...heights)));

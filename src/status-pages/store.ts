@@ -107,7 +107,7 @@ export async function logoOf(
 }
 
 /** Holds while no other page, of whichever organization, has the slug; else CONFLICT. */
-export function mustHaveFreeSlug(organizationId: string, id: string, slug: string): Prepared {
+function mustHaveFreeSlug(organizationId: string, id: string, slug: string): Prepared {
   return must(
     sql`not exists (select 1 from ${statusPages}
       where slug = ${slug} and (organization_id, id) <> (${organizationId}, ${id}))`,
@@ -116,7 +116,7 @@ export function mustHaveFreeSlug(organizationId: string, id: string, slug: strin
 }
 
 /** Holds while none of the host names belongs to another page, of whichever organization; else CONFLICT. */
-export function mustHaveFreeHosts(organizationId: string, id: string, hosts: readonly string[]) {
+function mustHaveFreeHosts(organizationId: string, id: string, hosts: readonly string[]) {
   return must(
     sql`not exists (select 1 from ${statusPageHosts}
       where host in (select value from ${listed(hosts)})
@@ -131,7 +131,7 @@ function taken(path: string, message: string) {
 }
 
 /** Gives the page exactly these sections. */
-export function replaceSections(
+function replaceSections(
   organizationId: string,
   pageId: string,
   sections: readonly StatusPageSection[],
@@ -156,11 +156,7 @@ export function replaceSections(
 }
 
 /** Gives the page exactly these host names. */
-export function replaceHosts(
-  owner: PageOwner,
-  pageId: string,
-  hosts: readonly string[],
-): Statement[] {
+function replaceHosts(owner: PageOwner, pageId: string, hosts: readonly string[]): Statement[] {
   const { store, organizationId } = owner;
   return [
     ...replaceLinks(store, statusPageHosts, { organizationId, pageId }, "host", hosts),

@@ -1,5 +1,6 @@
 import { type Clock, dayMs, hourMs } from "../core/clock.ts";
 import { percent } from "../core/text.ts";
+import { eachYielding, turn } from "../core/yielding.ts";
 import type { Store } from "../database/store.ts";
 import { addSums, ratioOf } from "../monitoring/uptime/rules.ts";
 import { listSums, uptime24hOf } from "../monitoring/uptime/store.ts";
@@ -11,6 +12,7 @@ import { findHead, findSlugShowing, type PageHead } from "./store.ts";
 import type { PublicData, PublicMonitor } from "./public-data.ts";
 import { uptimeKumaPaths } from "./public-paths.ts";
 import { stateTones } from "./view.ts";
+import type { Tenant } from "../database/rows.ts";
 
 // What Uptime Kuma answers at these paths, so that badges and widgets go on working under the same
 // address: https://github.com/louislam/uptime-kuma/blob/master/server/routers/api-router.js and
@@ -74,11 +76,11 @@ export function uptimeKumaAnswers({ store, clock, readings }: Dependencies, serv
       const reading = await readings.of(head);
       if (reading === null) return null;
       const { page, loaded, readAt } = reading;
-      const whose = { store, organizationId: page.organizationId };
+      const tenant = { store, organizationId: page.organizationId };
       const all = loaded.sections.flatMap(({ monitors }) => monitors);
       const monitor = all.find(({ id }) => id === shown?.id);
       const image =
-        monitor && (await badgeLikeUptimeKuma(whose, asked, monitor, page.showLatency, clock()));
+        monitor && (await badgeLikeUptimeKuma(tenant, asked, monitor, page.showLatency, clock()));
       return { organizationId: page.organizationId, readAt, made: image ? svg(image) : null };
     });
   }
@@ -89,11 +91,11 @@ export function uptimeKumaAnswers({ store, clock, readings }: Dependencies, serv
       const reading = await readings.of(head);
       if (reading === null) return null;
       const { page, loaded, readAt } = reading;
-      const whose = { store, organizationId: page.organizationId };
+      const tenant = { store, organizationId: page.organizationId };
       const text =
         asked.kind === "page"
-          ? await pageLikeUptimeKuma(whose, loaded)
-          : await heartbeatsLikeUptimeKuma(whose, loaded, clock());
+          ? await pageLikeUptimeKuma(tenant, loaded)
+          : await heartbeatsLikeUptimeKuma(tenant, loaded, clock());
       return { organizationId: page.organizationId, readAt, made: json(text) };
     });
   };
@@ -119,9 +121,7 @@ async function monitorsWithNumber(store: Store, number: string): Promise<string[
   return rows.map(({ id }) => id);
 }
 
-type Whose = { store: Store; organizationId: string };
-
-async function keysOf({ store, organizationId }: Whose, ids: readonly string[]) {
+async function keysOf({ store, organizationId }: Tenant, ids: readonly string[]) {
   const rows = await store.query<{ id: string; key: number; endsAt: string | null }>(
     `select monitor_id as id, key, certificate_expires_at as endsAt from monitor_states
      where organization_id = ? and monitor_id in (select value from json_each(?))`,
@@ -132,7 +132,7 @@ async function keysOf({ store, organizationId }: Whose, ids: readonly string[]) 
 
 /** A badge as Uptime Kuma has them; null for what the page does not tell. */
 async function badgeLikeUptimeKuma(
-  whose: Whose,
+  tenant: Tenant,
   { measure, span, labels }: Asked & { kind: "badge" },
   monitor: PublicMonitor,
   showLatency: boolean,
@@ -145,7 +145,7 @@ async function badgeLikeUptimeKuma(
     const text = state === "up" || state === "down" ? words[state] : state;
     return badge(of("Status"), text, stateTones[state]);
   }
-  const found = (await keysOf(whose, [id])).get(id);
+  const found = (await keysOf(tenant, [id])).get(id);
   if (found === undefined) return null;
   if (measure === "cert-exp") {
     if (found.endsAt === null) return badge(of("Cert Exp."), "No/Bad Cert", "none");
@@ -164,7 +164,7 @@ async function badgeLikeUptimeKuma(
   const many = Math.min(400, Math.ceil((hours * hourMs) / periodMs));
   const last = Math.floor(now / periodMs);
   const periods = Array.from({ length: many }, (_, index) => last - many + 1 + index);
-  const sums = addSums(await listSums(whose.store, found.key, unit, periods));
+  const sums = addSums(await listSums(tenant.store, found.key, unit, periods));
   if (measure === "uptime") {
     const ratio = ratioOf(sums);
     const text = ratio === null ? "N/A" : percent(ratio).replace(/\s/g, "");
@@ -177,7 +177,7 @@ async function badgeLikeUptimeKuma(
 
 const timeOf = (at: string | number) => new Date(at).toISOString().replace("T", " ").slice(0, 23);
 
-async function numbersOf({ store, organizationId }: Whose, ids: readonly string[]) {
+async function numbersOf({ store, organizationId }: Tenant, ids: readonly string[]) {
   const rows = await store.query<{ id: string; number: string }>(
     `select record_id as id, external_id as number from external_records
      where organization_id = ? and noun = 'monitor' and source like 'uptime-kuma:%'
@@ -203,9 +203,9 @@ const idsOn = ({ sections }: PublicData) =>
 const styles = { critical: "danger", major: "warning", minor: "info" };
 
 /** A page as Uptime Kuma tells it. */
-async function pageLikeUptimeKuma(whose: Whose, data: PublicData): Promise<string> {
+async function pageLikeUptimeKuma(tenant: Tenant, data: PublicData): Promise<string> {
   const { page, sections, incidents, windows } = data;
-  const numbers = await numbersOf(whose, idsOn(data));
+  const numbers = await numbersOf(tenant, idsOn(data));
   const open = incidents
     .filter(({ resolvedAt }) => resolvedAt === null)
     .map(({ id, title, severity, updates, createdAt, updatedAt }) => ({
@@ -259,6 +259,13 @@ async function pageLikeUptimeKuma(whose: Whose, data: PublicData): Promise<strin
   });
 }
 
+/** Monitors that are read in one go, after which others have their turn. */
+const stride = 250;
+const beatText = `select k.value as key, h.at, h.status, h.latency_ms as latencyMs from json_each(?) k
+     cross join heartbeats h on h.monitor_key = k.value and h.at >= coalesce((
+       select at from heartbeats where monitor_key = k.value order by at desc limit 1 offset ?), 0)
+   order by k.value, h.at`;
+
 type Beat = { key: number; at: number; status: number; latencyMs: number | null };
 
 /** Uptime Kuma's numbers for what a heartbeat found: 0 down, 1 up, 2 pending, 3 maintenance. */
@@ -266,34 +273,36 @@ const numberOfStatus = [1, 1, 0, 2, 3];
 
 /** The last heartbeats of a page's monitors, and their uptime of 24 hours, as Uptime Kuma tells them. */
 async function heartbeatsLikeUptimeKuma(
-  whose: Whose,
+  tenant: Tenant,
   data: PublicData,
   now: number,
 ): Promise<string> {
   const ids = idsOn(data);
-  const [numbers, states] = [await numbersOf(whose, ids), await keysOf(whose, ids)];
+  const [numbers, states] = [await numbersOf(tenant, ids), await keysOf(tenant, ids)];
   const keys = [...states.values()].map(({ key }) => key);
   const each = Math.max(1, Math.min(heartbeatsOfMonitor, Math.floor(mostHeartbeats / keys.length)));
-  const beats = await whose.store.query<Beat>(
-    `select k.value as key, h.at, h.status, h.latency_ms as latencyMs from json_each(?) k
-       cross join heartbeats h on h.monitor_key = k.value and h.at >= coalesce((
-         select at from heartbeats where monitor_key = k.value order by at desc limit 1 offset ?), 0)
-     order by k.value, h.at`,
-    [JSON.stringify(keys), each - 1],
-  );
-  const byKey = Map.groupBy(beats, ({ key }) => key);
-  const uptime = await uptime24hOf(whose.store, keys, now);
-  const heartbeatList: Record<string, object[]> = {};
+  const beatsOf = new Map<number, Beat[]>();
+  const uptimeOf = new Map<number, number>();
+  for (let from = 0; from < keys.length; from += stride) {
+    const some = keys.slice(from, from + stride);
+    const beats = await tenant.store.query<Beat>(beatText, [JSON.stringify(some), each - 1]);
+    for (const [key, its] of Map.groupBy(beats, (beat) => beat.key)) beatsOf.set(key, its);
+    const uptime = await uptime24hOf(tenant.store, some, now);
+    for (const key of some) uptimeOf.set(key, uptime(key) ?? 0);
+    await turn();
+  }
+  const heartbeatList: string[] = [];
   const uptimeList: Record<string, number> = {};
-  for (const [id, { key }] of states) {
+  await eachYielding(states, ([id, { key }]) => {
     const number = String(numbers.get(id));
-    heartbeatList[number] = (byKey.get(key) ?? []).map(({ at, status, latencyMs }) => ({
+    const list = (beatsOf.get(key) ?? []).map(({ at, status, latencyMs }) => ({
       status: numberOfStatus[status],
       time: timeOf(at),
       msg: "",
       ping: data.page.showLatency ? latencyMs : null,
     }));
-    uptimeList[`${number}_24`] = uptime(key) ?? 0;
-  }
-  return JSON.stringify({ heartbeatList, uptimeList });
+    heartbeatList.push(`${JSON.stringify(number)}:${JSON.stringify(list)}`);
+    uptimeList[`${number}_24`] = uptimeOf.get(key) ?? 0;
+  });
+  return `{"heartbeatList":{${heartbeatList.join(",")}},"uptimeList":${JSON.stringify(uptimeList)}}`;
 }

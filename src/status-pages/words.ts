@@ -3,7 +3,7 @@ import { eachYielding } from "../core/yielding.ts";
 import type { PublicIncident } from "./public-data.ts";
 
 /** What was written, as it is shown: as HTML, and where only text can be. */
-export type Words = { html: string; text: string };
+type Words = { html: string; text: string };
 export type WordsOf = (written: string) => Words;
 
 /** A text of people, or one of ours with names in it, which is not Markdown. */

@@ -36,6 +36,7 @@ export function resultsSince(file: string, from: number, interval: number, of = 
     gap99: quantile(gaps, 0.99),
     gapMax,
     starved: late.size,
+    down: rows.filter(({ status }) => status !== 0).length,
     failed: rows.filter(({ status, healthy }) => healthy === 1 && status !== 0).length,
   };
 }

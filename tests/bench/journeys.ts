@@ -290,6 +290,7 @@ function startsOf(world: World): string[] {
   return [
     ...paths,
     `/incidents/${world.pastIncident}`,
+    `/monitors/${world.managedMonitor}`,
     `/nothing/here`,
     `/status/${world.slug}`,
     `/status/${world.slug}/history`,

@@ -3,8 +3,10 @@ import { alertsSuite } from "./alerts.ts";
 import { checksSuite } from "./checks.ts";
 import { configSuite } from "./config.ts";
 import { clusterSuite } from "./cluster.ts";
+import { expressionsSuite } from "./expressions.ts";
 import { faultsSuite } from "./faults.ts";
 import { importSuite } from "./import.ts";
+import { loopSuite } from "./loop.ts";
 import { journeysSuite } from "./journeys.ts";
 import { pagesSuite } from "./pages.ts";
 import { restSuite } from "./rest.ts";
@@ -18,6 +20,7 @@ const suites: Record<string, () => Promise<void>> = {
   rest: restSuite,
   checks: checksSuite,
   types: typesSuite,
+  expressions: expressionsSuite,
   alerts: alertsSuite,
   pages: pagesSuite,
   admin: adminSuite,
@@ -26,6 +29,7 @@ const suites: Record<string, () => Promise<void>> = {
   config: configSuite,
   import: importSuite,
   journeys: journeysSuite,
+  loop: loopSuite,
   cluster: clusterSuite,
   scale: scaleSuite,
 };

@@ -2,13 +2,18 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { monitorKinds, type MonitorType } from "../../src/monitoring/monitors/kinds-schema.ts";
+import type { Fake } from "../support/fakes/fake.ts";
+import { fakes } from "../support/fakes/all.ts";
+import { serving } from "../support/fakes/serving.ts";
 import { freePort, signalbox, startServer, untilHealthy } from "../support/binary.ts";
 import { clientOf, succeeded } from "../support/outside.ts";
 import { newMonitors } from "../support/samples.ts";
+import { checkTarget, floorMsOf } from "./checks.ts";
 import { resultsSince } from "./heartbeats.ts";
+import { cpuSeconds } from "./process.ts";
 
 const interval = 10;
-const [good, hanging] = [200, 300];
+const [good, hanging, many] = [200, 300, 2_000];
 
 /** What has a monitor of this type ask this port of loopback; null for types that ask no port. */
 function fieldsAt(type: MonitorType, port: number): object | null {
@@ -20,14 +25,13 @@ function fieldsAt(type: MonitorType, port: number): object | null {
   return { ...newMonitors[type], host: "127.0.0.1", port, ...(type === "tcp" && { expect: "x" }) };
 }
 
-/** Good monitors beside those of every type that hang: nobody waits for anybody else. */
+/** Good monitors beside those of every type that hang: nobody waits for anybody else. Then what many cost beside some of the other types. */
 export async function typesSuite() {
   const port = freePort();
   const silent = Bun.listen({ hostname: "127.0.0.1", port, socket: { data() {} } });
   const mute = await Bun.udpSocket({ hostname: "127.0.0.1", port, socket: { data() {} } });
   const okPort = freePort();
-  const script = join(import.meta.dir, "check-target.ts");
-  const target = Bun.spawn([process.execPath, script, String(okPort)], { stderr: "inherit" });
+  const target = checkTarget(String(okPort));
   try {
     await untilHealthy(`http://127.0.0.1:${okPort}`, "/ok");
     const all = Object.keys(monitorKinds) as MonitorType[];
@@ -38,10 +42,7 @@ export async function typesSuite() {
     const left = all.filter((type) => fieldsAt(type, port) === null);
     const wanted = [
       ...Array.from({ length: hanging }, (_, index) => hangers[index % hangers.length]),
-      ...Array.from({ length: good }, () => ({
-        type: "http",
-        url: `http://127.0.0.1:${okPort}/ok`,
-      })),
+      ...httpMonitors(good, okPort),
     ];
     const alone = await measure(wanted.slice(hanging));
     const mixed = await measure(wanted);
@@ -51,11 +52,46 @@ export async function typesSuite() {
         `gap p99 ${mixed.gap99} ms (goal ≤ ${interval * 1000 + 100}), most ${mixed.gapMax} ms, ` +
         `false failures ${mixed.failed} (goal 0), without a result a period ${mixed.starved} (goal 0)`,
     );
+    await manySuite(okPort);
   } finally {
     target.kill();
     silent.stop(true);
     mute.close();
   }
+}
+
+const httpMonitors = (count: number, port: number) =>
+  Array.from({ length: count }, () => ({ type: "http", url: `http://127.0.0.1:${port}/ok` }));
+
+/** Many http monitors, alone and with others of every type that a server of ours answers. */
+async function manySuite(port: number) {
+  // A domain is asked for once a day.
+  const answered = (Object.entries(fakes) as [MonitorType, Fake][]).filter(
+    ([type]) => type !== "domain",
+  );
+  await using servers = new AsyncDisposableStack();
+  const others: object[] = [];
+  for (const [type, fake] of answered) {
+    const server = servers.use(await serving(fake));
+    others.push({
+      type,
+      ...(fake.at?.("127.0.0.1", server.port, false) ?? { host: "127.0.0.1", port: server.port }),
+      ...fake.fields,
+    });
+  }
+  const floorMs = await floorMsOf(port);
+  const alone = await measure(httpMonitors(many, port));
+  const mixed = await measure([
+    ...httpMonitors(many, port),
+    ...Array.from({ length: good }, (_, index) => others[index % others.length]),
+  ]);
+  const figuresOf = ({ cpu, checks, gap99 }: typeof mixed) =>
+    `${((cpu / checks) * 1000).toFixed(3)} ms a check = ${((cpu / checks / floorMs) * 1000).toFixed(2)}× the floor, gap p99 ${gap99} ms`;
+  console.log(
+    `${many} http monitors @ ${interval} s: ${figuresOf(alone)}\n` +
+      `with ${good} of ${others.length} other types: ${figuresOf(mixed)} (goal ≤ 2×, ≤ ${interval * 1000 + 100}), ` +
+      `false failures ${mixed.failed} (goal 0), without a result a period ${mixed.starved} (goal 0), not up: ${mixed.down}`,
+  );
 }
 
 /** How the good ones of these monitors fare for five intervals after the first round. */
@@ -74,10 +110,13 @@ async function measure(wanted: readonly (object | undefined)[]) {
       if (status !== 201) throw new Error(`${JSON.stringify(fields)}: ${JSON.stringify(json)}`);
     }
     await Bun.sleep(2 * interval * 1000);
-    const from = Date.now();
+    const [from, cpuBefore] = [Date.now(), cpuSeconds(server.child.pid)];
     await Bun.sleep(5 * interval * 1000);
+    const cpu = cpuSeconds(server.child.pid) - cpuBefore;
     await server.stop();
-    return resultsSince(join(dataDir, "signalbox.db"), from, interval, "good");
+    const file = join(dataDir, "signalbox.db");
+    const { checks, down } = resultsSince(file, from, interval);
+    return { ...resultsSince(file, from, interval, "good"), checks, down, cpu };
   } finally {
     await server.stop("SIGKILL");
     rmSync(directory, { recursive: true });

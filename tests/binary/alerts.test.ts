@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { inbox, moody } from "../support/inbox.ts";
+import { type Arrived, inbox, moody } from "../support/inbox.ts";
 import { clientOf, machineWithKey } from "../support/outside.ts";
 import { answer, hang } from "../support/target.ts";
 
@@ -43,7 +43,11 @@ test("1,000 changes of state, a moody receiver and 20 kills: nothing is missing,
   let server = await box.serve({ flags: unlimited });
   const channel = await webhook(server.url, box, hook.at("/hook"));
   const watched = await jobs(server.url, box, 100, [channel]);
-  for (const job of watched) await report(server.url, job, "up");
+  const [other] = (await jobs(server.url, box, 1, [channel])) as [Job];
+  for (const job of [...watched, other]) await report(server.url, job, "up");
+  // News has what failed tried at once, instead of minutes later.
+  const news = changes(10);
+  const tellNews = () => report(server.url, other, news.shift() ?? "up");
 
   const perJob = changes(10);
   let acknowledged = 0;
@@ -53,17 +57,22 @@ test("1,000 changes of state, a moody receiver and 20 kills: nothing is missing,
       acknowledged++;
       if (acknowledged % 50 !== 0) continue;
       // Every third kill comes in the middle of an attempt.
-      if (acknowledged % 150 === 0) await hook.untilAsked(hook.asked.length + 1);
+      if (acknowledged % 150 === 0) {
+        const before = hook.asked.length;
+        await tellNews();
+        await hook.untilAsked(before + 1);
+      }
       server.child.kill("SIGKILL");
       await server.child.exited;
       server = await box.serve({ flags: unlimited });
     }
   hook.behave(answer());
   hook.release(answer());
-  // News has what failed tried at once, instead of minutes later.
-  const [last] = await jobs(server.url, box, 1, [channel]);
-  await report(server.url, last as Job, "down");
-  await hook.untilArrived((all) => new Set(all.map(({ alertId }) => alertId)).size === 1_001);
+  await tellNews();
+  const ofJobs = (all: Arrived[]) => all.filter(({ monitorId }) => monitorId !== other.id);
+  await hook.untilArrived(
+    (all) => new Set(ofJobs(all).map(({ alertId }) => alertId)).size === 1_000,
+  );
 
   const first = new Map(
     hook

@@ -138,7 +138,7 @@ describe("wrong usage exits with 2 and says what would be right", () => {
     [["orgs", "list", "--colour"], /unknown option '--colour'/],
     [["keys", "create", "--name", "x"], /'--org <slug>' not specified/],
     [["keys", "create", "--org", "acme"], /'--name <name>' not specified/],
-    [[...newKey, "--scope", "admin"], /--scope must be read or write/],
+    [[...newKey, "--scope", "admin"], /Allowed choices are read, write/],
     [[...newKey, "--expires", "30"], /--expires must be a duration/],
     [["serve", "--port", "65536"], /port number from 0 to 65535/],
     [["serve", "--port", "0x10"], /port number from 0 to 65535/],

@@ -41,9 +41,9 @@ test.skipIf(possible === null)(
       const until = async (isSo: () => boolean) => {
         while (!isSo()) await Bun.sleep(20);
       };
-      await until(() => beats().length === 1);
+      await until(() => beats().length > 0);
       lan.unplug();
-      await until(() => beats().filter(({ status }) => status === 3).length === 2);
+      await until(() => beats().filter(({ status }) => status === 3).length >= 2);
       lan.plug();
       await until(() => beats().at(-1)?.status === 0);
       expect(new Set(beats().map(({ status }) => status))).toEqual(new Set([0, 3]));

@@ -243,7 +243,7 @@ describe("users on the command line", () => {
       [
         [...create, "--email", "n@acme.example", "--name", "N", "--role", "god"],
         2,
-        "--role must be",
+        "Allowed choices are viewer, member, admin, owner",
       ],
       [["users", "reset-password", "nobody@acme.example"], 1, "Nobody signs in"],
     ];

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { freePort } from "../support/binary.ts";
 import { pixel } from "../support/images.ts";
@@ -6,13 +6,15 @@ import { asked, parts, publicPaths, steady, until } from "../support/status-clie
 import { typical } from "../support/status-scenes.ts";
 import { statusWorld, type StatusWorld } from "../support/status-world.ts";
 
-describe("a public page over the wire", () => {
-  let site: StatusWorld;
-  beforeAll(async () => {
-    site = await statusWorld(typical);
-  });
-  afterAll(() => site[Symbol.asyncDispose]());
+/** For tests that leave it as it was. */
+let site: StatusWorld;
+const publicPort = freePort();
+beforeAll(async () => {
+  site = await statusWorld(typical, ["--public-port", String(publicPort)]);
+});
+afterAll(() => site[Symbol.asyncDispose]());
 
+describe("a public page over the wire", () => {
   test("every part answers GET, HEAD alike without a body, and 304 to who knows it", async () => {
     for (const path of publicPaths(site)) {
       const { response, status, bytes } = await asked(site.url + path);
@@ -106,9 +108,9 @@ describe("a public page over the wire", () => {
   });
 
   test("what is not there and what is hidden are one and the same 404", async () => {
-    await using site = await statusWorld(typical);
     const hidden = { slug: "hidden", title: "Hidden", visibility: "hidden" };
-    expect((await site.api("POST", "/api/v1/status-pages", hidden)).status).toBe(201);
+    const { status, json } = await site.api("POST", "/api/v1/status-pages", hidden);
+    expect(status).toBe(201);
     const unknown = await asked(`${site.url}/status/nobody`);
     expect(unknown.status).toBe(404);
     const headersOf = ({ response }: typeof unknown) =>
@@ -120,6 +122,7 @@ describe("a public page over the wire", () => {
         expect(answer.bytes.equals(unknown.bytes)).toBe(true);
         expect(headersOf(answer)).toEqual(headersOf(unknown));
       }
+    await site.api("DELETE", `/api/v1/status-pages/${json.data.id}`);
   });
 
   test("a page behind a password shows none of itself, in no part, and becomes closed for all at once", async () => {
@@ -154,7 +157,6 @@ describe("a public page over the wire", () => {
 });
 
 test("a new incident is on the page and in every feed right after its 201, and an update after its 200", async () => {
-  await using site = await statusWorld(typical);
   const shown = ["", "/history", ".json", "/feed.rss", "/feed.atom", "/api/v2/incidents.json"];
   // Each is kept by now, as under load.
   for (const part of shown) await asked(site.address + part);
@@ -200,8 +202,6 @@ test("after a kill and a restart the same pages are there", async () => {
 });
 
 test("the public port serves every public page, and nothing but these", async () => {
-  const publicPort = freePort();
-  await using site = await statusWorld(typical, ["--public-port", String(publicPort)]);
   const outside = `http://127.0.0.1:${publicPort}`;
   for (const path of publicPaths(site)) {
     const [inner, outer] = await Promise.all([asked(site.url + path), asked(outside + path)]);
@@ -237,9 +237,12 @@ test("the public port serves every public page, and nothing but these", async ()
 describe("a custom host", () => {
   const host = "status.team.example";
   const named = (headers: object = {}) => ({ Host: host, ...headers });
+  const goBy = (hosts: string[]) =>
+    site.api("PATCH", `/api/v1/status-pages/${site.pageId}`, { hosts });
+  beforeEach(() => goBy([host]));
+  afterEach(() => goBy([]));
 
   test("has the page at / and its parts below it, while the API and /healthz answer as ever", async () => {
-    await using site = await statusWorld({ ...typical, page: { hosts: [host] } });
     await until(`${site.url}/`, (text) => text.includes("Checkout API"), named());
     for (const [path, type] of [
       ["/", "text/html"],
@@ -274,11 +277,10 @@ describe("a custom host", () => {
   });
 
   test("is gone from / when the page gives it up, and never shows a page of another name", async () => {
-    await using site = await statusWorld({ ...typical, page: { hosts: [host] } });
     await until(`${site.url}/`, (text) => text.includes("Checkout API"), named());
     const stranger = await asked(`${site.url}/`, { Host: "other.team.example" });
     expect(stranger.bytes.toString()).not.toContain("Checkout");
-    await site.api("PATCH", `/api/v1/status-pages/${site.pageId}`, { hosts: [] });
+    await goBy([]);
     await until(`${site.url}/`, (text) => !text.includes("Checkout API"), named());
   });
 });
@@ -290,7 +292,6 @@ describe("a logo", () => {
     ["image/svg+xml", pixel.svg],
   ] as const)
     test(`as ${type} is served under a name that changes with it, and can run nothing`, async () => {
-      await using site = await statusWorld();
       const headers = { Authorization: `Bearer ${site.key}`, "Content-Type": type };
       const path = `${site.url}/api/v1/status-pages/${site.pageId}/logo`;
       const put = await fetch(path, { method: "PUT", headers, body: bytes });

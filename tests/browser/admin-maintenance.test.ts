@@ -127,6 +127,23 @@ describeInChromium("maintenance", (browser) => {
     const { page } = open;
     await page.getByText("Managed by the configuration infra as maintenanceWindows.core").waitFor();
     await page.getByText("Changed here since: public").waitFor();
+
+    // Whatever is answered last, nothing is pushed apart that stands already.
+    const last = Promise.withResolvers<void>();
+    await page.route("**/dashboard/configuration/records*", async (route) => {
+      await last.promise;
+      await route.fallback();
+    });
+    const record = page.waitForResponse((response) =>
+      response.url().endsWith(`/maintenance-windows/${id}`),
+    );
+    await page.reload();
+    await (await record).finished();
+    await page.evaluate(() => new Promise(requestAnimationFrame));
+    expect(await page.getByRole("heading", { name: "Core switch" }).count()).toBe(0);
+    last.resolve();
+    await page.getByText("Managed by the configuration infra as maintenanceWindows.core").waitFor();
+
     await page.getByRole("button", { name: "Edit" }).click();
     await dialog(page, "Edit maintenance").getByText("lasts until it is applied again").waitFor();
     expect(await violations(page)).toEqual([]);

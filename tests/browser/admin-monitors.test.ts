@@ -1,11 +1,12 @@
+import { Database } from "bun:sqlite";
 import { readFileSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
-import { testLooks, violationsInThemes } from "../support/admin-looks.ts";
+import { flawsOfLooks, testLooks, violationsInThemes } from "../support/admin-looks.ts";
 import { adminWorld, owner, ownFaults, rowOf, visitAs } from "../support/admin-world.ts";
-import { describeInChromium, violations } from "../support/browsing.ts";
+import { describeInChromium, keepPicture, overflowOf, violations } from "../support/browsing.ts";
 import { until } from "../support/journeys.ts";
 import { answer, target } from "../support/target.ts";
 
@@ -157,6 +158,47 @@ describeInChromium("the Monitors page", (browser) => {
       .waitFor();
     expect(await violations(page)).toEqual([]);
     await open.shifts();
+    expect(open.faults).toEqual([]);
+  });
+
+  test("what the browser showed when a check failed last is seen beside why, and larger", async () => {
+    await using open = await world.open(browser, "/");
+    const { page } = open;
+    const about = { type: "browser", name: "Log-in", url: world.site.at("/login"), paused: true };
+    const { id } = await world.ask("POST", "/api/v1/monitors", about);
+    const at = Date.now() - 60_000;
+    const image = (await page.screenshot({ type: "jpeg", quality: 50 })).toString("base64");
+    const database = new Database(join(world.dataDir, "signalbox.db"));
+    database.run("PRAGMA busy_timeout = 5000");
+    database.run(
+      `INSERT INTO heartbeats SELECT key, ?, 2, NULL, 60, 'Step 2: The page does not contain the text.'
+       FROM monitor_states WHERE monitor_id = ?`,
+      [at, id],
+    );
+    database.run(
+      `INSERT INTO screenshots SELECT organization_id, id, ?, ? FROM monitors WHERE id = ?`,
+      [at, image, id],
+    );
+    database.close();
+    await page.goto(`${world.url}/monitors/${id}`);
+    const panel = page.locator("section").filter({ hasText: "Last failure" });
+    await panel.getByText("Step 2: The page does not contain the text.").waitFor();
+    const isSeen = (shown: ReturnType<typeof panel.getByRole>) =>
+      shown.evaluate((image: HTMLImageElement) =>
+        image.decode().then(() => image.naturalWidth > 0),
+      );
+    expect(await isSeen(panel.getByRole("img"))).toBe(true);
+    expect(await flawsOfLooks(page, "screenshot")).toEqual([]);
+    await page.setViewportSize({ width: 360, height: 780 });
+    await panel.getByRole("button", { name: /^The page on \w+, / }).press("Enter");
+    const dialog = page.getByRole("dialog", { name: /^Last failure, / });
+    expect(await isSeen(dialog.getByRole("img", { name: /^The page on/ }))).toBe(true);
+    expect(await overflowOf(page)).toBe(0);
+    expect(await violations(page)).toEqual([]);
+    await keepPicture(page, "admin-screenshot-360-dialog.png");
+    await page.keyboard.press("Escape");
+    await dialog.waitFor({ state: "detached" });
+    await world.ask("DELETE", `/api/v1/monitors/${id}`);
     expect(open.faults).toEqual([]);
   });
 

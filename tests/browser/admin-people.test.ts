@@ -42,7 +42,14 @@ describeInChromium("people and organizations", (browser) => {
       .getByRole("navigation", { name: "Settings" })
       .getByRole("link")
       .allTextContents();
-    expect(names).toEqual(["Organization", "People", "Incident templates", "My profile", "About"]);
+    expect(names).toEqual([
+      "Organization",
+      "People",
+      "Incident templates",
+      "Configuration",
+      "My profile",
+      "About",
+    ]);
     expect(await theirs.getByRole("button", { name: "Save" }).count()).toBe(0);
     await theirs.getByRole("link", { name: "People" }).click();
     await theirs.getByText(owner.email).waitFor();

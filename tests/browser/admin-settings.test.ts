@@ -17,6 +17,7 @@ const sections = {
   "certificate-authorities": "Leave empty to trust public authorities only.",
   "api-keys": "Deploy job",
   import: "Stop Uptime Kuma before you copy it.",
+  configuration: "interval, port",
   "audit-log": "the monitor",
   profile: "Where you are signed in",
   organizations: "Create organization",
@@ -34,6 +35,12 @@ describeInChromium("the settings", (browser) => {
   beforeAll(async () => {
     world = await adminWorld();
     await world.ask("POST", "/api-keys", { name: "Deploy job", scope: "write" });
+    const db = { type: "tcp", name: "Database", host: "db.example", port: 5432, interval: 120 };
+    const monitors = { db, queue: { ...db, name: "Queue" } };
+    await world.ask("PUT", "/api/v1/config", { source: "main", monitors });
+    const [queue, changed] = await world.ask("GET", "/api/v1/monitors?type=tcp");
+    await world.ask("PATCH", `/api/v1/monitors/${changed.id}`, { interval: 60, port: 5433 });
+    await world.ask("DELETE", `/api/v1/monitors/${queue.id}`);
     using database = new Database(join(world.dataDir, "signalbox.db"));
     database.run("PRAGMA busy_timeout = 5000");
     const since = new Date().toISOString();

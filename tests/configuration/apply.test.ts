@@ -1,7 +1,9 @@
 import { describe, expect, test } from "bun:test";
+import { channelKinds } from "../../src/alerting/channels/kinds-schema.ts";
+import { exportConfiguration } from "../../src/configuration/export-service.ts";
 import { managedRecords } from "../../src/configuration/managed-service.ts";
-import type { SectionName } from "../../src/configuration/sections-schema.ts";
-import { dump, testAppliance, type TestAppliance } from "../support/appliance.ts";
+import { type SectionName, sections } from "../../src/configuration/sections-schema.ts";
+import { dump, newOrganization, testAppliance, type TestAppliance } from "../support/appliance.ts";
 import type { Json } from "../support/json.ts";
 
 const whole = {
@@ -229,7 +231,10 @@ describe("a configuration", () => {
     await applied(appliance, whole);
     const drift = async (section: SectionName) =>
       Object.fromEntries(
-        (await managedRecords(ours.scope, section)).map(({ key, drift }) => [key, drift]),
+        (await managedRecords(ours.scope, { section })).map(({ key, name, drift }) => [
+          key,
+          name === null ? null : drift,
+        ]),
       );
     const [{ id }] = (await ours.api("GET", "/api/v1/monitors?q=db")).json.data;
     await ours.api("DELETE", `/api/v1/monitors/${id}`);
@@ -239,8 +244,14 @@ describe("a configuration", () => {
     const patch = { paused: true, bearerToken: "by hand", groupId: null };
     await ours.api("PATCH", `/api/v1/monitors/${shop.id}`, { body: patch });
     // Nothing of the file says whether it is paused.
-    expect(await drift("monitors")).toEqual({ shop: ["group", "bearerToken"], job: [] });
+    expect(await drift("monitors")).toEqual({ shop: ["group", "bearerToken"], job: [], db: null });
     expect(await drift("statusPages")).toEqual({ own: ["title"], partners: [] });
+    const differing = await managedRecords(ours.scope, { differing: "true" });
+    expect(differing.map(({ section, key, name }) => [section, key, name])).toEqual([
+      ["monitors", "shop", "Shop"],
+      ["statusPages", "own", "By hand"],
+      ["monitors", "db", null],
+    ]);
     expect(signs(await applied(appliance, whole))).toEqual([
       "update monitors.shop group,bearerToken",
       "create monitors.db ",
@@ -275,6 +286,35 @@ describe("a configuration", () => {
     expect(dump(appliance)).toBe(before);
   });
 
+  test("of more than an organization may have, none is read", async () => {
+    const limits = Object.fromEntries(Object.values(sections).map(({ limit }) => [limit, 2]));
+    const appliance = await testAppliance({ limits });
+    for (const [section, { limit }] of Object.entries(sections)) {
+      const type = { monitors: "tcp", alertChannels: Object.keys(channelKinds)[0] }[section];
+      const typed = type === undefined ? {} : { type };
+      const put3 = await put(appliance, { [section]: { a: typed, b: typed, c: typed } }, "?dryRun");
+      expect([section, put3.status, put3.json.error?.message]).toEqual([
+        section,
+        409,
+        expect.stringContaining(`the limit ${limit}`),
+      ]);
+    }
+  });
+
+  test("is read one at a time for an organization, and only so many wait for that", async () => {
+    const { appliance, app, theirs } = await testAppliance();
+    // Not one that every appliance of this process has: turns go by organization.
+    const { scope } = await newOrganization(appliance, app, "Busy");
+    const asked = Array.from({ length: 22 }, () => exportConfiguration(scope));
+    const [answers, other] = await Promise.all([
+      Promise.allSettled(asked),
+      exportConfiguration(theirs.scope),
+    ]);
+    const refused = answers.filter((one) => one.status === "rejected");
+    expect(refused.map(({ reason }) => reason.code)).toEqual(["RATE_LIMITED"]);
+    expect(other.document["source"]).toBe("main");
+  });
+
   test("may be longer than other bodies, but not without end", async () => {
     const appliance = await testAppliance();
     const monitors = Object.fromEntries(
@@ -285,6 +325,9 @@ describe("a configuration", () => {
     );
     expect(await applied(appliance, { monitors }, "?dryRun=true")).toMatchObject({ unchanged: 0 });
     expect((await put(appliance, { "x-more": "x".repeat(8 * 1024 * 1024) })).status).toBe(413);
+    const list = Array.from({ length: 50_000 }, () => 0);
+    const many = await put(appliance, { "x-more": Array.from({ length: 11 }, () => list) });
+    expect([many.status, many.json.error.message]).toEqual([422, expect.stringMatching(/500000/)]);
     const elsewhere = await appliance.ours.api("POST", "/api/v1/monitors", { body: { monitors } });
     expect(elsewhere.status).toBe(413);
   });
@@ -357,6 +400,25 @@ const wrong: [what: string, document: unknown, path: string, message: RegExp][] 
     { defaults: { monitors: { colour: 1 } } },
     "defaults.monitors.colour",
     /is not a field/,
+  ],
+  [
+    "a name that objects have",
+    JSON.parse('{"__proto__": {"groups": {}}}'),
+    "__proto__",
+    /is not a field/,
+  ],
+  [
+    "the id of a group on a page",
+    {
+      statusPages: {
+        p: {
+          slug: "p",
+          sections: [{ name: "S", groupId: "0199a3f0-5c1e-7cc0-b1a5-3f2d8e6a9b10" }],
+        },
+      },
+    },
+    "statusPages.p.sections[0].group",
+    /must be given instead/,
   ],
   ["a list in a map's place", { monitors: [http] }, "monitors", /must be an object/],
   ["nothing in a map's place", { monitors: { a: null } }, "monitors.a", /must be an object/],

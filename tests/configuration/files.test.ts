@@ -56,6 +56,11 @@ const wrong: [what: string, text: string, said: RegExp][] = [
     "monitors:\n  a:\n    url: http://${HOST}/\n",
     /^a\.yaml:3:10: the variable HOST is not set$/,
   ],
+  [
+    "a variable called as what every object has",
+    "x-a: ${constructor}",
+    /^a\.yaml:1:6: the variable constructor is not set$/,
+  ],
   ["half a variable", "x-a: ${HOST", /^a\.yaml:1:6: \$\{ has no \}/],
   ["an odd variable", "x-a: ${a b}", /^a\.yaml:1:6: /],
   [
@@ -88,16 +93,26 @@ test("what REST says of a field is said at its place in the files", async () => 
   });
   const [its] = await readConfigurations(folder, {});
   const error = validationError(
-    ["monitors.shop.tags[1]", "monitors.shop.url", "monitors.shop.headers.X-A"].map((path) => ({
-      path,
-      message: "is wrong",
-    })),
+    [
+      "monitors.shop.tags[1]",
+      "monitors.shop.url",
+      "monitors.shop.headers.X-A",
+      // A name has brackets, or a path was shortened.
+      "monitors.shop.a[b",
+      "monitors.shop.tags[1…",
+      "a]b.[c",
+    ].map((path) => ({ path, message: "is wrong" })),
   );
-  expect(its?.issuesOf(error).issues.map(({ place: { line, column } }) => [line, column])).toEqual([
-    [6, 9],
-    [2, 3],
-    [2, 3],
-  ]);
+  expect(its?.located(error)).toMatchObject({
+    issues: [
+      { place: { line: 6, column: 9 } },
+      { place: { line: 2, column: 3 } },
+      { place: { line: 2, column: 3 } },
+      { place: { line: 2, column: 3 } },
+      { place: { line: 4, column: 5 } },
+      { place: { line: 1, column: 1 } },
+    ],
+  });
 });
 
 test("variables, files and dollars stand for what they say; a number only where the field takes no text", async () => {

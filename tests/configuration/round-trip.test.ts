@@ -22,7 +22,7 @@ import { scratch } from "../support/scratch.ts";
 type Own = Record<string, unknown>;
 
 const newDirectory = scratch();
-const options = { dryRun: false, prune: true, yes: false, adopt: false };
+const options = { prune: true };
 
 const odd = [
   "yes",

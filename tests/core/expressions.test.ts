@@ -1,61 +1,8 @@
-import { describe, expect, test } from "bun:test";
+import { afterEach, describe, expect, jest, spyOn, test } from "bun:test";
 import fc from "fast-check";
 import { RE2JS } from "re2js";
 import { captured, expressionIssue, isFound, type Searched } from "../../src/core/expressions.ts";
-
-/** Expressions that hold a backtracking engine for years, or make an automaton explode. */
-const bad = [
-  "(a+)+$",
-  "([a-zA-Z]+)*$",
-  "(a|aa)+$",
-  "(a|a?)+$",
-  "(.*a){20}$",
-  "(a*)*b",
-  "(a*)*$",
-  "((a*)*)*c",
-  "(x+x+)+y",
-  "(x*)*y",
-  "^(([a-z])+.)+[A-Z]([a-z])+$",
-  "^(a?){25}(a){25}$",
-  "(a|b)*a(a|b){15}$",
-  "(a|b)*a(a|b){30}c",
-  "a.{100}c",
-  "a.{400}c",
-  ".*.*=.*",
-  "(.*)(.*)(.*)(.*)(.*)(.*)c",
-  "(\\w+\\s?)*$",
-  "(\\s+)+$",
-  "\\s+$",
-  "^\\s+|\\s+$",
-  "(\\d+)*x",
-  "(ab|a|b)*c",
-  "(?:a?){50}a{50}c",
-  "a{0,50}a{50}c",
-  "(?i)(foo|bar|baz)+z",
-  "[^x]*[^y]*[^z]*q",
-  "^(([a-zA-Z0-9]+)[._-]?)+@",
-  "^([a-zA-Z0-9])(([\\-.]|[_]+)?([a-zA-Z0-9]+))*(@){1}[a-z0-9]+",
-  "(([^<>]+)|(<[^>]*>))*;",
-  "<(\\w+)[^>]*>(.*)</(\\w+)>!",
-  '"(?:[^"\\\\]|\\\\.)*!',
-  "^(?:(?:a|b)+)+$",
-  "(.+)+\\z",
-  "(?s)(.*)*X",
-  "(?s).*.*.*X",
-  "(?m)^(a+)+$",
-  "\\b(\\w+)+\\b!",
-  "(\\pL+)+!",
-  "([\\pL\\pN]+\\s*)+\\?",
-  "(a+b?)+c",
-  "(a?b?c?)*d",
-  "((a|b|c)+d?)+e",
-  "(a{1,20}){1,20}c",
-  "(.*a.*b){50}c",
-  "(?:.*,){11}P",
-  "^(.*?,){11}P",
-  "(0|1|a|b)*1(0|1|a|b){10}x",
-  "(a+a+a+a+a+)+z",
-];
+import { badExpressions, worstText } from "../support/bad-expressions.ts";
 
 const letters = (length: number) => {
   let state = 1;
@@ -65,14 +12,18 @@ const letters = (length: number) => {
   }).join("");
 };
 
-const at = (work: () => Promise<Searched>) => work();
+const bad = badExpressions.map(([expression]) => expression);
+const at = <T>(work: () => Promise<T>) => work();
 
 describe("an expression", () => {
   test("is found where RE2 finds it, whatever the expression and the text", async () => {
     const texts = ["", "a", "b\n", "ab=aab c", "Größe 😀 1,2", "foobarbazz", letters(300)];
     const usual = ["^$", "\\bab\\b", "(?i)GRÖSSE|größe", "a$", "^b$", "(?m)^b$", ".😀.\\d", "\\Ba"];
-    for (const expression of [...bad, ...usual])
-      for (const text of texts)
+    for (const [expression, repeated] of [
+      ...badExpressions,
+      ...usual.map((one) => [one, one] as const),
+    ])
+      for (const text of [...texts, worstText(repeated, 300)])
         expect([expression, text, await isFound(expression, text, at)]).toEqual([
           expression,
           text,
@@ -148,6 +99,28 @@ describe("a long search", () => {
       expect(await isFound(expression, "abba", never)).toBe(found);
     }
   });
+});
+
+describe("where every look at the clock says that a turn is over", () => {
+  afterEach(() => jest.restoreAllMocks());
+
+  /** So often the clock is looked at, apart from the beginning and the end of each turn. */
+  async function looksOf<T>(search: () => Promise<T>): Promise<[found: T, looks: number]> {
+    let calls = 0;
+    spyOn(performance, "now").mockImplementation(() => ++calls * 1_000);
+    const found = await search();
+    jest.restoreAllMocks();
+    return [found, Math.floor(calls / 3)];
+  }
+
+  test("no search goes on for long without a look, whatever the expression", async () => {
+    for (const [expression, repeated] of badExpressions) {
+      const text = worstText(repeated, 20_000);
+      const [, looks] = await looksOf(() => isFound(expression, text, at));
+      const [, partLooks] = await looksOf(() => captured(expression, text, at));
+      expect([expression, looks >= 2, partLooks >= 2]).toEqual([expression, true, true]);
+    }
+  }, 60_000);
 });
 
 describe("a part of a text that an expression finds", () => {

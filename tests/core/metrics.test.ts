@@ -26,7 +26,7 @@ test("a value is counted in the first bucket that reaches it, and in all behind"
   );
 });
 
-test("the text is Prometheus' format 0.0.4, also of a family that has nothing", () => {
+test("the text is Prometheus' format 0.0.4, also of a family that has nothing", async () => {
   const sent = counter("sent_total", "What was sent.", ["to"]);
   sent.of("a")();
   sent.of("a")();
@@ -35,7 +35,8 @@ test("the text is Prometheus' format 0.0.4, also of a family that has nothing", 
   took.of()(0.5);
   took.of()(7);
   const empty = family("empty_bytes", "gauge", "Nothing.", null);
-  expect(metricsText([sent.family(), took.family(), empty])).toBe(`# HELP sent_total What was sent.
+  expect(await metricsText([sent.family(), took.family(), empty]))
+    .toBe(`# HELP sent_total What was sent.
 # TYPE sent_total counter
 sent_total{to="a"} 2
 sent_total{to="\\"b\\"\\n\\\\"} 0

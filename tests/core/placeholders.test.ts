@@ -147,3 +147,8 @@ test("a character that Latin-1 has not becomes no line break in a header", () =>
       .filter((line) => line.startsWith("X-A")),
   ).toHaveLength(1);
 });
+
+test("a string of JSON without an end is read once, however many quotes stand in it", () => {
+  const quotes = '\\"'.repeat(30_000);
+  expect(filledJson(`"${quotes}`, () => 0)).toBe(`"${quotes}`);
+});

@@ -137,7 +137,9 @@ test("every body has an example, and the server takes it", async () => {
 });
 
 test("every record has an example, just as an answer could show it", () => {
-  const withRecord = apiRoutes.filter(({ path }) => path.includes(":id"));
+  const withRecord = apiRoutes.filter(
+    ({ path, hooks }) => path.includes(":id") && hooks.detail?.endpoint?.bytes === undefined,
+  );
   for (const route of withRecord.filter(({ method }) => method !== "DELETE")) {
     const { responses } = operationOf(route);
     const media = (responses["200"] ?? responses["201"])?.content["application/json"];

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import { timestamp } from "../../src/core/clock.ts";
 import { monthIn, outagesOf, periodsOf } from "../../src/reports/rules.ts";
 import type { Report, ReportFigures } from "../../src/reports/schema.ts";
 import { hourMs } from "../../src/monitoring/uptime/rules.ts";
@@ -264,6 +265,18 @@ describe("figures", () => {
     expect(ofGroup.incidents.map(({ title }) => title)).toEqual(["Both"]);
     expect((await report({ month: "2026-11" })).summary.incidents).toBe(3);
     expect((await report({ month: "2026-09" })).summary.incidents).toBe(0);
+  });
+
+  test("an outage that ended before it began, because a clock was put back, took no time", () => {
+    const message = "HTTP 503";
+    const states = [
+      { isDown: true, at: 3_000_000, message },
+      { isDown: false, at: 2_000_000, message: null },
+    ];
+    const [from, to] = [timestamp(3_000_000), timestamp(3_000_000)];
+    expect(outagesOf("m", states, { from: 1_000_000, to: 5_000_000 })).toEqual([
+      { monitorId: "m", from, to, seconds: 0, message },
+    ]);
   });
 
   test("outages lie in their span, one after the other, however the states came", () => {

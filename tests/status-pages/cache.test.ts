@@ -359,8 +359,8 @@ test("a query makes no difference, but for a month of the history", async () => 
   time.now = Date.parse("2026-10-05T10:00:00.000Z");
   await incident({ title: "In October" });
   time.now = november;
-  const plain = await get("/status/ours");
   await incident();
+  const plain = await get("/status/ours");
   for (const query of ["?", "?x=1", "?month=2026-10", "?slug=theirs", "?%00"])
     expect((await get(`/status/ours${query}`)).text).toBe(plain.text);
   const october = await get("/status/ours/history?month=2026-10&x=2");

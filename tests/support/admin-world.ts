@@ -58,6 +58,7 @@ async function actingAt(url: string, entrance: string, credentials: object) {
   const cookies = cookiesOf(cookie);
   return {
     ask,
+    cookie: () => cookie,
     /** What a browser knows in which they are signed in. */
     storageState: { cookies, origins: [] },
     /** Opens a page of the admin page as them, without motion: pictures and contrasts stand still. */
@@ -116,7 +117,7 @@ export const ownFaults = (faults: readonly string[]) =>
     (fault) =>
       !/status of 4\d\d/.test(fault) &&
       // The script that watches a page is our own; in a preview's frame no script runs.
-      !fault.startsWith("Blocked script execution in 'about:srcdoc'"),
+      !/^Blocked script execution in 'about:(srcdoc|blank)'/.test(fault),
   );
 
 /** A row of the Monitors page. */

@@ -6,7 +6,7 @@ import { configOf } from "../../src/config.ts";
 import { createApiKey, apiKeyCache } from "../../src/accounts/api-keys/service.ts";
 import { assets } from "../../src/core/assets.ts";
 import { type Leases, soleNode } from "../../src/cluster/leases.ts";
-import type { Scope } from "../../src/events/scope.ts";
+import { commandLine, type Scope, scopeOf } from "../../src/events/scope.ts";
 import { fairQueue } from "../../src/core/fair-queue.ts";
 import { type Log, logFormats, type LogLevel, logTo } from "../../src/core/log.ts";
 import type { Clock } from "../../src/core/clock.ts";
@@ -40,7 +40,7 @@ import { sessionCache } from "../../src/accounts/sessions/cache.ts";
 import { requestMetrics } from "../../src/http/request-metrics.ts";
 import { applianceMetrics } from "../../src/operations/metrics/appliance.ts";
 import { serverOf } from "../../src/server.ts";
-import { migratedStore } from "./engines.ts";
+import { storesWith } from "./engines.ts";
 import type { Json } from "./json.ts";
 
 export type Answer = {
@@ -77,6 +77,8 @@ type Settings = {
   denyTarget?: string[];
   /** Where the programs lie that monitors may run; null where they may not. */
   commandFolder?: string | null;
+  /** The Chromium of this machine. */
+  browser?: string;
   /** Whether several organizations share the machine, so that its loopback is closed to them; targets of tests are there. */
   isShared?: () => boolean;
   /** The address at the other end of the connection. */
@@ -145,6 +147,7 @@ export function applianceOn(
     limits = {},
     denyTarget = [],
     commandFolder = "/nowhere/commands",
+    browser,
     isShared = () => false,
     addressOf: peerOf = () => "127.0.0.1",
     trustProxy = [],
@@ -177,6 +180,7 @@ export function applianceOn(
     events,
     signals,
     log,
+    browser,
     maintenanceOf,
   });
   maintenance.onChange(engine.checkSoon);
@@ -275,56 +279,60 @@ export function clientOf(app: App, key: string | null): Client {
   };
 }
 
-function scopeOf(appliance: Services, organizationId: string): Scope {
-  const { store, clock, vault, targets, ownHosts } = appliance;
+function scopeIn(appliance: Services, organizationId: string): Scope {
+  const unlimited = { ...appliance, limits: noLimits };
+  return { ...scopeOf(unlimited, organizationId, commandLine), origin: "http://localhost" };
+}
+
+const keyIn = (scope: Scope, scopeOfKey: "read" | "write", expiresInMs: number | null = null) =>
+  createApiKey(scope, { name: scopeOfKey, scope: scopeOfKey, expiresInMs });
+
+type MadeOrganization = Awaited<ReturnType<typeof makeOrganization>>;
+
+/** An organization, with a key for each scope. */
+async function makeOrganization(appliance: Services, name: string) {
+  const { id } = await createOrganization(appliance.store, appliance.clock, name);
+  const scope = scopeIn(appliance, id);
+  const writeKey = await keyIn(scope, "write");
+  return { id, writeKey, readKey: await keyIn(scope, "read") };
+}
+
+function organizationOf(appliance: Services, app: App, made: MadeOrganization) {
+  const scope = scopeIn(appliance, made.id);
   return {
-    store,
-    clock,
-    vault,
-    targets,
-    ownHosts,
-    limits: noLimits,
-    organizationId,
-    actor: { type: "command-line", id: null, name: "test" },
-    mayWrite: true,
-    requestId: null,
-    origin: "http://localhost",
-    ifMatch: null,
-    remember: null,
+    ...made,
+    scope,
+    api: clientOf(app, made.writeKey.key),
+    reader: clientOf(app, made.readKey.key),
+    keyOf: (scopeOfKey: "read" | "write", expiresInMs: number | null = null) =>
+      keyIn(scope, scopeOfKey, expiresInMs),
   };
 }
 
-/** A further organization, with a key for each scope. */
-export async function newOrganization(appliance: Services, app: App, name: string) {
-  const { id } = await createOrganization(appliance.store, appliance.clock, name);
-  const scope = scopeOf(appliance, id);
-  const keyOf = async (scopeOfKey: "read" | "write", expiresInMs: number | null = null) =>
-    createApiKey(scope, { name: scopeOfKey, scope: scopeOfKey, expiresInMs });
-  const [write, read] = [await keyOf("write"), await keyOf("read")];
-  return {
-    id,
-    scope,
-    api: clientOf(app, write.key),
-    reader: clientOf(app, read.key),
-    keyOf,
-    writeKey: write,
-    readKey: read,
-  };
-}
+/** A further organization, with ways to ask with its keys. */
+export const newOrganization = async (appliance: Services, app: App, name: string) =>
+  organizationOf(appliance, app, await makeOrganization(appliance, name));
+
+const vault = vaultOf(new Uint8Array(32).fill(7));
+const firstTime = Date.parse("2026-11-20T10:00:00.000Z");
+
+const storeOfTwo = storesWith(async (store) => {
+  const { appliance } = applianceOn({ store, clock: () => firstTime, vault });
+  const ours = await makeOrganization(appliance, "Ours");
+  return { ours, theirs: await makeOrganization(appliance, "Theirs") };
+});
 
 /** The whole server over a fresh database, with two organizations and a clock that tests set. */
 export async function testAppliance(settings: Settings = {}) {
-  const time = { now: Date.parse("2026-11-20T10:00:00.000Z") };
+  const time = { now: firstTime };
   const clock = () => time.now;
-  const { store, database } = await migratedStore();
-  const vault = vaultOf(new Uint8Array(32).fill(7));
+  const { store, database, written } = await storeOfTwo();
   const { appliance, app, engine, maintenance, alerts, live, proxies, logged } = applianceOn(
     { store, clock, vault },
     settings,
   );
 
   const client = (key: string | null) => clientOf(app, key);
-  const organization = (name: string) => newOrganization(appliance, app, name);
 
   return {
     app,
@@ -340,8 +348,8 @@ export async function testAppliance(settings: Settings = {}) {
     logged,
     client,
     stranger: client(null),
-    ours: await organization("Ours"),
-    theirs: await organization("Theirs"),
+    ours: organizationOf(appliance, app, written.ours),
+    theirs: organizationOf(appliance, app, written.theirs),
   };
 }
 

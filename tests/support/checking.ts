@@ -5,7 +5,8 @@ import { type Listener, targetGuard } from "../../src/core/target-guard.ts";
 import type { CheckMemory } from "../../src/monitoring/checks/byte-budget.ts";
 import type { CheckContext } from "../../src/monitoring/checks/check.ts";
 import { troubleWatch } from "../../src/monitoring/checks/own-trouble.ts";
-import { type Checkable, type Outcome, runCheck } from "../../src/monitoring/checks/run-check.ts";
+import type { CheckTarget } from "../../src/http/services.ts";
+import { type Outcome, runCheck } from "../../src/monitoring/checks/run-check.ts";
 import { accessTokens, type AccessTokens } from "../../src/core/outgoing/access-tokens.ts";
 import { uncounted } from "../../src/core/outgoing/memory.ts";
 import { NewMonitor } from "../../src/monitoring/monitors/schema.ts";
@@ -36,7 +37,7 @@ type Circumstances = {
 
 /** Makes one check of a monitor with these fields and the defaults of the others, and tells what it found. */
 export async function check(
-  type: Checkable["type"],
+  type: CheckTarget["type"],
   fields: object,
   circumstances: Circumstances = {},
 ): Promise<Outcome> {
@@ -46,7 +47,7 @@ export async function check(
 
 /** A check with settings that need not be right, and what it logged. */
 export async function loggedCheck(
-  type: Checkable["type"],
+  type: CheckTarget["type"],
   settings: object,
   {
     timeoutMs = 60_000,
@@ -66,6 +67,7 @@ export async function loggedCheck(
   }: Circumstances = {},
 ): Promise<{ outcome: Outcome; logged: string[] }> {
   const logged: string[] = [];
+  let browsing: Promise<unknown> = Promise.resolve();
   const write = (message: string, fields?: object) =>
     void logged.push(`${message} ${JSON.stringify(fields)}`);
   const log: Log = { info: write, warn: write, error: write };
@@ -89,11 +91,18 @@ export async function loggedCheck(
     authorities,
     systemctl: () => systemctl,
     browser,
-    browserTurn: <T>(work: () => Promise<T>) => work(),
+    browserTurn<T>(work: () => Promise<T>) {
+      const working = work();
+      browsing = working;
+      return working;
+    },
   };
   const { inverted = false } = settings as { inverted?: boolean };
   const checkable = { type, settings, timeoutMs, degradedAfterMs, inverted };
-  return { outcome: await runCheck(checkable, context, cancelled), logged };
+  const outcome = await runCheck(checkable, context, cancelled);
+  // A browser takes a moment to end.
+  await browsing.catch(() => {});
+  return { outcome, logged };
 }
 
 /** What a check is made with, for parts of it; its end is the test's to say. */
@@ -102,6 +111,7 @@ export function contextOf(ending = new AbortController()): CheckContext {
     timeoutMs: 60_000,
     dockerSocket: "/nowhere/docker.sock",
     part: null,
+    screenshot: null,
     accessTokens: accessTokens(),
     systemctl: () => null,
     browser: () => null,

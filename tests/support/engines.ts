@@ -22,8 +22,29 @@ let migrated: Uint8Array | undefined;
 
 /** A fresh store after all migrations, which run once and are copied from then on. */
 export async function migratedStore(): Promise<TestStore> {
-  migrated ??= imageOf((database) => void migrate(database, assets.migrations));
-  return isOnRqlite ? onRqlite(migrated) : embedded(migrated);
+  return storeOf(migratedImage());
+}
+
+const migratedImage = () =>
+  (migrated ??= imageOf((database) => void migrate(database, assets.migrations)));
+
+const storeOf = async (image: Uint8Array) => (isOnRqlite ? onRqlite(image) : embedded(image));
+
+/** Makes fresh stores that hold what this wrote into one of them, once: it is copied from then on. */
+export function storesWith<T>(
+  write: (store: Store) => Promise<T>,
+): () => Promise<TestStore & { written: T }> {
+  let made: Promise<{ image: Uint8Array; written: T }> | undefined;
+  async function make() {
+    const { store, database } = embedded(migratedImage());
+    using _ = database;
+    const written = await write(store);
+    return { image: database.serialize(), written };
+  }
+  return async () => {
+    const { image, written } = await (made ??= make());
+    return { ...(await storeOf(image)), written };
+  };
 }
 
 /** A fresh store with these tables and the one of guards. */
@@ -32,7 +53,7 @@ export async function storeWith(...tables: string[]): Promise<TestStore> {
     database.run("CREATE TABLE guards (holds INTEGER NOT NULL CHECK (holds = 1)) STRICT");
     for (const table of tables) database.run(table);
   });
-  return isOnRqlite ? onRqlite(image) : embedded(image);
+  return storeOf(image);
 }
 
 function imageOf(make: (database: Database) => void, forRqlite = isOnRqlite): Uint8Array {

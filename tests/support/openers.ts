@@ -81,6 +81,14 @@ export const flawsOfTexts = (page: Page): Promise<string[]> =>
     const text = (top ?? document.body) as HTMLElement;
     const nonsense = /\b(undefined|NaN|Infinity|Invalid Date)\b|\[object /.exec(text.innerText);
     if (nonsense) flaws.push(`says ${nonsense[0]}`);
+    const isScrolledAway = (element: Element, x: number, y: number) => {
+      for (let box = element.parentElement; box !== null; box = box.parentElement) {
+        if (getComputedStyle(box).overflow === "visible") continue;
+        const { top, bottom, left, right } = box.getBoundingClientRect();
+        if (y < top || y > bottom || x < left || x > right) return true;
+      }
+      return false;
+    };
     const box = top?.getBoundingClientRect();
     if (box && (box.left < -1 || box.right > innerWidth + 1))
       flaws.push(`${top?.getAttribute("role")} beside the window: ${box.left}–${box.right}`);
@@ -105,6 +113,7 @@ export const flawsOfTexts = (page: Page): Promise<string[]> =>
         flaws.push(`overflows: ${shortOf(element)}`);
       const [x, y] = [rect.left + rect.width / 2, rect.top + rect.height / 2];
       if (x < 0 || y < 0 || x > innerWidth || y > innerHeight) continue;
+      if (isScrolledAway(element, x, y)) continue;
       const hit = document.elementFromPoint(x, y);
       if (hit === null || element.contains(hit) || hit.contains(element)) continue;
       let above: Element | null = hit;

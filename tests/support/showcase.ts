@@ -99,6 +99,41 @@ export async function showcase() {
       ...(type === "tcp" && { host: "127.0.0.1", port: site.port }),
       ...(type === "dns" && { host: "shop.example" }),
     });
+  const json = { "content-type": "application/json" };
+  site.reply(answer(200, '{"token": "t", "items": [{"state": "reserved"}]}', json), "/sign-in");
+  site.reply(answer(200, '{"items": [{"state": "reserved"}]}', json), "/orders");
+  await ask("POST", "/api/v1/monitors", {
+    type: "http",
+    name: "Sign-in and first order",
+    url: site.at("/sign-in"),
+    method: "POST",
+    bodyType: "json",
+    body: '{"user": "probe"}',
+    save: [{ name: "token", source: "json", path: "$.token" }],
+    steps: [
+      {
+        name: "Order",
+        url: "/orders",
+        headers: { Authorization: "Bearer {{token}}" },
+        assertions: [
+          { source: "json", path: "$.items[0].state", op: "equals", value: "reserved" },
+          { source: "header", path: "Content-Type", op: "contains", value: "json" },
+          { source: "latency", op: "lessThan", value: 800 },
+        ],
+      },
+      { url: "/orders/latest", expectedStatus: ["200", "404"] },
+    ],
+  });
+  await ask("PUT", "/api/v1/config", {
+    source: "platform-team",
+    groups: { edge: { name: "Edge" } },
+    monitors: {
+      gateway: { type: "http", name: "Gateway", url: site.at("/gateway"), group: "edge" },
+    },
+  });
+  const gateway = (await ask("GET", "/api/v1/monitors?q=Gateway"))[0].id as string;
+  // What somebody has changed by hand since.
+  await ask("PATCH", `/api/v1/monitors/${gateway}`, { interval: 90, retries: 3 });
   const failing = await ask("POST", "/api/v1/alert-channels", {
     type: "webhook",
     name: "Bereitschaft Leitstand Süd (Störungen, Wochenende und Feiertage)",
@@ -188,6 +223,7 @@ export async function showcase() {
       "status-pages": page.id as string,
     },
     pastIncident: past.id as string,
+    managedMonitor: gateway,
     slug: page.slug as string,
     invitation: invited.link as string,
     /** Until the checks have found all that is wrong: nothing comes up by itself from then on. */

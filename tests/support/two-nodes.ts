@@ -43,7 +43,7 @@ export async function twoNodes(databases: readonly RqliteNode[], settings: Setti
       addressOf: visitorAddress,
       lock: pageLock(vault, clock, limit(), visitorAddress),
       subscriptions: subscriptionsOf({
-        context: appliance,
+        services: appliance,
         signUps: limit(),
         addressOf: visitorAddress,
       }),

@@ -54,7 +54,7 @@ export async function visitor({
   const { addressOf: peerOf = () => "192.168.1.7", trustProxy = [] } = settings;
   const { addressOf, asSent } = proxiesOf(trustProxy, peerOf);
   const subscriptions = subscriptionsOf({
-    context: made.appliance,
+    services: made.appliance,
     signUps: networkLimit(5, clock),
     addressOf,
   });

@@ -66,9 +66,12 @@ export async function simulatedYear(data: DataDirectory, plan: Plan) {
   // What happens in a day beside checks: outages of five minutes, each tenth with an incident, and changes by people.
   const perDay = { outages: outagesPerDay, changes: Math.round((outagesPerDay * 200) / 65) };
   const start = plan.end - plan.days * dayMs;
+  const endDay = Math.floor(plan.end / dayMs);
+  const firstDay = endDay - plan.days;
+  const firstResults = endDay - plan.resultDays;
   const { app } = applianceOn({ store, vault, clock: () => start });
   const { id: organizationId } = await createOrganization(store, () => start, "Bench");
-  const scope = commandLineScope(data, organizationId);
+  const scope = { ...commandLineScope(data, organizationId), clock: () => start };
   const { key } = await createApiKey(scope, { name: "bench", scope: "write", expiresInMs: null });
 
   async function call(method: string, path: string, sent?: object) {
@@ -138,8 +141,11 @@ export async function simulatedYear(data: DataDirectory, plan: Plan) {
     database.run("INSERT INTO checked (key, phase) VALUES (?, ?)", [key, phase]);
 
   const run = ({ text, parameters }: Prepared) => database.query(text).run(...parameters);
+  /** Older days have the sums of later ones, so that what happened on them has to be the same. */
+  const sourceOf = (day: number) =>
+    day < firstResults ? firstResults + ((day - firstDay) % plan.resultDays) : day;
   const outage = (day: number, number: number) => {
-    const n = day * perDay.outages + number;
+    const n = sourceOf(day) * perDay.outages + number;
     const id = ids[Math.floor(noise(n) * ids.length)] ?? "";
     const from = day * dayMs + Math.floor((number / perDay.outages) * (dayMs - hourMs));
     return { n, id, key: keys.get(id) ?? 0, from, to: from + 5 * minuteMs };
@@ -326,13 +332,11 @@ export async function simulatedYear(data: DataDirectory, plan: Plan) {
     );
   }
 
-  const endDay = Math.floor(plan.end / dayMs);
-  const firstResults = endDay - plan.resultDays;
   for (let day = firstResults; day < endDay; day++) results(day * dayMs, (day + 1) * dayMs);
   if (plan.end > endDay * dayMs) results(endDay * dayMs, plan.end);
-  olderSums(database, endDay - plan.days, firstResults, plan.resultDays);
+  olderSums(database, firstDay, firstResults, plan.resultDays);
   database.run("BEGIN");
-  for (let day = endDay - plan.days; day < endDay; day++) writeActivity(day, endDay - day);
+  for (let day = firstDay; day < endDay; day++) writeActivity(day, endDay - day);
   const last = database.query<{ seq: number }, []>("SELECT max(seq) AS seq FROM events").get();
   for (const name of ["alerting", "subscribers"])
     database.run("INSERT OR REPLACE INTO followers (name, seq, version) VALUES (?, ?, 1)", [

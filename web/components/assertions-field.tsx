@@ -1,4 +1,4 @@
-import { ActionIcon, Button, Input, NumberInput, Select, TextInput } from "@mantine/core";
+import { NumberInput, Select, TextInput } from "@mantine/core";
 import { useState } from "react";
 import {
   type Assertion,
@@ -7,7 +7,7 @@ import {
   type AssertionSource,
   maxAssertions,
 } from "../../src/monitoring/monitors/assertions-schema.ts";
-import { Icon } from "./icons.tsx";
+import { LinesField } from "./lines-field.tsx";
 
 const sourceWords: Record<AssertionSource, string> = {
   status: "Status",
@@ -93,32 +93,25 @@ export function AssertionsField({
   });
   const isPlaced = issues.some((its) => Object.values(its).some(Boolean));
   return (
-    <Input.Wrapper
+    <LinesField
       label={label}
-      description={hint}
+      hint={hint}
       error={isPlaced ? undefined : error}
-      labelElement="div"
+      item="assertion"
+      lines={value}
+      onAdd={value.length < maxAssertions ? () => onChange([...value, addedOf(sources)]) : null}
+      onRemove={(index) => onChange(value.toSpliced(index, 1))}
     >
-      <div className="assertions" role="group" aria-label={label}>
-        {value.map((assertion, index) => (
-          <AssertionLine
-            // Lines that go take their place among the others with them.
-            key={`${value.length} ${index}`}
-            number={index + 1}
-            sources={sources}
-            assertion={assertion}
-            issues={issues[index] ?? {}}
-            onChange={(change) => onChange([...value].with(index, changed(assertion, change)))}
-            onRemove={() => onChange([...value].toSpliced(index, 1))}
-          />
-        ))}
-        {value.length < maxAssertions && (
-          <Button size="xs" onClick={() => onChange([...value, addedOf(sources)])}>
-            Add assertion
-          </Button>
-        )}
-      </div>
-    </Input.Wrapper>
+      {(assertion, index) => (
+        <AssertionControls
+          number={index + 1}
+          sources={sources}
+          assertion={assertion}
+          issues={issues[index] ?? {}}
+          onChange={(change) => onChange(value.with(index, changed(assertion, change)))}
+        />
+      )}
+    </LinesField>
   );
 }
 
@@ -127,22 +120,21 @@ const addedOf = (sources: readonly AssertionSource[]): Assertion =>
     ? { source: "body", path: null, op: "contains", value: "" }
     : { source: sources[0] ?? "latency", path: "", op: "equals", value: "" };
 
-type LineProps = {
+type ControlsProps = {
   number: number;
   sources: readonly AssertionSource[];
   assertion: Assertion;
   issues: Partial<Record<keyof Assertion, string | undefined>>;
   onChange: (change: Partial<Assertion>) => void;
-  onRemove: () => void;
 };
 
-function AssertionLine({ number, sources, assertion, issues, onChange, onRemove }: LineProps) {
+function AssertionControls({ number, sources, assertion, issues, onChange }: ControlsProps) {
   const { source, path, op } = assertion;
   const writing = writingOf(assertion);
   const named = pathWords[source];
   const of = (what: string) => `${what} of assertion ${number}`;
   return (
-    <div className="assertion">
+    <>
       <Select
         aria-label={of("Source")}
         data={options(sources, sourceWords)}
@@ -181,10 +173,7 @@ function AssertionLine({ number, sources, assertion, issues, onChange, onRemove 
           error={issues.value}
         />
       )}
-      <ActionIcon aria-label={`Remove assertion ${number}`} onClick={onRemove}>
-        <Icon name="close" />
-      </ActionIcon>
-    </div>
+    </>
   );
 }
 

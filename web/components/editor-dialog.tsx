@@ -1,5 +1,6 @@
 import { Modal } from "@mantine/core";
-import type { ManagedAs } from "../data/managed.ts";
+import { type ManagedAs, useManagedRecords } from "../data/managed.ts";
+import { isComing } from "../data/query.ts";
 import { ManagedWarning } from "./managed.tsx";
 import { Fragment, type ReactNode, useEffect, useState } from "react";
 
@@ -14,6 +15,7 @@ export function EditorDialog<T extends object>({
   id,
   read,
   managed = null,
+  besides = [],
   onClose,
   children,
 }: {
@@ -23,6 +25,8 @@ export function EditorDialog<T extends object>({
   id: string | null;
   /** The section of a configuration that may manage it, where it is edited. */
   managed?: ManagedAs["section"] | null;
+  /** What else its fields need. */
+  besides?: Parameters<typeof isComing>[0];
   /** Reads it; the same function each time. */
   read: (id: string) => Promise<T>;
   onClose: () => void;
@@ -31,6 +35,8 @@ export function EditorDialog<T extends object>({
   const [opened, setOpened] = useState<{ record: T; generation: number } | null>(null);
   const [error, setError] = useState<Error | null>(null);
   const [generation, setGeneration] = useState(0);
+  const isManaged = managed !== null && id !== null;
+  const records = useManagedRecords(managed ?? "monitors", isManaged);
   useEffect(() => {
     if (id === null) return;
     let gone = false;
@@ -40,11 +46,12 @@ export function EditorDialog<T extends object>({
     );
     return () => void (gone = true);
   }, [id, read, generation]);
+  const isShown = (id === null || opened !== null) && !isComing([records, ...besides]);
   return (
     <Modal opened onClose={onClose} title={title} size={size} closeOnClickOutside={false}>
-      {managed !== null && id !== null && <ManagedWarning what={{ section: managed, id }} />}
+      {isShown && isManaged && <ManagedWarning what={{ section: managed, id }} />}
       {error !== null && <p className="down">{error.message}</p>}
-      {(id === null || opened !== null) && (
+      {isShown && (
         <Fragment key={opened?.generation}>
           {children(opened?.record, () => setGeneration(generation + 1))}
         </Fragment>

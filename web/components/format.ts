@@ -1,14 +1,25 @@
-import { bytesInWords as inWords, countInWords, latencyInWords } from "../../src/core/text.ts";
+import {
+  bytesInWords as inWords,
+  countInWords,
+  latencyInWords,
+  notJudged,
+} from "../../src/core/text.ts";
 
 export { countInWords, latencyInWords, percent } from "../../src/core/text.ts";
 
 const thin = "\u2009";
 
-/** What a check said, in the forms of the page: ranges such as `200–299` stay on one line, latencies have their separators. */
+/** What a check said, in the forms of the page: latencies have their separators, and stay on one line as ranges such as `200–299` do. */
 export const reasonInWords = (reason: string): string =>
   reason
     .replace(/(?<![-–\d])(\d+)[-–](\d+)(?![-–\d])/g, "$1\u2060–\u2060$2")
-    .replace(/(?<![\d.,])(\d+) ms\b/g, (_, ms: string) => latencyInWords(Number(ms)));
+    .replace(/(?<![\d.,])(\d+) ms\b/g, (_, ms: string) =>
+      latencyInWords(Number(ms)).replace(thin, `${thin}\u2060`),
+    );
+
+/** The color of what the last check said: one that could not be judged is not why the monitor is down. */
+export const reasonTone = (state: string, reason: string): string =>
+  reason.startsWith(notJudged) ? "quiet" : state;
 
 export const plural = (count: number, one: string, many = `${one}s`): string =>
   `${countInWords(count)} ${count === 1 ? one : many}`;

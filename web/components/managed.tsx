@@ -13,10 +13,7 @@ export function ManagedLine({ what }: { what: ManagedAs }) {
         {what.section}.{key}
       </code>
       {drift.length > 0 && (
-        <>
-          {" · "}
-          <span className="degraded">Changed here since: {drift.join(", ")}</span>
-        </>
+        <span className="fact-trouble degraded">Changed here since: {drift.join(", ")}</span>
       )}
     </p>
   );

@@ -3,6 +3,7 @@ import { useDocumentTitle } from "@mantine/hooks";
 import type { UseQueryResult } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
+import { isComing } from "../data/query.ts";
 import { problemCount } from "../data/problems.ts";
 import type { ManagedAs } from "../data/managed.ts";
 import { palette } from "./dialogs.ts";
@@ -13,6 +14,7 @@ import { ManagedLine } from "./managed.tsx";
 export function PageHeader({
   title,
   icon,
+  state,
   crumbs = [],
   below,
   managed,
@@ -20,6 +22,8 @@ export function PageHeader({
 }: {
   title: string;
   icon?: ReactNode;
+  /** In what state it is, as the icon says. */
+  state?: { tone: string; word: string };
   crumbs?: { to: string; label: string }[];
   /** One line of facts under the title. */
   below?: ReactNode;
@@ -47,6 +51,7 @@ export function PageHeader({
           {icon}
           <span>{title}</span>
         </h1>
+        {state !== undefined && <b className={`page-state ${state.tone}`}>{state.word}</b>}
         <div className="page-actions">
           <SearchField isNarrow={crumbs.length > 0} />
           {children}
@@ -110,6 +115,25 @@ export function Panel({
   );
 }
 
+/** One of a list of figures, with what it means below it. */
+export function Figure({
+  label,
+  value,
+  note,
+}: {
+  label: ReactNode;
+  value: ReactNode;
+  note: string;
+}) {
+  return (
+    <div>
+      <dt>{label}</dt>
+      <dd className="num">{value}</dd>
+      <dd className="stat-note num">{note}</dd>
+    </div>
+  );
+}
+
 /** What a list says before it has anything, and how to begin. */
 export function EmptyState({
   icon,
@@ -155,15 +179,18 @@ export function LoadFailed({ what, error }: { what: string; error: Error }) {
 /** What a query found, old or new; nothing while it is the first time, and the reason where it failed. */
 export function Loaded<T>({
   query: { data, error },
+  besides = [],
   what,
   children,
 }: {
   query: Pick<UseQueryResult<T>, "data" | "error">;
+  /** What else is shown: coming later, it would push apart what is being read. */
+  besides?: Parameters<typeof isComing>[0];
   /** `The API keys`. */
   what: string;
   children: (data: T) => ReactNode;
 }) {
-  if (data !== undefined) return children(data);
+  if (data !== undefined) return isComing(besides) ? null : children(data);
   if (error === null) return null;
   return <LoadFailed what={what} error={error} />;
 }

@@ -3,7 +3,7 @@ import { flushSync } from "react-dom";
 import { Icon } from "./icons.tsx";
 
 /** `items` with the one at `from` at `to`. */
-export function moved<T>(items: readonly T[], from: number, to: number): T[] {
+function moved<T>(items: readonly T[], from: number, to: number): T[] {
   const item = items[from];
   if (item === undefined || to < 0 || to >= items.length) return [...items];
   return items.toSpliced(from, 1).toSpliced(to, 0, item);

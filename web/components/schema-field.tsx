@@ -1,14 +1,4 @@
-import {
-  ActionIcon,
-  Button,
-  Input,
-  NumberInput,
-  Select,
-  Switch,
-  TagsInput,
-  Textarea,
-  TextInput,
-} from "@mantine/core";
+import { NumberInput, Select, Switch, TagsInput, Textarea, TextInput } from "@mantine/core";
 import type { FieldLabels } from "../../src/core/kinds.ts";
 import { durationInWords } from "../../src/core/text.ts";
 import type { Assertion } from "../../src/monitoring/monitors/assertions-schema.ts";
@@ -22,7 +12,7 @@ import {
   type Own,
   untouched,
 } from "./field-kinds.ts";
-import { Icon } from "./icons.tsx";
+import { LinesField } from "./lines-field.tsx";
 import { HeadersField, SecretField } from "./secret-fields.tsx";
 import { noSecrets, type StoredSecrets } from "./stored-secrets.ts";
 
@@ -327,49 +317,38 @@ function RecordsField({
     Object.keys(parts).some((part) => secrets.errorOf(pathOf(index, part))),
   );
   return (
-    <Input.Wrapper
+    <LinesField
       label={label}
-      description={hint}
+      hint={hint}
       error={isPlaced ? undefined : error}
-      labelElement="div"
+      item={item}
+      lines={value}
+      onAdd={() => onChange([...value, emptyOf(parts)])}
+      onRemove={(index) => onChange(value.toSpliced(index, 1))}
     >
-      <div className="assertions" role="group" aria-label={label}>
-        {value.map((record, index) => (
-          // Lines that go take their place among the others with them.
-          <div className="assertion" key={`${value.length} ${index}`}>
-            {Object.entries(parts)
-              .filter(([part]) => isShown(`${name}.${part}`, record))
-              .map(([part, kind]) => {
-                const words = labelsFor(`${name}.${part}`);
-                const called = words?.label ?? inWords(part);
-                return (
-                  <SchemaField
-                    key={part}
-                    name={pathOf(index, part)}
-                    kind={kind}
-                    labels={{ placeholder: called, ...words, label: called }}
-                    ariaLabel={`${called} of ${item} ${index + 1}`}
-                    value={record[part]}
-                    onChange={(next) =>
-                      onChange(value.with(index, withoutHidden({ ...record, [part]: next })))
-                    }
-                    error={secrets.errorOf(pathOf(index, part))}
-                    secrets={secrets}
-                  />
-                );
-              })}
-            <ActionIcon
-              aria-label={`Remove ${item} ${index + 1}`}
-              onClick={() => onChange(value.toSpliced(index, 1))}
-            >
-              <Icon name="close" />
-            </ActionIcon>
-          </div>
-        ))}
-        <Button size="xs" onClick={() => onChange([...value, emptyOf(parts)])}>
-          Add {item}
-        </Button>
-      </div>
-    </Input.Wrapper>
+      {(record, index) =>
+        Object.entries(parts)
+          .filter(([part]) => isShown(`${name}.${part}`, record))
+          .map(([part, kind]) => {
+            const words = labelsFor(`${name}.${part}`);
+            const called = words?.label ?? inWords(part);
+            return (
+              <SchemaField
+                key={part}
+                name={pathOf(index, part)}
+                kind={kind}
+                labels={{ placeholder: called, ...words, label: called }}
+                ariaLabel={`${called} of ${item} ${index + 1}`}
+                value={record[part]}
+                onChange={(next) =>
+                  onChange(value.with(index, withoutHidden({ ...record, [part]: next })))
+                }
+                error={secrets.errorOf(pathOf(index, part))}
+                secrets={secrets}
+              />
+            );
+          })
+      }
+    </LinesField>
   );
 }

@@ -1,8 +1,8 @@
-import { TextInput, ActionIcon, Button, Input } from "@mantine/core";
+import { TextInput } from "@mantine/core";
 import { useState } from "react";
 import { capitalized } from "../../src/core/text.ts";
 import { CopyLine } from "./copy.tsx";
-import { Icon } from "./icons.tsx";
+import { LinesField } from "./lines-field.tsx";
 import { PasswordField } from "./password-field.tsx";
 import { placeholderOf, type StoredSecrets } from "./stored-secrets.ts";
 
@@ -127,52 +127,42 @@ export function HeadersField({
     setLines(next);
     onChange(Object.fromEntries(next.filter(([name, text]) => name !== "" || text)));
   }
+  const called = ([name]: readonly [string, ...unknown[]]) => name || `the ${item}`;
   const issues = lines.map(([name]) => secrets.errorOf(`${field}.${name}`));
   return (
-    <Input.Wrapper
+    <LinesField
       label={label}
-      description={hint}
+      hint={hint}
       error={issues.some(Boolean) ? undefined : error}
-      labelElement="div"
+      item={item}
+      nameOf={called}
+      lines={lines}
+      onAdd={() => setLines([...lines, ["", ""]])}
+      onRemove={(index) => change(lines.toSpliced(index, 1))}
     >
-      <div className="headers">
-        {lines.map(([name, text], index) => (
-          <div className="headers-line" key={index}>
-            <TextInput
-              aria-label={`${capitalized(item)} name`}
-              placeholder={item === "header" ? "X-Team" : "token"}
-              value={name}
-              onChange={({ currentTarget }) =>
-                change(lines.with(index, [currentTarget.value, text]))
-              }
-            />
-            <ValueField
-              aria-label={`Value of ${name || `the ${item}`}`}
-              autoComplete="off"
-              placeholder={
-                text === null
-                  ? (placeholderOf(secrets, `${field}.${name}`) ?? "Enter the value")
-                  : ""
-              }
-              value={text ?? ""}
-              onChange={({ currentTarget: { value: typed } }) =>
-                change(lines.with(index, [name, typed === "" ? emptied(name) : typed]))
-              }
-              error={issues[index]}
-            />
-            <ActionIcon
-              aria-label={`Remove ${name || `the ${item}`}`}
-              onClick={() => change(lines.toSpliced(index, 1))}
-            >
-              <Icon name="close" />
-            </ActionIcon>
-          </div>
-        ))}
-        <Button size="xs" onClick={() => setLines([...lines, ["", ""]])}>
-          Add {item}
-        </Button>
-      </div>
-    </Input.Wrapper>
+      {([name, text], index) => (
+        <>
+          <TextInput
+            aria-label={`${capitalized(item)} name`}
+            placeholder={item === "header" ? "X-Team" : "token"}
+            value={name}
+            onChange={({ currentTarget }) => change(lines.with(index, [currentTarget.value, text]))}
+          />
+          <ValueField
+            aria-label={`Value of ${called([name])}`}
+            autoComplete="off"
+            placeholder={
+              text === null ? (placeholderOf(secrets, `${field}.${name}`) ?? "Enter the value") : ""
+            }
+            value={text ?? ""}
+            onChange={({ currentTarget: { value: typed } }) =>
+              change(lines.with(index, [name, typed === "" ? emptied(name) : typed]))
+            }
+            error={issues[index]}
+          />
+        </>
+      )}
+    </LinesField>
   );
 
   function emptied(name: string) {

@@ -2,7 +2,7 @@ import { useEffect, useRef } from "react";
 import { isMac } from "./page.tsx";
 
 /** Keys as `n`, `shift+n`, `mod+k`, or two after one another as `g m`. */
-export type Shortcuts = Readonly<Record<string, (event: KeyboardEvent) => void>>;
+type Shortcuts = Readonly<Record<string, (event: KeyboardEvent) => void>>;
 
 let first = "";
 let firstAt = 0;

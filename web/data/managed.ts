@@ -12,17 +12,28 @@ const nouns = {
   statusPages: "status-page",
 } as const;
 
+/** What was changed or deleted here since a configuration was applied, read anew whenever somebody looks. */
+export const differingQuery = {
+  ...dataQuery(["configuration", "differing"], (options) =>
+    dashboard.configuration.records.get({ query: { differing: "true" }, ...options }),
+  ),
+  staleTime: 0,
+};
+
 /** Which record of a configuration. */
 export type ManagedAs = { section: keyof typeof nouns; id: string };
 
-/** What a configuration says of the record; null where none manages it, or as long as that is unknown. */
-export function useManaged(what: ManagedAs | null): ManagedRecord | null {
-  const { section, id } = what ?? { section: "monitors" as const, id: "" };
-  const { data = [] } = useQuery({
+/** What configurations say of the records of a section. */
+export const useManagedRecords = (section: ManagedAs["section"], enabled = true) =>
+  useQuery({
     ...dataQuery([...listKey(nouns[section]), "managed"], (options) =>
       dashboard.configuration.records.get({ query: { section }, ...options }),
     ),
-    enabled: what !== null,
+    enabled,
   });
+
+/** What a configuration says of the record; null where none manages it, or as long as that is unknown. */
+export function useManaged({ section, id }: ManagedAs): ManagedRecord | null {
+  const { data = [] } = useManagedRecords(section);
   return data.find((one) => one.id === id) ?? null;
 }

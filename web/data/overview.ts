@@ -80,7 +80,7 @@ const byFolder = ofRows((rows) => Map.groupBy(rows, ({ groupId }) => groupId));
 const none: Rows = [];
 
 /** The monitors of a folder that are here: the first of them, in order. */
-export const membersOf = ({ monitors }: Overview, groupId: string | null): Rows =>
+const membersOf = ({ monitors }: Overview, groupId: string | null): Rows =>
   byFolder(monitors).get(groupId) ?? none;
 
 /** How many there are of a folder's monitors in each state. */

@@ -27,6 +27,12 @@ export const dataQuery = <T>(
   ask: (options: Options) => Promise<Result<{ data: T }>>,
 ) => queryOptions({ queryKey, queryFn: ({ signal }) => dataOf(ask({ fetch: { signal } })) });
 
+type Coming = { isLoading: boolean; failureCount: number };
+
+/** Whether one of them comes for the first time; one that has failed is not waited for. */
+export const isComing = (queries: readonly Coming[]): boolean =>
+  queries.some(({ isLoading, failureCount }) => isLoading && failureCount === 0);
+
 /** A page of a list, with its `meta`; the page before stays until this one is there. */
 export const pageQuery = <T extends { data: unknown }>(
   queryKey: QueryKey,

@@ -11,7 +11,7 @@ import { signedOut } from "./signed-out.ts";
 import { finishUndoable } from "./undoable.ts";
 
 export type Session = Presence;
-export type Organization = Presence["organizations"][number];
+type Organization = Presence["organizations"][number];
 
 /** Of this tab: others may look at another organization meanwhile. */
 let chosenId = rememberedOrganization();

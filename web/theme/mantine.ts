@@ -10,6 +10,7 @@ import {
   Modal,
   Portal,
   SegmentedControl,
+  Select,
   Tooltip,
 } from "@mantine/core";
 
@@ -69,11 +70,18 @@ export const theme = createTheme({
     }),
     // The list itself scrolls: what scrolls around a list can't be reached by keyboard.
     ...Object.fromEntries(
-      ["Autocomplete", "MultiSelect", "Select", "TagsInput"].map((name) => [
+      ["Autocomplete", "MultiSelect", "TagsInput"].map((name) => [
         name,
         { defaultProps: { withScrollArea: false } },
       ]),
     ),
+    Select: Select.extend({
+      defaultProps: {
+        withScrollArea: false,
+        // So that what is typed replaces what is chosen, and finds something else.
+        onClick: ({ currentTarget }) => !currentTarget.readOnly && currentTarget.select(),
+      },
+    }),
     // What lies over the page is in a landmark as everything else is.
     Portal: Portal.extend({ defaultProps: { target: "#overlays" } }),
     SegmentedControl: SegmentedControl.extend({ defaultProps: { withItemsBorders: false } }),
@@ -112,6 +120,8 @@ const fromTokens = {
   "--mantine-color-red-light-hover": "var(--down-soft)",
   "--mantine-color-red-light-color": "var(--down)",
   "--mantine-color-red-text": "var(--down)",
+  "--mantine-color-yellow-light": "var(--degraded-soft)",
+  "--mantine-color-yellow-light-color": "var(--degraded)",
   "--mantine-color-gray-light": "var(--raise)",
   "--mantine-color-gray-light-hover": "var(--raise)",
   "--mantine-color-gray-light-color": "var(--ink-2)",

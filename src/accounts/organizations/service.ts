@@ -1,6 +1,6 @@
 import { and, asc, eq, isNull, like, sql } from "drizzle-orm";
 import { auditAndEvent, commit, mustBeCurrent } from "../../events/commit.ts";
-import type { Actor, Scope } from "../../events/scope.ts";
+import { type Actor, commandLine, type Scope } from "../../events/scope.ts";
 import { type Clock, timestamp } from "../../core/clock.ts";
 import { AppError } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
@@ -12,6 +12,7 @@ import { organizationSettings } from "../../database/tables/accounts.ts";
 import { statusPages } from "../../database/tables/status-pages.ts";
 import { freeSlug, slugOf } from "./rules.ts";
 import { OrganizationName, type OrganizationPatch } from "./schema.ts";
+import { firstVersion } from "../../database/rows.ts";
 
 export type Organization = { id: string; slug: string; name: string; createdAt: string };
 
@@ -46,7 +47,7 @@ export function createOrganization(store: Store, clock: Clock, name: string) {
   parse(OrganizationName, name, "name");
   return retrying(async () => {
     const { organization, statements } = await newOrganization({ store, clock }, name, {
-      actor: { type: "command-line", id: null, name: "command line" },
+      actor: commandLine,
       requestId: null,
     });
     await store.atomic(statements);
@@ -102,9 +103,7 @@ export async function newOrganization(
       showLatency: false,
       historyDays: 90,
       timeZone,
-      version: 1,
-      createdAt: at,
-      updatedAt: at,
+      ...firstVersion(at),
     }),
     ...auditAndEvent(
       { organizationId, ...by },

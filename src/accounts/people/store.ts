@@ -2,7 +2,7 @@ import { and, asc, eq, max, sql } from "drizzle-orm";
 import { AppError } from "../../core/errors.ts";
 import { invalid } from "../../core/validation.ts";
 import type { Role } from "../../core/roles.ts";
-import { matching, type Tenant } from "../../database/rows.ts";
+import { matching, type Tenant, firstVersion } from "../../database/rows.ts";
 import {
   must,
   type Prepared,
@@ -254,9 +254,7 @@ export function newPerson(
     totpSecret: null,
     totpPending: null,
     totpStep: 0,
-    version: 1,
-    createdAt: at,
-    updatedAt: at,
+    ...firstVersion(at),
   };
   return { id: row.id, row, statements: [mustBeDistinct(row), addPerson(store, row)] };
 }

@@ -4,6 +4,7 @@ import type { Store } from "../../database/store.ts";
 import { type people, sessions } from "../../database/tables/accounts.ts";
 import type { Membership, Session, Sessions } from "../../http/session.ts";
 import { isOver } from "./rules.ts";
+import type { SessionRow } from "./store.ts";
 
 /** How long a session is trusted while nothing is written; where that can't be told, it is read each time. */
 const trustedMs = 500;
@@ -18,7 +19,6 @@ const columns = `SELECT s.id, s.stage, s.created_at AS "createdAt", s.last_seen_
 const byHash = `${columns} WHERE s.token_hash = ?`;
 const byId = `${columns} WHERE s.id = ?`;
 
-type SessionRow = typeof sessions.$inferSelect;
 type PersonRow = typeof people.$inferSelect;
 type StoredSession = Pick<SessionRow, "id" | "stage" | "personId" | "createdAt" | "lastSeenAt"> &
   Pick<PersonRow, "name" | "email" | "timeZone" | `wrongCode${"s" | "At" | "Since" | "From"}`> &

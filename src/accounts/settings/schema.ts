@@ -9,6 +9,7 @@ import {
   Port,
   secret,
   Timestamp,
+  nullable,
 } from "../../core/fields.ts";
 import { kind } from "../../core/kinds.ts";
 import { pem } from "../../core/pem.ts";
@@ -64,8 +65,6 @@ function valueIn(text: string): unknown {
     return null;
   }
 }
-
-const nullable = <T extends z.ZodType>(field: T) => field.nullable().default(null);
 
 const smtp = {
   host: Host,

@@ -16,7 +16,7 @@ import { invalid, parse } from "../../core/validation.ts";
 import { retrying, type Store } from "../../database/store.ts";
 import { organizationSettings } from "../../database/tables/accounts.ts";
 import { type Settings, settingsKinds, type SettingsPatch, type SmtpSettings } from "./schema.ts";
-import { matching } from "../../database/rows.ts";
+import { matching, nextVersion } from "../../database/rows.ts";
 
 type SettingsRecord = Settings & { id: string; version: number };
 
@@ -89,8 +89,7 @@ export async function settingsAfter(
     smtp: smtp === null ? null : JSON.stringify(settings["smtp"]),
     certificateAuthorities,
     secrets: sealAll(vault, placeOf(organizationId), secrets),
-    version: before.version + 1,
-    updatedAt: timestamp(scope.clock()),
+    ...nextVersion(before, timestamp(scope.clock())),
   };
 }
 

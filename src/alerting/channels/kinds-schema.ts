@@ -17,6 +17,7 @@ import {
   SigningSecret,
   Tags,
   withPlaceholders,
+  nullable,
 } from "../../core/fields.ts";
 import { type FieldLabels, kind } from "../../core/kinds.ts";
 import { inBraces } from "../../core/text.ts";
@@ -62,7 +63,6 @@ const template = withPlaceholders(optionalParagraphs(2_000), placeholders)
     example: "{{monitor}} is {{status}}: {{message}}",
   });
 
-const nullable = <T extends z.ZodType>(field: T) => field.nullable().default(null);
 const apiKey = secret();
 const region = z.enum(["us", "eu"]).default("us");
 

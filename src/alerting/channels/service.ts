@@ -25,7 +25,7 @@ import {
 import { type AlertChannel, type AlertChannelPatch, NewAlertChannel } from "./schema.ts";
 import { addressOf, channelKinds } from "./kinds-schema.ts";
 import { desc, sql } from "drizzle-orm";
-import { found, matching, removeRow, type Tenant } from "../../database/rows.ts";
+import { found, matching, removeRow, type Tenant, nextVersion } from "../../database/rows.ts";
 import { monitorGroups, monitors } from "../../database/tables/monitoring.ts";
 
 type AlertChannelRecord = AlertChannel & { version: number };
@@ -150,8 +150,7 @@ async function rowAfter(scope: Scope, before: ChannelRow, patch: AlertChannelPat
   return {
     ...before,
     ...columnsOf(scope, before.id, channel),
-    version: before.version + 1,
-    updatedAt: timestamp(scope.clock()),
+    ...nextVersion(before, timestamp(scope.clock())),
   };
 }
 

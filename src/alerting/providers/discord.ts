@@ -1,5 +1,5 @@
 import type { Message } from "../messages.ts";
-import { final, judged, objectIn, overHttp, patienceIn } from "../provider.ts";
+import { final, judged, overHttp, patienceIn, fieldsIn } from "../provider.ts";
 import { colours, hasDottedHost, markdown, partsOf, textWithin } from "./formatting.ts";
 
 /**
@@ -14,7 +14,7 @@ export const discord = overHttp<"discord">({
     return { url: url.href, body: bodyOf(message) };
   },
   verdict(answer) {
-    const { code, retry_after: seconds } = objectIn(answer.body);
+    const { code, retry_after: seconds } = fieldsIn(answer);
     const reason = hopeless.get(code);
     if (answer.status >= 300 && reason !== undefined) return final(reason);
     const verdict = judged(answer);

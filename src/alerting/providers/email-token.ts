@@ -5,11 +5,11 @@ import type { ShortAnswer } from "../../core/outgoing/exchange.ts";
 import type { ServiceAccountKey, SmtpSettings } from "../../accounts/settings/schema.ts";
 import {
   type DeliveryContext,
-  objectIn,
   permanent,
   temporary,
   type Verdict,
   withRetryAfter,
+  fieldsIn,
 } from "../provider.ts";
 
 /** No token was given; the verdict says why. */
@@ -63,7 +63,7 @@ async function given(
     },
     context,
   );
-  const said = objectIn(answer.body);
+  const said = fieldsIn(answer);
   const { access_token: token, expires_in: seconds } = said;
   // What goes into a line of SMTP must not end it.
   if (answer.status === 200 && typeof token === "string" && /^[\x21-\x7e]+$/.test(token)) {

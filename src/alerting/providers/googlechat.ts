@@ -1,5 +1,5 @@
 import type { Message } from "../messages.ts";
-import { isObject, judged, objectIn, overHttp, permanent } from "../provider.ts";
+import { judged, overHttp, permanent, fieldsIn } from "../provider.ts";
 import {
   bytesOf,
   colours,
@@ -9,6 +9,7 @@ import {
   within,
   withoutMentions,
 } from "./formatting.ts";
+import { isObject } from "../../core/objects.ts";
 
 /**
  * A `requestId` that was seen before makes no second message; errors have a `status`.
@@ -22,7 +23,7 @@ export const googlechat = overHttp<"googlechat">({
     return { url: url.href, body: bodyOf(message) };
   },
   verdict(answer) {
-    const { error } = objectIn(answer.body);
+    const { error } = fieldsIn(answer);
     if (answer.status < 300 || !isObject(error)) return judged(answer);
     const reason = hopeless.get(error["status"]) ?? keyTrouble(error["details"]);
     return reason === undefined ? judged(answer) : permanent(reason);

@@ -1,5 +1,5 @@
 import type { Message } from "../messages.ts";
-import { judged, objectIn, overHttp, permanent } from "../provider.ts";
+import { judged, overHttp, permanent, fieldsIn } from "../provider.ts";
 import { colours, markdown, partsOf, textWithin, within, withoutMentions } from "./formatting.ts";
 
 /**
@@ -10,7 +10,7 @@ import { colours, markdown, partsOf, textWithin, within, withoutMentions } from 
 export const mattermost = overHttp<"mattermost">({
   request: ({ webhookUrl }, message) => ({ url: webhookUrl, body: bodyOf(message) }),
   verdict(answer) {
-    const reason = hopeless.get(objectIn(answer.body)["id"]);
+    const reason = hopeless.get(fieldsIn(answer)["id"]);
     // With HTTP 500 the same ids mean that Mattermost could not look.
     const isSaid = answer.status >= 300 && answer.status !== 500;
     return isSaid && reason !== undefined ? permanent(reason) : judged(answer);

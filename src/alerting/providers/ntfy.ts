@@ -1,6 +1,6 @@
 import type { ChannelSettings } from "../channels/kinds-schema.ts";
 import type { Tone } from "../messages.ts";
-import { judged, objectIn, overHttp, permanent } from "../provider.ts";
+import { judged, overHttp, permanent, fieldsIn } from "../provider.ts";
 import { addressOn, within } from "./formatting.ts";
 
 /**
@@ -28,7 +28,7 @@ export const ntfy = overHttp<"ntfy">({
     };
   },
   verdict(answer) {
-    const reason = hopeless.get(objectIn(answer.body)["code"]);
+    const reason = hopeless.get(fieldsIn(answer)["code"]);
     return answer.status >= 400 && reason !== undefined ? permanent(reason) : judged(answer);
   },
 });

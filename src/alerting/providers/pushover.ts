@@ -4,12 +4,12 @@ import { casesOf, cut, fitted, type Message } from "../messages.ts";
 import {
   final,
   judged,
-  objectIn,
   post,
   type Provider,
   temporary,
   type ToPost,
   type Verdict,
+  fieldsIn,
 } from "../provider.ts";
 
 type Settings = ChannelSettings<"pushover">;
@@ -72,7 +72,7 @@ function messageTo(settings: Settings, { title, lines, tone, url, at, problem }:
 }
 
 function verdict(answer: ShortAnswer): Verdict {
-  const { status, user, token } = objectIn(answer.body);
+  const { status, user, token } = fieldsIn(answer);
   if (answer.status === 429)
     return temporary("Pushover says that the application has no messages left this month.");
   // Without it whoever answered is not Pushover.

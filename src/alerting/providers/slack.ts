@@ -1,7 +1,7 @@
 import { named } from "../../core/outgoing/http-answer.ts";
 import { type Message, cut } from "../messages.ts";
 import type { ShortAnswer } from "../../core/outgoing/exchange.ts";
-import { final, judged, objectIn, overHttp, temporary, type Verdict } from "../provider.ts";
+import { final, judged, overHttp, temporary, type Verdict, fieldsIn } from "../provider.ts";
 import { colours, entities, partsOf, textWithin } from "./formatting.ts";
 
 /**
@@ -19,7 +19,7 @@ export const slack = overHttp<"slack">({
 
 function verdict(answer: ShortAnswer): Verdict {
   const said = answer.body.trim();
-  const { ok, error } = objectIn(said);
+  const { ok, error } = fieldsIn(answer);
   if (answer.status < 300 && (said === "ok" || ok === true)) return judged(answer);
   const reason = hopeless.get(typeof error === "string" ? error : said);
   if (reason !== undefined) return final(reason);

@@ -1,7 +1,8 @@
 import type { Fact, Message, Tone } from "../messages.ts";
-import { isObject, judged, objectIn, overHttp, permanent, type Verdict } from "../provider.ts";
+import { judged, overHttp, permanent, type Verdict, fieldsIn } from "../provider.ts";
 import type { ShortAnswer } from "../../core/outgoing/exchange.ts";
 import { bytesOf, hasDottedHost, partsOf, within } from "./formatting.ts";
+import { isObject } from "../../core/objects.ts";
 
 /**
  * Workflows answer 202, connectors of old 200 with what went wrong as a text.
@@ -19,7 +20,7 @@ function verdict(answer: ShortAnswer): Verdict {
     const [, status] = /HTTP error ([45]\d\d)/i.exec(answer.body) ?? [];
     return judged({ ...answer, status: status === undefined ? 502 : Number(status) });
   }
-  const { error } = objectIn(answer.body);
+  const { error } = fieldsIn(answer);
   const reason = isObject(error) ? hopeless.get(error["code"]) : undefined;
   return reason === undefined ? judged(answer) : permanent(reason);
 }

@@ -2,17 +2,17 @@ import type { ChannelSettings } from "../channels/kinds-schema.ts";
 import type { ShortAnswer } from "../../core/outgoing/exchange.ts";
 import type { Message, Tone } from "../messages.ts";
 import {
-  isObject,
   judged,
-  objectIn,
   patienceIn,
   permanent,
   post,
   type Provider,
   type ToPost,
   type Verdict,
+  fieldsIn,
 } from "../provider.ts";
 import { addressOn, textWithin, withoutMentions } from "./formatting.ts";
+import { type Fields, isObject } from "../../core/objects.ts";
 
 type Settings = ChannelSettings<"telegram">;
 
@@ -57,8 +57,8 @@ function requestOf(settings: Settings, { title, lines, tone, url }: Message): To
   };
 }
 
-function parametersIn({ body }: ShortAnswer): Record<string, unknown> {
-  const { parameters } = objectIn(body);
+function parametersIn(answer: ShortAnswer): Fields {
+  const { parameters } = fieldsIn(answer);
   return isObject(parameters) ? parameters : {};
 }
 
@@ -69,7 +69,7 @@ function successorIn(answer: ShortAnswer): number | null {
 }
 
 function verdictOf(answer: ShortAnswer): Verdict {
-  const { description } = objectIn(answer.body);
+  const { description } = fieldsIn(answer);
   const said = typeof description === "string" ? description : "";
   const reason =
     answer.status === 400

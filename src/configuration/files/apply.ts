@@ -1,18 +1,18 @@
 import { listOrganizations } from "../../accounts/organizations/service.ts";
 import { AppError } from "../../core/errors.ts";
 import type { Log } from "../../core/log.ts";
-import type { Scope } from "../../events/scope.ts";
+import { scopeOf, type ScopeServices } from "../../events/scope.ts";
 import type { Variables } from "./variables.ts";
+import { countsOf } from "../rules.ts";
 
-type Dependencies = Pick<Scope, "store" | "clock" | "vault" | "targets" | "ownHosts" | "limits"> & {
-  log: Log;
-  origin: () => string;
-};
+type Dependencies = ScopeServices & { log: Log; origin: () => string };
 
 export type ConfigurationFiles = ReturnType<typeof configurationFiles>;
 
+const actor = { type: "command-line", id: null, name: "configuration files" } as const;
+
 /** What the files say is all that they have made: more than a fifth of it goes by `signalbox apply --yes` alone. */
-const options = { dryRun: false, prune: true, yes: false, adopt: false };
+const options = { prune: true };
 
 /**
  * Applies the configurations of a folder each time it is asked to, one after the other. What can't be applied
@@ -43,11 +43,11 @@ export function configurationFiles(dependencies: Dependencies, variables: Variab
 }
 
 async function applyFiles(from: string, services: Dependencies, variables: Variables) {
-  const { log, store, clock, vault, targets, ownHosts, limits, origin } = services;
+  const { log, store, origin } = services;
   const { readConfigurations } = await import("./read.ts");
   const { applyConfiguration } = await import("../service.ts");
   const organizations = await listOrganizations(store);
-  for (const { document, organization, issuesOf } of await readConfigurations(from, variables)) {
+  for (const { document, organization, located } of await readConfigurations(from, variables)) {
     const found =
       organization === null && organizations.length === 1
         ? organizations[0]
@@ -56,35 +56,17 @@ async function applyFiles(from: string, services: Dependencies, variables: Varia
       log.warn("a configuration names no organization that there is", { from, organization });
       continue;
     }
-    const scope: Scope = {
-      store,
-      clock,
-      vault,
-      targets,
-      ownHosts,
-      limits,
-      origin: origin(),
-      organizationId: found.id,
-      actor: { type: "command-line", id: null, name: "configuration files" },
-      mayWrite: true,
-      requestId: null,
-      ifMatch: null,
-      remember: null,
-    };
+    const scope = { ...scopeOf(services, found.id, actor), origin: origin() };
     try {
       const { source, changes, unchanged } = await applyConfiguration(scope, document, options);
-      const count = (...actions: string[]) =>
-        changes.filter(({ action }) => actions.includes(action)).length;
       log.info("the configuration was applied", {
         source,
         organization: found.slug,
-        made: count("create"),
-        changed: count("update", "adopt"),
-        removed: count("delete", "release"),
+        ...countsOf(changes),
         unchanged,
       });
     } catch (error) {
-      throw error instanceof AppError && error.details !== undefined ? issuesOf(error) : error;
+      throw located(error);
     }
   }
 }

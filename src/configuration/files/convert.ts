@@ -1,16 +1,15 @@
 import { fieldsOf, type SectionName, sectionNames, sections } from "../sections-schema.ts";
-
-type Own = Record<string, unknown>;
+import type { Fields } from "../../core/objects.ts";
 
 /** A variable is text: where a field takes none but what the text says, it is that. */
-export function convert(document: Own, path: string) {
+export function convert(document: Fields, path: string) {
   const keys = path.split(".");
   const isDefault = keys[0] === "defaults";
   const [section = "", key = "", field = ""] = isDefault ? [keys[1], "", keys[2]] : keys;
   if (!sectionNames.includes(section as SectionName) || keys.length !== 3) return;
   const holder = isDefault
-    ? ((document["defaults"] as Own)[section] as Own)
-    : ((document[section] as Own)[key] as Own);
+    ? ((document["defaults"] as Fields)[section] as Fields)
+    : ((document[section] as Fields)[key] as Fields);
   const text = holder[field];
   const value = typeof text === "string" ? plainValue(text) : text;
   if (value === text) return;
@@ -28,5 +27,7 @@ export function convert(document: Own, path: string) {
 
 function plainValue(text: string): unknown {
   if (/^-?(?:0|[1-9]\d{0,14})(?:\.\d{1,9})?$/.test(text)) return Number(text);
-  return ({ true: true, false: false, null: null } as Own)[text] ?? (text === "null" ? null : text);
+  return (
+    ({ true: true, false: false, null: null } as Fields)[text] ?? (text === "null" ? null : text)
+  );
 }

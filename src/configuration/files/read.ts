@@ -1,25 +1,22 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import { type AppError } from "../../core/errors.ts";
+import { AppError } from "../../core/errors.ts";
 import { invalid } from "../../core/validation.ts";
 import { configSections } from "../schema.ts";
 import { expanded, isOneVariable, type Variables } from "./variables.ts";
-import { type FileIssue, InvalidFiles, parseYaml, type Place, placeOf } from "./yaml.ts";
+import { type FileIssue, InvalidFiles, parseYaml, type Place, placeOf, setOwn } from "./yaml.ts";
+import { type Fields, isObject } from "../../core/objects.ts";
 
 const sectionNames: readonly string[] = configSections;
 const maxBytes = 8 * 1024 * 1024;
-
-type Own = Record<string, unknown>;
-const isObject = (value: unknown): value is Own =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** What the files of one source say together. */
 export type ConfigFiles = {
   organization: string | null;
   /** As REST takes it: no variables are left in it. */
-  document: Own;
-  /** What REST says of it, at the places of the files. */
-  issuesOf: (error: AppError) => InvalidFiles;
+  document: Fields;
+  /** What REST says of its fields, at the places of the files; other errors as they are. */
+  located: (error: unknown) => unknown;
 };
 
 /** The configurations in a file, or in all YAML files of a folder. Throws InvalidFiles, and VALIDATION_ERROR where there is none. */
@@ -42,19 +39,19 @@ export async function readConfigurations(
   return [...all.values()].map(({ value, places }) => ({
     organization: typeof value["organization"] === "string" ? value["organization"] : null,
     document: value,
-    issuesOf: ({ details = [], message }) =>
-      new InvalidFiles(
-        details.length === 0
-          ? [{ place: firstPlace(places), message }]
-          : details.map(({ path, message: what }): FileIssue => ({
+    located: (error) =>
+      error instanceof AppError && error.details !== undefined
+        ? new InvalidFiles(
+            error.details.map(({ path, message }) => ({
               place: placeOf(places, path) ?? firstPlace(places),
-              message: `${path} ${what}`,
+              message: `${path} ${message}`,
             })),
-      ),
+          )
+        : error,
   }));
 }
 
-type Merged = { value: Own; places: Map<string, Place> };
+type Merged = { value: Fields; places: Map<string, Place> };
 
 const firstPlace = (places: ReadonlyMap<string, Place>): Place =>
   places.values().next().value ?? { file: "", line: 1, column: 1 };
@@ -111,14 +108,14 @@ async function readOne(file: string, variables: Variables): Promise<Merged | nul
 /** Adds what a further file of the same source says. */
 function merge(all: Merged, { value, places }: Merged) {
   const issues: FileIssue[] = [];
-  const add = (to: Own, from: Own, path: string) => {
+  const add = (to: Fields, from: Fields, path: string) => {
     for (const [name, its] of Object.entries(from)) {
       const at = path === "" ? name : `${path}.${name}`;
       const known = Object.hasOwn(to, name) ? to[name] : undefined;
       const isHolder =
         path === "defaults" ||
         (path === "" && (name === "defaults" || sectionNames.includes(name)));
-      if (known === undefined) to[name] = its;
+      if (known === undefined) setOwn(to, name, its);
       else if (isHolder && isObject(known) && isObject(its)) add(known, its, at);
       else if (path !== "" || known !== its)
         issues.push({

@@ -25,7 +25,7 @@ export function expanded(
       return fail(
         "${…} must hold a variable, a variable with :- and a default, or file: and a path",
       );
-    const value = variables[name];
+    const value = Object.hasOwn(variables, name) ? variables[name] : undefined;
     if (fallback !== undefined) return value === undefined || value === "" ? fallback : value;
     return value ?? fail(`the variable ${name} is not set`);
   });

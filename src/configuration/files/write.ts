@@ -1,7 +1,6 @@
 import type { ConfigExport } from "../schema.ts";
 import { escaped } from "./variables.ts";
-
-type Own = Record<string, unknown>;
+import type { Fields } from "../../core/objects.ts";
 
 /**
  * A configuration as YAML. Secrets stand in comments, so that applying it keeps those that are stored; with
@@ -24,7 +23,10 @@ export async function yamlOf(
         .join("\n");
     }
   }
-  return yaml.toString({ lineWidth: 0 });
+  // In quotes, where alone they stand as values, these are escapes: a terminal would obey U+0080–9F.
+  return yaml
+    .toString({ lineWidth: 0 })
+    .replace(/[^\P{Cc}\n\t]/gu, (one) => `\\x${one.charCodeAt(0).toString(16).padStart(2, "0")}`);
 }
 
 /** The same values, where nothing is taken for a variable. */
@@ -33,6 +35,6 @@ function literal(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(literal);
   if (typeof value !== "object" || value === null) return value;
   return Object.fromEntries(
-    Object.entries(value as Own).map(([name, its]) => [name, literal(its)]),
+    Object.entries(value as Fields).map(([name, its]) => [name, literal(its)]),
   );
 }

@@ -115,13 +115,7 @@ export async function parseYaml(file: string, source: string, textOf: Text): Pro
     }
     const all: Record<string, unknown> = {};
     for (const one of [...merged.toReversed(), own])
-      for (const [name, value] of Object.entries(one))
-        Object.defineProperty(all, name, {
-          value,
-          enumerable: true,
-          writable: true,
-          configurable: true,
-        });
+      for (const [name, value] of Object.entries(one)) setOwn(all, name, value);
     return all;
   }
 
@@ -147,13 +141,24 @@ export async function parseYaml(file: string, source: string, textOf: Text): Pro
   return { value: valueOf(document.contents, [], placeAt(0)), places };
 }
 
+/** Also where its name is `__proto__`, which an assignment would take for something else. */
+export function setOwn(object: object, name: string, value: unknown) {
+  Object.defineProperty(object, name, {
+    value,
+    enumerable: true,
+    writable: true,
+    configurable: true,
+  });
+}
+
 const firstLine = (message: string) => message.split("\n")[0] ?? message;
 
 /** The place of the value at this path, or of what it would stand in. */
 export function placeOf(places: ReadonlyMap<string, Place>, path: string): Place | null {
-  for (let left = path; ; left = left.replace(/(?:^|\.)[^.[\]]*$|\[\d+\]$/, "")) {
+  for (let left = path; ;) {
     const found = places.get(left);
     if (found !== undefined) return found;
     if (left === "") return null;
+    left = left.slice(0, Math.max(left.lastIndexOf("."), left.lastIndexOf("["), 0));
   }
 }

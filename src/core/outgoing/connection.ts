@@ -14,6 +14,10 @@ type Secured = {
   certificateExpiresAt: string | null;
   /** Why the certificate is not to be trusted for the name, as a sentence; null when it is. */
   issue: string | null;
+  /** `1.3`. */
+  version: string;
+  /** Whoever signed the certificate, as it says itself. */
+  issuer: string | null;
 };
 
 /** An open connection. It closes with its context's signal, whoever is still reading. */
@@ -211,7 +215,7 @@ function open(
       handshake(secured, success, error) {
         if (tls === null) return;
         const { code = "" } = (error ?? {}) as NodeJS.ErrnoException;
-        const { valid_to: end } = secured.getPeerCertificate() ?? {};
+        const { valid_to: end, issuer } = secured.getPeerCertificate() ?? {};
         // Of a certificate for another name it says the same, with a code of TLS.
         const isBroken = !success && /^E[A-Z]+$/.test(code);
         if (isBroken || end === undefined) {
@@ -222,6 +226,8 @@ function open(
         connection.secured = {
           certificateExpiresAt: new Date(end).toISOString(),
           issue: issueOf(code, tls.name, secured),
+          version: secured.getTLSVersion().replace("TLSv", ""),
+          issuer: nameOf(issuer),
         };
         resolve(connection);
       },
@@ -299,6 +305,14 @@ export const trusted = (authorities: string) => [...getCACertificates("default")
 /** Of TLS 1.3 it comes only after the handshake. */
 const refusalOf = (error: Error | null, { certificate }: Tls) =>
   alertOf(error?.message ?? "", certificate !== undefined);
+
+/** A name that stands several times is a list. */
+function nameOf(
+  issuer: { CN?: string | string[]; O?: string | string[] } | undefined,
+): string | null {
+  const [name] = [issuer?.CN ?? issuer?.O ?? null].flat();
+  return name ?? null;
+}
 
 /** Chain and dates first, then the name (RFC 6125). */
 function issueOf(code: string, name: string, socket: Bun.Socket<undefined>): string | null {

@@ -1,3 +1,4 @@
+import { depthOf, maxAnswerDepth } from "../json.ts";
 import { STATUS_CODES } from "node:http";
 import { TargetFailure } from "./failures.ts";
 import type { Connection } from "./connection.ts";
@@ -5,6 +6,8 @@ import { growingBuffer, type Memory, uncounted } from "./memory.ts";
 
 const maxHeadBytes = 64 * 1024;
 const maxLineBytes = 1024;
+/** Of interim answers, such as one that work goes on. */
+const maxInterim = 100;
 const none: Buffer = Buffer.alloc(0);
 
 export type HttpAnswer = {
@@ -39,16 +42,19 @@ export async function wholeBody(answer: HttpAnswer, maxBytes: number, memory: Me
   return body.bytes();
 }
 
-/** What the bytes say as JSON; null where they are none. */
+/** What the bytes say as JSON; null where they are none, or nested too deeply. */
 export function jsonOf(bytes: Uint8Array): unknown {
+  const text = Buffer.from(bytes).toString();
+  if (depthOf(text) > maxAnswerDepth) return null;
   try {
-    return JSON.parse(Buffer.from(bytes).toString());
+    return JSON.parse(text);
   } catch {
     return null;
   }
 }
 
 const invalid = () => new TargetFailure("The answer is not valid HTTP.");
+const tooLong = () => new TargetFailure("The headers of the answer are too long.");
 const cutShort = () =>
   new TargetFailure("The connection was closed before the answer was complete.");
 
@@ -69,6 +75,7 @@ export function readAnswer(
   let body: Body | null = null;
   let unread: Buffer[] = [];
   let take: ((chunk: Buffer) => void) | null = null;
+  let interim = 0;
 
   const give = (chunk: Buffer) => {
     if (chunk.length === 0) return;
@@ -107,8 +114,7 @@ export function readAnswer(
     const bytes = before > 0 ? head.bytes() : chunk.subarray(0, maxHeadBytes + 4);
     // What was looked at before can't end the head but with what arrived now.
     const end = endOfHead(bytes, Math.max(0, before - 3));
-    if (end > maxHeadBytes || (end === -1 && bytes.length > maxHeadBytes))
-      throw new TargetFailure("The headers of the answer are too long.");
+    if (end > maxHeadBytes || (end === -1 && bytes.length > maxHeadBytes)) throw tooLong();
     if (end === -1) {
       if (bytes.length > 8 && bytes.toString("latin1", 0, 7) !== "HTTP/1.") throw invalid();
       if (before === 0) head.push(chunk);
@@ -117,7 +123,10 @@ export function readAnswer(
     const { status, headers } = parsedHead(bytes.toString("latin1", 0, end));
     const rest = chunk.subarray(end + (bytes[end] === 0x0d ? 4 : 2) - before);
     head.drop();
-    if (status < 200 && status !== 101) return rest;
+    if (status < 200 && status !== 101) {
+      if (++interim > maxInterim) throw tooLong();
+      return rest;
+    }
     body = bodyOf(method, status, headers, give);
     first.resolve({
       status,
@@ -218,11 +227,20 @@ function sizedBody(length: number, give: (chunk: Buffer) => void): Body {
   };
 }
 
+/** The value of a hexadecimal digit; -1 for anything else. */
+function digit(byte = 0): number {
+  if (byte >= 0x30 && byte <= 0x39) return byte - 0x30;
+  const letter = byte | 0x20;
+  return letter >= 0x61 && letter <= 0x66 ? letter - 0x57 : -1;
+}
+
 /** RFC 9112 §7.1: `size CRLF data CRLF` again and again, a size of 0, trailers, an empty line. */
 function chunkedBody(give: (chunk: Buffer) => void): Body {
   let step: "size" | "data" | "data end" | "trailer" | "done" = "size";
   let left = 0;
   let line = "";
+  /** Bytes of lines that are still taken, beside plain sizes: no more than chunks hold, and of trailers what a head may have. */
+  let framing = maxHeadBytes;
 
   /** Takes one line from `rest`; null until it is complete. */
   function lineFrom(rest: Buffer): { text: string; after: Buffer } | null {
@@ -233,36 +251,65 @@ function chunkedBody(give: (chunk: Buffer) => void): Body {
     const text = line;
     line = "";
     if (!text.endsWith("\r")) throw invalid();
+    framing -= text.length + 1;
+    if (framing < 0) throw step === "trailer" ? tooLong() : invalid();
     return { text: text.slice(0, -1), after: rest.subarray(end + 1) };
   }
 
-  return {
-    push(chunk) {
-      let rest = chunk;
-      while (step !== "done" && rest.length > 0) {
-        if (step === "data") {
-          give(rest.subarray(0, left));
-          const taken = Math.min(left, rest.length);
-          left -= taken;
-          rest = rest.subarray(taken);
-          if (left === 0) step = "data end";
-          continue;
-        }
-        const found = lineFrom(rest);
-        if (found === null) return false;
-        rest = found.after;
+  /** Where a size or the end of a chunk that stands there whole and plain ends; -1 for anything else. */
+  function plainLine(bytes: Buffer, from: number): number {
+    if (line !== "") return -1;
+    let at = from;
+    if (step === "size") {
+      left = 0;
+      for (let value = digit(bytes[at]); value !== -1 && at - from < 12; value = digit(bytes[++at]))
+        left = left * 16 + value;
+      if (at === from) return -1;
+    }
+    return bytes[at] === 0x0d && bytes[at + 1] === 0x0a ? at + 2 : -1;
+  }
+
+  /** What the chunks in these bytes hold moves to their start; returns how much that is. */
+  function gathered(bytes: Buffer): number {
+    let length = 0;
+    let at = 0;
+    while (step !== "done" && at < bytes.length) {
+      if (step === "data") {
+        const taken = Math.min(left, bytes.length - at);
+        bytes.copyWithin(length, at, at + taken);
+        length += taken;
+        left -= taken;
+        framing += taken;
+        at += taken;
+        if (left === 0) step = "data end";
+        continue;
+      }
+      // A target may send chunks of a byte each: no text is made for one that says nothing but its size.
+      const end = step === "trailer" ? -1 : plainLine(bytes, at);
+      if (end !== -1) at = end;
+      else {
+        const found = lineFrom(bytes.subarray(at));
+        if (found === null) break;
+        at = bytes.length - found.after.length;
         if (step === "size") {
           const size = /^([0-9a-f]{1,12})[ \t]*(;.*)?$/i.exec(found.text)?.[1];
           if (size === undefined) throw invalid();
           left = Number.parseInt(size, 16);
-          step = left === 0 ? "trailer" : "data";
-        } else if (step === "data end") {
-          if (found.text !== "") throw invalid();
-          step = "size";
         } else if (found.text === "") {
-          step = "done";
-        }
+          if (step === "trailer") step = "done";
+        } else if (step === "data end") throw invalid();
       }
+      if (step === "size") {
+        step = left === 0 ? "trailer" : "data";
+        if (left === 0) framing = Math.min(framing, maxHeadBytes);
+      } else if (step === "data end") step = "size";
+    }
+    return length;
+  }
+
+  return {
+    push(bytes) {
+      give(bytes.subarray(0, gathered(bytes)));
       return step === "done";
     },
     endsWithConnection: false,

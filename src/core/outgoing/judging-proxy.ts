@@ -8,6 +8,9 @@ import { reasonFor } from "./reasons.ts";
 /** So many are known, of the last places. */
 const maxFailures = 1_000;
 
+/** So much may be sent: where a target does not read it, it is kept. */
+const maxSentBytes = 8 * 1024 * 1024;
+
 const placeOf = (host: string, port: number) => `${host.replace(/^\[|\]$/g, "")} ${port}`;
 
 /** RFC 1928 §6 */
@@ -23,7 +26,7 @@ export type JudgingProxy = {
 
 /**
  * A SOCKS5 proxy on loopback for a program that resolves names by itself: each address that it leads to
- * is judged, and so many bytes come through. Ends with its context.
+ * is judged, and so many bytes come through, either way. Ends with its context.
  */
 export async function judgingProxy(
   context: OutgoingContext,
@@ -33,6 +36,7 @@ export async function judgingProxy(
   const failures = new Map<string, Error>();
   let tooMuch: Error | null = null;
   let bytes = 0;
+  let sentBytes = 0;
 
   async function serve(socket: Socket) {
     // What is said of the whole check is not what one of its connections does.
@@ -50,16 +54,22 @@ export async function judgingProxy(
     }
     failures.delete(place);
     socket.write(accepted);
-    socket.on("data", (chunk) => connection.write(chunk));
+    const stop = (does: string, most: number) => {
+      tooMuch ??= new TargetFailure(`The page ${does} more than ${most / 1024 / 1024} MiB.`);
+      socket.destroy();
+      connection.close();
+    };
+    socket.on("data", (chunk) => {
+      sentBytes += chunk.length;
+      if (sentBytes > maxSentBytes) stop("sends", maxSentBytes);
+      else connection.write(chunk);
+    });
     socket.on("close", () => connection.close());
     socket.on("drain", () => connection.resume());
     const all = connection.read((chunk) => {
       bytes += chunk.length;
-      if (bytes > maxBytes) {
-        tooMuch ??= new TargetFailure(`The page loads more than ${maxBytes / 1024 / 1024} MiB.`);
-        socket.destroy();
-        connection.close();
-      } else if (!socket.write(chunk)) connection.pause();
+      if (bytes > maxBytes) stop("loads", maxBytes);
+      else if (!socket.write(chunk)) connection.pause();
     });
     await all;
     socket.end();

@@ -22,11 +22,11 @@ export const auditEntries = sqliteTable(
   },
   (t) => [
     index("audit_entries_by_organization").on(t.organizationId, t.seq),
-    // Who posted to an incident.
+    // What was done to an incident.
     index("audit_entries_of_incidents")
       .on(t.organizationId, t.subjectId, t.seq)
       .where(
-        sql`action IN ('incident.opened', 'incident.updated', 'incident.resolved', 'incident.reopened')`,
+        sql`action IN ('incident.opened', 'incident.updated', 'incident.resolved', 'incident.reopened', 'incident.postmortem-published', 'incident.postmortem-deleted')`,
       ),
   ],
 );

@@ -134,6 +134,23 @@ export const heartbeats = sqliteTable(
   ],
 );
 
+/** What a browser showed when a check of it failed, of each monitor the last one. */
+export const screenshots = sqliteTable(
+  "screenshots",
+  {
+    organizationId: text("organization_id").notNull(),
+    monitorId: text("monitor_id").notNull(),
+    /** Of the heartbeat, in Unix milliseconds. */
+    at: integer("at").notNull(),
+    /** JPEG in Base64. */
+    image: text("image").notNull(),
+  },
+  (t) => [
+    primaryKey({ columns: [t.organizationId, t.monitorId] }),
+    reference([t.organizationId, t.monitorId], monitors).onDelete("cascade"),
+  ],
+);
+
 /** Keys of deleted monitors whose results are still to be removed. */
 export const removedMonitors = sqliteTable("removed_monitors", {
   key: integer("key").primaryKey(),

@@ -2,8 +2,7 @@ import { readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { invalid } from "../../core/validation.ts";
 import { unreadable } from "../limits.ts";
-import type { Own } from "../plan.ts";
-import { isObject } from "./values.ts";
+import { type Fields, isObject } from "../../core/objects.ts";
 
 const maxBytes = 2 * 1024 * 1024;
 /** Values of a document, aliases counted as often as they stand for something. */
@@ -13,7 +12,7 @@ const maxDepth = 50;
 export type Variables = Readonly<Record<string, string | undefined>>;
 
 /** What a Gatus says of itself in its file, or in all YAML files of its folder. */
-export async function gatusConfig(from: string, variables: Variables): Promise<Own> {
+export async function gatusConfig(from: string, variables: Variables): Promise<Fields> {
   const found = await stat(from).catch(() => null);
   if (found === null) throw invalid("source", `is no file and no folder here: ${from}`);
   const files = found.isDirectory()
@@ -22,14 +21,14 @@ export async function gatusConfig(from: string, variables: Variables): Promise<O
         .sort()
         .map((name) => join(from, name))
     : [from];
-  let config: Own = {};
+  let config: Fields = {};
   for (const file of files) config = merged(config, await documentOf(file, variables));
   if (!Array.isArray(config["endpoints"]) && !Array.isArray(config["external-endpoints"]))
     throw unreadable(from, "it names no endpoints: it is no configuration of Gatus.");
   return config;
 }
 
-async function documentOf(file: string, variables: Variables): Promise<Own> {
+async function documentOf(file: string, variables: Variables): Promise<Fields> {
   const { size } = await stat(file);
   if (size > maxBytes) throw unreadable(file, `it has ${size} bytes.`);
   const source = expanded(await readFile(file, "utf8"), variables);
@@ -75,7 +74,7 @@ function isBounded(document: unknown): boolean {
 }
 
 /** Objects are merged, lists appended, as Gatus does with several files. */
-function merged(one: Own, other: Own): Own {
+function merged(one: Fields, other: Fields): Fields {
   const result = { ...one };
   for (const [name, value] of Object.entries(other)) {
     const known = result[name];

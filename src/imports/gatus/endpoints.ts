@@ -1,12 +1,11 @@
-import type { z } from "zod";
 import { NewMonitor } from "../../monitoring/monitors/schema.ts";
-import type { Own } from "../plan.ts";
-import { isObject, objects, secondsOf, text, within } from "./values.ts";
-
-type Result = { fields: Own; notes: string[]; isIncomplete: boolean };
+import { objects, secondsOf } from "./values.ts";
+import { type Fields, isObject } from "../../core/objects.ts";
+import { percentDecoded } from "../../core/text.ts";
+import { type Converted, issueOf, text, within } from "../values.ts";
 
 /** An endpoint as one of our monitors: whole, or paused with what it lacks. */
-export function monitorOf(endpoint: Own, isExternal: boolean, providers: Own): Result {
+export function monitorOf(endpoint: Fields, isExternal: boolean, providers: Fields): Converted {
   const notes: string[] = [];
   const missing: string[] = [];
   const client = isObject(endpoint["client"]) ? endpoint["client"] : {};
@@ -24,7 +23,7 @@ export function monitorOf(endpoint: Own, isExternal: boolean, providers: Own): R
   const every = secondsOf(
     alert?.["minimum-reminder-interval"] ?? usual["minimum-reminder-interval"],
   );
-  const common: Own = {
+  const common: Fields = {
     name: text(endpoint["name"]).slice(0, 255),
     interval,
     timeout,
@@ -52,7 +51,7 @@ export function monitorOf(endpoint: Own, isExternal: boolean, providers: Own): R
     if (client[option] !== undefined) missing.push(`client.${option}`);
   const { pushToken, ...own } = target.fields;
   const whole = { type: target.type, ...common, ...own };
-  const issue = issueOf(whole);
+  const issue = issueOf(NewMonitor, whole);
   const isWhole = issue === null && missing.length === 0;
   const reason =
     issue === null ? `Paused: it lacks ${missing.join(" and ")}.` : `Paused: ${issue}.`;
@@ -76,32 +75,17 @@ export function monitorOf(endpoint: Own, isExternal: boolean, providers: Own): R
 }
 
 /** The proxy as fields of a monitor; null for none that is one of ours. */
-function proxyOf(address: string): Own | null {
+function proxyOf(address: string): Fields | null {
   const url = URL.parse(address);
   if (url === null || !["http:", "socks5:"].includes(url.protocol)) return null;
   return {
     proxyUrl: `${url.protocol}//${url.host}`,
-    proxyUsername: decoded(url.username) || null,
-    proxyPassword: decoded(url.password) || null,
+    proxyUsername: percentDecoded(url.username) || null,
+    proxyPassword: percentDecoded(url.password) || null,
   };
 }
 
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
-}
-
-function issueOf(input: Own): string | null {
-  const result = (NewMonitor as z.ZodType).safeParse(input);
-  if (result.success) return null;
-  const [issue] = result.error.issues;
-  return `its field ${issue?.path.join(".")} can't be taken (${issue?.message ?? "not valid"})`;
-}
-
-function oauth2Of(settings: Own): Own {
+function oauth2Of(settings: Fields): Fields {
   return {
     tokenUrl: text(settings["token-url"]),
     clientId: text(settings["client-id"]),
@@ -111,7 +95,7 @@ function oauth2Of(settings: Own): Own {
   };
 }
 
-type Target = { type: string; fields: Own };
+type Target = { type: string; fields: Fields };
 
 const domainExpiry = "[DOMAIN_EXPIRATION]";
 
@@ -123,7 +107,7 @@ const isAboutDomain = (conditions: readonly string[]) =>
 const hostOf = (address: string) =>
   (URL.parse(address.replace(/^\w+:/, "http:"))?.hostname ?? address).replace(/^\[|\]$/g, "");
 
-function targetOf(endpoint: Own, missing: string[]): Target {
+function targetOf(endpoint: Fields, missing: string[]): Target {
   const address = text(endpoint["url"]);
   const dns = endpoint["dns"];
   const client = isObject(endpoint["client"]) ? endpoint["client"] : {};
@@ -195,7 +179,7 @@ function targetOf(endpoint: Own, missing: string[]): Target {
 }
 
 /** Without a user Gatus asks an SSH server for no more than its greeting. */
-const signsIn = ({ ssh }: Own) =>
+const signsIn = ({ ssh }: Fields) =>
   isObject(ssh) && ["username", "password", "private-key"].some((name) => text(ssh[name]) !== "");
 
 const operators: Record<string, string> = {
@@ -210,7 +194,7 @@ function take(condition: string, { type, fields }: Target, notes: string[], miss
   const [, left = "", operator = "", right = ""] =
     /^\s*(.+?)\s*(==|!=|<=|>=|<|>)\s*(.+?)\s*$/.exec(condition) ?? [];
   const lack = () => void missing.push(`the condition ${condition}`);
-  const assertions = fields["assertions"] as Own[] | undefined;
+  const assertions = fields["assertions"] as Fields[] | undefined;
   const ask = (source: string, path: string | null, value: unknown, op = operators[operator]) =>
     op === undefined || assertions === undefined
       ? lack()

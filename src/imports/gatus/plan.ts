@@ -1,15 +1,16 @@
-import type { z } from "zod";
 import { NewAlertChannel } from "../../alerting/channels/schema.ts";
-import type { NotTaken, Own, Plan, Planned } from "../plan.ts";
+import type { NotTaken, Plan, Planned } from "../plan.ts";
 import { gatusConfig, type Variables } from "./documents.ts";
 import { monitorOf } from "./endpoints.ts";
-import { isObject, objects, text } from "./values.ts";
+import { objects } from "./values.ts";
+import { type Fields, isObject } from "../../core/objects.ts";
+import { text, issueOf } from "../values.ts";
 
 /** What a Gatus has, in our words. */
 export const gatusPlan = async (from: string, variables: Variables): Promise<Plan> =>
   planOf(await gatusConfig(from, variables));
 
-function planOf(config: Own): Plan {
+function planOf(config: Fields): Plan {
   const records: Planned[] = [];
   const notTaken: NotTaken[] = [];
   const providers = isObject(config["alerting"]) ? config["alerting"] : {};
@@ -104,9 +105,9 @@ function planOf(config: Own): Plan {
   };
 }
 
-function channelOf(type: string, s: Own): { fields: Own } | { reason: string } {
+function channelOf(type: string, s: Fields): { fields: Fields } | { reason: string } {
   const hook = text(s["webhook-url"]);
-  const fields: Record<string, () => Own> = {
+  const fields: Record<string, () => Fields> = {
     slack: () => ({ type: "slack", webhookUrl: hook }),
     discord: () => ({ type: "discord", webhookUrl: hook }),
     mattermost: () => ({ type: "mattermost", webhookUrl: hook }),
@@ -143,8 +144,6 @@ function channelOf(type: string, s: Own): { fields: Own } | { reason: string } {
   const made = fields[type]?.();
   if (made === undefined)
     return { reason: `there is no channel type ${type} here; an Apprise server may reach it` };
-  const result = (NewAlertChannel as z.ZodType).safeParse({ ...made, name: type });
-  if (result.success) return { fields: made };
-  const [issue] = result.error.issues;
-  return { reason: `its ${issue?.path.join(".")} ${issue?.message ?? "is not valid"}` };
+  const reason = issueOf(NewAlertChannel, { ...made, name: type });
+  return reason === null ? { fields: made } : { reason };
 }

@@ -1,13 +1,8 @@
-import type { Own } from "../plan.ts";
+import { type Fields, isObject } from "../../core/objects.ts";
+import { text } from "../values.ts";
 
-export const isObject = (value: unknown): value is Own =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-export const objects = (value: unknown): Own[] =>
+export const objects = (value: unknown): Fields[] =>
   Array.isArray(value) ? value.filter(isObject) : [];
-export const text = (value: unknown) =>
-  typeof value === "string" || typeof value === "number" ? String(value) : "";
-export const within = (value: number, min: number, max: number) =>
-  Math.min(max, Math.max(min, value));
 
 const units: Record<string, number> = { ms: 0.001, s: 1, m: 60, h: 3_600, d: 86_400 };
 

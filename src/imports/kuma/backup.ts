@@ -1,6 +1,7 @@
+import { depthOf } from "../../core/json.ts";
 import { maxFileBytes, unreadable } from "../limits.ts";
-import type { Own } from "../plan.ts";
 import { type KumaSource, type TableName, tables } from "./source.ts";
+import type { Fields } from "../../core/objects.ts";
 
 const maxDepth = 32;
 
@@ -19,9 +20,9 @@ export function openBackup(text: string, name: string): KumaSource {
   const { monitorList, notificationList } = backup;
   if (!isList(monitorList) || !isList(notificationList))
     throw unreadable(name, "it is JSON, but no backup of Uptime Kuma.");
-  const rows = Object.fromEntries(tables.map((table) => [table, [] as Own[]])) as Record<
+  const rows = Object.fromEntries(tables.map((table) => [table, [] as Fields[]])) as Record<
     TableName,
-    Own[]
+    Fields[]
   >;
   rows.notification = notificationList.map((one) => ({
     id: one["id"],
@@ -31,10 +32,10 @@ export function openBackup(text: string, name: string): KumaSource {
     config: one["config"],
   }));
   if (isList(backup["proxyList"])) rows.proxy = [...backup["proxyList"]];
-  const tags = new Map<string, Own>();
+  const tags = new Map<string, Fields>();
   for (const monitor of monitorList) {
     rows.monitor.push(columnsOf(monitor));
-    for (const id of Object.keys((monitor["notificationIDList"] ?? {}) as Own))
+    for (const id of Object.keys((monitor["notificationIDList"] ?? {}) as Fields))
       rows.monitor_notification.push({ monitor_id: monitor["id"], notification_id: Number(id) });
     for (const tag of isList(monitor["tags"]) ? monitor["tags"] : []) {
       const id = tag["tag_id"] ?? tag["name"];
@@ -54,10 +55,10 @@ export function openBackup(text: string, name: string): KumaSource {
     close() {},
   };
 
-  function parsed(json: string): Own {
+  function parsed(json: string): Fields {
     try {
       const value: unknown = JSON.parse(json);
-      if (typeof value === "object" && value !== null) return value as Own;
+      if (typeof value === "object" && value !== null) return value as Fields;
     } catch {
       // Said below.
     }
@@ -65,12 +66,12 @@ export function openBackup(text: string, name: string): KumaSource {
   }
 }
 
-function isList(value: unknown): value is Own[] {
+function isList(value: unknown): value is Fields[] {
   return Array.isArray(value) && value.every((one) => typeof one === "object" && one !== null);
 }
 
 /** A monitor's fields under the names of its columns; lists and objects are text there. */
-function columnsOf(monitor: Own): Own {
+function columnsOf(monitor: Fields): Fields {
   return Object.fromEntries(
     Object.entries(monitor).map(([key, value]) => {
       const column =
@@ -79,18 +80,4 @@ function columnsOf(monitor: Own): Own {
       return [column, isText ? value : JSON.stringify(value)];
     }),
   );
-}
-
-function depthOf(text: string): number {
-  let [depth, deepest, inString] = [0, 0, false];
-  for (let index = 0; index < text.length; index++) {
-    const code = text.charCodeAt(index);
-    if (inString) {
-      if (code === 0x5c) index++;
-      else if (code === 0x22) inString = false;
-    } else if (code === 0x22) inString = true;
-    else if (code === 0x5b || code === 0x7b) deepest = Math.max(deepest, ++depth);
-    else if (code === 0x5d || code === 0x7d) depth--;
-  }
-  return deepest;
 }

@@ -1,11 +1,11 @@
-import type { z } from "zod";
 import { NewAlertChannel } from "../../alerting/channels/schema.ts";
 import { channelKinds } from "../../alerting/channels/kinds-schema.ts";
-import type { Own } from "../plan.ts";
-import { clean, isOn, jsonIn, number, orNull, text } from "./values.ts";
+import { clean, isOn, jsonIn, number, orNull } from "./values.ts";
+import type { Fields } from "../../core/objects.ts";
+import { type Converted, issueOf, text } from "../values.ts";
 
-type Mapped = { type: string; fields: Own; notes?: string[] };
-type Result = { fields: Own; notes: string[]; isIncomplete: boolean; isTaken: boolean };
+type Mapped = { type: string; fields: Fields; notes?: string[] };
+type Result = Converted & { isTaken: boolean };
 
 const addresses = (...lists: unknown[]) => [
   ...new Set(
@@ -20,7 +20,7 @@ const within = (value: unknown, min: number, max: number, usual: number) =>
     max,
     Math.max(min, Number.isFinite(Number(value ?? NaN)) ? Math.round(Number(value)) : usual),
   );
-const ignored = (config: Own, words: Record<string, string>) => {
+const ignored = (config: Fields, words: Record<string, string>) => {
   const found = Object.entries(words).filter(
     ([key]) => text(config[key]) !== "" || config[key] === true,
   );
@@ -28,7 +28,7 @@ const ignored = (config: Own, words: Record<string, string>) => {
 };
 
 /** Every type of notification that is a channel here; the others come in disabled. */
-const types: Record<string, (config: Own) => Mapped> = {
+const types: Record<string, (config: Fields) => Mapped> = {
   telegram: (c) => ({
     type: "telegram",
     fields: {
@@ -169,8 +169,8 @@ const types: Record<string, (config: Own) => Mapped> = {
 };
 
 /** A notification of Uptime Kuma as one of our channels, disabled where it can't be one. Never throws. */
-export function channelOf(row: Own): Result {
-  const config = (jsonIn(row["config"]) ?? {}) as Own;
+export function channelOf(row: Fields): Result {
+  const config = (jsonIn(row["config"]) ?? {}) as Fields;
   const type = text(config["type"]);
   const common = {
     name: clean(text(row["name"])).slice(0, 255) || `Notification ${text(row["id"])}`,
@@ -181,10 +181,10 @@ export function channelOf(row: Own): Result {
   const mapped = types[type]?.(config);
   if (mapped !== undefined && mapped.type in channelKinds) {
     const fields = { type: mapped.type, ...common, ...mapped.fields };
-    const issue = issueOf(fields);
+    const issue = issueOf(NewAlertChannel, fields);
     if (issue === null)
       return { fields, notes: mapped.notes ?? [], isIncomplete: false, isTaken: true };
-    return standIn(common, `its ${issue}`, type);
+    return standIn(common, issue, type);
   }
   if (type === "apprise")
     return standIn(
@@ -200,7 +200,7 @@ export function channelOf(row: Own): Result {
 }
 
 /** A disabled channel that leads nowhere until somebody completes it. */
-function standIn(common: Own, why: string, type: string): Result {
+function standIn(common: Fields, why: string, type: string): Result {
   const fields = {
     ...common,
     type: "apprise",
@@ -210,7 +210,7 @@ function standIn(common: Own, why: string, type: string): Result {
     enabled: false,
     default: false,
   };
-  const isTaken = issueOf(fields) === null;
+  const isTaken = issueOf(NewAlertChannel, fields) === null;
   return {
     fields,
     notes: [`${isTaken ? "Disabled" : "Not taken"}: ${why}.`],
@@ -219,17 +219,10 @@ function standIn(common: Own, why: string, type: string): Result {
   };
 }
 
-function issueOf(fields: Own): string | null {
-  const result = (NewAlertChannel as z.ZodType).safeParse(fields);
-  if (result.success) return null;
-  const [issue] = result.error.issues;
-  return `field ${issue?.path.join(".")} can't be taken (${issue?.message ?? "not valid"})`;
-}
-
 /** The mail server of the first e-mail notification, and which others there are. */
-export function mailServerOf(rows: readonly Own[]): { smtp: Own | null; hints: string[] } {
+export function mailServerOf(rows: readonly Fields[]): { smtp: Fields | null; hints: string[] } {
   const servers = rows
-    .map((row) => ({ name: text(row["name"]), config: (jsonIn(row["config"]) ?? {}) as Own }))
+    .map((row) => ({ name: text(row["name"]), config: (jsonIn(row["config"]) ?? {}) as Fields }))
     .filter(({ config }) => config["type"] === "smtp");
   const [first, ...others] = servers;
   if (first === undefined) return { smtp: null, hints: [] };

@@ -1,11 +1,12 @@
-import type { Own } from "../plan.ts";
-import { isOn, listIn, orNull, text } from "./values.ts";
+import { isOn, listIn, orNull } from "./values.ts";
+import type { Fields } from "../../core/objects.ts";
+import { text } from "../values.ts";
 
 /** A monitor's type and the fields of its own; `missing` is why it comes in paused. */
-export type Mapped = { type: string; fields: Own; notes?: string[]; missing?: string[] };
+export type Mapped = { type: string; fields: Fields; notes?: string[]; missing?: string[] };
 
-export const connection = (m: Own) => text(m["database_connection_string"]);
-export const comparisonOf = (m: Own) =>
+export const connection = (m: Fields) => text(m["database_connection_string"]);
+export const comparisonOf = (m: Fields) =>
   `the comparison ${text(m["json_path_operator"]) || "=="} ${text(m["expected_value"])}`;
 
 /** Types that ask whether the server answers, and nothing of their own. */
@@ -13,7 +14,7 @@ const asksNothing = new Set(["mssql", "mongodb"]);
 const isPing = (query: string) => /^\s*\{\s*"(?:ping|hello)"\s*:\s*1\s*\}\s*$/.test(query);
 
 /** A database, as its connection string names it: a URL, or `Server=…;Database=…`. */
-export function database(m: Own, type: string, usualPort: number): Mapped {
+export function database(m: Fields, type: string, usualPort: number): Mapped {
   const own = /(?:^|;)\s*server\s*=/i.test(connection(m))
     ? inPairs(connection(m))
     : inUrl(connection(m));
@@ -60,7 +61,7 @@ type Server = Record<"username" | "password" | "database", string | null> & {
 };
 
 /** Whether MongoDB is asked for no more than that it is well. */
-const isOk = (m: Own) =>
+const isOk = (m: Fields) =>
   isPing(text(m["database_query"])) &&
   /^(?:\$\.)?ok$/.test(text(m["json_path"])) &&
   text(m["expected_value"]) === "1";

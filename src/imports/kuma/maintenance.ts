@@ -1,14 +1,15 @@
 import { dayMs } from "../../core/clock.ts";
 import { toInstant, toLocal } from "../../core/time-zones.ts";
-import { validateTimes } from "../../monitoring/maintenance/rules.ts";
-import type { Own } from "../plan.ts";
-import { clean, isOn, jsonIn, number, paragraphs, text } from "./values.ts";
+import { type Times, validateTimes } from "../../monitoring/maintenance/rules.ts";
+import { clean, isOn, jsonIn, number, paragraphs } from "./values.ts";
+import type { Fields } from "../../core/objects.ts";
+import { isTimeZone } from "../../core/fields.ts";
+import { text } from "../values.ts";
 
 const weekdays = ["SU", "MO", "TU", "WE", "TH", "FR", "SA"];
 const maxLengthMs = 31 * dayMs;
 
-type Times = { startsAt: string; endsAt: string; timeZone: string; rrule: string | null };
-type Mapped = { fields: Own; notes: string[] } | { reason: string };
+type Mapped = { fields: Fields; notes: string[] } | { reason: string };
 
 /** A wall clock's `2027-03-14T02:00`, or its day and a time, as if it were UTC; null for none. */
 function wallOf(date: unknown, time?: string): number | null {
@@ -22,17 +23,9 @@ const minutesOf = (clock: string) => {
   const [, hours, minutes] = /^(\d{1,2}):(\d\d)/.exec(clock) ?? [];
   return hours === undefined ? null : Number(hours) * 60 + Number(minutes);
 };
-export function isTimeZone(name: string): boolean {
-  try {
-    new Intl.DateTimeFormat("en", { timeZone: name });
-    return name !== "";
-  } catch {
-    return false;
-  }
-}
 
 /** A maintenance of Uptime Kuma as a window of ours, or why it can't be one. */
-export function windowOf(row: Own, serverZone: string, now: number): Mapped {
+export function windowOf(row: Fields, serverZone: string, now: number): Mapped {
   const notes: string[] = [];
   const zone = text(row["timezone"]);
   const timeZone = zone !== "SAME_AS_SERVER" && isTimeZone(zone) ? zone : serverZone;
@@ -60,7 +53,7 @@ export function windowOf(row: Own, serverZone: string, now: number): Mapped {
 }
 
 function timesOf(
-  row: Own,
+  row: Fields,
   strategy: string,
   timeZone: string,
   now: number,
@@ -123,7 +116,7 @@ type Recurring = {
   isOn: (day: Date) => boolean;
 };
 
-function recurrenceOf(row: Own, strategy: string): Recurring | { reason: string } {
+function recurrenceOf(row: Fields, strategy: string): Recurring | { reason: string } {
   if (strategy === "cron") return cronOf(text(row["cron"]), number(row["duration"]));
   const start = minutesOf(text(row["start_time"]));
   const end = minutesOf(text(row["end_time"]));

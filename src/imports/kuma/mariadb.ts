@@ -1,6 +1,6 @@
 import { SQL } from "bun";
 import { maxCellBytes, maxTableBytes, unreadable } from "../limits.ts";
-import type { Beat, Own, Sum } from "../plan.ts";
+import type { Beat, Sum } from "../plan.ts";
 import {
   type KumaSource,
   looksLikeKuma,
@@ -10,6 +10,7 @@ import {
   type TableName,
 } from "./source.ts";
 import { latencyOf, maintenanceIn } from "./sqlite.ts";
+import type { Fields } from "../../core/objects.ts";
 
 const portion = 20_000;
 const quoted = (name: string) => `\`${name.replaceAll("`", "``")}\``;
@@ -34,7 +35,7 @@ export async function openMariaDb(address: string): Promise<KumaSource> {
       columns.set(t, [...(columns.get(t) ?? []), c]);
     if (!looksLikeKuma(new Set(columns.keys())))
       throw unreadable(name, "it is not one of Uptime Kuma.");
-    const rows = {} as Record<TableName, Own[]>;
+    const rows = {} as Record<TableName, Fields[]>;
     for (const table of tables) rows[table] = await rowsOf(table);
     const count = async (table: string) =>
       columns.has(table)
@@ -47,7 +48,7 @@ export async function openMariaDb(address: string): Promise<KumaSource> {
     ];
     const hasSums = (counts[1] ?? 0) + (counts[2] ?? 0) > 0;
 
-    async function rowsOf(table: TableName): Promise<Own[]> {
+    async function rowsOf(table: TableName): Promise<Fields[]> {
       const names = (columns.get(table) ?? []).filter((one) => !neverRead[table]?.includes(one));
       if (names.length === 0) return [];
       const sizes = names.map((column) => `COALESCE(OCTET_LENGTH(${quoted(column)}), 0)`);
@@ -59,7 +60,7 @@ export async function openMariaDb(address: string): Promise<KumaSource> {
         throw unreadable(name, `its table ${table} has values that are too large.`);
       const order = names.includes("id") ? "ORDER BY id" : "";
       // Dates come as text, as SQLite has them, whatever the driver makes of them.
-      const found = await all<Own>(
+      const found = await all<Fields>(
         `SELECT ${names.map(quoted).join(", ")} FROM ${quoted(table)} ${order}`,
       );
       return found.map((row) =>

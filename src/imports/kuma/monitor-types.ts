@@ -1,4 +1,3 @@
-import type { Own } from "../plan.ts";
 import { database, type Mapped } from "./databases.ts";
 import {
   docker,
@@ -15,19 +14,21 @@ import {
   webSocket,
 } from "./services.ts";
 import { expiry, http, jsonQuery } from "./web.ts";
-import { host, hostAndPort, isOn, listIn, number, orNull, text } from "./values.ts";
+import { host, hostAndPort, isOn, listIn, number, orNull } from "./values.ts";
+import type { Fields } from "../../core/objects.ts";
+import { text } from "../values.ts";
 
 export type Installation = {
-  proxies: ReadonlyMap<number, Own>;
-  dockerHosts: ReadonlyMap<number, Own>;
-  browsers: ReadonlyMap<number, Own>;
+  proxies: ReadonlyMap<number, Fields>;
+  dockerHosts: ReadonlyMap<number, Fields>;
+  browsers: ReadonlyMap<number, Fields>;
 };
 
 /**
  * Every type of Uptime Kuma, and what it is here. Where `type` is none of ours yet, the monitor comes in
  * paused as what is nearest to it, with what it was in its description: a type that arrives is one line.
  */
-export const types: Record<string, (m: Own, installation: Installation) => Mapped> = {
+export const types: Record<string, (m: Fields, installation: Installation) => Mapped> = {
   http: (m) => http(m),
   keyword(m) {
     const mapped = http(m);
@@ -164,7 +165,7 @@ export const types: Record<string, (m: Own, installation: Installation) => Mappe
 
 const recordTypes = ["A", "AAAA", "CNAME", "MX", "NS", "TXT", "SRV", "CAA"];
 
-function dns(m: Own): Mapped {
+function dns(m: Fields): Mapped {
   const notes: string[] = [];
   const missing: string[] = [];
   const recordType = text(m["dns_resolve_type"]) || "A";
@@ -185,7 +186,7 @@ function dns(m: Own): Mapped {
   const port = number(m["port"]) || 53;
   const bare = address?.replace(/^\[|\]$/g, "");
   const withPort = bare?.includes(":") ? `[${bare}]:${port}` : `${bare}:${port}`;
-  const conditions = listIn(m["conditions"]) as Own[];
+  const conditions = listIn(m["conditions"]) as Fields[];
   const [condition] = conditions;
   const isPlain =
     conditions.length === 1 &&

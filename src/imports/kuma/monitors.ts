@@ -1,36 +1,34 @@
-import type { z } from "zod";
 import { HttpUrl } from "../../core/fields.ts";
 import { monitorKinds } from "../../monitoring/monitors/kinds-schema.ts";
 import { NewMonitor } from "../../monitoring/monitors/schema.ts";
-import type { Own } from "../plan.ts";
 import { connection, type Mapped } from "./databases.ts";
 import { type Installation, types } from "./monitor-types.ts";
 import { proxyOf } from "./web.ts";
-import { clean, hostAndPort, isOn, listIn, number, paragraphs, text } from "./values.ts";
-
-const clamped = (value: number, min: number, max: number) => Math.min(max, Math.max(min, value));
+import { clean, hostAndPort, isOn, listIn, number, paragraphs } from "./values.ts";
+import type { Fields } from "../../core/objects.ts";
+import { type Converted, issueOf, within, text } from "../values.ts";
 
 /** How often it is checked, and how patiently; with what had to be changed for that. */
-function timesOf(m: Own): { fields: Own; notes: string[] } {
+function timesOf(m: Fields): { fields: Fields; notes: string[] } {
   const notes: string[] = [];
   const asked = number(m["interval"]) || 60;
-  const interval = clamped(Math.round(asked), 5, 86_400);
+  const interval = within(Math.round(asked), 5, 86_400);
   if (interval !== asked) notes.push(`Checked every ${interval} s instead of ${asked} s.`);
   const wanted = number(m["timeout"]) || 0.8 * interval;
-  const timeout = clamped(Math.round(wanted), 1, Math.min(60, interval));
+  const timeout = within(Math.round(wanted), 1, Math.min(60, interval));
   if (timeout < Math.floor(wanted))
     notes.push(`Times out after ${timeout} s instead of ${wanted} s.`);
   const tries = number(m["maxretries"]);
   const pause = number(m["retry_interval"]) || asked;
-  const retries = clamped(tries, 0, 10);
+  const retries = within(tries, 0, 10);
   const patience = retries === 0 ? pause : (tries * pause) / retries;
-  const retryInterval = clamped(Math.ceil(patience), 1, interval);
+  const retryInterval = within(Math.ceil(patience), 1, interval);
   if (retries < tries || (retries > 0 && retryInterval !== pause))
     notes.push(
       `Down after ${retries} further failures, ${retryInterval} s apart, instead of ${tries}, ${pause} s apart.`,
     );
   const every = number(m["resend_interval"]) * interval;
-  const reminderInterval = every === 0 ? null : clamped(every, 60, 604_800);
+  const reminderInterval = every === 0 ? null : within(every, 60, 604_800);
   if (reminderInterval !== null && reminderInterval !== every)
     notes.push(`Reminds every ${reminderInterval} s instead of ${every} s.`);
   return { fields: { interval, timeout, retries, retryInterval, reminderInterval }, notes };
@@ -41,7 +39,7 @@ const secretColumns =
   /pass|secret|token|key|cert|tls_ca|headers|body|connection_string|metadata|sasl|message|screenshot/i;
 
 /** What distinguishes the row from one that nobody touched, without secrets. */
-function rowInWords(m: Own): string {
+function rowInWords(m: Fields): string {
   const own = Object.entries(m).filter(
     ([column, value]) =>
       !secretColumns.test(column) &&
@@ -60,7 +58,7 @@ function rowInWords(m: Own): string {
 }
 
 /** One that is switched off is not gone through there either. */
-function takeProxy(proxy: Own | undefined, mapped: Mapped, missing: string[]) {
+function takeProxy(proxy: Fields | undefined, mapped: Mapped, missing: string[]) {
   const own = proxy === undefined ? null : proxyOf(proxy);
   if (proxy !== undefined && !isOn(proxy["active"] ?? true)) return;
   if (own !== null) Object.assign(mapped.fields, own);
@@ -71,10 +69,8 @@ function takeProxy(proxy: Own | undefined, mapped: Mapped, missing: string[]) {
   }
 }
 
-type Result = { fields: Own; notes: string[]; isIncomplete: boolean };
-
 /** A monitor of Uptime Kuma as one of ours: whole, or paused as what is nearest to it. Never throws. */
-export function monitorOf(m: Own, installation: Installation): Result {
+export function monitorOf(m: Fields, installation: Installation): Converted {
   const type = text(m["type"]);
   const mapped: Mapped = types[type]?.(m, installation) ?? {
     type: "",
@@ -85,7 +81,7 @@ export function monitorOf(m: Own, installation: Installation): Result {
   const missing = [...(mapped.missing ?? [])];
   if (number(m["proxy_id"]) > 0 && mapped.type === "http")
     takeProxy(installation.proxies.get(number(m["proxy_id"])), mapped, missing);
-  const common: Own = {
+  const common: Fields = {
     name: clean(text(m["name"])).slice(0, 255).toWellFormed() || `Monitor ${text(m["id"])}`,
     description: paragraphs(text(m["description"])).slice(0, 2_000),
     ...times.fields,
@@ -101,7 +97,7 @@ export function monitorOf(m: Own, installation: Installation): Result {
   const whole = { type: mapped.type, ...common, ...fields };
   const issue =
     mapped.type in monitorKinds
-      ? issueOf(whole)
+      ? issueOf(NewMonitor, whole)
       : `there is no type ${mapped.type || type} here yet`;
   if (issue === null && missing.length === 0) return { fields: whole, notes, isIncomplete: false };
   const reason =
@@ -124,7 +120,7 @@ export function monitorOf(m: Own, installation: Installation): Result {
 }
 
 /** What this type has; where it is one of ours, it may lack some of what Uptime Kuma has. */
-function knownFields({ type, fields }: Mapped): { fields: Own; lost: string[] } {
+function knownFields({ type, fields }: Mapped): { fields: Fields; lost: string[] } {
   const kinds: Record<string, { fields: object }> = monitorKinds;
   const own = kinds[type]?.fields;
   if (own === undefined) return { fields, lost: [] };
@@ -138,15 +134,8 @@ function knownFields({ type, fields }: Mapped): { fields: Own; lost: string[] } 
   };
 }
 
-function issueOf(input: Own): string | null {
-  const result = (NewMonitor as z.ZodType).safeParse(input);
-  if (result.success) return null;
-  const [issue] = result.error.issues;
-  return `its field ${issue?.path.join(".")} can't be taken (${issue?.message ?? "not valid"})`;
-}
-
 /** What can stand in its place: of its address what one of ours can have. */
-function nearest(m: Own, common: Own): Own {
+function nearest(m: Fields, common: Fields): Fields {
   const url = text(m["url"]);
   const { host, port } = hostAndPort(m);
   const [first = ""] = [...listIn(m["rabbitmq_nodes"]), ...listIn(m["kafka_producer_brokers"])].map(
@@ -156,17 +145,19 @@ function nearest(m: Own, common: Own): Own {
     /^(?:\w+:\/\/)?(?:[^@/]*@)?([^:/?]+):(\d+)/.exec(
       first || connection(m) || text(m["grpc_url"]),
     ) ?? [];
-  const candidates: Own[] = [
+  const candidates: Fields[] = [
     ...(URL.parse(url)?.hostname && HttpUrl.safeParse(url).success ? [{ type: "http", url }] : []),
     { type: "tcp", host, port },
     { type: "tcp", host: brokerHost, port: number(brokerPort) },
     { type: "ping", host },
   ];
-  const fitting = candidates.find((fields) => issueOf({ ...common, ...fields }) === null);
+  const fitting = candidates.find(
+    (fields) => issueOf(NewMonitor, { ...common, ...fields }) === null,
+  );
   if (fitting !== undefined) return { ...common, ...fitting };
   const name = text(common["name"]);
   const plain = { ...common, type: "push" };
-  if (issueOf(plain) === null) return plain;
+  if (issueOf(NewMonitor, plain) === null) return plain;
   // Its name or its description hold what no record of ours may.
   return {
     type: "push",

@@ -1,15 +1,17 @@
 import { slugFrom } from "../../core/text.ts";
 import { NewStatusPage } from "../../status-pages/schema.ts";
-import type { Own, Planned } from "../plan.ts";
+import type { Planned } from "../plan.ts";
 import type { KumaSource } from "./source.ts";
 import { instantOf } from "./sqlite.ts";
-import { clean, idOf, isGroup, isOn, number, paragraphs, text } from "./values.ts";
+import { clean, idOf, isGroup, isOn, number, paragraphs } from "./values.ts";
+import type { Fields } from "../../core/objects.ts";
+import { text } from "../values.ts";
 
 /** A status page with its sections; of a monitor that stands on it twice the first place. */
 export function pageOf(
-  row: Own,
+  row: Fields,
   rows: KumaSource["rows"],
-  monitors: ReadonlyMap<number, Own>,
+  monitors: ReadonlyMap<number, Fields>,
   timeZone: string,
 ): Planned {
   const notes: string[] = [];
@@ -17,7 +19,7 @@ export function pageOf(
     .filter((group) => number(group["status_page_id"]) === number(row["id"]))
     .toSorted((one, other) => number(one["weight"]) - number(other["weight"]));
   const seen = new Set<number>();
-  const sections: Own[] = [];
+  const sections: Fields[] = [];
   for (const group of groups) {
     const name = clean(text(group["name"])).slice(0, 255) || "Services";
     if (!isOn(group["public"] ?? true)) {
@@ -76,7 +78,7 @@ export function pageOf(
   if (isOn(row["show_certificate_expiry"])) notes.push("The end of certificates is not shown.");
   const slug = text(row["slug"]);
   const theme = text(row["theme"]);
-  const fields: Own = {
+  const fields: Fields = {
     slug: slugFor(slug, idOf(row)),
     title: clean(text(row["title"])).slice(0, 255) || slug || "Status",
     description: paragraphs(text(row["description"])).slice(0, 2_000),
@@ -111,7 +113,7 @@ function slugFor(slug: string, id: string): string {
 
 const severities: Record<string, string> = { danger: "critical", warning: "major" };
 
-export function incidentOf(row: Own, now: number): Planned {
+export function incidentOf(row: Fields, now: number): Planned {
   const isOpen = isOn(row["pin"]) && isOn(row["active"] ?? true);
   const createdAt = Math.min(instantOf(row["created_date"]) ?? now, now);
   const changedAt = Math.max(

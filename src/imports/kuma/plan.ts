@@ -1,13 +1,16 @@
 import { sha256 } from "../../core/ids.ts";
-import type { NotTaken, Own, Plan, Planned } from "../plan.ts";
+import type { NotTaken, Plan, Planned } from "../plan.ts";
 import { channelOf, mailServerOf } from "./channels.ts";
-import { isTimeZone, windowOf } from "./maintenance.ts";
+import { windowOf } from "./maintenance.ts";
 import type { Installation } from "./monitor-types.ts";
 import { monitorOf } from "./monitors.ts";
 import { incidentOf, pageOf } from "./pages.ts";
 import type { KumaSource } from "./source.ts";
-import { byId, clean, idOf, isGroup, isOn, jsonIn, number, paragraphs, text } from "./values.ts";
+import { byId, clean, idOf, isGroup, isOn, jsonIn, number, paragraphs } from "./values.ts";
 import { proxyOf } from "./web.ts";
+import type { Fields } from "../../core/objects.ts";
+import { text } from "../values.ts";
+import { isTimeZone } from "../../core/fields.ts";
 
 const maxTags = 10;
 const maxTagLength = 50;
@@ -25,7 +28,7 @@ export function planOf({ rows, version, hints }: KumaSource, now: number): Plan 
       ? "backup"
       : sha256(`signalbox ${text(settings.get("jwtSecret"))}`).slice(0, 12);
   const notTaken: NotTaken[] = [];
-  const leave = (noun: string, row: Own, name: string, ...notes: string[]) =>
+  const leave = (noun: string, row: Fields, name: string, ...notes: string[]) =>
     notTaken.push({ noun, externalId: idOf(row), name, notes });
 
   const channels = rows.notification.flatMap((row): Planned[] => {
@@ -69,7 +72,7 @@ export function planOf({ rows, version, hints }: KumaSource, now: number): Plan 
       text(one["name"]).localeCompare(text(other["name"])) ||
       number(one["id"]) - number(other["id"]),
   );
-  const named = (path: readonly Own[]) => path.map((one) => text(one["name"])).join(separator);
+  const named = (path: readonly Fields[]) => path.map((one) => text(one["name"])).join(separator);
   const records: Planned[] = [...channels];
   for (const row of ordered
     .filter(isGroup)
@@ -138,11 +141,11 @@ export function planOf({ rows, version, hints }: KumaSource, now: number): Plan 
       leave("maintenance-window", row, name, `Not taken: ${mapped.reason}.`);
       continue;
     }
-    const its = (pairs: readonly Own[], key: string) =>
+    const its = (pairs: readonly Fields[], key: string) =>
       pairs
         .filter((pair) => number(pair["maintenance_id"]) === number(row["id"]))
         .map((pair) => number(pair[key]));
-    const members = its(rows.monitor_maintenance, "monitor_id").flatMap((id): Own[] => {
+    const members = its(rows.monitor_maintenance, "monitor_id").flatMap((id): Fields[] => {
       const found = monitors.get(id);
       return found === undefined ? [] : [found];
     });
@@ -257,8 +260,8 @@ export function planOf({ rows, version, hints }: KumaSource, now: number): Plan 
 }
 
 /** The way to each monitor through the groups around it, and the groups within one. Circles end where they close. */
-function groupsOf(rows: readonly Own[], monitors: ReadonlyMap<number, Own>) {
-  const pathOf = (row: Own): Own[] => {
+function groupsOf(rows: readonly Fields[], monitors: ReadonlyMap<number, Fields>) {
+  const pathOf = (row: Fields): Fields[] => {
     const path = [row];
     const seen = new Set([number(row["id"])]);
     for (;;) {
@@ -269,13 +272,13 @@ function groupsOf(rows: readonly Own[], monitors: ReadonlyMap<number, Own>) {
     }
   };
   const all = rows.filter(isGroup);
-  return { pathOf, within: (group: Own) => all.filter((one) => pathOf(one).includes(group)) };
+  return { pathOf, within: (group: Fields) => all.filter((one) => pathOf(one).includes(group)) };
 }
 
 function tagsOf(rows: KumaSource["rows"]) {
   const names = new Map(rows.tag.map((row) => [text(row["id"]), text(row["name"])]));
   const ofMonitor = Map.groupBy(rows.monitor_tag, (row) => number(row["monitor_id"]));
-  return (row: Own): { taken: string[]; notes: string[] } => {
+  return (row: Fields): { taken: string[]; notes: string[] } => {
     const all = (ofMonitor.get(number(row["id"])) ?? []).map((tag) => {
       const name = names.get(text(tag["tag_id"])) ?? "";
       const value = text(tag["value"]);

@@ -1,9 +1,10 @@
-import type { Own } from "../plan.ts";
 import { comparisonOf, type Mapped } from "./databases.ts";
-import { host, hostAndPort, isOn, jsonIn, listIn, number, orNull, text } from "./values.ts";
+import { host, hostAndPort, isOn, jsonIn, listIn, number, orNull } from "./values.ts";
 import { comparisonWith, expiry, headersOf, jsonAssertion } from "./web.ts";
+import type { Fields } from "../../core/objects.ts";
+import { text } from "../values.ts";
 
-export function docker(m: Own, daemon: Own | undefined): Mapped {
+export function docker(m: Fields, daemon: Fields | undefined): Mapped {
   if (daemon === undefined)
     return {
       type: "docker",
@@ -31,12 +32,12 @@ export function docker(m: Own, daemon: Own | undefined): Mapped {
 }
 
 /** What Uptime Kuma says of TLS, for mail and where a port is checked with it. */
-export const tlsOf = (m: Own): "none" | "starttls" | "tls" => {
+export const tlsOf = (m: Fields): "none" | "starttls" | "tls" => {
   const security = text(m["smtp_security"]);
   return security === "secure" ? "tls" : security === "starttls" ? "starttls" : "none";
 };
 
-export const smtp = (m: Own): Mapped => ({
+export const smtp = (m: Fields): Mapped => ({
   type: "smtp",
   fields: { ...hostAndPort(m, 25), tls: tlsOf(m), certificateExpiryDays: null },
   notes:
@@ -46,7 +47,7 @@ export const smtp = (m: Own): Mapped => ({
 });
 
 /** A port that has to begin TLS: Uptime Kuma tells by what it greets with whether it speaks SMTP, IMAP or XMPP. */
-export function startTls(m: Own): Mapped {
+export function startTls(m: Fields): Mapped {
   const port = number(m["port"]);
   if (port === 5222 || port === 5269)
     return {
@@ -61,7 +62,7 @@ export function startTls(m: Own): Mapped {
   };
 }
 
-export function mqtt(m: Own): Mapped {
+export function mqtt(m: Fields): Mapped {
   const [, scheme = "mqtt", name = ""] = /^(?:(\w+):\/\/)?(.*)$/.exec(host(m)) ?? [];
   const expected = orNull(m["mqtt_success_message"]);
   const asksJson = text(m["mqtt_check_type"]) === "json-query";
@@ -92,7 +93,7 @@ export function mqtt(m: Own): Mapped {
   };
 }
 
-export function snmp(m: Own): Mapped {
+export function snmp(m: Fields): Mapped {
   const version = text(m["snmp_version"]) || "2c";
   const expected = text(m["expected_value"]);
   const operator = text(m["json_path_operator"]) || "==";
@@ -113,7 +114,7 @@ export function snmp(m: Own): Mapped {
 }
 
 /** gRPC's own health protocol alone is one of ours. */
-export function grpc(m: Own): Mapped {
+export function grpc(m: Fields): Mapped {
   const [, name = "", port] = /^\[?([^\]]+?)\]?:(\d+)$/.exec(text(m["grpc_url"])) ?? [];
   const isHealth =
     /\bgrpc\.health\.v1\b/.test(text(m["grpc_protobuf"])) &&
@@ -135,7 +136,7 @@ export function grpc(m: Own): Mapped {
   };
 }
 
-export const webSocket = (m: Own): Mapped => ({
+export const webSocket = (m: Fields): Mapped => ({
   type: "websocket",
   fields: {
     url: text(m["url"]),
@@ -152,7 +153,7 @@ export const webSocket = (m: Own): Mapped => ({
   ],
 });
 
-export const radius = (m: Own): Mapped => ({
+export const radius = (m: Fields): Mapped => ({
   type: "radius",
   fields: {
     ...hostAndPort(m, 1812),
@@ -174,7 +175,7 @@ const sourceGames = new Set(
   ),
 );
 
-export const game = (m: Own, name: string): Mapped => ({
+export const game = (m: Fields, name: string): Mapped => ({
   type: "game",
   fields: { ...hostAndPort(m), protocol: name === "minecraft" ? "minecraft" : "source" },
   notes:
@@ -187,10 +188,10 @@ export const game = (m: Own, name: string): Mapped => ({
 
 const mechanisms = ["plain", "scram-sha-256", "scram-sha-512"];
 
-export function kafka(m: Own): Mapped {
+export function kafka(m: Fields): Mapped {
   const [first = "", ...others] = listIn(m["kafka_producer_brokers"]).map(text);
   const [, name = first, port] = /^(.+):(\d+)$/.exec(first) ?? [];
-  const sasl = (jsonIn(m["kafka_producer_sasl_options"]) ?? {}) as Own;
+  const sasl = (jsonIn(m["kafka_producer_sasl_options"]) ?? {}) as Fields;
   const mechanism = text(sasl["mechanism"]).toLowerCase();
   const hasSasl = mechanism !== "" && mechanism !== "none";
   return {
@@ -215,7 +216,7 @@ export function kafka(m: Own): Mapped {
   };
 }
 
-export const ntp = (m: Own): Mapped => ({
+export const ntp = (m: Fields): Mapped => ({
   type: "ntp",
   fields: {
     ...hostAndPort(m, 123),

@@ -1,4 +1,5 @@
-import type { History, Own } from "../plan.ts";
+import type { History } from "../plan.ts";
+import type { Fields } from "../../core/objects.ts";
 
 /** The tables of Uptime Kuma that records are made of. */
 export const tables = [
@@ -34,7 +35,7 @@ export const neverRead: Readonly<Record<string, readonly string[]>> = {
 export type KumaSource = {
   /** `2`, `1`, or `backup` for the JSON file of 1.x. */
   version: "2" | "1" | "backup";
-  rows: Readonly<Record<TableName, readonly Own[]>>;
+  rows: Readonly<Record<TableName, readonly Fields[]>>;
   /** What people should know of the file itself. */
   hints: readonly string[];
   history: History | null;

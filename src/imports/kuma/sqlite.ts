@@ -14,7 +14,7 @@ import {
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { maxCellBytes, maxTableBytes, unreadable } from "../limits.ts";
-import type { Beat, History, Own, Sum } from "../plan.ts";
+import type { Beat, History, Sum } from "../plan.ts";
 import {
   type KumaSource,
   looksLikeKuma,
@@ -23,6 +23,7 @@ import {
   tables,
   type TableName,
 } from "./source.ts";
+import type { Fields } from "../../core/objects.ts";
 
 /** Rows read in one go. */
 const portion = 10_000;
@@ -132,7 +133,7 @@ function copyOf(file: string, log: string, name: string, workIn: string) {
 }
 
 /** Damage in words; what is not damage as it is. */
-export function damagedOr(error: unknown, name: string): unknown {
+function damagedOr(error: unknown, name: string): unknown {
   const code = error instanceof Error && "code" in error ? String(error.code) : "";
   return /^SQLITE_(CORRUPT|NOTADB|IOERR|CANTOPEN|TOOBIG|ERROR|SCHEMA|NOMEM)/.test(code)
     ? unreadable(name, `it is damaged (${(error as Error).message}).`)
@@ -148,7 +149,7 @@ function reading(database: Database, name: string): Omit<Opened, "hints" | "clos
   const version = columns.has("knex_migrations") || columns.has("stat_daily") ? "2" : "1";
   const rows = Object.fromEntries(
     tables.map((table) => [table, rowsOf(database, table, columns.get(table) ?? [], name)]),
-  ) as Record<TableName, Own[]>;
+  ) as Record<TableName, Fields[]>;
   return { version, rows, history: historyOf(database, columns, name) };
 }
 
@@ -175,7 +176,12 @@ function plainTables(database: Database, name: string): Map<string, string[]> {
   );
 }
 
-function rowsOf(database: Database, table: TableName, all: readonly string[], name: string): Own[] {
+function rowsOf(
+  database: Database,
+  table: TableName,
+  all: readonly string[],
+  name: string,
+): Fields[] {
   const columns = all.filter((column) => !neverRead[table]?.includes(column));
   if (columns.length === 0) return [];
   const sizes = columns.map((column) => `coalesce(octet_length(${quoted(column)}), 0)`);
@@ -191,7 +197,7 @@ function rowsOf(database: Database, table: TableName, all: readonly string[], na
     throw unreadable(name, `its table ${table} has ${row?.whole} bytes.`);
   const order = columns.includes("id") ? "order by id" : "";
   return database
-    .query<Own, []>(`select ${columns.map(quoted).join(", ")} from ${quoted(table)} ${order}`)
+    .query<Fields, []>(`select ${columns.map(quoted).join(", ")} from ${quoted(table)} ${order}`)
     .all();
 }
 

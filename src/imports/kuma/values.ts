@@ -1,7 +1,6 @@
-import type { Own } from "../plan.ts";
+import type { Fields } from "../../core/objects.ts";
+import { text } from "../values.ts";
 
-export const text = (value: unknown): string =>
-  typeof value === "string" ? value : typeof value === "number" ? String(value) : "";
 export const number = (value: unknown): number => Number(value) || 0;
 export const isOn = (value: unknown): boolean => value === true || Number(value) === 1;
 export const orNull = (value: unknown) => (text(value) === "" ? null : text(value));
@@ -19,8 +18,9 @@ export const listIn = (value: unknown): unknown[] => {
   return Array.isArray(list) ? list : [];
 };
 
-export const byId = (rows: readonly Own[]) => new Map(rows.map((row) => [number(row["id"]), row]));
-export const idOf = (row: Own) => text(row["id"]);
+export const byId = (rows: readonly Fields[]) =>
+  new Map(rows.map((row) => [number(row["id"]), row]));
+export const idOf = (row: Fields) => text(row["id"]);
 
 /** One line of text that a record of ours may hold. */
 export const clean = (value: string) =>
@@ -37,13 +37,13 @@ export const paragraphs = (value: string) =>
     .replace(/[^\P{Cc}\n\t]/gu, " ")
     .trim();
 
-export const isGroup = (row: Own) => text(row["type"]) === "group";
+export const isGroup = (row: Fields) => text(row["type"]) === "group";
 
-export const host = (m: Own) =>
+export const host = (m: Fields) =>
   text(m["hostname"])
     .trim()
     .replace(/^\[|\]$/g, "");
-export const hostAndPort = (m: Own, usual?: number) => ({
+export const hostAndPort = (m: Fields, usual?: number) => ({
   host: host(m),
   port: number(m["port"]) || usual,
 });

@@ -1,17 +1,19 @@
-import type { Own } from "../plan.ts";
 import { comparisonOf, type Mapped } from "./databases.ts";
-import { isOn, jsonIn, listIn, number, orNull, text } from "./values.ts";
+import { isOn, jsonIn, listIn, number, orNull } from "./values.ts";
+import type { Fields } from "../../core/objects.ts";
+import { isJson } from "../../core/placeholders.ts";
+import { text } from "../values.ts";
 
 const isNumeric = (value: string) => /^-?(?:0|[1-9]\d*)(?:\.\d+)?$/.test(value);
 /** A value as people typed it, as JSON has it most likely. */
 const jsonValue = (value: string): string | number | boolean =>
   isNumeric(value) ? Number(value) : value === "true" ? true : value === "false" ? false : value;
 
-export function expiry(m: Own) {
+export function expiry(m: Fields) {
   return { certificateExpiryDays: isOn(m["expiry_notification"]) ? 14 : null };
 }
 
-export function headersOf(m: Own): Record<string, string> {
+export function headersOf(m: Fields): Record<string, string> {
   const headers = jsonIn(m["headers"]);
   if (typeof headers !== "object" || headers === null || Array.isArray(headers)) return {};
   return Object.fromEntries(
@@ -32,7 +34,7 @@ const ownAuthentication: Record<string, string> = {
   ntlm: "NTLM sign-in",
 };
 
-function oauth2Of(m: Own): Own {
+function oauth2Of(m: Fields): Fields {
   return {
     tokenUrl: text(m["oauth_token_url"]),
     clientId: text(m["oauth_client_id"]),
@@ -44,7 +46,7 @@ function oauth2Of(m: Own): Own {
 }
 
 /** The body with its encoding, as a type where there is one that sends the same. */
-function bodyOf(body: string, encoding: string): Own {
+function bodyOf(body: string, encoding: string): Fields {
   if (encoding === "json" && isJson(body)) return { bodyType: "json", body };
   const pairs = [...new URLSearchParams(body)];
   const isSame = new URLSearchParams(pairs).toString() === body;
@@ -53,16 +55,7 @@ function bodyOf(body: string, encoding: string): Own {
   return { body };
 }
 
-function isJson(body: string): boolean {
-  try {
-    JSON.parse(body);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-export function http(m: Own): Mapped & { notes: string[]; missing: string[] } {
+export function http(m: Fields): Mapped & { notes: string[]; missing: string[] } {
   const notes: string[] = [];
   const missing: string[] = [];
   const url = URL.parse(text(m["url"]));
@@ -70,11 +63,11 @@ export function http(m: Own): Mapped & { notes: string[]; missing: string[] } {
   const body = orNull(m["body"]);
   const encoding = text(m["http_body_encoding"]) || "json";
   const hasType = Object.keys(headers).some((name) => name.toLowerCase() === "content-type");
-  const sent: Own = body === null ? {} : hasType ? { body } : bodyOf(body, encoding);
+  const sent: Fields = body === null ? {} : hasType ? { body } : bodyOf(body, encoding);
   if (body !== null && !hasType && sent["bodyType"] === undefined && encoding in contentTypes)
     headers["Content-Type"] = contentTypes[encoding] ?? "";
   const method = text(m["auth_method"]);
-  let basicAuth: Own | null =
+  let basicAuth: Fields | null =
     method === "basic" || (method === "" && orNull(m["basic_auth_user"]) !== null)
       ? { username: text(m["basic_auth_user"]), password: orNull(m["basic_auth_pass"]) }
       : null;
@@ -125,7 +118,7 @@ const proxyKinds: Readonly<Record<string, string>> = {
 };
 
 /** A proxy as fields of a monitor that goes through it; null for a kind that is not here. */
-export function proxyOf(proxy: Own): Own | null {
+export function proxyOf(proxy: Fields): Fields | null {
   const kind = proxyKinds[text(proxy["protocol"])];
   if (kind === undefined) return null;
   const host = text(proxy["host"]);
@@ -151,10 +144,10 @@ function pathOf(expression: string): string | null {
   return plain.test(path) ? `$.${path.replace(/^\$\./, "")}` : null;
 }
 
-type Query = { assertion: Own | null; notes: string[]; missing?: string[] };
+type Query = { assertion: Fields | null; notes: string[]; missing?: string[] };
 
 /** What Uptime Kuma asks of a value in JSON, where it can be asked here. */
-export function jsonAssertion(m: Own): Query {
+export function jsonAssertion(m: Fields): Query {
   const expression = text(m["json_path"]);
   const path = pathOf(expression);
   if (path === null)
@@ -179,7 +172,7 @@ export function jsonAssertion(m: Own): Query {
 }
 
 /** The same for HTTP, which has short forms of the common ones. */
-export function jsonQuery(m: Own): { fields: Own; notes?: string[]; missing?: string[] } {
+export function jsonQuery(m: Fields): { fields: Fields; notes?: string[]; missing?: string[] } {
   const { assertion, notes, missing = [] } = jsonAssertion(m);
   if (assertion === null) return { fields: {}, missing };
   const { path, op, value = null } = assertion;

@@ -17,6 +17,7 @@ export const incidentTemplateRoutes = routesUnder("/api/v1/incident-templates")
       name: "listIncidentTemplates",
       access: "read",
       cached: ["incident_templates"],
+      long: true,
       summary: "List incident templates",
       description: "All of them, by name.",
       data: z.array(IncidentTemplate),

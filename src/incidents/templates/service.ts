@@ -2,7 +2,7 @@ import { timestamp } from "../../core/clock.ts";
 import { newId } from "../../core/ids.ts";
 import { deleted } from "../../core/paging.ts";
 import { mustBeWithin } from "../../database/references.ts";
-import { found, matching, removeRow } from "../../database/rows.ts";
+import { found, matching, removeRow, firstVersion, nextVersion } from "../../database/rows.ts";
 import { retrying } from "../../database/store.ts";
 import { incidentTemplates } from "../../database/tables/incidents.ts";
 import { commit, mustBeCurrent } from "../../events/commit.ts";
@@ -34,8 +34,7 @@ export function createTemplate(scope: Scope, input: NewIncidentTemplate): Promis
   const { store, organizationId } = scope;
   const now = scope.clock();
   const at = timestamp(now);
-  const stamps = { version: 1, createdAt: at, updatedAt: at };
-  const row = { organizationId, id: newId(now), ...input, ...stamps };
+  const row = { organizationId, id: newId(now), ...input, ...firstVersion(at) };
   return commit(
     scope,
     [
@@ -56,8 +55,7 @@ export function updateTemplate(scope: Scope, id: string, patch: IncidentTemplate
     const after = {
       ...before,
       ...(patch as Partial<TemplateRow>),
-      version: before.version + 1,
-      updatedAt,
+      ...nextVersion(before, updatedAt),
     };
     const row = matching(incidentTemplates, { organizationId, id });
     return commit(

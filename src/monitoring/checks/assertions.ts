@@ -1,7 +1,7 @@
 import { TargetFailure } from "../../core/outgoing/failures.ts";
 import { credentialName } from "../../core/fields.ts";
 import { isFound, type Searched } from "../../core/expressions.ts";
-import { excerpt } from "../../core/text.ts";
+import { escapeXml, excerpt } from "../../core/text.ts";
 import type { Assertion } from "../monitors/assertions-schema.ts";
 import type { MonitorSettings } from "../monitors/kinds-schema.ts";
 import type { CheckContext } from "./check.ts";
@@ -195,7 +195,8 @@ function quoted(value: unknown): string {
 }
 
 /** Values of these are no secrets, although the monitor's headers are write-only as a whole. */
-const plainHeader = /^(accept.*|cache-control|content-type|pragma|user-agent)$/i;
+export const isPlainHeader = (name: string) =>
+  /^(accept.*|cache-control|content-type|pragma|sec-websocket-protocol|user-agent)$/i.test(name);
 
 /** What the monitor sends and nobody is shown, as an answer may repeat it. */
 export function secretsOf(settings: Settings): string[] {
@@ -211,7 +212,7 @@ export function secretsOf(settings: Settings): string[] {
     password == null ? null : pair(username, password),
     proxyPassword,
     proxyPassword === null ? null : pair(proxyUsername ?? "", proxyPassword),
-    ...Object.entries(headers).map(([name, value]) => (plainHeader.test(name) ? null : value)),
+    ...Object.entries(headers).map(([name, value]) => (isPlainHeader(name) ? null : value)),
   ];
   return sent.filter((text): text is string => typeof text === "string");
 }
@@ -220,7 +221,15 @@ export function secretsOf(settings: Settings): string[] {
 export function repeats(text: string, secrets: Secrets): boolean {
   return secrets()
     .filter((secret) => secret !== "")
-    .flatMap((secret) => [secret, JSON.stringify(secret).slice(1, -1), encodeURIComponent(secret)])
+    .flatMap((secret) => [
+      secret,
+      JSON.stringify(secret).slice(1, -1),
+      encodeURIComponent(secret.toWellFormed()),
+      // As a form sends it, and as pages show it.
+      new URLSearchParams({ secret }).toString().slice("secret=".length),
+      escapeXml(secret),
+      Bun.escapeHTML(secret),
+    ])
     .some((secret) => text.includes(secret));
 }
 

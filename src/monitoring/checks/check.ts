@@ -1,11 +1,11 @@
-import type { Details, DetailsOf } from "../monitors/details-rules.ts";
+import type { Details, DetailsOf, FoundDetails } from "../monitors/details-rules.ts";
 import type { MonitorSettings, MonitorType } from "../monitors/kinds-schema.ts";
 import type { AccessTokens } from "../../core/outgoing/access-tokens.ts";
 import type { OutgoingContext } from "../../core/outgoing/context.ts";
 import { dayMs } from "../uptime/rules.ts";
 
 /** What one check found out about its target. */
-export type Finding<D extends Details = Details> = {
+export type Finding<D extends FoundDetails = Details> = {
   status: "up" | "degraded" | "down";
   /** One sentence for people; nothing that the target said, and nothing secret. */
   message: string;
@@ -15,7 +15,7 @@ export type Finding<D extends Details = Details> = {
   latencyMs: number | null;
   /** End of the certificate that was seen; absent where none was. */
   certificateExpiresAt?: string;
-  /** What the type declares beside that; nothing secret. */
+  /** What the type declares beside that; what is too long or repeats a secret is taken out of it later. */
   details?: D;
   /** Whether retries are pointless: it is down at once. */
   final?: boolean;
@@ -29,6 +29,8 @@ export type CheckContext = OutgoingContext & {
   timeoutMs: number;
   /** Which part of the check is made, to begin the sentence that says why it failed; null for a check of one part. */
   part: string | null;
+  /** What was in sight when the check failed, as JPEG; null where nothing was. */
+  screenshot: Uint8Array | null;
   accessTokens: AccessTokens;
   /** Where the Docker of this machine listens; no monitor names it, since it is as good as root. */
   dockerSocket: string;

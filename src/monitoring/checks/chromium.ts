@@ -1,8 +1,10 @@
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { certificatesIn } from "../../core/certificates.ts";
+import type { OutgoingContext } from "../../core/outgoing/context.ts";
 import { OwnTrouble, TargetFailure } from "../../core/outgoing/failures.ts";
-import { endGroup } from "../../core/programs.ts";
+import { endGroup, runProgram } from "../../core/programs.ts";
 
 /** A message of the protocol is no longer, screenshots included. */
 const maxMessage = 8 * 1024 * 1024;
@@ -55,6 +57,22 @@ const flags = [
   "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1",
 ];
 
+/** Has Chromium trust authorities beside the usual ones, where NSS' own program for that is there. */
+async function trust(authorities: string, home: string, signal: AbortSignal) {
+  const certutil = Bun.which("certutil");
+  if (certutil === null) return;
+  const database = join(home, ".pki", "nssdb");
+  await mkdir(database, { recursive: true });
+  const run = (...args: string[]) =>
+    runProgram([certutil, "-d", `sql:${database}`, ...args], { signal }, { maxBytes: 10_000 });
+  await run("-N", "--empty-password");
+  const file = join(home, "authority.pem");
+  for (const [index, pem] of certificatesIn(authorities).entries()) {
+    await writeFile(file, pem);
+    await run("-A", "-t", "C,,", "-n", String(index), "-i", file);
+  }
+}
+
 /**
  * Starts Chromium behind the proxy, has a page used, and ends it with all its processes and files, at the
  * latest with the signal. Throws OwnTrouble where it can't be started.
@@ -62,29 +80,40 @@ const flags = [
 export async function withPage<T>(
   program: string,
   proxyPort: number,
-  signal: AbortSignal,
+  { signal, authorities }: Pick<OutgoingContext, "signal" | "authorities">,
   use: (page: Page) => Promise<T>,
 ): Promise<T> {
   const folder = await mkdtemp(join(tmpdir(), "signalbox-browser-"));
+  try {
+    if (authorities !== null) await trust(authorities, folder, signal);
+    return await pageIn(folder, program, proxyPort, signal, use);
+  } finally {
+    // What has just been killed may still be at it.
+    await rm(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 });
+  }
+}
+
+async function pageIn<T>(
+  folder: string,
+  program: string,
+  proxyPort: number,
+  signal: AbortSignal,
+  use: (page: Page) => Promise<T>,
+): Promise<T> {
   const over = Promise.withResolvers<never>();
   over.promise.catch(() => {});
   const own = [`--proxy-server=socks5://127.0.0.1:${proxyPort}`, `--user-data-dir=${folder}`];
   // Chromium has no sandbox for root, and says so by not starting.
   if (process.getuid?.() === 0) own.push("--no-sandbox");
-  const browser = Bun.spawn([program, ...flags, ...own, "about:blank"], {
-    stdio: ["ignore", "ignore", "ignore", "pipe", "pipe"],
-    env: { PATH: "/usr/local/bin:/usr/bin:/bin", HOME: folder, LC_ALL: "C.UTF-8" },
-    detached: true,
-  });
+  const browser = spawned([program, ...flags, ...own, "about:blank"], folder);
+  if (browser === null) throw notStarted();
   const end = () => {
     endGroup(browser.pid);
     over.reject(new OwnTrouble("the check was stopped"));
   };
   signal.addEventListener("abort", end);
   if (signal.aborted) end();
-  void browser.exited.then(() =>
-    over.reject(new OwnTrouble("the browser of this machine ended by itself, or did not start")),
-  );
+  void browser.exited.then(() => over.reject(notStarted()));
   try {
     const page = await pageOf(browser.stdio as unknown as number[], over);
     return await Promise.race([use(page), over.promise]);
@@ -92,7 +121,22 @@ export async function withPage<T>(
     signal.removeEventListener("abort", end);
     endGroup(browser.pid);
     await browser.exited;
-    await rm(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 });
+  }
+}
+
+const notStarted = () =>
+  new OwnTrouble("the browser of this machine ended by itself, or did not start");
+
+/** Null where there is no such program. */
+function spawned(command: string[], home: string) {
+  try {
+    return Bun.spawn(command, {
+      stdio: ["ignore", "ignore", "ignore", "pipe", "pipe"],
+      env: { PATH: "/usr/local/bin:/usr/bin:/bin", HOME: home, LC_ALL: "C.UTF-8" },
+      detached: true,
+    });
+  } catch {
+    return null;
   }
 }
 
@@ -127,9 +171,11 @@ async function pageOf(
     }
     if (method === "Inspector.targetCrashed")
       over.reject(new TargetFailure("The page crashed the browser."));
-    // A page that asks something waits for a person.
-    if (method === "Page.javascriptDialogOpening")
-      void ask("Page.handleJavaScriptDialog", { accept: false }, session).catch(() => {});
+    // A page that asks something waits for a person; where it is to be left, that is meant.
+    if (method === "Page.javascriptDialogOpening") {
+      const accept = params?.["type"] === "beforeunload";
+      void ask("Page.handleJavaScriptDialog", { accept }, session).catch(() => {});
+    }
     for (const resolve of expected.get(method ?? "")?.splice(0) ?? []) resolve(params ?? {});
   }
 

@@ -11,7 +11,7 @@ import type { EventReader, Subscription } from "../../events/reader.ts";
 import type { Signals } from "../../events/signals.ts";
 import { family, type Family } from "../../core/metrics.ts";
 import { checkMetrics } from "./metrics.ts";
-import { type Caller, onDemand } from "./on-demand.ts";
+import { onDemand } from "./on-demand.ts";
 import { allowedSeconds, overdue, stillFailing, stillReporting } from "./kinds/push.ts";
 import { rateLimit } from "../../http/rate-limit.ts";
 import { tickMs, troubleWatch } from "./own-trouble.ts";
@@ -19,17 +19,11 @@ import { organizationChecks } from "./organization-checks.ts";
 import { recorder } from "./record.ts";
 import { type PushReport, requestsOf } from "./requests.ts";
 import { goesDown, nextSlot, phaseOf } from "./rules.ts";
-import {
-  type Checkable,
-  inverse,
-  maxStallMs,
-  type Outcome,
-  slowed,
-  unknownResult,
-} from "./run-check.ts";
+import { inverse, maxStallMs, type Outcome, slowed, unknownResult } from "./run-check.ts";
 import { type Limits, scheduler } from "./scheduler.ts";
 import { settling } from "./settling.ts";
 import { findChecked, type FirstCheck, termsOf, type Watched, watching } from "./watching.ts";
+import type { CheckTarget, CheckCaller } from "../../http/services.ts";
 
 /** Checks at one time: far above what spread checks need, below what a machine has. */
 const usual: Limits = { reserved: 1_000, shared: 1_000, perLane: 1_000 };
@@ -87,6 +81,8 @@ export function checkEngine(context: EngineContext) {
   let cursor: number | null = null;
   let timer: ReturnType<typeof setTimeout> | null = null;
   let stopped = false;
+  /** Ends the checks that are nobody's turn. */
+  const stopping = new AbortController();
   /** What the monotonic clock is behind the one on the wall, by which all nodes count the same slots. */
   const behind = clock() - monotonic();
   const requests = requestsOf({ store, leases, asked, check: checkNow, take: takeReport, probe });
@@ -150,7 +146,7 @@ export function checkEngine(context: EngineContext) {
   function outcomeOf(monitor: Watched, cancelled: AbortSignal): Promise<Outcome> | Outcome {
     if (monitor.settings === null)
       return unknownResult("its secrets can't be opened with this secret.key");
-    return checks.run(monitor.organizationId, monitor as Checkable, cancelled);
+    return checks.run(monitor.organizationId, monitor as CheckTarget, cancelled);
   }
 
   async function believed(monitor: Watched, outcome: Outcome): Promise<Outcome> {
@@ -167,7 +163,7 @@ export function checkEngine(context: EngineContext) {
     const monitor = await findChecked(context, organizationId, monitorId);
     return monitor === undefined
       ? unknownResult("it is not checked")
-      : outcomeOf(monitor, new AbortController().signal);
+      : outcomeOf(monitor, stopping.signal);
   }
 
   async function take(events: readonly LoggedEvent[]) {
@@ -339,8 +335,10 @@ export function checkEngine(context: EngineContext) {
       if (timer !== null) clearTimeout(timer);
       await subscription?.stop();
       jobs.stop();
+      stopping.abort();
       for (const ending of running.values()) ending.abort();
       await jobs.settled();
+      await checks.settled();
       await results.stop();
     },
     /** Follows the events and runs what is due now to its end, results written: for tests, instead of `start`. */
@@ -361,10 +359,10 @@ export function checkEngine(context: EngineContext) {
     checkNow: requests.checkNow,
     report: requests.report,
     /** Makes one check of what is no monitor yet; nothing of it is kept. Throws RATE_LIMITED. */
-    tryCheck: (caller: Caller, monitor: Checkable) =>
+    tryCheck: (caller: CheckCaller, monitor: CheckTarget) =>
       asked(caller, () => {
         checks.forgetSettings(caller.organizationId);
-        return checks.run(caller.organizationId, monitor, new AbortController().signal);
+        return checks.run(caller.organizationId, monitor, stopping.signal);
       }),
     /** Brings the next checks of these monitors forward to the next seconds. */
     checkSoon: (monitorIds: readonly string[]) => {

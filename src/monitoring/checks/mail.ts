@@ -1,6 +1,7 @@
 import { TargetFailure } from "../../core/outgoing/failures.ts";
 import type { Wire } from "../../core/outgoing/wire.ts";
 import { excerpt } from "../../core/text.ts";
+import type { DetailsOf } from "../monitors/details-rules.ts";
 import type { MonitorSettings } from "../monitors/kinds-schema.ts";
 import { repeats } from "./assertions.ts";
 import type { CheckContext, Finding } from "./check.ts";
@@ -10,8 +11,8 @@ type Credentials = { username: string; password: string };
 
 /** How one protocol of mail says what all of them do. Each throws TargetFailure. */
 type MailProtocol = {
-  /** Waits for the server to greet. */
-  greeted(wire: Wire): Promise<void>;
+  /** Waits for the server to greet, and tells how. */
+  greeted(wire: Wire): Promise<string>;
   /** What the server offers over the connection as it is by now. */
   offered(wire: Wire): Promise<string>;
   /** Asks for TLS, which begins after it. */
@@ -24,10 +25,10 @@ type MailProtocol = {
 /** Up when the server greets and, where there is a user, lets that one in. */
 export const checkMail =
   (protocol: MailProtocol) =>
-  (settings: MonitorSettings<"smtp">, context: CheckContext): Promise<Finding> =>
+  (settings: MonitorSettings<"smtp">, context: CheckContext): Promise<Finding<DetailsOf<"smtp">>> =>
     converse(settings, context, async (wire) => {
       const { tls, username, password } = settings;
-      await protocol.greeted(wire);
+      const greeting = (await protocol.greeted(wire)).trim();
       let offered = await protocol.offered(wire);
       if (tls === "starttls") {
         await protocol.startTls(wire);
@@ -37,7 +38,10 @@ export const checkMail =
       if (username !== null)
         await protocol.signIn(wire, { username, password: password ?? "" }, offered);
       wire.write(`${protocol.leave}\r\n`);
-      return username === null ? "Greeted" : "Accepted the user";
+      return {
+        words: username === null ? "Greeted" : "Accepted the user",
+        details: { greeting },
+      };
     });
 
 export const sentences = {

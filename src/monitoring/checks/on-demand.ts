@@ -1,13 +1,11 @@
 import type { Clock } from "../../core/clock.ts";
 import { AppError, rateLimited } from "../../core/errors.ts";
 import { rateLimit } from "../../http/rate-limit.ts";
+import type { CheckCaller } from "../../http/services.ts";
 
 /** Checks at one time and a minute that are made because somebody asks for them, outside their turn. */
 const atOnce = { caller: 4, organization: 16, all: 64 };
 const perMinute = { caller: 60, organization: 240 };
-
-/** Who asks: a person or an API key, on behalf of an organization. */
-export type Caller = { organizationId: string; callerId: string };
 
 /** Runs checks that somebody asks for, within bounds by caller, by organization and in all. */
 export function onDemand(clock: Clock) {
@@ -27,7 +25,10 @@ export function onDemand(clock: Clock) {
   }
 
   /** Throws RATE_LIMITED. */
-  return async <T>({ organizationId, callerId }: Caller, check: () => Promise<T>): Promise<T> => {
+  return async <T>(
+    { organizationId, callerId }: CheckCaller,
+    check: () => Promise<T>,
+  ): Promise<T> => {
     const keys = [`caller ${callerId}`, `organization ${organizationId}`, "all"] as const;
     const [caller, organization, all] = keys.map(countOf);
     if (Number(caller) >= atOnce.caller) throw tooMany(`${atOnce.caller} of yours are`);

@@ -8,7 +8,8 @@ import type { LoggedEvent } from "../../events/catalogue.ts";
 import { organizationAuthorities } from "./authorities.ts";
 import { byteBudget } from "./byte-budget.ts";
 import type { TroubleWatch } from "./own-trouble.ts";
-import { type Checkable, type Outcome, runCheck, unknownResult } from "./run-check.ts";
+import { type Outcome, runCheck, unknownResult } from "./run-check.ts";
+import type { CheckTarget } from "../../http/services.ts";
 
 type Dependencies = {
   store: Store;
@@ -30,13 +31,24 @@ export function organizationChecks(
   const tokens = accessTokens();
   const searches = fairQueue({ atOnce: 1, mostWaiting: Infinity });
   const pages = fairQueue({ atOnce: 1, mostWaiting: Infinity });
+  /** Browsers that are open or being ended. */
+  const opened = new Set<Promise<unknown>>();
   const authorities = organizationAuthorities(dependencies.store);
+
+  async function untilEnded<T>(work: Promise<T>): Promise<T> {
+    opened.add(work);
+    try {
+      return await work;
+    } finally {
+      opened.delete(work);
+    }
+  }
 
   return {
     /** Never throws. */
     async run(
       organizationId: string,
-      monitor: Checkable,
+      monitor: CheckTarget,
       cancelled: AbortSignal,
     ): Promise<Outcome> {
       let trusted: string | null;
@@ -52,13 +64,15 @@ export function organizationChecks(
           ...watch,
           memory: budget.of(organizationId),
           inTurn: (work) => searches.run(organizationId, work),
-          browserTurn: (work) => pages.run(organizationId, work),
+          browserTurn: (work) => pages.run(organizationId, () => untilEnded(work())),
           accessTokens: tokens,
           authorities: trusted,
         },
         cancelled,
       );
     },
+    /** Resolves when nothing is left of checks that have ended: a browser takes a moment to. */
+    settled: () => Promise.allSettled(opened),
     /** Has the settings of the organization read again. */
     forgetSettings: authorities.forget,
     take: (events: readonly LoggedEvent[]) => authorities.take(events),

@@ -13,7 +13,7 @@ import {
 import { appendEvent } from "../../events/log.ts";
 import type { Signals } from "../../events/signals.ts";
 import { incidentStatements } from "../../incidents/by-monitor.ts";
-import { type HeartbeatRow, insertHeartbeats } from "../uptime/store.ts";
+import { type HeartbeatRow, insertHeartbeats, putScreenshot } from "../uptime/store.ts";
 import type { MonitorState } from "./rules.ts";
 import { begunStates, type Watched } from "./watching.ts";
 
@@ -25,6 +25,8 @@ const batch = 250;
 const retryMs = 1_000;
 /** Beyond so many unwritten results the oldest are dropped: memory is finite, too. */
 const maxWaiting = 200_000;
+/** So many screenshots wait at most; results go on without those that are older. */
+const maxScreenshots = 32;
 
 /** What one check leaves behind. */
 export type Result = {
@@ -39,6 +41,8 @@ export type Result = {
   certificateExpiresAt: string | null;
   /** As JSON. */
   details: string | null;
+  /** What a failed check has seen, as JPEG. */
+  screenshot: Uint8Array | null;
 };
 
 type Dependencies = { store: Store; log: Log; signals: Signals; leases: Leases };
@@ -151,6 +155,7 @@ export function recorder({ store, log, signals, leases }: Dependencies) {
     add(result: Result): Promise<void> {
       const { promise, resolve, reject } = Promise.withResolvers<void>();
       waiting.push({ result, done: resolve, failed: reject });
+      if (result.screenshot !== null) dropScreenshots(waiting);
       const { before, after } = result;
       later(before.status === after.status ? store.batchWindowMs : changeMs);
       if (waiting.length > maxWaiting) {
@@ -179,6 +184,11 @@ export function recorder({ store, log, signals, leases }: Dependencies) {
       if (waiting.length > 0) await flush();
     },
   };
+}
+
+function dropScreenshots(waiting: readonly Waiting[]) {
+  const having = waiting.filter(({ result }) => result.screenshot !== null);
+  for (const { result } of having.slice(0, -maxScreenshots)) result.screenshot = null;
 }
 
 /** One write holds one change of each monitor: what the next one means is read from the store. */
@@ -221,6 +231,9 @@ async function writeResults(
       ...changes,
       ...insertHeartbeats(
         results.map(({ heartbeat, monitor }) => ({ ...heartbeat, epoch: monitor.epoch })),
+      ),
+      ...results.flatMap(({ heartbeat, monitor, screenshot }) =>
+        screenshot === null ? [] : [putScreenshot(monitor, heartbeat.at, screenshot)],
       ),
       stateStatement(results),
       ...events,

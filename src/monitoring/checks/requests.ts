@@ -1,6 +1,7 @@
 import { LeaseLost, type Leases } from "../../cluster/leases.ts";
 import type { Store } from "../../database/store.ts";
-import type { Caller, onDemand } from "./on-demand.ts";
+import type { CheckCaller } from "../../http/services.ts";
+import type { onDemand } from "./on-demand.ts";
 import { contradiction, type Probe } from "./rules.ts";
 import { type Outcome, unknownResult } from "./run-check.ts";
 import { findByPushToken, timeoutOf, type Watched } from "./watching.ts";
@@ -84,7 +85,7 @@ export function requestsOf({ store, leases, asked, check, take, probe }: Depende
       return reason === null ? outcome : unknownResult(reason);
     },
     /** Checks at once; resolves when the result is stored, with false where the monitor is not to be checked. Throws UNAVAILABLE, RATE_LIMITED. */
-    checkNow: (caller: Caller, monitorId: string) =>
+    checkNow: (caller: CheckCaller, monitorId: string) =>
       asked(caller, () => done({ organizationId: caller.organizationId, monitorId, report: null })),
     /** Takes what a watched job reports; resolves when it is stored. False for a paused monitor, null for an unknown token. */
     report: async (tokenHash: string, report: PushReport): Promise<boolean | null> => {

@@ -1,31 +1,28 @@
 import type { Clock } from "../../core/clock.ts";
 import type { Log } from "../../core/log.ts";
 import type { TargetGuard } from "../../core/target-guard.ts";
-import type { MonitorType } from "../monitors/kinds-schema.ts";
+import type { Details, FoundDetails } from "../monitors/details-rules.ts";
+import { monitorKinds, type MonitorType } from "../monitors/kinds-schema.ts";
 import type { AccessTokens } from "../../core/outgoing/access-tokens.ts";
 import { allowedAddresses, nameServersAnswer } from "../../core/outgoing/addresses.ts";
 import { OwnTrouble, TargetFailure } from "../../core/outgoing/failures.ts";
 import { reasonFor } from "../../core/outgoing/reasons.ts";
 import type { CheckMemory } from "./byte-budget.ts";
 import { type CheckContext, type CheckKind, type Finding, TimeUp } from "./check.ts";
-import { notJudged } from "../../core/text.ts";
+import { excerpt, notJudged } from "../../core/text.ts";
+import { splitSecrets } from "../../core/kind-secrets.ts";
+import { isPlainHeader, repeats } from "./assertions.ts";
 import { findBrowser } from "./chromium.ts";
 import { checkKinds } from "./kinds.ts";
 import { lacksNetworkFor, type TroubleWatch } from "./own-trouble.ts";
-
-/** What a check needs to know of its monitor. */
-export type Checkable = {
-  /** One of `checkKinds`. */
-  type: string;
-  settings: object;
-  timeoutMs: number;
-  degradedAfterMs: number | null;
-  /** Whether it is wanted to fail. */
-  inverted: boolean;
-};
+import type { CheckTarget } from "../../http/services.ts";
 
 /** A finding, or `unknown`: nothing is known about the target, because the trouble was here. */
-export type Outcome = Omit<Finding, "status"> & { status: Finding["status"] | "unknown" };
+export type Outcome = Omit<Finding, "status"> & {
+  status: Finding["status"] | "unknown";
+  /** What was in sight when the check failed, as JPEG. */
+  screenshot?: Uint8Array;
+};
 
 /** A process that stood still for longer can't judge others, nor for a fifth of the time they have. */
 export const maxStallMs = 700;
@@ -57,7 +54,7 @@ export function unknownResult(reason: string): Outcome {
  * sooner. Never throws: one bad check harms no other.
  */
 export async function runCheck(
-  { type, settings, timeoutMs, degradedAfterMs, inverted }: Checkable,
+  { type, settings, timeoutMs, degradedAfterMs, inverted }: CheckTarget,
   dependencies: EngineDependencies,
   cancelled: AbortSignal,
 ): Promise<Outcome> {
@@ -68,6 +65,7 @@ export async function runCheck(
   const context: CheckContext = {
     timeoutMs,
     part: null,
+    screenshot: null,
     accessTokens: dependencies.accessTokens,
     dockerSocket: dependencies.dockerSocket ?? "/var/run/docker.sock",
     systemctl: dependencies.systemctl ?? (() => Bun.which("systemctl")),
@@ -101,18 +99,24 @@ export async function runCheck(
   };
   const over = Promise.withResolvers<never>();
   const timer = setTimeout(() => over.reject(new TimeUp()), timeoutMs);
-  cancelled.addEventListener("abort", () => over.reject(new OwnTrouble("the check was stopped")));
+  const cancel = () => over.reject(new OwnTrouble("the check was stopped"));
+  cancelled.addEventListener("abort", cancel);
   let outcome: Outcome;
   let failure: unknown;
   try {
     const check = checkKinds[type as keyof typeof checkKinds] as CheckKind<MonitorType>;
-    const finding = await Promise.race([check(settings as never, context), over.promise]);
-    outcome = slowed(finding, degradedAfterMs);
+    const { details, ...found } = await Promise.race([
+      check(settings as never, context),
+      over.promise,
+    ]);
+    const shown = details && shownOf(details, type, settings);
+    outcome = slowed({ ...found, ...(shown && { details: shown }) }, degradedAfterMs);
   } catch (error) {
     failure = error;
     outcome = await outcomeOf(error);
   } finally {
     clearTimeout(timer);
+    cancelled.removeEventListener("abort", cancel);
     ending.abort(failure);
     dependencies.memory.end();
   }
@@ -143,6 +147,7 @@ export async function runCheck(
       latencyMs: null,
       final,
       ...(said !== undefined && { said: `${where}${said}` }),
+      ...(context.screenshot !== null && { screenshot: context.screenshot }),
     };
   }
 
@@ -157,6 +162,24 @@ export async function runCheck(
       return new OwnTrouble("too many long answers are being searched at once");
     return new TargetFailure(`Timed out after ${timeoutMs / 1000} s while ${context.step}.`);
   }
+}
+
+/** So many characters of a detail are shown. */
+const maxDetail = 200;
+
+/** Details as people may see them, null where there are none: none that repeats what the monitor keeps secret. */
+function shownOf(found: FoundDetails, type: string, settings: object): Details | null {
+  if (Object.keys(found).length === 0) return null;
+  const { secrets } = splitSecrets(monitorKinds, type, settings as Record<string, unknown>);
+  const kept = Object.entries(secrets)
+    .filter(([path]) => !isPlainHeader(path.replace(/^headers\./, "")))
+    .flatMap(([, secret]) => [secret, Buffer.from(secret).toString("base64")]);
+  const shown: Record<string, string | number> = {};
+  for (const [name, value] of Object.entries(found)) {
+    if (typeof value === "number") shown[name] = value;
+    else if (value && !repeats(value, () => kept)) shown[name] = excerpt(value, maxDetail);
+  }
+  return Object.keys(shown).length === 0 ? null : shown;
 }
 
 /** What an outcome is to a monitor that is up when its check fails. */

@@ -5,14 +5,14 @@ import type { NewMonitor } from "../monitors/schema.ts";
 import { getMonitor, mustBeCheckable } from "../monitors/service.ts";
 import type { Heartbeat } from "../uptime/schema.ts";
 import { heartbeatsOf } from "../uptime/service.ts";
-import type { Caller } from "./on-demand.ts";
-import type { Checkable, Outcome } from "./run-check.ts";
+import type { Outcome } from "./run-check.ts";
 import type { TestCheck } from "./schema.ts";
+import type { CheckTarget, CheckCaller } from "../../http/services.ts";
 
 /** Checks a monitor at once and returns its heartbeat. Throws NOT_FOUND, RATE_LIMITED, CONFLICT for a paused or push monitor. */
 export async function checkNow(
   scope: Scope,
-  run: (caller: Caller, monitorId: string) => Promise<boolean>,
+  run: (caller: CheckCaller, monitorId: string) => Promise<boolean>,
   id: string,
 ): Promise<Heartbeat> {
   const { type } = await getMonitor(scope, id);
@@ -31,7 +31,7 @@ export async function checkNow(
 /** Makes one check of what is no monitor yet and stores nothing. Throws RATE_LIMITED, and VALIDATION_ERROR for what can't be saved either, and for a push monitor. */
 export async function tryMonitor(
   scope: Scope,
-  run: (caller: Caller, monitor: Checkable) => Promise<Outcome>,
+  run: (caller: CheckCaller, monitor: CheckTarget) => Promise<Outcome>,
   input: NewMonitor,
 ): Promise<TestCheck> {
   await mustBeCheckable(scope, input);
@@ -64,6 +64,6 @@ export async function tryMonitor(
   };
 }
 
-function callerOf({ organizationId, actor }: Scope): Caller {
+function callerOf({ organizationId, actor }: Scope): CheckCaller {
   return { organizationId, callerId: `${actor.type} ${actor.id}` };
 }

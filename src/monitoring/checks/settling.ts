@@ -83,6 +83,7 @@ export function settling(
       message: said + progress,
       certificateExpiresAt: expiresAt,
       details: details === undefined ? null : JSON.stringify(details),
+      screenshot: status === "down" ? (outcome.screenshot ?? null) : null,
     });
     recording.set(monitor.key, stored);
     const forget = () => {

@@ -11,6 +11,7 @@ export const monitorGroupRoutes = routesUnder("/api/v1/monitor-groups")
       name: "listMonitorGroups",
       access: "read",
       cached: true,
+      long: true,
       summary: "List all monitor groups",
       description: "Every group in dashboard order, each with the ids of its monitors.",
       data: z.array(MonitorGroup),

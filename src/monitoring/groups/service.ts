@@ -5,7 +5,7 @@ import { AppError } from "../../core/errors.ts";
 import { deleted } from "../../core/paging.ts";
 import { newId } from "../../core/ids.ts";
 import { mustBeWithin } from "../../database/references.ts";
-import { found, mustName, removeRow } from "../../database/rows.ts";
+import { found, mustName, removeRow, firstVersion, nextVersion } from "../../database/rows.ts";
 import { must, retrying } from "../../database/store.ts";
 import { alertChannels } from "../../database/tables/alerting.ts";
 import { monitorGroups, monitors } from "../../database/tables/monitoring.ts";
@@ -41,9 +41,7 @@ export function createGroup(scope: Scope, input: NewMonitorGroup): Promise<Group
     id: newId(now),
     paused: false,
     muted: false,
-    version: 1,
-    createdAt: at,
-    updatedAt: at,
+    ...firstVersion(at),
   };
   return commit(
     scope,
@@ -69,8 +67,7 @@ export function updateGroup(scope: Scope, id: string, patch: MonitorGroupPatch) 
     const after = {
       ...before,
       ...(patch as Partial<GroupRecord>),
-      version: before.version + 1,
-      updatedAt: at,
+      ...nextVersion(before, at),
     };
     const { alertChannelIds, monitorIds } = patch;
     return commit(
@@ -137,7 +134,7 @@ export function switchGroup(scope: Scope, id: string, action: keyof typeof switc
   return retrying(async () => {
     const before = await getGroup(scope, id);
     const at = timestamp(scope.clock());
-    const after = { ...before, ...switches[action], version: before.version + 1, updatedAt: at };
+    const after = { ...before, ...switches[action], ...nextVersion(before, at) };
     return commit(
       scope,
       [

@@ -6,7 +6,7 @@ import { newId } from "../../core/ids.ts";
 import { deleted, page } from "../../core/paging.ts";
 import { invalid } from "../../core/validation.ts";
 import { mustBeWithin } from "../../database/references.ts";
-import { found, mustName, removeRow } from "../../database/rows.ts";
+import { found, mustName, removeRow, firstVersion, nextVersion } from "../../database/rows.ts";
 import { retrying, type Statement } from "../../database/store.ts";
 import { maintenanceWindows, monitorGroups, monitors } from "../../database/tables/monitoring.ts";
 import { validateTimes, type Occurrence, situationAt, type Times } from "./rules.ts";
@@ -54,7 +54,7 @@ export async function createWindow(scope: Scope, input: NewMaintenanceWindow) {
   const now = scope.clock();
   const at = timestamp(now);
   const id = newId(now);
-  const window = { ...input, organizationId, id, version: 1, createdAt: at, updatedAt: at };
+  const window = { ...input, organizationId, id, ...firstVersion(at) };
   return commit(
     scope,
     [
@@ -76,8 +76,7 @@ export function updateWindow(scope: Scope, id: string, patch: MaintenanceWindowP
     const after: StoredWindow = {
       ...before,
       ...(patch as Partial<StoredWindow>),
-      version: before.version + 1,
-      updatedAt: timestamp(now),
+      ...nextVersion(before, timestamp(now)),
     };
     await mustBePossible(scope, after);
     return commit(

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { assertionLimits } from "../../core/limits.ts";
+import type { Scalar } from "../../core/placeholders.ts";
 
 const { ofMonitor, path: maxPath, value: maxValue, expression: maxExpression } = assertionLimits;
 
@@ -50,8 +51,6 @@ export const assertionSources = {
 } as const satisfies Record<string, Source>;
 
 export type AssertionSource = keyof typeof assertionSources;
-
-type Scalar = string | number | boolean | null;
 
 /** What would be right as the value; null where this one is. */
 function valueIssue(source: Source, op: AssertionOp, value: Scalar): string | null {

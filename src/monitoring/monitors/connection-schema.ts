@@ -1,8 +1,6 @@
 import { z } from "zod";
-import { Host, line, ProxyUrl } from "../../core/fields.ts";
+import { Host, line, ProxyUrl, nullable } from "../../core/fields.ts";
 import { pem } from "../../core/pem.ts";
-
-const nullable = <T extends z.ZodType>(field: T) => field.nullable().default(null);
 
 /** As RFC 1929 counts them. */
 const proxyLogin = line(255).refine(

@@ -14,8 +14,10 @@ import {
   line,
   Port,
   secret,
+  Timestamp,
   Variables,
   withPlaceholders,
+  nullable,
 } from "../../core/fields.ts";
 import { assertionsAbout } from "./assertions-schema.ts";
 import { connectionFields } from "./connection-schema.ts";
@@ -51,7 +53,6 @@ export const Resolver = z
 export const BasicAuth = {
   username: line(255).refine((name) => !name.includes(":"), "must not contain :"),
 };
-export const nullable = <T extends z.ZodType>(field: T) => field.nullable().default(null);
 
 export const http = {
   url: HttpUrl,
@@ -169,3 +170,7 @@ export const pageSteps = z
   .max(20)
   .default([])
   .meta({ example: ["fill #user with {{username}}", "click #send", "expect Welcome"] });
+
+export const screenshotAt = Timestamp.nullable().meta({
+  description: "Time of the last failure, of which the screenshot is kept; null without one.",
+});

@@ -15,6 +15,7 @@ import {
   Port,
   secret,
   WebSocketUrl,
+  nullable,
 } from "../../core/fields.ts";
 import { type Kind, kind } from "../../core/kinds.ts";
 import { pem } from "../../core/pem.ts";
@@ -25,7 +26,6 @@ import {
   certificateExpiryDays,
   Resolver,
   BasicAuth,
-  nullable,
   http,
   toHttp,
   toUrl,
@@ -43,6 +43,7 @@ import {
   signsIn,
   pageSteps,
   unit,
+  screenshotAt,
 } from "./fields-schema.ts";
 
 type MonitorKind<F extends Record<string, z.ZodType>> = {
@@ -387,6 +388,7 @@ export const monitorKinds = {
       verifyTls,
     },
     secrets: { password: { ...toUrl, steps: sameList } },
+    shown: { screenshotAt },
   }),
 };
 

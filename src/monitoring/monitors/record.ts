@@ -98,10 +98,11 @@ type ShownMonitor = Omit<StoredMonitor, "state" | "groupPaused"> & {
 
 /** The monitor as clients see it. */
 export function shown(scope: Scope, stored: ShownMonitor): MonitorRecord {
-  const { monitor, state, alertChannelIds, uptime24h } = stored;
+  const { monitor, state, alertChannelIds, screenshotAt, uptime24h } = stored;
   return {
     ...settingsIn(monitorKinds, monitor.type, monitor.settings),
     ...(monitor.type === "push" && { pushUrl: pushUrlOf(scope, monitor) }),
+    ...(monitor.type === "browser" && { screenshotAt }),
     ...common(monitor),
     id: monitor.id,
     alertChannelIds,

@@ -6,12 +6,11 @@ import {
   placeholderName,
   secret,
   ShownHeaders,
+  nullable,
 } from "../../core/fields.ts";
 import { inBraces } from "../../core/text.ts";
 import { Assertions, assertionSources, JsonPath } from "./assertions-schema.ts";
 import { filledJson, isJson, namesHost, namesIn } from "../../core/placeholders.ts";
-
-const nullable = <T extends z.ZodType>(field: T) => field.nullable().default(null);
 
 export const wellFormed = (max: number) =>
   z
@@ -21,7 +20,7 @@ export const wellFormed = (max: number) =>
 
 export const Method = z.enum(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
 
-export const bodyTypes = ["text", "json", "form", "multipart"] as const;
+const bodyTypes = ["text", "json", "form", "multipart"] as const;
 export const BodyType = z.enum(bodyTypes).meta({
   description:
     "What is sent: `body` as it is, `body` as JSON, or `form` as application/x-www-form-urlencoded or as multipart/form-data. Each but `text` sets the Content-Type.",

@@ -10,13 +10,13 @@ import {
   Severity,
   Tags,
   Timestamp,
+  nullable,
 } from "../../core/fields.ts";
 import { newOf, patchOfKinds, shownOf } from "../../core/kinds.ts";
 import { pageFields } from "../../core/paging.ts";
+import { detailsOfTypes } from "./details-rules.ts";
 import { monitorKinds } from "./kinds-schema.ts";
 import { type HttpRequests, requestIssues } from "./request-schema.ts";
-
-const nullable = <T extends z.ZodType>(field: T) => field.nullable().default(null);
 
 const defaultTimeout = 10;
 
@@ -66,9 +66,15 @@ export const monitorFields = {
   }),
 };
 
+const detailNames = Object.entries(detailsOfTypes).map(
+  ([type, details]) =>
+    `${type}: ${Object.keys(details)
+      .map((name) => `\`${name}\``)
+      .join(", ")}`,
+);
+
 export const MonitorDetails = z.record(z.string(), z.union([z.string(), z.number()])).meta({
-  description:
-    "What the last check found out beside its result, by type: such as `offsetMs` and `stratum` of `ntp`, `state` and `health` of `docker`. Empty where it found nothing.",
+  description: `What the last check found out beside its result, empty where it found nothing. A text has at most 200 characters, and is left out where it repeats a secret of the monitor. By type: ${detailNames.join("; ")}.`,
 });
 
 const readOnly = [
@@ -82,6 +88,7 @@ const readOnly = [
   "certificateExpiresAt",
   "details",
   "pushUrl",
+  "screenshotAt",
   "secretsSet",
   "createdAt",
   "updatedAt",
@@ -126,7 +133,7 @@ export const MonitorPatch = patchOfKinds(monitorKinds, monitorFields, readOnly, 
 });
 export type MonitorPatch = z.infer<typeof MonitorPatch>;
 
-export const MonitorStatus = z.enum(monitorStatuses).meta({ id: "MonitorStatus" });
+const MonitorStatus = z.enum(monitorStatuses).meta({ id: "MonitorStatus" });
 
 const seconds = z.int().min(0).meta({ description: "Seconds." });
 const milliseconds = z.int().min(0).meta({ description: "Milliseconds." });

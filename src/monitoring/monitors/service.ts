@@ -16,7 +16,7 @@ import {
   mustExist,
   unknownReference,
 } from "../../database/references.ts";
-import { found, mustName } from "../../database/rows.ts";
+import { found, mustName, firstVersion, nextVersion } from "../../database/rows.ts";
 import { resolvingStatements } from "../../incidents/by-monitor.ts";
 import { must, retrying, StaleRead, type Statement } from "../../database/store.ts";
 import { alertChannels } from "../../database/tables/alerting.ts";
@@ -99,9 +99,7 @@ export function createMonitor(scope: Scope, input: NewMonitor): Promise<MonitorR
       ...columnsOf(scope, id, input),
       groupId: input.groupId,
       position: 0,
-      version: 1,
-      createdAt: at,
-      updatedAt: at,
+      ...firstVersion(at),
     };
     const paused = monitor.paused || (group?.paused ?? false);
     const state = { ...unchecked, since: at, paused };
@@ -117,7 +115,7 @@ export function createMonitor(scope: Scope, input: NewMonitor): Promise<MonitorR
         ...followPauses(organizationId, at, [id]),
       ],
       { action: "monitor.created", subjectId: id },
-      shown(scope, { monitor, state, alertChannelIds, uptime24h: null }),
+      shown(scope, { monitor, state, alertChannelIds, screenshotAt: null, uptime24h: null }),
     );
   });
 }
@@ -139,8 +137,7 @@ export function updateMonitor(scope: Scope, id: string, patch: MonitorPatch) {
       ...before,
       ...columnsOf(scope, id, input, before),
       groupId: input.groupId,
-      version: before.version + 1,
-      updatedAt: at,
+      ...nextVersion(before, at),
     };
     const groupPaused = moves ? (group?.paused ?? false) : stored.groupPaused;
     const paused = monitor.paused || groupPaused;

@@ -1,6 +1,7 @@
 import { getTableName, type SQL, sql } from "drizzle-orm";
-import type { Clock } from "../../core/clock.ts";
+import { type Clock, timestamp } from "../../core/clock.ts";
 import { offsetOf } from "../../core/paging.ts";
+import { turn } from "../../core/yielding.ts";
 import { containing, listed } from "../../database/references.ts";
 import { columnsOf, matching, naming, replaceLinks, type Tenant } from "../../database/rows.ts";
 import type { Parameter, Statement } from "../../database/store.ts";
@@ -11,6 +12,7 @@ import {
   monitors,
   monitorStates,
   removedMonitors,
+  screenshots,
   uptimeHours,
 } from "../../database/tables/monitoring.ts";
 import { endOf } from "../groups/store.ts";
@@ -34,6 +36,7 @@ export type StoredMonitor = {
   state: StateRow;
   groupPaused: boolean;
   alertChannelIds: string[];
+  screenshotAt: string | null;
   uptime24h: number | null;
 };
 
@@ -53,7 +56,9 @@ const channelsText = `(
     select json_group_array(c.channel_id order by c.position, c.channel_id) from monitor_channels c
       where c.organization_id = m.organization_id and c.monitor_id = m.id) as alertChannelIds`;
 const rowsText = `select ${monitorColumns.text}, ${stateColumns.text},
-    coalesce(g.paused, 0) as groupPaused, ${channelsText}
+    coalesce(g.paused, 0) as groupPaused, ${channelsText}, (
+    select at from screenshots p
+      where p.organization_id = m.organization_id and p.monitor_id = m.id) as screenshotAt
   ${joined} left join monitor_groups g on g.organization_id = m.organization_id and g.id = m.group_id`;
 
 /** All that a monitor as clients see it is made of, and what removes rows of these tables with its own. */
@@ -64,9 +69,10 @@ export const tablesOfMonitors = [
   monitorChannels,
   alertChannels,
   uptimeHours,
+  screenshots,
 ].map((table) => getTableName(table));
 
-type Row = { groupPaused: 0 | 1; alertChannelIds: string };
+type Row = { groupPaused: 0 | 1; alertChannelIds: string; screenshotAt: number | null };
 
 /** Monitors that the conditions are true of, newest first. */
 async function select(
@@ -83,6 +89,7 @@ async function select(
     state: stateColumns.read(row),
     groupPaused: row.groupPaused === 1,
     alertChannelIds: JSON.parse(row.alertChannelIds) as string[],
+    screenshotAt: row.screenshotAt === null ? null : timestamp(row.screenshotAt),
   }));
   const uptime24h = await uptime24hOf(
     store,
@@ -99,17 +106,30 @@ export async function findMonitor(reading: Reading, id: string): Promise<StoredM
   return found ?? null;
 }
 
-const allText = `select ${monitorColumns.text}, ${channelsText}
-  from monitors m left join monitor_groups g on g.organization_id = m.organization_id and g.id = m.group_id
+const orderText = `select m.id from monitors m
+  left join monitor_groups g on g.organization_id = m.organization_id and g.id = m.group_id
   where m.organization_id = ? order by g.id is null, g.position, g.id, m.position, m.id`;
+const someText = `select ${monitorColumns.text}, ${channelsText} from json_each(?) wanted
+  cross join monitors m on m.organization_id = ? and m.id = wanted.value order by wanted.key`;
+/** Monitors that are read in one go, after which others have their turn. */
+const stride = 500;
 
 /** Every monitor of the organization in dashboard order, the ungrouped last. */
 export async function allMonitors({ store, organizationId }: Tenant) {
-  const rows = await store.query<Pick<Row, "alertChannelIds">>(allText, [organizationId]);
-  return rows.map((row) => ({
-    ...monitorColumns.read(row),
-    alertChannelIds: JSON.parse(row.alertChannelIds) as string[],
-  }));
+  const ordered = await store.query<{ id: string }>(orderText, [organizationId]);
+  const ids = ordered.map(({ id }) => id);
+  const all: (MonitorRow & { alertChannelIds: string[] })[] = [];
+  for (let from = 0; from < ids.length; from += stride) {
+    if (from > 0) await turn();
+    const some = JSON.stringify(ids.slice(from, from + stride));
+    const rows = await store.query<Pick<Row, "alertChannelIds">>(someText, [some, organizationId]);
+    for (const row of rows)
+      all.push({
+        ...monitorColumns.read(row),
+        alertChannelIds: JSON.parse(row.alertChannelIds) as string[],
+      });
+  }
+  return all;
 }
 
 /** What each filter asks of a monitor. */

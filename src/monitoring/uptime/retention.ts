@@ -1,4 +1,4 @@
-import type { Sweeping } from "../../database/portions.ts";
+import { type Sweeping, sweepRows } from "../../database/portions.ts";
 import { dayMs, hourMs } from "./rules.ts";
 
 /** Days that results are kept; daily sums stay for ever. */
@@ -22,6 +22,7 @@ export async function sweepResults(sweeping: Sweeping, { heartbeatDays, hourDays
     if (keys.length < keysInTurn) break;
     await Bun.sleep(0);
   }
+  await sweepRows(sweeping, "screenshots", "at < ?", [oldest]);
   await sweepHours(sweeping, Math.floor((now - hourDays * dayMs) / hourMs));
 }
 

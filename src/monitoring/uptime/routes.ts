@@ -1,8 +1,15 @@
 import { z } from "zod";
 import { endpoint } from "../../http/endpoint.ts";
 import { routesUnder } from "../../http/request-context.ts";
-import { Heartbeat, HeartbeatQuery, LatencyPoint, LatencyQuery, Uptime } from "./schema.ts";
-import { heartbeatsOf, latenciesOf, uptimeOf } from "./service.ts";
+import {
+  Heartbeat,
+  HeartbeatQuery,
+  LatencyPoint,
+  LatencyQuery,
+  ScreenshotQuery,
+  Uptime,
+} from "./schema.ts";
+import { heartbeatsOf, latenciesOf, screenshotOf, uptimeOf } from "./service.ts";
 
 export const uptimeRoutes = routesUnder("/api/v1/monitors")
   .get(
@@ -14,6 +21,19 @@ export const uptimeRoutes = routesUnder("/api/v1/monitors")
       query: HeartbeatQuery,
       data: z.array(Heartbeat),
       handle: ({ scope, params, query }) => heartbeatsOf(scope, params.id, query),
+    }),
+  )
+  .get(
+    ...endpoint("/:id/screenshot", {
+      name: "getScreenshot",
+      access: "read",
+      bytes: "image/jpeg",
+      summary: "Get what the browser showed when a monitor failed last",
+      description:
+        "Of a `browser` monitor, whose `screenshotAt` says when that was. Kept until the next failure, as long as the heartbeat.",
+      query: ScreenshotQuery,
+      response: z.instanceof(Uint8Array),
+      handle: ({ scope, params, query }) => screenshotOf(scope, params.id, query.at ?? null),
     }),
   )
   .get(

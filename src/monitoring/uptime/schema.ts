@@ -48,6 +48,13 @@ export const HeartbeatQuery = z
   .refine(inOrder, notInOrder);
 export type HeartbeatQuery = z.infer<typeof HeartbeatQuery>;
 
+export const ScreenshotQuery = z.strictObject({
+  at: instant.optional().meta({
+    override: { type: "string", format: "date-time" },
+    description: "Only the one of this time: such an address never shows another.",
+  }),
+});
+
 export const LatencyQuery = z
   .strictObject({ ...span, points: countUpTo(1000, 100, "Points") })
   .refine(inOrder, notInOrder);

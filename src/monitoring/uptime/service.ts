@@ -16,7 +16,7 @@ import {
   type Sums,
 } from "./rules.ts";
 import type { HeartbeatQuery, LatencyPoint, LatencyQuery, SpanFigures, Uptime } from "./schema.ts";
-import { findMeasured, listHeartbeats, listPoints, listSums } from "./store.ts";
+import { findMeasured, findScreenshot, listHeartbeats, listPoints, listSums } from "./store.ts";
 
 /** What the monitor's results are kept under. Throws NOT_FOUND. */
 export async function measuredOf({ store, organizationId }: Scope, monitorId: string) {
@@ -26,6 +26,17 @@ export async function measuredOf({ store, organizationId }: Scope, monitorId: st
 /** Newest first. Throws NOT_FOUND. */
 export async function heartbeatsOf(scope: Scope, monitorId: string, query: HeartbeatQuery) {
   return listHeartbeats(scope.store, (await measuredOf(scope, monitorId)).key, query);
+}
+
+/** What a browser showed when the check failed last, or at that time. Throws NOT_FOUND. */
+export async function screenshotOf(
+  scope: Scope,
+  monitorId: string,
+  at: number | null,
+): Promise<Uint8Array<ArrayBuffer>> {
+  const { store, organizationId } = scope;
+  await measuredOf(scope, monitorId);
+  return found(await findScreenshot(store, organizationId, monitorId, at), "screenshot");
 }
 
 /** At most `points` points, oldest first; without the times in which nothing was measured. Throws NOT_FOUND. */

@@ -67,6 +67,33 @@ export function insertHeartbeats(rows: readonly (HeartbeatRow & { epoch?: number
   return texts.map((text) => ({ text, parameters }));
 }
 
+/** The screenshot of a failed check, in place of the one before; not written once its monitor has another epoch. */
+export function putScreenshot(
+  { key, epoch }: { key: number; epoch: number },
+  at: number,
+  image: Uint8Array,
+): Prepared {
+  return {
+    text: `insert or replace into screenshots (organization_id, monitor_id, at, image)
+      select organization_id, monitor_id, ?, ? from monitor_states where key = ? and epoch = ?`,
+    parameters: [at, image.toBase64(), key, epoch],
+  };
+}
+
+/** JPEG; null where there is none, or none of that time. */
+export async function findScreenshot(
+  store: Store,
+  organizationId: string,
+  monitorId: string,
+  at: number | null,
+): Promise<Uint8Array<ArrayBuffer> | null> {
+  const [row] = await store.query<{ image: string }>(
+    "select image from screenshots where organization_id = ? and monitor_id = ? and at = coalesce(?, at)",
+    [organizationId, monitorId, at],
+  );
+  return row === undefined ? null : Uint8Array.fromBase64(row.image);
+}
+
 function rollupText(table: typeof uptimeHours, periodMs: number): string {
   const { period: _period, monitorKey: _monitorKey, ...sums } = getTableColumns(table);
   const secondsOf = (status: HeartbeatStatus) => `seconds * (status = ${codeOf(status)})`;

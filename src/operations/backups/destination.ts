@@ -9,7 +9,7 @@ import { isPart } from "./rules.ts";
 import type { BackupPlan, Bucket } from "./schedule-schema.ts";
 
 /** Where scheduled backups are kept. */
-export type Destination = {
+type Destination = {
   /** Makes one under this name; returns its bytes. */
   put(name: string): Promise<number>;
   names(): Promise<string[]>;

@@ -5,6 +5,7 @@ import { afterRestoring } from "../../alerting/restored.ts";
 import type { Clock } from "../../core/clock.ts";
 import { copiedVersion } from "../../database/backup-file.ts";
 import type { Store } from "../../database/store.ts";
+import { commandLine } from "../../events/scope.ts";
 
 /** Makes a copy of a database the one in use, at its first start, exactly once. Returns whether it was one. */
 export async function startRestored(store: Store, clock: Clock): Promise<boolean> {
@@ -14,12 +15,11 @@ export async function startRestored(store: Store, clock: Clock): Promise<boolean
   );
   if (row?.version !== copiedVersion) return false;
   const ids = (await listOrganizations(store)).map(({ id }) => id);
-  const actor = { type: "command-line", id: null, name: "command line" } as const;
   await store.atomic([
     endAllSessions,
     ...afterRestoring(clock()),
     ...ids.flatMap((subjectId) =>
-      auditIn([subjectId], { clock, requestId: null }, actor, {
+      auditIn([subjectId], { clock, requestId: null }, commandLine, {
         action: "backup.restored",
         subjectId,
       }),

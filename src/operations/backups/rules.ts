@@ -1,21 +1,16 @@
-import { dayMs } from "../../core/clock.ts";
+import { dayMs, fileStamp } from "../../core/clock.ts";
 import { toInstant, toLocal } from "../../core/time-zones.ts";
 
 const ending = (isEncrypted: boolean) => (isEncrypted ? "encrypted" : "db");
 
 /** `signalbox-2026-11-20-2302.db`, in UTC: sorts by age and tells backups of one day apart. */
 export function fileNameOf(now: number, isEncrypted: boolean): string {
-  return `signalbox-${stampOf(now).slice(0, 15)}.${ending(isEncrypted)}`;
+  return `signalbox-${fileStamp(now).slice(0, 15)}.${ending(isEncrypted)}`;
 }
 
 /** The same to the second. */
 export function scheduledNameOf(now: number, isEncrypted: boolean): string {
-  return `signalbox-${stampOf(now)}.${ending(isEncrypted)}`;
-}
-
-/** `2026-11-20-230205` */
-function stampOf(now: number): string {
-  return new Date(now).toISOString().slice(0, 19).replace("T", "-").replaceAll(":", "");
+  return `signalbox-${fileStamp(now)}.${ending(isEncrypted)}`;
 }
 
 const scheduledName = /^signalbox-(\d{4}-\d\d-\d\d)-(\d\d)(\d\d)(\d\d)\.(?:db|encrypted)$/;
@@ -31,7 +26,7 @@ export function timeIn(name: string): number | null {
   return Number.isNaN(at) ? null : at;
 }
 
-export type Keep = { keepDaily: number; keepWeekly: number; keepMonthly: number };
+type Keep = { keepDaily: number; keepWeekly: number; keepMonthly: number };
 
 /**
  * Of these files the backups that are no longer kept: neither the last of one of the latest days, weeks
@@ -65,7 +60,7 @@ function lastOfEach(
   return [...periods.values()].slice(0, count);
 }
 
-export type Daily = { time: string; timeZone: string };
+type Daily = { time: string; timeZone: string };
 
 /** The last moment up to `now` at which a clock of the zone showed this time of day. */
 export function lastMoment({ time, timeZone }: Daily, now: number): number {

@@ -9,11 +9,10 @@ import {
   secret,
   Timestamp,
   TimeZone,
+  nullable,
 } from "../../core/fields.ts";
 import { kind } from "../../core/kinds.ts";
 import { Passphrase } from "./schema.ts";
-
-const nullable = <T extends z.ZodType>(field: T) => field.nullable().default(null);
 
 const s3 = {
   endpoint: HttpUrl.refine(

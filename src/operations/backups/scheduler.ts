@@ -35,7 +35,7 @@ type Dependencies = {
   copyTo: (file: string, sealing: Sealing | null) => Copying;
 };
 
-export type ScheduledBackups = Collector & {
+type ScheduledBackups = Collector & {
   start(): void;
   stop(): void;
   /** Makes a backup if one is due: for tests, instead of `start`. */

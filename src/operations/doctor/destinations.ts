@@ -15,7 +15,7 @@ export type ChannelHost = { origin: URL; channels: string[] };
 /** What alerts are sent through; `channels` are those of e-mail. */
 export type MailServer = { organization: string; smtp: SmtpSettings | null; channels: string[] };
 
-export type Destinations = {
+type Destinations = {
   hosts: ChannelHost[];
   mailServers: MailServer[];
   /** Names of what can't be opened with the key that is there. */

@@ -1,8 +1,8 @@
-import { eq, sql } from "drizzle-orm";
+import { and, eq, gt } from "drizzle-orm";
 import { version } from "../../core/assets.ts";
 import type { Clock } from "../../core/clock.ts";
 import { family, type Family, metricsText } from "../../core/metrics.ts";
-import { mapYielding } from "../../core/yielding.ts";
+import { mapYielding, turn } from "../../core/yielding.ts";
 import { hoursOf } from "../../dashboard/recent.ts";
 import type { Store } from "../../database/store.ts";
 import { incidentCounts } from "../../database/tables/incidents.ts";
@@ -26,12 +26,7 @@ export async function metricsOf(caller: Caller): Promise<string> {
     })
     .from(incidentCounts)
     .where(eq(incidentCounts.organizationId, organizationId));
-  const watched = await store.db
-    .select({ type: monitors.type, status: currentStatus, value: sql<number>`count(*)` })
-    .from(monitors)
-    .innerJoin(monitorStates, ofMonitor)
-    .where(eq(monitors.organizationId, organizationId))
-    .groupBy(monitors.type, currentStatus);
+  const rows = await monitorsOf(caller);
   const isAlone = (await store.db.$count(organizations)) === 1;
   return metricsText([
     family("signalbox_build_info", "gauge", "Version of the executable.", [
@@ -47,31 +42,57 @@ export async function metricsOf(caller: Caller): Promise<string> {
       "signalbox_monitors",
       "gauge",
       "Monitors by type and status.",
-      watched.map(({ value, ...labels }) => ({ labels, value })),
+      [...Map.groupBy(rows, ({ type, status }) => `${type} ${status}`).values()].flatMap((some) =>
+        some.slice(0, 1).map(({ type, status }) => ({
+          labels: { type, status },
+          value: some.length,
+        })),
+      ),
     ),
-    ...(await seriesOfMonitors(caller)),
+    ...(await seriesOfMonitors(caller, rows)),
     ...(isAlone ? seriesOfProcess() : []),
   ]);
 }
 
+/** Monitors that are read in one go, after which others have their turn. */
+const stride = 1_000;
+
+async function monitorsOf({ store, organizationId }: Caller) {
+  const after = async (id: string) =>
+    store.db
+      .select({
+        id: monitors.id,
+        monitor: monitors.name,
+        type: monitors.type,
+        group: monitorGroups.name,
+        status: currentStatus,
+        key: monitorStates.key,
+        latencyMs: monitorStates.latencyMs,
+        certificateExpiresAt: monitorStates.certificateExpiresAt,
+      })
+      .from(monitors)
+      .innerJoin(monitorStates, ofMonitor)
+      .leftJoin(monitorGroups, inGroup)
+      .where(and(eq(monitors.organizationId, organizationId), gt(monitors.id, id)))
+      .orderBy(monitors.id)
+      .limit(stride);
+  const rows: Awaited<ReturnType<typeof after>> = [];
+  for (;;) {
+    const some = await after(rows.at(-1)?.id ?? "");
+    for (const row of some) rows.push(row);
+    if (some.length < stride) break;
+    await turn();
+  }
+  return rows;
+}
+
+type MonitorRow = Awaited<ReturnType<typeof monitorsOf>>[number];
+
 /** One sample a monitor of each; what is not known of it, or not measured while it is paused, has none. */
-async function seriesOfMonitors({ store, clock, organizationId }: Caller): Promise<Family[]> {
-  const rows = await store.db
-    .select({
-      id: monitors.id,
-      monitor: monitors.name,
-      type: monitors.type,
-      group: monitorGroups.name,
-      status: currentStatus,
-      key: monitorStates.key,
-      latencyMs: monitorStates.latencyMs,
-      certificateExpiresAt: monitorStates.certificateExpiresAt,
-    })
-    .from(monitors)
-    .innerJoin(monitorStates, ofMonitor)
-    .leftJoin(monitorGroups, inGroup)
-    .where(eq(monitors.organizationId, organizationId))
-    .orderBy(monitors.id);
+async function seriesOfMonitors(
+  { store, clock }: Caller,
+  rows: readonly MonitorRow[],
+): Promise<Family[]> {
   const dayOf = await hoursOf(store)(
     rows.map(({ key }) => key),
     clock(),

@@ -99,7 +99,7 @@ const jumpMs = 5_000;
 const calmMs = 600_000;
 
 /** Both clocks at one moment, in milliseconds. */
-export type Moment = { wall: number; monotonic: number };
+type Moment = { wall: number; monotonic: number };
 
 /** What went wrong between two ticks. */
 export function momentaryProblems(last: Moment, { wall, monotonic }: Moment): Problem[] {

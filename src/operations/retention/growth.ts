@@ -13,6 +13,7 @@ export const rowBytes = {
   session: 500,
   incident: 2_000,
   maintenanceWindow: 800,
+  screenshot: 150_000,
 };
 
 /** What grows by so many bytes a day, for so many days until its oldest rows are removed. */

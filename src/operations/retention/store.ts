@@ -3,7 +3,7 @@ import type { Statement, Store } from "../../database/store.ts";
 import type { ClockState } from "./rules.ts";
 
 /** What housekeeping remembers of itself; a run that was killed is not remembered, and begins again. */
-export type Memory = { clock: ClockState; lastNow: number | null };
+type Memory = { clock: ClockState; lastNow: number | null };
 
 /** What is remembered; before the first run, the clock is believed as far as it goes on from what was written last. */
 export async function readMemory(store: Store, now: number): Promise<Memory> {

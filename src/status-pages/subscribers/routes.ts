@@ -42,6 +42,7 @@ export const subscriberRoutes = routesUnder("/api/v1/status-pages")
     ...endpoint("/:id/subscribers-export", {
       name: "exportSubscribers",
       access: "read",
+      long: true,
       summary: "Export the subscribers of a status page",
       description: "All of them at once, oldest first.",
       data: z.array(Subscriber),

@@ -134,7 +134,7 @@ export function subscribersAt(
   );
 }
 
-export type Listener = Pick<SubscriberRow, "id" | "type">;
+type Listener = Pick<SubscriberRow, "id" | "type">;
 
 /** From now on it is told of what happens. */
 export function listenFromNow(organizationId: string, id: string, at: string): Statement {

@@ -1,4 +1,4 @@
-import type { Scope } from "../../events/scope.ts";
+import { type Scope, scopeOf, type ScopeServices } from "../../events/scope.ts";
 import { AppError } from "../../core/errors.ts";
 import { EmailAddress } from "../../core/fields.ts";
 import type { NetworkLimit } from "../../http/rate-limit.ts";
@@ -11,26 +11,20 @@ import { signUpBudget } from "./sign-up-budget.ts";
 import { findSubscriber } from "./store.ts";
 
 type Dependencies = {
-  context: Pick<Scope, "store" | "clock" | "vault" | "targets" | "ownHosts" | "limits">;
+  services: ScopeServices;
   /** Sign-ups a minute by client network. */
   signUps: NetworkLimit;
   addressOf: (request: Request) => string;
 };
 
 /** What visitors of the public pages do about their subscriptions. */
-export function subscriptionsOf({ context, signUps, addressOf }: Dependencies): Subscriptions {
-  const { store, clock, vault } = context;
+export function subscriptionsOf({ services, signUps, addressOf }: Dependencies): Subscriptions {
+  const { store, clock, vault } = services;
   const budget = signUpBudget(clock);
 
-  const scopeOf = (organizationId: string): Scope => ({
-    ...context,
-    organizationId,
-    actor: { type: "visitor", id: null, name: "visitor" },
+  const visitorScope = (organizationId: string): Scope => ({
+    ...scopeOf(services, organizationId, { type: "visitor", id: null, name: "visitor" }),
     mayWrite: false,
-    requestId: null,
-    origin: "",
-    ifMatch: null,
-    remember: null,
   });
 
   return {
@@ -49,7 +43,7 @@ export function subscriptionsOf({ context, signUps, addressOf }: Dependencies): 
       // Before anything is looked up: who is known here and who is not are answered alike.
       const { wait, by } = budget.take(address, page.id);
       if (wait > 0) return refused(said, by === "network" ? tooManyHere : tooManyPeople, wait);
-      await askMailbox(scopeOf(page.organizationId), page.id, said, budget.mayAsk);
+      await askMailbox(visitorScope(page.organizationId), page.id, said, budget.mayAsk);
       return { email: said, trouble: null, status: 200 };
     },
 
@@ -61,7 +55,7 @@ export function subscriptionsOf({ context, signUps, addressOf }: Dependencies): 
       const [page] = row === null ? [] : await findPages({ store, organizationId }, row.pageId);
       if (row === null || page === undefined) return ended(verb);
       const { title } = page;
-      const scope = scopeOf(organizationId);
+      const scope = visitorScope(organizationId);
       if (request.method === "POST") {
         if (verb === "confirm") {
           const taken = await confirmSubscriber(scope, id).catch(orFull);

@@ -35,11 +35,17 @@ describe("over TLS", () => {
       good: "The certificate's chain is incomplete, or its authority is not trusted.",
       selfSigned: "The certificate is self-signed, so it is not trusted.",
     } as const;
+    const issuers = { good: "authority", selfSigned: "selfSigned" };
     for (const [which, issue] of Object.entries(issues)) {
       const { context, end } = dialing();
       await using server = await secureListener(which as keyof typeof issues);
       const { secured } = await dial([first], server.port, context, name);
-      expect(secured).toEqual({ ...certificate, issue });
+      expect(secured).toEqual({
+        ...certificate,
+        issue,
+        version: "1.3",
+        issuer: issuers[which as keyof typeof issues],
+      });
       end();
       await server.untilAllClosed();
     }

@@ -42,6 +42,7 @@ describe("what is not HTTP is refused", () => {
     "a chunk line that ends with LF alone": `${coded}5\nhello\r\n`,
     "an endless chunk size": `${coded}${"0".repeat(5_000)}`,
     "an endless chunk extension": `${coded}5;${"a".repeat(5_000)}`,
+    "chunks that say more of themselves than they hold": `${coded}${`1;${"a".repeat(1_000)}\r\nx\r\n`.repeat(100)}`,
     "an endless trailer": `${coded}0\r\nA: ${"a".repeat(5_000)}`,
   };
   for (const [name, bytes] of Object.entries(invalid))
@@ -68,6 +69,14 @@ describe("what is not HTTP is refused", () => {
     ])
       for (const cuts of [[], Array.from(bytes, (_, at) => at).filter((at) => at % 1_000 === 0)])
         expect(await refusalOf(bytes, { cuts, stays: true })).toBe(tooLong);
+    for (const endless of [
+      `${coded}0\r\n${"A: a\r\n".repeat(20_000)}`,
+      head("HTTP/1.1 100 Continue").repeat(101),
+    ])
+      expect(await refusalOf(endless, { stays: true })).toBe(tooLong);
+    expect(await refusalOf(head("HTTP/1.1 102 Processing").repeat(100) + head(ok))).toBe(
+      "read as 200",
+    );
     const short = head(ok, `A: ${"a".repeat(60_000)}`, "Content-Length: 0");
     expect(await refusalOf(short)).toBe("read as 200");
   });

@@ -4,7 +4,12 @@ import {
   assertionOps,
   type AssertionSource,
 } from "../../../src/monitoring/monitors/assertions-schema.ts";
-import { conditionsOf, issueOf, secretsOf } from "../../../src/monitoring/checks/assertions.ts";
+import {
+  conditionsOf,
+  issueOf,
+  repeats,
+  secretsOf,
+} from "../../../src/monitoring/checks/assertions.ts";
 import type { MonitorSettings } from "../../../src/monitoring/monitors/kinds-schema.ts";
 import { NewMonitor } from "../../../src/monitoring/monitors/schema.ts";
 import { check, contextOf } from "../../support/checking.ts";
@@ -276,4 +281,19 @@ describe("of what was received is shown", () => {
       expect(said).toContain(canary);
     }
   });
+});
+
+test("a secret is known again in every spelling that an answer may have it in", () => {
+  const secret = `a+b & "c" 'd' <é>/`;
+  const spelled = [
+    secret,
+    JSON.stringify({ secret }),
+    encodeURIComponent(secret),
+    new URLSearchParams({ secret }).toString(),
+    Bun.escapeHTML(secret),
+    `<a>a+b &amp; &quot;c&quot; &apos;d&apos; &lt;é&gt;/</a>`,
+  ];
+  for (const text of spelled)
+    expect([text, repeats(text, () => ["none", secret])]).toEqual([text, true]);
+  expect(repeats("another", () => [secret, "", "half of a pair: \ud800"])).toBe(false);
 });

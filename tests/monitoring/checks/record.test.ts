@@ -24,7 +24,7 @@ async function recording(fields: object = {}) {
     const after = { status, since, failures: 0, successes: 0 };
     const heartbeat = { monitorKey: monitor.key, at, status, latencyMs: 5, seconds: 60, message };
     const told = { reason: message, message, certificateExpiresAt: null, details: null };
-    const found = { monitor, heartbeat, before, after, ...told };
+    const found = { monitor, heartbeat, before, after, ...told, screenshot: null };
     before = after;
     return found;
   };

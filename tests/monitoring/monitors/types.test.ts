@@ -114,7 +114,7 @@ const defaults: Record<keyof typeof newMonitors, object> = {
   game: { protocol: "source" },
   command: { arguments: [] },
   systemd: {},
-  browser: { steps: [], keyword: null, username: null, verifyTls: true },
+  browser: { steps: [], keyword: null, username: null, verifyTls: true, screenshotAt: null },
 };
 
 const rows = {

@@ -130,6 +130,7 @@ async function full() {
   made.database.run(
     `insert into external_records values ('${ours.id}', 'there', 'group', '1', 'r', 'i', 0, '{}')`,
   );
+  made.database.run(`insert into screenshots values ('${ours.id}', '${monitor.id}', 1, '')`);
   const notice = { pageId: page.id, type: "incident.opened", at: "2026-11-20T10:00:00.000Z" };
   const [told] = await made.store.db
     .select()

@@ -84,6 +84,7 @@ const dated: Record<
   deliveries: ["created_at", timestamp, { due_at: null, status: "delivered" }],
   notices: ["at", timestamp],
   idempotent_answers: ["created_at", timestamp],
+  screenshots: ["at", (at) => at],
 };
 const withParent = ["delivery_alerts", "delivery_attempts"];
 

@@ -21,10 +21,11 @@ import { ssh } from "./ssh.ts";
 import { websocket } from "./websocket.ts";
 
 /** Types with tests of their own: those that speak no protocol of one server over a connection of ours. */
-type Other = "http" | "tcp" | "ping" | "dns" | "tls" | "push" | "command" | "systemd" | "browser";
+export type TypeWithoutFake =
+  "http" | "tcp" | "ping" | "dns" | "tls" | "push" | "command" | "systemd" | "browser";
 
 /** A server for each type; the compiler asks for the one of a new type. */
-export const fakes: Record<Exclude<MonitorType, Other>, Fake> = {
+export const fakes: Record<Exclude<MonitorType, TypeWithoutFake>, Fake> = {
   smtp,
   imap,
   pop3,

@@ -32,6 +32,15 @@ export const docker: Fake = {
   fields: { container: "shop-web" },
   answers: listing(up),
   up: "The container is running and healthy, answered",
+  details: { state: "running", health: "healthy" },
+  alsoUp: [
+    [
+      listing(up, up),
+      "All 2 containers are running, answered",
+      byLabel,
+      { containers: 2, running: 2, unhealthy: 0 },
+    ],
+  ],
   refused: {
     fields: { container: "forbidden" },
     message: "HTTP 403 (Forbidden), expected 200.",

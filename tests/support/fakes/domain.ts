@@ -1,3 +1,4 @@
+import { expect } from "bun:test";
 import type { Answers, Fake } from "./fake.ts";
 
 const dayMs = 86_400_000;
@@ -38,6 +39,7 @@ export const domain: Fake = {
   fields: { domain: "Example.org." },
   answers: registry(domainOf(300)),
   up: /The domain expires in 300 days, on \d{4}-\d\d-\d\d; the registry answered/,
+  details: { expiresAt: expect.stringMatching(/^\d{4}-.*Z$/) },
   wrong: [
     [registry(domainOf(13)), /^The domain expires in 13 days, on \d{4}-\d\d-\d\d\.$/],
     [registry(domainOf(1)), /^The domain expires in 1 day, on \d{4}-\d\d-\d\d\.$/],

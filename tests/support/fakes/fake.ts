@@ -10,6 +10,8 @@ type Common = {
   at?: (host: string, port: number, isSecure: boolean) => object;
   /** What the monitor says when it is up, before the time. */
   up: string | RegExp;
+  /** What is worth seeing of it, whole. */
+  details: object;
   /** Fields that are not let in, and what is said of it; for every type with a secret. */
   refused?: { fields: object; message: string };
 };
@@ -18,7 +20,7 @@ type Stream = Common & {
   over: "tcp";
   answers: Answers;
   /** Other answers that are as good, and what is said of them. */
-  alsoUp?: readonly [answers: Answers, up: string, fields?: object][];
+  alsoUp?: readonly [answers: Answers, up: string, fields?: object, details?: object][];
   /** Other answers, and what is said of them, where the monitor has these fields. */
   wrong: readonly [answers: Answers, message: string | RegExp, fields?: object][];
   /** What the server says before it is asked. */
@@ -38,6 +40,9 @@ type Datagrams = Common & {
   answers: Reply;
   wrong: readonly [answers: Reply, message: string | RegExp, fields?: object][];
 };
+
+/** What a server does with its connections. */
+export type Served = Pick<Stream, "over" | "answers" | "tls"> | Pick<Datagrams, "over" | "answers">;
 
 /** A server that a monitor's type can be tried on, as well or ill as a test wants it. */
 export type Fake = Stream | Datagrams;

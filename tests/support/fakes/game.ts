@@ -7,14 +7,14 @@ const asked = Buffer.concat([Buffer.from(simple), texts("TSource Engine Query")]
 
 const info = Buffer.concat([
   Buffer.from([...simple, 0x49, 17]),
-  texts("CANARY-7f3a", "de_dust2", "cstrike", "Counter-Strike"),
+  texts("Friday night", "de_dust2", "cstrike", "Counter-Strike"),
   Buffer.from([240, 0, 12, 32, 0, 0x64, 0x6c, 0, 1]),
   texts("1.0"),
 ]);
 
 const goldSource = Buffer.concat([
   Buffer.from([...simple, 0x6d]),
-  texts("10.0.0.9:27015", "CANARY-7f3a", "crossfire", "valve", "Half-Life"),
+  texts("10.0.0.9:27015", "Friday night", "crossfire", "valve", "Half-Life"),
   Buffer.from([3, 16, 47]),
 ]);
 
@@ -33,6 +33,7 @@ export const game: Fake = {
   fields: {},
   answers: server(),
   up: "12 of 32 players, answered",
+  details: { name: "Friday night", players: 12, maxPlayers: 32, map: "de_dust2", version: "1.0" },
   wrong: [
     [
       () => Buffer.from([...simple, 0x41, 1, 2, 3, 4]),
@@ -50,6 +51,7 @@ export const goldSourceGame: Fake = {
   ...game,
   answers: () => goldSource,
   up: "3 of 16 players, answered",
+  details: { name: "Friday night", players: 3, maxPlayers: 16, map: "crossfire" },
 };
 
 function varint(value: number): number[] {
@@ -93,6 +95,7 @@ export const minecraftGame: Fake = {
   fields: { protocol: "minecraft" },
   answers: list(shown(status)),
   up: "3 of 20 players, answered",
+  details: { players: 3, maxPlayers: 20, version: "1.21" },
   wrong: [
     [list(shown("CANARY-7f3a")), notMinecraft],
     [list(shown({ players: { online: "CANARY-7f3a", max: 1 } })), notMinecraft],

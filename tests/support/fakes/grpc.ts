@@ -32,6 +32,7 @@ export const grpc: Fake = {
   fields: { service: "shop.Orders" },
   answers: speaking(serving),
   up: "Serving, answered",
+  details: { serving: "SERVING" },
   wrong: [
     [speaking([0, 0, 0, 0, 2, 8, 2]), "The server says that it is not serving."],
     [speaking([0, 0, 0, 0, 0]), "The server says that it is not serving."],

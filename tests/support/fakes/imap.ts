@@ -43,6 +43,7 @@ export const imap: Fake = {
   answers: server(),
   alsoUp: [[server("IMAP4rev1 LOGINDISABLED"), "Greeted", { username: null }]],
   up: "Accepted the user",
+  details: { greeting: "ready" },
   refused: {
     fields: { username: "other" },
     message: "The server refused the user name or the password.",

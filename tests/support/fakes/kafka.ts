@@ -63,6 +63,7 @@ export const kafka: Fake = {
   fields: { username: "probe", password: canary, mechanism: "scram-sha-512", topic: "orders" },
   answers: speaking(metadata()),
   up: "Returned the metadata of 1 broker",
+  details: { brokers: 1 },
   refused: {
     fields: { password: "other" },
     message: "The server refused the user name or the password.",

@@ -11,8 +11,10 @@ function message(document: Document, opcode = 2013): Buffer {
   return Buffer.concat([head, body]);
 }
 
+const member = { ok: 1, setName: "rs0", isWritablePrimary: true, primary: "db1.lan:27017" };
+
 const speaking =
-  ({ count = 4_096, isKnown = true, hello = { ok: 1 } as Document } = {}): Answers =>
+  ({ count = 4_096, isKnown = true, hello = member as Document } = {}): Answers =>
   (socket) => {
     const login = scramServer("sha256", "probe", canary, count);
     const sasl = (text: string) =>
@@ -26,7 +28,8 @@ const speaking =
         socket.write(
           final === null ? message({ ok: 0, code: 18 }) : sasl(isKnown ? final : "v=bm8="),
         );
-      } else socket.write(message(hello));
+      } else if ("buildInfo" in command) socket.write(message({ ok: 1, version: "8.0.4" }));
+      else socket.write(message(hello));
     });
   };
 
@@ -35,6 +38,27 @@ export const mongodb: Fake = {
   fields: { username: "probe", password: canary },
   answers: speaking(),
   up: "Answered hello",
+  details: { version: "8.0.4", role: "primary", replicaSet: "rs0", primary: "db1.lan:27017" },
+  alsoUp: [
+    [
+      speaking({ hello: { ok: 1 } }),
+      "Answered hello",
+      {},
+      { version: "8.0.4", role: "standalone" },
+    ],
+    [
+      speaking({ hello: { ok: 1, setName: "rs0", secondary: true } }),
+      "Answered hello",
+      {},
+      { version: "8.0.4", role: "secondary", replicaSet: "rs0" },
+    ],
+    [
+      speaking({ hello: { ok: 1, msg: "isdbgrid" } }),
+      "Answered hello",
+      {},
+      { version: "8.0.4", role: "mongos" },
+    ],
+  ],
   refused: {
     fields: { password: "other" },
     message: "The server refused the user name or the password.",

@@ -4,7 +4,9 @@ import { type Answers, type Fake, says } from "./fake.ts";
 const field = (text: string) => Buffer.concat([Buffer.from([0, text.length]), Buffer.from(text)]);
 const packet = (first: number, ...parts: readonly Buffer[]) => {
   const body = Buffer.concat(parts);
-  return Buffer.concat([Buffer.from([first, body.length]), body]);
+  const { length } = body;
+  const size = length < 128 ? [length] : [(length & 0x7f) | 0x80, length >> 7];
+  return Buffer.concat([Buffer.from([first, ...size]), body]);
 };
 const accepted = packet(0x20, Buffer.from([0, 0]));
 const subscribed = (code = 0) => packet(0x90, Buffer.from([0, 1, code]));
@@ -25,6 +27,9 @@ const broker =
       const isRight = isKnown && data.includes(field("probe")) && data[9] === 0xc2;
       socket.write(isRight ? accepted : packet(0x20, Buffer.from([0, 4])));
     });
+
+/** Publishes this once it is subscribed to. */
+export const brokerWith = (message: string) => broker(subscribed(), published(message));
 
 const refusing = (code: number) => says(packet(0x20, Buffer.from([0, code])));
 const not = "The answer is not one of MQTT.";
@@ -51,6 +56,7 @@ export const mqtt: Fake = {
     ],
   ],
   up: "Received a message",
+  details: { topic: "plant/1/state", message: on },
   refused: {
     fields: { username: "other" },
     message: "The broker refused the user name or the password.",

@@ -1,6 +1,6 @@
 import { type Fake, says } from "./fake.ts";
 
-const options = [0, 0, 11, 0, 6, 1, 0, 17, 0, 1, 0xff, 16, 0, 0, 0, 0, 0, 0];
+const options = [0, 0, 11, 0, 6, 1, 0, 17, 0, 1, 0xff, 16, 0, 0x10, 0x04, 0, 0, 0];
 const head = (length: number) => [4, 1, length >> 8, length & 0xff, 0, 0, 1, 0];
 
 export const mssql: Fake = {
@@ -8,6 +8,7 @@ export const mssql: Fake = {
   fields: {},
   answers: says(Buffer.from([...head(26), ...options])),
   up: "Answered the pre-login",
+  details: { version: "16.0.4100" },
   wrong: [
     [says("HTTP/1.1 400 Bad Request\r\n\r\n"), "The answer is not one of SQL Server."],
     [says(Buffer.from([...head(8)])), "The answer is not one of SQL Server."],

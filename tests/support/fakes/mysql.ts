@@ -52,31 +52,36 @@ const ok = (sequence: number) => packet(sequence, [0, 0, 0, 2, 0, 0, 0]);
 const error = (sequence: number, code: number, state: string, text: string) =>
   packet(sequence, [0xff, code & 0xff, code >> 8], `#${state}${text}`);
 const text = (value: string) => Buffer.concat([Buffer.from([value.length]), Buffer.from(value)]);
-const column = Buffer.concat([
-  ...["def", "", "", "", "n", ""].map(text),
-  Buffer.from([0x0c, 33, 0, 11, 0, 0, 0, 3, 0, 0, 0, 0, 0]),
-]);
+const column = (name: string, type: number) =>
+  Buffer.concat([
+    ...["def", "", "", "", name, ""].map(text),
+    Buffer.from([0x0c, 33, 0, 11, 0, 0, 0, type, 0, 0, 0, 0, 0]),
+  ]);
 const eof = [0xfe, 0, 0, 2, 0];
-const rows = (value: string) =>
+const rows = (value: string, name = "n", type = 3) =>
   Buffer.concat([
     packet(1, [1]),
-    packet(2, column),
+    packet(2, column(name, type)),
     packet(3, eof),
     packet(4, text(value)),
     packet(5, eof),
   ]);
 
+const about = rows("11.8.2-MariaDB", "version", 0xfd);
+
 /** Takes TLS, the password of one user, and any query. */
 const speaking =
   (onQuery: Buffer, onLogin?: Buffer, first = greeting): Answers =>
   (socket, secure) => {
+    const answerTo = (data: Buffer) =>
+      data.includes("SET ") ? ok(1) : data.includes("version()") ? about : onQuery;
     const hear = (line: Duplex) =>
       line.on("data", (data: Buffer) => {
         const sequence = data[3] ?? 0;
         if (data.length >= 36 && sequence === 1 && (data.readUInt16LE(4) & ssl) !== 0) {
           line.removeAllListeners("data");
           hear(secure(line, data.subarray(36)));
-        } else if (sequence === 0) line.write(data.includes("SET ") ? ok(1) : onQuery);
+        } else if (sequence === 0) line.write(answerTo(data));
         else if (data.includes(scrambled(canary))) line.write(onLogin ?? ok(sequence + 1));
         else line.write(error(sequence + 1, 1045, "28000", "Access denied"));
       });
@@ -95,6 +100,7 @@ export const mysql: Fake = {
   greeting,
   answers: speaking(rows("42")),
   up: "Answered the query",
+  details: { version: "11.8.2-MariaDB" },
   refused: {
     fields: { password: "other" },
     message: "The server refused the user name or the password.",

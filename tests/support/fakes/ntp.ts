@@ -1,3 +1,4 @@
+import { expect } from "bun:test";
 import type { Fake } from "./fake.ts";
 
 const era = 2_208_988_800;
@@ -23,6 +24,7 @@ export const ntp: Fake = {
   fields: { maxOffsetMs: 60_000, maxStratum: 3 },
   answers: server(),
   up: /Stratum 2, its clock differs from this machine's by \d+ ms, answered/,
+  details: { stratum: 2, offsetMs: expect.any(Number) },
   wrong: [
     [server({ stratum: 0 }), "The server refuses requests (kiss-o'-death)."],
     [server({ stratum: 16 }), "The server's clock is not synchronized."],

@@ -28,6 +28,7 @@ export const pop3: Fake = {
     [server(), "Greeted", { username: null }],
   ],
   up: "Accepted the user",
+  details: { greeting: "ready" },
   refused: {
     fields: { username: "other" },
     message: "The server refused the user name or the password.",

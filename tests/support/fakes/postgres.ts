@@ -19,19 +19,34 @@ const number = (value: number, bytes: number) => {
 const error = (code: string, text: string) =>
   message("E", `SFATAL\0VFATAL\0C${code}\0M${text}\0\0`);
 const ready = message("Z", "I");
-const column = Buffer.concat([
-  Buffer.from("n\0"),
-  number(0, 4),
-  number(0, 2),
-  number(23, 4),
-  number(4, 2),
-  number(-1, 4),
-  number(0, 2),
-]);
-const row = (value: string) => message("D", number(1, 2), number(value.length, 4), value);
+const columnCalled = (name: string, type: number) =>
+  Buffer.concat([
+    Buffer.from(`${name}\0`),
+    number(0, 4),
+    number(0, 2),
+    number(type, 4),
+    number(4, 2),
+    number(-1, 4),
+    number(0, 2),
+  ]);
+const column = columnCalled("n", 23);
+const row = (...values: string[]) =>
+  message(
+    "D",
+    number(values.length, 2),
+    ...values.flatMap((value) => [number(value.length, 4), value]),
+  );
 const rows = Buffer.concat([
   message("T", number(1, 2), column),
   row("42"),
+  message("C", "SELECT 1\0"),
+  ready,
+]);
+
+/** What it tells of itself, as text. */
+const about = Buffer.concat([
+  message("T", number(2, 2), columnCalled("version", 25), columnCalled("role", 25)),
+  row("17.2 (Debian 17.2-1)", "standby"),
   message("C", "SELECT 1\0"),
   ready,
 ]);
@@ -54,7 +69,7 @@ const speaking =
               ? Buffer.concat([message("R", number(0, 4)), ready])
               : error("28P01", "password authentication failed"),
           );
-        else line.write(onQuery);
+        else line.write(data.includes("server_version") ? about : onQuery);
       });
     hear(socket);
   };
@@ -69,6 +84,7 @@ export const postgres: Fake = {
   },
   answers: speaking(rows),
   up: "Answered the query",
+  details: { version: "17.2 (Debian 17.2-1)", role: "standby" },
   refused: {
     fields: { password: "other" },
     message: "The server refused the user name or the password.",

@@ -8,9 +8,15 @@ const shared = `${canary}-shared`;
 const answering =
   (code: number, secret = shared) =>
   (request: Buffer) => {
-    const attributes = Buffer.concat([Buffer.from([80, 18]), Buffer.alloc(16)]);
+    const reply = "Welcome on board";
+    const attributes = Buffer.concat([
+      Buffer.from([80, 18]),
+      Buffer.alloc(16),
+      Buffer.from([18, reply.length + 2]),
+      Buffer.from(reply),
+    ]);
     const answer = Buffer.concat([
-      Buffer.from([code, request[1] ?? 0, 0, 38]),
+      Buffer.from([code, request[1] ?? 0, 0, 20 + attributes.length]),
       request.subarray(4, 20),
       attributes,
     ]);
@@ -33,6 +39,7 @@ export const radius: Fake = {
   fields: { secret: shared, username: "probe", password: canary },
   answers: (request) => answering(passwordIn(request) === canary ? 2 : 3)(request),
   up: "Accepted the user",
+  details: { reply: "Welcome on board" },
   refused: {
     fields: { password: "other" },
     message: "The server refused the user name or the password.",

@@ -1,6 +1,17 @@
 import { canary } from "../samples.ts";
 import { type Answers, type Fake, says } from "./fake.ts";
 
+const bulk = (text: string) => `$${text.length}\r\n${text}\r\n`;
+const hello = [
+  "*14\r\n",
+  ...["server", "redis", "version", "7.0.15", "proto"].map(bulk),
+  ":2\r\n",
+  bulk("id"),
+  ":5\r\n",
+  ...["mode", "standalone", "role", "master", "modules"].map(bulk),
+  "*0\r\n",
+].join("");
+
 /** Knows one user, PING and AUTH. */
 const answers: Answers = (socket) => {
   let isIn = false;
@@ -9,6 +20,7 @@ const answers: Answers = (socket) => {
       .toString()
       .split("\r\n")
       .filter((_, index) => index > 0 && index % 2 === 0);
+    if (words[0] === "HELLO") return void socket.write(hello);
     if (words[0] === "AUTH") isIn = words.join(" ") === `AUTH probe ${canary}`;
     const wrong = words[0] === "AUTH" ? "-WRONGPASS invalid username-password pair" : "-NOAUTH";
     socket.write(`${isIn ? (words[0] === "AUTH" ? "+OK" : "+PONG") : wrong}\r\n`);
@@ -20,6 +32,7 @@ export const redis: Fake = {
   fields: { username: "probe", password: canary },
   answers,
   up: "Answered PING",
+  details: { version: "7.0.15", role: "master", mode: "standalone" },
   refused: { fields: { username: "other" }, message: "The server refused the password." },
   wrong: [
     [says("-NOAUTH Authentication required.\r\n"), "The server asks for a password."],

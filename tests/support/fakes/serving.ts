@@ -5,9 +5,9 @@ import { Duplex } from "node:stream";
 import { TLSSocket } from "node:tls";
 import { type certificates, writeCertificates } from "../certificates.ts";
 import { listener } from "../checking.ts";
-import type { Answers, Fake } from "./fake.ts";
+import type { Answers, Served } from "./fake.ts";
 
-type Certificate = (typeof certificates)[number];
+export type Certificate = (typeof certificates)[number];
 
 let made: Record<string, { key: Buffer; cert: Buffer }> | null = null;
 let authority = "";
@@ -34,7 +34,7 @@ function certificatesOf(name: Certificate) {
 
 /** A fake's server on loopback, that takes connections with TLS where `tls` names a certificate. */
 export async function serving(
-  fake: Fake,
+  fake: Served,
   answers = fake.answers,
   tls: Certificate | null = null,
   begins = fake.over === "tcp" ? fake.tls : undefined,

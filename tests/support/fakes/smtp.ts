@@ -40,6 +40,7 @@ export const smtp: Fake = {
     [server(), "Greeted", { username: null }],
   ],
   up: "Accepted the user",
+  details: { greeting: "mail.test ESMTP Welcome" },
   refused: {
     fields: { username: "other" },
     message: "The server refused the user name or the password.",

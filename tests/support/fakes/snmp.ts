@@ -47,6 +47,7 @@ export const snmp: Fake = {
   },
   answers: agent(text("fine")),
   up: "Read the object",
+  details: { value: "fine" },
   refused: {
     fields: { community: "other" },
     message: "The device does not show the object to the user.",

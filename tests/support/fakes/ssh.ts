@@ -1,3 +1,4 @@
+import { expect } from "bun:test";
 import {
   createHash,
   createPublicKey,
@@ -119,6 +120,7 @@ export const ssh: Fake = {
     ],
   ],
   up: "Proved its host key",
+  details: { server: banner, fingerprint: expect.stringMatching(/^SHA256:/) },
   wrong: [
     [
       server(),

@@ -5,6 +5,8 @@ import { type Answers, type Fake, says } from "./fake.ts";
 const frame = (first: number, text: string) =>
   Buffer.concat([Buffer.from([first, text.length]), Buffer.from(text)]);
 
+const subprotocols = { "Sec-WebSocket-Protocol": "ticks, chat" };
+
 /** Takes the handshake with the right header, and says this to any message. */
 const speaking =
   (...frames: readonly Buffer[]): Answers =>
@@ -17,7 +19,7 @@ const speaking =
       const accept = createHash("sha1")
         .update(key + magic)
         .digest("base64");
-      const fields = `Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: ${accept}`;
+      const fields = `Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: ${accept}${head.includes("ticks, chat") ? "\r\nSec-WebSocket-Protocol: ticks" : ""}`;
       socket.write(`HTTP/1.1 101 Switching Protocols\r\n${fields}\r\n\r\n`);
       socket.once("data", () => {
         for (const one of frames) socket.write(one);
@@ -31,9 +33,22 @@ const not = "The server does not speak WebSocket.";
 export const websocket: Fake = {
   over: "tcp",
   at: (host, port, isSecure) => ({ url: `${isSecure ? "wss" : "ws"}://${host}:${port}/live` }),
-  fields: { headers: { "X-Token": canary }, send: "ping", expect: "pong" },
+  fields: {
+    headers: { "X-Token": canary },
+    send: "ping",
+    expect: "pong",
+  },
   answers: speaking(frame(text, "hello"), frame(ping, ""), frame(start, "po"), frame(end, "ng!")),
   up: "Answered as expected",
+  details: { message: "pong!" },
+  alsoUp: [
+    [
+      speaking(),
+      "Connected",
+      { headers: { ...subprotocols, "X-Token": canary }, expect: null },
+      { subprotocol: "ticks" },
+    ],
+  ],
   refused: {
     fields: { headers: { "X-Token": "other" } },
     message: "HTTP 401 (Unauthorized), expected 101.",

@@ -4,7 +4,7 @@ import {
   channelsQuery,
   type Delivery,
 } from "../../data/alert-channels.ts";
-import { dashboard, dataOf, whenConnected } from "../../data/client.ts";
+import { dashboard, dataOf, ifMatch, whenConnected } from "../../data/client.ts";
 import { recordKey } from "../../data/keys.ts";
 import { queryClient } from "../../data/query.ts";
 import { latencyInWords } from "../../components/format.ts";
@@ -62,6 +62,9 @@ export async function setEnabled({ id, name, enabled }: AlertChannel) {
   }
 }
 
-export function deleteChannel({ id, name }: AlertChannel) {
-  deleteWithUndo({ id, title: name }, () => dataOf(channelRoutes(id).delete()));
+export function deleteChannel(channel: AlertChannel) {
+  const { id, name: title } = channel;
+  deleteWithUndo({ id, title }, () =>
+    dataOf(channelRoutes(id).delete(undefined, ifMatch(channel))),
+  );
 }

@@ -6,9 +6,11 @@ import {
   type AlertChannel,
   channelRoutes,
   useAlertChannel,
+  useDeliveries,
   useUsersOfChannel,
 } from "../../data/alert-channels.ts";
 import { dataOf } from "../../data/client.ts";
+import { useManagedRecords } from "../../data/managed.ts";
 import { useOverview } from "../../data/overview.ts";
 import { useSignedIn } from "../../data/session.ts";
 import { BusyButton } from "../../components/busy-button.tsx";
@@ -30,7 +32,16 @@ import { type Test, TestOutcome, useTest } from "./test-outcome.tsx";
 export default function AlertChannelPage() {
   const { id = "" } = useParams({ strict: false });
   return (
-    <Loaded query={useAlertChannel(id)} what="The alert channel">
+    <Loaded
+      query={useAlertChannel(id)}
+      besides={[
+        useManagedRecords("alertChannels"),
+        useDeliveries(id, 1),
+        useUsersOfChannel(id),
+        useOverview(),
+      ]}
+      what="The alert channel"
+    >
       {(channel) => <Channel key={id} channel={channel} />}
     </Loaded>
   );

@@ -75,15 +75,13 @@ function DeliveryLine({ delivery }: { delivery: Delivery }) {
           disabled={attempts.length === 0}
           onClick={() => setOpen(!open)}
         >
-          <b>{typeLabels[type] ?? type}</b>{" "}
-          {alertIds.length > 1 && <span className="num">of {alertIds.length} alerts, </span>}
-          <span className={status === "failed" ? "down" : ""}>{word.toLowerCase()}</span>
-          {status === "delivered" && last && (
-            <span className="num"> in {latencyInWords(last.durationMs)}</span>
-          )}
-          {attempts.length > 1 && (
-            <span className="num"> after {plural(attempts.length, "attempt")}</span>
-          )}
+          <span className="num">
+            <b>{typeLabels[type] ?? type}</b>{" "}
+            {alertIds.length > 1 && `of ${alertIds.length} alerts, `}
+            <span className={status === "failed" ? "down" : ""}>{word.toLowerCase()}</span>
+            {status === "delivered" && last && ` in ${latencyInWords(last.durationMs)}`}
+            {attempts.length > 1 && ` after ${plural(attempts.length, "attempt")}`}
+          </span>
           {attempts.length > 0 && <Icon name={open ? "down" : "right"} size={12} />}
         </button>
         {error !== null && <p className="delivery-why">{error}</p>}

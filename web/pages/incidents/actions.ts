@@ -41,13 +41,15 @@ export function setStatus(incident: Incident, status: "resolved" | "investigatin
     .catch(notifyError);
 }
 
-export const deleteIncident = ({ id, title }: Incident) =>
-  deleteWithUndo({ id, title }, () => dataOf(v1.incidents({ id }).delete()));
+export const deleteIncident = (incident: Incident) =>
+  deleteWithUndo(incident, () =>
+    dataOf(v1.incidents({ id: incident.id }).delete(undefined, ifMatch(incident))),
+  );
 
 /** What an incident's postmortem is called while it is being deleted: another one may be written later. */
 export const postmortemKey = ({ id, postmortem }: Incident) => `${id} ${postmortem?.updatedAt}`;
 
 export const deletePostmortem = (incident: Incident) =>
   deleteWithUndo({ id: postmortemKey(incident), title: "the postmortem" }, () =>
-    dataOf(v1.incidents({ id: incident.id }).postmortem.delete()),
+    dataOf(v1.incidents({ id: incident.id }).postmortem.delete(undefined, ifMatch(incident))),
   );

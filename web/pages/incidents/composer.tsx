@@ -8,11 +8,11 @@ import { FormFrame, useForm } from "../../components/form.tsx";
 import { MarkdownField } from "../../components/markdown-field.tsx";
 import { changeIncident } from "./actions.ts";
 import { useAudience } from "./data.ts";
-import { capitalized } from "./labels.tsx";
 import { NoteForm } from "./note-form.tsx";
 import { PreviewDialog } from "./preview-dialog.tsx";
 import { RecipientsLine } from "./recipients-line.tsx";
 import { TemplatesMenu } from "./templates.tsx";
+import { capitalized } from "../../../src/core/text.ts";
 
 type Values = { status: IncidentStatus; message: string };
 

@@ -22,13 +22,13 @@ import { Timeline } from "./timeline.tsx";
 
 export default function IncidentPage() {
   const { id = "" } = useParams({ strict: false });
-  // Lines that came later would push apart what is being read.
-  const isComing = [useTraces(id), useAudience({ incidentId: id })].some(
-    ({ isLoading, failureCount }) => isLoading && failureCount === 0,
-  );
   return (
-    <Loaded query={useIncident(id)} what="The incident">
-      {(incident) => !isComing && <Incident key={id} incident={incident} />}
+    <Loaded
+      query={useIncident(id)}
+      besides={[useTraces(id), useAudience({ incidentId: id }), useOverview()]}
+      what="The incident"
+    >
+      {(incident) => <Incident key={id} incident={incident} />}
     </Loaded>
   );
 }

@@ -2,10 +2,9 @@ import { SegmentedControl } from "@mantine/core";
 import { severities } from "../../../src/core/statuses.ts";
 import type { IncidentStatus, IncidentSummary } from "../../../src/incidents/schema.ts";
 import { type State, StateIcon } from "../../components/state-icon.tsx";
+import { capitalized } from "../../../src/core/text.ts";
 
 type Severity = IncidentSummary["severity"];
-
-export const capitalized = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
 
 const listing = new Intl.ListFormat("en-GB");
 

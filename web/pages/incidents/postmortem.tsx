@@ -2,7 +2,7 @@ import { Button, Checkbox, Modal, Textarea } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
 import type { Incident, PostmortemPatch } from "../../../src/incidents/schema.ts";
-import { dataOf, v1 } from "../../data/client.ts";
+import { dataOf, ifMatch, v1 } from "../../data/client.ts";
 import { recordKey } from "../../data/keys.ts";
 import { queryClient } from "../../data/query.ts";
 import { useSignedIn } from "../../data/session.ts";
@@ -18,8 +18,9 @@ import { useAudience } from "./data.ts";
 
 const outline = "**Impact**\n\n\n**Root cause**\n\n\n**What we change**\n\n";
 
-async function save(id: string, patch: PostmortemPatch) {
-  const after = await dataOf(v1.incidents({ id }).postmortem.patch(patch));
+/** `known` is the incident as it was read; undefined overwrites what others wrote since. */
+async function save(id: string, patch: PostmortemPatch, known: Incident | undefined) {
+  const after = await dataOf(v1.incidents({ id }).postmortem.patch(patch, ifMatch(known)));
   queryClient.setQueryData(recordKey("incident", id), after);
 }
 
@@ -65,7 +66,9 @@ export function Postmortem({ incident }: { incident: Incident }) {
                     {isPublished && (
                       <MenuItem
                         icon="lock"
-                        onClick={() => void save(id, { published: false }).catch(notifyError)}
+                        onClick={() =>
+                          void save(id, { published: false }, incident).catch(notifyError)
+                        }
                       >
                         Unpublish
                       </MenuItem>
@@ -98,15 +101,19 @@ export function Postmortem({ incident }: { incident: Incident }) {
   );
 }
 
-function WriteDialog({ incident, onClose }: { incident: Incident; onClose: () => void }) {
+function WriteDialog({ incident: shown, onClose }: { incident: Incident; onClose: () => void }) {
+  const [incident] = useState(shown);
   const { id, postmortem } = incident;
   const form = useForm<{ message: string }>(
     { message: postmortem?.message ?? outline },
-    async ({ message }) => {
-      await save(id, { message });
+    async ({ message }, force) => {
+      await save(id, { message }, force ? undefined : incident);
       onClose();
     },
-    undefined,
+    () => {
+      void queryClient.invalidateQueries({ queryKey: recordKey("incident", id) });
+      onClose();
+    },
     { key: `postmortem ${id}` },
   );
   const isPublic = postmortem !== null && postmortem.publishedAt !== null;
@@ -142,7 +149,7 @@ function PublishDialog({ incident, onClose }: { incident: Incident; onClose: () 
   const pages = incident.public ? (audience?.pages ?? []) : [];
   const subscribers = pages.reduce((sum, page) => sum + page.subscribers, 0);
   const { mutate, isPending } = useMutation({
-    mutationFn: () => save(incident.id, { published: true, notify }),
+    mutationFn: () => save(incident.id, { published: true, notify }, incident),
     onSuccess: onClose,
     onError: notifyError,
   });

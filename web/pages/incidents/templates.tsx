@@ -1,7 +1,7 @@
 import { Button, Menu } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { filledWith } from "../../../src/core/text.ts";
+import { filledWith, capitalized } from "../../../src/core/text.ts";
 import { formatIn, minuteFormat } from "../../../src/core/times.ts";
 import type { Incident, IncidentStatus } from "../../../src/incidents/schema.ts";
 import type { TemplatePlaceholder } from "../../../src/incidents/templates/rules.ts";
@@ -10,7 +10,6 @@ import { Icon } from "../../components/icons.tsx";
 import { useZone } from "../../components/time.tsx";
 import { useOverview } from "../../data/overview.ts";
 import { templatesQuery } from "./data.ts";
-import { capitalized } from "./labels.tsx";
 
 /** Messages to begin with, by status: what people want to know first. */
 const templates: Record<IncidentStatus, readonly { name: string; text: string }[]> = {

@@ -10,8 +10,8 @@ import { Markdown } from "../../components/markdown.tsx";
 import { durationInWords, Time } from "../../components/time.tsx";
 import { deleteWithUndo, useDeleting } from "../../components/toasts.tsx";
 import { useTraces } from "./data.ts";
-import { capitalized } from "./labels.tsx";
 import { EditUpdateDialog, RevisionsDialog } from "./update-dialogs.tsx";
+import { capitalized } from "../../../src/core/text.ts";
 
 type Author = IncidentTraces["authors"][number];
 type Line = { key: string; at: string; who: string; words: string };

@@ -45,8 +45,10 @@ export const useWindow = (id: string) =>
     refetchInterval: 60_000,
   });
 
-export const deleteWindow = ({ id, title }: MaintenanceWindow) =>
-  deleteWithUndo({ id, title }, () => dataOf(windows({ id }).delete()));
+export const deleteWindow = (window: MaintenanceWindow) =>
+  deleteWithUndo(window, () =>
+    dataOf(windows({ id: window.id }).delete(undefined, ifMatch(window))),
+  );
 
 /** Ends a window that is not repeated, now. */
 export async function endNow(window: MaintenanceWindow) {

@@ -30,6 +30,7 @@ export default function MaintenanceDialog({ what }: { what: What }) {
       id={(isNew ? what.like : what.id) ?? null}
       read={readWindow}
       managed={isNew ? null : "maintenanceWindows"}
+      besides={[useOverview()]}
       onClose={closeDialog}
     >
       {(window, reload) => <Fields what={what} window={window} onTheirs={reload} />}

@@ -2,6 +2,7 @@ import { Button } from "@mantine/core";
 import { Link, useNavigate, useParams } from "@tanstack/react-router";
 import type { MaintenanceWindow } from "../../../src/monitoring/maintenance/schema.ts";
 import { v1 } from "../../data/client.ts";
+import { useManagedRecords } from "../../data/managed.ts";
 import { useOverview } from "../../data/overview.ts";
 import { useSignedIn } from "../../data/session.ts";
 import { openDialog } from "../../components/dialogs.ts";
@@ -21,7 +22,11 @@ export default function WindowPage() {
   const { mayWrite } = useSignedIn();
   useShortcuts(mayWrite ? { e: () => openDialog({ kind: "edit-maintenance", id }) } : {});
   return (
-    <Loaded query={useWindow(id)} what="The maintenance">
+    <Loaded
+      query={useWindow(id)}
+      besides={[useManagedRecords("maintenanceWindows"), useOverview()]}
+      what="The maintenance"
+    >
       {(window) => (
         <>
           <PageHeader

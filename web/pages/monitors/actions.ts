@@ -1,6 +1,6 @@
 import type { z } from "zod";
 import type { ChangeOfMany } from "../../../src/monitoring/monitors/schema.ts";
-import { dashboard, dataOf, v1, whenConnected } from "../../data/client.ts";
+import { dashboard, dataOf, ifMatch, v1, whenConnected } from "../../data/client.ts";
 import {
   changeOverview,
   type Overview,
@@ -105,7 +105,7 @@ export function deleteMonitors(monitors: readonly { id: string; name: string }[]
       restore: () => void refreshOverview(),
       commit: () =>
         only !== undefined && monitors.length === 1
-          ? dataOf(v1.monitors({ id: only.id }).delete())
+          ? dataOf(v1.monitors({ id: only.id }).delete(undefined, ifMatch(only)))
           : dataOf(dashboard.monitors.bulk.post({ monitorIds: [...ids], delete: true })),
     },
   );

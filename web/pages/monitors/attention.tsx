@@ -155,6 +155,7 @@ function AttentionRow({
     notify(`Checked ${name}`);
   });
   const isOver = downSeconds !== null;
+  const reason = reasonInWords(lastMessage ?? "");
   return (
     <li
       className={`attention-row ${isOver ? "attention-over" : ""} ${isFirst ? "attention-first" : ""}`}
@@ -167,9 +168,7 @@ function AttentionRow({
         <Link to="/monitors/$id" params={{ id }} title={name}>
           {name}
         </Link>
-        <span>
-          {isOver ? `Up after ${durationInWords(downSeconds)}` : reasonInWords(lastMessage ?? "")}
-        </span>
+        <span title={reason}>{isOver ? `Up after ${durationInWords(downSeconds)}` : reason}</span>
       </div>
       <span className="attention-since">
         <Time at={statusSince} as="short" />

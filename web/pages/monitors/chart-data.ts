@@ -100,7 +100,7 @@ export function scaleOf(lines: readonly Figures[]): Scale {
   return { top, step, peak: null };
 }
 
-export type Trouble = "down" | "degraded" | "maintenance";
+type Trouble = "down" | "degraded" | "maintenance";
 
 /** Slots in a row that were in trouble: which ones, and how many seconds of it. */
 export type Run = { state: Trouble; first: number; last: number; seconds: number };

@@ -57,6 +57,18 @@ export const useHeartbeats = (id: string, limit: number) =>
     placeholderData: (before) => before,
   });
 
+export const useHeartbeatAt = (id: string, at: string) =>
+  useQuery({
+    ...dataQuery([...recordKey("monitor", id), "heartbeat", at], (options) =>
+      v1.monitors({ id }).heartbeats.get({
+        query: { from: at, to: new Date(Date.parse(at) + 1).toISOString(), limit: 1 },
+        ...options,
+      }),
+    ),
+    staleTime: Infinity,
+    select: ([heartbeat]) => heartbeat,
+  });
+
 export type Span = { from: number; to: number };
 
 /** What the monitor was in each `step` seconds of a span. */

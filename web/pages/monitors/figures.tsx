@@ -1,11 +1,10 @@
 import { Link } from "@tanstack/react-router";
-import type { ReactNode } from "react";
 import type { SpanFigures, Uptime } from "../../../src/monitoring/uptime/schema.ts";
 import type { Monitor } from "../../../src/monitoring/monitors/schema.ts";
 import { momentIn, sinceIn } from "../../../src/core/times.ts";
 import { latencyInWords, percent } from "../../components/format.ts";
-import { Dash } from "../../components/page.tsx";
-import { StateIcon, type State } from "../../components/state-icon.tsx";
+import { Dash, Figure } from "../../components/page.tsx";
+import { StateIcon, stateLabels } from "../../components/state-icon.tsx";
 import { Time, durationInWords, useNow, useZone } from "../../components/time.tsx";
 import { type SpanName, shownSpans, spanLabels } from "./spans.ts";
 
@@ -54,30 +53,18 @@ export function Figures({ monitor, uptime, span }: Props) {
   );
 }
 
-function Figure({ label, value, note }: { label: ReactNode; value: ReactNode; note: string }) {
-  return (
-    <div>
-      <dt>{label}</dt>
-      <dd className="num">{value}</dd>
-      <dd className="stat-note num">{note}</dd>
-    </div>
-  );
-}
-
-const lastingLabels = { down: "Down", degraded: "Degraded", maintenance: "Maintenance" };
-
 function Lasting({
   state,
   seconds,
   note = "",
 }: {
-  state: keyof typeof lastingLabels & State;
+  state: "down" | "degraded" | "maintenance";
   seconds: number;
   note?: string;
 }) {
   const label = (
     <>
-      <StateIcon state={state} size={12} /> {lastingLabels[state]}
+      <StateIcon state={state} size={12} /> {stateLabels[state]}
     </>
   );
   return (

@@ -35,6 +35,7 @@ export default function GroupDialog({ what }: { what: What }) {
       id={what.kind === "edit-group" ? what.id : null}
       read={readGroup}
       managed="groups"
+      besides={[useAlertChannels()]}
       onClose={closeDialog}
     >
       {(group, reload) => (

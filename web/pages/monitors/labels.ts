@@ -85,7 +85,7 @@ const monitorLabels: Record<string, FieldLabels> = {
   "save.path": { label: "JSON path or header", placeholder: "$.token", hint: "", mono: true },
   "save.expression": {
     label: "Regular expression",
-    placeholder: "Expression (RE2)",
+    placeholder: "Regex",
     hint: "",
     mono: true,
   },

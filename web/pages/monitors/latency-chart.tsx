@@ -15,12 +15,12 @@ import {
   troubleOf,
 } from "./chart-data.ts";
 import type { Span } from "./data.ts";
+import { stateLabels } from "../../components/state-icon.tsx";
 
 const height = 300;
 const dayMs = 86_400_000;
 /** Nobody looks closer than this. */
 const leastMs = 10_000;
-const troubleLabels = { down: "Down", degraded: "Degraded", maintenance: "Maintenance" };
 const soft = { down: "--down-soft", degraded: "--degraded-soft", maintenance: "--maint-soft" };
 const strong = { down: "--down", degraded: "--degraded", maintenance: "--maint" };
 const strip = { down: "--down-bar", degraded: "--degraded-bar", maintenance: "--maint-bar" };
@@ -283,7 +283,7 @@ function drawTroubles(chart: uPlot, drawn: Drawn, color: ColorOf) {
     const { left, width } = edgesOf(chart, drawn, run, 2 * ratio);
     ctx.fillStyle = color(soft[run.state]);
     ctx.fillRect(left, bbox.top, width, bbox.height);
-    const words = `${troubleLabels[run.state]} ${durationInWords(run.seconds)}`;
+    const words = `${stateLabels[run.state]} ${durationInWords(run.seconds)}`;
     const length = ctx.measureText(words).width;
     const at = Math.min(left, bbox.left + bbox.width - length);
     if (at < free || width < 3 * ratio) continue;

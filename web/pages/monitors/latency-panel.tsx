@@ -6,7 +6,7 @@ import type { Timeline, TimelinePoint } from "../../../src/dashboard/timeline-sc
 import { chunk } from "../../data/chunks.ts";
 import { latencyInWords, reasonInWords } from "../../components/format.ts";
 import { Panel } from "../../components/page.tsx";
-import { StateIcon } from "../../components/state-icon.tsx";
+import { StateIcon, stateLabels } from "../../components/state-icon.tsx";
 import { durationInWords, useNow, useZone } from "../../components/time.tsx";
 import { type Columns, columnsOf, type LineName, stepFor, troubleOf } from "./chart-data.ts";
 import { type Span, useTimeline } from "./data.ts";
@@ -117,7 +117,7 @@ export function LatencyPanel({ id, from, span, zoom }: Props) {
               <p className="chart-keys" aria-hidden="true">
                 {(["down", "degraded", "maintenance"] as const).map((state) => (
                   <span key={state}>
-                    <i className={`key-${state}`} /> {troubleLabels[state]}
+                    <i className={`key-${state}`} /> {stateLabels[state]}
                   </span>
                 ))}
                 <span>
@@ -134,15 +134,13 @@ export function LatencyPanel({ id, from, span, zoom }: Props) {
   );
 }
 
-const troubleLabels = { down: "Down", degraded: "Degraded", maintenance: "Maintenance" };
-
 /** What a slot was, in a sentence: `Down 5 min: Status 502, expected 200–299.` */
 function troubleInWords(point: TimelinePoint): string {
   const state = troubleOf(point);
   if (state === null) return "";
   const seconds = durationInWords(point[`${state}Seconds`]);
   const reason = state === "maintenance" ? null : point.reason;
-  return `${troubleLabels[state]} ${seconds}${reason === null ? "" : `: ${reasonInWords(reason)}`}`;
+  return `${stateLabels[state]} ${seconds}${reason === null ? "" : `: ${reasonInWords(reason)}`}`;
 }
 
 function Tip({

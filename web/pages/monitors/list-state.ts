@@ -1,4 +1,5 @@
 import { createStore } from "../../data/store.ts";
+import { storedSet } from "../../data/stored-set.ts";
 
 /** A set with this id, or without it where it had it. */
 function toggled(ids: ReadonlySet<string>, id: string): ReadonlySet<string> {
@@ -7,19 +8,12 @@ function toggled(ids: ReadonlySet<string>, id: string): ReadonlySet<string> {
   return next;
 }
 
-const key = "signalbox.folded";
-
-const stored = createStore<ReadonlySet<string>>(
-  new Set(JSON.parse(localStorage.getItem(key) ?? "[]") as string[]),
-);
+const folded = storedSet("signalbox.folded");
 
 /** Which folders this browser keeps closed. */
 export const folds = {
-  use: stored.use,
-  toggle(id: string) {
-    stored.set(toggled(stored.get(), id));
-    localStorage.setItem(key, JSON.stringify([...stored.get()]));
-  },
+  use: folded.use,
+  toggle: (id: string) => folded.set(toggled(folded.get(), id)),
 };
 
 const none: ReadonlySet<string> = new Set();

@@ -45,6 +45,7 @@ export default function MonitorDialog({ what }: { what: What }) {
       id={(isNew ? what.like : what.id) ?? null}
       read={readMonitor}
       managed={isNew ? null : "monitors"}
+      besides={[useAlertChannels(), useQuery(overviewQuery)]}
       onClose={closeDialog}
     >
       {(monitor, reload) => (

@@ -5,11 +5,12 @@ import { linkRel } from "../../../src/core/markdown.ts";
 import type { Monitor as MonitorRecord } from "../../../src/monitoring/monitors/schema.ts";
 import type { Uptime } from "../../../src/monitoring/uptime/schema.ts";
 import { v1 } from "../../data/client.ts";
+import { useManagedRecords } from "../../data/managed.ts";
 import { overviewQuery } from "../../data/overview.ts";
 import { useSignedIn } from "../../data/session.ts";
 import { BusyButton } from "../../components/busy-button.tsx";
 import { openDialog } from "../../components/dialogs.ts";
-import { reasonInWords } from "../../components/format.ts";
+import { reasonInWords, reasonTone } from "../../components/format.ts";
 import { Icon } from "../../components/icons.tsx";
 import { Markdown } from "../../components/markdown.tsx";
 import { MenuItem, MoreActions, RecordItems } from "../../components/menus.tsx";
@@ -21,8 +22,9 @@ import { notifyError } from "../../components/toasts.tsx";
 import { checkNow, deleteMonitors, muteMonitor, pauseMonitor } from "./actions.ts";
 import { useMonitor, useAlertRecipients, useUptime } from "./data.ts";
 import { Figures } from "./figures.tsx";
-import { typeName } from "./type-names.ts";
+import { typeName } from "./types.ts";
 import { LatencyPanel } from "./latency-panel.tsx";
+import { ScreenshotPanel } from "./screenshot-panel.tsx";
 import { chosenSpan, type SpanSearch } from "./spans.ts";
 import {
   DetailsPanel,
@@ -36,7 +38,11 @@ import {
 export default function MonitorPage() {
   const { id = "" } = useParams({ strict: false });
   return (
-    <Loaded query={useMonitor(id)} what="The monitor">
+    <Loaded
+      query={useMonitor(id)}
+      besides={[useManagedRecords("monitors"), useAlertRecipients(id), useQuery(overviewQuery)]}
+      what="The monitor"
+    >
       {(monitor) => <Monitor key={id} monitor={monitor} />}
     </Loaded>
   );
@@ -51,7 +57,8 @@ function Monitor({ monitor }: { monitor: MonitorRecord }) {
     <>
       <PageHeader
         title={name}
-        icon={<StateIcon state={status} size={22} label />}
+        icon={<StateIcon state={status} size={22} />}
+        state={{ tone: status, word: stateLabels[status] }}
         crumbs={[
           { to: "/monitors", label: "Monitors" },
           ...(group
@@ -80,6 +87,7 @@ function Panels({ monitor, uptime }: { monitor: MonitorRecord; uptime: Uptime })
     <>
       <Figures monitor={monitor} uptime={uptime} span={span} />
       {monitor.type === "push" && <PushPanel monitor={monitor} />}
+      <ScreenshotPanel monitor={monitor} />
       <DetailsPanel monitor={monitor} />
       <LatencyPanel id={id} from={Date.parse(uptime.spans[span].from)} span={span} zoom={zoom} />
       <div className="columns">
@@ -142,7 +150,7 @@ function Facts({ monitor }: { monitor: MonitorRecord }) {
       )}
       {monitor.muted && " · muted"}
       {trouble && monitor.lastMessage !== null && (
-        <span className={`fact-trouble ${monitor.status}`}>
+        <span className={`fact-trouble ${reasonTone(monitor.status, monitor.lastMessage)}`}>
           {reasonInWords(monitor.lastMessage)}
         </span>
       )}
@@ -161,7 +169,7 @@ function Target({ address }: { address: string }) {
 }
 
 function Actions({ monitor }: { monitor: MonitorRecord }) {
-  const { id, name, type, paused, muted } = monitor;
+  const { id, type, paused, muted } = monitor;
   const { mayWrite } = useSignedIn();
   const navigate = useNavigate();
   const { mutate, isPending } = useMutation({
@@ -199,7 +207,7 @@ function Actions({ monitor }: { monitor: MonitorRecord }) {
           onDelete={
             mayWrite &&
             (() => {
-              deleteMonitors([{ id, name }]);
+              deleteMonitors([monitor]);
               void navigate({ to: "/monitors" });
             })
           }

@@ -1,4 +1,4 @@
-import { Tooltip, Button } from "@mantine/core";
+import { Button } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import type { PastState } from "../../../src/dashboard/schema.ts";
@@ -83,7 +83,7 @@ export function AlertRecipients({ id }: { id: string }) {
           <li key={id}>
             <span className="line-words">
               <b>{name}</b> {type}
-              <small className="line-reason">{reason}</small>
+              <small className="line-reason">{reason.replace(`${name} `, "")}</small>
             </span>
           </li>
         ))}
@@ -141,9 +141,7 @@ export function RecentChecks({ id }: { id: string }) {
           <li key={at}>
             <StateIcon state={status} size={13} label />
             <Time at={at} as="seconds" />
-            <Tooltip label={message} disabled={message === null}>
-              <span className="line-words">{reasonInWords(message ?? "")}</span>
-            </Tooltip>
+            <span className="line-words">{reasonInWords(message ?? "")}</span>
             <span className="num">{latencyInWords(latencyMs)}</span>
           </li>
         ))}

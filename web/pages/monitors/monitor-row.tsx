@@ -5,14 +5,14 @@ import { sinceIn } from "../../../src/core/times.ts";
 import { v1 } from "../../data/client.ts";
 import type { OverviewMonitor } from "../../data/overview.ts";
 import { openDialog } from "../../components/dialogs.ts";
-import { latencyInWords, percent, reasonInWords } from "../../components/format.ts";
+import { latencyInWords, percent, reasonInWords, reasonTone } from "../../components/format.ts";
 import { Icon } from "../../components/icons.tsx";
 import { MenuItem, RecordItems, RowMenu } from "../../components/menus.tsx";
 import { StateIcon } from "../../components/state-icon.tsx";
 import { notifyError, notify } from "../../components/toasts.tsx";
 import { checkNow, deleteMonitors, muteMonitor, pauseMonitor } from "./actions.ts";
 import { endDrag, startDrag } from "./dragging.ts";
-import { typeName } from "./type-names.ts";
+import { typeName } from "./types.ts";
 import { DayBar, Spark } from "./day-bar.tsx";
 import { selection } from "./list-state.ts";
 import { useZone } from "../../components/time.tsx";
@@ -36,6 +36,7 @@ export const MonitorRow = memo(
     const { id, name, status, target, type, lastMessage, muted, day } = monitor;
     const where = target === null ? typeName(type) : type === "http" ? target : `${type} ${target}`;
     const message = !measured(status) && status !== "paused" ? lastMessage : null;
+    const reason = message === null ? undefined : reasonInWords(message);
     return (
       <div className="row" data-item>
         {mayMove && (
@@ -86,8 +87,8 @@ export const MonitorRow = memo(
               </span>
             )}
           </b>
-          <span>
-            {message !== null && <em className={status}>{reasonInWords(message)} · </em>}
+          <span title={reason}>
+            {message !== null && <em className={reasonTone(status, message)}>{reason} · </em>}
             {where}
           </span>
         </Link>

@@ -20,9 +20,9 @@ export type Head = {
   open: boolean;
   last: boolean;
 };
-export type Row = { kind: "row"; key: string; monitor: OverviewMonitor; last: boolean };
+type Row = { kind: "row"; key: string; monitor: OverviewMonitor; last: boolean };
 /** Stands for a row that is not here yet: its place is its `index` in the folder. */
-export type UnreadRow = {
+type UnreadRow = {
   kind: "unread-row";
   key: string;
   groupId: string | null;

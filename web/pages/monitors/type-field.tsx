@@ -1,16 +1,18 @@
 import { Select } from "@mantine/core";
 import { monitorKinds, type MonitorType } from "../../../src/monitoring/monitors/kinds-schema.ts";
-import { typeMarks } from "./type-marks.ts";
-import { typeName } from "./type-names.ts";
+import { typeMark, typeName } from "./types.ts";
 
 const types = Object.keys(monitorKinds) as MonitorType[];
 const data = types.map((type) => ({ value: type, label: typeName(type) }));
-const plain = (text: string) => text.replaceAll("`", "");
+
+/** When one is up, without what else there is to say. */
+const inShort = (type: MonitorType) =>
+  (/^.*?\.(?= |$)/.exec(monitorKinds[type].upWhen)?.[0] ?? "").replaceAll("`", "");
 
 function TypeMark({ type }: { type: MonitorType }) {
   return (
     <svg className="type-mark" viewBox="0 0 24 24" aria-hidden="true">
-      <path d={typeMarks[type]} />
+      <path d={typeMark(type)} />
     </svg>
   );
 }
@@ -28,7 +30,7 @@ export function TypeField({
       label="Type"
       searchable
       allowDeselect={false}
-      maxDropdownHeight={360}
+      classNames={{ options: "type-options" }}
       nothingFoundMessage="No type of this name"
       data={data}
       value={value}
@@ -49,7 +51,7 @@ export function TypeField({
             <TypeMark type={type} />
             <span>
               <b>{option.label}</b>
-              <small>Up when {plain(monitorKinds[type].upWhen)}</small>
+              <small>Up when {inShort(type)}</small>
             </span>
           </span>
         );

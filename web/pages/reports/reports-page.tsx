@@ -13,7 +13,7 @@ import { useStatusPages } from "../../data/status-pages.ts";
 import { CurlButton } from "../../components/copy.tsx";
 import { countInWords, percent, plural } from "../../components/format.ts";
 import { Icon } from "../../components/icons.tsx";
-import { Dash, Loaded, PageHeader, Panel } from "../../components/page.tsx";
+import { Dash, Loaded, PageHeader, Panel, Figure } from "../../components/page.tsx";
 import { durationInWords, useNow, useZone } from "../../components/time.tsx";
 import { monthAfter, type ReportSearch, reportSearchOf } from "./search.ts";
 
@@ -300,7 +300,9 @@ const momentOf = (at: string, zone: string) =>
     hour: "2-digit",
     minute: "2-digit",
     hourCycle: "h23",
-  }).format(Date.parse(at));
+  })
+    .format(Date.parse(at))
+    .replace(",", "");
 
 function slaNote({ isMet, isPartial }: ReportFigures, target: number | null): string {
   if (target === null) return isPartial ? "part of the month" : "no target set";
@@ -313,16 +315,6 @@ const Duration = ({ seconds }: { seconds: number | null }) =>
 
 const Count = ({ count }: { count: number | null }) =>
   count === null ? <Dash /> : countInWords(count);
-
-function Figure({ label, value, note }: { label: string; value: ReactNode; note: string }) {
-  return (
-    <div>
-      <dt>{label}</dt>
-      <dd className="num">{value}</dd>
-      <dd className="stat-note num">{note}</dd>
-    </div>
-  );
-}
 
 function Table({ title, head, children }: { title: string; head: string[]; children: ReactNode }) {
   const [first, ...others] = head;

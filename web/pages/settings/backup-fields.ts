@@ -1,7 +1,7 @@
 import type { BackupSchedule } from "../../../src/operations/backups/schedule-schema.ts";
 
 /** Named as the API names them in its errors. */
-export type BackupFields = {
+type BackupFields = {
   enabled: boolean;
   time: string;
   timeZone: string;

@@ -12,6 +12,7 @@ import { Time } from "../../components/time.tsx";
 import { notify } from "../../components/toasts.tsx";
 import { importsQuery } from "./data.ts";
 import { Entry } from "./entry.tsx";
+import { titleOf } from "../../../src/imports/rules.ts";
 
 type Source = "uptime-kuma" | "gatus";
 type Sent = { id: string; source: Source; report: ImportReport };
@@ -55,7 +56,7 @@ function Choose({ onSent }: { onSent: (sent: Sent) => void }) {
   });
   const isKuma = source === "uptime-kuma";
   return (
-    <Panel title="Import">
+    <Panel title="From another tool">
       <div className="backup">
         <SegmentedControl
           aria-label="Import from"
@@ -107,14 +108,6 @@ const Failed = ({ error }: { error: Error }) => (
   </Alert>
 );
 
-const titles: Record<string, string> = {
-  "alert-channel": "Alert channels",
-  group: "Monitor groups",
-  monitor: "Monitors",
-  "maintenance-window": "Maintenance windows",
-  "status-page": "Status pages",
-  incident: "Incidents",
-};
 const keyOf = ({ noun, externalId }: ImportItem) => `${noun}:${externalId}`;
 
 /** What an import would do, to choose from. */
@@ -145,7 +138,7 @@ function Review({ sent: { id, source, report }, onDone }: { sent: Sent; onDone: 
         else after.add(key);
       return after;
     });
-  const groups = [...Map.groupBy(report.items, ({ noun }) => titles[noun] ?? "Not taken")];
+  const groups = [...Map.groupBy(report.items, ({ noun }) => titleOf(noun))];
   return (
     <Panel title={`Preview: ${report.product}`}>
       <div className="backup">

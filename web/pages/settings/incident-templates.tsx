@@ -1,7 +1,7 @@
 import { Select, SegmentedControl, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { inBraces } from "../../../src/core/text.ts";
+import { inBraces, capitalized } from "../../../src/core/text.ts";
 import { incidentStatuses, severities } from "../../../src/core/statuses.ts";
 import { templatePlaceholders } from "../../../src/incidents/templates/rules.ts";
 import type { IncidentTemplate } from "../../../src/incidents/templates/schema.ts";
@@ -14,9 +14,8 @@ import { Icon } from "../../components/icons.tsx";
 import { MarkdownField } from "../../components/markdown-field.tsx";
 import { DangerItem, MenuItem, RowMenu } from "../../components/menus.tsx";
 import { CreateButton, EmptyState, Loaded, Panel } from "../../components/page.tsx";
-import { deleteWithUndo, useDeleting } from "../../components/toasts.tsx";
+import { deleteWithUndo, notifyError, useDeleting } from "../../components/toasts.tsx";
 import { templatesQuery } from "../incidents/data.ts";
-import { capitalized } from "../incidents/labels.tsx";
 import { useCreateDialog } from "./create-dialog.ts";
 import { Entry } from "./entry.tsx";
 
@@ -27,6 +26,9 @@ export default function IncidentTemplates() {
   const { asked, open, close } = useCreateDialog();
   const [editing, setEditing] = useState<IncidentTemplate | null>(null);
   const deleting = useDeleting();
+  // A list does not say in which state it has each.
+  const edit = ({ id }: IncidentTemplate) =>
+    dataOf(v1["incident-templates"]({ id }).get()).then(setEditing, notifyError);
   return (
     <>
       <div className="settings-head">
@@ -65,14 +67,19 @@ export default function IncidentTemplates() {
                         <RowMenu label={`Actions for ${one.name}`}>
                           {() => (
                             <>
-                              <MenuItem icon="edit" onClick={() => setEditing(one)}>
+                              <MenuItem icon="edit" onClick={() => edit(one)}>
                                 Edit
                               </MenuItem>
                               <DangerItem
                                 icon="trash"
                                 onClick={() =>
                                   deleteWithUndo({ id: one.id, title: one.name }, () =>
-                                    dataOf(v1["incident-templates"]({ id: one.id }).delete()),
+                                    dataOf(
+                                      v1["incident-templates"]({ id: one.id }).delete(
+                                        undefined,
+                                        ifMatch(one),
+                                      ),
+                                    ),
                                   )
                                 }
                               >

@@ -27,20 +27,22 @@ export default function Organizations() {
       </div>
       <Loaded query={query} what="The organizations">
         {(organizations) => (
-          <Panel flush>
-            <ul className="entries">
-              {organizations.map((organization) => (
-                <Row
-                  key={organization.id}
-                  organization={organization}
-                  onDelete={() => setDeleting(organization)}
-                />
-              ))}
-            </ul>
-          </Panel>
+          <>
+            <Panel flush>
+              <ul className="entries">
+                {organizations.map((organization) => (
+                  <Row
+                    key={organization.id}
+                    organization={organization}
+                    onDelete={() => setDeleting(organization)}
+                  />
+                ))}
+              </ul>
+            </Panel>
+            <NewOrganization />
+          </>
         )}
       </Loaded>
-      <NewOrganization />
       {deleting !== null && <Delete organization={deleting} onClose={() => setDeleting(null)} />}
     </>
   );

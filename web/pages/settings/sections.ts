@@ -72,6 +72,13 @@ export const sectionGroups: { title: string; sections: Section[] }[] = [
         page: lazy(chunk(() => import("./import.tsx"))),
       },
       {
+        path: "configuration",
+        label: "Configuration",
+        icon: "code",
+        role: "viewer",
+        page: lazy(chunk(() => import("./configuration.tsx"))),
+      },
+      {
         path: "audit-log",
         label: "Audit log",
         icon: "list",

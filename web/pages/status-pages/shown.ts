@@ -1,7 +1,7 @@
 import type { StatusPageSection } from "../../../src/status-pages/schema.ts";
 import type { Overview } from "../../data/overview.ts";
 
-export type Section = StatusPageSection;
+type Section = StatusPageSection;
 
 /** The monitors on a page under their public names, each once, as the page has them. */
 export function shownOn(sections: readonly Section[], { groups, monitors }: Overview) {

@@ -1,7 +1,8 @@
 import { countInWords } from "../../components/format.ts";
 import { Button, Menu } from "@mantine/core";
 import { Link, useParams, useSearch, useNavigate } from "@tanstack/react-router";
-import { dataOf } from "../../data/client.ts";
+import { dataOf, ifMatch } from "../../data/client.ts";
+import { useManagedRecords } from "../../data/managed.ts";
 import { useOverview } from "../../data/overview.ts";
 import { useSignedIn } from "../../data/session.ts";
 import {
@@ -25,7 +26,11 @@ import { Subscribers } from "./subscribers.tsx";
 export default function StatusPagePage() {
   const { id = "" } = useParams({ strict: false });
   return (
-    <Loaded query={useStatusPage(id)} what="The status page">
+    <Loaded
+      query={useStatusPage(id)}
+      besides={[useManagedRecords("statusPages"), useSubscriberCounts(), useOverview()]}
+      what="The status page"
+    >
       {(page) => <Page key={id} page={page} />}
     </Loaded>
   );
@@ -134,7 +139,9 @@ function PageActions({ page }: { page: StatusPage }) {
             mayWrite &&
             !page.default &&
             (() => {
-              deleteWithUndo({ id, title }, () => dataOf(pageRoutes(id).delete()));
+              deleteWithUndo({ id, title }, () =>
+                dataOf(pageRoutes(id).delete(undefined, ifMatch(page))),
+              );
               void navigate({ to: "/status-pages" });
             })
           }

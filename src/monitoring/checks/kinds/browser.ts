@@ -3,6 +3,7 @@ import { named } from "../../../core/outgoing/http-answer.ts";
 import { type JudgingProxy, judgingProxy } from "../../../core/outgoing/judging-proxy.ts";
 import { reasonOf } from "../../../core/outgoing/reasons.ts";
 import { portOf } from "../../../core/target-guard.ts";
+import type { DetailsOf } from "../../monitors/details-rules.ts";
 import type { MonitorSettings } from "../../monitors/kinds-schema.ts";
 import { type CheckContext, type CheckKind, type Finding, since } from "../check.ts";
 import { type Page, withPage } from "../chromium.ts";
@@ -10,10 +11,17 @@ import { type Page, withPage } from "../chromium.ts";
 type Settings = MonitorSettings<"browser">;
 
 const maxBytes = 64 * 1024 * 1024;
+const maxTitle = 500;
 /** How often a page is looked at that is to come to something. */
 const lookMs = 100;
 /** The part of its time that a check waits for something, so that it can still say for what. */
 const patience = 0.9;
+/** The part of it in which a page that failed may be looked at, and for how long at most. */
+const lookingPart = 0.97;
+const maxLookMs = 2_000;
+const maxScreenshotBytes = 192 * 1024;
+/** Of JPEG: the next one is tried where a screenshot is too large. */
+const qualities = [60, 20, 5];
 
 /** Up when the page can be loaded and used. All that it loads goes through a proxy that judges each address. */
 export const checkBrowser: CheckKind<"browser"> = async (settings, context) => {
@@ -28,10 +36,23 @@ export const checkBrowser: CheckKind<"browser"> = async (settings, context) => {
     if (context.signal.aborted) throw new OwnTrouble("the check was stopped");
     context.step = "starting the browser";
     const proxy = await judgingProxy(context, maxBytes);
+    let failure: TargetFailure | null = null;
     try {
-      return await withPage(browser, proxy.port, context.signal, (page) =>
-        used(page, settings, context, beganAt, proxy),
-      );
+      return await withPage(browser, proxy.port, context, async (page) => {
+        try {
+          return await used(page, settings, context, beganAt, proxy);
+        } catch (error) {
+          if (!(error instanceof TargetFailure)) throw error;
+          failure = error;
+          const endsAt = beganAt + context.timeoutMs * lookingPart;
+          const leftMs = Math.min(endsAt - performance.now(), maxLookMs);
+          context.screenshot = await screenshotOf(page, leftMs);
+          throw error;
+        }
+      });
+    } catch (error) {
+      // Whatever became of the screenshot, the check had failed before.
+      throw failure ?? error;
     } finally {
       proxy.close();
     }
@@ -44,7 +65,7 @@ async function used(
   context: CheckContext,
   beganAt: number,
   proxy: JudgingProxy,
-): Promise<Finding> {
+): Promise<Finding<DetailsOf<"browser">>> {
   const startedAt = performance.now();
   const giveUpAt = beganAt + context.timeoutMs * patience;
   context.step = "loading the page";
@@ -60,6 +81,7 @@ async function used(
   );
   if (typeof status === "number" && status >= 400)
     throw new TargetFailure(`${named(status)}, expected less than 400.`);
+  const loadMs = since(startedAt);
   for (const [index, step] of settings.steps.entries()) {
     context.part = `Step ${index + 1}`;
     context.step = "waiting for the page";
@@ -69,10 +91,13 @@ async function used(
   if (settings.keyword !== null)
     await shows(settings.keyword, "The page does not contain the text.");
   const latencyMs = since(startedAt);
+  const title = await evaluated(page, `document.title.slice(0, ${maxTitle})`);
+  const details = { title: typeof title === "string" ? title : null, loadMs };
   const { length } = settings.steps;
   const steps =
     length === 0 ? "" : ` and ${length === 1 ? "1 step was" : `${length} steps were`} done`;
-  return { status: "up", message: `The page was loaded${steps} in ${latencyMs} ms.`, latencyMs };
+  const message = `The page was loaded${steps} in ${latencyMs} ms.`;
+  return { status: "up", message, latencyMs, details };
 
   async function done(step: string) {
     const [, action, rest = ""] = /^(\w+) (.*)$/s.exec(step) ?? [];
@@ -129,8 +154,9 @@ async function used(
 
   /** Why the proxy did not connect to where the page is, or was to be; null where it did. */
   async function unreached(): Promise<Error | null> {
-    const { frame } = await frameOf(page);
-    const url = URL.parse(frame.unreachableUrl ?? "") ?? new URL(settings.url);
+    // While it waits for another page Chromium says nothing of the one there is.
+    const found = await Promise.race([frameOf(page), Bun.sleep(5 * lookMs)]);
+    const url = URL.parse(found?.frame.unreachableUrl ?? "") ?? new URL(settings.url);
     return proxy.failureOf(url.hostname, portOf(url));
   }
 
@@ -138,7 +164,8 @@ async function used(
     const over = Promise.withResolvers<never>();
     const seconds = context.timeoutMs / 1000;
     const timer = setTimeout(
-      async () => over.reject(await late(`Timed out after ${seconds} s while ${context.step}.`)),
+      () =>
+        late(`Timed out after ${seconds} s while ${context.step}.`).then(over.reject, over.reject),
       Math.max(0, giveUpAt - performance.now()),
     );
     try {
@@ -155,6 +182,29 @@ async function used(
     return startedAt - beganAt > context.timeoutMs / 2
       ? new OwnTrouble("the browser was busy for too long")
       : new TargetFailure(otherwise);
+  }
+}
+
+/** What is in sight, as JPEG; null where that can't be had in this time. */
+async function screenshotOf(page: Page, leftMs: number): Promise<Uint8Array | null> {
+  const over = Promise.withResolvers<null>();
+  const timer = setTimeout(() => over.resolve(null), leftMs);
+  async function taken(): Promise<Uint8Array | null> {
+    for (const quality of qualities) {
+      const { data } = await page.ask<{ data: string }>("Page.captureScreenshot", {
+        format: "jpeg",
+        quality,
+        optimizeForSpeed: true,
+      });
+      const image = Uint8Array.fromBase64(data);
+      if (image.length <= maxScreenshotBytes) return image;
+    }
+    return null;
+  }
+  try {
+    return await Promise.race([taken().catch(() => null), over.promise]);
+  } finally {
+    clearTimeout(timer);
   }
 }
 

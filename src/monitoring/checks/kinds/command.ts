@@ -33,7 +33,8 @@ export const checkCommand: CheckKind<"command"> = async (settings, context) => {
   const message = `It ${ending} after ${latencyMs} ms.`;
   const said = line === null ? undefined : line;
   if (run.exitCode !== 0) throw new TargetFailure(message, false, said && `${said} (it ${ending})`);
-  return { status: "up", message, latencyMs, ...(said !== undefined && { said }) };
+  const details = { output: line };
+  return { status: "up", message, latencyMs, details, ...(said !== undefined && { said }) };
 };
 
 /** Text that a line of ours can be: without what moves cursors, and cut. */

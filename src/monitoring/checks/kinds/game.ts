@@ -2,11 +2,13 @@ import { askByDatagram, datagramsTo } from "../../../core/outgoing/datagrams.ts"
 import { TargetFailure } from "../../../core/outgoing/failures.ts";
 import { jsonOf } from "../../../core/outgoing/http-answer.ts";
 import type { Wire } from "../../../core/outgoing/wire.ts";
+import type { DetailsOf } from "../../monitors/details-rules.ts";
 import type { MonitorSettings } from "../../monitors/kinds-schema.ts";
 import { type CheckContext, type CheckKind, type Finding, since } from "../check.ts";
 import { converse } from "../conversation.ts";
 
 type Settings = MonitorSettings<"game">;
+type Status = DetailsOf<"game"> & { players: number; maxPlayers: number };
 
 /** Up when the server tells how many play on it. */
 export const checkGame: CheckKind<"game"> = (settings, context) =>
@@ -17,7 +19,10 @@ const query = Buffer.concat([simple, Buffer.from("TSource Engine Query\0")]);
 const maxChallenges = 10;
 
 /** A2S_INFO, https://developer.valvesoftware.com/wiki/Server_queries */
-async function source({ host, port }: Settings, context: CheckContext): Promise<Finding> {
+async function source(
+  { host, port }: Settings,
+  context: CheckContext,
+): Promise<Finding<DetailsOf<"game">>> {
   context.step = "resolving the name";
   const addresses = await context.addressesOf(host, port);
   const socket = await datagramsTo(addresses, port, context);
@@ -29,7 +34,7 @@ async function source({ host, port }: Settings, context: CheckContext): Promise<
     startedAt = performance.now();
     return Buffer.concat([query, challenge]);
   };
-  const { players, latencyMs } = await askByDatagram(
+  const { details, latencyMs } = await askByDatagram(
     socket,
     question,
     (answer) => {
@@ -42,37 +47,47 @@ async function source({ host, port }: Settings, context: CheckContext): Promise<
         socket.send(question());
         return null;
       }
-      const players = isSimple ? playersIn(answer, kind) : null;
-      if (players === null) throw new TargetFailure("The answer is not one of a game server.");
-      return { players, latencyMs: since(startedAt) };
+      const details = isSimple ? statusIn(answer, kind) : null;
+      if (details === null) throw new TargetFailure("The answer is not one of a game server.");
+      return { details, latencyMs: since(startedAt) };
     },
     context,
   );
-  return { status: "up", message: `${players}, answered in ${latencyMs} ms.`, latencyMs };
+  const message = `${inWords(details)}, answered in ${latencyMs} ms.`;
+  return { status: "up", message, latencyMs, details };
 }
 
 /** Of S2A_INFO: after the texts stand the number of the game, players and room for them. GoldSrc has an address as well, and no number. */
-function playersIn(answer: Buffer, kind: string): string | null {
+function statusIn(answer: Buffer, kind: string): Status | null {
   if (kind !== "I" && kind !== "m") return null;
-  const texts = kind === "I" ? 4 : 5;
-  let at = kind === "I" ? 6 : 5;
-  for (let read = 0; read < texts; read++) {
+  const isSource = kind === "I";
+  let at = isSource ? 6 : 5;
+  const text = () => {
     const end = answer.indexOf(0, at);
     if (end === -1) return null;
+    const found = answer.toString("utf8", at, end);
     at = end + 1;
-  }
-  if (kind === "I") at += 2;
-  const [players, most] = answer.subarray(at, at + 2);
-  return players === undefined || most === undefined ? null : inWords(players, most);
+    return found;
+  };
+  if (!isSource) text();
+  const [name, map] = [text(), text()];
+  text();
+  if (text() === null) return null;
+  if (isSource) at += 2;
+  const [players, maxPlayers] = answer.subarray(at, at + 2);
+  if (players === undefined || maxPlayers === undefined) return null;
+  // Bots, kind, system, password and protection come before the version.
+  at += 7;
+  return { name, players, maxPlayers, map, ...(isSource && { version: text() }) };
 }
 
-const inWords = (players: number, most: number) => `${players} of ${most} players`;
+const inWords = ({ players, maxPlayers }: Status) => `${players} of ${maxPlayers} players`;
 
 /** An icon of 64 × 64 is in the answer. */
 const maxBytes = 128 * 1024;
 
 /** The status of Java Edition, https://minecraft.wiki/w/Java_Edition_protocol/Server_List_Ping */
-function minecraft(settings: Settings, context: CheckContext): Promise<Finding> {
+function minecraft(settings: Settings, context: CheckContext): Promise<Finding<DetailsOf<"game">>> {
   const talk = async (wire: Wire) => {
     const name = Buffer.from(settings.host);
     const port = Buffer.alloc(2);
@@ -84,10 +99,18 @@ function minecraft(settings: Settings, context: CheckContext): Promise<Finding> 
     await readVarint(wire);
     if ((await readVarint(wire)) !== 0) throw notMinecraft();
     const status = jsonOf(await wire.read(await readVarint(wire)));
-    const { players } = (status ?? {}) as { players?: { online?: unknown; max?: unknown } };
+    const { players, version } = (status ?? {}) as {
+      players?: { online?: unknown; max?: unknown };
+      version?: { name?: unknown } | null;
+    };
     const { online, max } = players ?? {};
     if (!Number.isSafeInteger(online) || !Number.isSafeInteger(max)) throw notMinecraft();
-    return `${inWords(online as number, max as number)}, answered`;
+    const details = {
+      players: online as number,
+      maxPlayers: max as number,
+      version: typeof version?.name === "string" ? version.name : null,
+    };
+    return { words: `${inWords(details)}, answered`, details };
   };
   return converse(settings, context, talk, { maxBytes });
 }

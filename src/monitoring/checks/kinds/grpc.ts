@@ -5,6 +5,7 @@ import type { CheckKind } from "../check.ts";
 import { converse } from "../conversation.ts";
 
 const serving = 1;
+const states = ["UNKNOWN", "SERVING", "NOT_SERVING", "SERVICE_UNKNOWN"];
 /** https://grpc.github.io/grpc/core/md_doc_statuscodes.html */
 const refusals: Record<string, string> = {
   5: "The server does not know the service.",
@@ -22,8 +23,10 @@ export const checkGrpc: CheckKind<"grpc"> = (settings, context) =>
     context,
     async (wire) => {
       const status = await health(wire, settings, context.signal);
-      if (status !== serving) throw new TargetFailure("The server says that it is not serving.");
-      return "Serving, answered";
+      const details = { serving: states[status] ?? `${status}` };
+      return status === serving
+        ? { words: "Serving, answered", details }
+        : { status: "down", message: "The server says that it is not serving.", details };
     },
     { hello: { protocol: "h2" } },
   );

@@ -1,6 +1,7 @@
 import type { Transform } from "node:stream";
 import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
 import { discarded } from "../../../core/garbage.ts";
+import { depthOf, maxAnswerDepth } from "../../../core/json.ts";
 import { TargetFailure } from "../../../core/outgoing/failures.ts";
 import type { HttpAnswer } from "../../../core/outgoing/http-answer.ts";
 import { growingBuffer, inPieces } from "../../../core/outgoing/memory.ts";
@@ -27,7 +28,7 @@ const decoderBytes = 64 * 1024;
 
 type Context = Pick<CheckContext, "memory" | "signal" | "inTurn">;
 
-export type ReadBody = {
+type ReadBody = {
   /** Why it is not what was wanted; null where it is. */
   issue(): Promise<Issue | null>;
   /** What stands there, of a body that was kept. */
@@ -77,7 +78,10 @@ export function wantedOf(conditions: readonly Condition[], secrets: Secrets, isS
       discarded(whole?.bytes().length ?? 0);
       return decoded;
     });
-    const json = lazily(() => (complete ? parsed(text()) : tooLong));
+    const json = lazily(() => {
+      if (!complete) return tooLong;
+      return depthOf(text()) > maxAnswerDepth ? tooDeep : parsed(text());
+    });
     const received: ReadBody["received"] = ({ source, path }) => {
       if (source === "body") return { value: text() };
       const all = json();
@@ -105,6 +109,7 @@ export function wantedOf(conditions: readonly Condition[], secrets: Secrets, isS
   return { reading };
 }
 
+const tooDeep: Received = { unreadable: `it is nested deeper than ${maxAnswerDepth} levels` };
 const tooLong: Received = { unreadable: "it is longer than the 1 MiB that are read as JSON" };
 
 function lazily<T>(make: () => T): () => T {

@@ -10,7 +10,7 @@ import { encodedBody } from "./http-body-types.ts";
 type Settings = Parameters<CheckKind<"http">>[0];
 /** What a check asks, and what it makes of the answer: the monitor's own request, or one of its steps. */
 export type Asking = Omit<Step, "name">;
-export type Values = ReadonlyMap<string, Scalar>;
+type Values = ReadonlyMap<string, Scalar>;
 
 /** Whether a request goes where the credentials of the monitor may go. */
 export const isOwn = ({ url }: Asking, settings: Settings): boolean =>

@@ -6,6 +6,7 @@ import { type HttpRequest, send } from "../../../core/outgoing/http-request.ts";
 import { growingBuffer } from "../../../core/outgoing/memory.ts";
 import type { OAuth2 } from "../../monitors/request-schema.ts";
 import type { CheckContext } from "../check.ts";
+import { objectIn } from "../../../core/objects.ts";
 
 /** So much of a token endpoint's answer is read. */
 const maxBytes = 64 * 1024;
@@ -137,13 +138,4 @@ async function asked(request: HttpRequest, context: CheckContext): Promise<Acces
 function livesSeconds(said: unknown): number {
   const seconds = typeof said === "string" && /^\d{1,9}$/.test(said) ? Number(said) : said;
   return typeof seconds === "number" && seconds >= 0 ? Math.min(seconds, maxSeconds) : usualSeconds;
-}
-
-function objectIn(text: string): Record<string, unknown> | null {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : null;
-  } catch {
-    return null;
-  }
 }

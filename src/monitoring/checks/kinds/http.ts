@@ -1,9 +1,11 @@
+import type { Connection } from "../../../core/outgoing/connection.ts";
 import { TargetFailure } from "../../../core/outgoing/failures.ts";
 import { named } from "../../../core/outgoing/http-answer.ts";
 import { type HttpRequest, send, type Transport } from "../../../core/outgoing/http-request.ts";
 import type { Scalar } from "../../../core/placeholders.ts";
 import { conditionsOf, type Issue, issueOf, secretsOf, type Secrets } from "../assertions.ts";
 import { type CheckContext, type CheckKind, daysUntil, expiryOf, since } from "../check.ts";
+import { securedDetails } from "../conversation.ts";
 import { type ByteAllowance, wantedOf } from "./http-body.ts";
 import { savedValue } from "./http-saved.ts";
 import { type Asking, bearerOf, isOwn, requestOf, transportOf } from "./http-steps.ts";
@@ -61,6 +63,7 @@ export const checkHttp: CheckKind<"http"> = async (settings, context) => {
     message: expiry ?? usual,
     latencyMs,
     ...(expiresAt !== undefined && { certificateExpiresAt: expiresAt }),
+    details: securedDetails(done.secured),
   };
 };
 
@@ -69,6 +72,7 @@ type Done = {
   latencyMs: number;
   firstByteMs: number;
   expiresAt: string | undefined;
+  secured: Connection["secured"];
 };
 
 /** One request with its redirects, judged, and what is to be saved of its answer. Throws TargetFailure, OwnTrouble. */
@@ -147,7 +151,7 @@ async function made(asking: Asking, run: Run): Promise<Done> {
       values.set(name, await savedValue(saved, received, named(status), context));
     }
     body.drop();
-    return { status, latencyMs, firstByteMs, expiresAt };
+    return { status, latencyMs, firstByteMs, expiresAt, secured: connection.secured };
   }
 }
 

@@ -8,6 +8,7 @@ export const checkImap = checkMail({
     const [, state, text = ""] = /^\* (OK|PREAUTH|BYE)\b(.*)$/i.exec(await nextLine(wire)) ?? [];
     if (state === undefined) throw notImap();
     if (state.toUpperCase() === "BYE") throw refusal(sentences.turnedAway, text);
+    return text;
   },
   async offered(wire) {
     const { status, untagged } = await ask(wire, "CAPABILITY");

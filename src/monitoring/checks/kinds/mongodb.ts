@@ -54,12 +54,42 @@ export const checkMongodb: CheckKind<"mongodb"> = async (settings, context) => {
     login.mustKnow(textOf(await run(wire, { saslContinue: 1, conversationId, payload, $db })));
   }
 
-  return converse(settings, context, async (wire) => {
-    if (username !== null) await signIn(wire, username);
-    await run(wire, { hello: 1, $db: "admin" });
-    return "Answered hello";
-  });
+  let hello: Document = {};
+  return converse(
+    settings,
+    context,
+    async (wire) => {
+      if (username !== null) await signIn(wire, username);
+      hello = await run(wire, { hello: 1, $db: "admin" });
+      return "Answered hello";
+    },
+    {
+      async details(wire) {
+        const { version } = await run(wire, { buildInfo: 1, $db: "admin" }).catch(
+          () => ({}) as Document,
+        );
+        const { setName, primary } = hello;
+        return {
+          version: text(version),
+          role: roleIn(hello),
+          replicaSet: text(setName),
+          primary: text(primary),
+        };
+      },
+    },
+  );
 };
+
+const text = (value: unknown) => (typeof value === "string" ? value : null);
+
+/** https://www.mongodb.com/docs/manual/reference/command/hello/ */
+function roleIn({ msg, setName, isWritablePrimary, secondary, arbiterOnly }: Document): string {
+  if (msg === "isdbgrid") return "mongos";
+  if (setName === undefined) return "standalone";
+  if (isWritablePrimary === true) return "primary";
+  if (secondary === true) return "secondary";
+  return arbiterOnly === true ? "arbiter" : "other";
+}
 
 function textOf({ payload }: Document): string {
   const { buffer } = (payload ?? {}) as { buffer?: unknown };

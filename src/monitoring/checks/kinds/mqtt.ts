@@ -21,16 +21,17 @@ export const checkMqtt: CheckKind<"mqtt"> = (settings, context) => {
     if (waits && topic === null)
       throw new TargetFailure("There is no topic on which a message could arrive.");
     await connect(wire, settings);
-    const message = topic === null ? null : await subscribe(wire, topic, waits, context);
+    const arrived = topic === null ? null : await subscribe(wire, topic, waits, context);
     wire.write(framed(packet.disconnect, 0));
-    if (message === null) return topic === null ? "Connected" : "Subscribed";
+    if (arrived === null) return topic === null ? "Connected" : "Subscribed";
+    const { message } = arrived;
     const secrets = () => [password ?? ""];
     const received = ({ source, path }: { source: string; path: string | null }): Received =>
       source === "json" ? inJson(message, path ?? "") : { value: message };
     await mustHold(assertions, received, "A message arrived", secrets, context);
     const words = `Received a message in ${since(startedAt)} ms`;
     const shown = repeats(message, secrets) ? "" : `: ${excerpt(message, 100)}`;
-    return { status: "up", message: `${words}.`, said: `${words}${shown}.` };
+    return { status: "up", message: `${words}.`, said: `${words}${shown}.`, details: arrived };
   });
 };
 
@@ -74,23 +75,27 @@ async function subscribe(
   topic: string,
   waits: boolean,
   context: CheckContext,
-): Promise<string | null> {
+): Promise<{ topic: string; message: string } | null> {
   const [id, qualityOfService] = [Buffer.from([0, 1]), Buffer.from([0])];
   wire.write(framed(packet.subscribe, 2, id, field(topic), qualityOfService));
-  let message: string | null = null;
+  let arrived: { topic: string; message: string } | null = null;
   let isSubscribed = false;
-  while (!isSubscribed || (waits && message === null)) {
+  while (!isSubscribed || (waits && arrived === null)) {
     const { type, flags, body } = await next(wire);
     if (type === packet.suback && body.length === 3) {
       if (body[2] === 0x80) throw new TargetFailure("The broker refused the subscription.");
       isSubscribed = true;
       context.step = "waiting for a message";
     } else if (type === packet.publish && body.length >= 2) {
-      const start = 2 + body.readUInt16BE() + ((flags & 0x06) === 0 ? 0 : 2);
-      message ??= body.subarray(start).toString();
+      const end = 2 + body.readUInt16BE();
+      const start = end + ((flags & 0x06) === 0 ? 0 : 2);
+      arrived ??= {
+        topic: body.subarray(2, end).toString(),
+        message: body.subarray(start).toString(),
+      };
     } else throw notMqtt();
   }
-  return waits ? message : null;
+  return waits ? arrived : null;
 }
 
 /** Text as packets hold it: with its length before it. */

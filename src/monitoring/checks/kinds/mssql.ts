@@ -11,6 +11,13 @@ const preLogin = Buffer.concat([
   Buffer.alloc(7),
 ]);
 
+/** Major and minor version and build; null where there is no room for them. */
+function versionIn(options: Buffer): string | null {
+  const [at, length] = [options.readUInt16BE(1), options.readUInt16BE(3)];
+  if (length < 4) return null;
+  return `${options[at]}.${options[at + 1]}.${options.readUInt16BE(at + 2)}`;
+}
+
 /** Up when the server answers the pre-login, which it does before anybody signs in. */
 export const checkMssql: CheckKind<"mssql"> = (settings, context) =>
   converse(
@@ -26,7 +33,7 @@ export const checkMssql: CheckKind<"mssql"> = (settings, context) =>
       // The first option is the version, wherever it stands.
       if (options[0] !== 0 || options.readUInt16BE(1) + options.readUInt16BE(3) > length)
         throw new TargetFailure("The answer is not one of SQL Server.");
-      return "Answered the pre-login";
+      return { words: "Answered the pre-login", details: { version: versionIn(options) } };
     },
     { maxBytes: 4_096 },
   );

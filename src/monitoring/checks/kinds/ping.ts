@@ -35,9 +35,14 @@ export const checkPing: CheckKind<"ping"> = async ({ host, packets }, context) =
       : new TargetFailure("The host can't be reached.");
   const latencyMs = Math.round(latencies.reduce((sum, each) => sum + each, 0) / latencies.length);
   const lost = packets - latencies.length;
+  const details = {
+    lossPercent: Math.round((lost / packets) * 100),
+    slowestMs: Math.round(Math.max(...latencies)),
+  };
+  const found = { latencyMs, details };
   if (lost > 0)
-    return { status: "degraded", message: `${lost} of ${packets} packets were lost.`, latencyMs };
-  return { status: "up", message: `Replied in ${latencyMs} ms.`, latencyMs };
+    return { status: "degraded", message: `${lost} of ${packets} packets were lost.`, ...found };
+  return { status: "up", message: `Replied in ${latencyMs} ms.`, ...found };
 };
 
 async function* linesOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<string> {

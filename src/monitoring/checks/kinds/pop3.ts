@@ -7,6 +7,7 @@ export const checkPop3 = checkMail({
   async greeted(wire) {
     const { isOk, text } = await answered(wire);
     if (!isOk) throw refusal(sentences.turnedAway, text);
+    return text;
   },
   async offered(wire) {
     const { isOk } = await ask(wire, "CAPA");

@@ -4,7 +4,13 @@ import { askByDatagram, datagramsTo } from "../../../core/outgoing/datagrams.ts"
 import { type CheckKind, since } from "../check.ts";
 
 const code = { request: 1, accept: 2, reject: 3, challenge: 11 };
-const attribute = { userName: 1, password: 2, nasIdentifier: 32, messageAuthenticator: 80 };
+const attribute = {
+  userName: 1,
+  password: 2,
+  replyMessage: 18,
+  nasIdentifier: 32,
+  messageAuthenticator: 80,
+};
 
 /** Up when the user is let in. RFC 2865, signed as RFC 3579 §3.2 has it */
 export const checkRadius: CheckKind<"radius"> = async (settings, context) => {
@@ -31,7 +37,8 @@ export const checkRadius: CheckKind<"radius"> = async (settings, context) => {
   if (answer[0] === code.challenge)
     throw new TargetFailure("The server asks the user for more than a password.");
   if (answer[0] !== code.accept) throw new TargetFailure("The answer is not one of RADIUS.");
-  return { status: "up", message: `Accepted the user in ${latencyMs} ms.`, latencyMs };
+  const details = { reply: replyIn(answer) };
+  return { status: "up", message: `Accepted the user in ${latencyMs} ms.`, latencyMs, details };
 };
 
 const md5 = (...parts: readonly (string | Uint8Array)[]) => {
@@ -90,11 +97,24 @@ function isSigned(answer: Buffer, authenticator: Buffer, secret: string): boolea
   const given = Buffer.from(message.subarray(4, 20));
   message.set(authenticator, 4);
   if (!md5(message, secret).equals(given)) return false;
-  for (let at = 20; at + 2 <= length; at += message[at + 1] || length) {
-    if (message[at] !== attribute.messageAuthenticator || message[at + 1] !== 18) continue;
-    const signature = Buffer.from(message.subarray(at + 2, at + 18));
-    message.fill(0, at + 2, at + 18);
-    return createHmac("md5", secret).update(message).digest().equals(signature);
-  }
-  return true;
+  const signed = attributesIn(message, attribute.messageAuthenticator).find(
+    ({ length }) => length === 16,
+  );
+  if (signed === undefined) return true;
+  const signature = Buffer.from(signed);
+  signed.fill(0);
+  return createHmac("md5", secret).update(message).digest().equals(signature);
 }
+
+/** The values of all attributes of a type, as parts of the message. */
+function attributesIn(message: Buffer, type: number): Buffer[] {
+  const found: Buffer[] = [];
+  const length = message.readUInt16BE(2);
+  for (let at = 20; at + 2 <= length; at += message[at + 1] || length)
+    if (message[at] === type) found.push(message.subarray(at + 2, at + (message[at + 1] ?? 0)));
+  return found;
+}
+
+/** What the server has to say to the user (RFC 2865 §5.18). */
+const replyIn = (answer: Buffer) =>
+  Buffer.concat(attributesIn(answer, attribute.replyMessage)).toString();

@@ -1,17 +1,49 @@
 import { TargetFailure } from "../../../core/outgoing/failures.ts";
 import type { Wire } from "../../../core/outgoing/wire.ts";
+import type { DetailsOf } from "../../monitors/details-rules.ts";
 import type { CheckKind } from "../check.ts";
 import { converse } from "../conversation.ts";
 
 /** Up when PING is answered, after signing in where there is a password. https://redis.io/docs/latest/develop/reference/protocol-spec/ */
 export const checkRedis: CheckKind<"redis"> = async (settings, context) =>
-  converse(settings, context, async (wire) => {
-    const { username, password } = settings;
-    if (password !== null)
-      await ask(wire, username === null ? ["AUTH", password] : ["AUTH", username, password]);
-    if ((await ask(wire, ["PING"])) !== "PONG") throw notRedis();
-    return "Answered PING";
-  });
+  converse(
+    settings,
+    context,
+    async (wire) => {
+      const { username, password } = settings;
+      if (password !== null)
+        await ask(wire, username === null ? ["AUTH", password] : ["AUTH", username, password]);
+      if ((await ask(wire, ["PING"])) !== "PONG") throw notRedis();
+      return "Answered PING";
+    },
+    { details: told },
+  );
+
+const maxFields = 20;
+
+/** What HELLO tells of the server, which those before Redis 6 do not know: a list of names and values. */
+async function told(wire: Wire): Promise<DetailsOf<"redis">> {
+  send(wire, ["HELLO"]);
+  const count = Number(/^\*(\d{1,3})$/.exec(await line(wire))?.[1] ?? 0);
+  const fields = new Map<string, string>();
+  for (let read = 0; read < Math.min(count / 2, maxFields); read++) {
+    const name = await value(wire);
+    // What it is made of is a list within the list, and comes last.
+    if (name === "modules") break;
+    fields.set(name, await value(wire));
+  }
+  const of = (name: string) => fields.get(name) ?? null;
+  return { version: of("version"), role: of("role"), mode: of("mode") };
+}
+
+const line = async (wire: Wire) => (await wire.until("\r\n")).toString();
+
+async function value(wire: Wire): Promise<string> {
+  const head = await line(wire);
+  if (!head.startsWith("$")) return head.slice(1);
+  const bytes = await wire.read(Number(head.slice(1)) + 2);
+  return bytes.toString("utf8", 0, bytes.length - 2);
+}
 
 const notRedis = () => new TargetFailure("The answer is not one of Redis.");
 
@@ -25,13 +57,17 @@ const errors: Record<string, string> = {
   BUSY: "The server is busy with a script.",
 };
 
-/** The answer to a command, where it is a simple string. */
-async function ask(wire: Wire, words: readonly string[]): Promise<string> {
+function send(wire: Wire, words: readonly string[]) {
   const parts = words.map((word) => `$${Buffer.byteLength(word)}\r\n${word}\r\n`);
   wire.write(`*${words.length}\r\n${parts.join("")}`);
+}
+
+/** The answer to a command, where it is a simple string. */
+async function ask(wire: Wire, words: readonly string[]): Promise<string> {
+  send(wire, words);
   const [mark] = await wire.read(1);
   if (mark !== 0x2b && mark !== 0x2d) throw notRedis();
-  const answer = (await wire.until("\r\n")).toString();
+  const answer = await line(wire);
   if (mark === 0x2b) return answer;
   const [code = ""] = answer.split(" ", 1);
   const refused = code === "ERR" && words[0] === "AUTH" ? errors["WRONGPASS"] : errors[code];

@@ -7,6 +7,7 @@ export const checkSmtp = checkMail({
   async greeted(wire) {
     const { code, text } = await answered(wire);
     if (code !== 220) throw refusal(`The server greeted with ${code}, expected 220.`, text);
+    return text.replaceAll("\n", " ");
   },
   async offered(wire) {
     // The address of one who has no name of its own (RFC 5321 §4.1.4).

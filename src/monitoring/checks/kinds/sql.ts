@@ -6,15 +6,22 @@ import { reasonFor } from "../../../core/outgoing/reasons.ts";
 import { relayed } from "../../../core/outgoing/relay.ts";
 import { type Wire, wireOf, type WireTls } from "../../../core/outgoing/wire.ts";
 import { excerpt } from "../../../core/text.ts";
+import type { DetailsOf } from "../../monitors/details-rules.ts";
 import { mustHold, type Received, repeats } from "../assertions.ts";
 import { type CheckContext, type CheckKind, daysUntil, expiryOf, since } from "../check.ts";
-import { tlsOf } from "../conversation.ts";
+import { askedBeside, securedDetails, tlsOf } from "../conversation.ts";
 import { valueAt } from "./http-body.ts";
 
 const maxBytes = 1024 * 1024;
 
 type Settings = Parameters<CheckKind<"postgres">>[0];
-type Server = { adapter: "postgres" | "mysql"; name: string; refusals: Record<string, string> };
+type Server = {
+  adapter: "postgres" | "mysql";
+  name: string;
+  /** What tells of the server: a row whose columns are details. */
+  about: string;
+  refusals: Record<string, string>;
+};
 
 const refused = "The server refused the user name or the password.";
 const noDatabase = "The database does not exist, or is closed to the user.";
@@ -27,6 +34,7 @@ const forbidden = "The user may not run the query.";
 const postgres: Server = {
   adapter: "postgres",
   name: "PostgreSQL",
+  about: `SELECT current_setting('server_version') AS version, CASE WHEN pg_is_in_recovery() THEN 'standby' ELSE 'primary' END AS role`,
   refusals: {
     "28P01": refused,
     "28000": refused,
@@ -44,6 +52,7 @@ const postgres: Server = {
 const mysql: Server = {
   adapter: "mysql",
   name: "MySQL",
+  about: "SELECT version() AS version",
   refusals: {
     1045: refused,
     1698: refused,
@@ -116,13 +125,21 @@ async function ask(server: Server, settings: Settings, context: CheckContext) {
     return { value: daysUntil(certificateExpiresAt, context.now()) };
   };
   await mustHold(assertions, received, "The query was answered", () => [password ?? ""], context);
+  const [about] = (await askedBeside(() => sql.unsafe(server.about), startedAt, context)) ?? [];
   const expiry = expiryOf(certificateExpiresAt, settings.certificateExpiryDays, context.now());
   return {
     status: expiry === null ? ("up" as const) : ("degraded" as const),
     message: expiry ?? `Answered the query in ${latencyMs} ms.`,
     latencyMs,
     ...(certificateExpiresAt !== undefined && { certificateExpiresAt }),
+    details: { ...detailsIn(about), ...securedDetails(connection.secured) },
   };
+}
+
+function detailsIn(row: unknown): DetailsOf<"postgres"> {
+  const { version, role } = (row ?? {}) as Record<string, unknown>;
+  const text = (value: unknown) => (typeof value === "string" ? value : null);
+  return { version: text(version), role: text(role) };
 }
 
 /** https://www.postgresql.org/docs/current/protocol-flow.html#PROTOCOL-FLOW-SSL */

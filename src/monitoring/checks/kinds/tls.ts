@@ -1,4 +1,5 @@
 import { type CheckKind, expiryOf, since } from "../check.ts";
+import { securedDetails } from "../conversation.ts";
 import { dial } from "../../../core/outgoing/connection.ts";
 import { TargetFailure } from "../../../core/outgoing/failures.ts";
 
@@ -13,7 +14,7 @@ export const checkTls: CheckKind<"tls"> = async (settings, context) => {
   const certificateExpiresAt = secured?.certificateExpiresAt ?? null;
   if (secured === null || certificateExpiresAt === null)
     throw new TargetFailure("The server showed no certificate.");
-  const found = { latencyMs, certificateExpiresAt };
+  const found = { latencyMs, certificateExpiresAt, details: securedDetails(secured) };
   if (secured.issue !== null) return { status: "down", message: secured.issue, ...found };
   const expiry = expiryOf(certificateExpiresAt, certificateExpiryDays, context.now());
   if (expiry !== null) return { status: "degraded", message: expiry, ...found };

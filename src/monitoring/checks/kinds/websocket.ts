@@ -25,16 +25,20 @@ export const checkWebsocket: CheckKind<"websocket"> = (settings, context) => {
     certificateExpiryDays,
   };
   return converse(target, context, async (wire) => {
-    await shakeHands(wire, url, settings);
+    const subprotocol = await shakeHands(wire, url, settings);
     const { send, expect } = settings;
     if (send !== null) wire.write(frame(opcode.text, Buffer.from(send)));
-    if (expect !== null) await heard(wire, Buffer.from(expect));
+    const message = expect === null ? null : await heard(wire, Buffer.from(expect));
     wire.write(frame(opcode.close, Buffer.from([0x03, 0xe8])));
-    return expect === null ? "Connected" : "Answered as expected";
+    return {
+      words: expect === null ? "Connected" : "Answered as expected",
+      details: { subprotocol, message },
+    };
   });
 };
 
-async function shakeHands(wire: Wire, url: URL, { headers }: Settings) {
+/** Returns the subprotocol that the server has chosen. */
+async function shakeHands(wire: Wire, url: URL, { headers }: Settings): Promise<string | null> {
   const key = randomBytes(16).toString("base64");
   const fields = {
     Host: url.host,
@@ -53,11 +57,15 @@ async function shakeHands(wire: Wire, url: URL, { headers }: Settings) {
   const [status = "", ...answer] = (await wire.until("\r\n\r\n")).toString("latin1").split("\r\n");
   const code = Number(status.slice(0, 3));
   if (code !== 101) throw new TargetFailure(`${named(code)}, expected 101.`);
-  const accepted = answer
-    .map((line) => /^sec-websocket-accept:\s*(\S+)\s*$/i.exec(line)?.[1])
-    .find((value) => value !== undefined);
-  if (accepted !== createHash("sha1").update(`${key}${magic}`).digest("base64"))
+  const valueOf = (name: string) =>
+    answer
+      .map((line) => /^([^:]+):\s*(\S+)\s*$/.exec(line))
+      .find((field) => field?.[1]?.toLowerCase() === name)?.[2] ?? null;
+  if (
+    valueOf("sec-websocket-accept") !== createHash("sha1").update(`${key}${magic}`).digest("base64")
+  )
     throw new TargetFailure("The server does not speak WebSocket.");
+  return valueOf("sec-websocket-protocol");
 }
 
 /** A whole message of ours, masked as RFC 6455 §5.3 asks of a client. */
@@ -71,8 +79,8 @@ function frame(code: number, payload: Buffer): Buffer {
   return Buffer.concat([Buffer.from([0x80 | code, ...length]), mask, masked]);
 }
 
-/** Reads messages until one has what is wanted; the wire bounds how much that is. */
-async function heard(wire: Wire, wanted: Buffer) {
+/** Reads messages until one has what is wanted, and returns that; the wire bounds how much that is. */
+async function heard(wire: Wire, wanted: Buffer): Promise<string> {
   let message: Buffer = Buffer.alloc(0);
   for (;;) {
     const [first = 0, second = 0] = await wire.read(2);
@@ -92,6 +100,6 @@ async function heard(wire: Wire, wanted: Buffer) {
     if (code === opcode.ping) wire.write(frame(opcode.pong, payload));
     if (code > opcode.binary) continue;
     message = code === opcode.continuation ? Buffer.concat([message, payload]) : payload;
-    if (message.includes(wanted)) return;
+    if (message.includes(wanted)) return message.toString();
   }
 }

@@ -1,52 +1,178 @@
 import { afterAll, describe, expect, test } from "bun:test";
-import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { strandedSecrets } from "../../../../src/core/kind-secrets.ts";
 import { findBrowser } from "../../../../src/monitoring/checks/chromium.ts";
 import { monitorKinds } from "../../../../src/monitoring/monitors/kinds-schema.ts";
 import { freePort } from "../../../support/binary.ts";
-import { check } from "../../../support/checking.ts";
+import { writeCertificates } from "../../../support/certificates.ts";
+import { check, listener } from "../../../support/checking.ts";
+import { askedByWaysOut, serviceWorker, waysOut } from "../../../support/ways-out.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "signalbox-test-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 const browser = findBrowser();
+const certutil = Bun.which("certutil");
+if (certutil === null)
+  console.warn("\nNOT TESTED: authorities of browsers; apt-get install libnss3-tools\n");
 if (browser === null) console.warn("\nNOT TESTED: what needs Chromium; apt-get install chromium\n");
 
-/** A shop: asks for its people, loads from elsewhere, and answers late, wrong or with a redirect where it is told to. */
-function shop() {
-  const asked: string[] = [];
-  let strayed = 0;
-  const elsewhere = Bun.serve({
-    port: 0,
-    hostname: "127.0.0.1",
-    fetch: () => new Response(`${++strayed}`),
+const html = (body: string) =>
+  new Response(`<!doctype html><body>${body}`, { headers: { "Content-Type": "text/html" } });
+
+/** A listener that answers nothing much, and knows by which paths it was asked; `turn` stands for what is no HTTP. */
+async function place() {
+  const asked = new Set<string>();
+  let connections = 0;
+  let changed = Promise.withResolvers<void>();
+  const end = "HTTP/1.1 200 OK\r\nAccess-Control-Allow-Origin: *\r\nContent-Length: 0\r\n\r\n";
+  const made = await listener((socket) => {
+    connections++;
+    socket.once("data", (data: Buffer) => {
+      asked.add(/^[A-Z]+ \/([\w-]*)/.exec(data.toString("latin1"))?.[1] ?? "turn");
+      socket.end(end);
+      changed.resolve();
+      changed = Promise.withResolvers();
+    });
   });
-  const page = (body: string) =>
-    new Response(`<!doctype html><body>${body}`, { headers: { "Content-Type": "text/html" } });
-  const login = `<input id=user><input id=password type=password><button id=send
+  return Object.assign(made, {
+    connections: () => connections,
+    async untilAsked(paths: readonly string[]) {
+      while (!paths.every((path) => asked.has(path))) await changed.promise;
+    },
+  });
+}
+
+/**
+ * A shop that asks for its people, opens dialogs and streams without an end, tries every way out, and
+ * answers wrong or with a redirect where it is told to.
+ */
+async function shop() {
+  const asked: string[] = [];
+  const [open, elsewhere] = [await place(), await place()];
+  let datagrams = 0;
+  const udp = await Bun.udpSocket({
+    hostname: "127.0.0.1",
+    socket: { data: () => void datagrams++ },
+  });
+  const ports = [open.port, elsewhere.port];
+  const ended = { stream: Promise.withResolvers<void>(), socket: Promise.withResolvers<void>() };
+  const page = `<input id=user><input id=password type=password><button id=send
     onclick="setTimeout(() => { document.title = user.value; done.textContent = 'Welcome ' + user.value + ' ' + password.value.length; alert('x') }, 50)">Send</button><p id=done></p>
-    <img src="http://127.0.0.1:${elsewhere.port}/blocked.png"><iframe src="http://localhost:${elsewhere.port}/"></iframe>`;
+    <p id=tried></p><p id=streams></p><a id=popup onclick="window.open('http://127.0.0.1:${elsewhere.port}/popup')">More</a><a id=leave href="/left">Leave</a>
+    <script>
+    alert("a"); confirm("b"); prompt("c");
+    addEventListener("beforeunload", (event) => event.preventDefault());
+    const heard = new Set();
+    const hears = (name) => { heard.add(name); streams.textContent = [...heard].sort().join(" and "); };
+    fetch("/stream").then(async ({ body }) => { for await (const _ of body) hears("a stream"); });
+    new WebSocket("ws://" + location.host + "/socket").onmessage = () => hears("a socket");
+    ${waysOut(ports, udp.port)}</script>`;
+  /** Goes on until the other side has gone. */
+  async function endless(send: () => boolean, end: () => void) {
+    while (send()) await Bun.sleep(20);
+    end();
+  }
   const server = Bun.serve({
     port: 0,
     hostname: "127.0.0.1",
-    async fetch(request) {
-      const { pathname } = new URL(request.url);
+    idleTimeout: 0,
+    websocket: {
+      open: (socket) =>
+        void endless(() => socket.readyState === 1 && socket.send("x") !== 0, ended.socket.resolve),
+      message() {},
+    },
+    fetch(request, server) {
+      const { pathname, searchParams } = new URL(request.url);
       asked.push(pathname);
+      if (pathname === "/socket" && server.upgrade(request)) return undefined;
+      if (pathname === "/stream")
+        return new Response(
+          new ReadableStream({
+            start: (stream) =>
+              void endless(() => {
+                if (request.signal.aborted) return false;
+                stream.enqueue("x");
+                return true;
+              }, ended.stream.resolve),
+          }),
+        );
+      if (pathname === "/away")
+        return Response.redirect(`http://127.0.0.1:${searchParams.get("port")}/away`);
+      if (pathname === "/worker.js")
+        return new Response(serviceWorker(ports), {
+          headers: { "Content-Type": "text/javascript" },
+        });
+      // What is asked for late, such as what may be needed later, is waited for.
+      if (pathname === "/all-asked") return open.untilAsked(askedByWaysOut).then(() => html(""));
+      if (pathname === "/left") return html("Left the shop");
       if (pathname === "/blocked") return Response.redirect(`http://127.0.0.1:${elsewhere.port}/`);
       if (pathname === "/broken") return new Response("broken", { status: 500 });
-      return page(login);
+      return html(page);
     },
   });
   return {
     url: `http://127.0.0.1:${server.port}`,
     asked,
-    strayed: () => strayed,
-    elsewhere: { host: "127.0.0.1", port: elsewhere.port ?? 0 },
+    open,
+    elsewhere,
+    blocked: { host: "127.0.0.1", port: elsewhere.port },
+    datagrams: () => datagrams,
+    ended: Promise.all([ended.stream.promise, ended.socket.promise]),
     async [Symbol.asyncDispose]() {
-      await Promise.all([server.stop(true), elsewhere.stop(true)]);
+      udp.close();
+      await server.stop(true);
+      await open[Symbol.asyncDispose]();
+      await elsewhere[Symbol.asyncDispose]();
     },
   };
+}
+
+/** A server on loopback. */
+function serving(answer: (request: Request) => Response | Promise<Response>, tls?: Bun.TLSOptions) {
+  const server = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    idleTimeout: 0,
+    fetch: answer,
+    ...(tls && { tls }),
+  });
+  return {
+    url: `${tls ? "https" : "http"}://localhost:${server.port}/`,
+    [Symbol.asyncDispose]: () => server.stop(true),
+  };
+}
+
+const pem = (name: string) => readFileSync(join(folder, name), "utf8");
+const tlsOf = (name: string) => ({ cert: pem(`${name}.pem`), key: pem(`${name}.key`) });
+
+/** Processes of the browsers that this one has started, with this among their arguments. */
+function processesWith(argument: string): number[] {
+  const all = readdirSync("/proc").flatMap((pid) => {
+    try {
+      const [, parent, group] = readFileSync(`/proc/${pid}/stat`, "utf8")
+        .split(") ")[1]!
+        .split(" ");
+      const command = readFileSync(`/proc/${pid}/cmdline`, "utf8");
+      return [{ pid: Number(pid), parent: Number(parent), group: Number(group), command }];
+    } catch {
+      // It is gone.
+      return [];
+    }
+  });
+  const own = new Set(all.filter(({ parent }) => parent === process.pid).map(({ pid }) => pid));
+  return all
+    .filter(({ group, command }) => own.has(group) && command.includes(argument))
+    .map(({ pid }) => pid);
 }
 
 const found = (url: string, fields: object = {}, circumstances: Parameters<typeof check>[2] = {}) =>
@@ -65,8 +191,8 @@ function program(text: string) {
 }
 
 describe.skipIf(browser === null)("with the Chromium of this machine", () => {
-  test("a page is loaded and used, and nothing that is blocked is connected to", async () => {
-    await using own = shop();
+  test("a page is loaded and used whatever it opens, and by no way out is anything connected to that is blocked", async () => {
+    await using own = await shop();
     const fields = {
       steps: [
         "wait #user",
@@ -74,43 +200,123 @@ describe.skipIf(browser === null)("with the Chromium of this machine", () => {
         "fill #password with {{password}}",
         "click #send",
         "expect Welcome ann & with care 6",
+        "expect a socket and a stream",
+        "expect All was tried",
+        "click #popup",
+        "click #leave",
+        "expect Left the shop",
       ],
-      keyword: "Send",
       username: "ann",
       password: "secret",
     };
     const outcome = await found(own.url.replace("127.0.0.1", "localhost"), fields, {
-      listeners: [own.elsewhere],
+      listeners: [own.blocked],
     });
     expect(outcome).toMatchObject({
       status: "up",
-      message: expect.stringMatching(/^The page was loaded and 5 steps were done in \d+ ms\.$/),
+      message: expect.stringMatching(/^The page was loaded and 10 steps were done in \d+ ms\.$/),
     });
-    expect([own.asked.includes("/"), own.strayed()]).toEqual([true, 0]);
+    expect([own.elsewhere.connections(), own.datagrams()]).toEqual([0, 0]);
+    await own.ended;
   });
 
   test("an answer of 500, and a redirect to what is blocked, are down", async () => {
-    await using own = shop();
+    await using own = await shop();
     expect(await found(`${own.url}/broken`)).toMatchObject({
       status: "down",
       message: "HTTP 500 (Internal Server Error), expected less than 400.",
     });
-    const listeners = [own.elsewhere];
+    const listeners = [own.blocked];
     expect(await found(`${own.url}/blocked`, {}, { listeners })).toMatchObject({
       status: "down",
       message: "Blocked: the target is this appliance itself.",
       final: true,
     });
-    expect(own.strayed()).toBe(0);
+    expect(own.elsewhere.connections()).toBe(0);
   });
 
-  test("a step that can't be done is named, and a password goes into no other field", async () => {
-    await using own = shop();
+  test("a step that can't be done is named with a picture, and a password goes into no other field", async () => {
+    // What looks like noise takes many bytes.
+    await using own = serving(() =>
+      html(`<input id=user><canvas id=noise width=1200 height=700></canvas><script>
+        const drawing = noise.getContext("2d");
+        for (let x = 0; x < 1200; x += 2) for (let y = 0; y < 700; y += 2) {
+          drawing.fillStyle = "hsl(" + Math.random() * 360 + " 90% " + Math.random() * 100 + "%)";
+          drawing.fillRect(x, y, 2, 2);
+        }</script>`),
+    );
     const fields = { steps: ["wait body", "fill #user with {{password}}"], password: "secret" };
-    expect(await found(`${own.url}/`, fields)).toMatchObject({
+    const { screenshot = new Uint8Array(), ...outcome } = await found(own.url, fields);
+    expect(outcome).toMatchObject({
       status: "down",
       message: "Step 2: The field is not one for passwords, and is not given the password.",
     });
+    expect(Array.from(screenshot.slice(0, 3))).toEqual([0xff, 0xd8, 0xff]);
+    expect(screenshot.length).toBeGreaterThan(20_000);
+    expect(screenshot.length).toBeLessThanOrEqual(192 * 1024);
+  });
+
+  test("a certificate that nobody vouches for is down, unless it need not be good", async () => {
+    writeCertificates(folder);
+    await using own = serving(() => html("fine"), tlsOf("selfSigned"));
+    expect(await found(own.url)).toMatchObject({
+      status: "down",
+      message: "The certificate was issued by an authority that is not trusted.",
+    });
+    expect((await found(own.url, { verifyTls: false })).status).toBe("up");
+  });
+
+  test.skipIf(certutil === null)(
+    "the authorities of the organization are trusted, and a certificate for another name is not",
+    async () => {
+      writeCertificates(folder);
+      const authorities = pem("selfSigned.pem") + pem("authority.pem");
+      await using good = serving(() => html("fine"), tlsOf("good"));
+      expect((await found(good.url, {}, { authorities })).status).toBe("up");
+      await using wrong = serving(() => html("fine"), tlsOf("wrongName"));
+      expect(await found(wrong.url, {}, { authorities })).toMatchObject({
+        status: "down",
+        message: "The certificate is for another name.",
+      });
+    },
+  );
+
+  test("a download is no page", async () => {
+    const headers = { "Content-Disposition": "attachment; filename=shop.bin" };
+    await using own = serving(() => new Response("x".repeat(10_000), { headers }));
+    expect((await found(own.url)).message).toBe("The address leads to no page.");
+  });
+
+  test("a page whose renderer crashes is down", async () => {
+    await using own = serving(({ url }) => {
+      if (!url.endsWith("/image")) return html(`<img src=/image>`);
+      Bun.spawnSync(["kill", "-SEGV", ...processesWith("--type=renderer").map(String)]);
+      return new Promise(() => {});
+    });
+    const { status, message } = await found(own.url);
+    expect([status, message]).toEqual(["down", "The page crashed the browser."]);
+  });
+
+  test("a page that never comes, and one that hangs when it is used, are down when their time is up", async () => {
+    const never = new Promise<Response>(() => {});
+    await using silent = serving(() => never);
+    let isLoaded = false;
+    const freezing = `<a id=freeze onclick="const ask = new XMLHttpRequest(); ask.open('GET', '/never', false); ask.send()">x</a>`;
+    await using frozen = serving(() => {
+      if (isLoaded) return never;
+      isLoaded = true;
+      return html(freezing);
+    });
+    // So long also a machine that is busy has started a browser.
+    const timeoutMs = 20_000;
+    const all = await Promise.all([
+      found(silent.url, {}, { timeoutMs }),
+      found(frozen.url, { steps: ["click #freeze"] }, { timeoutMs }),
+    ]);
+    expect(all.map(({ status, message }) => `${status}: ${message}`)).toEqual([
+      "down: Timed out after 20 s while loading the page.",
+      "down: Step 1: Timed out after 20 s while waiting for the page.",
+    ]);
   });
 });
 
@@ -126,7 +332,8 @@ test("what is blocked, or not there, starts no browser", async () => {
 test("a browser that does not start, or ends, says nothing of the page", async () => {
   const url = `http://127.0.0.1:${freePort()}/`;
   const ended = "Not judged: the browser of this machine ended by itself, or did not start.";
-  expect((await found(url, {}, { browser: program("exit 1") })).message).toBe(ended);
+  for (const browser of [program("exit 1"), join(folder, "none")])
+    expect((await found(url, {}, { browser })).message).toBe(ended);
   const hanging = program("sleep 1000 & echo $! >> $0.child; wait");
   const late = await found(url, {}, { browser: hanging, timeoutMs: 1_000 });
   expect(late.message).toBe("Not judged: the browser took too long to start.");

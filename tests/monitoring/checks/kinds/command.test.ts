@@ -46,6 +46,7 @@ test("a program that exits with 0 is up, and its first line is what it says", as
     message: expect.stringMatching(/^It exited with 0 after \d+ ms\.$/),
     said: "OK - 3 files | [31m x=1",
     latencyMs: expect.any(Number),
+    details: { output: "OK - 3 files | [31m x=1" },
   });
   expect(await run(program("exit 0"))).not.toHaveProperty("said");
   const long = await run(program("head -c 5000 /dev/zero | tr '\\0' x"));

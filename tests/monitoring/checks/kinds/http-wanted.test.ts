@@ -72,6 +72,18 @@ describe("an answer is what is wanted", () => {
     ],
     ["the whole", json("ok"), { jsonPath: "$", jsonEquals: "ok" }, isUp],
     ["not what is no JSON", answer(200, "<a>"), { jsonPath: "$.a" }, but("it is not JSON")],
+    [
+      "a JSON of 256 levels",
+      answer(200, `${"[".repeat(256)}${JSON.stringify('[["[')}${"]".repeat(256)}`),
+      { jsonPath: "$[0]" },
+      isUp,
+    ],
+    [
+      "not one of 257, which is not read",
+      answer(200, "[".repeat(257) + "]".repeat(257)),
+      { jsonPath: "$" },
+      but("it is nested deeper than 256 levels"),
+    ],
     ["not half of a JSON", answer(200, '{"a":1'), { jsonPath: "$.a" }, but("it is not JSON")],
     ["not an empty body as JSON", answer(200, ""), { jsonPath: "$" }, but("it is not JSON")],
     [

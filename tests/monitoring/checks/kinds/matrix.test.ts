@@ -1,14 +1,16 @@
 import { describe, expect, test } from "bun:test";
+import type { Duplex } from "node:stream";
 import { strandedSecrets } from "../../../../src/core/kind-secrets.ts";
 import {
   monitorKinds,
   type MonitorType,
 } from "../../../../src/monitoring/monitors/kinds-schema.ts";
-import { detailsOfTypes, shownDetails } from "../../../../src/monitoring/monitors/details-rules.ts";
+import { detailsOfTypes } from "../../../../src/monitoring/monitors/details-rules.ts";
 import { freePort } from "../../../support/binary.ts";
 import { check, listener, untilNoneTo } from "../../../support/checking.ts";
 import { fakes, otherFakes } from "../../../support/fakes/all.ts";
 import type { Answers, Fake } from "../../../support/fakes/fake.ts";
+import { brokerWith } from "../../../support/fakes/mqtt.ts";
 import { authorityOf, serving } from "../../../support/fakes/serving.ts";
 import { testWith } from "../../../support/real-targets.ts";
 import { canary } from "../../../support/samples.ts";
@@ -45,6 +47,9 @@ function mustNotTell(outcome: unknown) {
     expect(Buffer.from(word, "base64").toString("latin1")).not.toContain(canary);
 }
 
+/** What is seen of a connection that a fake has secured. */
+const securedAs = { tlsVersion: "1.3", issuer: "authority" };
+
 const silent: Answers = (socket) => void socket.resume();
 
 /** What is found where it answers like this. */
@@ -80,18 +85,15 @@ test("each is down when its time is up, and leaves no connection", async () => {
 describe.each(types)("%s", (type, fake) => {
   test("is up where the server answers well", async () => {
     const others = fake.over === "tcp" ? (fake.alsoUp ?? []) : [];
-    const all = [[fake.answers, fake.up] as [Answers, string | RegExp], ...others];
-    for (const [answers, message, fields] of all) {
-      const outcome = await found(type, fake, answers, fields);
+    const first = [fake.answers, fake.up, {}, fake.details] as const;
+    for (const [answers, message, fields, details] of [first, ...others]) {
+      const outcome = await found(type, fake, answers as Answers, fields);
       expect(outcome).toMatchObject({
         status: "up",
         message: expect.stringMatching(new RegExp(`^${sourceOf(message)} in \\d+ ms\\.$`)),
         latencyMs: expect.any(Number),
       });
-      const { details = {} } = outcome;
-      const shown = shownDetails(type, details).length;
-      expect([type, shown]).toEqual([type, Object.keys(details).length]);
-      expect([type, shown > 0]).toEqual([type, type in detailsOfTypes]);
+      if (details !== undefined) expect(outcome.details).toEqual(details as typeof outcome.details);
     }
   });
 
@@ -223,12 +225,59 @@ describe.each(secured)("%s over TLS", (type, fake, begins, secure) => {
     const unverified = { ...fields, verifyTls: false };
     expect(await check(type, unverified)).toMatchObject({
       status: "up",
-      ...(!fake.hidesEnd && { certificateExpiresAt: end }),
+      ...(!fake.hidesEnd && { certificateExpiresAt: end, details: securedAs }),
     });
     const soon = { ...unverified, certificateExpiryDays: 60 };
     expect((await check(type, soon)).status).toBe(fake.hidesEnd ? "up" : "degraded");
     await server.untilAllClosed();
   });
+});
+
+test("what is seen of a target is bounded, and nothing of it repeats a secret", async () => {
+  const published = (message: object) =>
+    found("mqtt", fakes.mqtt, brokerWith(JSON.stringify({ on: true, ...message })));
+  const topic = "plant/1/state";
+  const inBase64 = Buffer.from(canary).toString("base64");
+  for (const secret of [canary, inBase64])
+    expect((await published({ secret })).details).toEqual({ topic });
+  const { details } = await published({ text: "x".repeat(1_000) });
+  expect(details?.["message"]).toHaveLength(201);
+});
+
+test("what is asked for beside a result changes nothing of it, whatever comes of that", async () => {
+  const onHello: ((socket: Duplex) => unknown)[] = [
+    () => null,
+    (socket) => socket.end(),
+    (socket) => socket.write("-ERR unknown command\r\n"),
+    (socket) => socket.write("*4\r\n$7\r\nversion\r\n$999999999\r\n"),
+    (socket) => socket.write("HTTP/1.1 400 Bad Request\r\n\r\n"),
+  ];
+  const outcomes = await Promise.all(
+    onHello.map((answer) =>
+      found("redis", fakes.redis, (socket: Duplex) => {
+        socket.on("data", (data: Buffer) => {
+          if (data.includes("HELLO")) answer(socket);
+          else socket.write(data.includes("AUTH") ? "+OK\r\n" : "+PONG\r\n");
+        });
+      }),
+    ),
+  );
+  const up = { status: "up", message: expect.stringMatching(/^Answered PING in \d+ ms\.$/) };
+  expect(outcomes).toEqual(onHello.map(() => ({ ...up, latencyMs: expect.any(Number) }) as never));
+});
+
+test("each detail that a type declares is found by one of its servers", () => {
+  for (const type of Object.keys(fakes) as MonitorType[]) {
+    const filled = types.flatMap(([each, fake]) => {
+      if (each !== type) return [];
+      const isSecured = fake.over === "tcp" && fake.tls !== undefined && !fake.hidesEnd;
+      const others = fake.over === "tcp" ? (fake.alsoUp ?? []) : [];
+      const all = [fake.details, ...others.map(([, , , details = {}]) => details)];
+      return [...all, isSecured ? securedAs : {}].flatMap((details) => Object.keys(details));
+    });
+    const declared: Record<string, object> = detailsOfTypes;
+    expect([type, new Set(filled)]).toEqual([type, new Set(Object.keys(declared[type] ?? {}))]);
+  }
 });
 
 testWith(

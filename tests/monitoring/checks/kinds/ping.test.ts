@@ -9,6 +9,7 @@ for (const packets of [1, 3])
         status: "up",
         message: expect.stringMatching(/^Replied in \d+ ms\.$/),
         latencyMs: expect.any(Number),
+        details: { lossPercent: 0, slowestMs: expect.any(Number) },
       });
   });
 

@@ -17,7 +17,10 @@ const host = "127.0.0.1";
 testWith(["redis-server"], "redis: signed in or not", async () => {
   await using server = await redisServer("--requirepass", password);
   const asked = { host, port: server.port };
-  expect(await check("redis", { ...asked, password })).toMatchObject({ status: "up" });
+  expect(await check("redis", { ...asked, password })).toMatchObject({
+    status: "up",
+    details: { version: expect.stringMatching(/^\d+\.\d+/), role: "master", mode: "standalone" },
+  });
   expect(await check("redis", { ...asked, username: "default", password })).toMatchObject({
     status: "up",
   });
@@ -45,7 +48,13 @@ async function triedOut(type: "postgres" | "mysql", port: number, ownDatabase: s
   const asked = { host, port, username: "probe", password, database: ownDatabase };
   const secured = { tls: true, verifyTls: false };
   for (const how of [{}, secured])
-    expect(await check(type, { ...asked, ...queries.up, ...how })).toMatchObject({ status: "up" });
+    expect(await check(type, { ...asked, ...queries.up, ...how })).toMatchObject({
+      status: "up",
+      details: {
+        version: expect.stringMatching(/^\d+\.\d+/),
+        ...(type === "postgres" && { role: "primary" }),
+      },
+    });
   expect(await check(type, { ...asked, tls: true })).toMatchObject({
     message: "The certificate's chain is incomplete, or its authority is not trusted.",
   });
@@ -131,7 +140,10 @@ const untrusted = "The certificate's chain is incomplete, or its authority is no
 async function mailTriedOut(type: MonitorType, plainPort: number, securePort: number) {
   const ask = (port: number, tls: string, fields: object = {}) =>
     check(type, { host, port, tls, verifyTls: false, ...fields });
-  expect(await ask(plainPort, "none")).toMatchObject({ status: "up" });
+  expect(await ask(plainPort, "none")).toMatchObject({
+    status: "up",
+    details: { greeting: expect.stringMatching(/\S/) },
+  });
   const secured = [
     [plainPort, "starttls"],
     [securePort, "tls"],
@@ -141,6 +153,7 @@ async function mailTriedOut(type: MonitorType, plainPort: number, securePort: nu
       status: "up",
       message: expect.stringMatching(/^Accepted the user/),
       certificateExpiresAt: expect.any(String),
+      details: { tlsVersion: expect.stringMatching(/^1\.[23]$/), issuer: expect.any(String) },
     });
     expect(await ask(port, tls, { ...user, password: "other" })).toMatchObject({
       status: "down",
@@ -181,6 +194,7 @@ testWith(["mosquitto", "openssl"], "mqtt: signed in, and what a topic says", asy
     expect(await check("mqtt", { ...asked, ...how })).toMatchObject({ status: "up" });
   expect(await check("mqtt", { ...asked, ...topic })).toMatchObject({
     said: expect.stringContaining("mosquitto version"),
+    details: { topic: topic.topic, message: expect.stringContaining("mosquitto version") },
   });
   const issueOf = async (fields: object) => (await check("mqtt", { ...asked, ...fields })).message;
   expect(await issueOf({ password: "other" })).toBe("The broker does not let the user in.");

@@ -10,6 +10,7 @@ const day = 86_400_000;
 const host = "127.0.0.1";
 const end = expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/);
 const latencyMs = expect.any(Number);
+const details = { tlsVersion: expect.stringMatching(/^1\.[23]$/), issuer: "authority" };
 
 /** The same check by an organization that trusts the authority. */
 const trusting = (ca: string, type: string, fields: object): Promise<unknown> =>
@@ -23,7 +24,7 @@ describe("with an authority that is trusted", () => {
     "a good certificate is up, by number and by name, over https too",
     async () => {
       await using site = await nginx();
-      const up = { status: "up", certificateExpiresAt: end, latencyMs };
+      const up = { status: "up", certificateExpiresAt: end, latencyMs, details };
       const port = site.goodPort;
       for (const fields of [{ host }, { host: "localhost" }, { host, serverName: "localhost" }])
         expect(await trusting(site.ca, "tls", { port, ...fields })).toEqual({
@@ -59,6 +60,7 @@ describe("with an authority that is trusted", () => {
           message,
           certificateExpiresAt: end,
           latencyMs,
+          details,
         });
         const url = `https://localhost:${port}/`;
         expect(await trusting(site.ca, "http", { url })).toMatchObject({ status: "down", message });
@@ -79,6 +81,7 @@ testWith(
       message: "The certificate is self-signed, so it is not trusted.",
       latencyMs,
       certificateExpiresAt: end,
+      details: { ...details, issuer: "selfSigned" },
     });
   },
 );

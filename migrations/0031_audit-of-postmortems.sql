@@ -1,0 +1,2 @@
+DROP INDEX `audit_entries_of_incidents`;--> statement-breakpoint
+CREATE INDEX `audit_entries_of_incidents` ON `audit_entries` (`organization_id`,`subject_id`,`seq`) WHERE action IN ('incident.opened', 'incident.updated', 'incident.resolved', 'incident.reopened', 'incident.postmortem-published', 'incident.postmortem-deleted');

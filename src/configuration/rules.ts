@@ -1,0 +1,12 @@
+import type { ConfigChange } from "./schema.ts";
+
+/** How many records these changes make, change and remove. */
+export function countsOf(changes: readonly Pick<ConfigChange, "action">[]) {
+  const count = (...actions: ConfigChange["action"][]) =>
+    changes.filter(({ action }) => actions.includes(action)).length;
+  return {
+    made: count("create"),
+    changed: count("update", "adopt"),
+    removed: count("delete", "release"),
+  };
+}

@@ -1,0 +1,15 @@
+/** An object whose fields nobody has checked yet, or whose names are known only as it runs. */
+export type Fields = Record<string, unknown>;
+
+export const isObject = (value: unknown): value is Fields =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** The JSON object in a text; null for anything else. */
+export function objectIn(text: string): Fields | null {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isObject(value) ? value : null;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,41 @@
+import type { History, Plan } from "./plan.ts";
+import type { ImportOptions } from "./prepare.ts";
+import type { ImportSource } from "./schema.ts";
+
+/** What another tool has, for as long as it is open. */
+export type OpenSource = {
+  plan: Plan;
+  history: History | null;
+  picture?: NonNullable<ImportOptions["picture"]>;
+  close?: () => void | Promise<void>;
+};
+
+type Opening = {
+  /** A folder for what it takes to read it. */
+  workIn: string;
+  now: number;
+  /** What its files may name. */
+  variables: Readonly<Record<string, string | undefined>>;
+};
+
+/** Throws VALIDATION_ERROR and BAD_REQUEST for what can't be read. */
+export async function openSource(
+  source: ImportSource,
+  from: string,
+  { workIn, now, variables }: Opening,
+): Promise<OpenSource> {
+  // What reads files is loaded with the first one.
+  if (source === "gatus") {
+    const { gatusPlan } = await import("./gatus/plan.ts");
+    return { plan: await gatusPlan(from, variables), history: null };
+  }
+  const { openKuma } = await import("./kuma/open.ts");
+  const { planOf } = await import("./kuma/plan.ts");
+  const opened = await openKuma(from, workIn);
+  return {
+    plan: planOf(opened, now),
+    history: opened.history,
+    picture: (path) => opened.picture(path),
+    close: () => opened.close(),
+  };
+}

@@ -1,0 +1,90 @@
+import { join } from "node:path";
+import { freePort, untilHealthy } from "../support/binary.ts";
+import { badExpressions } from "../support/bad-expressions.ts";
+import { check } from "../support/checking.ts";
+
+const timeoutMs = 10_000;
+const goalMs = 20;
+
+/** Processor time of this thread, which a loaded machine does not lengthen. */
+function processorMs(): number {
+  const { user, system } = process.threadCpuUsage();
+  return (user + system) / 1000;
+}
+
+/** The longest turn of the event loop from now on. */
+function holdMeter() {
+  let last = processorMs();
+  let longest = 0;
+  let isOver = false;
+  const look = () => {
+    const now = processorMs();
+    longest = Math.max(longest, now - last);
+    last = now;
+    if (!isOver) setImmediate(look);
+  };
+  setImmediate(look);
+  return () => {
+    isOver = true;
+    return longest;
+  };
+}
+
+type Measured = { name: string; holdMs: number; checkMs: number; message: string };
+
+async function measure(name: string, fields: object): Promise<Measured> {
+  const startedAt = performance.now();
+  const held = holdMeter();
+  const { message } = await check("http", fields, { timeoutMs });
+  return { name, holdMs: held(), checkMs: performance.now() - startedAt, message };
+}
+
+/** Known-bad expressions on 1 MB of what is worst for each, as an assertion and to save a part: nobody else waits for them. */
+export async function expressionsSuite() {
+  const port = freePort();
+  const script = join(import.meta.dir, "check-target.ts");
+  const target = Bun.spawn([process.execPath, script, String(port)], { stderr: "inherit" });
+  const at = (path: string) => `http://127.0.0.1:${port}${path}`;
+  try {
+    await untilHealthy(at(""), "/ok");
+    const bodyOf = (text: string) => at(`/repeated?${new URLSearchParams({ text })}`);
+    const withAssertion = (url: string, expression: string) => ({
+      url,
+      assertions: [{ source: "body", op: "matches", value: expression }],
+    });
+    const saving = (url: string, expression: string) => ({
+      url,
+      save: [{ name: "part", source: "body", path: null, expression }],
+      steps: [{ name: "then", url: "/ok", method: "GET" }],
+    });
+    const tried = async ([expression, repeated]: (typeof badExpressions)[number]) => [
+      await measure(expression, withAssertion(bodyOf(repeated), expression)),
+      await measure(`${expression} (saved)`, saving(bodyOf(repeated), expression)),
+    ];
+    // Once a process the library is loaded, and the engine compiles what it finds to be used much.
+    const cold: Measured[] = [];
+    for (const one of badExpressions.slice(0, 4)) cold.push(...(await tried(one)));
+    const without: Measured[] = [];
+    for (let times = 0; times < 2 * badExpressions.length; times++)
+      without.push(await measure("nothing", { url: bodyOf("a"), keyword: "b" }));
+    const results: Measured[] = [];
+    for (const one of badExpressions) results.push(...(await tried(one)));
+    const most = (of: (one: Measured) => number, all = results) =>
+      all.reduce((one, other) => (of(other) > of(one) ? other : one));
+    const [held, longest] = [most(({ holdMs }) => holdMs), most(({ checkMs }) => checkMs)];
+    const holdIn = (all: Measured[]) => most(({ holdMs }) => holdMs, all).holdMs.toFixed(1);
+    const givenUp = results.filter(({ message }) => message.includes("too much work")).length;
+    const late = results.filter(({ checkMs }) => checkMs > timeoutMs).length;
+    const above = results.filter(({ holdMs }) => holdMs > goalMs).length;
+    console.log(
+      `${badExpressions.length} known-bad expressions, each on 1 MB, matched and saved: ` +
+        `the loop was held ${holdIn(results)} ms of processor time at most (goal ${goalMs}, ` +
+        `above it ${above} of ${results.length}) by ${held.name}\n` +
+        `by as many checks without an expression ${holdIn(without)} ms, by the first of a process ${holdIn(cold)} ms\n` +
+        `longest check ${Math.round(longest.checkMs)} ms by ${longest.name}, ` +
+        `beyond its ${timeoutMs / 1000} s ${late} (goal 0), given up as too much work ${givenUp}`,
+    );
+  } finally {
+    target.kill();
+  }
+}

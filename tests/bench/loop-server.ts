@@ -1,0 +1,33 @@
+import { startApp } from "../../src/app.ts";
+import { configOf } from "../../src/config.ts";
+import { assets } from "../../src/core/assets.ts";
+import { logTo } from "../../src/core/log.ts";
+
+// A server that tells its parent, whenever that asks, for how long it held its event loop since the last time.
+
+/** By the clock, and of the thread's processor time, which others on the machine take nothing of. */
+export type Held = { wall: number; cpu: number };
+
+const [dataDir = "", port = ""] = process.argv.slice(2);
+const config = configOf({ dataDir, host: "127.0.0.1", port, rateLimit: "0" });
+const log = logTo((line) => void process.stderr.write(line), { ...config, logLevel: "error" });
+await startApp(config, { log, ...assets });
+
+const now = (): Held => {
+  const { user, system } = process.threadCpuUsage();
+  return { wall: performance.now(), cpu: (user + system) / 1000 };
+};
+let held: Held = { wall: 0, cpu: 0 };
+let last = now();
+function note() {
+  const current = now();
+  const [wall, cpu] = [current.wall - last.wall, current.cpu - last.cpu];
+  if (cpu > held.cpu) held = { wall, cpu };
+  last = current;
+}
+setInterval(note, 1);
+process.on("message", () => {
+  note();
+  process.send?.(held);
+  held = { wall: 0, cpu: 0 };
+});

@@ -1,0 +1,197 @@
+import { Database } from "bun:sqlite";
+import { join } from "node:path";
+import { dashboard } from "../../src/api.ts";
+import type { Route } from "../../src/http/openapi.ts";
+import { publicPaths } from "../../src/status-pages/public-paths.ts";
+import { owner, signedIn } from "../support/admin-world.ts";
+import { freePort, untilHealthy } from "../support/binary.ts";
+import { nounOf } from "../support/records.ts";
+import type { Held } from "./loop-server.ts";
+import { loopWorld } from "./loop-world.ts";
+import { quantile } from "./process.ts";
+
+const rounds = 3;
+const goalMs = 50;
+
+/** For how long the answer to any GET holds the event loop, where there is very much of everything. */
+export async function loopSuite() {
+  for (const monitors of [2_000, 10_000, 30_000]) {
+    await using world = await loopWorld(monitors);
+    await measured(world, monitors);
+  }
+}
+
+async function measured(world: World, monitors: number) {
+  const { email, password } = owner;
+  await using server = await measuredServer(world.dataDir);
+  const { ask, cookie } = await signedIn(server.url, { email, password });
+  for (const page of world.pages)
+    await ask("POST", "/api/v1/status-pages", { title: "P", ...page });
+  const { key } = await ask("POST", "/api-keys", {
+    name: "Bench",
+    scope: "read",
+    expiresInDays: 1,
+  });
+  const database = new Database(join(world.dataDir, "signalbox.db"));
+  database.run("PRAGMA busy_timeout = 60000");
+  database.run("CREATE TABLE bench (n INTEGER)");
+  const found: { path: string; bytes: number; cold: Held; warm: Held[] }[] = [];
+  const idle: Held[] = [];
+  for (let round = 0; round < 20; round++) {
+    await server.held();
+    await Bun.sleep(200);
+    idle.push(await server.held());
+  }
+  for (const path of pathsOf(world)) {
+    let bytes = 0;
+    const held: Held[] = [];
+    for (let round = 0; round <= rounds; round++) {
+      // What is kept is made anew: answers after any write, public pages a second after an event.
+      database.run("INSERT INTO bench VALUES (1)");
+      if (/^.(status|api)/.test(path)) {
+        const severity = round % 2 === 0 ? "minor" : "major";
+        await ask("PATCH", `/api/v1/incidents/${world.incident}`, { severity });
+        await Bun.sleep(1_100);
+      }
+      await server.held();
+      const response = await fetch(`${server.url}${path}`, {
+        headers: {
+          "Accept-Encoding": "gzip",
+          ...(path.startsWith("/dashboard")
+            ? { Cookie: cookie() }
+            : { Authorization: `Bearer ${key}` }),
+        },
+      });
+      bytes = (await response.bytes()).length;
+      if (response.status >= 500 || response.status === 422)
+        throw new Error(`${path}: ${response.status}`);
+      held.push(await server.held());
+    }
+    const [cold, ...warm] = held;
+    if (cold !== undefined) found.push({ path, bytes, cold, warm });
+  }
+  database.close();
+  const ms = (held: readonly number[]) =>
+    `${quantile(held, 0.5).toFixed(0)} (${Math.max(...held).toFixed(0)})`;
+  const cpu = (held: readonly Held[]) => ms(held.map((one) => one.cpu));
+  console.log(
+    `\nloop: ${monitors} monitors; processor time, median (longest); idle ${cpu(idle)} ms`,
+  );
+  for (const { path, bytes, cold, warm } of found.sort((a, b) => worst(b) - worst(a)))
+    if (worst({ cold, warm }) >= 10)
+      console.log(
+        `${cpu(warm).padStart(10)} ms, first ${cold.cpu.toFixed(0).padStart(3)} ms, by the clock ${ms(warm.map((one) => one.wall))} ms, ${(bytes / 1000).toFixed(0)} kB: ${path}`,
+      );
+  console.log(`${found.length} addresses, goal ≤ ${goalMs} ms`);
+}
+
+const worst = ({ cold, warm }: { cold: Held; warm: Held[] }) =>
+  Math.max(
+    cold.cpu,
+    quantile(
+      warm.map(({ cpu }) => cpu),
+      0.5,
+    ),
+  );
+
+type World = Omit<Awaited<ReturnType<typeof loopWorld>>, typeof Symbol.asyncDispose>;
+
+/** Every GET of the route table, where it says most. */
+function pathsOf(world: World): string[] {
+  const month = new Date(Date.now() - 15 * 86_400_000).toISOString().slice(0, 7);
+  const ids: Record<string, string> = {
+    monitors: world.monitor,
+    "monitor-groups": world.group,
+    incidents: world.incident,
+    "alert-channels": world.channel,
+    "maintenance-windows": world.window,
+    "status-pages": world.page.id,
+  };
+  const day = (back: number) =>
+    new Date(Math.floor(Date.now() / 86_400_000 - back) * 86_400_000).toISOString();
+  const year = `from=${day(365)}&to=${day(0)}`;
+  const queries: Record<string, string[]> = {
+    "/overview": ["", "?q=service+12", "?status=down", "?tag=customers"],
+    "/overview/rows": [`?groupId=${world.group}&count=500`, "?count=500&from=0&q=service"],
+    "/monitors/:id/heartbeats": ["?limit=1000"],
+    "/monitors/:id/latency": [`?${year}&points=1000`, "?points=1000"],
+    "/monitors/:id/timeline": [
+      `?${year}&step=86400`,
+      `?from=${day(20)}&to=${day(0)}&step=3600`,
+      `?from=${day(3)}&to=${day(0)}&step=600`,
+    ],
+    "/monitors/:id/states": ["?limit=500"],
+    "/reports/": [
+      `?month=${month}`,
+      `?month=${month}&statusPageId=${world.page.id}`,
+      `?month=${month}&groupId=${world.group}`,
+      `?month=${month}&monitorId=${world.monitor}`,
+    ],
+    "/reports/csv": [`?month=${month}`],
+    "/configuration/records": [""],
+    "/where": [`?kind=incident&id=${world.incident}`],
+    "/incident-audience": [`?incidentId=${world.incident}`],
+    "/audit-log/": ["?per_page=100", "?per_page=100&q=service"],
+    "/incidents/": ["?per_page=100", "?per_page=100&q=incident+4"],
+    "/monitors/": [
+      "?per_page=100",
+      "?per_page=100&q=service+19",
+      "?per_page=100&tag=customers",
+      "?per_page=100&page=15",
+    ],
+  };
+  const skipped = /\/(live|where|session|backup\/:id|revisions|:subscriberId)/;
+  const admin = (dashboard.routes as unknown as Route[])
+    .filter(({ method, path }) => method === "GET" && !skipped.test(path))
+    .flatMap(({ path, hooks }) => {
+      const own = path.replace(/^\/dashboard(\/api\/v1)?/, "");
+      const paged =
+        hooks.detail?.endpoint?.query !== undefined &&
+        /page/.test(Object.keys(hooks.detail.endpoint.query).join());
+      const placed = path.replace(":id", ids[nounOf(path)] ?? "");
+      return (queries[own] ?? [paged ? "?per_page=100" : ""]).map((query) => placed + query);
+    })
+    .filter((path) => !path.includes("incident-templates/") || path.endsWith("/"));
+  const pages = [world.page.slug, ...world.pages.map(({ slug }) => slug)].flatMap((slug) =>
+    [
+      publicPaths.page,
+      publicPaths.json,
+      publicPaths.rss,
+      publicPaths.atom,
+      publicPaths.ics,
+      publicPaths.history,
+      publicPaths.uptimeKumaPage,
+      publicPaths.uptimeKumaHeartbeats,
+    ].map((path) => path.replace(":slug", slug)),
+  );
+  const further = [
+    publicPaths.v2.replace(":slug", "large").replace(":name", "summary"),
+    publicPaths.v2.replace(":slug", "large").replace(":name", "incidents"),
+    `/status/${world.page.slug}/incidents/${world.incident}`,
+    `/status/${world.page.slug}/incidents/${world.incident}/image.png`,
+  ];
+  return [...admin, "/metrics", ...pages, ...further];
+}
+
+async function measuredServer(dataDir: string) {
+  const port = freePort();
+  const waiting: ((held: Held) => void)[] = [];
+  const child = Bun.spawn(
+    [process.execPath, join(import.meta.dir, "loop-server.ts"), dataDir, String(port)],
+    { stdio: ["ignore", "inherit", "inherit"], ipc: (held: Held) => waiting.shift()?.(held) },
+  );
+  const url = `http://127.0.0.1:${port}`;
+  await untilHealthy(url);
+  return {
+    url,
+    held: () =>
+      new Promise<Held>((resolve) => {
+        waiting.push(resolve);
+        child.send("held");
+      }),
+    async [Symbol.asyncDispose]() {
+      child.kill();
+      await child.exited;
+    },
+  };
+}

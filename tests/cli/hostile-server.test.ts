@@ -1,0 +1,115 @@
+import { afterAll, expect, spyOn, test } from "bun:test";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Command } from "commander";
+import { commandLine, runCommandLine } from "../../src/cli/command-line.ts";
+import { scratch } from "../support/scratch.ts";
+
+const folder = scratch();
+const id = "0199a3f0-5c1e-7cc0-b1a5-3f2d8e6a9b10";
+/** Clears the screen, sets the title, ends a line, turns around what follows. */
+const hostile = "\x1b[2J\x1b]0;x\x07\r\x9b31m\x7f\u202eend";
+const at = "2026-11-20T23:02:00.000Z";
+
+/** Whatever is asked for. */
+const record = {
+  id,
+  name: `n${hostile}`,
+  title: `t${hostile}`,
+  status: "down",
+  state: "running",
+  severity: hostile,
+  type: hostile,
+  message: hostile,
+  lastMessage: hostile,
+  statusSince: at,
+  createdAt: at,
+  startsAt: at,
+  rrule: null,
+  current: { endsAt: at },
+  latencyMs: 5,
+  source: hostile,
+  applied: false,
+  unchanged: 0,
+  changes: [
+    {
+      section: hostile,
+      key: hostile,
+      id,
+      name: hostile,
+      action: "update",
+      fields: [{ field: hostile, secret: false, before: hostile, after: hostile }],
+    },
+  ],
+  document: { source: hostile, monitors: { a: { type: "http", body: hostile } } },
+  secrets: [{ path: ["monitors", "a", hostile], variable: hostile }],
+};
+const refusal = {
+  error: { code: "CONFLICT", message: hostile, details: [{ path: hostile, message: hostile }] },
+};
+
+const lists = /\/(monitors|incidents|maintenance-windows|monitor-groups)$/;
+let refuses = false;
+const server = Bun.serve({
+  hostname: "127.0.0.1",
+  port: 0,
+  fetch(request) {
+    if (refuses) return Response.json(refusal, { status: 409 });
+    const isList = request.method === "GET" && lists.test(new URL(request.url).pathname);
+    return Response.json({ data: isList ? [record] : record, meta: { total: 1 } });
+  },
+});
+
+afterAll(() => server.stop(true));
+
+/** Arguments of each command that asks a server, but of `login`, which shows nothing of it. */
+const commands: Record<string, string[]> = {
+  status: [],
+  "incident open": ["title"],
+  "incident update": ["t", "--message", "m"],
+  "incident resolve": ["t"],
+  "monitor list": [],
+  "monitor pause": ["n"],
+  "monitor resume": ["n"],
+  "monitor check": ["n"],
+  "maintenance start": ["title", "--for", "5m", "--monitor", "n"],
+  "maintenance end": ["t"],
+  apply: ["-f", "a.yaml"],
+  export: [],
+};
+
+const asksServer = ({ options }: Command) => options.some(({ long }) => long === "--key-file");
+const namesOf = (command: Command, before: string): string[] =>
+  command.commands.flatMap((one) => {
+    const name = `${before}${one.name()}`;
+    return [...(asksServer(one) ? [name] : []), ...namesOf(one, `${name} `)];
+  });
+
+test("every command that asks a server is tried", () => {
+  expect(namesOf(commandLine(), "").sort()).toEqual([...Object.keys(commands), "login"].sort());
+});
+
+for (const [name, args] of Object.entries(commands))
+  test(`${name} shows nothing that a terminal obeys, whatever the server says`, async () => {
+    const file = join(folder(), "a.yaml");
+    writeFileSync(file, "monitors: {}\n");
+    const own = args.map((one) => (one === "a.yaml" ? file : one));
+    for (const json of [[], ["--json"]])
+      for (refuses of [false, true]) {
+        let shown = "";
+        const take = (text: string | Uint8Array) => (shown += String(text)) !== "";
+        const spies = [process.stdout, process.stderr].map((stream) =>
+          spyOn(stream, "write").mockImplementation(take as never),
+        );
+        const address = ["--server", `http://127.0.0.1:${server.port}`];
+        const key = ["--key", `sbx_${"a".repeat(43)}`];
+        try {
+          await runCommandLine([...name.split(" "), ...own, ...address, ...key, ...json]);
+        } finally {
+          for (const spy of spies) spy.mockRestore();
+        }
+        expect(shown).not.toBe("");
+        const isText = json.length === 0 && name !== "export";
+        expect(shown).not.toMatch(isText ? /[^\P{Cc}\n\t]|[\u202a-\u202e]/u : /[^\P{Cc}\n\t]/u);
+      }
+  });

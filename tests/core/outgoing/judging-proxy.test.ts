@@ -1,0 +1,154 @@
+import { expect, test } from "bun:test";
+import { connect } from "node:net";
+import { TargetFailure } from "../../../src/core/outgoing/failures.ts";
+import { judgingProxy } from "../../../src/core/outgoing/judging-proxy.ts";
+import { contextOf, listener } from "../../support/checking.ts";
+
+/** Behind it all hosts are loopback, but for one that is blocked. */
+async function proxied({ maxBytes = 1_000_000 } = {}) {
+  const ending = new AbortController();
+  const judged: string[] = [];
+  const context = contextOf(ending);
+  const target = await listener((socket) => socket.pipe(socket));
+  const proxy = await judgingProxy(
+    {
+      ...context,
+      async addressesOf(host, port) {
+        judged.push(`${host} ${port}`);
+        if (host === "blocked.test") throw new TargetFailure("Blocked: it is.", true);
+        return [{ address: "127.0.0.1", family: 4, isPrivate: true }];
+      },
+    },
+    maxBytes,
+  );
+  return {
+    proxy,
+    target,
+    judged,
+    ending,
+    async [Symbol.asyncDispose]() {
+      ending.abort();
+      await target[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** A client of the proxy, and what that has said so far. */
+function client(port: number, request: readonly number[]) {
+  const socket = connect(port, "127.0.0.1");
+  let all = Buffer.alloc(0);
+  let changed = Promise.withResolvers<void>();
+  const change = () => {
+    changed.resolve();
+    changed = Promise.withResolvers();
+  };
+  socket.on("data", (chunk: Buffer) => {
+    all = Buffer.concat([all, chunk]);
+    change();
+  });
+  socket.on("error", () => {});
+  socket.on("close", change);
+  socket.write(Uint8Array.from([...greeting, ...request]));
+  return {
+    socket,
+    /** So many bytes, or all until its end. */
+    received: async (length = Infinity): Promise<Buffer> => {
+      while (all.length < length && !socket.destroyed) await changed.promise;
+      return all;
+    },
+  };
+}
+
+const greeting = [5, 1, 0];
+const greeted = [5, 0];
+const accepted = [5, 0, 0, 1, 0, 0, 0, 0, 0, 0];
+const refused = [5, 4, 0, 1, 0, 0, 0, 0, 0, 0];
+const portBytes = (port: number) => [port >> 8, port & 0xff];
+const named = (name: string, port: number, command = 1) => [
+  5,
+  command,
+  0,
+  3,
+  name.length,
+  ...Buffer.from(name),
+  ...portBytes(port),
+];
+
+test("each address is judged, however it is written, and what passes is led on", async () => {
+  await using made = await proxied();
+  const { proxy, target, judged } = made;
+  const { port } = target;
+  const requests: [asked: number[], judged: string][] = [
+    [named("shop.test", port), `shop.test ${port}`],
+    [[5, 1, 0, 1, 192, 0, 2, 7, ...portBytes(port)], `192.0.2.7 ${port}`],
+    [
+      [5, 1, 0, 4, 0x20, 0x01, 0x0d, 0xb8, ...Array(11).fill(0), 7, ...portBytes(port)],
+      `2001:0db8:0000:0000:0000:0000:0000:0007 ${port}`,
+    ],
+  ];
+  for (const [request, host] of requests) {
+    const { socket, received } = client(proxy.port, request);
+    expect(Array.from(await received(12))).toEqual([...greeted, ...accepted]);
+    socket.write("ping");
+    expect((await received(16)).toString().slice(-4)).toBe("ping");
+    socket.destroy();
+    expect(judged.at(-1)).toBe(host);
+  }
+  expect(proxy.failureOf("shop.test", port)).toBeNull();
+});
+
+test("what is blocked is refused without a connection, and why is known", async () => {
+  await using made = await proxied();
+  const { proxy, target } = made;
+  const { received } = client(proxy.port, named("blocked.test", target.port));
+  expect(Array.from(await received())).toEqual([...greeted, ...refused]);
+  expect(proxy.failureOf("blocked.test", target.port)?.message).toBe("Blocked: it is.");
+  expect(target.accepted()).toBe(0);
+});
+
+test("it connects, and does nothing else: it waits for no connection and sends no datagrams", async () => {
+  await using made = await proxied();
+  const { proxy, target, judged } = made;
+  for (const command of [2, 3]) {
+    const { received } = client(proxy.port, named("shop.test", target.port, command));
+    expect(Array.from(await received())).toEqual(greeted);
+  }
+  expect([judged, target.accepted()]).toEqual([[], 0]);
+});
+
+test("no more comes through than may, of all connections together, and that is why the page fails", async () => {
+  await using made = await proxied({ maxBytes: 1024 * 1024 });
+  const { proxy, target } = made;
+  const all = [1, 2].map(async () => {
+    const { socket, received } = client(proxy.port, named("shop.test", target.port));
+    await received(12);
+    socket.write(Buffer.alloc(1024 * 1024, "x"));
+    return (await received()).length;
+  });
+  const through = (await Promise.all(all)).reduce((sum, length) => sum + length, 0);
+  expect(through).toBeLessThanOrEqual(1024 * 1024 + 2 * 12);
+  expect(proxy.failureOf("elsewhere.test", 1)?.message).toBe("The page loads more than 1 MiB.");
+});
+
+test("with the end of its check it closes what is open, on both sides", async () => {
+  await using made = await proxied();
+  const { proxy, target, ending } = made;
+  const { received } = client(proxy.port, named("shop.test", target.port));
+  await received(12);
+  expect(target.accepted()).toBe(1);
+  ending.abort();
+  await received();
+  await target.untilAllClosed();
+});
+
+test("a page sends no more than 8 MiB, whether its target reads them or not", async () => {
+  await using made = await proxied();
+  const { proxy } = made;
+  await using silent = await listener((socket) => socket.pause());
+  const { socket, received } = client(proxy.port, named("a.test", silent.port));
+  await received(greeted.length + accepted.length);
+  expect(proxy.failureOf("a.test", silent.port)).toBe(null);
+  socket.write(Buffer.alloc(9 * 1024 * 1024));
+  await received();
+  expect(proxy.failureOf("a.test", silent.port)?.message).toBe("The page sends more than 8 MiB.");
+});

@@ -1,0 +1,77 @@
+import { expect, test } from "bun:test";
+import { testAppliance } from "../support/appliance.ts";
+import { crawl, reads } from "../support/crawling.ts";
+import { made, nouns } from "../support/records.ts";
+import { member } from "../support/visiting.ts";
+
+/** What there is more of the longer an appliance runs. */
+const growing = new Set([
+  "alerts",
+  "audit_entries",
+  "deliveries",
+  "delivery_alerts",
+  "delivery_attempts",
+  "events",
+  "heartbeats",
+  "incident_monitors",
+  "incident_updates",
+  "incidents",
+  "notices",
+  "uptime_days",
+  "uptime_hours",
+]);
+
+/** Reads of all that an organization has of it, which end early or read nothing but an index. */
+const allowed = [
+  // A page of everything, in the order of an index.
+  /where \S*organization_id"? = \? order by \S+ desc limit \?( offset \?)?$/i,
+  /^select at from events order by seq limit 1$/,
+  /^select max\(seq\) as seq from events where organization_id = \?$/,
+  /^select count\(\*\)( as total)? from ("alerts"|audit_entries e) where \S*organization_id"? = \?$/,
+  // SQLite does not begin what is constantly false.
+  / and false\)/,
+];
+
+test("no answer looks through all that there is of what grows with time", async () => {
+  const appliance = await testAppliance();
+  const { database, ours } = appliance;
+  const { page } = await member(appliance, "owner");
+  const ids: Record<string, string> = {};
+  for (const noun of Object.keys(nouns)) ids[noun] = await made(ours.api, noun);
+  const texts = new Set<string>();
+  const query = database.query.bind(database);
+  database.query = ((text: string) => {
+    texts.add(text);
+    return query(text);
+  }) as typeof database.query;
+  const answers = await crawl(reads.dashboard, ids, page);
+  database.query = query;
+  expect(answers.filter(({ status }) => status === 200).length).toBeGreaterThan(70);
+  const selects = [...texts].filter((text) => /^\s*(select|with)\b/i.test(text));
+  expect(selects.length).toBeGreaterThan(50);
+  const found = selects
+    .map((text) => text.trim().replace(/\s+/g, " "))
+    .filter((text) => !allowed.some((one) => one.test(text)))
+    .flatMap((text) => readsAll(text).map((step) => ({ step, text })));
+  expect(found).toEqual([]);
+
+  /** The steps of its plan in which it reads all of a table that grows, or all of an organization's rows. */
+  function readsAll(text: string): string[] {
+    const tables = new Map(
+      [...text.matchAll(/\b(?:from|join) "?(\w+)"?(?: (?:as )?"?(\w+)"?)?/gi)].flatMap(
+        ([, table = "", alias = table]) => [
+          [table, table],
+          [alias, table],
+        ],
+      ) as [string, string][],
+    );
+    return query(`EXPLAIN QUERY PLAN ${text}`)
+      .all()
+      .map((row) => (row as { detail: string }).detail)
+      .filter((step) => {
+        const [, how, name = ""] = /^(SCAN|SEARCH) (\w+)/.exec(step) ?? [];
+        if (!growing.has(tables.get(name) ?? name)) return false;
+        return how === "SCAN" || step.endsWith("(organization_id=?)");
+      });
+  }
+});

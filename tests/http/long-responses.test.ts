@@ -1,0 +1,91 @@
+import { expect, test } from "bun:test";
+import * as fc from "fast-check";
+import { z } from "zod";
+import { jsonPieces } from "../../src/http/api-response.ts";
+import { testAppliance } from "../support/appliance.ts";
+
+const Row = z.object({ id: z.int(), name: z.string().optional(), tags: z.array(z.string()) });
+const Response = z.object({
+  data: z.object({
+    rows: z.array(Row),
+    first: Row.nullable(),
+    byName: z.record(z.string(), Row),
+    sections: z.array(z.object({ rows: z.array(Row) })),
+    free: z.unknown(),
+    sorted: z.array(z.int()).refine((all) => all.every((one, at) => at === 0 || one > 0)),
+  }),
+  meta: z.object({ total: z.int() }).optional(),
+});
+
+/** As services return them: with what the schema does not declare. */
+const row = fc.record(
+  {
+    id: fc.integer(),
+    name: fc.string(),
+    tags: fc.array(fc.string(), { maxLength: 30 }),
+    secret: fc.string(),
+  },
+  { requiredKeys: ["id", "tags"] },
+);
+const rows = fc.array(row, { maxLength: 40 });
+const payload = fc.record(
+  {
+    data: fc.record({
+      rows,
+      first: fc.option(row),
+      byName: fc.dictionary(fc.string(), row, { maxKeys: 30, noNullPrototype: true }),
+      sections: fc.array(fc.record({ rows, secret: rows }), { maxLength: 30 }),
+      free: fc.jsonValue(),
+      sorted: fc.array(fc.integer({ min: 1 }), { maxLength: 40 }),
+    }),
+    meta: fc.option(fc.record({ total: fc.integer() }), { nil: undefined }),
+  },
+  { requiredKeys: ["data"] },
+);
+const runs = { numRuns: 60 };
+
+test("a long response says the same in pieces as at once, and nothing that its schema does not declare", () => {
+  fc.assert(
+    fc.property(payload, (value) => {
+      const text = [...jsonPieces(Response, value)].join("");
+      expect(JSON.parse(text)).toEqual(JSON.parse(JSON.stringify(Response.parse(value))));
+    }),
+    runs,
+  );
+});
+
+test("one that does not fit its schema is refused, wherever that is", () => {
+  const wrong = fc.constantFrom<object>(
+    { id: "one", tags: [] },
+    { id: 1 },
+    { id: 1, tags: [1] },
+    { id: 1.5, tags: [] },
+  );
+  const place = fc.constantFrom("rows", "sections", "byName", "sorted", "missing");
+  fc.assert(
+    fc.property(payload, wrong, place, fc.nat(), ({ data }, bad, where, at) => {
+      const into = <T>(all: readonly T[], one: unknown) =>
+        all.toSpliced(at % (all.length + 1), 0, one as T);
+      const { rows: _rows, ...rest } = data;
+      const broken = {
+        rows: { ...data, rows: into(data.rows, bad) },
+        sections: { ...data, sections: into(data.sections, { rows: [bad] }) },
+        byName: { ...data, byName: { ...data.byName, bad } },
+        sorted: { ...data, sorted: [1, ...data.sorted, 0] },
+        missing: { ...rest, sorted: Array.from({ length: 40 }, (_, index) => index + 1) },
+      }[where];
+      expect(() => [...jsonPieces(Response, { data: broken })]).toThrow("does not fit its schema");
+    }),
+    runs,
+  );
+});
+
+test("what may be long has a minute, and what says how long it takes has that", async () => {
+  const { appliance, ours } = await testAppliance();
+  const given: number[] = [];
+  appliance.extendTimeout = (_request, seconds) => void given.push(seconds);
+  await ours.api("GET", "/api/v1/monitor-groups");
+  await ours.api("GET", "/api/v1/config");
+  await ours.api("GET", "/api/v1/incidents");
+  expect(given).toEqual([60, 120]);
+});

@@ -1,0 +1,71 @@
+import { expect, test } from "bun:test";
+import { monitorKinds, type MonitorType } from "../../../src/monitoring/monitors/kinds-schema.ts";
+import { fakes, otherFakes } from "../../support/fakes/all.ts";
+import { type Fake, says, type Served } from "../../support/fakes/fake.ts";
+import { serving } from "../../support/fakes/serving.ts";
+import { canary } from "../../support/samples.ts";
+import { member } from "../../support/visiting.ts";
+import { watch } from "../../support/watch.ts";
+
+const types = [...(Object.entries(fakes) as [MonitorType, Fake][]), ...otherFakes];
+const made = await watch();
+// Servers tell of the time that it is.
+made.time.now = Date.now();
+const { page } = await member(made, "member");
+
+const bodyFor = (type: MonitorType, { at, fields }: Pick<Fake, "at" | "fields">, port: number) => ({
+  type,
+  name: "Shop",
+  ...(at?.("127.0.0.1", port, false) ?? { host: "127.0.0.1", port }),
+  ...fields,
+});
+
+/** What “Test now” tells. */
+async function tried(body: object) {
+  const { status, text, json } = await page("POST", "/dashboard/monitors/try", { body });
+  expect([status, text.includes(canary)]).toEqual([200, false]);
+  return json.data as { status: string; message: string; details: object };
+}
+
+test.each(types)("%s: “Test now” and the monitor tell the same details", async (type, fake) => {
+  await using server = await serving(fake);
+  const body = bodyFor(type, fake, server.port);
+  const { status, details } = await tried(body);
+  expect({ status, details }).toEqual({ status: "up", details: fake.details });
+  const { id } = await made.monitor(body);
+  const checked = await made.api("POST", `/api/v1/monitors/${id}/check`);
+  expect(checked.json.data.status).toBe("up");
+  expect((await made.monitorOf(id)).details).toEqual(fake.details);
+});
+
+const http = {
+  at: (host: string, port: number) => ({ url: `http://${host}:${port}/` }),
+  fields: { assertions: [{ source: "body", op: "equals", value: "fine" }] },
+  served: {
+    over: "tcp",
+    answers: says("HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nbad"),
+  } satisfies Served,
+};
+
+test("“Test now” says which assertion failed and what was received, of each type that has any", async () => {
+  const asserting = (Object.keys(monitorKinds) as MonitorType[]).filter(
+    (type) => "assertions" in monitorKinds[type].fields,
+  );
+  expect(asserting).toContain("http");
+  for (const type of asserting) {
+    const fake = types.find(([each]) => each === type)?.[1];
+    const [answers, , fields = {}] =
+      fake?.wrong.find(([, message]) => String(message).includes("assertion 1 failed")) ?? [];
+    const served = fake === undefined ? http.served : ({ ...fake, answers } as Served);
+    await using server = await serving(served);
+    const { status, message } = await tried({
+      ...bodyFor(type, fake ?? http, server.port),
+      ...fields,
+    });
+    expect([type, status, message]).toEqual([
+      type,
+      "down",
+      expect.stringMatching(/, but assertion 1 failed: the .+, received .+\.$/),
+    ]);
+  }
+});

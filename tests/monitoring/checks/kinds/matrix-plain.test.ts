@@ -1,0 +1,202 @@
+import { describe, expect, test } from "bun:test";
+import { detailsOfTypes } from "../../../../src/monitoring/monitors/details-rules.ts";
+import {
+  monitorKinds,
+  type MonitorType,
+} from "../../../../src/monitoring/monitors/kinds-schema.ts";
+import { freePort } from "../../../support/binary.ts";
+import { check } from "../../../support/checking.ts";
+import { fakes, type TypeWithoutFake } from "../../../support/fakes/all.ts";
+import { type Served, says } from "../../../support/fakes/fake.ts";
+import { authorityOf, type Certificate, serving } from "../../../support/fakes/serving.ts";
+import { testWith } from "../../../support/real-targets.ts";
+import { canary } from "../../../support/samples.ts";
+
+/** What a server does, or the certificate that it shows first; what is found there, and of a monitor with which fields. */
+type Case = {
+  server?: Served;
+  certificate?: Certificate;
+  fields?: object;
+  found: object;
+};
+/** A string is the reason why a type can't come to that. */
+type Matrix = {
+  at: (host: string, port: number, isSecure: boolean) => object;
+  up: Case;
+  refused: Case;
+  hanging: Case;
+  wrongAnswer: Case;
+  wrongCredentials: Case | string;
+  wrongName: Case | string;
+  blocked: Case;
+};
+
+const tcp = (answers: Extract<Served, { over: "tcp" }>["answers"]): Served => ({
+  over: "tcp",
+  answers,
+  tls: "first",
+});
+const udp = (answers: (message: Buffer) => Uint8Array | null): Served => ({ over: "udp", answers });
+const silent = tcp((socket) => void socket.resume());
+const echo = tcp((socket) => void socket.pipe(socket));
+const ssh = tcp((socket) => void socket.resume().end("SSH-2.0-Fake\r\n"));
+const httpSaying = (status: string) =>
+  tcp(says(`HTTP/1.1 ${status}\r\nContent-Length: 2\r\n\r\nok`));
+
+const down = (message: string | RegExp) => ({
+  status: "down",
+  message: typeof message === "string" ? message : expect.stringMatching(message),
+});
+const refused = { found: down("The connection was refused.") };
+const wrongName = { ...down("The certificate is for another name.") };
+const blocked = {
+  found: { ...down("Blocked: the target is this appliance itself."), final: true },
+};
+const details = { tlsVersion: "1.3", issuer: "authority" };
+const noSecrets = "it has no secrets";
+
+/** An answer with the address 192.0.2.1. */
+function addressFor(question: Buffer): Buffer {
+  const record = [0xc0, 12, 0, 1, 0, 1, 0, 0, 0, 60, 0, 4, 192, 0, 2, 1];
+  const answer = Buffer.concat([question, Buffer.from(record)]);
+  answer.writeUInt16BE(0x8180, 2);
+  answer.writeUInt16BE(1, 6);
+  return answer;
+}
+
+const matrix = {
+  http: {
+    at: (host, port, isSecure) => ({ url: `http${isSecure ? "s" : ""}://${host}:${port}/` }),
+    up: {
+      server: httpSaying("200 OK"),
+      certificate: "good",
+      found: { status: "up", details },
+    },
+    refused,
+    hanging: { server: silent, found: down("Timed out after 2 s while waiting for the answer.") },
+    wrongAnswer: { server: ssh, found: down("The answer is not valid HTTP.") },
+    wrongCredentials: {
+      server: httpSaying("401 Unauthorized"),
+      fields: { bearerToken: canary },
+      found: down("HTTP 401 (Unauthorized), expected 200-299."),
+    },
+    wrongName: { server: httpSaying("200 OK"), certificate: "wrongName", found: wrongName },
+    blocked,
+  },
+  tcp: {
+    at: (host, port) => ({ host, port, send: "ping", expect: "ping" }),
+    up: { server: echo, found: { status: "up" } },
+    refused,
+    hanging: { server: silent, found: down("Timed out after 2 s while waiting for the answer.") },
+    wrongAnswer: {
+      server: ssh,
+      found: down("The connection was closed without the expected answer."),
+    },
+    wrongCredentials: noSecrets,
+    wrongName: "it speaks no TLS",
+    blocked,
+  },
+  tls: {
+    at: (host, port) => ({ host, port }),
+    up: { server: silent, certificate: "good", found: { status: "up", details } },
+    refused,
+    hanging: { server: silent, found: down("Timed out after 2 s while connecting.") },
+    wrongAnswer: { server: ssh, found: down("No TLS connection could be established.") },
+    wrongCredentials: noSecrets,
+    wrongName: {
+      server: silent,
+      certificate: "wrongName",
+      found: { ...wrongName, details },
+    },
+    blocked,
+  },
+  dns: {
+    // A resolver is named by its address.
+    at: (_host, port) => ({ host: "signalbox.test", resolver: `127.0.0.1:${port}` }),
+    up: { server: udp(addressFor), found: { status: "up", details: { records: "192.0.2.1" } } },
+    refused: { found: down("The name server does not answer.") },
+    hanging: {
+      server: udp(() => null),
+      found: down(/^(The name server does not answer\.|Timed out after 2 s while )/),
+    },
+    wrongAnswer: {
+      server: udp((question) => {
+        const answer = Buffer.from(question);
+        answer.writeUInt16BE(0x8185, 2);
+        return answer;
+      }),
+      found: down("The name server refused to answer."),
+    },
+    wrongCredentials: noSecrets,
+    wrongName: "it speaks no TLS",
+    blocked,
+  },
+} satisfies Partial<Record<TypeWithoutFake, Matrix>>;
+
+/** Types that go to no address that a test can serve; each cell that they can come to is in a file of their own. */
+const ofTheirOwn: Record<Exclude<TypeWithoutFake, keyof typeof matrix>, string> = {
+  ping: "no test can make the system's replies: ping.test.ts",
+  push: "it goes nowhere, its job reports: push.test.ts",
+  command: "it runs a program: command.test.ts",
+  systemd: "it asks a program of this machine: systemd.test.ts",
+  browser: "it runs Chromium: browser.test.ts",
+};
+
+/** Types of which nothing beside the result is worth seeing. */
+const withoutDetails: Partial<Record<MonitorType, string>> = {
+  tcp: "of its answer nothing is known but whether it has what the monitor itself expects",
+  push: "what its job has to say is the message",
+};
+
+test("each type tells what is worth seeing of it, or there is a reason why not", () => {
+  const all = Object.keys(monitorKinds) as MonitorType[];
+  expect(all.filter((type) => type in withoutDetails !== !(type in detailsOfTypes))).toEqual([]);
+});
+
+test("each type is in one of the matrices", () => {
+  const all = [fakes, matrix, ofTheirOwn].flatMap((each) => Object.keys(each));
+  expect(all.toSorted()).toEqual(Object.keys(monitorKinds).toSorted());
+});
+
+const cells = [
+  "up",
+  "refused",
+  "wrongAnswer",
+  "wrongCredentials",
+  "wrongName",
+  "blocked",
+] as const satisfies readonly (keyof Matrix)[];
+const rows = Object.entries(matrix) as [TypeWithoutFake, Matrix][];
+
+async function mustBeFound(type: TypeWithoutFake, cell: keyof Matrix, row: Matrix, wanted: Case) {
+  const { server = silent, certificate, fields = {}, found } = wanted;
+  await using target = await serving(server, server.answers, certificate ?? null);
+  const port = cell === "refused" ? freePort() : target.port;
+  const byName = cell === "blocked" || certificate === "good";
+  const address = row.at(byName ? "localhost" : "127.0.0.1", port, certificate !== undefined);
+  const outcome = await check(
+    type,
+    { ...address, ...fields },
+    {
+      timeoutMs: cell === "hanging" ? 2_000 : 60_000,
+      ...(certificate !== undefined && { authorities: authorityOf() }),
+      ...(cell === "blocked" && { listeners: [{ host: "127.0.0.1", port }] }),
+    },
+  );
+  expect([type, outcome]).toEqual([type, expect.objectContaining(found)]);
+  expect(JSON.stringify(outcome)).not.toContain(canary);
+  if (cell === "blocked") expect(target.accepted()).toBe(0);
+  await target.untilAllClosed();
+}
+
+describe.each(rows)("%s", (type, row) => {
+  for (const cell of cells) {
+    const wanted = row[cell];
+    if (typeof wanted === "string") continue;
+    const needed = wanted.certificate === undefined ? [] : (["openssl"] as const);
+    testWith(needed, cell, () => mustBeFound(type, cell, row, wanted));
+  }
+});
+
+test("each is down when its time is up", () =>
+  Promise.all(rows.map(([type, row]) => mustBeFound(type, "hanging", row, row.hanging))));

@@ -1,0 +1,235 @@
+import { afterAll, describe, expect, test } from "bun:test";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { dump, type TestAppliance } from "../../support/appliance.ts";
+import { check } from "../../support/checking.ts";
+import { fakeChromium } from "../../support/fake-chromium.ts";
+import { sharing } from "../../support/sharing.ts";
+import { answer, hang, target } from "../../support/target.ts";
+import { putScreenshot } from "../../../src/monitoring/uptime/store.ts";
+import { allWatched } from "../../../src/monitoring/checks/watching.ts";
+import { recorder, type Result } from "../../../src/monitoring/checks/record.ts";
+import { watch } from "../../support/watch.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "signalbox-test-"));
+const { program, home } = fakeChromium(folder);
+const site = await target();
+afterAll(async () => {
+  rmSync(folder, { recursive: true });
+  await site[Symbol.asyncDispose]();
+});
+
+type Made = Awaited<ReturnType<typeof watched>>;
+
+/** A browser monitor whose page fails from now on. */
+async function watched(fields: object = {}) {
+  const made = await watch({ browser: program });
+  site.reply(answer(500), "/page");
+  const about = { type: "browser", name: "Shop", url: site.at("/page"), retries: 0, timeout: 60 };
+  const { id } = await made.monitor({ ...about, ...fields });
+  const path = `/api/v1/monitors/${id}`;
+  return {
+    ...made,
+    id: id as string,
+    path,
+    screenshot: (more = "", headers = {}) =>
+      made.ours.reader("GET", `${path}/screenshot${more}`, { headers }),
+  };
+}
+
+const newest = async ({ beatsOf, id }: Made) => (await beatsOf(id)).at(-1);
+const rows = ({ database }: Pick<TestAppliance, "database">) =>
+  database.query<{ at: number }, []>("SELECT at FROM screenshots").all();
+
+test("the last failure of a page is kept as a picture, with the time of its heartbeat, until the monitor goes", async () => {
+  const made = await watched();
+  const { pass, path, api, ours, theirs, stranger, monitorOf, id, screenshot } = made;
+  expect((await monitorOf(id)).screenshotAt).toBeNull();
+  expect((await screenshot()).status).toBe(404);
+  await pass(1);
+  const first = await newest(made);
+  expect(first?.status).toBe("down");
+  expect(await monitorOf(id)).toMatchObject({ status: "down", screenshotAt: first?.at });
+  const shown = await screenshot();
+  expect(shown.status).toBe(200);
+  expect(Object.fromEntries(shown.headers)).toMatchObject({
+    "content-type": "image/jpeg",
+    "x-content-type-options": "nosniff",
+    "content-security-policy": "sandbox; default-src 'none'",
+    "cache-control": "no-cache",
+  });
+  expect(shown.text).toContain("/page 60");
+  const etag = shown.headers.get("etag") ?? "";
+  const known = await screenshot(`?at=${first?.at}`, { "If-None-Match": etag });
+  expect([known.status, known.text]).toEqual([304, ""]);
+  const head = await ours.reader("HEAD", `${path}/screenshot`);
+  expect([head.status, head.headers.get("etag"), head.text]).toEqual([200, etag, ""]);
+  expect((await stranger("GET", `${path}/screenshot`)).status).toBe(401);
+  expect((await theirs.api("GET", `${path}/screenshot`)).status).toBe(404);
+  const { json } = await screenshot("?at=yesterday");
+  expect(json.error.details[0].path).toBe("at");
+
+  await pass(60);
+  const second = await newest(made);
+  expect(rows(made)).toEqual([{ at: Date.parse(second?.at ?? "") }]);
+  expect((await screenshot(`?at=${first?.at}`)).status).toBe(404);
+  site.reply(answer(), "/page");
+  await pass(60);
+  expect(await monitorOf(id)).toMatchObject({ status: "up", screenshotAt: second?.at });
+  expect((await screenshot()).status).toBe(200);
+  await api("DELETE", path);
+  expect(rows(made)).toEqual([]);
+  expect((await screenshot()).status).toBe(404);
+});
+
+test("whatever becomes of a screenshot, the check says what it had found before", async () => {
+  const sizes: Record<string, number | undefined> = {
+    "at-once": 1_000,
+    large: 1_000,
+    "too-large": undefined,
+    "no-image": undefined,
+    refuses: undefined,
+    dies: undefined,
+    crashes: undefined,
+    hangs: undefined,
+  };
+  site.reply(answer(503), "/");
+  const found = await Promise.all(
+    Object.keys(sizes).map(async (manner) => {
+      site.reply(answer(503), `/${manner}`);
+      const outcome = await check("browser", { url: site.at(`/${manner}`) }, { browser: program });
+      const { status, message, screenshot } = outcome;
+      return [manner, status, message, screenshot?.length];
+    }),
+  );
+  const message = "HTTP 503 (Service Unavailable), expected less than 400.";
+  expect(found).toEqual(
+    Object.entries(sizes).map(([manner, size]) => [manner, "down", message, size]),
+  );
+});
+
+test("only what is down has a screenshot: not a failure that is wanted, nor one that was not judged", async () => {
+  const made = await watched({ inverted: true });
+  await made.pass(1);
+  expect((await newest(made))?.status).toBe("up");
+  expect(rows(made)).toEqual([]);
+});
+
+test("a failure that another machine does not see has none", async () => {
+  const made = await sharing({ allowTarget: ["127.0.0.1/32"], browser: program });
+  const { both, pass, ours } = made;
+  const replies = [answer(), answer(500), answer()];
+  site.reply((response) => (replies.shift() ?? answer(500))(response), "/confirmed");
+  const { json } = await ours.api("POST", "/api/v1/monitors", {
+    body: {
+      type: "browser",
+      name: "Shop",
+      url: site.at("/confirmed"),
+      timeout: 60,
+      interval: 60,
+      retries: 0,
+      retryInterval: 5,
+      confirmations: 2,
+    },
+  });
+  const { id } = json.data;
+  const look = async () => (await ours.api("GET", `/api/v1/monitors/${id}`)).json.data;
+  const [, other] = both.toSorted(
+    (x, y) => Number(x.node.of(id) === null) - Number(y.node.of(id) === null),
+  );
+  /** The other node does what it is asked, while the checks of the owner go on. */
+  async function until(reached: (monitor: Record<string, string | null>) => boolean) {
+    for (;;) {
+      const monitor = await look();
+      if (reached(monitor)) return monitor;
+      let isOver = false;
+      const passing = pass(1, both).finally(() => (isOver = true));
+      while (!isOver) {
+        await other!.node.runOnce();
+        await Bun.sleep(5);
+      }
+      await passing;
+    }
+  }
+  await until(({ status }) => status === "up");
+  const contradicted = await until(({ lastMessage }) => /sees it up/.test(lastMessage ?? ""));
+  expect(contradicted).toMatchObject({ status: "up", screenshotAt: null });
+  const down = await until(({ status }) => status === "down");
+  expect(down["screenshotAt"]).toBe(down["lastCheckedAt"]!);
+});
+
+describe("a screenshot that waits to be written", () => {
+  async function recording() {
+    const made = await watched();
+    const [[monitor] = []] = await Array.fromAsync(allWatched(made.appliance));
+    if (monitor === undefined) throw new Error("The monitor is not watched.");
+    const resultAt = (at: number): Result => ({
+      monitor,
+      heartbeat: {
+        monitorKey: monitor.key,
+        at,
+        status: "down",
+        latencyMs: null,
+        seconds: 1,
+        message: "",
+      },
+      before: monitor.state,
+      after: monitor.state,
+      reason: "",
+      message: "",
+      certificateExpiresAt: null,
+      details: null,
+      screenshot: new Uint8Array(1_000),
+    });
+    return { ...made, monitor, resultAt };
+  }
+
+  test("is void once its monitor was paused", async () => {
+    const { store, monitor, changeMonitor, id, database } = await recording();
+    await changeMonitor(id, { paused: true });
+    await store.atomic([putScreenshot(monitor, 1, new Uint8Array(10))]);
+    expect(rows({ database })).toEqual([]);
+  });
+
+  test("is dropped before too many do, its result is not", async () => {
+    const { appliance, time, resultAt, beatsOf, id } = await recording();
+    const results = recorder(appliance);
+    const all = Array.from({ length: 40 }, (_, index) => resultAt(time.now + index));
+    const stored = all.map((result) => results.add(result));
+    expect(all.filter(({ screenshot }) => screenshot !== null)).toEqual(all.slice(-32));
+    await results.flush();
+    await Promise.all(stored);
+    expect((await beatsOf(id)).length).toBe(40);
+  });
+});
+
+test("“Test now” keeps none", async () => {
+  const made = await watched({ paused: true });
+  const before = dump(made);
+  const { status, screenshot } = await made.engine.tryCheck(
+    { organizationId: made.ours.id, callerId: "test" },
+    {
+      type: "browser",
+      settings: { url: site.at("/page"), steps: [], keyword: null, verifyTls: true },
+      timeoutMs: 60_000,
+      degradedAfterMs: null,
+      inverted: false,
+    },
+  );
+  expect([status, screenshot?.length]).toEqual(["down", 1_000]);
+  expect(dump(made)).toBe(before);
+});
+
+test("an appliance that stops in the middle of checks has left nothing of their browsers", async () => {
+  const made = await watched();
+  site.reply(hang, "/page");
+  const asked = site.asked.length;
+  const checking = made.engine.runOnce();
+  await site.untilAsked(asked + 1);
+  await made.engine.stop();
+  await checking;
+  const folders = readFileSync(home, "utf8").trim().split("\n");
+  expect(folders.at(-1)).toContain("signalbox-browser-");
+  expect(folders.filter((folder) => existsSync(folder))).toEqual([]);
+});
