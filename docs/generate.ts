@@ -58,7 +58,7 @@ function limitLines(): string {
 
 function typeLines(): string {
   return Object.entries(monitorKinds)
-    .map(([type, { upWhen }]) => `- **\`${type}\`** is up when ${upWhen}`)
+    .map(([type, { name, upWhen }]) => `- **${name}** (\`${type}\`) is up when ${upWhen}`)
     .join("\n");
 }
 

@@ -37,6 +37,8 @@ export type FieldLabels = {
 
 /** One type of a resource that comes in several (an `http` monitor, a `slack` channel) with the fields of its own. */
 export type Kind = {
+  /** What it is, in the document of the API. */
+  description?: string;
   /** As they are sent. */
   fields: Shape;
   /**
@@ -106,10 +108,11 @@ function typed(kinds: Kinds, member: (type: string, kind: Kind) => z.ZodObject) 
 
 /** The whole of a new record: the common fields and exactly those of its type. */
 export function newOf<K extends Kinds, C extends Shape>(kinds: K, common: C, naming: Naming) {
-  return typed(kinds, (type, { fields }) =>
-    z
-      .strictObject({ type: z.literal(type), ...common, ...fields })
-      .register(z.globalRegistry, { id: `${naming.id}${capitalized(type)}` }),
+  return typed(kinds, (type, { description, fields }) =>
+    z.strictObject({ type: z.literal(type), ...common, ...fields }).register(z.globalRegistry, {
+      id: `${naming.id}${capitalized(type)}`,
+      ...(description !== undefined && { description }),
+    }),
   ).register(z.globalRegistry, naming) as unknown as z.ZodType<
     Common<C> & { type: string } & Fields,
     NewOf<K, C>

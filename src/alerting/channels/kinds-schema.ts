@@ -85,7 +85,11 @@ const channelKind = <F extends Record<string, z.ZodType>>({
   fields,
   secrets,
   ...words
-}: ChannelKind<F>) => ({ ...kind(fields, secrets), ...words });
+}: ChannelKind<F>) => ({
+  ...kind(fields, secrets),
+  description: `${words.name}: ${words.summary}`,
+  ...words,
+});
 
 const webhookUrlAt = (placeholder: string) => ({
   webhookUrl: { label: "Webhook URL", placeholder, mono: true },

@@ -3,6 +3,7 @@ import {
   noOtherOrigins,
   noWeaker,
   sameHost,
+  sameIn,
   sameOrigin,
   sameValue,
 } from "../../core/destinations.ts";
@@ -28,8 +29,10 @@ import {
   Form,
   Method,
   OAuth2,
+  oauth2Fields,
   Save,
   Steps,
+  wellFormed,
 } from "./request-schema.ts";
 
 export const certificateExpiryDays = integer(1, 3650)
@@ -50,7 +53,7 @@ export const Resolver = z
   }, "must be an IP address, with :port where it is not 53")
   .meta({ example: "192.168.1.1:53" });
 
-export const BasicAuth = {
+const BasicAuth = {
   username: line(255).refine((name) => !name.includes(":"), "must not contain :"),
 };
 
@@ -88,11 +91,27 @@ export const http = {
 
 export const toUrl = { url: sameOrigin, verifyTls: noWeaker(false, true) };
 /** A step may send what an answer said, and with it what a secret was exchanged for. */
-export const toHttp = {
+const toHttp = {
   ...toUrl,
   connectTo: sameHost,
   proxyUrl: sameOrigin,
   steps: noOtherOrigins,
+};
+
+export const httpSecrets = {
+  bearerToken: toHttp,
+  "basicAuth.password": toHttp,
+  "headers.*": toHttp,
+  "variables.*": toHttp,
+  // What it is exchanged for goes to the URL.
+  "oauth2.clientSecret": { ...toHttp, oauth2: sameIn({ tokenUrl: sameOrigin }) },
+  clientKey: toHttp,
+  proxyPassword: { proxyUrl: sameOrigin },
+};
+export const httpShown = {
+  basicAuth: z.object(BasicAuth).nullable(),
+  oauth2: z.object(oauth2Fields).nullable(),
+  clientCertificate: z.string().nullable(),
 };
 
 export const verifyTls = http.verifyTls;
@@ -149,15 +168,59 @@ export const mail = (port: number, tls: MailTls) => ({
 export const mailSecrets = { password: { ...toSecuredHost, tls: noWeaker(...mailTls) } };
 export const signsIn = "after signing in where there is a `username`";
 
-/** A unit of systemd. */
-export const unit = z
+/** Of a host key, as `ssh-keygen -lf` shows it. */
+export const Fingerprint = z
+  .string()
+  .regex(
+    /^SHA256:[A-Za-z0-9+/]{43}$/,
+    "must be as `ssh-keygen -lf` shows it: SHA256: and 43 characters of Base64",
+  )
+  .meta({ example: "SHA256:uNiVztksCsDhcc0u9e8BrKSrkcIDvXiLgEBzlJuvAGI" });
+
+/** Of MQTT. */
+export const TopicFilter = line(1000).refine(
+  (topic) => /^(?:(?:\+|[^+#/]*)\/)*(?:[+#]|[^+#/]*)$/.test(topic),
+  "must have + and # only as a whole level, and # only at the end",
+);
+
+export const Container = line(255)
+  .refine(
+    (text) => /^(label=.+|[A-Za-z0-9][A-Za-z0-9_.-]*)$/.test(text),
+    "must be the name of a container, or label=KEY=VALUE",
+  )
+  .meta({ example: "shop-web" });
+
+/** Of SNMP. */
+export const Oid = z
+  .string()
+  .max(500)
+  .regex(/^\.?[0-2](\.\d{1,10}){1,127}$/, "must be an object such as 1.3.6.1.2.1.1.3.0");
+
+export const RegisteredDomain = Host.refine(
+  (text) => /^[^:]+\.[^.:\d][^.:]*\.?$/.test(text),
+  "must be a domain as it was registered, such as example.org",
+).meta({ example: "example.org" });
+
+export const Program = line(255)
+  .refine(
+    (path) => !path.startsWith("/") && !path.split("/").includes(".."),
+    "must be the path of a program within the folder of --allow-commands",
+  )
+  .meta({ example: "backup-age.sh" });
+
+export const ProgramArguments = z
+  .array(wellFormed(1000).refine((text) => !text.includes("\0"), "must not contain NUL"))
+  .max(50);
+
+/** Of systemd. */
+export const Unit = z
   .string()
   .max(255)
   .regex(/^[\w:.\\@][\w:.\\@-]*$/, "must be the name of a unit, such as nginx.service")
   .meta({ example: "nginx.service" });
 
 /** What is done on a page, a line each. */
-export const pageSteps = z
+export const PageSteps = z
   .array(
     withPlaceholders(
       line(1000).regex(
@@ -168,7 +231,6 @@ export const pageSteps = z
     ),
   )
   .max(20)
-  .default([])
   .meta({ example: ["fill #user with {{username}}", "click #send", "expect Welcome"] });
 
 export const screenshotAt = Timestamp.nullable().meta({

@@ -1,11 +1,5 @@
 import { z } from "zod";
-import {
-  type Destination,
-  noWeaker,
-  sameIn,
-  sameList,
-  sameOrigin,
-} from "../../core/destinations.ts";
+import { type Destination, noWeaker, sameList } from "../../core/destinations.ts";
 import {
   Headers,
   Host,
@@ -21,13 +15,13 @@ import { type Kind, kind } from "../../core/kinds.ts";
 import { pem } from "../../core/pem.ts";
 import { withoutIdleLogin } from "./connection-schema.ts";
 import { assertionsAbout } from "./assertions-schema.ts";
-import { oauth2Fields, wellFormed } from "./request-schema.ts";
+import { wellFormed } from "./request-schema.ts";
 import {
   certificateExpiryDays,
   Resolver,
-  BasicAuth,
   http,
-  toHttp,
+  httpSecrets,
+  httpShown,
   toUrl,
   verifyTls,
   secured,
@@ -41,12 +35,21 @@ import {
   mail,
   mailSecrets,
   signsIn,
-  pageSteps,
-  unit,
+  Container,
+  Fingerprint,
+  Oid,
+  PageSteps,
+  Program,
+  ProgramArguments,
+  RegisteredDomain,
   screenshotAt,
+  TopicFilter,
+  Unit,
 } from "./fields-schema.ts";
 
 type MonitorKind<F extends Record<string, z.ZodType>> = {
+  /** What people call it. */
+  name: string;
   /** What it takes to be up, after “is up when”; names of fields stand in backticks. */
   upWhen: string;
   fields: F;
@@ -59,39 +62,32 @@ type MonitorKind<F extends Record<string, z.ZodType>> = {
 };
 
 const monitorKind = <F extends Record<string, z.ZodType>>({
+  name,
   upWhen,
   fields,
   secrets,
   shown,
   cleared,
-}: MonitorKind<F>) => ({ ...kind(fields, secrets, shown, cleared), upWhen });
-
-const noNul = (text: string) => !text.includes("\0");
+}: MonitorKind<F>) => ({
+  ...kind(fields, secrets, shown, cleared),
+  description: `${name}: up when ${upWhen}`,
+  name,
+  upWhen,
+});
 
 /** The monitor types and their own fields; checking them is in `checks/kinds`. */
 export const monitorKinds = {
   http: monitorKind({
+    name: "HTTP",
     upWhen:
       "the answer has an expected status. You can also require a keyword, forbid one, require a value at a JSON path, or write assertions. Redirects are followed (up to 5), and the last answer counts. Further `steps` can follow, with values of earlier answers.",
     fields: http,
-    secrets: {
-      bearerToken: toHttp,
-      "basicAuth.password": toHttp,
-      "headers.*": toHttp,
-      "variables.*": toHttp,
-      // What it is exchanged for goes to the URL.
-      "oauth2.clientSecret": { ...toHttp, oauth2: sameIn({ tokenUrl: sameOrigin }) },
-      clientKey: toHttp,
-      proxyPassword: { proxyUrl: sameOrigin },
-    },
-    shown: {
-      basicAuth: z.object(BasicAuth).nullable(),
-      oauth2: z.object(oauth2Fields).nullable(),
-      clientCertificate: z.string().nullable(),
-    },
+    secrets: httpSecrets,
+    shown: httpShown,
     cleared: withoutIdleLogin,
   }),
   tcp: monitorKind({
+    name: "TCP port",
     upWhen: "the port accepts the connection. You can send text, and expect text in the answer.",
     fields: {
       host: Host,
@@ -101,11 +97,13 @@ export const monitorKinds = {
     },
   }),
   ping: monitorKind({
+    name: "Ping",
     upWhen:
       "the packets come back. It uses the `ping` program of the system (Debian: `iputils-ping`).",
     fields: { host: Host, packets: integer(1, 10).default(1) },
   }),
   dns: monitorKind({
+    name: "DNS",
     upWhen:
       "there are records of the type, the expected values among them. You can name a resolver; otherwise the system's is asked.",
     fields: {
@@ -116,6 +114,7 @@ export const monitorKinds = {
     },
   }),
   tls: monitorKind({
+    name: "Certificate",
     upWhen:
       "the certificate is trusted and made for this name. It is degraded when the certificate expires within 14 days (`certificateExpiryDays`), and down when it has expired.",
     fields: {
@@ -126,6 +125,7 @@ export const monitorKinds = {
     },
   }),
   push: monitorKind({
+    name: "Push",
     upWhen: "a job reports in time.",
     fields: { grace: integer(0, 86_400).default(60) },
     shown: {
@@ -137,38 +137,37 @@ export const monitorKinds = {
     },
   }),
   smtp: monitorKind({
+    name: "SMTP",
     upWhen: `the mail server greets and answers \`EHLO\`, ${signsIn}. It is asked to send nothing.`,
     fields: mail(25, "starttls"),
     secrets: mailSecrets,
   }),
   imap: monitorKind({
+    name: "IMAP",
     upWhen: `the mail server greets and tells its capabilities, ${signsIn}.`,
     fields: mail(993, "tls"),
     secrets: mailSecrets,
   }),
   pop3: monitorKind({
+    name: "POP3",
     upWhen: `the mail server greets, ${signsIn}, which locks the mailbox for that moment.`,
     fields: mail(995, "tls"),
     secrets: mailSecrets,
   }),
   ssh: monitorKind({
+    name: "SSH",
     upWhen:
       "the server proves that it has its host key, and that is the one of the `fingerprint` where there is one. Of several keys an Ed25519 key counts first, then ECDSA, then RSA. Nobody signs in.",
     fields: {
       host: Host,
       port: Port.default(22),
-      fingerprint: nullable(
-        z
-          .string()
-          .regex(
-            /^SHA256:[A-Za-z0-9+/]{43}$/,
-            "must be as `ssh-keygen -lf` shows it: SHA256: and 43 characters of Base64",
-          )
-          .meta({ example: "SHA256:uNiVztksCsDhcc0u9e8BrKSrkcIDvXiLgEBzlJuvAGI" }),
-      ).meta({ description: "Of the host key; null accepts any." }),
+      fingerprint: nullable(Fingerprint).meta({
+        description: "Of the host key; null accepts any.",
+      }),
     },
   }),
   mqtt: monitorKind({
+    name: "MQTT",
     upWhen:
       "the broker takes the connection, and the subscription where there is a `topic`. With `waitForMessage` or `assertions` a message has to arrive within the timeout, and all `assertions` about the first one must hold; a retained message counts.",
     fields: {
@@ -176,12 +175,7 @@ export const monitorKinds = {
       port: Port.default(1883),
       username,
       password,
-      topic: nullable(
-        line(1000).refine(
-          (topic) => /^(?:(?:\+|[^+#/]*)\/)*(?:[+#]|[^+#/]*)$/.test(topic),
-          "must have + and # only as a whole level, and # only at the end",
-        ),
-      ),
+      topic: nullable(TopicFilter),
       waitForMessage: z.boolean().default(false).meta({
         description: "Whether a message has to arrive; `assertions` wait for one in any case.",
       }),
@@ -191,21 +185,25 @@ export const monitorKinds = {
     secrets: { password: toSecuredHost },
   }),
   redis: monitorKind({
+    name: "Redis",
     upWhen: "the server answers `PING`, after signing in where there is a `password`.",
     fields: { host: Host, port: Port.default(6379), username, password, ...secured },
     secrets: { password: toSecuredHost },
   }),
   postgres: monitorKind({
+    name: "PostgreSQL",
     upWhen: sqlWords,
     fields: { host: Host, port: Port.default(5432), ...sql, ...secured },
     secrets: { password: toSecuredHost },
   }),
   mysql: monitorKind({
+    name: "MySQL, MariaDB",
     upWhen: `${sqlWords} MariaDB as well.`,
     fields: { host: Host, port: Port.default(3306), ...sql, ...secured },
     secrets: { password: toSecuredHost },
   }),
   mongodb: monitorKind({
+    name: "MongoDB",
     upWhen:
       "the server answers `hello`, after signing in (SCRAM-SHA-256) where there is a `username`.",
     fields: {
@@ -219,10 +217,12 @@ export const monitorKinds = {
     secrets: { password: toSecuredHost },
   }),
   mssql: monitorKind({
+    name: "SQL Server",
     upWhen: "the server answers the pre-login, which comes before anybody signs in.",
     fields: { host: Host, port: Port.default(1433) },
   }),
   kafka: monitorKind({
+    name: "Kafka",
     upWhen:
       "a broker tells the metadata of its cluster, after signing in where there is a `username`. Where a `topic` is named, all of its partitions must have a leader.",
     fields: {
@@ -244,6 +244,7 @@ export const monitorKinds = {
     },
   }),
   websocket: monitorKind({
+    name: "WebSocket",
     upWhen:
       "the server takes the WebSocket. You can send text, and expect text in one of its messages.",
     fields: {
@@ -257,20 +258,17 @@ export const monitorKinds = {
     secrets: { "headers.*": toUrl },
   }),
   grpc: monitorKind({
+    name: "gRPC",
     upWhen:
       "the server says by gRPC's health protocol that the `service`, or all of it, is serving.",
     fields: { host: Host, port: Port, service: nullable(line(255)), ...secured },
   }),
   docker: monitorKind({
+    name: "Docker",
     upWhen:
       "the container of this name, or each that `label=KEY=VALUE` finds, is running and not unhealthy. Without a `host` it is asked of the Docker of this machine, over its socket, as long as one organization has the appliance to itself.",
     fields: {
-      container: line(255)
-        .refine(
-          (text) => /^(label=.+|[A-Za-z0-9][A-Za-z0-9_.-]*)$/.test(text),
-          "must be the name of a container, or label=KEY=VALUE",
-        )
-        .meta({ example: "shop-web" }),
+      container: Container,
       host: nullable(Host).meta({ description: "Null is the socket of this machine." }),
       port: Port.default(2376),
       ...secured,
@@ -284,6 +282,7 @@ export const monitorKinds = {
     shown: { clientCertificate: z.string().nullable() },
   }),
   snmp: monitorKind({
+    name: "SNMP",
     upWhen:
       "the device tells the value of the object `oid`, and all `assertions` about it hold. `community` is for versions 1 and 2c (`public` where it is null), the user and the passwords are for version 3.",
     fields: {
@@ -296,11 +295,7 @@ export const monitorKinds = {
       authPassword: nullable(secret(255)),
       privProtocol: z.enum(["des", "aes", "aes256b", "aes256r"]).default("aes"),
       privPassword: nullable(secret(255)),
-      oid: z
-        .string()
-        .max(500)
-        .regex(/^\.?[0-2](\.\d{1,10}){1,127}$/, "must be an object such as 1.3.6.1.2.1.1.3.0")
-        .default("1.3.6.1.2.1.1.3.0"),
+      oid: Oid.default("1.3.6.1.2.1.1.3.0"),
       assertions: assertionsAbout("body", "latency").default([]),
     },
     secrets: {
@@ -310,6 +305,7 @@ export const monitorKinds = {
     },
   }),
   radius: monitorKind({
+    name: "RADIUS",
     upWhen: "the server lets the user in, and signs its answer with the shared secret.",
     fields: {
       host: Host,
@@ -321,6 +317,7 @@ export const monitorKinds = {
     secrets: { secret: toHost, password: toHost },
   }),
   ntp: monitorKind({
+    name: "NTP",
     upWhen:
       "the server is synchronized, its clock differs from that of this machine by no more than `maxOffsetMs`, and its stratum is not above `maxStratum`.",
     fields: {
@@ -331,13 +328,11 @@ export const monitorKinds = {
     },
   }),
   domain: monitorKind({
+    name: "Domain",
     upWhen:
       "the domain stays registered for at least `minDays` more days, as its registry says by RDAP. The registry is asked once a day at most, and an hour after it did not answer well; until then its last answer counts. Give the domain as it was registered: `example.org`, not `www.example.org`.",
     fields: {
-      domain: Host.refine(
-        (text) => /^[^:]+\.[^.:\d][^.:]*\.?$/.test(text),
-        "must be a domain as it was registered, such as example.org",
-      ).meta({ example: "example.org" }),
+      domain: RegisteredDomain,
       minDays: integer(1, 3650).default(14),
       server: nullable(HttpUrl).meta({
         description: "The registry's RDAP server, where it is not the one that IANA lists.",
@@ -345,6 +340,7 @@ export const monitorKinds = {
     },
   }),
   game: monitorKind({
+    name: "Game server",
     upWhen:
       "the game server tells how many play on it: by the queries of Source and its kin (`protocol` is `source`), or as Minecraft's Java edition shows it in its list (`minecraft`).",
     fields: {
@@ -354,34 +350,27 @@ export const monitorKinds = {
     },
   }),
   command: monitorKind({
+    name: "Command",
     upWhen:
       "the program exits with 0. It has to lie in the folder of `serve --allow-commands DIR`, gets the `arguments` as they are (no shell) and is ended after `timeout`. The first line that it prints is the message. Only as long as one organization has the appliance to itself.",
     fields: {
-      command: line(255)
-        .refine(
-          (path) => !path.startsWith("/") && !path.split("/").includes(".."),
-          "must be the path of a program within the folder of --allow-commands",
-        )
-        .meta({ example: "backup-age.sh" }),
-      arguments: z
-        .array(wellFormed(1000).refine(noNul, "must not contain NUL"))
-        .max(50)
-        .default([]),
+      command: Program,
+      arguments: ProgramArguments.default([]),
     },
   }),
   systemd: monitorKind({
+    name: "systemd unit",
     upWhen:
       "the unit of this machine's systemd is active. It can be asked as long as one organization has the appliance to itself.",
-    fields: {
-      unit,
-    },
+    fields: { unit: Unit },
   }),
   browser: monitorKind({
+    name: "Browser",
     upWhen:
       "Chromium loads the page, its status is below 400, all `steps` can be done, and it contains the `keyword`. A step is `click SELECTOR`, `fill SELECTOR with TEXT`, `wait SELECTOR` or `expect TEXT`, with selectors of CSS; `{{username}}` and `{{password}}` stand for these fields. The password is filled into password fields of the origin of `url` alone.",
     fields: {
       url: HttpUrl,
-      steps: pageSteps,
+      steps: PageSteps.default([]),
       keyword: http.keyword,
       username,
       password,

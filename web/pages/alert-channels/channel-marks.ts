@@ -1,9 +1,11 @@
 import type { ChannelType } from "../../../src/alerting/channels/kinds-schema.ts";
 
-/** A drawing of our own for each type, 24 × 24, with one line. */
-export const channelMarks: Record<ChannelType, string> = {
-  webhook:
-    "M9 16.5a3.5 3.5 0 1 1-3.8-3.5M12 4.5a3.5 3.5 0 0 0-2 6.4L7.2 16M12 4.5a3.5 3.5 0 0 1 3.4 4.3M13 8l3.2 5.4a3.6 3.6 0 1 1-2.6 5.8M10.5 16.8H16",
+const webhook =
+  "M9 16.5a3.5 3.5 0 1 1-3.8-3.5M12 4.5a3.5 3.5 0 0 0-2 6.4L7.2 16M12 4.5a3.5 3.5 0 0 1 3.4 4.3M13 8l3.2 5.4a3.6 3.6 0 1 1-2.6 5.8M10.5 16.8H16";
+
+/** Drawings of our own, 24 × 24, with one line; a type without one has that of webhooks. */
+const marks: Partial<Record<ChannelType, string>> = {
+  webhook,
   email: "M3 6h18v12H3zM3.5 6.5 12 13l8.5-6.5",
   slack:
     "M9.5 3.5v10M14.5 10.5v10M3.5 14.5h10M10.5 9.5h10M9.5 17v1.5a2 2 0 1 1-2-2M14.5 7V5.5a2 2 0 1 1 2 2M7 9.5H5.5a2 2 0 1 1 2-2M17 14.5h1.5a2 2 0 1 1-2 2",
@@ -25,3 +27,5 @@ export const channelMarks: Record<ChannelType, string> = {
     "M12 3a4 4 0 1 0 0 8 4 4 0 0 0 0-8M5 14c4.5 2 9.5 2 14 0-1.5 3.5-4 6-7 7-3-1-5.5-3.5-7-7",
   apprise: "M4 10v4h3l8 4.5v-13L7 10zM18 9a4 4 0 0 1 0 6M8 14l1.5 6H12",
 };
+
+export const channelMark = (type: string): string => marks[type as ChannelType] ?? webhook;

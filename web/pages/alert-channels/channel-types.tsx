@@ -1,4 +1,4 @@
-import { channelMarks } from "./channel-marks.ts";
+import { channelMark } from "./channel-marks.ts";
 import { channelKinds, type ChannelType } from "../../../src/alerting/channels/kinds-schema.ts";
 
 /** What people read of a type, also of one that is unknown here. */
@@ -19,7 +19,7 @@ export function ChannelMark({ type }: { type: string }) {
         strokeLinecap="round"
         strokeLinejoin="round"
       >
-        <path d={type in channelMarks ? channelMarks[type as ChannelType] : channelMarks.webhook} />
+        <path d={channelMark(type)} />
       </svg>
     </span>
   );

@@ -4,7 +4,7 @@ import { countInWords } from "../../components/format.ts";
 import { Chip, Choice, LiveDot, SearchField } from "../../components/filter-fields.tsx";
 import { type State, StateIcon, stateLabels } from "../../components/state-icon.tsx";
 import type { Filters } from "./filters.ts";
-import { typeName } from "./types.ts";
+import { typeName } from "./type-names.ts";
 
 const shown: State[] = ["down", "degraded", "maintenance", "pending", "paused", "up"];
 

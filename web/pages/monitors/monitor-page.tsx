@@ -22,7 +22,7 @@ import { notifyError } from "../../components/toasts.tsx";
 import { checkNow, deleteMonitors, muteMonitor, pauseMonitor } from "./actions.ts";
 import { useMonitor, useAlertRecipients, useUptime } from "./data.ts";
 import { Figures } from "./figures.tsx";
-import { typeName } from "./types.ts";
+import { typeName } from "./type-names.ts";
 import { LatencyPanel } from "./latency-panel.tsx";
 import { ScreenshotPanel } from "./screenshot-panel.tsx";
 import { chosenSpan, type SpanSearch } from "./spans.ts";

@@ -12,7 +12,7 @@ import { StateIcon } from "../../components/state-icon.tsx";
 import { notifyError, notify } from "../../components/toasts.tsx";
 import { checkNow, deleteMonitors, muteMonitor, pauseMonitor } from "./actions.ts";
 import { endDrag, startDrag } from "./dragging.ts";
-import { typeName } from "./types.ts";
+import { typeName } from "./type-names.ts";
 import { DayBar, Spark } from "./day-bar.tsx";
 import { selection } from "./list-state.ts";
 import { useZone } from "../../components/time.tsx";

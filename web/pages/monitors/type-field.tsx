@@ -1,9 +1,9 @@
 import { Select } from "@mantine/core";
 import { monitorKinds, type MonitorType } from "../../../src/monitoring/monitors/kinds-schema.ts";
-import { typeMark, typeName } from "./types.ts";
+import { typeMark } from "./type-marks.ts";
 
 const types = Object.keys(monitorKinds) as MonitorType[];
-const data = types.map((type) => ({ value: type, label: typeName(type) }));
+const data = types.map((type) => ({ value: type, label: monitorKinds[type].name }));
 
 /** When one is up, without what else there is to say. */
 const inShort = (type: MonitorType) =>
