@@ -10,15 +10,14 @@ import type {
   CompactMonitor,
   CompactOverview,
   OverviewFilters,
-  OverviewMonitor,
   PastState,
   RowsQuery,
   StatesQuery,
   UsersOfChannel,
   WhereQuery,
 } from "./schema.ts";
-import { usersOf, groupsOf, monitorsOf, ownerAmong, stateEventsOf, type Wanted } from "./store.ts";
-import { totalsOf } from "./totals-store.ts";
+import { usersOf, groupsOf, monitorsOf, ownerAmong, stateEventsOf } from "./store.ts";
+import { idsIn, matchesOf } from "./matches-store.ts";
 
 export { channelUses, subscriberCounts } from "./store.ts";
 
@@ -32,49 +31,35 @@ export async function overviewOf(scope: Scope, filters: OverviewFilters): Promis
   // First, so that nothing is missing that stands in the log up to here.
   const seq = await lastSeqOf(store, organizationId);
   const position = positionOf(vault, organizationId, seq);
-  const [groups, totals] = await Promise.all([
-    groupsOf(scope),
-    totalsOf(scope, filters, mostAtOnce),
-  ]);
-  if (totals === null)
-    return compactOverview({ groups, monitors: await fullRowsOf(scope, { filters }), position });
-  const { troubledIds, folders, types, tags } = totals;
-  const monitors: OverviewMonitor[] = [];
-  for (const groupId of [...groups.map(({ id }) => id), null]) {
-    const count = firstRows - monitors.length;
-    if (count <= 0) break;
-    if (folders.some((folder) => folder.groupId === groupId))
-      monitors.push(...(await fullRowsOf(scope, { filters, groupId, from: 0, count })));
-  }
-  const found = await fullRowsOf(scope, { ids: troubledIds });
-  const place = new Map(troubledIds.map((id, index) => [id, index]));
-  const troubled = found.sort(
-    (one, other) => (place.get(one.id) ?? 0) - (place.get(other.id) ?? 0),
-  );
-  return compactOverview({
-    groups,
-    monitors,
-    position,
-    totals: { folders, troubled, types, tags },
+  const groups = await groupsOf(scope);
+  const groupIds = groups.map(({ id }) => id);
+  const { ids, totals } = await matchesOf(scope, filters, groupIds, {
+    first: firstRows,
+    most: mostAtOnce,
   });
+  const monitors = await fullRowsOf(scope, ids);
+  if (totals === null) return compactOverview({ groups, monitors, position });
+  const { troubledIds, ...sums } = totals;
+  const troubled = await fullRowsOf(scope, troubledIds);
+  return compactOverview({ groups, monitors, position, totals: { ...sums, troubled } });
 }
 
 type Reading = Pick<Scope, "store" | "clock" | "organizationId">;
 
 /** Some rows of the Monitors page, each with its group. */
 export async function rowsOf(scope: Reading, ids: readonly string[]): Promise<CompactMonitor[]> {
-  return (await fullRowsOf(scope, { ids })).map((row) => compactMonitor(row));
+  return (await fullRowsOf(scope, ids)).map((row) => compactMonitor(row));
 }
 
 /** Rows of a folder of the Monitors page, from a place on. */
 export async function furtherRows(scope: Scope, query: RowsQuery): Promise<CompactMonitor[]> {
   const { groupId = null, from, count, ...filters } = query;
-  const rows = await fullRowsOf(scope, { filters, groupId, from, count });
+  const rows = await fullRowsOf(scope, await idsIn(scope, filters, groupId, { from, count }));
   return rows.map((row) => compactMonitor(row, groupId));
 }
 
-function fullRowsOf(scope: Reading, wanted: Wanted) {
-  return monitorsOf(scope, wanted, (keys) => recentOf(scope.store, keys, scope.clock()));
+function fullRowsOf(scope: Reading, ids: readonly string[]) {
+  return monitorsOf(scope, ids, (keys) => recentOf(scope.store, keys, scope.clock()));
 }
 
 /** What a monitor was, newest first, from when it was made. Throws NOT_FOUND. */

@@ -1,4 +1,4 @@
-import { mapYielding } from "../core/yielding.ts";
+import { mapYielding, turn } from "../core/yielding.ts";
 import type { Tenant } from "../database/rows.ts";
 import type { Store } from "../database/store.ts";
 import type { StoredStatus } from "../core/statuses.ts";
@@ -6,13 +6,11 @@ import { type LoggedEvent, stateTypeList, type StateType } from "../events/catal
 import { hasMessage, shownStatus, targetOf } from "./rules.ts";
 import type {
   ChannelUse,
-  OverviewFilters,
   OverviewGroup,
   OverviewMonitor,
   SubscriberCount,
 } from "./schema.ts";
 import { watchedSql } from "../monitoring/monitors/store.ts";
-import { joined, narrowed } from "./totals-store.ts";
 
 const groupText = `select g.id, g.name, g.description, g.color, g.tags, g.paused, g.muted, g.version,
     (select json_group_array(c.channel_id order by c.position) from monitor_group_channels c
@@ -40,31 +38,10 @@ const monitorColumns = `s.key, m.id, m.name, m.type, m.group_id as groupId, m.ta
   s.last_message as lastMessage, s.latency_ms as latencyMs, m.paused, m.muted,
   m.settings ->> 'url' as url, ${watchedSql} as host, m.settings ->> 'port' as port, m.created_at as createdAt`;
 
-/** Which rows: of some monitors; of all that match; or those of one folder from a place on. */
-export type Wanted =
-  | { ids: readonly string[] }
-  | { filters: OverviewFilters }
-  | { filters: OverviewFilters; groupId: string | null; from: number; count: number };
-
-function selection(organizationId: string, wanted: Wanted) {
-  if ("ids" in wanted)
-    return { text: someText, parameters: [JSON.stringify(wanted.ids), organizationId] };
-  const { text, parameters } = narrowed(wanted.filters);
-  const all = `select ${monitorColumns} ${joined} where m.organization_id = ?`;
-  if (!("groupId" in wanted))
-    return {
-      text: `${all}${text} order by g.id is null, g.position, g.id, m.position, m.id`,
-      parameters: [organizationId, ...parameters],
-    };
-  return {
-    text: `${all} and m.group_id is ?${text} order by m.position, m.id limit ? offset ?`,
-    parameters: [organizationId, wanted.groupId, ...parameters, wanted.count, wanted.from],
-  };
-}
-
 const someText = `select ${monitorColumns} from json_each(?) wanted
     cross join monitors m on m.organization_id = ? and m.id = wanted.value
-    join monitor_states s on s.organization_id = m.organization_id and s.monitor_id = m.id`;
+    join monitor_states s on s.organization_id = m.organization_id and s.monitor_id = m.id
+  order by wanted.key`;
 
 type MonitorRow = {
   key: number;
@@ -80,14 +57,21 @@ type MonitorRow = {
 /** What the last hours and days of a monitor were. */
 export type Recent = Pick<OverviewMonitor, "day" | "spark" | "uptime24h" | "uptime30d" | "since">;
 
-/** Rows in dashboard order, ungrouped ones last; those of some monitors in any order. */
+/** Monitors whose rows are read in one go, after which others have their turn. */
+const rowStride = 500;
+
+/** The rows of these monitors, in their order; there is none of what is gone. */
 export async function monitorsOf(
   { store, organizationId }: Tenant,
-  wanted: Wanted,
+  ids: readonly string[],
   read: (keys: readonly number[]) => Promise<(key: number, createdAt: string) => Recent>,
 ): Promise<OverviewMonitor[]> {
-  const { text, parameters } = selection(organizationId, wanted);
-  const rows = await store.query<MonitorRow>(text, parameters);
+  const rows: MonitorRow[] = [];
+  for (let from = 0; from < ids.length; from += rowStride) {
+    if (from > 0) await turn();
+    const some = JSON.stringify(ids.slice(from, from + rowStride));
+    rows.push(...(await store.query<MonitorRow>(someText, [some, organizationId])));
+  }
   const recentOf = await read(rows.map(({ key }) => key));
   return mapYielding(rows, (row) => ({
     id: row.id,
