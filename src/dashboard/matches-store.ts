@@ -134,7 +134,8 @@ function* windowsOf(
 
 const placesText = `select id from monitors where organization_id = ? and group_id is ?
   order by position, id limit ? offset ?`;
-const sizeText = "select count(*) as count from monitors where organization_id = ? and group_id is ?";
+const sizeText =
+  "select count(*) as count from monitors where organization_id = ? and group_id is ?";
 
 /** Monitors of a folder that match, in its order: `count` of them behind the first `from`. */
 export async function idsIn(

@@ -4,12 +4,7 @@ import type { Store } from "../database/store.ts";
 import type { StoredStatus } from "../core/statuses.ts";
 import { type LoggedEvent, stateTypeList, type StateType } from "../events/catalogue.ts";
 import { hasMessage, shownStatus, targetOf } from "./rules.ts";
-import type {
-  ChannelUse,
-  OverviewGroup,
-  OverviewMonitor,
-  SubscriberCount,
-} from "./schema.ts";
+import type { ChannelUse, OverviewGroup, OverviewMonitor, SubscriberCount } from "./schema.ts";
 import { watchedSql } from "../monitoring/monitors/store.ts";
 
 const groupText = `select g.id, g.name, g.description, g.color, g.tags, g.paused, g.muted, g.version,

@@ -55,6 +55,8 @@ async function measured(world: World, monitors: number) {
       }
       await server.held();
       const response = await fetch(`${server.url}${path}`, {
+        // One that is used again can be one that the server has just closed as idle.
+        keepalive: false,
         headers: {
           "Accept-Encoding": "gzip",
           ...(path.startsWith("/dashboard")
