@@ -1,5 +1,6 @@
 import { Database } from "bun:sqlite";
 import { AppError } from "../core/errors.ts";
+import { eachYielding } from "../core/yielding.ts";
 import { queryBuilders } from "./query-builders.ts";
 import { compiled, type Parameter, type Statement, type Store, tableWrittenBy } from "./store.ts";
 
@@ -31,6 +32,9 @@ export function withSettings(database: Database): Database {
   return database;
 }
 
+/** A write of more statements would hold the event loop for too long: others have their turn meanwhile. */
+const mostAtOnce = 250;
+
 /**
  * The store on one SQLite file of this machine. Writes that arrive in the same turn of the event loop
  * share one COMMIT while `sharesCommits`; else a write is committed before the turn goes on, which
@@ -41,7 +45,8 @@ export function embeddedStore(
   database: Database,
   sharesCommits: () => boolean = () => true,
 ): EmbeddedStore {
-  let queue: Write[] = [];
+  const queue: Write[] = [];
+  let isWritingLong = false;
   let commits = 0;
   /** The last commit that wrote to each table; to who knows which, under null. */
   const written = new Map<string | null, number>();
@@ -49,11 +54,21 @@ export function embeddedStore(
   const listeners = new Set<() => void>();
   const dataVersion = database.query<{ data_version: number }, []>("PRAGMA data_version");
 
-  // One COMMIT is one sync of the disk; a savepoint each keeps the writes independent of one another.
   function flush() {
-    const writes = queue;
+    while (!isWritingLong && queue.length > 0) {
+      const length = queue.findIndex(isLong);
+      if (length === 0) void writeLong(queue.shift()!);
+      else writeTogether(queue.splice(0, length === -1 ? queue.length : length));
+    }
+  }
+
+  // A database in memory has no other connection.
+  const isLong = ({ statements }: Write) =>
+    statements.length > mostAtOnce && database.filename !== "" && database.filename !== ":memory:";
+
+  // One COMMIT is one sync of the disk; a savepoint each keeps the writes independent of one another.
+  function writeTogether(writes: readonly Write[]) {
     const tables = new Set<string | null>();
-    queue = [];
     const failures = new Map<Write, unknown>();
     try {
       if (isDamaged) throw damaged();
@@ -61,7 +76,7 @@ export function embeddedStore(
       for (const write of writes) {
         try {
           database.run("SAVEPOINT write");
-          runAll(write.statements, tables);
+          for (const statement of write.statements) run(database, statement, tables);
           database.run("RELEASE write");
         } catch (error) {
           // SQLite ends the whole transaction by itself on a full disk or an I/O error.
@@ -72,8 +87,7 @@ export function embeddedStore(
         }
       }
       database.run("COMMIT");
-      commits++;
-      for (const table of tables) written.set(table, commits);
+      committed(tables);
     } catch (error) {
       if (database.inTransaction) database.run("ROLLBACK");
       for (const write of writes) write.reject(failures.get(write) ?? translated(error));
@@ -86,15 +100,43 @@ export function embeddedStore(
     for (const listener of listeners) listener();
   }
 
-  function runAll(statements: readonly Statement[], tables: Set<string | null>) {
-    for (const statement of statements) {
-      const { text, parameters, otherwise } = compiled(statement);
-      tables.add(tableWrittenBy(text));
-      try {
-        database.query(text).run(...parameters);
-      } catch (error) {
-        throw otherwise !== undefined && isGuardFailure(error) ? otherwise() : error;
-      }
+  /** On a connection of its own, so that what is read between two of its statements is what was there before. */
+  async function writeLong({ statements, resolve, reject }: Write) {
+    isWritingLong = true;
+    const tables = new Set<string | null>();
+    let own: Database | null = null;
+    try {
+      if (isDamaged) throw damaged();
+      const connection = withSettings(new Database(database.filename, { strict: true }));
+      own = connection;
+      connection.run("BEGIN IMMEDIATE");
+      await eachYielding(statements, (statement) => run(connection, statement, tables));
+      connection.run("COMMIT");
+      committed(tables);
+      resolve();
+      for (const listener of listeners) listener();
+    } catch (error) {
+      reject(translated(error));
+    } finally {
+      if (own?.inTransaction === true) own.run("ROLLBACK");
+      own?.close();
+      isWritingLong = false;
+      flush();
+    }
+  }
+
+  function committed(tables: ReadonlySet<string | null>) {
+    commits++;
+    for (const table of tables) written.set(table, commits);
+  }
+
+  function run(connection: Database, statement: Statement, tables: Set<string | null>) {
+    const { text, parameters, otherwise } = compiled(statement);
+    tables.add(tableWrittenBy(text));
+    try {
+      connection.query(text).run(...parameters);
+    } catch (error) {
+      throw otherwise !== undefined && isGuardFailure(error) ? otherwise() : error;
     }
   }
 
@@ -123,7 +165,7 @@ export function embeddedStore(
     atomic(statements) {
       return new Promise<void>((resolve, reject) => {
         queue.push({ statements, resolve, reject });
-        if (queue.length > 1) return;
+        if (isWritingLong || queue.length > 1) return;
         if (sharesCommits()) setImmediate(flush);
         else queueMicrotask(flush);
       });

@@ -2,6 +2,7 @@ import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 import { z } from "zod";
 import { eachYielding } from "../core/yielding.ts";
+import { isObject } from "../core/objects.ts";
 import { encodingFor, hasTag, tagIn } from "./encoding.ts";
 import { isRead, pathOf } from "./request.ts";
 
@@ -84,6 +85,11 @@ function entriesOf(schema: z.core.$ZodType, value: object) {
 }
 
 const manyEntries = 20;
+
+/** Whether a record has lists so long that others have their turn while they are written. */
+export const hasLongList = (record: unknown) =>
+  isObject(record) &&
+  Object.values(record).some((field) => Array.isArray(field) && field.length > manyEntries);
 
 /** Whether it holds a list of many entries, or as many fields. */
 function isLong(value: unknown): value is object {

@@ -9,6 +9,7 @@ import {
   type ApiResponse,
   apiResponseOf,
   bytesResponse,
+  hasLongList,
   longResponseOf,
   toResponse,
 } from "./api-response.ts";
@@ -260,7 +261,8 @@ export function endpoint<
     if (result instanceof Response)
       throw new Error("Only a stream makes its response by itself; no schema has seen this one.");
     const payload = data === undefined ? result : { data: result };
-    const made = spec.long === true ? longResponseOf : apiResponseOf;
+    const isLong = spec.long === true || hasLongList(data === undefined ? null : result);
+    const made = isLong ? longResponseOf : apiResponseOf;
     return made(context.request, spec, payload);
   }
 

@@ -1,4 +1,5 @@
 import { offsetOf, page } from "../core/paging.ts";
+import { turn } from "../core/yielding.ts";
 import { containing } from "../database/references.ts";
 import { matching, type Tenant } from "../database/rows.ts";
 import type { Store } from "../database/store.ts";
@@ -7,6 +8,7 @@ import { incidentUpdateRevisions } from "../database/tables/incidents.ts";
 import type {
   Author,
   Incident,
+  IncidentNote,
   IncidentQuery,
   IncidentSummary,
   IncidentUpdate,
@@ -47,34 +49,58 @@ const summary = `id, title, status, severity, monitor_id AS "monitorId", monitor
   origin, public,
   resolved_at AS "resolvedAt", created_at AS "createdAt", updated_at AS "updatedAt"`;
 
+/** Entries of a timeline that are read with their incident, and then in one go: others have their turn between. */
+const portion = 50;
+
 // The timeline comes as JSON made by SQLite: one query costs less than half of two.
-const one = `SELECT ${summary}, version, automatic, (
-    SELECT json_group_array(json_object('id', id, 'status', status, 'message', message,
-      'createdAt', created_at, 'editedAt', edited_at, 'automatic', json(automatic)) ORDER BY seq)
-    FROM incident_updates u
-    WHERE u.organization_id = incidents.organization_id AND u.incident_id = incidents.id
-  ) AS updates, (
-    SELECT json_group_array(json_object('id', id, 'message', message, 'createdAt', created_at,
-      'author', json_object('type', author_type, 'id', author_id, 'name', author_name)) ORDER BY id)
-    FROM incident_notes n
-    WHERE n.organization_id = incidents.organization_id AND n.incident_id = incidents.id
-  ) AS notes, (
+const updatesOf = (condition: string) => `SELECT
+    json_group_array(json_object('id', id, 'status', status, 'message', message,
+      'createdAt', created_at, 'editedAt', edited_at, 'automatic', json(automatic)) ORDER BY seq) AS entries
+  FROM (SELECT * FROM incident_updates WHERE ${condition} ORDER BY seq LIMIT ${portion})`;
+const notesOf = (condition: string) => `SELECT
+    json_group_array(json_object('id', id, 'message', message, 'createdAt', created_at,
+      'author', json_object('type', author_type, 'id', author_id, 'name', author_name)) ORDER BY id) AS entries
+  FROM (SELECT * FROM incident_notes WHERE ${condition} ORDER BY id LIMIT ${portion})`;
+const its = "organization_id = incidents.organization_id AND incident_id = incidents.id";
+const one = `SELECT ${summary}, version, automatic, (${updatesOf(its)}) AS updates,
+  (${notesOf(its)}) AS notes, (
     SELECT json_object('message', message, 'publishedAt', published_at, 'updatedAt', updated_at)
     FROM incident_postmortems p
     WHERE p.organization_id = incidents.organization_id AND p.incident_id = incidents.id
   ) AS postmortem FROM incidents WHERE organization_id = ? AND id = ?`;
+const further = {
+  updates: updatesOf(`organization_id = ?1 AND incident_id = ?2 AND seq > (
+    SELECT seq FROM incident_updates WHERE organization_id = ?1 AND incident_id = ?2 AND id = ?3)`),
+  notes: notesOf("organization_id = ?1 AND incident_id = ?2 AND id > ?3"),
+};
 
-export async function findIncident(
-  { store, organizationId }: Tenant,
-  id: string,
-): Promise<IncidentRecord | null> {
+export async function findIncident(tenant: Tenant, id: string): Promise<IncidentRecord | null> {
+  const { store, organizationId } = tenant;
   const [row] = await store.query<Row>(one, [organizationId, id]);
   if (row === undefined) return null;
-  const updates = JSON.parse(row.updates) as UpdateRecord[];
-  const notes = JSON.parse(row.notes) as IncidentRecord["notes"];
+  const updates = await wholeOf<UpdateRecord>(tenant, row, "updates");
+  const notes = await wholeOf<IncidentNote>(tenant, row, "notes");
   const automatic = factsIn<AutomaticTitle>(row.automatic);
   const postmortem = row.postmortem === null ? null : (JSON.parse(row.postmortem) as Postmortem);
   return { ...row, ...shown(row), automatic, updates, notes, postmortem };
+}
+
+/** A list of an incident, of which its row has the first entries. */
+async function wholeOf<T extends { id: string }>(
+  { store, organizationId }: Tenant,
+  row: Row,
+  name: keyof typeof further,
+): Promise<T[]> {
+  const all = JSON.parse(row[name]) as T[];
+  for (let count = all.length; count === portion;) {
+    await turn();
+    const place = [organizationId, row.id, all.at(-1)?.id ?? ""];
+    const [next] = await store.query<{ entries: string }>(further[name], place);
+    const entries = JSON.parse(next?.entries ?? "[]") as T[];
+    all.push(...entries);
+    count = entries.length;
+  }
+  return all;
 }
 
 /** What an update said before each of its edits, oldest first. */

@@ -75,6 +75,56 @@ describe("atomic", () => {
     store.close();
   });
 
+  describe("of very many statements", () => {
+    const many = 3_000;
+    const all = (put: ReturnType<typeof newFile>["put"]) =>
+      Array.from({ length: many }, (_, number) => put(`item ${number}`));
+
+    test("others read what was there before, until all of it is, and their writes follow it", async () => {
+      const { store, put, items } = newFile(join(newDirectory(), "stock.db"));
+      await store.atomic([put("before")]);
+      const revision = store.revision();
+      const counts = new Set<number>();
+      let turns = 0;
+      let isDone = false;
+      let told = 0;
+      store.onCommit(() => told++);
+      const long = store.atomic(all(put)).then(() => {
+        isDone = true;
+      });
+      const short = store.atomic([put("item 0", 7)]);
+      while (!isDone) {
+        await new Promise((resolve) => setImmediate(resolve));
+        if (isDone) break;
+        turns++;
+        counts.add(items().length);
+      }
+      await Promise.all([long, short]);
+      expect(turns).toBeGreaterThan(1);
+      expect([...counts].every((count) => count === 1 || count === many + 1)).toBe(true);
+      expect(items().length).toBe(many + 1);
+      expect(store.revision()).not.toBe(revision);
+      expect(told).toBe(2);
+      const [row] = await store.query("select count from stock where item = 'item 0'", []);
+      expect(row).toEqual({ count: 7 });
+      store.close();
+    });
+
+    test("one that fails leaves nothing behind, and holds up nobody after it", async () => {
+      const { store, put, items } = newFile(join(newDirectory(), "stock.db"));
+      const failures = await Promise.all(
+        [
+          [...all(put), put("b", -1)],
+          [...all(put), must(sql`false`, taken)],
+        ].map((statements) => store.atomic(statements).catch(codeOf)),
+      );
+      expect(failures).toEqual(["SQLITE_CONSTRAINT_CHECK", "CONFLICT"]);
+      await store.atomic([put("after")]);
+      expect(items()).toEqual(["after"]);
+      store.close();
+    });
+  });
+
   test("a full disk is UNAVAILABLE, loses nothing acknowledged, and ends when there is room", async () => {
     const { database, store, put, items } = newFile(join(newDirectory(), "stock.db"));
     await store.atomic([put("before")]);

@@ -64,3 +64,30 @@ test("a note is this incident's alone, needs words, and a key that may write", a
   for (const [status, answer] of answers) expect(answer.status).toBe(status);
   expect((await api("GET", path)).json.data.notes).toHaveLength(1);
 });
+
+test("an incident with very many updates and notes has all of them, in order", async () => {
+  const { api, path, read, database } = await opened();
+  await api("POST", `${path}/notes`, { body: { message: "Note 0" } });
+  const count = 130;
+  const numbers = `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${count - 1})`;
+  const copies = (table: string, values: Record<string, string>) => {
+    const names = database
+      .query<{ name: string }, []>(`SELECT name FROM pragma_table_info('${table}')`)
+      .all()
+      .map(({ name }) => name);
+    database.run(
+      `${numbers} INSERT INTO ${table}
+       SELECT ${names.map((name) => values[name] ?? name).join(", ")} FROM n CROSS JOIN ${table}`,
+    );
+  };
+  const id = "printf('ffffffff-0000-7000-8000-%012d', i)";
+  copies("incident_updates", { id, seq: "seq + 2 * i", message: "'Update ' || i" });
+  copies("incident_notes", { id, message: "'Note ' || i" });
+  const { updates, notes } = await read();
+  const messages = (all: { message: string }[]) => all.map(({ message }) => message);
+  const upTo = (what: string) => Array.from({ length: count }, (_, i) => `${what} ${i}`);
+  expect(messages(updates)).toEqual(["Incident opened.", ...upTo("Update").slice(1)]);
+  expect(messages(notes)).toEqual(upTo("Note"));
+  const patched = await api("PATCH", path, { body: { severity: "major" } });
+  expect(patched.json.data.updates.length).toBe(count);
+});

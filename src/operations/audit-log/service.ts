@@ -1,6 +1,6 @@
 import { timestamp } from "../../core/clock.ts";
 import type { Scope } from "../../events/scope.ts";
-import { turn } from "../../core/yielding.ts";
+import type { Tenant } from "../../database/rows.ts";
 import { page } from "../../core/paging.ts";
 import {
   type AuditEntry,
@@ -10,15 +10,11 @@ import {
   exportFormats,
 } from "./schema.ts";
 import { csvHead, lineOf } from "./rules.ts";
-import { countEntries, entriesAfter, type EntryRow, pageOfEntries } from "./store.ts";
+import { allEntries, type EntryRow, pageOfEntries } from "./store.ts";
 
 /** A page of the organization's audit log, newest first. */
-export async function listAuditEntries({ store, organizationId }: Scope, query: AuditQuery) {
-  const { page: _page, per_page: _size, ...filters } = query;
-  const rows = await pageOfEntries(store, organizationId, query);
-  // A search looks at all entries, and counting what it finds at all of them again.
-  await turn();
-  const total = await countEntries(store, organizationId, filters);
+export async function listAuditEntries(scope: Scope, query: AuditQuery) {
+  const { rows, total } = await pageOfEntries(scope, query);
   return page(query, rows.map(shown), total);
 }
 
@@ -27,18 +23,13 @@ const atOnce = 200;
 
 /** What the filters leave of the organization's audit log, oldest first, in the lines of a file. */
 export async function* exportedLines(
-  { store, organizationId }: Pick<Scope, "store" | "organizationId">,
+  tenant: Tenant,
   format: ExportFormat,
   filters: AuditFilters = {},
 ): AsyncGenerator<string> {
   if (format === "csv") yield csvHead;
-  for (let last = 0; ;) {
-    const rows = await entriesAfter(store, organizationId, filters, last, atOnce);
+  for await (const rows of allEntries(tenant, filters, atOnce))
     yield rows.map((row) => lineOf(format, shown(row))).join("");
-    last = rows.at(-1)?.seq ?? last;
-    if (rows.length < atOnce) return;
-    await turn();
-  }
 }
 
 /** It as a download, read from the database as fast as the client takes it; it ends where the client loses the right to it. */

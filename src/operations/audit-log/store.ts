@@ -3,7 +3,8 @@ import { dayMs, timestamp } from "../../core/clock.ts";
 import { offsetOf } from "../../core/paging.ts";
 import { type Sweeping, sweepLog } from "../../database/portions.ts";
 import { containing } from "../../database/references.ts";
-import type { Store } from "../../database/store.ts";
+import { turn } from "../../core/yielding.ts";
+import type { Tenant } from "../../database/rows.ts";
 import { alertChannels } from "../../database/tables/alerting.ts";
 import { apiKeys, invitations, memberships, people } from "../../database/tables/accounts.ts";
 import { auditEntries } from "../../database/tables/events.ts";
@@ -50,82 +51,133 @@ export type EntryRow = {
   subjectName: string | null;
 };
 
+/** Rows that are looked at in one go, after which others have their turn. */
+const stride = 2_500;
+
+/** The ids among some rows of a table whose name is like a text, and the last of the rows. */
+const namedIn = (table: string, column: string) =>
+  `select max(id) as last, json_group_array(id) filter (where ${column} like ? escape '\\') as ids
+   from (select id, ${column} from ${table} where organization_id = ? and id > ? order by id limit ${stride})`;
+
+const peopleNamed = `select p.id from ${getTableName(people)} p
+  join ${getTableName(memberships)} m on m.person_id = p.id
+  where m.organization_id = ? and p.name like ? escape '\\'`;
+
 /** Ids of what is called so now. */
-const subjectsNamed = [
-  ...named.map(
-    ([table, column]) =>
-      `select id from ${getTableName(table)} where organization_id = ? and ${column} like ? escape '\\'`,
-  ),
-  `select p.id from ${getTableName(people)} p join ${getTableName(memberships)} m on m.person_id = p.id
-   where m.organization_id = ? and p.name like ? escape '\\'`,
-];
-const searched = `(e.actor_name like ? escape '\\' or e.action like ? escape '\\'
-  or e.subject_id in (${subjectsNamed.join(" union all ")}))`;
+async function subjectsNamed({ store, organizationId }: Tenant, pattern: string) {
+  const members = await store.query<{ id: string }>(peopleNamed, [organizationId, pattern]);
+  const ids = new Set(members.map(({ id }) => id));
+  for (const [table, column] of named) {
+    const text = namedIn(getTableName(table), column);
+    for (let after = ""; ;) {
+      type Found = { last: string | null; ids: string };
+      const [found] = await store.query<Found>(text, [pattern, organizationId, after]);
+      if (found === undefined || found.last === null) break;
+      for (const id of JSON.parse(found.ids) as string[]) ids.add(id);
+      after = found.last;
+      await turn();
+    }
+  }
+  return ids;
+}
 
-type Condition = { text: string; parameters: (string | number)[] };
-
-/** What the filters leave of an organization's entries. */
-function conditionOf(organizationId: string, filters: AuditFilters): Condition {
-  const { q, noun, actor, from, to } = filters;
-  const parts: Condition[] = [];
+/** What the filters leave of an organization's entries, but for the text that is looked for. */
+function conditionOf({ noun, actor, from, to }: AuditFilters) {
+  const parts: { text: string; parameters: string[] }[] = [];
   if (noun !== undefined)
     parts.push({ text: "e.action >= ? and e.action < ?", parameters: [`${noun}.`, `${noun}/`] });
   if (actor !== undefined) parts.push({ text: "e.actor_type = ?", parameters: [actor] });
   if (from !== undefined) parts.push({ text: "e.at >= ?", parameters: [timestamp(from)] });
   if (to !== undefined) parts.push({ text: "e.at < ?", parameters: [timestamp(to)] });
-  if (q !== undefined) {
-    const pattern = containing(q);
-    const names = subjectsNamed.flatMap(() => [organizationId, pattern]);
-    parts.push({ text: searched, parameters: [pattern, pattern, ...names] });
-  }
   return {
     text: parts.map(({ text }) => ` and ${text}`).join(""),
     parameters: parts.flatMap(({ parameters }) => parameters),
   };
 }
 
-export function pageOfEntries(
-  store: Store,
-  organizationId: string,
+const orders = {
+  newest: { first: Number.MAX_SAFE_INTEGER, beyond: "<", upTo: ">=", direction: "desc" },
+  oldest: { first: 0, beyond: ">", upTo: "<=", direction: "asc" },
+};
+
+/** The places of what the filters leave, portion by portion: other work has its turn between two. */
+async function* placesOf(
+  tenant: Tenant,
+  filters: AuditFilters,
+  order: keyof typeof orders,
+): AsyncGenerator<number[]> {
+  const { store, organizationId } = tenant;
+  const { first, beyond, upTo, direction } = orders[order];
+  const pattern = filters.q === undefined ? null : containing(filters.q);
+  const subjects = pattern === null ? null : await subjectsNamed(tenant, pattern);
+  const { text, parameters } = conditionOf(filters);
+  const looked = pattern === null ? [] : [pattern, pattern];
+  const isFound =
+    pattern === null ? "1" : "e.actor_name like ? escape '\\' or e.action like ? escape '\\'";
+  const place = `from ${getTableName(auditEntries)} e where e.organization_id = ? and e.seq ${beyond} ?`;
+  const endText = `select e.seq ${place} order by e.seq ${direction} limit 1 offset ${stride - 1}`;
+  const foundText = `select e.seq, e.subject_id as subjectId, ${isFound} as isFound
+    ${place} and e.seq ${upTo} ?${text} order by e.seq ${direction}`;
+  type Found = { seq: number; subjectId: string; isFound: 0 | 1 };
+  for (let from = first; ;) {
+    const [end] = await store.query<{ seq: number }>(endText, [organizationId, from]);
+    const to = end?.seq ?? (order === "newest" ? 0 : Number.MAX_SAFE_INTEGER);
+    const wanted = [...looked, organizationId, from, to, ...parameters];
+    const found = await store.query<Found>(foundText, wanted);
+    yield found
+      .filter((one) => one.isFound === 1 || subjects?.has(one.subjectId) === true)
+      .map(({ seq }) => seq);
+    if (end === undefined) return;
+    from = to;
+    await turn();
+  }
+}
+
+const entriesText = `${columns} and e.seq in (select value from json_each(?)) order by e.seq`;
+
+const entriesAt = ({ store, organizationId }: Tenant, seqs: readonly number[]) =>
+  store.query<EntryRow>(entriesText, [organizationId, JSON.stringify(seqs)]);
+
+/** A page of the entries that the filters leave, newest first, and how many there are in all. */
+export async function pageOfEntries(
+  tenant: Tenant,
   { page, per_page, ...filters }: AuditQuery,
-): Promise<EntryRow[]> {
-  const { text, parameters } = conditionOf(organizationId, filters);
-  return store.query<EntryRow>(`${columns}${text} order by e.seq desc limit ? offset ?`, [
-    organizationId,
-    ...parameters,
-    per_page,
-    offsetOf({ page, per_page }),
-  ]);
+): Promise<{ rows: EntryRow[]; total: number }> {
+  const { store, organizationId } = tenant;
+  const offset = offsetOf({ page, per_page });
+  if (Object.values(filters).every((value) => value === undefined)) {
+    const [count] = await store.query<{ total: number }>(
+      `select count(*) as total from ${getTableName(auditEntries)} e where e.organization_id = ?`,
+      [organizationId],
+    );
+    const rows = await store.query<EntryRow>(`${columns} order by e.seq desc limit ? offset ?`, [
+      organizationId,
+      per_page,
+      offset,
+    ]);
+    return { rows, total: count?.total ?? 0 };
+  }
+  const seqs: number[] = [];
+  let total = 0;
+  for await (const places of placesOf(tenant, filters, "newest")) {
+    const from = Math.max(0, offset - total);
+    seqs.push(...places.slice(from, from + per_page - seqs.length));
+    total += places.length;
+  }
+  return { rows: (await entriesAt(tenant, seqs)).reverse(), total };
 }
 
-/** The entries after this one, oldest first. */
-export function entriesAfter(
-  store: Store,
-  organizationId: string,
+/** All entries that the filters leave, oldest first, so many at a time at most. */
+export async function* allEntries(
+  tenant: Tenant,
   filters: AuditFilters,
-  seq: number,
-  limit: number,
-): Promise<EntryRow[]> {
-  const { text, parameters } = conditionOf(organizationId, filters);
-  return store.query<EntryRow>(`${columns}${text} and e.seq > ? order by e.seq limit ?`, [
-    organizationId,
-    ...parameters,
-    seq,
-    limit,
-  ]);
-}
-
-export async function countEntries(
-  store: Store,
-  organizationId: string,
-  filters: AuditFilters,
-): Promise<number> {
-  const { text, parameters } = conditionOf(organizationId, filters);
-  const [row] = await store.query<{ total: number }>(
-    `select count(*) as total from ${getTableName(auditEntries)} e where e.organization_id = ?${text}`,
-    [organizationId, ...parameters],
-  );
-  return row?.total ?? 0;
+  atOnce: number,
+): AsyncGenerator<EntryRow[]> {
+  for await (const places of placesOf(tenant, filters, "oldest"))
+    for (let from = 0; from < places.length; from += atOnce) {
+      yield entriesAt(tenant, places.slice(from, from + atOnce));
+      await turn();
+    }
 }
 
 /** Removes entries that are older than they are to be kept. */

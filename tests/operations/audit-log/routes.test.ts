@@ -105,3 +105,28 @@ test("it is searched by who, what and when, and the export holds what was found"
     "incident.updated",
   ]);
 });
+
+test("what is looked for is found however far back it is, and counted once", async () => {
+  const appliance = await testAppliance();
+  const { page } = await member(appliance, "admin");
+  const id = await made(appliance.ours.api, "incidents", { title: "Payments are rejected" });
+  appliance.database.run(
+    `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 6000)
+     INSERT INTO audit_entries (organization_id, at, actor_type, actor_id, actor_name, action, subject_id, fields, request_id)
+     SELECT organization_id, at, actor_type, actor_id, iif(i % 2000, actor_name, 'Grace Hopper'), 'monitor.updated',
+       printf('00000000-0000-7000-8000-%012d', i), fields, request_id
+     FROM n CROSS JOIN audit_entries WHERE subject_id = ?`,
+    [id],
+  );
+  const found = async (query: string) => {
+    const { data, meta } = (await page("GET", `${log}?${query}`)).json;
+    const subjects = data.map((one: { subjectId: string }) => Number(one.subjectId.slice(-12)));
+    return [subjects, meta.total];
+  };
+  expect(await found("q=hopper")).toEqual([[6_000, 4_000, 2_000], 3]);
+  expect(await found("q=hopper&page=2&per_page=2")).toEqual([[2_000], 3]);
+  expect((await found("q=rejected"))[1]).toBe(1);
+  expect(await found("noun=monitor&per_page=2&page=2500")).toEqual([[1_002, 1_001], 6_000]);
+  const lines = (await page("GET", `${log}/export.csv?q=hopper`)).text.trim().split("\r\n");
+  expect(lines.length).toBe(4);
+});
