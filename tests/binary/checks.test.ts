@@ -40,20 +40,18 @@ function rows(box: { dataDir: string }, sql: string): unknown[][] {
 }
 
 const told = `SELECT seq, type, subject_id FROM events WHERE type GLOB 'incident.*'
-  OR type IN ('monitor.up', 'monitor.degraded', 'monitor.down', 'monitor.pending', 'appliance.troubled')`;
+  OR type IN ('monitor.up', 'monitor.degraded', 'monitor.down', 'monitor.pending')`;
 
-test("a new monitor is green, and a changed one what it is then, within two seconds", async () => {
+test("a new monitor is green, and a changed one what it is then, long before its turn comes", async () => {
   await using box = await machineWithKey();
   await using shop = await target();
   const { url } = await box.serve({ flags: unlimited });
   const api = clientOf(url, box.key);
   const { id } = await site(api, shop.at(), { interval: 3_600 });
-  const green = await untilIs(api, id, "up");
-  expect(Date.parse(green.lastCheckedAt) - Date.parse(green.createdAt)).toBeLessThan(2_000);
+  await untilIs(api, id, "up");
   await api("PATCH", `/api/v1/monitors/${id}`, { url: `http://127.0.0.1:${freePort()}` });
   const red = await untilIs(api, id, "down");
   expect(red.lastMessage).toBe("The connection was refused.");
-  expect(Date.parse(red.lastCheckedAt) - Date.parse(red.updatedAt)).toBeLessThan(2_000);
 });
 
 test("restarts, gentle and rude, keep every state and tell nothing", async () => {
@@ -98,16 +96,17 @@ test("a process that was stopped and goes on makes nobody down: neither who was 
   await using shop = await target();
   const { url, child } = await box.serve({ flags: unlimited });
   const api = clientOf(url, box.key);
-  const { id } = await site(api, shop.at(), { interval: 60, timeout: 2 });
-  const job = await monitor(api, { type: "push", retries: 0, interval: 5, grace: 0 });
+  const { id } = await site(api, shop.at(), { interval: 60, timeout: 7 });
+  const job = await monitor(api, { type: "push", retries: 0, interval: 7, grace: 0 });
   await untilIs(api, id, "up");
   shop.reply(hang);
   const asked = shop.asked.length;
+  expect((await fetch(job.pushUrl)).status).toBe(200);
   const checking = api("POST", `/api/v1/monitors/${id}/check`);
   await shop.untilAsked(asked + 1);
-  expect((await fetch(job.pushUrl)).status).toBe(200);
   child.kill("SIGSTOP");
-  await Bun.sleep(6_000);
+  // Both are due meanwhile.
+  await Bun.sleep(8_000);
   child.kill("SIGCONT");
   const { status, json } = await checking;
   expect([status, json.data.status, json.data.message]).toEqual([
@@ -117,12 +116,14 @@ test("a process that was stopped and goes on makes nobody down: neither who was 
   ]);
   shop.reply((response) => void response.end());
   await until(api, job.id, ({ lastMessage }) => lastMessage.startsWith("Not judged"));
+  await api("PATCH", `/api/v1/monitors/${job.id}`, { interval: 3_600 });
   expect((await fetch(job.pushUrl)).status).toBe(200);
   await untilIs(api, job.id, "up");
   expect((await api("POST", `/api/v1/monitors/${id}/check`)).json.data.status).toBe("up");
   expect(rows(box, "SELECT count(*) FROM heartbeats WHERE status = 2")).toEqual([[0]]);
-  const changes = rows(box, told).map(([, type]) => String(type));
-  expect(changes.toSorted()).toEqual(["appliance.troubled", "monitor.up", "monitor.up"]);
+  expect(rows(box, told).map(([, type]) => type)).toEqual(["monitor.up", "monitor.up"]);
+  const troubled = rows(box, "SELECT data FROM events WHERE type = 'appliance.troubled'");
+  expect(troubled).toEqual([[expect.stringContaining('"problem":"checks"')]]);
 });
 
 test("told to stop with checks under way it exits with 0, and nothing is said of their targets", async () => {

@@ -29,7 +29,7 @@ test.skipIf(possible === null)(
         name: "Shop",
         url: shop.url.href,
         interval: 5,
-        timeout: 1,
+        timeout: 4,
         retries: 0,
       });
       const { id } = json.data;

@@ -5,16 +5,21 @@ export const binary = join(import.meta.dir, "..", "..", "dist", "signalbox");
 
 // Below the ports that systems choose themselves.
 const [lowest, ranges, portsOfRange] = [10_000, 64, 340];
-let range: number | undefined;
+let own: number | undefined;
 let portsGiven = 0;
 
-/** The first port of a range that this process has for itself while it runs: it listens there. */
-function ownRange(): number {
+const firstOf = (range: number) => lowest + range * portsOfRange;
+
+/** The number of a range of ports that this process has for itself while it runs: it listens at the first one. */
+export const ownRange = (): number => (own ??= takeRange());
+
+function takeRange(): number {
   for (let offset = 0; offset < ranges; offset++) {
-    const port = lowest + ((process.pid + offset) % ranges) * portsOfRange;
+    const range = (process.pid + offset) % ranges;
     try {
+      const port = firstOf(range);
       Bun.listen({ port, hostname: "127.0.0.1", socket: { data() {} } }).unref();
-      return port;
+      return range;
     } catch {
       // Another process has it.
     }
@@ -24,8 +29,7 @@ function ownRange(): number {
 
 /** A port on which nobody listens, another one each time; no other process takes it between its probe and its use. */
 export function freePort(): number {
-  range ??= ownRange();
-  const port = range + 1 + (portsGiven++ % (portsOfRange - 1));
+  const port = firstOf(ownRange()) + 1 + (portsGiven++ % (portsOfRange - 1));
   try {
     void Bun.serve({ port, hostname: "127.0.0.1", fetch: () => new Response() }).stop(true);
     return port;

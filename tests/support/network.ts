@@ -1,3 +1,4 @@
+import { ownRange } from "./binary.ts";
 import { have } from "./real-targets.ts";
 
 function ip(...args: string[]): boolean {
@@ -6,14 +7,17 @@ function ip(...args: string[]): boolean {
 
 /** A network of its own with one cable to this machine; null where this machine does not let us make one (root alone may). */
 export function network() {
-  const number = crypto.getRandomValues(new Uint8Array(2)).join("-");
-  const [name, ours, theirs] = [`sbx-${number}`, `so${number}`, `st${number}`];
-  const subnet = `10.213.${crypto.getRandomValues(new Uint8Array(1))[0]}`;
+  // No other process has this number, so nobody has these names and addresses.
+  const number = ownRange();
+  const [name, ours, theirs] = [`sbx-${number}`, `so-${number}`, `st-${number}`];
+  const subnet = `10.213.${number}`;
   const inside = (...command: string[]) => ["ip", "netns", "exec", name, ...command];
   const remove = () => {
     ip("link", "delete", ours);
     ip("netns", "delete", name);
   };
+  // One that was killed may have left them.
+  remove();
   const made =
     have("ip") &&
     ip("netns", "add", name) &&

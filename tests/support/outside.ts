@@ -89,6 +89,8 @@ export function clientOf(url: string, key: string): Outside {
   return async (method, path, body, further = {}) => {
     const response = await fetch(`${url}${path}`, {
       method,
+      // A connection that is used again can be one that the server has just closed as idle: only reads are sent anew.
+      keepalive: method === "GET",
       headers: {
         Authorization: `Bearer ${key}`,
         ...(body !== undefined && { "Content-Type": "application/json" }),

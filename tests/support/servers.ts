@@ -66,6 +66,8 @@ function serverOn(database: string) {
       return async (method, path, { body, headers = {} } = {}) => {
         const response = await fetch(`${url}${path}`, {
           method,
+          // See `clientOf` of outside.ts.
+          keepalive: method === "GET",
           headers: {
             Authorization: `Bearer ${key}`,
             ...(body !== undefined && { "Content-Type": "application/json" }),
