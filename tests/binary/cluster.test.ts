@@ -93,5 +93,5 @@ describe.skipIf(!hasRqlite)("Signalbox on a cluster", () => {
     for (const text of [said, inArguments.stdout, inArguments.stderr])
       expect(text).not.toContain(password);
     expect(readFileSync(file).includes(password)).toBe(false);
-  }, 60_000);
+  });
 });

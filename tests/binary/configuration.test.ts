@@ -74,4 +74,4 @@ test("the example of the docs is applied, exported and applied again, on the dat
     server.child.kill("SIGKILL");
     await server.child.exited;
   }
-}, 120_000);
+});

@@ -12,9 +12,9 @@ test("1,000 silent and 1,000 dripping connections keep nobody else from being se
   await using box = await machineWithKey();
   const server = await box.serve();
   using dripping = await manyConnections(server.port, 1_000, { drips: true });
-  expect(dripping.open()).toBe(1_000);
+  expect(dripping.taken()).toBe(1_000);
   using idle = await manyConnections(server.port, 1_000);
-  expect(idle.open()).toBe(1_000);
+  expect(idle.taken()).toBe(1_000);
   const api = clientOf(server.url, box.key);
   for (let round = 0; round < 20; round++) {
     dripping.drip();

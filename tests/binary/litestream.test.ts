@@ -68,6 +68,7 @@ test.skipIf(litestream === null)(
       }),
     );
     await enough.promise;
+    while ((await copied())?.length === 0) await Bun.sleep(50);
     copying.kill("SIGKILL");
     await Promise.all([server.stop("SIGKILL"), copying.exited, ...writers]);
     const all = eventsIn(source);

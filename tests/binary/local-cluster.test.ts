@@ -31,15 +31,16 @@ describe.skipIf(!hasRqlite)("bun run cluster", () => {
     // Each takes its part of the shards at a heartbeat.
     const shared = async (): Promise<ClusterStatus> => {
       const { stdout, exitCode } = await signalbox([...args, "--json"]);
-      const status: ClusterStatus = JSON.parse(stdout);
-      const isShared = status.nodes?.every(({ shards }) => shards === 32) ?? false;
-      return exitCode === 0 && isShared ? status : shared();
+      const status: ClusterStatus | null = exitCode === 0 ? JSON.parse(stdout) : null;
+      const isShared = status?.nodes.every(
+        ({ shards, alive, eventLag }) => shards === 32 && alive && eventLag === 0,
+      );
+      return status !== null && isShared ? status : shared();
     };
     const { databases, nodes } = await shared();
     expect(databases).toHaveLength(3);
     expect(databases.filter(({ leader }) => leader)).toHaveLength(1);
     expect(nodes).toHaveLength(2);
-    for (const node of nodes) expect(node).toMatchObject({ alive: true, eventLag: 0 });
     const text = await succeeded(signalbox(args));
     expect(text).toMatch(/^database +role +state\n/);
     expect(text).toMatch(/^signalbox +version +state +shards +events behind +clock/m);

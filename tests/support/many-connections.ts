@@ -9,9 +9,11 @@ const unfinished =
  */
 export async function manyConnections(port: number, count: number, { drips = false } = {}) {
   const sockets: Socket[] = [];
+  let taken = 0;
   for (let number = 0; number < count; number++) {
     const localAddress = `127.1.${1 + (number % 20)}.${1 + (Math.floor(number / 20) % 200)}`;
     const socket = connect({ port, host: "127.0.0.1", localAddress }).on("error", () => {});
+    socket.once("connect", () => taken++);
     sockets.push(socket);
     // As many at a time as a listener lets wait.
     if (sockets.length % 250 === 0) await Promise.all(sockets.slice(-250).map(opened));
@@ -24,6 +26,8 @@ export async function manyConnections(port: number, count: number, { drips = fal
   const timer = drips ? setInterval(drip, 1_000) : undefined;
   return {
     open: () => sockets.filter(({ destroyed }) => !destroyed).length,
+    /** How many were taken; on a busy machine the first may have been closed as idle by the time the last is open. */
+    taken: () => taken,
     drip,
     [Symbol.dispose]() {
       clearInterval(timer);

@@ -22,8 +22,10 @@ export async function twoNodes(databases: readonly RqliteNode[], settings: Setti
   const time = {
     /** How far the clock of both is ahead of the machine's. */
     ahead: 0,
+    /** Where the machine's stands for both, while that is held. */
+    heldAt: null as number | null,
     get now() {
-      return Date.now() + this.ahead;
+      return (this.heldAt ?? Date.now()) + this.ahead;
     },
   };
   const patience = { ...usualPatience, silentMs: 300, probeMs: 300 };
