@@ -26,7 +26,7 @@ import type { Sent } from "./queue.ts";
 import type { Progress } from "./rules.ts";
 
 /** So long a receiver has for one attempt, in milliseconds. */
-export const attemptMs = 10_000;
+export const usualAttemptMs = 10_000;
 
 export type SendingContext = {
   store: Store;
@@ -39,6 +39,8 @@ export type SendingContext = {
   origin: () => string;
   exchange?: Exchange;
   accessTokens: AccessTokens;
+  /** How long a receiver has for one attempt, where that is not as usual. */
+  attemptMs?: number;
 };
 
 /** The beginning of something of which an alert tells the end, and whom it has reached. */
@@ -114,7 +116,7 @@ export async function mailServerOf(
 
 /** What one attempt reaches the outside world with. */
 export function deliveryContext(
-  { targets, clock, ...context }: SendingContext,
+  { targets, clock, attemptMs = usualAttemptMs, ...context }: SendingContext,
   cancelled: AbortSignal,
   smtp: SmtpSettings | null,
 ): DeliveryContext {

@@ -1,7 +1,7 @@
 import { LeaseLost, type Leases, mustHold } from "../cluster/leases.ts";
 import { StaleRead } from "../database/store.ts";
 import { deliveryMetrics } from "./metrics.ts";
-import { attemptMs, type SendingContext } from "./attempt.ts";
+import { type SendingContext, usualAttemptMs } from "./attempt.ts";
 import {
   claim,
   claimedDeliveries,
@@ -32,7 +32,7 @@ import {
 } from "./rules.ts";
 
 /** An attempt that a crash ended is made again so long after it began. */
-const leaseMs = attemptMs + 10_000;
+const leaseMs = usualAttemptMs + 10_000;
 
 type Dependencies = Pick<SendingContext, "store" | "clock" | "log" | "signals"> & {
   leases: Leases;

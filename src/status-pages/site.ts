@@ -1,3 +1,4 @@
+import type { Clock } from "../core/clock.ts";
 import { AppError } from "../core/errors.ts";
 import { hostNameOf } from "../core/own-hosts.ts";
 import { type EventTable, valueIn } from "../events/catalogue.ts";
@@ -49,6 +50,8 @@ type Dependencies = Pick<
   Services,
   "store" | "clock" | "log" | "origin" | "ownHosts" | "pageQueue"
 > & {
+  /** Milliseconds that only ever go forward: how old a kept page is. */
+  monotonic?: Clock;
   events: EventReader;
   web: WebFiles;
   /** What is made for strangers because none is kept, a minute by network. */
@@ -85,8 +88,9 @@ type Address = { slug: string; host: string | null; base: string; rest: string }
 export function statusSite(dependencies: Dependencies) {
   const { store, clock, events, log, web, origin, ownHosts, pageQueue: queue } = dependencies;
   const { makingLimit, addressOf, lock, subscriptions } = dependencies;
-  const cache = pageCache(log, queue);
-  const readings = pageReadings(store, clock);
+  const { monotonic = () => performance.now() } = dependencies;
+  const cache = pageCache(log, queue, monotonic);
+  const readings = pageReadings(store, clock, monotonic);
   const likeUptimeKuma = uptimeKumaAnswers({ store, clock, readings }, async (...asked) => {
     const [request, { key, isEndless }, head, make] = asked;
     if (head?.visibility !== "public" || cache.isMissing(key)) return nothing();
@@ -254,7 +258,7 @@ export function statusSite(dependencies: Dependencies) {
   }
 
   async function logo(head: PageHead, version: string): Promise<Rendering> {
-    const readAt = performance.now();
+    const readAt = monotonic();
     const found = await logoOf(store, head);
     const made = found && {
       status: 200,

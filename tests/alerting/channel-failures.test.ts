@@ -215,9 +215,9 @@ describe("what waits for a channel", () => {
 });
 
 test.concurrent(
-  "a receiver that says nothing has ten seconds, and holds up no other channel",
+  "a receiver that says nothing has its time, and holds up no other channel",
   async () => {
-    const { inbox, watched, later, deliveriesOf } = await pager();
+    const { inbox, watched, later, deliveriesOf } = await pager({ attemptMs: 10_000 });
     await using silent = await inbox({}, hang);
     await using well = await inbox();
     const backup = await watched([silent, well]);

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { fairQueue } from "../../src/core/fair-queue.ts";
 import { type Rendered, pageCache } from "../../src/status-pages/cache.ts";
-import { listed, visitor } from "../support/visitor.ts";
+import { listed, type Visitor, visitor } from "../support/visitor.ts";
 
 /** A cache whose time is set by the test, and one page whose body says how often it was made. */
 function kept() {
@@ -399,9 +399,12 @@ test("only months since the page's first incident are there", async () => {
   expect((await get("/status/ours/history?month=2026-09")).text).not.toContain("Earlier");
 });
 
-/** Asks until it is so, in real time: the pages follow what is committed. */
-async function until(isSo: () => Promise<boolean>) {
-  while (!(await isSo())) await Bun.sleep(10);
+/** Asks until it is so: the pages follow what is committed, once they may be made again. */
+async function until({ age }: Visitor, isSo: () => Promise<boolean>) {
+  while (!(await isSo())) {
+    age(100);
+    await Bun.sleep(1);
+  }
 }
 
 test("a new incident, a change of state and another title show by themselves", async () => {
@@ -409,15 +412,15 @@ test("a new incident, a change of state and another title show by themselves", a
   const { get, incident, job, publish } = made;
   const { id, report } = await job();
   await publish({ sections: [{ name: "Jobs", monitors: [{ id }] }] });
-  await until(async () => (await get("/status/ours.json")).json().sections.length === 1);
+  await until(made, async () => (await get("/status/ours.json")).json().sections.length === 1);
   await incident({ title: "Card payments fail" });
-  await until(async () => (await get("/status/ours")).text.includes("Card payments fail"));
+  await until(made, async () => (await get("/status/ours")).text.includes("Card payments fail"));
   await report({ status: "down" });
-  await until(async () => (await get("/status/ours")).text.includes(" is down"));
+  await until(made, async () => (await get("/status/ours")).text.includes(" is down"));
   await publish({ title: "Renamed" });
-  await until(async () => (await get("/status/ours")).text.includes("Renamed</b>"));
+  await until(made, async () => (await get("/status/ours")).text.includes("Renamed</b>"));
   await publish({ visibility: "hidden" });
-  await until(async () => (await get("/status/ours")).status === 404);
+  await until(made, async () => (await get("/status/ours")).status === 404);
 });
 
 test("a host name answers from when a page has it, and no longer than that", async () => {
@@ -426,9 +429,9 @@ test("a host name answers from when a page has it, and no longer than that", asy
   const host = "status.team.example";
   expect(await ask("/", { host })).toBeNull();
   await publish({ hosts: [host] });
-  await until(async () => (await ask("/", { host }))?.status === 200);
+  await until(made, async () => (await ask("/", { host }))?.status === 200);
   await publish({ hosts: [] });
-  await until(async () => (await ask("/", { host })) === null);
+  await until(made, async () => (await ask("/", { host })) === null);
 });
 
 test("a page that is hidden while it is made is not kept", async () => {
@@ -439,5 +442,5 @@ test("a page that is hidden while it is made is not kept", async () => {
   const first = get("/status/ours");
   await publish({ visibility: "hidden" });
   await first;
-  await until(async () => (await get("/status/ours")).status === 404);
+  await until(made, async () => (await get("/status/ours")).status === 404);
 });

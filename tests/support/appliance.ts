@@ -90,10 +90,12 @@ type Settings = {
   uploadsIn?: string;
   /** Stands for the outside world that alerts go to. */
   exchange?: Exchange;
+  /** How long it has for one attempt: on a busy machine what is quick takes a while. */
+  attemptMs?: number;
 };
 
 /** What requests share, and what engines need beside it. */
-type TestedAppliance = Services & { events: EventReader; leases: Leases };
+type TestedAppliance = Services & { events: EventReader; leases: Leases; attemptMs?: number };
 
 /** An engine that sends what waits for channels and subscribers; `random` spreads its retries. */
 export function alertsOn(appliance: TestedAppliance, random = 0.5) {
@@ -152,6 +154,7 @@ export function applianceOn(
     addressOf: peerOf = () => "127.0.0.1",
     trustProxy = [],
     exchange,
+    attemptMs = 60_000,
     backups = noBackups,
     uploadsIn = join(tmpdir(), "signalbox-test-uploads"),
   }: Settings = {},
@@ -220,6 +223,7 @@ export function applianceOn(
     tryCheck: engine.tryCheck,
     origin: () => "http://signalbox.lan:3210",
     extendTimeout: () => {},
+    attemptMs,
     ...(exchange && { exchange }),
   };
   const alerts = alertsOn(appliance);

@@ -37,9 +37,9 @@ type Page = { id: string; slug: string; [field: string]: unknown };
 type Past = Partial<HeartbeatRow> & { ago: number };
 
 /**
- * A dashboard, its engine and its public pages, as somebody without a key sees them. The pages are kept
- * for up to 30 s of real time, a change shows after a second: what a test sets up before it looks is
- * seen at once, what it changes then after `restart`.
+ * A dashboard, its engine and its public pages, as somebody without a key sees them. Pages are kept for a while
+ * of a time that passes by `age` alone: what a test sets up before it looks is seen at once, what it changes then
+ * after `restart`.
  */
 export async function visitor({
   makingsPerMinute = 600,
@@ -60,9 +60,13 @@ export async function visitor({
   });
   const notices = subscriberFanOut(made.appliance);
   const lock = pageLock(vault, clock, networkLimit(10, clock), addressOf);
+  let pageMs = 0;
+  // No two moments are one.
+  const monotonic = () => (pageMs += 1e-6);
   const open = async () => {
     const site = statusSite({
       ...made.appliance,
+      monotonic,
       web,
       makingLimit: networkLimit(makingsPerMinute, clock),
       addressOf,
@@ -128,6 +132,8 @@ export async function visitor({
       expect([path, seen.status]).toEqual([path, 200]);
       return seen;
     },
+    /** Lets so much time pass for what is kept of the pages. */
+    age: (ms: number) => void (pageMs += ms),
     /** Stops the pages and starts them anew, with nothing kept. */
     restart: async () => {
       await site.stop();

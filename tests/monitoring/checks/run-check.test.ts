@@ -1,14 +1,17 @@
 import { describe, expect, test } from "bun:test";
 import { freePort } from "../../support/binary.ts";
-import { check, loggedCheck } from "../../support/checking.ts";
+import { check, loggedCheck, timedOut } from "../../support/checking.ts";
 import { answer, hang, target } from "../../support/target.ts";
 
 describe("a check", () => {
   test("is over when its time is, and says what it was doing", async () => {
     await using shop = await target(hang);
-    expect(await check("http", { url: shop.at() }, { timeoutMs: 200 })).toEqual({
+    const message = "Timed out while waiting for the answer.";
+    expect(
+      await timedOut(message, (timeoutMs) => check("http", { url: shop.at() }, { timeoutMs })),
+    ).toEqual({
       status: "down",
-      message: "Timed out after 0.2 s while waiting for the answer.",
+      message,
       latencyMs: null,
       final: false,
     });
@@ -43,11 +46,13 @@ describe("a check", () => {
     const digits = Buffer.from(crypto.getRandomValues(new Uint8Array(60_000))).toString("hex");
     await using shop = await target(answer(200, digits));
     const assertions = [{ source: "body", op: "matches", value: "\\w*a\\w{30}z" }];
-    const never = { timeoutMs: 2_000, inTurn: () => new Promise<never>(() => {}) };
-    expect(await check("http", { url: shop.at(), assertions }, never)).toMatchObject({
-      status: "unknown",
-      message: "Not judged: too many long answers are being searched at once.",
-    });
+    const message = "Not judged: too many long answers are being searched at once.";
+    const inTurn = () => new Promise<never>(() => {});
+    expect(
+      await timedOut(message, (timeoutMs) =>
+        check("http", { url: shop.at(), assertions }, { timeoutMs, inTurn }),
+      ),
+    ).toMatchObject({ status: "unknown", message });
   });
 
   describe("of an inverted monitor", () => {

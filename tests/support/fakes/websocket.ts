@@ -64,7 +64,7 @@ export const websocket: Fake = {
       speaking(Buffer.from([text, 127, 0, 0, 0, 1, 0, 0, 0, 0])),
       "The answer is longer than 64 KiB.",
     ],
-    [speaking(frame(text, "pang")), "Timed out after 2 s while waiting for the answer."],
+    [speaking(frame(text, "pang")), "Timed out while waiting for the answer."],
   ],
   flood: "HTTP/1.1 101 ",
   tls: "first",

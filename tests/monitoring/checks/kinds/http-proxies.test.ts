@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { Socket } from "node:net";
 import { freePort } from "../../../support/binary.ts";
-import { check, listener, says } from "../../../support/checking.ts";
+import { check, listener, says, timedOut } from "../../../support/checking.ts";
 import { microsocks, tinyproxy } from "../../../support/real-proxies.ts";
 import { testWith } from "../../../support/real-targets.ts";
 import { canary } from "../../../support/samples.ts";
@@ -163,9 +163,12 @@ test("the check's time holds for a proxy, too, and nothing of it stays", async (
   const found = async ([scheme, greets, step]: (typeof hangs)[number]) => {
     await using proxy = await listener(greets);
     const proxyUrl = `${scheme}://127.0.0.1:${proxy.port}`;
-    const { message } = await check("http", { url: nowhere, proxyUrl }, { timeoutMs: 3_000 });
+    const expected = `Timed out while ${step}.`;
+    const { message } = await timedOut(expected, (timeoutMs) =>
+      check("http", { url: nowhere, proxyUrl }, { timeoutMs }),
+    );
     await proxy.untilAllClosed();
-    return [message, `Timed out after 3 s while ${step}.`];
+    return [message, expected];
   };
   for (const [message, expected] of await Promise.all(hangs.map(found)))
     expect(message).toBe(expected ?? "");

@@ -112,7 +112,7 @@ testWith(["snmpd"], "snmp: by community and as a user of version 3", async () =>
       said: expect.stringContaining("core-switch"),
     });
   const issueOf = async (fields: object) =>
-    (await check("snmp", { ...asked, ...user, ...fields }, { timeoutMs: 2_000 })).message;
+    (await check("snmp", { ...asked, ...user, ...fields })).message;
   expect(await issueOf({ username: "nobody" })).toBe("The device does not know the user.");
   expect(await issueOf({ authPassword: "wrong-password" })).toBe(
     "The device refused the authentication password.",
