@@ -14,7 +14,7 @@ export function watchForRows() {
     requestAnimationFrame(() => {
       const { port1, port2 } = new MessageChannel();
       // The first task after the frame: it has been painted.
-      port1.onmessage = () => (watched.rowsAt = performance.now());
+      port1.onmessage = () => (watched.rowsAt = performance.mark("rows").startTime);
       port2.postMessage(null);
     });
   });

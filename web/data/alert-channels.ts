@@ -32,13 +32,12 @@ export const useDeliveries = (id: string, page: number) =>
     ),
   );
 
+export const channelUsesQuery = dataQuery([...listKey("monitor"), "channel-uses"], (options) =>
+  dashboard["alert-channel-uses"].get(options),
+);
+
 /** How many monitors and groups each channel belongs to; follows what happens to monitors. */
-export const useChannelUses = () =>
-  useQuery(
-    dataQuery([...listKey("monitor"), "channel-uses"], (options) =>
-      dashboard["alert-channel-uses"].get(options),
-    ),
-  );
+export const useChannelUses = () => useQuery(channelUsesQuery);
 
 export const useUsersOfChannel = (id: string) =>
   useQuery(

@@ -22,7 +22,7 @@ export function chunk<T>(load: () => Promise<T>): () => Promise<T> {
 /** The first page has this long for itself. */
 const settleMs = 4_000;
 
-const whenIdle = () =>
+export const whenIdle = () =>
   new Promise<unknown>((resolve) =>
     "requestIdleCallback" in globalThis ? requestIdleCallback(resolve) : setTimeout(resolve, 200),
   );

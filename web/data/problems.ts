@@ -9,21 +9,27 @@ import { createStore } from "./store.ts";
 
 export type { Attention, Problems };
 
+export const problemsQuery = dataQuery([...listKey("alert-channel"), "problems"], (options) =>
+  dashboard.problems.get(options),
+);
+
 /** What keeps people from being told, and what is wrong with the appliance; deliveries and its own events renew it. */
 export const useProblems = () =>
   useQuery({
-    ...dataQuery([...listKey("alert-channel"), "problems"], (options) =>
-      dashboard.problems.get(options),
-    ),
+    ...problemsQuery,
     // What is stuck, or passes by itself, makes no event.
     refetchInterval: 60_000,
     placeholderData: (before) => before,
   });
 
+export const attentionQuery = dataQuery(attentionKey, (options) =>
+  dashboard.attention.get(options),
+);
+
 /** Who was told of what is down or degraded, by monitor. */
 export const useAttention = () =>
   useQuery({
-    ...dataQuery(attentionKey, (options) => dashboard.attention.get(options)),
+    ...attentionQuery,
     select: byMonitor,
     placeholderData: (before) => before,
   });

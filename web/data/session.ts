@@ -32,8 +32,10 @@ export async function loadSession(): Promise<Session> {
   }
   localStorage.setItem(remembered.here, "yes");
   const id = chosenOf(data)?.id ?? null;
+  // Where no organization was named, the server has answered for the first.
+  const answered = chosenId ?? data.organizations[0]?.id ?? null;
   // What is there is of another organization: asked for early, or left by somebody who belongs to it no more.
-  if (id !== chosenId) queryClient.removeQueries(ofOrganization);
+  if (id !== answered) queryClient.removeQueries(ofOrganization);
   if (id !== null) choose(id);
   setDraftOwner(data.person?.id ?? "", id ?? "");
   signedOut.over();
@@ -107,17 +109,13 @@ export function keepPerson(saved: Partial<NonNullable<Session["person"]>>) {
   );
 }
 
-/** Resolves with whether a code is needed next. */
+/** Resolves with whether a code is needed next; else `renewSession` finds them signed in. */
 export async function signIn(email: string, password: string): Promise<boolean> {
   const { state } = await dataOf(dashboard["sign-in"].post({ email, password }));
-  if (state !== "two-factor") await renewSession();
   return state === "two-factor";
 }
 
-export async function signInWithCode(code: string) {
-  await dataOf(dashboard["sign-in"].code.post({ code }));
-  await renewSession();
-}
+export const signInWithCode = (code: string) => dataOf(dashboard["sign-in"].code.post({ code }));
 
 /** Who is there is looked at anew: what they may, or where they belong, has changed. */
 export async function renewSession() {

@@ -1,7 +1,8 @@
 import { Modal, TextInput } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { useSignedIn, signIn, signInWithCode } from "../data/session.ts";
+import { prefetchFirstScreen } from "../data/first-screen.ts";
+import { renewSession, useSignedIn, signIn, signInWithCode } from "../data/session.ts";
 import { signedOut } from "../data/signed-out.ts";
 import { FormFrame, useForm } from "../components/form.tsx";
 import { PasswordField } from "../components/password-field.tsx";
@@ -34,12 +35,19 @@ export function SignInForm({ email = "", onDone }: { email?: string; onDone?: ()
   const [needsCode, setNeedsCode] = useState(false);
   const credentials = useForm({ email, password: "" }, async ({ email, password }) => {
     if (await signIn(email, password)) setNeedsCode(true);
-    else onDone?.();
+    else await enter();
   });
   const second = useForm({ code: "" }, async ({ code }) => {
     await signInWithCode(code.trim());
-    onDone?.();
+    await enter();
   });
+
+  async function enter() {
+    prefetchFirstScreen();
+    await renewSession();
+    onDone?.();
+  }
+
   if (needsCode)
     return (
       <FormFrame form={second} submit="Sign in" onCancel={() => setNeedsCode(false)}>

@@ -3,6 +3,7 @@ import { useNavigate } from "@tanstack/react-router";
 import { useWindowVirtualizer } from "@tanstack/react-virtual";
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { openDialog } from "../../components/dialogs.ts";
+import { whenIdle } from "../../data/chunks.ts";
 import { isSecondKey, useShortcuts } from "../../components/shortcuts.ts";
 import { notify } from "../../components/toasts.tsx";
 import { muteMonitor, pauseMonitor, stepGroup, stepMonitor } from "./actions.ts";
@@ -19,6 +20,8 @@ const phone = { query: "(max-width: 760px)", row: 76 };
 const gap = 12;
 /** Rows that are read before one scrolls to them. */
 const rowsAhead = 100;
+/** Rows that are drawn beyond what is in sight, once the first picture is painted. */
+const overscan = 12;
 const steps: Record<string, 1 | -1> = { ArrowDown: 1, j: 1, ArrowUp: -1, k: -1 };
 
 /** Folders and rows as one long list, of which only what is in sight is drawn. */
@@ -36,6 +39,7 @@ export function MonitorList({
 }) {
   const list = useRef<HTMLDivElement>(null);
   const [top, setTop] = useState(0);
+  const [painted, setPainted] = useState(false);
   const [current, setCurrent] = useState<string | null>(null);
   const navigate = useNavigate();
   const focusing = useRef<string | null>(null);
@@ -51,6 +55,7 @@ export function MonitorList({
     place();
     return () => observer.disconnect();
   }, []);
+  useEffect(() => void whenIdle().then(() => setPainted(true)), []);
   const getItemKey = useCallback(
     (index: number) => items[index]?.key ?? index,
     // Also what has other heights from now on is asked for anew.
@@ -66,7 +71,7 @@ export function MonitorList({
     },
     getItemKey,
     initialRect: { width: innerWidth, height: innerHeight },
-    overscan: 12,
+    overscan: painted ? overscan : 0,
     scrollMargin: top,
   });
   const inSight = virtual.getVirtualItems();
