@@ -27,10 +27,10 @@ import type { MetricsToken } from "./operations/metrics/token.ts";
 import type { RequestHandler } from "./http/fair-turns.ts";
 
 /** What tools and editors read; it tells nothing of anybody. */
-const documents: Readonly<Record<string, string>> = {
-  "/api/v1/openapi.json": "openapi.json",
-  "/api/v1/config.schema.json": "config.schema.json",
-};
+const documents = new Map([
+  ["/api/v1/openapi.json", "openapi.json"],
+  ["/api/v1/config.schema.json", "config.schema.json"],
+]);
 
 type Dependencies = {
   web: WebFiles;
@@ -72,7 +72,10 @@ export function serverOf(services: Services, { web, addressOf, push, metrics }: 
         return errorResponse(error, current.requestId, services.log);
       }
     })
-    .onTransform(({ request, route }) => setRoute(request, route))
+    // No arrow functions: once minified, those look to Elysia as if they returned a promise.
+    .onTransform(function ({ request, route }) {
+      setRoute(request, route);
+    })
     .onError(({ request, error, code, requestContext }) => {
       // Elysia takes the code from whatever was thrown; only its own means that no route was found.
       const unrouted = code === "NOT_FOUND" && !(error instanceof AppError);
@@ -81,7 +84,7 @@ export function serverOf(services: Services, { web, addressOf, push, metrics }: 
       if (page !== null) return page;
       return errorResponse(thrown, requestContext.requestId, services.log);
     })
-    .onAfterHandle(({ response, requestContext }) => {
+    .onAfterHandle(function ({ response, requestContext }) {
       if (response instanceof Response)
         response.headers.set("X-Request-Id", requestContext.requestId);
     })
@@ -116,8 +119,7 @@ export function serverOf(services: Services, { web, addressOf, push, metrics }: 
         receivePush(request, params["token"] ?? "", requestContext.address, push, true),
       { parse: "none" },
     );
-  for (const [path, file] of Object.entries(documents))
-    app.get(path, ({ request }) => webFile(request, file));
+  for (const [path, file] of documents) app.get(path, ({ request }) => webFile(request, file));
   for (const path of adminPaths)
     app.get(path, ({ request }) => {
       mustBeOurs(request);
@@ -219,7 +221,7 @@ export function publicServer(
 /** Whether a path asks for a key. */
 function isGuarded(path: string): boolean {
   const found = plain(path);
-  return found === "/metrics" || (isOf("/api/v1", path) && !Object.hasOwn(documents, found));
+  return found === "/metrics" || (isOf("/api/v1", path) && !documents.has(found));
 }
 
 /** Elysia finds a path with a slash behind it as well. */

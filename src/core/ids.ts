@@ -32,7 +32,7 @@ export function randomToken(length: number): string {
 }
 
 export function sha256(text: string | Uint8Array): string {
-  return Bun.CryptoHasher.hash("sha256", text, "hex");
+  return Bun.SHA256.hash(text, "hex");
 }
 
 /** Always the same UUID (version 5) for one part of a record, which has no row of its own. */

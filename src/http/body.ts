@@ -54,10 +54,11 @@ export type BodyClient = { organizationId: string } | { address: string; isKnown
  * One that is announced as longer is thrown away as it comes, one that tells no length only `readBody` reads.
  */
 export function withBoundedBody(request: Request): Request {
-  const { url, method, headers, signal } = request;
-  const isChunked = headers.has("transfer-encoding");
+  const isChunked = request.headers.has("transfer-encoding");
   if (!isChunked && lengthOf(request) <= maxBytes) return request;
   if (!isChunked && !longBodies.test(pathOf(request))) void request.body?.cancel();
+  // Only here: Bun makes the signal of a request when it is first asked for.
+  const { url, method, headers, signal } = request;
   return replaceRequest(new Request(url, { method, headers, signal }), request);
 }
 

@@ -172,8 +172,7 @@ export function endpoint<
     try {
       const caller = callerOf(requestContext, request, spec);
       const result = await (isRead(request) ? read(context, caller) : write(context, caller));
-      const response =
-        result instanceof Response ? result : await toResponse(request, result, requestId);
+      const response = result instanceof Response ? result : await toResponse(request, result);
       if (caller.principal === null || spec.streams !== undefined)
         response.headers.set("Cache-Control", "no-store");
       else if (caller.principal.role !== null)
@@ -205,7 +204,7 @@ export function endpoint<
         : ((await handle(inputOf(context, caller, parsed))) as Response);
     if (spec.bytes !== undefined) {
       const bytes = (await handle(inputOf(context, caller, parsed))) as Uint8Array<ArrayBuffer>;
-      return bytesResponse(request, spec.bytes, bytes, requestContext.requestId);
+      return bytesResponse(request, spec.bytes, bytes);
     }
     const response = await respond(context, caller, parsed);
     responses.set(key, known, response, tables);

@@ -116,6 +116,8 @@ export function statusSite(dependencies: Dependencies) {
 
   function route(request: Request): Response | Promise<Response> | null {
     const path = pathOf(request);
+    // No page has such paths, and nothing is asked for as often.
+    if (path.startsWith("/api/v1/")) return null;
     const address = addressed(request, path);
     if (isRead(request)) {
       const part = address && partAt(address.rest, askedFor(request));
