@@ -3,6 +3,7 @@ import { hostname } from "node:os";
 import { findHead, findHeadByHost } from "../../src/status-pages/store.ts";
 import { dump, unknownId } from "../support/appliance.ts";
 import { dashboard } from "../support/dashboard.ts";
+import { hashedInFull } from "../support/hashing.ts";
 import { canary } from "../support/samples.ts";
 
 const path = "/api/v1/status-pages";
@@ -273,13 +274,14 @@ describe("the password", () => {
   });
 
   test("is stored as argon2id, kept by other patches, and never shown", async () => {
+    using _ = hashedInFull();
     const made = await publisher();
     const { page, change, pageOf, store } = made;
     const created = await page({ visibility: "password", password: canary });
     await change(created.id, { title: "Billing" });
     expect((await pageOf(created.id)).secretsSet).toEqual(["password"]);
     const hash = (await findHead(store, "payments"))?.passwordHash ?? "";
-    expect(hash).toStartWith("$argon2id$");
+    expect(hash).toStartWith("$argon2id$v=19$m=65536,t=2,p=1$");
     expect(await Bun.password.verify(canary, hash)).toBe(true);
     expect(dump(made)).not.toContain(canary);
     expect(JSON.stringify([created, await pageOf(created.id)])).not.toContain("argon2");

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { testAppliance } from "../../support/appliance.ts";
+import { hashedInFull } from "../../support/hashing.ts";
 import { addressOf, newBrowser, person, usualHash, visitor } from "../../support/visiting.ts";
 
 test("an address has ten wrong passwords a minute, and is told how long to wait before anything is hashed", async () => {
@@ -28,6 +29,7 @@ test("right passwords are not counted", async () => {
 });
 
 test("while a thousand wrong ones come from one address, the owner signs in from another before most of those that are judged", async () => {
+  using _ = hashedInFull();
   const appliance = await testAppliance({ addressOf });
   const { email } = await person(appliance, appliance.ours.id, "owner", {
     passwordHash: usualHash,
@@ -53,6 +55,7 @@ for (const [where, address, isKnown] of [
   ["where nobody was ever seen", "10.2.0.2", false],
 ] as const)
   test(`while strangers of 20 networks guess, the owner signs in from ${where}, before most of them`, async () => {
+    using _ = hashedInFull();
     const appliance = await testAppliance({ addressOf });
     const { email } = await person(appliance, appliance.ours.id, "owner", {
       passwordHash: usualHash,

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { type Answer, dump, testAppliance } from "../../support/appliance.ts";
+import { hashedInFull } from "../../support/hashing.ts";
 import {
   browser,
   member,
@@ -68,6 +69,7 @@ describe("signing in", () => {
   });
 
   test("an unknown address costs as much work as a wrong password", async () => {
+    using _ = hashedInFull();
     const appliance = await testAppliance();
     const { email } = await person(appliance, appliance.ours.id, "owner", {
       passwordHash: usualHash,
