@@ -1,7 +1,7 @@
 import { AppError, type ErrorDetail } from "../core/errors.ts";
 import { newId } from "../core/ids.ts";
 import { excerpt } from "../core/text.ts";
-import { eachYielding } from "../core/yielding.ts";
+import { eachYielding, mapYielding, turn } from "../core/yielding.ts";
 import { validationError } from "../core/validation.ts";
 import type { Scope } from "../events/scope.ts";
 import { configurationPrefix, type ExternalRecord } from "../imports/store.ts";
@@ -58,10 +58,12 @@ export async function planOf(
   { prune = false, adopt = false }: ApplyOptions,
 ): Promise<ConfigPlan> {
   const { all, links } = await currentRecords(scope);
+  await turn();
   const own = links.filter((link) => link.source === `${configurationPrefix}${source}`);
   const ours = new Set(own);
   const managed = all.filter(({ link }) => link !== null && ours.has(link));
   const records = recordsOf(entries, all, managed, adopt);
+  await turn();
   const now = scope.clock();
   mustFit(
     scope,
@@ -98,6 +100,7 @@ export async function planOf(
   const released = gone.filter((one) => !isMade(one));
   const keyOfId = new Map([...ids].map(([name, id]) => [id, name.split(" ")[1] ?? ""]));
   const here = new Set(managed.map(({ link }) => link));
+  const changes = await mapYielding(steps, (step) => changeOf(step, keyOfId));
   return {
     source,
     steps,
@@ -107,7 +110,7 @@ export async function planOf(
     dangling: prune ? own.filter((link) => !here.has(link) && !isNamed(link, named)) : [],
     removedShare: made === 0 ? 0 : removed.length / made,
     changes: [
-      ...steps.flatMap((step) => changeOf(step, keyOfId)),
+      ...changes.flat(),
       ...removed.map((one) => goneOf(one, "delete")),
       ...released.map((one) => goneOf(one, "release")),
     ],

@@ -1,4 +1,5 @@
 import { fairQueue } from "../core/fair-queue.ts";
+import { eachYielding, turn } from "../core/yielding.ts";
 import type { Prepared } from "../database/store.ts";
 import type { Scope } from "../events/scope.ts";
 import {
@@ -35,12 +36,14 @@ export type Current = {
 /** Everything that an organization has of these sections, and all that configurations manage. */
 export async function currentRecords(scope: Scope, wanted: readonly SectionName[] = sectionNames) {
   const links = await recordsOfConfigurations(scope);
+  await turn();
   const linkOf = new Map(links.map((link) => [`${link.noun} ${link.recordId}`, link]));
   const all: Current[] = [];
   for (const section of wanted) {
     const resource = resources[section];
     const { noun, naming } = sections[section];
-    for (const row of await resource.list(scope)) {
+    const rows = await resource.list(scope);
+    await eachYielding(rows, (row) => {
       const link = linkOf.get(`${noun} ${row.id}`) ?? null;
       let last: Fields | null | undefined;
       const record: Current = {
@@ -54,7 +57,7 @@ export async function currentRecords(scope: Scope, wanted: readonly SectionName[
         last: () => (last ??= link === null ? null : lastSaid(scope.vault, link)),
       };
       all.push(record);
-    }
+    });
   }
   return { all, links };
 }

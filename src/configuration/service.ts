@@ -52,7 +52,7 @@ async function applied(
         "CONFLICT",
         `This would delete ${removed.length === 1 ? "1 record" : `${removed.length} records`}, ${percent(removedShare)} of what ${source} has made. Nothing was changed. Say yes to that (--yes), or leave prune away.`,
       );
-    if (isEmpty(plan)) return { ...result, applied: false };
+    if (await isEmpty(plan)) return { ...result, applied: false };
     const { statements, newMonitorIds } = await statementsOf(scope, plan);
     await commitEach(
       scope,

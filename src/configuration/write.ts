@@ -1,8 +1,8 @@
 import { timestamp } from "../core/clock.ts";
-import { eachYielding } from "../core/yielding.ts";
+import { eachYielding, mapYielding } from "../core/yielding.ts";
 import { mustBeUnchanged } from "../database/references.ts";
 import { matching } from "../database/rows.ts";
-import { mustText, StaleRead, type Statement } from "../database/store.ts";
+import { inPortions, mustText, StaleRead, type Statement } from "../database/store.ts";
 import { externalRecords } from "../database/tables/imports.ts";
 import { mustBeFewDefaults } from "../alerting/channels/service.ts";
 import { auditAndEvent, auditAndEventEach } from "../events/commit.ts";
@@ -10,7 +10,11 @@ import type { Scope } from "../events/scope.ts";
 import { removalStatements } from "../imports/remove.ts";
 import { mustFit, tableOf } from "../imports/records.ts";
 import { configurationPrefix } from "../imports/store.ts";
-import { assignMonitors, followPauses, mustHaveFewChannels } from "../monitoring/groups/store.ts";
+import {
+  assignMonitors,
+  followAllPauses,
+  mustHaveFewChannels,
+} from "../monitoring/groups/store.ts";
 import { replaceMonitorChannels } from "../monitoring/monitors/store.ts";
 import type { ConfigPlan, Step } from "./plan.ts";
 import { type Current, linkStatement } from "./records.ts";
@@ -33,8 +37,10 @@ export async function statementsOf(scope: Scope, plan: ConfigPlan) {
   const statements: Statement[] = [
     mustBeUnlinked(scope, plan),
     // All of them first: a removal changes what names it.
-    ...updated.flatMap(({ record }) => (record === null ? [] : [guard(scope, record)])),
-    ...removed.map((record) => guard(scope, record)),
+    ...(await mapYielding(
+      [...updated.flatMap(({ record }) => record ?? []), ...removed],
+      (record) => guard(scope, record),
+    )),
   ];
   if (removed.length > 0) {
     const gone = Object.fromEntries(nouns.map((noun) => [noun, [] as string[]])) as Record<
@@ -48,7 +54,9 @@ export async function statementsOf(scope: Scope, plan: ConfigPlan) {
     );
   }
   await eachYielding([...created, ...updated], (step) => write(scope, step, at, statements));
-  statements.push(...memberships(scope, [...created, ...updated], at));
+  await eachYielding(memberships(scope, [...created, ...updated], at), (some) => {
+    statements.push(...some);
+  });
   for (const section of ["alertChannels", "groups", "maintenanceWindows", "statusPages"] as const) {
     const { action } = tableOf[sections[section].noun];
     const ids = idsOf(section, its);
@@ -57,7 +65,7 @@ export async function statementsOf(scope: Scope, plan: ConfigPlan) {
         ...auditAndEventEach(scope, { action: `${action}.created`, subjectIds: ids }, at),
       );
   }
-  for (const { entry, id, changed } of updated)
+  await eachYielding(updated, ({ entry, id, changed }) => {
     statements.push(
       ...auditAndEvent(
         scope,
@@ -69,22 +77,25 @@ export async function statementsOf(scope: Scope, plan: ConfigPlan) {
         at,
       ),
     );
-  await eachYielding(toLink(plan), ({ entry, id, record, decided, isAdopted }) => {
+  });
+  await eachYielding(plan.steps, (step) => {
+    if (!isToLink(step)) return;
+    const { entry, id, record, decided, isAdopted } = step;
     const adopted = isAdopted || record?.link?.adopted === true || record?.isDefaultPage === true;
     const { section, key } = entry;
     statements.push(linkStatement(scope, { source, section, key, recordId: id, adopted }, decided));
   });
   const unlinked = [...[...removed, ...released].flatMap(({ link }) => link ?? []), ...dangling];
   statements.push(
-    ...unlinked.map(({ noun, externalId, source: from }) =>
+    ...(await mapYielding(unlinked, ({ noun, externalId, source: from }) =>
       scope.store.db
         .delete(externalRecords)
         .where(matching(externalRecords, { organizationId, source: from, noun, externalId })),
-    ),
-    ...followPauses(organizationId, at),
-    mustHaveFewChannels(
-      scope,
+    )),
+    ...(await followAllPauses(scope, at, newMonitorIds)),
+    ...inPortions(
       [...created, ...updated].filter(isMonitor).map(({ id }) => id),
+      (some) => [mustHaveFewChannels(scope, some)],
     ),
     ...mustFit(scope, at),
     mustBeFewDefaults(scope),
@@ -92,13 +103,14 @@ export async function statementsOf(scope: Scope, plan: ConfigPlan) {
   return { statements, newMonitorIds };
 }
 
-/** Entries that are new, or say other things than before, even where the record is so already. */
-const toLink = ({ steps }: ConfigPlan) =>
-  steps.filter(({ record, decided }) => !Bun.deepEquals(record?.last() ?? null, decided));
+/** Whether an entry is new, or says other things than before, even where the record is so already. */
+const isToLink = ({ record, decided }: Step) => !Bun.deepEquals(record?.last() ?? null, decided);
 
-/** Whether there is anything to write. */
-export const isEmpty = (plan: ConfigPlan) =>
-  plan.changes.length === 0 && plan.dangling.length === 0 && toLink(plan).length === 0;
+/** Whether there is nothing to write. */
+export async function isEmpty({ changes, dangling, steps }: ConfigPlan): Promise<boolean> {
+  if (changes.length > 0 || dangling.length > 0) return false;
+  return !(await mapYielding(steps, isToLink)).includes(true);
+}
 
 const pick = (from: Fields, names: readonly string[]) =>
   Object.fromEntries(names.map((name) => [name, from[name]]));
@@ -146,7 +158,7 @@ async function write(scope: Scope, step: Step, at: string, statements: Statement
 }
 
 /** Has monitors join their groups, which gives them channels, and then have exactly the channels that they are to have. */
-function memberships(scope: Scope, steps: readonly Step[], at: string): Statement[] {
+function* memberships(scope: Scope, steps: readonly Step[], at: string): Generator<Statement[]> {
   const all = steps.filter(isMonitor);
   const joining = Map.groupBy(
     all.filter(({ record, input, changed }) =>
@@ -157,18 +169,10 @@ function memberships(scope: Scope, steps: readonly Step[], at: string): Statemen
   const withChannels = all.filter(
     ({ entry, record }) => record === null || "alertChannels" in entry.fields,
   );
-  return [
-    ...[...joining].flatMap(([groupId, its]) =>
-      assignMonitors(
-        scope,
-        groupId,
-        its.map(({ id }) => id),
-        "end",
-        at,
-      ),
-    ),
-    ...withChannels.flatMap(({ id, input }) =>
-      replaceMonitorChannels(scope, id, input["alertChannelIds"] as string[]),
-    ),
-  ];
+  for (const [groupId, its] of joining) {
+    const ids = its.map(({ id }) => id);
+    yield assignMonitors(scope, groupId, ids, "end", at);
+  }
+  for (const { id, input } of withChannels)
+    yield replaceMonitorChannels(scope, id, input["alertChannelIds"] as string[]);
 }

@@ -2,7 +2,14 @@ import { Database } from "bun:sqlite";
 import { AppError } from "../core/errors.ts";
 import { eachYielding } from "../core/yielding.ts";
 import { queryBuilders } from "./query-builders.ts";
-import { compiled, type Parameter, type Statement, type Store, tableWrittenBy } from "./store.ts";
+import {
+  compiled,
+  portion,
+  type Parameter,
+  type Statement,
+  type Store,
+  tableWrittenBy,
+} from "./store.ts";
 
 export type EmbeddedStore = Store & { close(): void };
 
@@ -32,8 +39,10 @@ export function withSettings(database: Database): Database {
   return database;
 }
 
-/** A write of more statements would hold the event loop for too long: others have their turn meanwhile. */
-const mostAtOnce = 250;
+/** A write of more rows would hold the event loop for too long: others have their turn meanwhile. */
+const mostAtOnce = portion;
+
+const rowsOf = (statement: Statement) => ("text" in statement ? (statement.rows ?? 1) : 1);
 
 /**
  * The store on one SQLite file of this machine. Writes that arrive in the same turn of the event loop
@@ -64,7 +73,9 @@ export function embeddedStore(
 
   // A database in memory has no other connection.
   const isLong = ({ statements }: Write) =>
-    statements.length > mostAtOnce && database.filename !== "" && database.filename !== ":memory:";
+    statements.reduce((sum, statement) => sum + rowsOf(statement), 0) > mostAtOnce &&
+    database.filename !== "" &&
+    database.filename !== ":memory:";
 
   // One COMMIT is one sync of the disk; a savepoint each keeps the writes independent of one another.
   function writeTogether(writes: readonly Write[]) {
@@ -109,6 +120,8 @@ export function embeddedStore(
       if (isDamaged) throw damaged();
       const connection = withSettings(new Database(database.filename, { strict: true }));
       own = connection;
+      // What is moved from the log into the file is moved with the next write, not in the same turn as the COMMIT.
+      connection.run("PRAGMA wal_autocheckpoint = 0");
       connection.run("BEGIN IMMEDIATE");
       await eachYielding(statements, (statement) => run(connection, statement, tables));
       connection.run("COMMIT");

@@ -45,6 +45,8 @@ export type Statement = { toSQL(): { sql: string; params: unknown[] } } | SQL | 
 export type Prepared = {
   text: string;
   parameters: readonly Parameter[];
+  /** About how many rows it looks at, where these may be many. */
+  rows?: number;
   /** Makes it a guard: what its whole batch fails with when the condition does not hold at the moment of the write. */
   otherwise?: () => AppError | StaleRead;
 };
@@ -70,6 +72,16 @@ export function compiled(statement: Statement): Prepared {
   const query = "toSQL" in statement ? statement.toSQL() : dialect.sqlToQuery(statement);
   return { text: query.sql, parameters: query.params as Parameter[] };
 }
+
+/** Rows that one statement changes in one go, after which others have their turn. */
+export const portion = 250;
+
+/** The statements for these ids, for so many of them at a time that none holds up anybody. */
+export const inPortions = <T>(ids: readonly T[], make: (some: readonly T[]) => Statement[]) =>
+  Array.from({ length: Math.ceil(ids.length / portion) }, (_, index) => {
+    const some = ids.slice(index * portion, (index + 1) * portion);
+    return make(some).map((statement): Prepared => ({ ...compiled(statement), rows: some.length }));
+  }).flat();
 
 /** The table that a write is to; null where its text begins in another way. */
 export function tableWrittenBy(text: string): string | null {

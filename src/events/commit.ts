@@ -1,7 +1,13 @@
 import { timestamp } from "../core/clock.ts";
 import { AppError } from "../core/errors.ts";
 import { mustBeUnchanged, type Versioned } from "../database/references.ts";
-import { insertInto, mustText, type Prepared, type Statement } from "../database/store.ts";
+import {
+  inPortions,
+  insertInto,
+  mustText,
+  type Prepared,
+  type Statement,
+} from "../database/store.ts";
 import { auditEntries } from "../database/tables/events.ts";
 import type { AuditAction, DataOf, Event } from "./catalogue.ts";
 import { appendEvent } from "./log.ts";
@@ -84,15 +90,17 @@ export function auditAndEventEach(
   at: string,
 ): Prepared[] {
   const { type, id, name } = actor;
-  const ids = JSON.stringify(subjectIds);
   const changed = fields === undefined ? null : JSON.stringify(fields);
-  return [
-    {
-      text: auditEach,
-      parameters: [organizationId, at, type, id, name, action, changed, requestId, ids],
-    },
-    { text: eventEach, parameters: [organizationId, at, action, ids] },
-  ];
+  return inPortions(subjectIds, (some) => {
+    const ids = JSON.stringify(some);
+    return [
+      {
+        text: auditEach,
+        parameters: [organizationId, at, type, id, name, action, changed, requestId, ids],
+      },
+      { text: eventEach, parameters: [organizationId, at, action, ids] },
+    ];
+  });
 }
 
 const auditEach = `insert into audit_entries (organization_id, at, actor_type, actor_id, actor_name,

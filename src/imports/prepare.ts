@@ -2,11 +2,16 @@ import { and, eq, sql } from "drizzle-orm";
 import { timestamp } from "../core/clock.ts";
 import { AppError } from "../core/errors.ts";
 import { listed, mustBeUnchanged } from "../database/references.ts";
-import { type Statement } from "../database/store.ts";
+import { inPortions, type Statement } from "../database/store.ts";
 import { organizationSettings } from "../database/tables/accounts.ts";
 import { auditAndEvent, auditAndEventEach } from "../events/commit.ts";
 import type { Scope } from "../events/scope.ts";
-import { mustHaveFewChannels, assignMonitors, followPauses } from "../monitoring/groups/store.ts";
+import {
+  mustHaveFewChannels,
+  assignMonitors,
+  followAllPauses,
+  followPauses,
+} from "../monitoring/groups/store.ts";
 import { changeSettings, findSettings, settingsAfter } from "../accounts/settings/service.ts";
 import { SettingsPatch } from "../accounts/settings/schema.ts";
 import { parse } from "../core/validation.ts";
@@ -178,12 +183,10 @@ export async function prepared(
       );
   }
   statements.push(
-    ...followPauses(
-      organizationId,
-      at,
-      touched.length === 0 && newMonitorIds.length > 0 ? newMonitorIds : null,
-    ),
-    mustHaveFewChannels(scope, newMonitorIds),
+    ...(touched.length === 0 && newMonitorIds.length > 0
+      ? followPauses(organizationId, at, newMonitorIds)
+      : await followAllPauses(scope, at, newMonitorIds)),
+    ...inPortions(newMonitorIds, (some) => [mustHaveFewChannels(scope, some)]),
     ...mustFit(scope, at),
   );
   const mail = await mailStatements(scope, plan, planned, at);

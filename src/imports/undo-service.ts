@@ -4,7 +4,7 @@ import { found } from "../database/rows.ts";
 import { retrying, type Statement, mustText } from "../database/store.ts";
 import { commitEach } from "../events/commit.ts";
 import type { Scope } from "../events/scope.ts";
-import { followPauses } from "../monitoring/groups/store.ts";
+import { followAllPauses } from "../monitoring/groups/store.ts";
 import { removalStatements } from "./remove.ts";
 import type { ImportReport, ImportRun } from "./schema.ts";
 import { findImport, type ImportRow, listImportRows, recordsOfImport } from "./store.ts";
@@ -55,7 +55,7 @@ export function undoImport(scope: Scope, id: string): Promise<ImportRun> {
         otherwise: () => new AppError("CONFLICT", "This import was undone already."),
       },
       ...(await removalStatements(scope, all, at)),
-      ...followPauses(organizationId, at),
+      ...(await followAllPauses(scope, at)),
       {
         text: "delete from external_records where organization_id = ? and import_id = ?",
         parameters: [organizationId, id],

@@ -81,7 +81,9 @@ export function updateGroup(scope: Scope, id: string, patch: MonitorGroupPatch) 
           ? [
               leaveGroup(organizationId, id, monitorIds, at),
               ...assignMonitors(scope, id, monitorIds, 0, at),
-              ...followPauses(organizationId, at),
+              ...followPauses(organizationId, at, [
+                ...new Set([...before.monitorIds, ...monitorIds]),
+              ]),
             ]
           : []),
       ],

@@ -2,7 +2,7 @@ import { type SQL, sql } from "drizzle-orm";
 import type { Limits } from "../../core/limits.ts";
 import { listed, overLimit } from "../../database/references.ts";
 import { matching, replaceLinks, type Tenant } from "../../database/rows.ts";
-import { must, type Prepared, type Statement } from "../../database/store.ts";
+import { inPortions, must, portion, type Prepared, type Statement } from "../../database/store.ts";
 import { monitorChannels, monitorGroupChannels } from "../../database/tables/alerting.ts";
 import { monitorGroups, monitors } from "../../database/tables/monitoring.ts";
 import type { MonitorGroup } from "./schema.ts";
@@ -107,28 +107,35 @@ export function assignMonitors(
   at: string,
 ): Statement[] {
   const { organizationId } = scope;
-  const theirs = sql`organization_id = ${organizationId} and id in (
-    select value from ${listed(monitorIds)})`;
-  const joining = sql`select id from ${monitors} where ${theirs} and group_id is not ${groupId}`;
   const isEnd = firstPosition === "end";
-  const start = isEnd ? sql`(${endOf(organizationId, groupId)})` : sql`${firstPosition}`;
-  return [
-    sql`insert into ${monitorChannels} (organization_id, monitor_id, channel_id, position)
+  const among = (ids: readonly string[]) => sql`organization_id = ${organizationId} and id in (
+    select value from ${listed(ids)})`;
+  let place = isEnd ? 0 : firstPosition;
+  const joins = inPortions(monitorIds, (some) => {
+    const joining = sql`select id from ${monitors} where ${among(some)} and group_id is not ${groupId}`;
+    const start = isEnd ? sql`(${endOf(organizationId, groupId)})` : sql`${place}`;
+    place += some.length;
+    return [
+      sql`insert into ${monitorChannels} (organization_id, monitor_id, channel_id, position)
       select ${organizationId}, joining.id, gc.channel_id, 1000 + gc.position
       from (${joining}) joining join monitor_group_channels gc
         on gc.organization_id = ${organizationId} and gc.group_id = ${groupId}
       where true on conflict do nothing`,
-    ...(groupId === null ? [] : [mustHaveFewChannels(scope, monitorIds)]),
-    sql`update ${monitorGroups} set version = version + 1, updated_at = ${at}
-      where organization_id = ${organizationId} and id is not ${groupId}
-        and id in (select group_id from ${monitors} where ${theirs})`,
-    sql`update ${monitors} set version = version + 1, updated_at = ${at}
+      ...(groupId === null ? [] : [mustHaveFewChannels(scope, some)]),
+      sql`update ${monitors} set version = version + 1, updated_at = ${at}
       where organization_id = ${organizationId} and id in (${joining})`,
-    // Materialized, the list gets an index; else SQLite parses all of it once for each monitor.
-    sql`with wanted as materialized (select value as id, key as place from ${listed(monitorIds)})
+      // Materialized, the list gets an index; else SQLite parses all of it once for each monitor.
+      sql`with wanted as materialized (select value as id, key as place from ${listed(some)})
       update ${monitors} set group_id = ${groupId}, position = ${start} + wanted.place from wanted
       where monitors.organization_id = ${organizationId} and monitors.id = wanted.id
         and (${isEnd ? 0 : 1} or monitors.group_id is not ${groupId})`,
+    ];
+  });
+  return [
+    sql`update ${monitorGroups} set version = version + 1, updated_at = ${at}
+      where organization_id = ${organizationId} and id is not ${groupId}
+        and id in (select group_id from ${monitors} where ${among(monitorIds)})`,
+    ...joins,
   ];
 }
 
@@ -170,8 +177,8 @@ export function replaceOrder(organizationId: string, groupIds: readonly string[]
 }
 
 /** States that don't know yet whether their monitor is paused now, by itself or with its group. */
-const turned = (among: string) => `monitor_states where organization_id = ?1 ${among}
-  and paused <> (select m.paused or coalesce(g.paused, 0) from monitors m
+const turned = (among: string) => `monitor_states where organization_id = ?1
+  and ${among} and paused <> (select m.paused or coalesce(g.paused, 0) from monitors m
     left join monitor_groups g on g.organization_id = m.organization_id and g.id = m.group_id
     where m.organization_id = ?1 and m.id = monitor_states.monitor_id)`;
 
@@ -186,22 +193,44 @@ const textsFor = (among: string) => [
     set paused = not paused, status = 'pending', since = ?2, failures = 0, epoch = epoch + 1
     where key in (select key from ${turned(among)})`,
 ];
-const ofAll = textsFor("");
-const ofSome = textsFor("and monitor_id in (select value from json_each(?3))");
+const ofSome = textsFor("monitor_id in (select value from json_each(?3))");
+const ofRange = textsFor("monitor_id >= ?3 and monitor_id < ?4");
 
 /**
  * Has states follow the pauses that this write has changed, whichever way: of a monitor, of its group,
  * or because it came into a group or left one. Who is paused or resumed is to be checked anew, and what
- * a check under way finds is void. Belongs last into every such write; `monitorIds` are those it may
- * concern, null for all of the organization.
+ * a check under way finds is void. Belongs last into every such write; `monitorIds` are those it may concern.
  */
 export function followPauses(
   organizationId: string,
   at: string,
-  monitorIds: readonly string[] | null = null,
+  monitorIds: readonly string[],
 ): Prepared[] {
-  const shared = [organizationId, at];
-  return monitorIds === null
-    ? ofAll.map((text) => ({ text, parameters: shared }))
-    : ofSome.map((text) => ({ text, parameters: [...shared, JSON.stringify(monitorIds)] }));
+  return inPortions(monitorIds, (some) => {
+    const parameters = [organizationId, at, JSON.stringify(some)];
+    return ofSome.map((text) => ({ text, parameters }));
+  });
 }
+
+const endsText = `select monitor_id as id from (
+    select monitor_id, row_number() over (order by monitor_id) as place from monitor_states
+    where organization_id = ?)
+  where place % ${portion} = 0`;
+
+/** The same for whichever monitors there are when it is written, and for those of `newIds` that the write makes. */
+export async function followAllPauses(
+  { store, organizationId }: Tenant,
+  at: string,
+  newIds: readonly string[] = [],
+): Promise<Prepared[]> {
+  const found = await store.query<{ id: string }>(endsText, [organizationId]);
+  const madeEnds = newIds.filter((_, index) => index % portion === 0);
+  const ends = [...found.map(({ id }) => id), ...madeEnds, afterAllIds].sort();
+  return ends.flatMap((end, index) => {
+    const parameters = [organizationId, at, ends[index - 1] ?? "", end];
+    return ofRange.map((text) => ({ text, parameters, rows: portion }));
+  });
+}
+
+/** Greater than every id, which are lower-case hexadecimal. */
+const afterAllIds = "~";

@@ -18,7 +18,7 @@ import {
 } from "../../database/references.ts";
 import { found, mustName, firstVersion, nextVersion } from "../../database/rows.ts";
 import { resolvingStatements } from "../../incidents/by-monitor.ts";
-import { must, retrying, StaleRead, type Statement } from "../../database/store.ts";
+import { inPortions, must, retrying, StaleRead, type Statement } from "../../database/store.ts";
 import { alertChannels } from "../../database/tables/alerting.ts";
 import { monitorGroups, monitors } from "../../database/tables/monitoring.ts";
 import {
@@ -345,21 +345,26 @@ function changing(scope: Scope, ids: readonly string[], change: ChangeOfMany, at
   const tags =
     (addTags ?? removeTags) ? { remove: removeTags ?? [], add: addTags ?? [] } : undefined;
   const statements: Statement[] = [];
+  const alike = (make: (some: readonly string[]) => Statement[]) =>
+    void statements.push(...inPortions(ids, make));
   if (tags !== undefined)
-    statements.push(
-      must(fitsTags(organizationId, ids, tags.remove, tags.add), () =>
+    alike((some) => [
+      must(fitsTags(organizationId, some, tags.remove, tags.add), () =>
         invalid("change.addTags", "would give a monitor more than 10 tags"),
       ),
-    );
-  statements.push(changeMonitors(organizationId, ids, { paused, muted, tags }, at));
+    ]);
+  alike((some) => [changeMonitors(organizationId, some, { paused, muted, tags }, at)]);
   if (removeAlertChannelIds !== undefined)
-    statements.push(detachChannels(organizationId, ids, removeAlertChannelIds));
-  if (addAlertChannelIds !== undefined)
+    alike((some) => [detachChannels(organizationId, some, removeAlertChannelIds)]);
+  if (addAlertChannelIds !== undefined) {
     statements.push(
       ...mustName(scope, "change.addAlertChannelIds", alertChannels, addAlertChannelIds),
-      attachChannels(organizationId, ids, addAlertChannelIds),
-      mustHaveFewChannels(scope, ids),
     );
+    alike((some) => [
+      attachChannels(organizationId, some, addAlertChannelIds),
+      mustHaveFewChannels(scope, some),
+    ]);
+  }
   if (groupId !== undefined) {
     if (groupId !== null)
       statements.push(

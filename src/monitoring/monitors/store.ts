@@ -4,7 +4,7 @@ import { offsetOf } from "../../core/paging.ts";
 import { turn } from "../../core/yielding.ts";
 import { containing, listed } from "../../database/references.ts";
 import { columnsOf, matching, naming, replaceLinks, type Tenant } from "../../database/rows.ts";
-import type { Parameter, Statement } from "../../database/store.ts";
+import { inPortions, type Parameter, type Statement } from "../../database/store.ts";
 import { alertChannels, monitorChannels } from "../../database/tables/alerting.ts";
 import { incidentMonitors, incidents } from "../../database/tables/incidents.ts";
 import {
@@ -225,9 +225,14 @@ export function removeMonitors(organizationId: string, ids: readonly string[], a
               and its.incident_id = incidents.id and its.monitor_id not in ${among}))
       where organization_id = ${organizationId} and id in (select incident_id from ${incidentMonitors}
         where organization_id = ${organizationId} and monitor_id in ${among})`,
-    sql`insert into ${removedMonitors} (key) select key from ${monitorStates}
-      where organization_id = ${organizationId} and monitor_id in ${among}`,
-    sql`delete from ${monitors} where organization_id = ${organizationId} and id in ${among}`,
+    ...inPortions(ids, (some) => {
+      const gone = sql`(select value from ${listed(some)})`;
+      return [
+        sql`insert into ${removedMonitors} (key) select key from ${monitorStates}
+          where organization_id = ${organizationId} and monitor_id in ${gone}`,
+        sql`delete from ${monitors} where organization_id = ${organizationId} and id in ${gone}`,
+      ];
+    }),
   ];
 }
 

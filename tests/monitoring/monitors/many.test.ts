@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { expandOverview } from "../../../src/dashboard/rules.ts";
 import { dump, unknownId } from "../../support/appliance.ts";
 import { dashboard } from "../../support/dashboard.ts";
+import { copyMonitor, idOfCopy } from "../../support/many-monitors.ts";
 import { made as makeRecord } from "../../support/records.ts";
 import { member } from "../../support/visiting.ts";
 
@@ -187,6 +188,40 @@ describe("many monitors at once", () => {
         .query("SELECT DISTINCT fields FROM audit_entries WHERE action = 'monitor.updated'")
         .values(),
     ).toEqual([['["muted","addTags"]']]);
+  });
+
+  test("are one change however many they are: in order, each once, and all or none", async () => {
+    const { ids, bulk, remove, shown, group, groupOf, database } = await setUp(2);
+    const [first = "", stays = ""] = ids;
+    copyMonitor(database, first, 899, {
+      position: "10 + i",
+      tags: 'iif(i = 850, \'["a","b","c","d","e","f","g","h","i","j"]\', \'[]\')',
+    });
+    const many = [first, ...Array.from({ length: 899 }, (_, index) => idOfCopy(index + 1))];
+    const { id } = await group({ name: "All", monitorIds: [stays] });
+    const wanted = many.toReversed();
+    expect((await bulk(wanted, { groupId: id })).json.data).toEqual({ changed: 900 });
+    expect((await groupOf(id)).monitorIds).toEqual([stays, ...wanted]);
+    const states = () =>
+      database
+        .query(
+          "SELECT paused, count(*) AS count FROM monitor_states GROUP BY paused ORDER BY paused",
+        )
+        .all();
+    await bulk(many, { paused: true });
+    expect(states()).toEqual([
+      { paused: 0, count: 1 },
+      { paused: 1, count: 900 },
+    ]);
+    const before = dump({ database });
+    expect((await bulk(many, { addTags: ["one more"] })).status).toBe(422);
+    expect(dump({ database })).toEqual(before);
+    const events = (type: string) =>
+      database.query("SELECT count(*) FROM events WHERE type = ?").values(type).flat();
+    expect(events("monitor.paused")).toEqual([900]);
+    await remove(many);
+    expect(events("monitor.deleted")).toEqual([900]);
+    expect(await shown()).toEqual([stays]);
   });
 
   test("are all changed or none: an unknown id anywhere leaves everything as it was", async () => {
