@@ -1,6 +1,7 @@
 import type { RE2Set } from "re2js";
 import { assertionLimits } from "./limits.ts";
 import { setRecent } from "./recent-set.ts";
+import { turn } from "./yielding.ts";
 
 /** Instructions of a compiled expression: what one step of a search costs at most. */
 const maxSize = 2_000;
@@ -39,9 +40,17 @@ const unfinished = Symbol("unfinished");
 const compiled = new Map<string, RE2Set>();
 let compiledSize = 0;
 
-// Loaded when first used: it costs a start 10 ms.
-const library = () => import("re2js");
-type Library = Awaited<ReturnType<typeof library>>;
+type Library = typeof import("re2js");
+let loading: Promise<Library> | null = null;
+
+/** Loaded when first used, since it costs a start 10 ms; what is done with it then has a turn of its own. */
+function library(): Promise<Library> {
+  loading ??= import("re2js").then(async (loaded) => {
+    await turn();
+    return loaded;
+  });
+  return loading;
+}
 
 /** Why it can't be used as an expression (RE2's syntax); null when it can. */
 export async function expressionIssue(expression: string): Promise<string | null> {
@@ -300,7 +309,7 @@ async function searched<T>(
   if (atOnce !== unfinished) return atOnce;
   return inTurn(async () => {
     for (;;) {
-      await new Promise((resolve) => setImmediate(resolve));
+      await turn();
       const found = signal?.aborted === true ? "too much work" : work();
       if (found !== unfinished) return found;
     }

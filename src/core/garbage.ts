@@ -1,7 +1,5 @@
 /** So many bytes may wait to be collected. */
 const collectedAfter = 64 * 1024 * 1024;
-/** What a heap may hold whose collection is not felt: some 30 ms. */
-const smallHeap = 96 * 1024 * 1024;
 
 let waiting = 0;
 
@@ -10,6 +8,12 @@ export function discarded(bytes: number) {
   waiting += bytes;
   if (waiting < collectedAfter) return;
   waiting = 0;
-  const { heapUsed, external } = process.memoryUsage();
-  if (heapUsed - external < smallHeap) Bun.gc(true);
+  // Beside the event loop: forced to end at once it throws compiled code away, too, and holds the loop for 20 ms.
+  Bun.gc(false);
+}
+
+/** Gives bytes back at once that nobody reads any more, unless they share a buffer with others. */
+export function release({ buffer, length }: Uint8Array) {
+  if (buffer instanceof ArrayBuffer && length > 0 && length === buffer.byteLength)
+    buffer.transfer(0);
 }

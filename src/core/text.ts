@@ -37,8 +37,9 @@ export function fieldPath(keys: readonly PropertyKey[]): string {
 
 /** At most `length` code points of a name a client made up, fit for one line of an error message. */
 export function excerpt(text: string, length = 60): string {
-  const line = text.toWellFormed().replace(/\p{Cc}/gu, "�");
-  const points = Array.from(line.slice(0, length * 2 + 2));
+  // Of a long text no more is looked at: each code point is one or two units.
+  const start = text.slice(0, length * 2 + 2);
+  const points = Array.from(start.toWellFormed().replace(/\p{Cc}/gu, "�"));
   return points.length > length ? points.slice(0, length).join("") + "…" : points.join("");
 }
 

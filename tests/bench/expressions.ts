@@ -67,20 +67,26 @@ export async function expressionsSuite() {
     const without: Measured[] = [];
     for (let times = 0; times < 2 * badExpressions.length; times++)
       without.push(await measure("nothing", { url: bodyOf("a"), keyword: "b" }));
-    const results: Measured[] = [];
-    for (const one of badExpressions) results.push(...(await tried(one)));
+    const round = async () => {
+      const measured: Measured[] = [];
+      for (const one of badExpressions) measured.push(...(await tried(one)));
+      return measured;
+    };
+    const first = await round();
+    const results = await round();
     const most = (of: (one: Measured) => number, all = results) =>
       all.reduce((one, other) => (of(other) > of(one) ? other : one));
     const [held, longest] = [most(({ holdMs }) => holdMs), most(({ checkMs }) => checkMs)];
     const holdIn = (all: Measured[]) => most(({ holdMs }) => holdMs, all).holdMs.toFixed(1);
     const givenUp = results.filter(({ message }) => message.includes("too much work")).length;
     const late = results.filter(({ checkMs }) => checkMs > timeoutMs).length;
-    const above = results.filter(({ holdMs }) => holdMs > goalMs).length;
+    const above = (all: Measured[]) => all.filter(({ holdMs }) => holdMs > goalMs).length;
     console.log(
       `${badExpressions.length} known-bad expressions, each on 1 MB, matched and saved: ` +
         `the loop was held ${holdIn(results)} ms of processor time at most (goal ${goalMs}, ` +
-        `above it ${above} of ${results.length}) by ${held.name}\n` +
+        `above it ${above(results)} of ${results.length}) by ${held.name}\n` +
         `by as many checks without an expression ${holdIn(without)} ms, by the first of a process ${holdIn(cold)} ms\n` +
+        `in the round before, while the engine compiles what these are the first to use, ${holdIn(first)} ms, above the goal ${above(first)}\n` +
         `longest check ${Math.round(longest.checkMs)} ms by ${longest.name}, ` +
         `beyond its ${timeoutMs / 1000} s ${late} (goal 0), given up as too much work ${givenUp}`,
     );

@@ -13,5 +13,6 @@ test("an excerpt has at most so many code points and never ends within one", () 
   expect(excerpt("😀😀😀", 3)).toBe("😀😀😀");
   expect(excerpt("😀😀😀😀", 3)).toBe("😀😀😀…");
   expect(excerpt("a\n\ud800", 3)).toBe("a��");
+  expect(excerpt(`a${"😀".repeat(9)}`, 3)).toBe("a😀😀…");
   expect(excerpt("x".repeat(1_000_000))).toBe(`${"x".repeat(60)}…`);
 });

@@ -43,7 +43,7 @@ export async function read(
   const pieces: Buffer[] = [];
   const readBody = async () => {
     const answer = await answering;
-    await answer.read((chunk) => void pieces.push(chunk));
+    await answer.read((chunk) => void pieces.push(Buffer.from(chunk)));
     return answer;
   };
   const beginning = late ? answering : readBody();
@@ -52,7 +52,7 @@ export async function read(
   const edges = [...new Set([0, ...cuts, all.length])].filter((at) => at <= all.length);
   edges.sort((a, b) => a - b);
   for (const [index, from] of edges.entries()) {
-    arrive(all.subarray(from, edges[index + 1] ?? from));
+    arrive(Buffer.from(all.subarray(from, edges[index + 1] ?? from)));
     // Whoever waits for the head has its turn.
     await Promise.resolve();
   }

@@ -1,3 +1,4 @@
+import { release } from "../garbage.ts";
 import { depthOf, maxAnswerDepth } from "../json.ts";
 import { STATUS_CODES } from "node:http";
 import { TargetFailure } from "./failures.ts";
@@ -14,7 +15,7 @@ export type HttpAnswer = {
   status: number;
   /** By lower-case name; several fields of one name joined (RFC 9110 §5.3). */
   headers: ReadonlyMap<string, string>;
-  /** Hands over the body as it arrives; resolves at its end. Rejects where it is cut short. Once an answer. */
+  /** Lends the body piece by piece as it arrives, each for as long as `take` runs; resolves at its end. Rejects where it is cut short. Once an answer. */
   read(take: (chunk: Buffer) => void): Promise<void>;
   /** Nothing more arrives until `resume`. */
   pause: () => void;
@@ -103,6 +104,8 @@ export function readAnswer(
       for (let rest = chunk; rest.length > 0 && body === null;) rest = arriveInHead(rest);
     } catch (error) {
       fail(error);
+    } finally {
+      if (unread.length === 0) release(chunk);
     }
   }
 

@@ -1,4 +1,4 @@
-import { discarded } from "../garbage.ts";
+import { release } from "../garbage.ts";
 
 /** Counts what is kept of answers while they are read, so that many at once can't fill the machine. */
 export type Memory = {
@@ -23,7 +23,7 @@ export function growingBuffer(max: number, memory: Memory) {
     memory.take(Math.max(0, size - freeBytes) - Math.max(0, buffer.length - freeBytes));
     const larger = Buffer.allocUnsafeSlow(size);
     larger.set(buffer.subarray(0, length));
-    discarded(buffer.length);
+    release(buffer);
     buffer = larger;
   }
 
@@ -38,6 +38,7 @@ export function growingBuffer(max: number, memory: Memory) {
     /** Lets go of all of it. */
     drop() {
       memory.giveBack(Math.max(0, buffer.length - freeBytes));
+      release(buffer);
       buffer = Buffer.alloc(0);
       length = 0;
     },

@@ -1,7 +1,7 @@
 import { type XmlElement, parseXml } from "@rgrove/parse-xml";
 import { AwsV4Signer } from "aws4fetch";
 import { statSync } from "node:fs";
-import { discarded } from "../../core/garbage.ts";
+import { release } from "../../core/garbage.ts";
 import { exchange, type ShortAnswer } from "../../core/outgoing/exchange.ts";
 import { TargetFailure } from "../../core/outgoing/failures.ts";
 import { named } from "../../core/outgoing/http-answer.ts";
@@ -78,7 +78,7 @@ export function bucketClient(
         const query = { partNumber: String(tags.length + 1), uploadId };
         const { headers } = await mustSucceed("PUT", key, query, part);
         tags.push(headers.get("etag") ?? "");
-        discarded(part.length);
+        release(part);
       }
       const parts = tags.map(
         (tag, index) =>

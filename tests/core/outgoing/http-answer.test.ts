@@ -188,3 +188,23 @@ describe("a connection that ends too soon leaves no answer", () => {
     }
   });
 });
+
+test("what arrives is lent: its memory is given back once it was looked at, and not before somebody has asked for it", async () => {
+  const { connection, arrive } = line();
+  const own = (text: string) => {
+    const bytes = Buffer.allocUnsafeSlow(text.length);
+    bytes.write(text, "latin1");
+    return bytes;
+  };
+  const reading = readAnswer(connection, "GET");
+  const [first, early, late] = [head("HTTP/1.1 200 OK") + "a", "bc", "d"].map(own);
+  if (!first || !early || !late) throw new Error("Three pieces.");
+  arrive(first);
+  const answer = await reading;
+  arrive(early);
+  expect([first.length, early.length]).not.toContain(0);
+  let body = "";
+  void answer.read((chunk) => void (body += chunk.toString("latin1")));
+  arrive(late);
+  expect([body, late.length]).toEqual(["abcd", 0]);
+});

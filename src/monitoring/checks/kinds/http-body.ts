@@ -1,6 +1,6 @@
 import type { Transform } from "node:stream";
 import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
-import { discarded } from "../../../core/garbage.ts";
+import { release } from "../../../core/garbage.ts";
 import { depthOf, maxAnswerDepth } from "../../../core/json.ts";
 import { TargetFailure } from "../../../core/outgoing/failures.ts";
 import type { HttpAnswer } from "../../../core/outgoing/http-answer.ts";
@@ -73,11 +73,9 @@ export function wantedOf(conditions: readonly Condition[], secrets: Secrets, isS
       whole?.push(chunk);
     });
     const { found, start } = search.result();
-    const text = lazily(() => {
-      const decoded = whole === null ? "" : new TextDecoder(charset).decode(whole.bytes());
-      discarded(whole?.bytes().length ?? 0);
-      return decoded;
-    });
+    const text = lazily(() =>
+      whole === null ? "" : new TextDecoder(charset).decode(whole.bytes()),
+    );
     const json = lazily(() => {
       if (!complete) return tooLong;
       return depthOf(text()) > maxAnswerDepth ? tooDeep : parsed(text());
@@ -190,7 +188,6 @@ function read(
       throw new TargetFailure("The answers of all steps are longer than 4 MiB together.");
     length += chunk.length;
     take(chunk.subarray(0, left));
-    discarded(chunk.length);
     if (length > maxBytes) resolve(false);
   };
   if (decoder === null) {
@@ -203,6 +200,8 @@ function read(
       arrived(chunk);
     } catch (error) {
       reject(error);
+    } finally {
+      release(chunk);
     }
     if (length > maxBytes) decoder.destroy();
   });
@@ -217,9 +216,10 @@ function read(
     encoded += piece.length;
     memory.take(piece.length);
     const isLast = encoded > maxBytes;
-    const isReady = decoder.write(piece, () => {
-      memory.giveBack(piece.length);
-      discarded(piece.length);
+    const kept = Buffer.from(piece);
+    const isReady = decoder.write(kept, () => {
+      memory.giveBack(kept.length);
+      release(kept);
       if (isLast) resolve(false);
     });
     if (!isReady) answer.pause();
