@@ -1,7 +1,11 @@
-import { expect, test } from "bun:test";
+import { afterEach, beforeEach, expect, jest, spyOn, test } from "bun:test";
 import { testAppliance } from "../../support/appliance.ts";
 import { hashedInFull } from "../../support/hashing.ts";
 import { addressOf, newBrowser, person, usualHash, visitor } from "../../support/visiting.ts";
+
+// However long a busy machine takes to hash, nobody has waited too long for it.
+beforeEach(() => void spyOn(performance, "now").mockReturnValue(performance.now()));
+afterEach(() => jest.restoreAllMocks());
 
 test("an address has ten wrong passwords a minute, and is told how long to wait before anything is hashed", async () => {
   const appliance = await testAppliance({ addressOf });
@@ -46,8 +50,7 @@ test("while a thousand wrong ones come from one address, the owner signs in from
   // In the order of requests it would come after nine. On a busy machine some are judged before it was read.
   expect([status, answered < 5]).toEqual([200, true]);
   await Promise.all(guesses);
-  // On a busy machine the last of them wait too long.
-  expect(answered).toBeLessThanOrEqual(9);
+  expect(answered).toBe(9);
 });
 
 for (const [where, address, isKnown] of [
@@ -68,12 +71,10 @@ for (const [where, address, isKnown] of [
     };
     const guesses = Array.from({ length: 20 }, (_, network) => guess(network));
     const { status } = await newBrowser(appliance, address).signIn(email);
-    // In the order of requests it would come after all of them. On a busy machine some are judged before
-    // it was read, and some are given up.
-    const judged = answered.filter((status) => status === 401);
-    expect([status, judged.length < 10]).toEqual([200, true]);
+    // In the order of requests it would come after all of them. On a busy machine some are judged before it was read.
+    expect([status, answered.length < 10]).toEqual([200, true]);
     await Promise.all(guesses);
-    for (const status of answered) expect([401, 429]).toContain(status);
+    expect(new Set(answered)).toEqual(new Set([401]));
   });
 
 for (const exists of [true, false])
