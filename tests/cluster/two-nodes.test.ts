@@ -19,6 +19,8 @@ import { wrongGroups } from "../soak/invariants.ts";
 describe.skipIf(!hasRqlite)("two servers over one database", () => {
   let database: RqliteNode;
   let nodes: Awaited<ReturnType<typeof twoNodes>>;
+  /** What two were answered who wanted the first run at once, each at a server, when there was nobody yet. */
+  let claims: { status: number }[];
 
   beforeAll(async () => {
     database = await startOneNode();
@@ -26,15 +28,8 @@ describe.skipIf(!hasRqlite)("two servers over one database", () => {
       limits: { monitors: 5 },
       allowTarget: ["127.0.0.1/32"],
     });
-  });
-  afterAll(async () => {
-    await nodes.stop();
-    await database.kill();
-  });
-
-  test("the first run is taken by one of two who claim it at once, each at a server", async () => {
     const worlds = await nodes.world();
-    const answers = await Promise.all(
+    claims = await Promise.all(
       worlds.map((node, i) =>
         newBrowser(node).post("/set-up", {
           token: setUpToken,
@@ -45,7 +40,14 @@ describe.skipIf(!hasRqlite)("two servers over one database", () => {
         }),
       ),
     );
-    expect(statusesOf(answers)).toEqual([201, 409]);
+  });
+  afterAll(async () => {
+    await nodes.stop();
+    await database.kill();
+  });
+
+  test("the first run is taken by one of two who claim it at once, each at a server", () => {
+    expect(statusesOf(claims)).toEqual([201, 409]);
   });
 
   describe("an open page", () => {

@@ -15,7 +15,7 @@ import { findBrowser } from "../../../../src/monitoring/checks/chromium.ts";
 import { monitorKinds } from "../../../../src/monitoring/monitors/kinds-schema.ts";
 import { freePort } from "../../../support/binary.ts";
 import { writeCertificates } from "../../../support/certificates.ts";
-import { check, listener } from "../../../support/checking.ts";
+import { check, listener, timedOut } from "../../../support/checking.ts";
 import { askedByWaysOut, serviceWorker, waysOut } from "../../../support/ways-out.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "signalbox-test-"));
@@ -300,22 +300,23 @@ describe.skipIf(browser === null)("with the Chromium of this machine", () => {
   test("a page that never comes, and one that hangs when it is used, are down when their time is up", async () => {
     const never = new Promise<Response>(() => {});
     await using silent = serving(() => never);
-    let isLoaded = false;
     const freezing = `<a id=freeze onclick="const ask = new XMLHttpRequest(); ask.open('GET', '/never', false); ask.send()">x</a>`;
-    await using frozen = serving(() => {
-      if (isLoaded) return never;
-      isLoaded = true;
-      return html(freezing);
-    });
-    // So long also a machine that is busy has started a browser.
-    const timeoutMs = 20_000;
+    await using frozen = serving(({ url }) => (url.endsWith("/never") ? never : html(freezing)));
+    const [loading, waiting] = [
+      "Timed out while loading the page.",
+      "Step 1: Timed out while waiting for the page.",
+    ];
     const all = await Promise.all([
-      found(silent.url, {}, { timeoutMs }),
-      found(frozen.url, { steps: ["click #freeze"] }, { timeoutMs }),
+      timedOut(loading, (timeoutMs) => found(silent.url, {}, { timeoutMs }), 5_000),
+      timedOut(
+        waiting,
+        (timeoutMs) => found(frozen.url, { steps: ["click #freeze"] }, { timeoutMs }),
+        5_000,
+      ),
     ]);
     expect(all.map(({ status, message }) => `${status}: ${message}`)).toEqual([
-      "down: Timed out after 20 s while loading the page.",
-      "down: Step 1: Timed out after 20 s while waiting for the page.",
+      `down: ${loading}`,
+      `down: ${waiting}`,
     ]);
   });
 });
