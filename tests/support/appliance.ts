@@ -154,7 +154,7 @@ export function applianceOn(
     addressOf: peerOf = () => "127.0.0.1",
     trustProxy = [],
     exchange,
-    attemptMs = 60_000,
+    attemptMs = 30_000,
     backups = noBackups,
     uploadsIn = join(tmpdir(), "signalbox-test-uploads"),
   }: Settings = {},

@@ -6,6 +6,7 @@ import { openProblems } from "../../../src/events/problems.ts";
 import { backupSchedule } from "../../../src/database/tables/operations.ts";
 import { problemWatch } from "../../../src/operations/problems/watch.ts";
 import { caseServices } from "../../support/case-services.ts";
+import { freePort } from "../../support/binary.ts";
 import { pager } from "../../support/pager.ts";
 import { answer } from "../../support/target.ts";
 import { member, person } from "../../support/visiting.ts";
@@ -299,7 +300,12 @@ test("where nobody runs the appliance, the log alone says what is wrong, once ea
 test("who becomes an administrator while a problem lasts hears of it", async () => {
   const made = await machine();
   const { json } = await made.theirs.api("POST", "/api/v1/alert-channels", {
-    body: { type: "webhook", name: "Theirs", url: "http://192.0.2.1/", default: true },
+    body: {
+      type: "webhook",
+      name: "Theirs",
+      url: `http://127.0.0.1:${freePort()}/`,
+      default: true,
+    },
   });
   made.world.disk = { free: 0, total: 100 * GB };
   await made.passes();
