@@ -154,7 +154,7 @@ export function applianceOn(
     addressOf: peerOf = () => "127.0.0.1",
     trustProxy = [],
     exchange,
-    attemptMs = 30_000,
+    attemptMs = 120_000,
     backups = noBackups,
     uploadsIn = join(tmpdir(), "signalbox-test-uploads"),
   }: Settings = {},
