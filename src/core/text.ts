@@ -60,7 +60,7 @@ export function durationInWords(seconds: number): string {
     .join(" ");
 }
 
-const thin = "\u2009";
+const thin = "\u202f";
 /** Made once: the first of a kind is what costs. */
 const integer = new Intl.NumberFormat("en", { maximumFractionDigits: 0 });
 

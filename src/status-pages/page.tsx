@@ -257,7 +257,7 @@ function settledBars({ daysBetween, settled: { of, count, until } }: MonitorView
 
 /** In ASCII, which takes half the memory. */
 function barsOf(days: readonly DayView[]): string {
-  return days.map(bar).join("").replaceAll("\u2009", "&#8201;");
+  return days.map(bar).join("").replaceAll("\u202f", "&#8239;");
 }
 
 function bar({ tone, text }: DayView): string {

@@ -56,6 +56,15 @@ describeInChromium("the Monitors page", (browser) => {
     const navigation = page.getByRole("navigation", { name: "Main" });
     await navigation.getByRole("link", { name: "Alert channels 1 failing" }).waitFor();
     await page.getByText("Chat is failing.").waitFor();
+    await page.setViewportSize({ width: 360, height: 780 });
+    const onPhone = rowOf(page, "Blog");
+    const reason = onPhone.locator(".row-name > span");
+    expect(await reason.textContent()).toStartWith("HTTP 502 (Bad Gateway), expected");
+    expect(
+      await reason.evaluate((said) => said.querySelector("em")?.offsetHeight ?? Infinity),
+    ).toBeLessThanOrEqual(await reason.evaluate(({ clientHeight }) => clientHeight));
+    expect(await onPhone.locator(".row-uptime:visible").textContent()).toEndWith("%");
+    await page.setViewportSize({ width: 1280, height: 720 });
     await page.getByRole("button", { name: "Hide", exact: true }).first().click();
     // Folded and hidden, it stays so, until another channel fails.
     await section.getByRole("button", { name: /^Needs attention/ }).click();

@@ -28,18 +28,18 @@ test("a span says its day once, also up to midnight, and its zone at its end", (
 
 test("figures have a thin space, one separator, and are never said to be better than they are", () => {
   expect([0, 0.4, 84, 1_249.4, 12_400, null].map(latencyInWords)).toEqual([
-    "<1\u2009ms",
-    "<1\u2009ms",
-    "84\u2009ms",
-    "1,249\u2009ms",
-    "12.4\u2009s",
+    "<1\u202fms",
+    "<1\u202fms",
+    "84\u202fms",
+    "1,249\u202fms",
+    "12.4\u202fs",
     "–",
   ]);
   expect([1, 1 - 1e-13, 0.9729, 0, null].map(percent)).toEqual([
-    "100\u2009%",
-    "99.99\u2009%",
-    "97.29\u2009%",
-    "0.00\u2009%",
+    "100\u202f%",
+    "99.99\u202f%",
+    "97.29\u202f%",
+    "0.00\u202f%",
     "–",
   ]);
 });

@@ -47,12 +47,12 @@ describe("a badge", () => {
       ]));
 
   const uptimes: [down: number, text: string, colour: string | undefined][] = [
-    [0, "100\u2009%", green],
-    [1, "99.99\u2009%", green],
-    [100, "99.90\u2009%", green],
-    [101, "99.89\u2009%", yellow],
-    [1_000, "99.00\u2009%", yellow],
-    [1_001, "98.99\u2009%", red],
+    [0, "100\u202f%", green],
+    [1, "99.99\u202f%", green],
+    [100, "99.90\u202f%", green],
+    [101, "99.89\u202f%", yellow],
+    [1_000, "99.00\u202f%", yellow],
+    [1_001, "98.99\u202f%", red],
   ];
   for (const [downSeconds, text, colour] of uptimes)
     test(`says an uptime of ${text}, never more than it was`, () => {
@@ -67,7 +67,7 @@ describe("a badge", () => {
     expect(said(badgeOf("uptime", none, "UTC", now))).toEqual(["Shop uptime: –", gray ?? ""]);
     expect(said(badgeOf("latency", none, "UTC", now))).toEqual(["Shop latency: –", green ?? ""]);
     expect(said(badgeOf("latency", monitor(), "UTC", now))).toEqual([
-      "Shop latency: 34\u2009ms",
+      "Shop latency: 34\u202fms",
       green ?? "",
     ]);
   });

@@ -119,10 +119,10 @@ test("a young monitor's uptime is told since it began, not of 90 days", async ()
   await publish({ sections: [listed("All", id)] });
   await past(id, { ago: 0 });
   const { badge } = await told(made, id);
-  expect(badge).toBe("100\u2009% since 10:00");
+  expect(badge).toBe("100\u202f% since 10:00");
   const html = (await read("/status/ours")).text;
   expect(wordsOf(html, ".since")).toEqual(["since 10:00"]);
-  expect(html).toContain('aria-label="Uptime since 10:00: 100\u2009%"');
+  expect(html).toContain('aria-label="Uptime since 10:00: 100\u202f%"');
 });
 
 /** What was said, in 0…1; null for a dash. */
@@ -166,7 +166,7 @@ test("a second of outage among 90 days is not told as 100 %", async () => {
   const days = Array.from({ length: 90 }, (_, index) => ({ ago: index * dayMs, seconds: 86_399 }));
   await past(id, ...days, { ago: hourMs, status: "down", seconds: 1 });
   const { percent, monitor: shown, badge } = await told(made, id);
-  expect([percent, badge]).toEqual(["99.99\u2009%", "99.99\u2009%"]);
+  expect([percent, badge]).toEqual(["99.99\u202f%", "99.99\u202f%"]);
   expect(shown.uptime).toBeLessThan(1);
 });
 
@@ -181,7 +181,7 @@ test("a badge tells the uptime of 30 days, however many the page shows", async (
     await made.restart();
     badges.push((await told(made, id)).badge);
   }
-  expect(badges).toEqual(["50.00\u2009%", "50.00\u2009%", "50.00\u2009%"]);
+  expect(badges).toEqual(["50.00\u202f%", "50.00\u202f%", "50.00\u202f%"]);
 });
 
 test("visitors who come at the same moment are told the same of the past", async () => {
@@ -192,7 +192,7 @@ test("visitors who come at the same moment are told the same of the past", async
   await past(id, { ago: 0 }, { ago: 40 * dayMs, status: "down" });
   const [page, json] = await Promise.all([read("/status/ours"), read("/status/ours.json")]);
   const { uptime } = json.json().sections[0].monitors[0];
-  expect([wordsOf(page.text, ".uptime:not(.recent)"), uptime]).toEqual([["50.00\u2009%"], 0.5]);
+  expect([wordsOf(page.text, ".uptime:not(.recent)"), uptime]).toEqual([["50.00\u202f%"], 0.5]);
 });
 
 test("a result of the last seconds of a day counts, though it is written on the next", async () => {
@@ -205,6 +205,6 @@ test("a result of the last seconds of a day counts, though it is written on the 
   time.now += dayMs;
   await past(id, { ago: 10 * hourMs + 1_000, status: "down" });
   expect(wordsOf((await read("/status/ours")).text, ".uptime:not(.recent)")).toEqual([
-    "50.00\u2009%",
+    "50.00\u202f%",
   ]);
 });

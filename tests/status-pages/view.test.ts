@@ -82,7 +82,7 @@ const totals = (fields: Partial<Totals>): Totals => ({
 });
 
 /** `%` stands after a thin space. */
-const thin = (text: string) => text.replaceAll(" %", "\u2009%");
+const thin = (text: string) => text.replaceAll(" %", "\u202f%");
 
 function shownDay(fields: Partial<Totals>) {
   const days = new Map([[today, totals(fields)]]);
@@ -179,7 +179,7 @@ describe("uptime", () => {
       fc.property(seconds, seconds, (up, down) => {
         fc.pre(up + down > 0);
         const said = percent(up / (up + down));
-        expect(said).toMatch(/^(100|\d{1,2}\.\d\d)\u2009%$/);
+        expect(said).toMatch(/^(100|\d{1,2}\.\d\d)\u202f%$/);
         const hundredths = BigInt(Math.round(Number.parseFloat(said) * 100));
         const [part, whole] = [BigInt(up) * 10_000n, BigInt(up + down)];
         expect(hundredths * whole <= part && part - hundredths * whole < whole * 2n).toBe(true);
@@ -396,7 +396,7 @@ test("a latency is shown only where the page says so", () => {
   expect([latency(false, 34), latency(true, null), latency(true, 34)]).toEqual([
     null,
     null,
-    "34\u2009ms",
+    "34\u202fms",
   ]);
 });
 

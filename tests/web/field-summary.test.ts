@@ -100,7 +100,7 @@ test("a closed part says what its key fields hold, and what somebody changed", (
     Assertions: "Expected status: 200-299 · Must contain: ok · 2 assertions",
     Request: "Method: GET · 1 header · Follow redirects: no",
     TLS: "Verify the certificate: no · Certificate warning 14 days",
-    Timing: "Retry interval 10 s · Degraded after 1,500\u2009ms",
+    Timing: "Retry interval 10 s · Degraded after 1,500\u202fms",
     Alerts: "Open incidents automatically: Major · Repeat alert every 1 h",
     "Notes & tags": "Payments of the shop (https://shop.example/) · Tags: prod, pci",
   });

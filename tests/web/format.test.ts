@@ -3,10 +3,7 @@ import { reasonInWords } from "../../web/components/format.ts";
 
 test.each([
   ["HTTP 503, expected 200-299.", "HTTP 503, expected 200\u2060–\u2060299."],
-  [
-    "Answered in 1686 ms, more than 800 ms.",
-    "Answered in 1,686\u2009\u2060ms, more than 800\u2009\u2060ms.",
-  ],
+  ["Answered in 1686 ms, more than 800 ms.", "Answered in 1,686\u202fms, more than 800\u202fms."],
   ["The certificate ended on 2026-11-22.", "The certificate ended on 2026-11-22."],
   ["db-1-2 answered 12.4 ms late", "db-1-2 answered 12.4 ms late"],
 ])("what a check said has the forms of the page: %s", (reason, words) => {

@@ -128,8 +128,8 @@ test("what is pasted says how it is to be watched", () => {
 });
 
 test("figures are never rounded up", () => {
-  expect(percent(0.999999)).toBe("99.99\u2009%");
-  expect(percent(1)).toBe("100\u2009%");
+  expect(percent(0.999999)).toBe("99.99\u202f%");
+  expect(percent(1)).toBe("100\u202f%");
   expect(percent(null)).toBe("–");
 });
 

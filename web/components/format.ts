@@ -7,15 +7,16 @@ import {
 
 export { countInWords, latencyInWords, percent } from "../../src/core/text.ts";
 
-const thin = "\u2009";
+const thin = "\u202f";
+
+/** Between facts of one line; a line never begins with it. */
+export const dot = "\u00a0· ";
 
 /** What a check said, in the forms of the page: latencies have their separators, and stay on one line as ranges such as `200–299` do. */
 export const reasonInWords = (reason: string): string =>
   reason
     .replace(/(?<![-–\d])(\d+)[-–](\d+)(?![-–\d])/g, "$1\u2060–\u2060$2")
-    .replace(/(?<![\d.,])(\d+) ms\b/g, (_, ms: string) =>
-      latencyInWords(Number(ms)).replace(thin, `${thin}\u2060`),
-    );
+    .replace(/(?<![\d.,])(\d+) ms\b/g, (_, ms: string) => latencyInWords(Number(ms)));
 
 /** The color of what the last check said: one that could not be judged is not why the monitor is down. */
 export const reasonTone = (state: string, reason: string): string =>

@@ -1,3 +1,9 @@
+// Its buttons that copy an example have no name.
+new MutationObserver(() => {
+  for (const button of document.querySelectorAll(".scalar-code-copy:not([aria-label])"))
+    button.setAttribute("aria-label", "Copy");
+}).observe(document.body, { childList: true, subtree: true });
+
 // The renderer is @scalar/api-reference's standalone build, served from the executable.
 Scalar.createApiReference("#reference", {
   url: "/api/v1/openapi.json",

@@ -14,7 +14,7 @@ import { useManagedRecords } from "../../data/managed.ts";
 import { useOverview } from "../../data/overview.ts";
 import { useSignedIn } from "../../data/session.ts";
 import { BusyButton } from "../../components/busy-button.tsx";
-import { countInWords, plural } from "../../components/format.ts";
+import { countInWords, dot, plural } from "../../components/format.ts";
 import { EditorDialog } from "../../components/editor-dialog.tsx";
 import { MoreActions, RecordItems } from "../../components/menus.tsx";
 import { Loaded, PageHeader, Panel } from "../../components/page.tsx";
@@ -122,16 +122,17 @@ function Facts({ channel }: { channel: AlertChannel }) {
   return (
     <p>
       {channelTypeOf(type).name} {Array.isArray(to) && `to ${to.join(", ")} `}
-      {target.length > 0 && <code>{target.join(" ")}</code>} ·{" "}
+      {target.length > 0 && <code>{target.join(" ")}</code>}
+      {dot}
       {stateOf(channel).words.toLowerCase()}
       {lastDeliveryAt !== null && (
         <>
-          {" "}
-          · last delivery <Time at={lastDeliveryAt} />
+          {dot}
+          last delivery <Time at={lastDeliveryAt} />
         </>
       )}
-      {channel.default && " · added to new monitors"}
-      {!channel.incidents && " · no incident alerts"}
+      {channel.default && `${dot}added to new monitors`}
+      {!channel.incidents && `${dot}no incident alerts`}
       {lastError !== null && <span className="fact-trouble down">{lastError}</span>}
     </p>
   );

@@ -9,7 +9,7 @@ import {
 } from "../../data/alert-channels.ts";
 import { chunk } from "../../data/chunks.ts";
 import { useSignedIn } from "../../data/session.ts";
-import { plural } from "../../components/format.ts";
+import { dot, plural } from "../../components/format.ts";
 import { Icon } from "../../components/icons.tsx";
 import { MenuItem, RecordItems, RowMenu } from "../../components/menus.tsx";
 import {
@@ -111,9 +111,9 @@ function ChannelRow({ channel, use, mayWrite }: Props) {
         <b>{name}</b>
         <span>
           {channelTypeOf(type).name}
-          {channel.default && " · default"}
-          {!enabled && " · disabled"}
-          {!channel.incidents && " · no incident alerts"}
+          {channel.default && `${dot}default`}
+          {!enabled && `${dot}disabled`}
+          {!channel.incidents && `${dot}no incident alerts`}
         </span>
         {lastError !== null && <span className="channel-error down">{lastError}</span>}
       </Link>

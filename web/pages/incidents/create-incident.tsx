@@ -6,7 +6,7 @@ import { dataOf, v1 } from "../../data/client.ts";
 import { recordKey } from "../../data/keys.ts";
 import { queryClient } from "../../data/query.ts";
 import { closeDialog } from "../../components/dialogs.ts";
-import { plural } from "../../components/format.ts";
+import { dot, plural } from "../../components/format.ts";
 import { Fold, FormDialog, useForm } from "../../components/form.tsx";
 import { useAudience } from "./data.ts";
 import { SeverityField } from "./labels.tsx";
@@ -86,7 +86,7 @@ export default function CreateIncident() {
               ? "No monitor"
               : plural(values.monitorIds.length, "monitor"),
             values.public ? "public" : "not public",
-          ].join(" · ")}
+          ].join(dot)}
           open={false}
           invalid={errorOf("monitorIds") !== undefined}
         >

@@ -6,6 +6,7 @@ import type { Incident as IncidentRecord } from "../../../src/incidents/schema.t
 import { v1 } from "../../data/client.ts";
 import { useOverview } from "../../data/overview.ts";
 import { useSignedIn } from "../../data/session.ts";
+import { dot } from "../../components/format.ts";
 import { MenuItem, MoreActions, RecordItems } from "../../components/menus.tsx";
 import { Loaded, PageHeader } from "../../components/page.tsx";
 import { useShortcuts } from "../../components/shortcuts.ts";
@@ -92,11 +93,12 @@ function Line({ incident }: { incident: IncidentRecord }) {
       <span className="incident-line">
         {monitors.length > 0 && (
           <>
-            affects <b>{namesInWords(monitors)}</b> ·{" "}
+            affects <b>{namesInWords(monitors)}</b>
+            {dot}
           </>
         )}
         opened {origin === "monitor" ? "by monitor" : "manually"}, <Time at={createdAt} />
-        {" · "}
+        {dot}
         {pages.length === 0 ? (
           "not public"
         ) : (

@@ -1,4 +1,4 @@
-import { countInWords } from "../../components/format.ts";
+import { countInWords, dot } from "../../components/format.ts";
 import { Button } from "@mantine/core";
 import { useNavigate, useSearch, Link } from "@tanstack/react-router";
 import { useMemo, useRef } from "react";
@@ -158,8 +158,8 @@ function IncidentRow({
     <li className="list-row record incident-record">
       <IncidentIcon incident={incident} />
       <Link to="/incidents/$id" params={{ id }} className="row-link row-cut">
-        <b>{title}</b>
-        <span>{about.join(" · ")}</span>
+        <b title={title}>{title}</b>
+        <span title={about.join(dot)}>{about.join(dot)}</span>
       </Link>
       <span className="incident-severity">
         <SeverityPill severity={severity} over={status === "resolved"} />

@@ -1,5 +1,5 @@
 import type { IncidentAudience } from "../../../src/dashboard/incident-schema.ts";
-import { plural } from "../../components/format.ts";
+import { dot, plural } from "../../components/format.ts";
 
 /** `Shown on Acme status · will notify 214 subscribers and Slack #ops`. */
 export function RecipientsLine({
@@ -26,7 +26,7 @@ export function RecipientsLine({
   return (
     <span className="audience" title={channels.map(({ name }) => name).join(", ")}>
       {pages.length > 0 ? `Shown on ${pages.map(({ title }) => title).join(", ")}` : "Not public"}
-      {" · "}
+      {dot}
       {recipients.length > 0 ? `will notify ${names}` : "will notify nobody"}
     </span>
   );

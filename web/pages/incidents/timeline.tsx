@@ -4,7 +4,7 @@ import type { IncidentTraces } from "../../../src/dashboard/incident-schema.ts";
 import type { Incident, IncidentNote, IncidentUpdate } from "../../../src/incidents/schema.ts";
 import { dataOf, v1 } from "../../data/client.ts";
 import { useSignedIn } from "../../data/session.ts";
-import { reasonInWords } from "../../components/format.ts";
+import { dot, reasonInWords } from "../../components/format.ts";
 import { Icon } from "../../components/icons.tsx";
 import { Markdown } from "../../components/markdown.tsx";
 import { durationInWords, Time } from "../../components/time.tsx";
@@ -151,10 +151,10 @@ function Update({
       <Markdown text={message} isPlain={author?.type === "monitor" && editedAt === null} />
       <span className="timeline-by">
         <Time at={createdAt} as="short" />
-        {author && ` · ${nameOf(author)}`}
+        {author && dot + nameOf(author)}
         {editedAt !== null && (
           <>
-            {" · "}
+            {dot}
             <button
               type="button"
               className="plain-button link"
@@ -166,7 +166,7 @@ function Update({
         )}
         {mayWrite && (
           <>
-            {" · "}
+            {dot}
             <button type="button" className="plain-button link" onClick={() => setDialog("edit")}>
               Edit<span className="visually-hidden"> update</span>
             </button>
@@ -211,10 +211,10 @@ function Note({ note, incidentId }: { note: IncidentNote; incidentId: string }) 
       <Markdown text={message} />
       <span className="timeline-by">
         <Time at={createdAt} as="short" />
-        {` · ${nameOf(author)}`}
+        {dot + nameOf(author)}
         {mayWrite && (
           <>
-            {" · "}
+            {dot}
             <button
               type="button"
               className="plain-button link"

@@ -4,6 +4,7 @@ import type { MaintenanceWindow } from "../../../src/monitoring/maintenance/sche
 import { v1 } from "../../data/client.ts";
 import { useOverview } from "../../data/overview.ts";
 import { useSignedIn } from "../../data/session.ts";
+import { dot } from "../../components/format.ts";
 import { CurlButton } from "../../components/copy.tsx";
 import { openDialog } from "../../components/dialogs.ts";
 import { Icon } from "../../components/icons.tsx";
@@ -143,8 +144,8 @@ function WindowRow({ window }: { window: MaintenanceWindow }) {
     <li className="list-row record window-record">
       <WindowIcon state={state} />
       <Link to="/maintenance/$id" params={{ id }} className="row-link row-cut">
-        <b>{title}</b>
-        <span>{about.join(" · ")}</span>
+        <b title={title}>{title}</b>
+        <span title={about.join(dot)}>{about.join(dot)}</span>
       </Link>
       <span className="window-when">
         <span className="num">

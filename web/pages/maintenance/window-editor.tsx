@@ -6,6 +6,7 @@ import { dataOf, ifMatch, v1 } from "../../data/client.ts";
 import { recordKey } from "../../data/keys.ts";
 import { useOverview } from "../../data/overview.ts";
 import { queryClient } from "../../data/query.ts";
+import { dot } from "../../components/format.ts";
 import { closeDialog, type Dialog } from "../../components/dialogs.ts";
 import { EditorDialog } from "../../components/editor-dialog.tsx";
 import { Fold, type Form, FormFrame, useForm } from "../../components/form.tsx";
@@ -135,7 +136,7 @@ function Fields({
           values.timeZone,
           values.countsUptime ? "counted in uptime" : "not counted in uptime",
           values.public ? "public" : "not public",
-        ].join(" · ")}
+        ].join(dot)}
         open={values.timeZone !== zone}
         invalid={errorOf("timeZone") !== undefined}
       >

@@ -6,7 +6,7 @@ import { useManagedRecords } from "../../data/managed.ts";
 import { useOverview } from "../../data/overview.ts";
 import { useSignedIn } from "../../data/session.ts";
 import { openDialog } from "../../components/dialogs.ts";
-import { plural } from "../../components/format.ts";
+import { dot, plural } from "../../components/format.ts";
 import { Markdown } from "../../components/markdown.tsx";
 import { MenuItem, MoreActions, RecordItems } from "../../components/menus.tsx";
 import { Loaded, PageHeader, Panel } from "../../components/page.tsx";
@@ -62,9 +62,11 @@ function Line({ window }: { window: MaintenanceWindow }) {
       <WindowPill state={state} />{" "}
       <span className="incident-line">
         <b className="num">{spanInWords(Date.parse(start), Date.parse(end), zone)}</b>
-        {" · "}
-        {recurrenceInWords(window)} · {window.public ? "announced on status pages" : "not public"}
-        {" · "}
+        {dot}
+        {recurrenceInWords(window)}
+        {dot}
+        {window.public ? "announced on status pages" : "not public"}
+        {dot}
         {window.countsUptime ? "counted in uptime" : "not counted in uptime"}
       </span>
     </p>

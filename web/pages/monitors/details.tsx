@@ -13,7 +13,7 @@ export function DetailList({ type, details }: { type: string; details: Details }
           <dt>{label}</dt>
           <dd className={typeof value === "number" ? "num" : undefined}>
             {ends ? <Ends at={Date.parse(String(value))} /> : value}
-            {unit && `\u2009${unit}`}
+            {unit && `\u202f${unit}`}
           </dd>
         </div>
       ))}

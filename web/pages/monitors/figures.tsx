@@ -2,7 +2,7 @@ import { Link } from "@tanstack/react-router";
 import type { SpanFigures, Uptime } from "../../../src/monitoring/uptime/schema.ts";
 import type { Monitor } from "../../../src/monitoring/monitors/schema.ts";
 import { momentIn, sinceIn } from "../../../src/core/times.ts";
-import { latencyInWords, percent } from "../../components/format.ts";
+import { dot, latencyInWords, percent } from "../../components/format.ts";
 import { Dash, Figure } from "../../components/page.tsx";
 import { StateIcon, stateLabels } from "../../components/state-icon.tsx";
 import { Time, durationInWords, useNow, useZone } from "../../components/time.tsx";
@@ -45,7 +45,7 @@ export function Figures({ monitor, uptime, span }: Props) {
         <Figure
           label="Latency p50"
           value={latencyInWords(chosen.p50Ms)}
-          note={`p95 ${latencyInWords(chosen.p95Ms)} · p99 ${latencyInWords(chosen.p99Ms)}`}
+          note={`p95 ${latencyInWords(chosen.p95Ms)}${dot}p99 ${latencyInWords(chosen.p99Ms)}`}
         />
         <LastFigure monitor={monitor} now={now} />
       </dl>

@@ -52,7 +52,7 @@ export const GroupHead = memo(function GroupHead({
         >
           <Icon name={open ? "down" : "right"} size={14} />
           {group !== null && <i className={`dot dot-${group.color}`} />}
-          <b>{group?.name ?? "Ungrouped"}</b>
+          <b title={group?.name}>{group?.name ?? "Ungrouped"}</b>
           <span className="faint num">{countInWords(count)}</span>
         </button>
       </h2>

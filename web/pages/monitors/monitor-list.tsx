@@ -10,13 +10,14 @@ import { muteMonitor, pauseMonitor, stepGroup, stepMonitor } from "./actions.ts"
 import { dragOver, drop } from "./dragging.ts";
 import { GroupHead } from "./group-head.tsx";
 import { folds, selection } from "./list-state.ts";
-import { MonitorRow } from "./monitor-row.tsx";
+import { hasReason, MonitorRow } from "./monitor-row.tsx";
 import type { Item } from "./rows.ts";
 
 /** Rows are as high as this says, so nothing has to be measured; a phone's have their bars below. */
 const heights = { head: 41, "empty-group": 44 };
 const height = 44;
-const phone = { query: "(max-width: 760px)", row: 76 };
+/** A reason has two lines there. */
+const phone = { query: "(max-width: 760px)", row: 76, reasoned: 91 };
 const gap = 12;
 /** Rows that are read before one scrolls to them. */
 const rowsAhead = 100;
@@ -45,7 +46,6 @@ export function MonitorList({
   const focusing = useRef<string | null>(null);
   const hovered = useRef<string | null>(null);
   const narrow = useMediaQuery(phone.query, undefined, { getInitialValueInEffect: false });
-  const rowHeight = narrow ? phone.row : height;
   useEffect(() => {
     // What stands above it comes and goes.
     const place = () => setTop(list.current?.offsetTop ?? 0);
@@ -59,7 +59,7 @@ export function MonitorList({
   const getItemKey = useCallback(
     (index: number) => items[index]?.key ?? index,
     // Also what has other heights from now on is asked for anew.
-    [items, rowHeight],
+    [items, narrow],
   );
   const virtual = useWindowVirtualizer({
     count: items.length,
@@ -67,6 +67,8 @@ export function MonitorList({
       const item = items[index];
       if (item === undefined) return 0;
       const isRow = item.kind === "row" || item.kind === "unread-row";
+      const isReasoned = narrow && item.kind === "row" && hasReason(item.monitor);
+      const rowHeight = isReasoned ? phone.reasoned : narrow ? phone.row : height;
       return (isRow ? rowHeight : heights[item.kind]) + (item.last ? gap : 0);
     },
     getItemKey,

@@ -10,7 +10,7 @@ import { overviewQuery } from "../../data/overview.ts";
 import { useSignedIn } from "../../data/session.ts";
 import { BusyButton } from "../../components/busy-button.tsx";
 import { openDialog } from "../../components/dialogs.ts";
-import { reasonInWords, reasonTone } from "../../components/format.ts";
+import { dot, reasonInWords, reasonTone } from "../../components/format.ts";
 import { Icon } from "../../components/icons.tsx";
 import { Markdown } from "../../components/markdown.tsx";
 import { MenuItem, MoreActions, RecordItems } from "../../components/menus.tsx";
@@ -91,10 +91,14 @@ function Panels({ monitor, uptime }: { monitor: MonitorRecord; uptime: Uptime })
       <DetailsPanel monitor={monitor} />
       <LatencyPanel id={id} from={Date.parse(uptime.spans[span].from)} span={span} zoom={zoom} />
       <div className="columns">
-        <Activity id={id} />
-        <RecentChecks id={id} />
-        <Incidents id={id} />
-        <AlertRecipients id={id} />
+        <div>
+          <Activity id={id} />
+          <Incidents id={id} />
+        </div>
+        <div>
+          <AlertRecipients id={id} />
+          <RecentChecks id={id} />
+        </div>
       </div>
     </>
   );
@@ -134,21 +138,22 @@ function Facts({ monitor }: { monitor: MonitorRecord }) {
     <p>
       {typeName(monitor.type)}
       {method} {typeof target === "string" && <Target address={target + port} />}{" "}
-      {isPush ? "· report expected every" : "every"} {durationInWords(monitor.interval)} ·{" "}
+      {isPush ? "· report expected every" : "every"} {durationInWords(monitor.interval)}
+      {dot}
       {stateLabels[monitor.status].toLowerCase()} for <Time at={monitor.statusSince} as="for" />
       {monitor.lastCheckedAt !== null && (
         <>
-          {" "}
-          · checked <Time at={monitor.lastCheckedAt} />
+          {dot}
+          checked <Time at={monitor.lastCheckedAt} />
         </>
       )}
       {recipients !== undefined && recipients.told.length > 0 && (
         <>
-          {" "}
-          · alerts to <b>{recipients.told.map(({ name }) => name).join(", ")}</b>
+          {dot}
+          alerts to <b>{recipients.told.map(({ name }) => name).join(", ")}</b>
         </>
       )}
-      {monitor.muted && " · muted"}
+      {monitor.muted && `${dot}muted`}
       {trouble && monitor.lastMessage !== null && (
         <span className={`fact-trouble ${reasonTone(monitor.status, monitor.lastMessage)}`}>
           {reasonInWords(monitor.lastMessage)}

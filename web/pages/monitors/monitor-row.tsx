@@ -30,15 +30,19 @@ type Props = {
 
 const measured = (status: string) => status === "up" || status === "degraded";
 
+/** Whether its row says why it is as it is. */
+export const hasReason = ({ status, lastMessage }: OverviewMonitor): boolean =>
+  status !== "up" && status !== "paused" && lastMessage !== null;
+
 /** One monitor; painted anew only when something in it changes. */
 export const MonitorRow = memo(
   function MonitorRow({ monitor, active, selected, onFocus, order, mayWrite, mayMove }: Props) {
     const { id, name, status, target, type, lastMessage, muted, day } = monitor;
     const where = target === null ? typeName(type) : type === "http" ? target : `${type} ${target}`;
-    const message = !measured(status) && status !== "paused" ? lastMessage : null;
+    const message = hasReason(monitor) ? lastMessage : null;
     const reason = message === null ? undefined : reasonInWords(message);
     return (
-      <div className="row" data-item>
+      <div className={message === null ? "row" : "row row-reasoned"} data-item>
         {mayMove && (
           <span
             className="grip"

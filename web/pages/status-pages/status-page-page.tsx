@@ -1,4 +1,4 @@
-import { countInWords } from "../../components/format.ts";
+import { countInWords, dot } from "../../components/format.ts";
 import { Button, Menu } from "@mantine/core";
 import { Link, useParams, useSearch, useNavigate } from "@tanstack/react-router";
 import { dataOf, ifMatch } from "../../data/client.ts";
@@ -74,11 +74,12 @@ function Facts({ page }: { page: StatusPage }) {
     <p className="page-facts">
       <Icon name={icon} size={14} />
       <span>
-        {label} ·{" "}
+        {label}
+        {dot}
         <a href={address} target="_blank" rel="noreferrer" className="link">
           {shortly(address)}
         </a>
-        {page.default && " · the organization's default page"}
+        {page.default && `${dot}the organization's default page`}
       </span>
     </p>
   );

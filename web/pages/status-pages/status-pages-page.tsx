@@ -5,7 +5,7 @@ import { chunk } from "../../data/chunks.ts";
 import { useSignedIn } from "../../data/session.ts";
 import { type StatusPage, useStatusPages, useSubscriberCounts } from "../../data/status-pages.ts";
 import { copy } from "../../components/copy.tsx";
-import { countInWords, plural } from "../../components/format.ts";
+import { countInWords, dot, plural } from "../../components/format.ts";
 import { Icon } from "../../components/icons.tsx";
 import { CreateButton, Dash, LoadFailed, PageHeader, Panel } from "../../components/page.tsx";
 import { useShortcuts } from "../../components/shortcuts.ts";
@@ -69,9 +69,9 @@ function PageRow({ page, count }: { page: StatusPage; count: SubscriberCount | u
         <b>{title}</b>
         <span>
           {shortly(address)}
-          {hosts.length > 0 && ` · ${hosts.join(" · ")}`}
-          {page.default && " · default"}
-          {shown === 0 && " · no monitors yet"}
+          {hosts.length > 0 && `${dot}${hosts.join(dot)}`}
+          {page.default && `${dot}default`}
+          {shown === 0 && `${dot}no monitors yet`}
         </span>
       </Link>
       <span className={`page-visibility ${visibility === "public" ? "" : "faint"}`}>

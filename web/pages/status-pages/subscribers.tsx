@@ -9,6 +9,7 @@ import {
   useSubscribers,
   pageRoutes,
 } from "../../data/status-pages.ts";
+import { dot } from "../../components/format.ts";
 import { download } from "../../components/copy.tsx";
 import { FormDialog, useForm } from "../../components/form.tsx";
 import { Icon } from "../../components/icons.tsx";
@@ -221,7 +222,7 @@ function SubscriberLine({ pageId, subscriber, mayWrite }: Props) {
               last notified <Time at={lastDeliveryAt} />
             </>
           )}
-          {secretsSet.length > 0 && " · signed"}
+          {secretsSet.length > 0 && `${dot}signed`}
         </span>
         {lastError !== null && <span className="subscriber-error down">{lastError}</span>}
       </span>
