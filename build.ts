@@ -21,7 +21,9 @@ const targets = {
 
 const brotli = { params: { [constants.BROTLI_PARAM_QUALITY]: 11 } };
 
-await rm("dist", { recursive: true, force: true });
+// The pictures stay: to make them all takes hours, and each is written anew in its turn.
+for (const name of await readdir("dist").catch(() => []))
+  if (name !== "screenshots") await rm(`dist/${name}`, { recursive: true, force: true });
 await buildWeb();
 // Not the snapshots that the next migration is made from: they are longer than all the rest.
 await cp("migrations", "dist/migrations", {

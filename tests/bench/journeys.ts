@@ -1,4 +1,4 @@
-import { mkdirSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { BrowserContext, Request } from "playwright-core";
 import { adminPaths } from "../../src/http/admin-page.ts";
@@ -32,10 +32,10 @@ type State = { path: string; clicks: readonly Opener[] };
 
 /**
  * Looks at the page as a stern visitor: every route, and on it everything that any button, menu or bar opens,
- * and what those open, at each width in both themes; nobody lists what there is. `JOURNEYS=390,/incidents` narrows it.
+ * and what those open, at each width in both themes; nobody lists what there is. `journeys 390 /incidents` narrows it.
+ * A width that was broken off goes on with the page at which it was; without `dist/screenshots/journeys`, anew.
  */
-export async function journeysSuite() {
-  const only = (process.env["JOURNEYS"] ?? "").split(",").filter(Boolean);
+export async function journeysSuite(only: readonly string[]) {
   const widths = allWidths.filter((width) => only.includes(String(width)));
   const paths = only.filter((one) => one.startsWith("/"));
   mkdirSync(pictures, { recursive: true });
@@ -51,11 +51,15 @@ export async function journeysSuite() {
         reducedMotion: "reduce",
         storageState: world.storageState,
       });
-      const crawler = await crawl(context, world, width, (flaw, where) => {
+      const progress = progressOf(width, paths.length === 0);
+      const report = (flaw: string, where: string) => {
+        progress.flaws.set(flaw, where);
         if (flaws.has(flaw)) return;
         flaws.set(flaw, where);
         console.log(`  ${where}: ${flaw}`);
-      });
+      };
+      for (const [flaw, where] of progress.flaws) report(flaw, where);
+      const crawler = await crawl(context, world, width, progress, report);
       await crawler(paths);
       await context.close();
     }
@@ -66,10 +70,37 @@ export async function journeysSuite() {
   if (flaws.size > 0) process.exitCode = 1;
 }
 
+type Progress = ReturnType<typeof progressOf>;
+
+/** What a run at this width has been through; that of all pages is kept after each until all are done. */
+function progressOf(width: number, isWhole: boolean) {
+  const file = join(pictures, `progress-${width}.json`);
+  const kept = isWhole && existsSync(file) ? JSON.parse(readFileSync(file, "utf8")) : {};
+  const progress = {
+    done: new Set<string>(kept.done),
+    openersSeen: new Set<string>(kept.openersSeen),
+    layersSeen: new Set<string>(kept.layersSeen),
+    flaws: new Map<string, string>(kept.flaws),
+  };
+  return {
+    ...progress,
+    keep: () =>
+      isWhole &&
+      writeFileSync(
+        file,
+        JSON.stringify(
+          Object.fromEntries(Object.entries(progress).map(([name, seen]) => [name, [...seen]])),
+        ),
+      ),
+    end: () => isWhole && rmSync(file, { force: true }),
+  };
+}
+
 async function crawl(
   context: BrowserContext,
   world: World,
   width: number,
+  { done, openersSeen, layersSeen, ...progress }: Progress,
   report: (flaw: string, where: string) => void,
 ) {
   // What would change the world waits for ever: each state is seen as it would be at first.
@@ -102,8 +133,6 @@ async function crawl(
   page.on("requestfailed", loaded);
 
   const known = new Set<string>();
-  const openersSeen = new Set<string>();
-  const layersSeen = new Set<string>();
 
   /** Until everything that was asked for has come and is drawn. */
   const settle = async () => {
@@ -192,10 +221,11 @@ async function crawl(
   }
 
   return async (only: readonly string[]) => {
-    const queue: State[] = startsOf(world)
-      .filter((path) => only.length === 0 || only.some((one) => path.startsWith(one)))
-      .map((path) => ({ path, clicks: [] }));
-    for (const { path } of queue) known.add(templateOf(path) ?? path);
+    const starts = startsOf(world).filter(
+      (path) => only.length === 0 || only.some((one) => path.startsWith(one)),
+    );
+    for (const path of starts) known.add(templateOf(path) ?? path);
+    const queue: State[] = [];
     let count = 0;
     async function explore(state: State) {
       if (!(await go(state))) return;
@@ -250,13 +280,21 @@ async function crawl(
       }
     }
 
-    for (let state = queue.shift(); state !== undefined; state = queue.shift())
-      await explore(state).catch((error: Error) =>
-        report(
-          error.message,
-          [width, state.path, ...state.clicks.map(({ label }) => label)].join(" "),
-        ),
-      );
+    for (const [number, path] of starts.entries()) {
+      const page = `${number} ${templateOf(path) ?? ""}`;
+      if (done.has(page)) continue;
+      queue.push({ path, clicks: [] });
+      for (let state = queue.shift(); state !== undefined; state = queue.shift())
+        await explore(state).catch((error: Error) =>
+          report(
+            error.message,
+            [width, state.path, ...state.clicks.map(({ label }) => label)].join(" "),
+          ),
+        );
+      done.add(page);
+      progress.keep();
+    }
+    progress.end();
     console.log(`${width}: ${count} states, ${layersSeen.size} of them with something open`);
     for (const one of [...layersSeen].sort()) console.log(`    ${one.slice(0, 120)}`);
   };

@@ -16,7 +16,8 @@ import { yearSuite } from "./year.ts";
 
 // `bun run bench [suite…]`: speed as ratios to a floor measured in the same run, because absolute
 // figures say more about the machine than about the code.
-const suites: Record<string, () => Promise<void>> = {
+// Words that begin with a digit or a slash belong to the suite before them: `bun run bench journeys 390 /incidents`.
+const suites: Record<string, (words: readonly string[]) => Promise<void>> = {
   rest: restSuite,
   checks: checksSuite,
   types: typesSuite,
@@ -29,15 +30,21 @@ const suites: Record<string, () => Promise<void>> = {
   config: configSuite,
   import: importSuite,
   journeys: journeysSuite,
-  loop: loopSuite,
+  loop: () => loopSuite(),
   cluster: clusterSuite,
   scale: scaleSuite,
 };
 
-const wanted = process.argv.slice(2);
-for (const name of wanted.length > 0 ? wanted : Object.keys(suites)) {
+const wanted: { name: string; words: string[] }[] = [];
+for (const word of process.argv.slice(2)) {
+  const last = wanted.at(-1);
+  if (last !== undefined && /^[\d/]/.test(word)) last.words.push(word);
+  else wanted.push({ name: word, words: [] });
+}
+const all = Object.keys(suites).map((name) => ({ name, words: [] }));
+for (const { name, words } of wanted.length > 0 ? wanted : all) {
   const suite = suites[name];
   if (suite === undefined)
     throw new Error(`There is no suite ${name}; there are ${Object.keys(suites).join(", ")}.`);
-  await suite();
+  await suite(words);
 }

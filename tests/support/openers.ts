@@ -106,16 +106,22 @@ export const flawsOfTexts = (page: Page): Promise<string[]> =>
       if (rect.width <= 1 || rect.height <= 1 || style.clipPath !== "none") continue;
       const isCut = element.scrollWidth > element.clientWidth + 1 && style.display !== "inline";
       if (isCut && ["hidden", "clip"].includes(style.overflowX)) {
-        const told = element.closest("[title], [aria-label]");
+        // What names a whole list does not tell the rest of one name in it.
+        const told = element.closest("[title]") ?? element.closest("a, button, [role=img]");
         if (style.textOverflow !== "ellipsis") flaws.push(`cut: ${shortOf(element)}`);
-        else if (!told) flaws.push(`cut without its full text: ${shortOf(element)}`);
+        else if (!told?.matches("[title], [aria-label]"))
+          flaws.push(`cut without its full text: ${shortOf(element)}`);
       } else if (isCut && style.overflowX === "visible")
         flaws.push(`overflows: ${shortOf(element)}`);
-      const [x, y] = [rect.left + rect.width / 2, rect.top + rect.height / 2];
+      // Of words that wrap, the first line: between its ends there may be others.
+      const line = element.getClientRects()[0] ?? rect;
+      const [x, y] = [line.left + line.width / 2, line.top + line.height / 2];
       if (x < 0 || y < 0 || x > innerWidth || y > innerHeight) continue;
       if (isScrolledAway(element, x, y)) continue;
       const hit = document.elementFromPoint(x, y);
       if (hit === null || element.contains(hit) || hit.contains(element)) continue;
+      // A field may lie over its own label.
+      if (hit.matches("input") && hit.parentElement?.contains(element)) continue;
       let above: Element | null = hit;
       while (above && !["fixed", "sticky"].includes(getComputedStyle(above).position))
         above = above.parentElement;
