@@ -114,11 +114,25 @@ export type Client = Awaited<ReturnType<typeof clientOf>>;
 /** Asks the server that options, variables and what is stored name. */
 export const connect = (options: ClientOptions) => clientOf(connectionOf(options));
 
+/** All answers to one command have no more; those of the largest organization have a tenth. */
+const maxBytes = 64 * 1024 * 1024;
+
 /** The routes of the REST API there, typed. */
 export async function clientOf({ server, key, caFile, timeoutSeconds }: Connection) {
   const { treaty } = await import("@elysiajs/eden");
   const tls = caFile === null ? {} : { tls: { ca: readText("--ca-file", caFile) } };
   let serverTime = { at: Date.now(), read: performance.now() };
+  let leftBytes = maxBytes;
+
+  async function textOf({ body }: Response): Promise<string> {
+    const chunks: Uint8Array[] = [];
+    for await (const chunk of body ?? []) {
+      leftBytes -= chunk.length;
+      if (leftBytes < 0) throw new NotAnswered(`${server} answers without an end.`);
+      chunks.push(chunk);
+    }
+    return Buffer.concat(chunks).toString();
+  }
 
   async function request(url: string, init: RequestInit): Promise<Response> {
     const headers = new Headers(init.headers);
@@ -130,8 +144,9 @@ export async function clientOf({ server, key, caFile, timeoutSeconds }: Connecti
     let text: string;
     try {
       response = await fetch(url, { ...init, headers, signal, redirect: "manual", ...tls });
-      text = await response.text();
+      text = await textOf(response);
     } catch (error) {
+      if (error instanceof NotAnswered) throw error;
       throw new NotAnswered(`${server} can't be asked: ${causeOf(error, timeoutSeconds)}`);
     }
     const at = Date.parse(response.headers.get("Date") ?? "");
@@ -209,9 +224,10 @@ export async function allOf<T>(
   ask: (query: { page: number; per_page: number }) => Promise<Result<Page<T>>>,
 ): Promise<T[]> {
   const found: T[] = [];
+  const size = 100;
   for (let page = 1; ; page++) {
-    const { data, meta } = await pageOf(ask({ page, per_page: 100 }));
+    const { data, meta } = await pageOf(ask({ page, per_page: size }));
     found.push(...data);
-    if (data.length === 0 || found.length >= meta.total) return found;
+    if (data.length < size || found.length >= meta.total) return found;
   }
 }

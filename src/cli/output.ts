@@ -38,16 +38,19 @@ export function tell(stream: NodeJS.WriteStream, text: string) {
 export const plain = (text: string): string => plainLines(text).replace(/[\n\t]/g, " ");
 
 /** The same of what may have several lines: its controls, and those that turn around the direction of writing. */
-export const plainLines = (text: string): string =>
+const plainLines = (text: string): string =>
   text.replace(/[^\P{Cc}\n\t]|[\u202a-\u202e\u2066-\u2069]/gu, " ");
 
 /** Talk, which is for people. */
 export const say = (text: string) => void process.stderr.write(`${plainLines(text)}\n`);
 
-/** What is left of controls behind JSON's own escapes is escaped, too: terminals obey U+0080–9F. */
+/** What JSON's own escapes leave is escaped, too: terminals obey U+0080–9F, and turn around what follows. */
 export function printJson(value: unknown) {
   const json = JSON.stringify(value, null, 2);
-  const escaped = json.replace(/[\x7f-\x9f]/g, (one) => `\\u00${one.charCodeAt(0).toString(16)}`);
+  const escaped = json.replace(
+    /[\x7f-\x9f\u202a-\u202e\u2066-\u2069]/g,
+    (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
   process.stdout.write(`${escaped}\n`);
 }
 
