@@ -175,7 +175,7 @@ function requirementOf({ source, path, op, value }: Condition): string {
 /** So much of what was received is shown. */
 const maxShown = 100;
 
-/** The longest start of a body in which what may be shown is known to hold no credential. */
+/** The longest start of a text in which what may be shown is known to hold no credential. */
 export const startNeeded = maxShown + 2 * 8192;
 
 function shown({ source, path }: Condition, value: unknown, secrets: Secrets): string {
@@ -219,19 +219,26 @@ export function secretsOf(settings: Settings): string[] {
 
 /** Whether a text repeats one of the secrets, in whatever spelling. */
 export function repeats(text: string, secrets: Secrets): boolean {
-  return secrets()
+  const spellings = secrets()
     .filter((secret) => secret !== "")
     .flatMap((secret) => [
       secret,
+      Buffer.from(secret).toString("base64"),
+      Buffer.from(secret).toString("hex"),
       JSON.stringify(secret).slice(1, -1),
       encodeURIComponent(secret.toWellFormed()),
       // As a form sends it, and as pages show it.
       new URLSearchParams({ secret }).toString().slice("secret=".length),
       escapeXml(secret),
       Bun.escapeHTML(secret),
-    ])
-    .some((secret) => text.includes(secret));
+    ]);
+  if (spellings.some((secret) => text.includes(secret))) return true;
+  const seen = asSeen(text.slice(0, startNeeded));
+  return spellings.map(asSeen).some((secret) => secret !== "" && seen.includes(secret));
 }
+
+/** Who reads it sees no difference, or knows how to undo it. */
+const asSeen = (text: string) => text.replace(/[\p{C}\p{Z}]/gu, "").toLowerCase();
 
 /**
  * Throws TargetFailure for the first assertion that does not hold; `opening` begins its sentence, `received` is

@@ -173,7 +173,7 @@ function shownOf(found: FoundDetails, type: string, settings: object): Details |
   const { secrets } = splitSecrets(monitorKinds, type, settings as Record<string, unknown>);
   const kept = Object.entries(secrets)
     .filter(([path]) => !isPlainHeader(path.replace(/^headers\./, "")))
-    .flatMap(([, secret]) => [secret, Buffer.from(secret).toString("base64")]);
+    .map(([, secret]) => secret);
   const shown: Record<string, string | number> = {};
   for (const [name, value] of Object.entries(found)) {
     if (typeof value === "number") shown[name] = value;

@@ -292,6 +292,13 @@ test("a secret is known again in every spelling that an answer may have it in", 
     new URLSearchParams({ secret }).toString(),
     Bun.escapeHTML(secret),
     `<a>a+b &amp; &quot;c&quot; &apos;d&apos; &lt;é&gt;/</a>`,
+    Buffer.from(secret).toString("base64"),
+    Buffer.from(secret).toString("hex"),
+    Buffer.from(secret).toString("hex").toUpperCase(),
+    secret.toUpperCase(),
+    [...secret].join("\0"),
+    [...secret].join("\u200b"),
+    [...secret].join(" "),
   ];
   for (const text of spelled)
     expect([text, repeats(text, () => ["none", secret])]).toEqual([text, true]);
