@@ -15,7 +15,8 @@ const longestKey = 60;
 export const exportConfiguration = (scope: Scope): Promise<ConfigExport> =>
   inTurn(scope, () => exported(scope));
 
-async function exported(scope: Scope): Promise<ConfigExport> {
+/** The same within a turn of the organization. */
+export async function exported(scope: Scope): Promise<ConfigExport> {
   const { all, links } = await currentRecords(scope);
   const sources = new Set(links.map(({ source }) => source));
   const [only] = sources.size === 1 ? [...sources] : [];
@@ -114,9 +115,9 @@ function entryOf(
 
   function shownOf(value: unknown, name: string): unknown {
     if (references[name] !== undefined)
-      return Array.isArray(value) ? value.map(keyOf) : value === null ? null : keyOf(value);
+      return Array.isArray(value) ? value.flatMap((id) => keyOf(id) ?? []) : (keyOf(value) ?? null);
     if (section === "statusPages" && name === "sections")
-      return (value as PageSection[]).map(sectionIn);
+      return (value as PageSection[]).filter(isKnown).map(sectionIn);
     for (const path of Object.keys(kind?.secrets ?? {})) {
       const [field = "", inner] = path.split(".");
       if (field !== name || value === null) continue;
@@ -136,16 +137,22 @@ function entryOf(
     return value;
   }
 
-  function keyOf(id: unknown): string {
-    return keys.get(String(id)) ?? "";
+  /** Undefined for what came after its section was read, and for nothing. */
+  function keyOf(id: unknown): string | undefined {
+    return keys.get(String(id));
+  }
+
+  function isKnown({ groupId }: PageSection): boolean {
+    return groupId === null || keys.has(groupId);
   }
 
   function sectionIn({ name, groupId, monitors }: PageSection): Fields {
+    const listed = monitors.filter(({ id }) => keys.has(id));
     return {
       ...(name !== null && { name }),
       ...(groupId !== null && { group: keyOf(groupId) }),
-      ...(monitors.length > 0 && {
-        monitors: monitors.map((one) => ({
+      ...(listed.length > 0 && {
+        monitors: listed.map((one) => ({
           monitor: keyOf(one.id),
           ...(one.name !== null && { name: one.name }),
           ...(one.showDescription && { showDescription: true }),

@@ -32,7 +32,7 @@ export const configRoutes = routesUnder("/api/v1/config")
       maxBodyBytes: 8 * 1024 * 1024,
       timeoutSeconds: 120,
       data: ConfigResult,
-      errors: ["CONFLICT"],
+      errors: ["CONFLICT", "PRECONDITION_FAILED"],
       // What it needs is loaded when somebody applies one.
       handle: async ({ scope, query, body }) => {
         const { applyConfiguration, applyOptionsOf } = await import("./service.ts");

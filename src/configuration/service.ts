@@ -3,12 +3,14 @@ import { percent } from "../core/text.ts";
 import { mapYielding } from "../core/yielding.ts";
 import { invalid } from "../core/validation.ts";
 import { compiled, retrying } from "../database/store.ts";
-import { commitEach } from "../events/commit.ts";
+import { changedSince, commitEach, ifMatchNames } from "../events/commit.ts";
 import type { Scope } from "../events/scope.ts";
 import { type Configuration, configurationOf } from "./entries.ts";
 import { type ApplyOptions, planOf } from "./plan.ts";
 import { inTurn } from "./records.ts";
-import type { ConfigQuery, ConfigResult } from "./schema.ts";
+import { longTagsOf } from "../http/api-response.ts";
+import { exported } from "./export-service.ts";
+import { ConfigExport, type ConfigQuery, type ConfigResult } from "./schema.ts";
 import { isEmpty, statementsOf } from "./write.ts";
 import { getOwnOrganization } from "../accounts/organizations/service.ts";
 
@@ -26,7 +28,7 @@ export const applyOptionsOf = ({ dryRun, prune, yes, adopt }: ConfigQuery): Appl
 
 /**
  * Makes the organization as a configuration says, in one write. Throws VALIDATION_ERROR where it can't be,
- * CONFLICT for what is there already and where it would delete too much; nothing is changed then.
+ * CONFLICT for what is there already and where it would delete too much, PRECONDITION_FAILED; nothing is changed then.
  */
 export const applyConfiguration = (
   scope: Scope,
@@ -42,6 +44,7 @@ async function applied(
   const configuration = await configurationOf(document);
   await mustBeFor(scope, configuration);
   return retrying(async () => {
+    await mustBeAsRead(scope);
     const plan = await planOf(scope, configuration, options);
     const { source, changes, steps, removed, removedShare } = plan;
     const changed = changes.filter(({ action }) => action !== "delete" && action !== "release");
@@ -63,6 +66,13 @@ async function applied(
     );
     return { ...result, applied: changes.length > 0 };
   });
+}
+
+/** Throws PRECONDITION_FAILED where the caller's If-Match names another state of the organization than GET has now. */
+async function mustBeAsRead(scope: Scope) {
+  if (scope.ifMatch === null) return;
+  const tags = await longTagsOf(ConfigExport, await exported(scope));
+  if (!ifMatchNames(scope, (tag) => tags.includes(tag))) throw changedSince();
 }
 
 /** A configuration that names an organization is for that one alone. */

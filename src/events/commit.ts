@@ -143,22 +143,25 @@ export function mustBeCurrent(
   record: { id: string; version: number },
 ): Prepared[] {
   const current = mustBeUnchanged(table, scope.organizationId, record);
-  return matches(scope.ifMatch, record.version) ? [current] : [refuse, current];
+  const isNamed = ifMatchNames(
+    scope,
+    (tag) => /^"(\d+)-[^"]*"$/.exec(tag)?.[1] === String(record.version),
+  );
+  return isNamed ? [current] : [refuse, current];
 }
 
-const refuse: Prepared = {
-  ...mustText("false"),
-  parameters: [],
-  otherwise: () =>
-    new AppError(
-      "PRECONDITION_FAILED",
-      "The record was changed since it was read. Read it again and decide again.",
-    ),
-};
+/** Holds unless the caller's If-Match names a state of what has no versions. */
+export const mustBeUnconditional = (scope: Scope): Prepared[] =>
+  ifMatchNames(scope, () => false) ? [] : [refuse];
 
-function matches(ifMatch: string | null, version: number): boolean {
-  if (ifMatch === null || ifMatch.trim() === "*") return true;
-  return ifMatch
-    .split(",")
-    .some((tag) => /^"(\d+)-[^"]*"$/.exec(tag.trim())?.[1] === String(version));
-}
+/** Whether one of the tags of the caller's If-Match is it; true where there are none. */
+export const ifMatchNames = ({ ifMatch }: Scope, isIt: (tag: string) => boolean): boolean =>
+  ifMatch === null || ifMatch.trim() === "*" || ifMatch.split(",").some((tag) => isIt(tag.trim()));
+
+export const changedSince = () =>
+  new AppError(
+    "PRECONDITION_FAILED",
+    "The record was changed since it was read. Read it again and decide again.",
+  );
+
+const refuse: Prepared = { ...mustText("false"), parameters: [], otherwise: changedSince };

@@ -34,6 +34,8 @@ export type Scope = {
   origin: string;
   /** The caller's If-Match; null when the write is unconditional. */
   ifMatch: string | null;
+  /** Aborted once the caller has gone; null where that can't be told. */
+  signal: AbortSignal | null;
   /** Keeps the answer under the caller's Idempotency-Key; null when there is none. */
   remember: ((answer: object) => Statement[]) | null;
 };
@@ -63,6 +65,7 @@ export function scopeOf(
     requestId: null,
     origin: "",
     ifMatch: null,
+    signal: null,
     remember: null,
   };
 }

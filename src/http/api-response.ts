@@ -1,6 +1,7 @@
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 import { z } from "zod";
+import { dataOf } from "../core/paging.ts";
 import { eachYielding } from "../core/yielding.ts";
 import { isObject } from "../core/objects.ts";
 import { encodingFor, hasTag, tagIn } from "./encoding.ts";
@@ -15,6 +16,8 @@ export type ApiResponse = {
   /** Whether it goes compressed to those who take that. */
   compressed?: boolean;
 };
+
+const encodings = ["gzip"] as const;
 
 /** Longer ones are compressed in a thread of their own. */
 const smallBody = 64 * 1024;
@@ -31,11 +34,23 @@ export const apiResponseOf = (request: Request, shape: Shape, payload: unknown):
   responseWith(jsonOf(shape.response, payload), request, shape, payload);
 
 /** The same of what may be long: others have their turn while it is made. */
-export async function longResponseOf(request: Request, shape: Shape, payload: unknown) {
-  let body = "";
-  await eachYielding(jsonPieces(shape.response, payload), (piece) => void (body += piece));
-  return responseWith(body, request, shape, payload);
+export const longResponseOf = async (request: Request, shape: Shape, payload: unknown) =>
+  responseWith(await longBodyOf(shape.response, payload), request, shape, payload);
+
+/** The ETags of a long response with this data, which has no version: one for each encoding in which it goes. */
+export async function longTagsOf(data: z.ZodType, value: unknown): Promise<string[]> {
+  const etag = tagOf(await longBodyOf(dataOf(data), { data: value }));
+  return (["identity", ...encodings] as const).map((encoding) => tagIn(encoding, etag));
 }
+
+async function longBodyOf(schema: z.ZodType, payload: unknown): Promise<string> {
+  let body = "";
+  await eachYielding(jsonPieces(schema, payload), (piece) => void (body += piece));
+  return body;
+}
+
+const tagOf = (body: string, version?: number) =>
+  `"${version === undefined ? "" : `${version}-`}${Bun.hash(body).toString(36)}"`;
 
 function jsonOf(schema: z.core.$ZodType, value: unknown): string {
   const result = z.safeParse(schema, value);
@@ -66,14 +81,15 @@ function entriesOf(schema: z.core.$ZodType, value: object) {
   type Entry = [name: string | null, schema: z.core.$ZodType, entry: unknown];
   const { checks = [] } = schema._zod.def;
   if (checks.length > 0) return null;
-  const itemsBy = (element: z.core.$ZodType) =>
-    (value as unknown[]).map((item): Entry => [null, element, item]);
+  if (Array.isArray(value)) {
+    const itemsBy = (own: z.core.$ZodType) => value.map((item): Entry => [null, own, item]);
+    if (schema instanceof z.ZodUnknown) return itemsBy(schema);
+    return schema instanceof z.ZodArray ? itemsBy(schema.element) : null;
+  }
   const fields = Object.entries(value).filter(([, entry]) => entry !== undefined);
   const fieldsBy = (own: z.core.$ZodType) =>
     fields.map(([name, entry]): Entry => [name, own, entry]);
-  if (schema instanceof z.ZodUnknown)
-    return Array.isArray(value) ? itemsBy(schema) : fieldsBy(schema);
-  if (Array.isArray(value)) return schema instanceof z.ZodArray ? itemsBy(schema.element) : null;
+  if (schema instanceof z.ZodUnknown) return fieldsBy(schema);
   if (schema instanceof z.ZodRecord) return fieldsBy(schema.valueType);
   if (schema instanceof z.ZodObject) {
     const known = new Map(fields);
@@ -105,11 +121,10 @@ function responseWith(
   payload: unknown,
 ): ApiResponse {
   const { id, version } = (payload as { data: { id?: string; version?: number } }).data;
-  const hash = Bun.hash(body).toString(36);
   return {
     status,
     body,
-    etag: version === undefined ? `"${hash}"` : `"${version}-${hash}"`,
+    etag: tagOf(body, version),
     location: status === 201 && isLocated ? `${pathOf(request).replace(/\/$/, "")}/${id}` : null,
     compressed: long,
   };
@@ -125,7 +140,7 @@ const commonHeaders = new Headers({
 export function toResponse(request: Request, api: ApiResponse): Response | Promise<Response> {
   const { status, compressed = false, location } = api;
   const headers = new Headers(commonHeaders);
-  const encoding = compressed ? encodingFor(request, ["gzip"]) : "identity";
+  const encoding = compressed ? encodingFor(request, encodings) : "identity";
   const etag = tagIn(encoding, api.etag);
   headers.set("ETag", etag);
   if (compressed) headers.set("Vary", "Accept-Encoding");

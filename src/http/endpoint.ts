@@ -330,5 +330,8 @@ function requestScope(
       return originOf(request);
     },
     ifMatch: ifMatchOf(request),
+    get signal() {
+      return request.signal;
+    },
   };
 }

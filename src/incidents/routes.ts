@@ -153,6 +153,7 @@ export const incidentRoutes = routesUnder("/api/v1/incidents")
       access: "write",
       summary: "Delete an internal note",
       response: Deleted,
+      errors: ["PRECONDITION_FAILED"],
       handle: ({ scope, params }) => deleteNote(scope, params.id, params.noteId),
     }),
   )

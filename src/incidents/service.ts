@@ -1,5 +1,5 @@
 import { sql } from "drizzle-orm";
-import { commit, mustBeCurrent } from "../events/commit.ts";
+import { commit, mustBeCurrent, mustBeUnconditional } from "../events/commit.ts";
 import type { Scope } from "../events/scope.ts";
 import { timestamp } from "../core/clock.ts";
 import { AppError } from "../core/errors.ts";
@@ -169,6 +169,7 @@ export function deleteNote(scope: Scope, incidentId: string, id: string): Promis
     scope,
     [
       must(sql`exists (select 1 from ${incidentNotes} where ${note})`, () => noSuch("note")),
+      ...mustBeUnconditional(scope),
       scope.store.db.delete(incidentNotes).where(note),
     ],
     { action: "incident.note-deleted", subjectId: incidentId },

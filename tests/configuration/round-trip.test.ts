@@ -16,6 +16,8 @@ import type { Scope } from "../../src/events/scope.ts";
 import { NewMonitor } from "../../src/monitoring/monitors/schema.ts";
 import { mustBeCheckable } from "../../src/monitoring/monitors/service.ts";
 import { migratedStore } from "../support/engines.ts";
+import { testAppliance } from "../support/appliance.ts";
+import { made } from "../support/records.ts";
 import { newChannels, newMonitors } from "../support/samples.ts";
 import { scratch } from "../support/scratch.ts";
 
@@ -263,4 +265,33 @@ test("the schema that editors check by refuses what there is not, and takes vari
     { defaults: { groups: { interval: 30 } } },
   ])
     expect([wrong, takes(wrong)]).toEqual([wrong, false]);
+});
+
+test("what comes while an export is made is left out of it, and it can be applied", async () => {
+  const { ours, store } = await testAppliance();
+  const { api } = ours;
+  const monitorId = await made(api, "monitors");
+  const pageId = await made(api, "status-pages");
+  const query = store.query.bind(store);
+  let came = false;
+  store.query = async (text, parameters) => {
+    if (!came && /wanted\s+cross join monitors m/.test(text)) {
+      came = true;
+      const channel = await made(api, "alert-channels");
+      const group = await made(api, "monitor-groups", {
+        monitorIds: [monitorId],
+        alertChannelIds: [channel],
+      });
+      const sections = [{ groupId: group, monitors: [{ id: monitorId }] }];
+      await api("PATCH", `/api/v1/status-pages/${pageId}`, { body: { sections } });
+    }
+    return query(text, parameters);
+  };
+  const { document } = (await api("GET", "/api/v1/config")).json.data;
+  expect(came).toBe(true);
+  expect(document.groups).toBeUndefined();
+  expect(document.monitors).toMatchObject({ router: { alertChannels: [] } });
+  const body = document;
+  const { status, text } = await api("PUT", "/api/v1/config?dryRun&adopt", { body });
+  expect([status, text]).toEqual([200, expect.stringContaining('"applied":false')]);
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { type Client, dump, testAppliance } from "../support/appliance.ts";
-import { made, nouns } from "../support/records.ts";
+import { apiRoutes, inputFor, made, nounOf, nouns, placed } from "../support/records.ts";
 
 async function etagOf(api: Client, path: string): Promise<string> {
   const etag = (await api("GET", path)).headers.get("etag") ?? "";
@@ -121,5 +121,65 @@ test("a group's ETag follows its monitors, and a monitor's its group and channel
         412,
       ]);
     }
+  }
+});
+
+test("whatever may be changed or deleted is left as it is where If-Match names what it is not", async () => {
+  const appliance = await testAppliance();
+  const { api } = appliance.ours;
+  const ids = new Map<string, string>();
+  for (const noun of Object.keys(nouns)) ids.set(noun, await made(api, noun));
+  const idOf = (noun: string) => ids.get(noun) ?? "";
+  const within = `/api/v1/incidents/${idOf("incidents")}`;
+  const child = async (path: string, body: object) =>
+    (await api("POST", path, { body })).json.data as { id: string };
+  const childIds: Record<string, string> = {
+    notes: (await child(`${within}/notes`, { message: "Seen." })).id,
+    subscribers: (
+      await child(`/api/v1/status-pages/${idOf("status-pages")}/subscribers`, {
+        type: "webhook",
+        url: "https://hooks.team.example/status",
+      })
+    ).id,
+    updates: (await api("GET", within)).json.data.updates[0].id,
+  };
+  await api("PATCH", within, { body: { status: "resolved" } });
+  await api("PATCH", `${within}/postmortem`, { body: { message: "Why" } });
+  const routes = apiRoutes.filter(({ method }) => ["PATCH", "PUT", "DELETE"].includes(method));
+  expect(routes.length).toBeGreaterThan(20);
+  const before = dump(appliance);
+  for (const route of routes) {
+    const kind = Object.keys(childIds).find((name) => route.path.includes(`/${name}/:`)) ?? "";
+    const path = placed(route.path, idOf(nounOf(route.path)), childIds[kind]);
+    const own = { settings: { smtp: null }, config: {} }[nounOf(route.path)];
+    const input = own === undefined ? inputFor(route) : { body: own };
+    for (const stale of ['"0-x"', '"x-gzip"', 'W/"1-x"', "nonsense"]) {
+      const headers = { ...input.headers, "If-Match": stale };
+      const { status } = await api(route.method, path, { ...input, headers });
+      expect([route.method, route.path, stale, status]).toEqual([
+        route.method,
+        route.path,
+        stale,
+        412,
+      ]);
+    }
+  }
+  expect(dump(appliance)).toBe(before);
+});
+
+test("of two who apply a configuration to what both read, one is refused", async () => {
+  const { api } = (await testAppliance()).ours;
+  for (const encoding of ["identity", "gzip"]) {
+    const read = await api("HEAD", "/api/v1/config", { headers: { "Accept-Encoding": encoding } });
+    const headers = { "If-Match": read.headers.get("etag") ?? "" };
+    const answers = await Promise.all(
+      ["one", "other"].map((key) =>
+        api("PUT", "/api/v1/config", {
+          body: { source: encoding, groups: { [key]: { name: `${key} ${encoding}` } } },
+          headers,
+        }),
+      ),
+    );
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 412]);
   }
 });

@@ -137,6 +137,7 @@ const commandLine = {
   requestId: null,
   origin: "",
   ifMatch: null,
+  signal: null,
   remember: null,
 };
 

@@ -1,0 +1,23 @@
+import { expect, test } from "bun:test";
+import { inTurn } from "../../src/configuration/records.ts";
+
+test("nothing is read or written for somebody who has gone while others had their turn", async () => {
+  const first = Promise.withResolvers<void>();
+  const caller = new AbortController();
+  const done: string[] = [];
+  const work = (name: string, until?: Promise<void>) => async () => {
+    await until;
+    done.push(name);
+  };
+  const scope = { organizationId: "a", signal: null };
+  const all = [
+    inTurn(scope, work("first", first.promise)),
+    inTurn({ ...scope, signal: caller.signal }, work("gone")),
+    inTurn(scope, work("last")),
+  ];
+  caller.abort();
+  first.resolve();
+  const ends = await Promise.allSettled(all);
+  expect(ends.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
+  expect(done).toEqual(["first", "last"]);
+});
