@@ -45,7 +45,7 @@ export const configured: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-export type Growing = {
+type Growing = {
   what: string;
   tables: readonly string[];
   bytes: number;

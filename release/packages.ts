@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import manifest from "../package.json" with { type: "json" };
 
-export type Package = {
+type Package = {
   name: string;
   version: string;
   /** SPDX expression. */

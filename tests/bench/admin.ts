@@ -132,7 +132,7 @@ async function signedInAt(page: Page, url: string): Promise<number> {
 const cities = ["Berlin", "Hamburg", "Munich", "Cologne", "Vienna", "Zurich", "Leipzig", "Bremen"];
 
 /** A machine whose 1,000 monitors are up, with a day of results. */
-export async function manyMonitors() {
+async function manyMonitors() {
   const snapshot = await ownedMachine();
   const site = await target(answer(200));
   let first = "";

@@ -133,7 +133,7 @@ const endless: Record<string, () => Response> = {
 
 for (const [what, answer] of Object.entries(endless))
   test(`a server that sends ${what} without an end is left soon`, async () => {
-    await using server = Bun.serve({
+    using server = Bun.serve({
       hostname: "127.0.0.1",
       port: 0,
       fetch: answer,

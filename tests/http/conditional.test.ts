@@ -180,6 +180,6 @@ test("of two who apply a configuration to what both read, one is refused", async
         }),
       ),
     );
-    expect(answers.map(({ status }) => status).sort()).toEqual([200, 412]);
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200, 412]));
   }
 });

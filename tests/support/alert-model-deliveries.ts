@@ -10,7 +10,7 @@ export type Attempt = {
   alerts: readonly Arrived[];
   reply: Reply;
 };
-export type Arrived = { alertId: string; subject: string; type: string; at: number };
+type Arrived = { alertId: string; subject: string; type: string; at: number };
 export type Reply = "well" | "broken" | "busy" | "closed" | "refused" | "gone";
 
 /** What a busy receiver asks for, in seconds. */

@@ -2,7 +2,6 @@
  * What alerting should do, from its rules in words: slow and plain. Nothing is carried from one moment
  * to the next but what happened and what was told; everything else is found out anew each time.
  */
-export type Problem = "down" | "degraded" | "flapping";
 export type State = "up" | "down" | "degraded" | "pending" | "maintenance";
 type Monitor = {
   muted: boolean;

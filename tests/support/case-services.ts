@@ -7,7 +7,7 @@ import { TargetFailure } from "../../src/core/outgoing/failures.ts";
 import type { Json } from "./json.ts";
 
 /** A case as its service shows it. */
-export type Case = {
+type Case = {
   key: string;
   status: "triggered" | "acknowledged" | "resolved";
   /** As it was opened; neither service raises it later. */

@@ -47,7 +47,7 @@ const since = "2026-11-20T23:02:00.000Z";
 const refused = { monitor, since, message: "The connection was refused.", latencyMs: null };
 
 /** What each type of alert says where a test does not say otherwise. */
-export const usual: AlertData = {
+const usual: AlertData = {
   "monitor.down": refused,
   "monitor.up": { monitor, since, message: "HTTP 200 (OK).", latencyMs: 42, downSeconds: 754 },
   "monitor.degraded": { monitor, since, message: "Took longer than 500 ms.", latencyMs: 812 },

@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 
 /** What the way to a node does to the next write. */
-export type Trouble =
+type Trouble =
   /** It arrives; its answer does not. */
   | "answer lost"
   /** It does not arrive. */

@@ -1,6 +1,6 @@
 import { expect } from "bun:test";
 
-export type Scrape = ReturnType<typeof scrapeOf>;
+type Scrape = ReturnType<typeof scrapeOf>;
 
 /** Samples of Prometheus' text format by name and labels, as they are written; and the type of each family. */
 export function scrapeOf(text: string) {

@@ -6,7 +6,7 @@ import { watch } from "./watch.ts";
 import type { Json } from "./json.ts";
 
 /** What a webhook received, as far as tests look at it. */
-export type Received = {
+type Received = {
   /** Stable id of the delivery. */
   id: string;
   type: string;

@@ -52,7 +52,7 @@ export async function planner() {
   };
 }
 
-export type Planner = Awaited<ReturnType<typeof planner>>;
+type Planner = Awaited<ReturnType<typeof planner>>;
 
 /** A site that is checked every five minutes, known to be up, and who hears of it. */
 export async function watched({ inbox, site: siteOf, pass }: Planner, fields: object = {}) {

@@ -71,7 +71,7 @@ export async function reverseProxy(program: keyof typeof kinds, appliancePort: n
 }
 
 type Asking = { headers?: Record<string, string>; body?: string };
-export type Heard = { status: number; headers: IncomingHttpHeaders; text: string; json: Json };
+type Heard = { status: number; headers: IncomingHttpHeaders; text: string; json: Json };
 
 /** A client at this address of loopback that keeps one connection, to the public name at this port. */
 export function clientAt(address: string, { port, ca }: { port: number; ca: string }) {

@@ -31,7 +31,7 @@ const groups = [
   "Databases & queues",
 ];
 
-export const showcaseMonitors = 60;
+const showcaseMonitors = 60;
 
 const markdown = `Between **8 and 12 %** of payments are rejected.
 

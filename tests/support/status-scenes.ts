@@ -3,7 +3,7 @@ import type { DaySeconds, Reported, Scene, Shown, State } from "./status-world.t
 const day = 86_400;
 
 /** Mostly good days; some are worse, the same on every run. */
-export const mixedDays =
+const mixedDays =
   (seed: number, known = 365) =>
   (back: number): DaySeconds | null => {
     if (back >= known) return null;

@@ -90,7 +90,7 @@ export async function twoNodes(databases: readonly RqliteNode[], settings: Setti
   };
 }
 
-export type Node = Awaited<ReturnType<Awaited<ReturnType<typeof twoNodes>>["world"]>>[number];
+type Node = Awaited<ReturnType<Awaited<ReturnType<typeof twoNodes>>["world"]>>[number];
 
 /** What a page shows to anybody; null where the path is none of the public pages'. */
 export async function published({ site }: Pick<Node, "site">, path: string) {

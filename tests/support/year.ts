@@ -27,7 +27,7 @@ const minuteMs = 60_000;
 /** The bucket of a latency as `percentiles.ts` has it. */
 const bucketText = "iif(latency_ms < 1, 0, 1 + cast(floor(log2(latency_ms) * 8) AS INTEGER))";
 
-export type Plan = {
+type Plan = {
   monitors: number;
   /** How many days there are of everything, and of single results. */
   days: number;

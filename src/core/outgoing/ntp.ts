@@ -13,7 +13,7 @@ export function ntpQuestion(mark: Uint8Array): Buffer {
   return message;
 }
 
-export type NtpAnswer = {
+type NtpAnswer = {
   /** 4 of a server. */
   mode: number;
   /** 0 where it refuses to say. */

@@ -296,9 +296,9 @@ test("a secret is known again in every spelling that an answer may have it in", 
     Buffer.from(secret).toString("hex"),
     Buffer.from(secret).toString("hex").toUpperCase(),
     secret.toUpperCase(),
-    [...secret].join("\0"),
-    [...secret].join("\u200b"),
-    [...secret].join(" "),
+    Array.from(secret).join("\0"),
+    Array.from(secret).join("\u200b"),
+    Array.from(secret).join(" "),
   ];
   for (const text of spelled)
     expect([text, repeats(text, () => ["none", secret])]).toEqual([text, true]);
