@@ -13,8 +13,10 @@ export type Asking = Omit<Step, "name">;
 type Values = ReadonlyMap<string, Scalar>;
 
 /** Whether a request goes where the credentials of the monitor may go. */
-export const isOwn = ({ url }: Asking, settings: Settings): boolean =>
-  url.startsWith("/") || new URL(url).origin === new URL(settings.url).origin;
+export const isOwn = (asking: Asking, settings: Settings): boolean =>
+  asking === settings ||
+  asking.url.startsWith("/") ||
+  new URL(asking.url).origin === new URL(settings.url).origin;
 
 /** A request of a check with the values that it has by now. Throws TargetFailure for one that can't stand in its place. */
 export function requestOf(
@@ -44,8 +46,9 @@ export function requestOf(
   // The boundary of a multipart body is in its type.
   if (contentType !== null && (bodyType === "multipart" || !headers.has("content-type")))
     headers.set("content-type", ["Content-Type", contentType]);
-  const { origin } = new URL(settings.url);
-  const url = hasNames ? filledUrl(asking.url, origin, valueOf) : new URL(asking.url);
+  const url = hasNames
+    ? filledUrl(asking.url, new URL(settings.url).origin, valueOf)
+    : new URL(asking.url);
   if (url === null) throw new TargetFailure("A value for its URL would lead to another folder.");
   if (settings.cacheBuster) url.search += `${url.search === "" ? "?" : "&"}_=${randomToken(16)}`;
   const { method } = asking;
@@ -96,15 +99,15 @@ function mustFit(name: string, value: string): string {
 /** What the monitor says of its connections, for all that it asks: the client certificate stays with its own origin. */
 export function transportOf(settings: Settings): Transport {
   const { ipFamily, connectTo, proxyUrl, clientCertificate, clientKey } = settings;
-  const { origin, hostname } = new URL(settings.url);
+  const target = () => new URL(settings.url);
   return {
     family: ipFamily === "any" ? null : ipFamily === "4" ? 4 : 6,
-    instead: connectTo === null ? null : { of: hostname, host: connectTo },
+    instead: connectTo === null ? null : { of: target().hostname, host: connectTo },
     proxy: proxyUrl === null ? null : proxyOf(settings, proxyUrl),
     client:
       clientCertificate === null || clientKey === null
         ? null
-        : { origin, certificate: clientCertificate, key: clientKey },
+        : { origin: target().origin, certificate: clientCertificate, key: clientKey },
   };
 }
 
