@@ -1,6 +1,7 @@
 import { Elysia } from "elysia";
 import { api, dashboard } from "./api.ts";
 import { AppError } from "./core/errors.ts";
+import { longSeconds } from "./http/endpoint.ts";
 import { adminPage, adminPaths, isOpenedInBrowser } from "./http/admin-page.ts";
 import { authenticate, findSession, signedInSession, authorize } from "./http/authentication.ts";
 import { errorResponse, noSuchPath } from "./http/error-response.ts";
@@ -92,6 +93,7 @@ export function serverOf(services: Services, { web, addressOf, push, metrics }: 
       Response.json({ status: "ok" }, { headers: { "Cache-Control": "no-store" } }),
     )
     .get("/metrics", async ({ request, requestContext: { principal } }) => {
+      services.extendTimeout(request, longSeconds);
       const text =
         principal === null ? await ofAppliance(request) : await ofOrganization(principal);
       return new Response(text, { headers: { "Content-Type": metricsType } });

@@ -1,14 +1,14 @@
 import { eachYielding } from "./yielding.ts";
 
 /** One value of a family; `suffix` stands behind the family's name. */
-type Sample = { suffix?: string; labels?: Readonly<Record<string, string>>; value: number };
+export type Sample = { suffix?: string; labels?: Readonly<Record<string, string>>; value: number };
 
 /** What Prometheus calls a metric family: all samples under one name. */
 export type Family = {
   name: string;
   help: string;
   type: "counter" | "gauge" | "histogram";
-  samples: readonly Sample[];
+  samples: Iterable<Sample>;
 };
 
 /** Part of the appliance that can tell how it does. */
@@ -19,7 +19,7 @@ export function family(
   name: string,
   type: "gauge" | "counter",
   help: string,
-  known: number | null | readonly Sample[],
+  known: number | null | Iterable<Sample>,
 ): Family {
   const samples = known === null ? [] : typeof known === "number" ? [{ value: known }] : known;
   return { name, help, type, samples };

@@ -85,7 +85,7 @@ type Returns<R extends z.ZodType, D extends z.ZodType> =
   { response: R; data?: never } | { data: D; response?: never };
 
 /** A machine that has much else to do may take so long to make what is long. */
-const longSeconds = 60;
+export const longSeconds = 60;
 
 type Upload = { type: string; bytes: Uint8Array };
 const noUpload: Upload = { type: "", bytes: new Uint8Array() };

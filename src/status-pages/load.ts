@@ -1,3 +1,4 @@
+import { eachYielding, turn } from "../core/yielding.ts";
 import { perStore, type Store } from "../database/store.ts";
 import { findSettings } from "../accounts/settings/service.ts";
 import { dayMs } from "../monitoring/uptime/rules.ts";
@@ -27,12 +28,32 @@ const listedText = `select ${monitorColumns}
     cross join monitors m on m.organization_id = ? and m.id = wanted.value
     join monitor_states s on s.organization_id = m.organization_id and s.monitor_id = m.id`;
 
+/** Monitors that are read in one go, after which others have their turn. */
+const stride = 1_000;
+
 const groupedText = `select ${monitorColumns}
-  from json_each(?) wanted
-    cross join monitors m indexed by monitors_by_group
-      on m.organization_id = ? and m.group_id = wanted.value
+  from monitors m
     join monitor_states s on s.organization_id = m.organization_id and s.monitor_id = m.id
-  order by wanted.key, m.position, m.id limit ${maxShownMonitors}`;
+  where m.organization_id = ? and m.group_id = ? order by m.position, m.id limit ${stride} offset ?`;
+
+/** Monitors of groups by these, in their order. */
+async function membersOf(store: Store, organizationId: string, groupIds: readonly string[]) {
+  const members = new Map<string, MonitorRow[]>();
+  let left = maxShownMonitors;
+  await eachYielding(new Set(groupIds), async (groupId) => {
+    const rows: MonitorRow[] = [];
+    members.set(groupId, rows);
+    for (let isWhole = false; !isWhole && left > 0;) {
+      if (rows.length > 0) await turn();
+      const place = [organizationId, groupId, rows.length];
+      const some = await store.query<MonitorRow>(groupedText, place);
+      rows.push(...some);
+      left -= some.length;
+      isWhole = some.length < stride;
+    }
+  });
+  return members;
+}
 
 const groupText = `select g.id, g.name from json_each(?) wanted
   cross join monitor_groups g on g.organization_id = ? and g.id = wanted.value`;
@@ -43,17 +64,16 @@ async function sectionsOf(store: Store, { organizationId, sections }: PublicPage
     store.query<Row>(text, [JSON.stringify([...new Set(ids)]), organizationId]);
   const groupIds = sections.flatMap(({ groupId }) => (groupId === null ? [] : [groupId]));
   const free = sections.filter(({ groupId }) => groupId === null);
-  const [groups, grouped, listed] = await Promise.all([
-    read<{ id: string; name: string }>(groupText, groupIds),
-    read<MonitorRow>(groupedText, groupIds),
-    read<MonitorRow>(
-      listedText,
-      free.flatMap(({ monitors }) => monitors.map(({ id }) => id)),
-    ),
-  ]);
+  const groups = await read<{ id: string; name: string }>(groupText, groupIds);
+  const byGroup = await membersOf(store, organizationId, groupIds);
+  const listed: MonitorRow[] = [];
+  const freeIds = free.flatMap(({ monitors }) => monitors.map(({ id }) => id));
+  for (let from = 0; from < freeIds.length; from += stride) {
+    await turn();
+    listed.push(...(await read<MonitorRow>(listedText, freeIds.slice(from, from + stride))));
+  }
   const names = new Map(groups.map(({ id, name }) => [id, name]));
   const byId = new Map(listed.map((row) => [row.id, row]));
-  const byGroup = Map.groupBy(grouped, ({ groupId }) => groupId);
   const taken = new Set<string>();
   const published = new Map(
     sections.flatMap(({ monitors }) => monitors).map((monitor) => [monitor.id, monitor]),

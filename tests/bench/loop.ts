@@ -5,6 +5,7 @@ import type { Route } from "../../src/http/openapi.ts";
 import { publicPaths } from "../../src/status-pages/public-paths.ts";
 import { owner, signedIn } from "../support/admin-world.ts";
 import { freePort, untilHealthy } from "../support/binary.ts";
+import { idOfCopy } from "../support/many-monitors.ts";
 import { nounOf } from "../support/records.ts";
 import type { Held } from "./loop-server.ts";
 import { loopWorld } from "./loop-world.ts";
@@ -13,7 +14,7 @@ import { quantile } from "./process.ts";
 const rounds = 3;
 const goalMs = 50;
 
-/** For how long the answer to any GET holds the event loop, where there is very much of everything. */
+/** For how long the answer to any GET, and a change of thousands of monitors, holds the event loop where there is very much of everything. */
 export async function loopSuite(counts: readonly number[] = [2_000, 10_000, 30_000]) {
   for (const monitors of counts) {
     await using world = await loopWorld(monitors);
@@ -72,6 +73,15 @@ async function measured(world: World, monitors: number) {
     const [cold, ...warm] = held;
     if (cold !== undefined) found.push({ path, bytes, cold, warm });
   }
+  const written: string[] = [];
+  for (const { name, method, path, body } of writesOf()) {
+    await server.held();
+    await ask(method, path, body);
+    // What follows the log hears of it, too.
+    await Bun.sleep(1_500);
+    const { cpu, wall } = await server.held();
+    written.push(`${cpu.toFixed(0).padStart(10)} ms, by the clock ${wall.toFixed(0)} ms: ${name}`);
+  }
   database.close();
   const ms = (held: readonly number[]) =>
     `${quantile(held, 0.5).toFixed(0)} (${Math.max(...held).toFixed(0)})`;
@@ -84,7 +94,43 @@ async function measured(world: World, monitors: number) {
       console.log(
         `${cpu(warm).padStart(10)} ms, first ${cold.cpu.toFixed(0).padStart(3)} ms, by the clock ${ms(warm.map((one) => one.wall))} ms, ${(bytes / 1000).toFixed(0)} kB: ${path}`,
       );
+  for (const line of written) console.log(line);
   console.log(`${found.length} addresses, goal ≤ ${goalMs} ms`);
+}
+
+/** Changes of thousands of monitors in one request. */
+function writesOf() {
+  const count = 5_000;
+  const keys = (name: string, length: number) =>
+    Array.from({ length }, (_, index) => `${name}-${index}`);
+  const configuration = (interval: number) => ({
+    source: "bench",
+    groups: Object.fromEntries(keys("group", 20).map((key) => [key, {}])),
+    monitors: Object.fromEntries(
+      keys("shop", count).map((key, index) => [
+        key,
+        { type: "tcp", host: "10.0.0.1", port: 443, interval, group: `group-${index % 20}` },
+      ]),
+    ),
+  });
+  const monitorIds = Array.from({ length: 1_000 }, (_, index) => idOfCopy(index + 1));
+  const config = "/api/v1/config";
+  const all = { method: "PUT", path: config };
+  const bulk = { method: "POST", path: "/monitors/bulk" };
+  return [
+    { name: "a configuration of 5,000 monitors", ...all, body: configuration(86_400) },
+    { name: "the same without a change", ...all, body: configuration(86_400) },
+    { name: "a change of each of them", ...all, body: configuration(43_200) },
+    {
+      name: "all of them removed",
+      method: "PUT",
+      path: `${config}?prune&yes`,
+      body: { source: "bench" },
+    },
+    { name: "1,000 monitors paused", ...bulk, body: { monitorIds, change: { paused: true } } },
+    { name: "1,000 monitors tagged", ...bulk, body: { monitorIds, change: { addTags: ["x"] } } },
+    { name: "1,000 monitors deleted", ...bulk, body: { monitorIds, delete: true } },
+  ];
 }
 
 const worst = ({ cold, warm }: { cold: Held; warm: Held[] }) =>
@@ -180,7 +226,12 @@ async function measuredServer(dataDir: string) {
   const waiting: ((held: Held) => void)[] = [];
   const child = Bun.spawn(
     [process.execPath, join(import.meta.dir, "loop-server.ts"), dataDir, String(port)],
-    { stdio: ["ignore", "inherit", "inherit"], ipc: (held: Held) => waiting.shift()?.(held) },
+    {
+      stdio: ["ignore", "inherit", "inherit"],
+      // As the executable renders pages.
+      env: { ...process.env, NODE_ENV: "production" },
+      ipc: (held: Held) => waiting.shift()?.(held),
+    },
   );
   const url = `http://127.0.0.1:${port}`;
   await untilHealthy(url);

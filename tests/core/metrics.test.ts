@@ -11,7 +11,7 @@ test("a value is counted in the first bucket that reaches it, and in all behind"
       made.of("b");
       for (const value of [...values, ...bounds]) observe(value);
       const all = [...values, ...bounds];
-      const samples = made.family().samples.filter(({ labels }) => labels?.["kind"] === "a");
+      const samples = [...made.family().samples].filter(({ labels }) => labels?.["kind"] === "a");
       const expected = [...bounds, Infinity].map(
         (bound) => all.filter((value) => value <= bound).length,
       );
@@ -20,7 +20,7 @@ test("a value is counted in the first bucket that reaches it, and in all behind"
         all.reduce((sum, value) => sum + value, 0),
         all.length,
       ]);
-      const others = made.family().samples.filter(({ labels }) => labels?.["kind"] === "b");
+      const others = [...made.family().samples].filter(({ labels }) => labels?.["kind"] === "b");
       expect(others.every(({ value }) => value === 0)).toBe(true);
     }),
   );

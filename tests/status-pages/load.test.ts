@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { copyMonitor } from "../support/many-monitors.ts";
 import { member } from "../support/visiting.ts";
 import { listed, type Visitor, visitor } from "../support/visitor.ts";
 
@@ -154,4 +155,21 @@ test("of an incident without end the last thousand updates are shown, of many in
   for (let count = 0; count < 9; count++) await incident();
   await made.restart();
   expect(new Set(await told("/status/ours.json")).size).toBe(100);
+});
+
+test("a page shows all monitors of its groups in their order, also where these are very many", async () => {
+  await using made = await visitor();
+  const { get, group, monitor, page, database } = made;
+  const { id } = await monitor({ name: "Shop 0" });
+  const { id: few } = await monitor({ name: "Alone" });
+  const { id: large } = await group({ name: "Shops", monitorIds: [id] });
+  const { id: small } = await group({ name: "Others", monitorIds: [few] });
+  const copies = { name: "'Shop ' || i", position: "i" };
+  copyMonitor(database, id, 2_100, copies);
+  await page({ slug: "shops", sections: [{ groupId: large }, { groupId: small }] });
+  const { sections } = (await get("/status/shops.json")).json();
+  const shown = sections.map(({ monitors }: { monitors: { name: string }[] }) =>
+    monitors.map(({ name }) => name),
+  );
+  expect(shown).toEqual([Array.from({ length: 2_101 }, (_, i) => `Shop ${i}`), ["Alone"]]);
 });

@@ -1,8 +1,8 @@
 import { and, eq, gt } from "drizzle-orm";
 import { version } from "../../core/assets.ts";
 import type { Clock } from "../../core/clock.ts";
-import { family, type Family, metricsText } from "../../core/metrics.ts";
-import { mapYielding, turn } from "../../core/yielding.ts";
+import { family, type Family, metricsText, type Sample } from "../../core/metrics.ts";
+import { turn } from "../../core/yielding.ts";
 import { hoursOf } from "../../dashboard/recent.ts";
 import type { Store } from "../../database/store.ts";
 import { incidentCounts } from "../../database/tables/incidents.ts";
@@ -98,38 +98,43 @@ async function seriesOfMonitors(
     clock(),
   );
   const secondsOf = (text: string | null) => (text === null ? null : Date.parse(text) / 1_000);
-  const samples = await mapYielding(rows, (row) => {
-    const { id, monitor, type, group, status } = row;
-    const labels = { id, monitor, type, group: group ?? "" };
-    return {
-      status: { labels: { ...labels, status }, value: 1 },
-      up: { labels, value: upOf[status] ?? null },
-      latency: { labels, value: row.latencyMs === null ? null : row.latencyMs / 1_000 },
-      uptime: { labels, value: dayOf(row.key).uptime24h },
-      expiry: { labels, value: secondsOf(row.certificateExpiresAt) },
-    };
-  });
-  type Series = keyof (typeof samples)[number];
-  const of = (name: string, help: string, series: Series) =>
-    family(
-      `signalbox_monitor_${name}`,
-      "gauge",
-      help,
-      samples.flatMap(({ [series]: { labels, value } }) =>
-        value === null ? [] : [{ labels, value }],
-      ),
-    );
+  const of = (
+    name: string,
+    help: string,
+    valueOf: (row: MonitorRow) => number | null,
+    hasStatus = false,
+  ) => family(`signalbox_monitor_${name}`, "gauge", help, samplesOf(rows, valueOf, hasStatus));
   return [
-    of("status", "State of each monitor, as the label status.", "status"),
-    of("up", "1 while a monitor is up or degraded, 0 while it is down.", "up"),
-    of("latency_seconds", "Latency of the last check.", "latency"),
-    of("uptime_ratio", "Uptime of the last 24 hours in 0..1.", "uptime"),
+    of("status", "State of each monitor, as the label status.", () => 1, true),
+    of(
+      "up",
+      "1 while a monitor is up or degraded, 0 while it is down.",
+      ({ status }) => upOf[status] ?? null,
+    ),
+    of("latency_seconds", "Latency of the last check.", ({ latencyMs }) =>
+      latencyMs === null ? null : latencyMs / 1_000,
+    ),
+    of("uptime_ratio", "Uptime of the last 24 hours in 0..1.", ({ key }) => dayOf(key).uptime24h),
     of(
       "certificate_expiry_timestamp_seconds",
       "Unix time at which the certificate expires.",
-      "expiry",
+      ({ certificateExpiresAt }) => secondsOf(certificateExpiresAt),
     ),
   ];
+}
+
+/** One by one while they are written: there are five of each monitor. */
+function* samplesOf(
+  rows: readonly MonitorRow[],
+  valueOf: (row: MonitorRow) => number | null,
+  hasStatus: boolean,
+): Generator<Sample> {
+  for (const row of rows) {
+    const { id, monitor, type, group, status } = row;
+    const value = valueOf(row);
+    const labels = { id, monitor, type, group: group ?? "", ...(hasStatus && { status }) };
+    if (value !== null) yield { labels, value };
+  }
 }
 
 const upOf: Record<string, number> = { up: 1, degraded: 1, down: 0 };
