@@ -1,10 +1,10 @@
-// A target that answers at once, with 1 MB of a text, hangs or streams for ever; argv: the port. With a second argument it
-// is the floor instead: a bare node:http loop of so many requests at a time against that port.
+// A target that answers at once, with 1 MB of a text, hangs or streams for ever; argv: the port. With further arguments it
+// is a floor instead: a bare loop against that port, of so many node:http requests `at-once`, or `a-second` by fetch.
 import { request } from "node:http";
 import { worstText } from "../support/bad-expressions.ts";
 
-const [port = "0", concurrency] = process.argv.slice(2);
-if (concurrency === undefined) {
+const [port = "0", manner, number] = process.argv.slice(2);
+if (manner === undefined) {
   Bun.serve({
     port: Number(port),
     hostname: "127.0.0.1",
@@ -27,6 +27,13 @@ if (concurrency === undefined) {
     process.stdout.write(`${done}\n`);
     process.exit(0);
   });
+  const paced = async () => {
+    const url = `http://127.0.0.1:${port}/ok`;
+    // Each on a connection of its own, as checks are made.
+    const answer = await fetch(url, { keepalive: false, headers: { Connection: "close" } });
+    await answer.text();
+    done++;
+  };
   const one = () =>
     new Promise<void>((resolve, reject) => {
       const asked = request({ host: "127.0.0.1", port, path: "/ok", agent: false }, (answer) => {
@@ -36,11 +43,19 @@ if (concurrency === undefined) {
       asked.on("error", reject);
       asked.end();
     });
-  for (let index = 0; index < Number(concurrency); index++)
-    void (async () => {
-      for (;;) {
-        await one();
-        done++;
-      }
-    })();
+  const startedAt = performance.now();
+  let begun = 0;
+  const beginDue = () => {
+    const due = ((performance.now() - startedAt) / 1_000) * Number(number);
+    for (; begun < due; begun++) void paced();
+  };
+  if (manner === "a-second") setInterval(beginDue, 1_000 / Number(number));
+  else
+    for (let index = 0; index < Number(number); index++)
+      void (async () => {
+        for (;;) {
+          await one();
+          done++;
+        }
+      })();
 }

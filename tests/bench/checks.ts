@@ -64,16 +64,28 @@ export function checkTarget(...args: string[]) {
   return Bun.spawn([process.execPath, script, ...args], { stdout: "pipe", stderr: "inherit" });
 }
 
-/** Processor time of one request of a bare node:http loop against the target at this port, in milliseconds. */
-export async function floorMsOf(port: number): Promise<number> {
-  const floor = checkTarget(String(port), "50");
-  await Bun.sleep(2_000);
+/** Processor time of one request of a bare node:http loop, 50 at once, against the target at this port, in milliseconds. */
+export const floorMsOf = (port: number) => loopMsOf(port, 2, 5, "at-once", 50);
+
+/** The same of a bare loop of fetches at a pace, each on a connection of its own: it pays for waking up and connecting as checks do. */
+export const pacedFloorMsOf = (port: number, perSecond: number) =>
+  loopMsOf(port, 4, 20, "a-second", perSecond);
+
+/** What a loop takes for each of its requests once it has warmed up, counted for so many seconds. */
+async function loopMsOf(
+  port: number,
+  warmUpSeconds: number,
+  seconds: number,
+  ...manner: ["at-once" | "a-second", number]
+): Promise<number> {
+  const floor = checkTarget(String(port), ...manner.map(String));
+  await Bun.sleep(warmUpSeconds * 1_000);
   const idle = cpuSeconds(floor.pid);
-  await Bun.sleep(5_000);
+  await Bun.sleep(seconds * 1_000);
   const used = cpuSeconds(floor.pid) - idle;
   floor.kill("SIGTERM");
-  const done = Number((await new Response(floor.stdout).text()).trim()) * (5 / 7);
-  return (used / done) * 1000;
+  const all = Number((await new Response(floor.stdout).text()).trim());
+  return (used / ((all * seconds) / (warmUpSeconds + seconds))) * 1_000;
 }
 
 /** Runs the appliance with these monitors for so many seconds after one whole round of checks. */

@@ -134,6 +134,9 @@ function probe(host: string, port: number, signal: AbortSignal): Promise<void> {
   return promise;
 }
 
+/** Made once: every connection ends, and few are waited for by then. */
+const reset = Object.assign(new Error(), { code: "ECONNRESET" });
+
 type Peer = { hostname: string; port: number } | { unix: string };
 
 function open(
@@ -204,13 +207,18 @@ function open(
   function handlersOf(tls: Tls | null, { resolve, reject }: Opening): Bun.SocketHandler<undefined> {
     // Once it is secured, what it was made of tells of sealed bytes.
     const isCurrent = () => isSecure === (tls !== null);
+    let isOpen = false;
+    const established = () => {
+      isOpen = true;
+      resolve(connection);
+    };
     return {
       open(opened) {
         if (!isCurrent()) return;
         socket = opened;
         silent.delete(place);
         if (signal.aborted) opened.end();
-        else if (tls === null) resolve(connection);
+        else if (tls === null) established();
       },
       handshake(secured, success, error) {
         if (tls === null) return;
@@ -229,7 +237,7 @@ function open(
           version: secured.getTLSVersion().replace("TLSv", ""),
           issuer: nameOf(issuer),
         };
-        resolve(connection);
+        established();
       },
       data(_socket, chunk) {
         if (isClosed || !isCurrent()) return;
@@ -244,8 +252,8 @@ function open(
         ending.resolve();
       },
       close(_socket, error) {
-        const broken = error ?? Object.assign(new Error(), { code: "ECONNRESET" });
-        reject(reasonFor(broken) ?? broken);
+        const broken = error ?? reset;
+        if (!isOpen) reject(reasonFor(broken) ?? broken);
         if (hasEnded) ending.resolve();
         else ending.reject(broken);
       },

@@ -1,4 +1,4 @@
-import { networkInterfaces } from "node:os";
+import { type NetworkInterfaceInfo, networkInterfaces } from "node:os";
 import type { Clock } from "../../core/clock.ts";
 import { isLoopback } from "../../core/target-guard.ts";
 
@@ -54,12 +54,21 @@ export function troubleWatch(clock: Clock, monotonic: Clock) {
   };
 }
 
+let interfaces: NetworkInterfaceInfo[] | null = null;
+
+/** Read once in a turn of the event loop: where thousands of checks fail at once, each would ask the system for the same. */
+function ownInterfaces(): NetworkInterfaceInfo[] {
+  if (interfaces === null) setImmediate(() => (interfaces = null));
+  interfaces ??= Object.values(networkInterfaces()).flatMap((list) => list ?? []);
+  return interfaces;
+}
+
 /** Whether this machine has no network interface that could reach the address: its own network is gone. */
 export function lacksNetworkFor(address: string): boolean {
-  const interfaces = Object.values(networkInterfaces()).flatMap((list) => list ?? []);
-  if (isLoopback(address)) return !interfaces.some(({ internal }) => internal);
+  const all = ownInterfaces();
+  if (isLoopback(address)) return !all.some(({ internal }) => internal);
   const family = address.includes(":") ? "IPv6" : "IPv4";
-  return !interfaces.some(
+  return !all.some(
     (own) => own.family === family && !own.internal && !own.address.startsWith("fe80:"),
   );
 }

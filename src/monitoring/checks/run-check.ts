@@ -117,7 +117,8 @@ export async function runCheck(
   } finally {
     clearTimeout(timer);
     cancelled.removeEventListener("abort", cancel);
-    ending.abort(failure);
+    // Without a reason each would make an error with its stack.
+    ending.abort(failure ?? null);
     dependencies.memory.end();
   }
   if (outcome.status === "up") return wanted(outcome);
