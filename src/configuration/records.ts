@@ -1,8 +1,7 @@
-import { AppError } from "../core/errors.ts";
-import { fairQueue } from "../core/fair-queue.ts";
 import { eachYielding, turn } from "../core/yielding.ts";
 import type { Prepared } from "../database/store.ts";
 import type { Scope } from "../events/scope.ts";
+import { organizationTurns } from "../events/turns.ts";
 import {
   configurationPrefix,
   recordsOfConfigurations,
@@ -14,20 +13,7 @@ import { resources, type Row } from "./resources.ts";
 import { type SectionName, sectionNames, sections } from "./sections-schema.ts";
 import type { Fields } from "../core/objects.ts";
 
-const turns = fairQueue({ atOnce: 4, mostWaiting: 20 });
-
-/**
- * What reads all of an organization is done one at a time for it, and not at all for who has gone meanwhile.
- * Throws RATE_LIMITED.
- */
-export const inTurn = <T>(
-  scope: Pick<Scope, "organizationId" | "signal">,
-  work: () => Promise<T>,
-) =>
-  turns.run(scope.organizationId, () => {
-    if (scope.signal?.aborted) throw new AppError("UNAVAILABLE", "Whoever asked has gone.");
-    return work();
-  });
+export const inTurn = organizationTurns();
 
 /** A record that is here, and which configuration manages it. */
 export type Current = {

@@ -2,6 +2,7 @@ import { getOwnOrganization } from "../accounts/organizations/service.ts";
 import { timestamp } from "../core/clock.ts";
 import { invalid } from "../core/validation.ts";
 import type { Scope } from "../events/scope.ts";
+import { organizationTurns } from "../events/turns.ts";
 import { getGroup } from "../monitoring/groups/service.ts";
 import { getMonitor } from "../monitoring/monitors/service.ts";
 import { getStatusPage } from "../status-pages/service.ts";
@@ -82,7 +83,12 @@ export async function reportOf(scope: Scope, query: ReportQuery): Promise<Report
   return { ...report, monitors: monitors.filter((one) => worst.has(one)) };
 }
 
-async function wholeReportOf(scope: Scope, query: ReportQuery): Promise<Report> {
+const inTurn = organizationTurns();
+
+const wholeReportOf = (scope: Scope, query: ReportQuery): Promise<Report> =>
+  inTurn(scope, () => madeReport(scope, query));
+
+async function madeReport(scope: Scope, query: ReportQuery): Promise<Report> {
   const { wanted, ...subject } = await subjectOf(scope, query);
   const organization = await getOwnOrganization(scope);
   const slaTarget = query.slaTarget ?? organization.slaTarget;

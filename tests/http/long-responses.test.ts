@@ -1,8 +1,10 @@
 import { expect, test } from "bun:test";
 import * as fc from "fast-check";
 import { z } from "zod";
+import { turn } from "../../src/core/yielding.ts";
 import { jsonPieces } from "../../src/http/api-response.ts";
 import { testAppliance } from "../support/appliance.ts";
+import { made } from "../support/records.ts";
 
 const Row = z.object({ id: z.int(), name: z.string().optional(), tags: z.array(z.string()) });
 const Response = z.object({
@@ -89,3 +91,33 @@ test("what may be long has a minute, and what says how long it takes has that", 
   await ours.api("GET", "/api/v1/incidents");
   expect(given).toEqual([60, 120]);
 });
+
+test.each(["/api/v1/config", "/api/v1/reports", "/api/v1/reports/csv", "/metrics"])(
+  "%s is made one at a time for an organization, for which no more than 20 wait",
+  async (path) => {
+    const { ours, store } = await testAppliance();
+    await made(ours.api, "monitors");
+    // Whose key it is is known from now on; the next one has its turn after others.
+    await ours.api("GET", path);
+    await turn();
+    const open = Promise.withResolvers<void>();
+    const query = store.query.bind(store);
+    let asked = 0;
+    store.query = async (text, parameters) => {
+      asked++;
+      await open.promise;
+      return query(text, parameters);
+    };
+    let refused = 0;
+    const statuses = await Promise.all(
+      Array.from({ length: 60 }, async () => {
+        const { status } = await ours.api("GET", path);
+        if (status !== 429 || ++refused < 39) return status;
+        expect(asked).toBeLessThanOrEqual(1);
+        open.resolve();
+        return status;
+      }),
+    );
+    expect(statuses.filter((status) => status === 200)).toHaveLength(21);
+  },
+);

@@ -3,6 +3,7 @@ import { version } from "../../core/assets.ts";
 import type { Clock } from "../../core/clock.ts";
 import { family, type Family, metricsText, type Sample } from "../../core/metrics.ts";
 import { turn } from "../../core/yielding.ts";
+import { organizationTurns } from "../../events/turns.ts";
 import { hoursOf } from "../../dashboard/recent.ts";
 import type { Store } from "../../database/store.ts";
 import { incidentCounts } from "../../database/tables/incidents.ts";
@@ -16,7 +17,12 @@ type Caller = { store: Store; clock: Clock; organizationId: string };
  * What one organization has, in Prometheus' text format 0.0.4. How the process does is told as long as
  * there is no other organization: it would tell how busy that one is.
  */
-export async function metricsOf(caller: Caller): Promise<string> {
+export const metricsOf = (caller: Caller): Promise<string> =>
+  inTurn(caller, () => madeMetrics(caller));
+
+const inTurn = organizationTurns();
+
+async function madeMetrics(caller: Caller): Promise<string> {
   const { store, organizationId } = caller;
   const incidents = await store.db
     .select({
