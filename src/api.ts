@@ -15,6 +15,7 @@ import { checkRoutes } from "./monitoring/checks/routes.ts";
 import { incidentDashboardRoutes } from "./dashboard/incident-routes.ts";
 import { problemRoutes } from "./dashboard/problem-routes.ts";
 import { dashboardRoutes } from "./dashboard/routes.ts";
+import { settingsDashboardRoutes } from "./accounts/settings/dashboard-routes.ts";
 import { incidentRoutes } from "./incidents/routes.ts";
 import { incidentTemplateRoutes } from "./incidents/templates/routes.ts";
 import { invitationRoutes } from "./accounts/invitations/routes.ts";
@@ -59,6 +60,7 @@ export const dashboard = new Elysia({ name: "dashboard", prefix: "/dashboard" })
   .use(monitorDashboardRoutes)
   .use(checkDashboardRoutes)
   .use(statusPageDashboardRoutes)
+  .use(settingsDashboardRoutes)
   .use(dashboardRoutes)
   .use(problemRoutes)
   .use(incidentDashboardRoutes)

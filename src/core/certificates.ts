@@ -7,6 +7,15 @@ const unreadable = "can't be read: it is not a certificate";
 export const certificatesIn = (pem: string): string[] =>
   pem.match(/-----BEGIN [^-]+-----[^-]+-----END [^-]+-----/g) ?? [];
 
+/** Whose each of these certificates is, by its common name where it has one, and when it ends in milliseconds. */
+export const subjectsIn = (pem: string): { name: string; endsAt: number }[] =>
+  certificatesIn(pem).map((block) => {
+    const { subject, validTo } = new X509Certificate(block);
+    const lines = subject.split("\n");
+    const common = lines.find((line) => line.startsWith("CN="))?.slice(3);
+    return { name: common ?? lines.join(", "), endsAt: Date.parse(validTo) };
+  });
+
 /** What is wrong with certificates in PEM, as the end of a sentence; null where nothing is. */
 export function certificateIssue(pem: string): string | null {
   const blocks = certificatesIn(pem);

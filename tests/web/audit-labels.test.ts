@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { actionLabel } from "../../web/pages/settings/audit-labels.ts";
+import { actionLabel, fieldLabels } from "../../web/pages/settings/audit-labels.ts";
 
 const said = (action: string, type: string, fields: string[] = [], name: string | null = "Shop") =>
   actionLabel({ action, subjectName: name, actor: { type, id: null, name: "Ada" }, fields }).join(
@@ -20,4 +20,20 @@ test("the audit log says what somebody did, not what came of it", () => {
   );
   expect(said("incident.updated", "person", ["title"])).toBe("edited the incident Shop");
   expect(said("incident.updated", "person", ["title"], null)).toBe("edited the incident (deleted)");
+});
+
+test("what is deleted has no name: it is not called deleted twice", () => {
+  expect(said("monitor.deleted", "person", [], null)).toBe("deleted a monitor");
+  expect(said("monitor.updated", "person", ["url"], null)).toBe("changed a monitor, since deleted");
+  expect(said("group.created", "person", [], null)).toBe("created a group, since deleted");
+  expect(said("api-key.revoked", "person", [], null)).toBe("revoked an API key");
+});
+
+test("fields are named in words, abbreviations as people write them", () => {
+  expect(["retryInterval", "proxyUrl", "verifyTls", "smtp"].map(fieldLabels)).toEqual([
+    "retry interval",
+    "proxy URL",
+    "verify TLS",
+    "mail server",
+  ]);
 });

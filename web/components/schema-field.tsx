@@ -104,6 +104,12 @@ export function SchemaField({
           description={hint}
           value={Array.isArray(value) ? (value as string[]) : []}
           onChange={onChange}
+          // A comma may stand in code, and a step or an argument twice.
+          {...(labels?.mono === true && {
+            className: "code-list",
+            splitChars: ["\n"],
+            allowDuplicates: true,
+          })}
         />
       );
     case "assertions":

@@ -163,6 +163,10 @@ export const SettingsPatch = bodyOf(
 );
 export type SettingsPatch = z.output<typeof SettingsPatch>;
 
+/** A certificate of the settings: whose it is, and when it ends. */
+export const TrustedAuthority = z.object({ name: z.string(), expiresAt: Timestamp });
+export type TrustedAuthority = z.infer<typeof TrustedAuthority>;
+
 export const Settings = z
   .object({
     smtp: z

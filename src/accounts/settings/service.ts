@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { commit, mustBeCurrent } from "../../events/commit.ts";
 import type { Scope } from "../../events/scope.ts";
-import { certificateIssue } from "../../core/certificates.ts";
+import { certificateIssue, subjectsIn } from "../../core/certificates.ts";
 import { timestamp } from "../../core/clock.ts";
 import {
   joinSecrets,
@@ -15,7 +15,13 @@ import { mustBeAllowed, type Place } from "../../core/target-guard.ts";
 import { invalid, parse } from "../../core/validation.ts";
 import { retrying, type Store } from "../../database/store.ts";
 import { organizationSettings } from "../../database/tables/accounts.ts";
-import { type Settings, settingsKinds, type SettingsPatch, type SmtpSettings } from "./schema.ts";
+import {
+  type Settings,
+  settingsKinds,
+  type SettingsPatch,
+  type SmtpSettings,
+  type TrustedAuthority,
+} from "./schema.ts";
 import { matching, nextVersion } from "../../database/rows.ts";
 
 type SettingsRecord = Settings & { id: string; version: number };
@@ -30,6 +36,15 @@ const Whole = z.object(settingsKinds[kind].fields);
 
 export async function getSettings({ store, organizationId }: Scope): Promise<SettingsRecord> {
   return shown(await findSettings(store, organizationId));
+}
+
+/** In the order in which they stand there. */
+export async function authoritiesOf(scope: Scope): Promise<TrustedAuthority[]> {
+  const { certificateAuthorities } = await getSettings(scope);
+  return subjectsIn(certificateAuthorities ?? "").map(({ name, endsAt }) => ({
+    name,
+    expiresAt: timestamp(endsAt),
+  }));
 }
 
 function shown(row: SettingsRow): SettingsRecord {

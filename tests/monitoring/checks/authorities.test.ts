@@ -1,3 +1,4 @@
+import { X509Certificate } from "node:crypto";
 import { expect, test } from "bun:test";
 import { testAppliance } from "../../support/appliance.ts";
 import { authorityOf } from "../../support/fakes/serving.ts";
@@ -84,4 +85,18 @@ testWith(["openssl"], "a client certificate is saved with its own key alone", as
   }
   expect(await made({ ...http, clientKey: null })).toEqual([422, "clientKey"]);
   expect(await made({ ...http, clientCertificate: null })).toEqual([422, "clientCertificate"]);
+});
+
+test("the page is told whose the certificates are and until when, by those who may change them alone", async () => {
+  const made = await testAppliance();
+  const at = "/dashboard/settings/certificate-authorities";
+  const admin = await member(made, "admin");
+  expect((await admin.page("GET", at)).json.data).toEqual([]);
+  await made.ours.api("PATCH", path, authorities(clientCertificate + clientCertificate));
+  const [one, ...others] = (await admin.page("GET", at)).json.data;
+  const { subject, validTo } = new X509Certificate(clientCertificate);
+  expect(others).toEqual([one]);
+  expect(`CN=${one.name}`).toBe(subject);
+  expect(Date.parse(one.expiresAt)).toBe(Date.parse(validTo));
+  expect((await (await member(made, "member")).page("GET", at)).status).toBe(403);
 });

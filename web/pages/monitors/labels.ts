@@ -206,11 +206,11 @@ const monitorLabels: Record<string, FieldLabels> = {
     placeholder: "backup-age.sh",
     hint: "In the folder of --allow-commands.",
   },
-  arguments: { label: "Arguments", mono: true },
+  arguments: { label: "Arguments", mono: true, hint: "Enter after each." },
   steps: {
     label: "Steps",
     mono: true,
-    hint: "click SELECTOR, fill SELECTOR with TEXT, wait SELECTOR, expect TEXT.",
+    hint: "Enter after each: click SELECTOR, fill SELECTOR with TEXT, wait SELECTOR, expect TEXT.",
   },
   unit: { label: "Unit", mono: true, placeholder: "nginx.service" },
   protocol: {

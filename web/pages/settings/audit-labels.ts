@@ -53,18 +53,21 @@ const phrases = {
 /** The others are put together from noun and verb. */
 type Composed = Exclude<AuditAction, keyof typeof phrases>;
 
-const nouns: Record<NounOf<Composed>, [named: string, gone: string]> = {
-  monitor: ["the monitor", "a deleted monitor"],
-  group: ["the group", "a deleted group"],
-  incident: ["the incident", "a deleted incident"],
-  "incident-template": ["the incident template", "a deleted incident template"],
-  maintenance: ["the maintenance", "deleted maintenance"],
-  "alert-channel": ["the alert channel", "a deleted alert channel"],
-  "status-page": ["the status page", "a deleted status page"],
+const nouns: Record<NounOf<Composed>, [named: string, nameless: string]> = {
+  monitor: ["the monitor", "a monitor"],
+  group: ["the group", "a group"],
+  incident: ["the incident", "an incident"],
+  "incident-template": ["the incident template", "an incident template"],
+  maintenance: ["the maintenance", "maintenance"],
+  "alert-channel": ["the alert channel", "an alert channel"],
+  "status-page": ["the status page", "a status page"],
   subscriber: ["the subscriber", "a subscriber"],
   "api-key": ["the API key", "an API key"],
   organization: ["the organization", "the organization"],
 };
+
+/** What has no name is gone, or never had one. */
+const neverNamed = new Set(["subscriber", "api-key", "organization"]);
 
 const verbs: Record<VerbOf<Composed>, string> = {
   created: "created",
@@ -145,8 +148,10 @@ export function actionLabel({
   }
   const deed = (verbs as Record<string, string>)[verb] ?? verb.replaceAll("-", " ");
   const plain = noun.replaceAll("-", " ");
-  const [named, gone] = (nouns as Record<string, [string, string]>)[noun] ?? [plain, plain];
-  return name === null ? [`${deed} ${gone}`, "", ""] : [`${deed} ${named} `, name, ""];
+  const [named, nameless] = (nouns as Record<string, [string, string]>)[noun] ?? [plain, plain];
+  if (name !== null) return [`${deed} ${named} `, name, ""];
+  const since = verb === "deleted" || neverNamed.has(noun) ? "" : ", since deleted";
+  return [`${deed} ${nameless}${since}`, "", ""];
 }
 
 /** Where what was changed can be looked at. */
@@ -158,8 +163,10 @@ export function pathOf({ action, subjectId, subjectName }: AuditEntry): string |
   return list === undefined || subjectName === null ? null : `/${list}/${subjectId}`;
 }
 
-/** `retryInterval` as `retry interval`. */
+/** `retryInterval` as `retry interval`, `proxyUrl` as `proxy URL`. */
 export const fieldLabels = (field: string) =>
   field === "smtp"
     ? "mail server"
-    : field.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+    : field
+        .replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
+        .replace(/\b(dns|ip|json|tls|url)\b/g, (word) => word.toUpperCase());

@@ -5,10 +5,14 @@ import type { Settings } from "../../../src/accounts/settings/schema.ts";
 import { dataOf, ifMatch, v1 } from "../../data/client.ts";
 import { queryClient } from "../../data/query.ts";
 import { useSignedIn } from "../../data/session.ts";
+import { StateIcon } from "../../components/state-icon.tsx";
+import { absolute, useNow, useZone } from "../../components/time.tsx";
 import { FormFrame, useForm } from "../../components/form.tsx";
+import { countInWords } from "../../components/format.ts";
 import { Loaded, Panel } from "../../components/page.tsx";
 import { notify } from "../../components/toasts.tsx";
-import { settingsQuery } from "./data.ts";
+import { authoritiesQuery, settingsQuery } from "./data.ts";
+import { Entry } from "./entry.tsx";
 
 export default function CertificateAuthorities() {
   const { organization } = useSignedIn();
@@ -51,6 +55,7 @@ function Fields({ organizationId, settings, onTheirs }: FieldsProps) {
         The checks of all monitors trust certificates of these authorities, as well as of the public
         ones.
       </p>
+      <Authorities of={known} />
       <Panel>
         <FormFrame
           form={form}
@@ -67,13 +72,46 @@ function Fields({ organizationId, settings, onTheirs }: FieldsProps) {
             placeholder="-----BEGIN CERTIFICATE-----"
             autosize
             minRows={6}
-            maxRows={20}
+            maxRows={14}
             spellCheck={false}
-            styles={{ input: { fontFamily: "var(--mono)" } }}
+            wrap="off"
+            styles={{ input: { font: "12px/1.5 var(--mono)" } }}
             {...form.input("certificateAuthorities")}
           />
         </FormFrame>
       </Panel>
     </>
+  );
+}
+
+const dayMs = 86_400_000;
+const soonDays = 30;
+
+/** Whose the saved ones are: a text in PEM tells nobody. */
+function Authorities({ of: { updatedAt } }: { of: Settings }) {
+  const { data = [] } = useQuery(authoritiesQuery(updatedAt));
+  const now = useNow();
+  const zone = useZone();
+  if (data.length === 0) return null;
+  return (
+    <Panel flush>
+      <ul className="entries" aria-label="Trusted authorities">
+        {data.map(({ name, expiresAt }, index) => {
+          const days = Math.floor((Date.parse(expiresAt) - now) / dayMs);
+          const state = days < 0 ? "down" : days < soonDays ? "degraded" : null;
+          return (
+            <Entry
+              key={index}
+              {...(state === null
+                ? { icon: "lock" }
+                : { mark: <StateIcon state={state} size={14} /> })}
+              title={name}
+              note={`${days < 0 ? "Expired" : "Expires"} ${absolute(expiresAt, zone)}`}
+              facts={days < 0 ? [] : [["Left", `${countInWords(days)} d`]]}
+            />
+          );
+        })}
+      </ul>
+    </Panel>
   );
 }

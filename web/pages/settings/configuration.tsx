@@ -4,6 +4,7 @@ import type { ManagedRecord } from "../../../src/configuration/schema.ts";
 import { differingQuery } from "../../data/managed.ts";
 import { Icon, type IconName } from "../../components/icons.tsx";
 import { EmptyState, Loaded, Panel } from "../../components/page.tsx";
+import { fieldLabels } from "./audit-labels.ts";
 import { Entry } from "./entry.tsx";
 
 const kinds = {
@@ -35,7 +36,7 @@ export default function ConfigurationSettings() {
             </Panel>
           ) : (
             <Panel flush>
-              <ul className="entries" aria-label="What differs">
+              <ul className="entries drift" aria-label="What differs">
                 {records.map((record) => (
                   <Differing key={`${record.section} ${record.id}`} record={record} />
                 ))}
@@ -69,7 +70,9 @@ function Differing({ record }: { record: ManagedRecord }) {
           <code>{place}</code> of {source}
         </>
       }
-      facts={[name === null ? ["Here", "Deleted"] : ["Changed", drift.join(", ")]]}
+      facts={[
+        name === null ? ["Here", "deleted"] : ["Changed", drift.map(fieldLabels).join(", ")],
+      ]}
     />
   );
 }

@@ -9,6 +9,12 @@ export const organizationQuery = (id: string) =>
 export const settingsQuery = (organizationId: string) =>
   dataQuery(recordKey("settings", organizationId), (options) => v1.settings.get(options));
 
+/** Of these settings as they were saved then. */
+export const authoritiesQuery = (updatedAt: string) =>
+  dataQuery([...listKey("settings"), "authorities", updatedAt], (options) =>
+    dashboard.settings["certificate-authorities"].get(options),
+  );
+
 export const apiKeysQuery = queryOptions({
   ...dataQuery(listKey("api-key"), (options) => dashboard["api-keys"].get(options)),
   // No event says when a key was last used.

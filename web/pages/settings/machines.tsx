@@ -80,5 +80,9 @@ export function Machines({
   );
 }
 
-const secondsIn = (ms: number | null) =>
-  ms === null ? "–" : `${ms > 0 ? "+" : ""}${(ms / 1_000).toFixed(1)} s`;
+function secondsIn(ms: number | null): string {
+  if (ms === null) return "–";
+  const seconds = (Math.abs(ms) / 1_000).toFixed(1);
+  const sign = seconds === "0.0" ? "" : ms < 0 ? "−" : "+";
+  return `${sign}${seconds}\u202fs`;
+}

@@ -5,7 +5,7 @@ import { BarDetails, Bars, type BarTone } from "../../components/bars.tsx";
 import { percent, reasonInWords } from "../../components/format.ts";
 import { StateIcon, stateLabels } from "../../components/state-icon.tsx";
 import { Time } from "../../components/time.tsx";
-import { columnsFor, firstOf, type Tile } from "./wall-rules.ts";
+import { columnsFor, firstOf, plannedId, type Tile } from "./wall-rules.ts";
 
 /** As many boxes as there are, each as large as the room allows. */
 function Fitted({
@@ -106,13 +106,16 @@ export function Tiles({ tiles, isBeside }: { tiles: readonly Tile[]; isBeside: b
       weight={isBeside ? Math.min(3, 0.5 + shown.length / 10) : 4}
     >
       {shown.map(({ id, name, state, words, monitors }) => (
-        <article key={id} className={`wall-tile wall-${state}`}>
+        <article
+          key={id}
+          className={`wall-tile wall-${state} ${id === plannedId ? "wall-planned" : ""}`}
+        >
           <div>
             <h2>
               <StateIcon state={state} />
               <span>{name}</span>
             </h2>
-            <p>{words}</p>
+            <Counts words={words} />
             <Segments name={name} monitors={monitors} />
           </div>
         </article>
@@ -125,6 +128,17 @@ export function Tiles({ tiles, isBeside }: { tiles: readonly Tile[]; isBeside: b
         </article>
       )}
     </Fitted>
+  );
+}
+
+/** Only the worst of them is colored. */
+function Counts({ words }: Pick<Tile, "words">) {
+  const [worst = "", ...others] = words.split(", ");
+  return (
+    <p>
+      <b>{worst}</b>
+      {others.map((other) => `, ${other}`)}
+    </p>
   );
 }
 

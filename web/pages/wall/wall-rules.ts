@@ -1,6 +1,7 @@
 import type { Overview, OverviewMonitor } from "../../data/overview.ts";
 import { isTroubled } from "../../data/problems.ts";
 import { troubledFirst } from "../monitors/attention-rules.ts";
+import { plural } from "../../components/format.ts";
 import { type State, stateLabels, worstFirst, worstOf } from "../../components/state-icon.tsx";
 
 /** How many columns show `count` tiles largest in a room of this size; `ratio` is a tile's width by its height. */
@@ -29,12 +30,16 @@ export function firstOf<T>(all: readonly T[], most: number): { shown: readonly T
   return { shown: all.slice(0, most - 1), more: all.length - most + 1 };
 }
 
+/** Of the tile of all that is in maintenance. */
+export const plannedId = "maintenance";
+
 /** Folders as tiles, and one for all that is in maintenance; single monitors where there are no folders. */
 export function tilesOf(overview: Overview): Tile[] {
   const planned = overview.monitors.filter(({ status }) => status === "maintenance");
   const tiles = foldersOf(overview);
   if (planned.length === 0 || overview.groups.length === 0) return tiles;
-  return [...tiles, tileOf("maintenance", "Maintenance", planned)];
+  const tile = tileOf(plannedId, "Maintenance", planned);
+  return [...tiles, { ...tile, words: plural(planned.length, "monitor") }];
 }
 
 function foldersOf({ groups, monitors }: Overview): Tile[] {
