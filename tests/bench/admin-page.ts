@@ -26,7 +26,7 @@ export async function timeToRows(page: Page): Promise<number> {
   return (await found.jsonValue()) ?? Number.NaN;
 }
 
-export type Loaded = { script: number; data: number; decoded: number };
+export type Loaded = { scripts: string[]; script: number; data: number; decoded: number };
 
 /** Bytes of what a page that had nothing has asked for until now. */
 export const loadedBy = (page: Page): Promise<Loaded> =>
@@ -36,6 +36,7 @@ export const loadedBy = (page: Page): Promise<Loaded> =>
       entries.filter(({ name }) => pattern.test(name)).reduce((sum, entry) => sum + entry[size], 0);
     const data = /\/dashboard\/(?!live)/;
     return {
+      scripts: entries.map(({ name }) => name).filter((name) => name.endsWith(".js")),
       script: total(/\.js$/, "encodedBodySize"),
       data: total(data, "encodedBodySize"),
       decoded: total(data, "decodedBodySize"),

@@ -70,9 +70,7 @@ function Differing({ record }: { record: ManagedRecord }) {
           <code>{place}</code> of {source}
         </>
       }
-      facts={[
-        name === null ? ["Here", "deleted"] : ["Changed", drift.map(fieldLabels).join(", ")],
-      ]}
+      facts={[name === null ? ["Here", "deleted"] : ["Changed", drift.map(fieldLabels).join(", ")]]}
     />
   );
 }

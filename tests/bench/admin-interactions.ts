@@ -1,0 +1,111 @@
+import type { Page } from "playwright-core";
+import { rowOf } from "../support/admin-world.ts";
+import { timeToRows, watchForRows } from "./admin-page.ts";
+import { traced } from "./main-thread.ts";
+
+type Slow = { name: string; startTime: number; duration: number };
+
+/** Runs before anything of the page: notes how long each click and key took to its picture, and how far things moved by themselves. */
+function watchInteractions() {
+  const watched = { slow: [] as Slow[], shift: 0 };
+  Object.assign(globalThis, { watched });
+  type Timing = PerformanceEventTiming & { interactionId: number };
+  new PerformanceObserver((list) => {
+    for (const { name, startTime, duration, interactionId } of list.getEntries() as Timing[])
+      if (interactionId > 0) watched.slow.push({ name, startTime, duration });
+  }).observe({ type: "event", durationThreshold: 16 } as PerformanceObserverInit);
+  type Shift = PerformanceEntry & { value: number; hadRecentInput: boolean };
+  new PerformanceObserver((list) => {
+    for (const { value, hadRecentInput } of list.getEntries() as Shift[])
+      if (!hadRecentInput) watched.shift += value;
+  }).observe({ type: "layout-shift", buffered: true });
+}
+
+type Watched = { slow: Slow[]; shift: number };
+
+/** What people do with a page of many monitors, by what it is called. */
+const steps: Record<string, (page: Page, name: string) => Promise<unknown>> = {
+  async filter(page, name) {
+    await page.getByRole("searchbox", { name: "Filter monitors" }).click();
+    await page.keyboard.type(name.slice(0, 9), { delay: 60 });
+    await page.waitForURL(/[?&]q=/);
+    await page.keyboard.press("Escape");
+    await page.waitForURL((url) => !url.searchParams.has("q"));
+  },
+  async "narrow to a state"(page) {
+    const chip = page.locator(".filters .chip").filter({ hasText: /\bup$/ });
+    await chip.click();
+    await page.waitForURL(/status=up/);
+    await chip.click();
+    await page.waitForURL((url) => !url.searchParams.has("status"));
+  },
+  async "select rows"(page) {
+    const boxes = page.locator(".row-check");
+    await boxes.nth(1).click();
+    await boxes.nth(8).click({ modifiers: ["Shift"] });
+    await page.getByRole("toolbar").waitFor();
+    await page.getByRole("button", { name: "Clear selection" }).click();
+    await page.getByRole("toolbar").waitFor({ state: "detached" });
+  },
+  async "find in the palette"(page, name) {
+    await page.keyboard.press("ControlOrMeta+k");
+    await page.getByRole("combobox", { name: "Search and commands" }).waitFor();
+    await page.keyboard.type(name.slice(0, 9), { delay: 60 });
+    await page.getByRole("option", { name }).first().waitFor();
+    await page.keyboard.press("Escape");
+    await page
+      .getByRole("combobox", { name: "Search and commands" })
+      .waitFor({ state: "detached" });
+  },
+  async "open a monitor"(page, name) {
+    await rowOf(page, name).getByRole("link", { name }).click();
+    await page.getByRole("region", { name: "Figures" }).waitFor();
+  },
+  async "choose a range"(page) {
+    const ranges = page.getByRole("navigation", { name: "Time range" }).getByRole("link");
+    await ranges.last().click();
+    await page.waitForURL(/span=/);
+  },
+  async "open the editor and type"(page) {
+    await page.getByRole("button", { name: "Edit", exact: true }).click();
+    const field = page.getByRole("dialog").getByLabel("Name", { exact: true });
+    await field.click();
+    await page.keyboard.type(" anew", { delay: 60 });
+    for (const _ of " anew") await page.keyboard.press("Backspace");
+    await page.keyboard.press("Escape");
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+  },
+};
+
+/** Each of them once on a page that was just opened: how long to its picture, and the work that took. */
+export async function interactionsOn(page: Page, url: string, monitor: string) {
+  await page.addInitScript(watchForRows);
+  await page.addInitScript(watchInteractions);
+  const spans = new Map<string, [from: number, to: number]>();
+  const { workIn } = await traced(page, async () => {
+    await page.goto(url, { waitUntil: "commit" });
+    await timeToRows(page);
+    await rowOf(page, monitor).waitFor();
+    const now = () => page.evaluate(() => performance.now());
+    for (const [name, act] of Object.entries(steps)) {
+      const from = await now();
+      await act(page, monitor);
+      // A picture is told of once it has been shown.
+      await page.waitForTimeout(200);
+      spans.set(name, [from, await now()]);
+    }
+  });
+  const { slow, shift } = await page.evaluate(
+    () => (globalThis as unknown as { watched: Watched }).watched,
+  );
+  const found = [...spans].map(([name, [from, to]]) => {
+    const own = slow.filter(({ startTime }) => startTime >= from && startTime < to);
+    const work = own.map(({ startTime, duration }) => workIn(startTime, startTime + duration));
+    return {
+      name,
+      ms: Math.max(0, ...own.map(({ duration }) => duration)),
+      work: Math.max(0, ...work),
+    };
+  });
+  return { found, shift };
+}
