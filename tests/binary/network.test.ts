@@ -1,9 +1,27 @@
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { join } from "node:path";
-import { binary, freePort, untilHealthy } from "../support/binary.ts";
+import { binary } from "../support/binary.ts";
 import { network } from "../support/network.ts";
-import { clientOf, machineWithKey } from "../support/outside.ts";
+import { machineWithKey } from "../support/outside.ts";
+
+const serveShop = `
+  const shop = Bun.serve({ hostname: process.argv[1], port: 0, fetch: () => new Response("ok") });
+  console.log(shop.port);
+`;
+const askOnce = `
+  const [url, key, method, body] = JSON.parse(process.argv[1]);
+  const headers = { Authorization: "Bearer " + key, "Content-Type": "application/json" };
+  const isUp = () => fetch(url).then(() => true, () => Bun.sleep(20));
+  while (!(await isUp()));
+  const answer = await fetch(url, { method, headers, body: body && JSON.stringify(body) });
+  console.log(await answer.text());
+`;
+
+async function firstLine(stream: ReadableStream<Uint8Array<ArrayBuffer>>): Promise<string[]> {
+  for await (const text of stream.pipeThrough(new TextDecoderStream())) return text.split("\n");
+  return [];
+}
 
 const possible = network();
 possible?.[Symbol.dispose]();
@@ -16,23 +34,28 @@ test.skipIf(possible === null)(
     using lan = network();
     if (lan === null) throw new Error("A network could be made a moment ago.");
     await using box = await machineWithKey();
-    using shop = Bun.serve({ hostname: lan.here, port: 0, fetch: () => new Response("ok") });
-    const port = freePort();
-    const serve = [binary, "serve", "--data-dir", box.dataDir, "--port", String(port)];
-    const child = Bun.spawn(lan.inside(...serve), { stdout: "ignore", stderr: "ignore" });
+    const { here, there } = lan;
+    const shop = Bun.spawn(here.command(process.execPath, "-e", serveShop, here.address), {
+      stdout: "pipe",
+    });
+    const [port] = await firstLine(shop.stdout);
+    const serve = [binary, "serve", "--data-dir", box.dataDir, "--port", "3210"];
+    const child = Bun.spawn(there.command(...serve), { stdout: "ignore", stderr: "ignore" });
+    /** Asks it on its own machine, as soon as it answers. */
+    const asked = async (method: string, path: string, body?: object) => {
+      const request = JSON.stringify([`http://127.0.0.1:3210${path}`, box.key, method, body]);
+      const run = there.command(process.execPath, "-e", askOnce, request);
+      return JSON.parse(await Bun.readableStreamToText(Bun.spawn(run).stdout));
+    };
     try {
-      const url = `http://${lan.there}:${port}`;
-      await untilHealthy(url);
-      const api = clientOf(url, box.key);
-      const { json } = await api("POST", "/api/v1/monitors", {
+      const { data } = await asked("POST", "/api/v1/monitors", {
         type: "http",
         name: "Shop",
-        url: shop.url.href,
+        url: `http://${here.address}:${port}`,
         interval: 5,
         timeout: 4,
         retries: 0,
       });
-      const { id } = json.data;
       // Unplugged, it answers nobody here; its results are read from the disk.
       const beats = () => {
         using database = new Database(join(box.dataDir, "signalbox.db"), { readonly: true });
@@ -47,15 +70,17 @@ test.skipIf(possible === null)(
       lan.plug();
       await until(() => beats().at(-1)?.status === 0);
       expect(new Set(beats().map(({ status }) => status))).toEqual(new Set([0, 3]));
-      const now = (await api("GET", `/api/v1/monitors/${id}`)).json.data;
-      expect(now).toMatchObject({ status: "up", uptime24h: 1 });
+      const now = await asked("GET", `/api/v1/monitors/${data.id}`);
+      expect(now.data).toMatchObject({ status: "up", uptime24h: 1 });
       using database = new Database(join(box.dataDir, "signalbox.db"), { readonly: true });
       const told = database.query(`SELECT type FROM events
         WHERE type IN ('monitor.up', 'monitor.down', 'appliance.troubled') ORDER BY seq`);
       expect(told.values().flat()).toEqual(["monitor.up", "appliance.troubled"]);
     } finally {
-      child.kill("SIGKILL");
-      await child.exited;
+      for (const process of [child, shop]) {
+        process.kill("SIGKILL");
+        await process.exited;
+      }
     }
   },
 );

@@ -5,40 +5,46 @@ function ip(...args: string[]): boolean {
   return Bun.spawnSync(["ip", ...args], { stdout: "ignore", stderr: "ignore" }).success;
 }
 
-/** A network of its own with one cable to this machine; null where this machine does not let us make one (root alone may). */
+/**
+ * Two machines with a cable between them; null where this machine does not let us make them (root alone may).
+ * Neither is this machine: a browser on it would notice that its networks change, and stop what it loads.
+ */
 export function network() {
-  // No other process has this number, so nobody has these names and addresses.
+  // No other process has this number, so nobody has these names.
   const number = ownRange();
-  const [name, ours, theirs] = [`sbx-${number}`, `so-${number}`, `st-${number}`];
-  const subnet = `10.213.${number}`;
-  const inside = (...command: string[]) => ["ip", "netns", "exec", name, ...command];
+  const [here, there] = [`sbx-${number}-a`, `sbx-${number}-b`];
+  const cable = "cable";
+  const addresses = { [here]: "10.213.0.1", [there]: "10.213.0.2" };
+  const machineOf = (name: string) => ({
+    address: addresses[name] ?? "",
+    /** A command that runs on it. */
+    command: (...command: string[]) => ["ip", "netns", "exec", name, ...command],
+  });
   const remove = () => {
-    ip("link", "delete", ours);
-    ip("netns", "delete", name);
+    for (const name of [here, there]) ip("netns", "delete", name);
   };
   // One that was killed may have left them.
   remove();
   const made =
     have("ip") &&
-    ip("netns", "add", name) &&
-    ip("link", "add", ours, "type", "veth", "peer", "name", theirs, "netns", name) &&
-    ip("address", "add", `${subnet}.1/24`, "dev", ours) &&
-    ip("link", "set", ours, "up") &&
-    ip("-n", name, "address", "add", `${subnet}.2/24`, "dev", theirs) &&
-    ip("-n", name, "link", "set", theirs, "up") &&
-    ip("-n", name, "link", "set", "lo", "up");
+    ip("netns", "add", here) &&
+    ip("netns", "add", there) &&
+    ip("-n", here, "link", "add", cable, "type", "veth", "peer", "name", cable, "netns", there) &&
+    Object.entries(addresses).every(
+      ([name, address]) =>
+        ip("-n", name, "address", "add", `${address}/24`, "dev", cable) &&
+        ip("-n", name, "link", "set", cable, "up") &&
+        ip("-n", name, "link", "set", "lo", "up"),
+    );
   if (!made) {
     remove();
     return null;
   }
   return {
-    /** A command that runs in it. */
-    inside,
-    /** Addresses of this machine and of what runs inside. */
-    here: `${subnet}.1`,
-    there: `${subnet}.2`,
-    unplug: () => void ip("link", "set", ours, "down"),
-    plug: () => void ip("link", "set", ours, "up"),
+    here: machineOf(here),
+    there: machineOf(there),
+    unplug: () => void ip("-n", here, "link", "set", cable, "down"),
+    plug: () => void ip("-n", here, "link", "set", cable, "up"),
     [Symbol.dispose]: remove,
   };
 }
