@@ -17,7 +17,7 @@ const sources: Record<string, string> = {
 
 function ofRecords(table: string, noun: string): string {
   return `select t.organization_id || ${noun} || '/' || key as place, value as sealed
-    from ${table} t, json_each(t.secrets)`;
+    from ${table} t, json_each(t.secrets) where t.secrets <> '{}'`;
 }
 
 /** A key that opens none of so many opens no other either. */
