@@ -283,7 +283,7 @@ describe.skipIf(!hasRqlite)("three nodes", () => {
     const leader = await leaderOf(nodes);
     const again = rqliteStore(rqliteClient(addressOf(...nodes), enduring), Date.now);
     await again.atomic([add("last")]);
-    for (const node of nodes) if (node !== leader) node.signal("SIGSTOP");
+    await Promise.all(nodes.filter((node) => node !== leader).map((node) => node.pause()));
     expect(await store.atomic([add("late")]).catch(codeOf)).toBe("UNAVAILABLE");
     expect(await store.query("select 1", []).catch(codeOf)).toBe("UNAVAILABLE");
     expect(await store.db.select().from(organizations).catch(codeOf)).toBe("UNAVAILABLE");

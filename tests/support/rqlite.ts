@@ -1,5 +1,5 @@
 import { afterEach } from "bun:test";
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync, readdirSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { freePort } from "./binary.ts";
@@ -18,6 +18,8 @@ export type RqliteNode = {
   /** Of the process, which is another one after `restart`. */
   pid(): number;
   signal(name: NodeJS.Signals): void;
+  /** Stops it until SIGCONT. Resolves when it does nothing any more: a signal takes a moment to reach all threads. */
+  pause(): Promise<void>;
   /** Resolves when the process is gone. */
   kill(): Promise<void>;
   /** The same node again, on the same ports and data. */
@@ -61,6 +63,13 @@ async function startNode({
     raft,
     pid: () => pid,
     signal: (name: NodeJS.Signals) => void process.kill(pid, name),
+    async pause() {
+      process.kill(pid, "SIGSTOP");
+      const threads = `/proc/${pid}/task`;
+      const isStopped = (thread: string) =>
+        /\) T /.test(readFileSync(join(threads, thread, "stat"), "utf8"));
+      while (!readdirSync(threads).every(isStopped)) await Bun.sleep(1);
+    },
     kill,
     async restart() {
       await kill();
