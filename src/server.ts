@@ -5,8 +5,8 @@ import { longSeconds } from "./http/endpoint.ts";
 import { adminPage, adminPaths, isOpenedInBrowser } from "./http/admin-page.ts";
 import { authenticate, findSession, signedInSession, authorize } from "./http/authentication.ts";
 import { errorResponse, noSuchPath } from "./http/error-response.ts";
+import type { RequestHandler } from "./http/fair-turns.ts";
 import { hostGuard, isOurs } from "./http/host-guard.ts";
-
 import type { Route } from "./http/openapi.ts";
 import { replaceRequest } from "./http/original-request.ts";
 import { requestContext, type RequestContext } from "./http/request-context.ts";
@@ -25,7 +25,6 @@ import { setRoute } from "./http/request-metrics.ts";
 import { consume } from "./http/rate-limit.ts";
 import { metricsOf } from "./operations/metrics/organization.ts";
 import type { MetricsToken } from "./operations/metrics/token.ts";
-import type { RequestHandler } from "./http/fair-turns.ts";
 
 /** What tools and editors read; it tells nothing of anybody. */
 const documents = new Map([

@@ -39,9 +39,6 @@ export function withSettings(database: Database): Database {
   return database;
 }
 
-/** A write of more rows would hold the event loop for too long: others have their turn meanwhile. */
-const mostAtOnce = portion;
-
 const rowsOf = (statement: Statement) => ("text" in statement ? (statement.rows ?? 1) : 1);
 
 /**
@@ -72,10 +69,11 @@ export function embeddedStore(
   }
 
   // A database in memory has no other connection.
+  const hasFile = !["", ":memory:"].includes(database.filename);
+
+  /** Whether it would hold the event loop for too long if it were done in one turn. */
   const isLong = ({ statements }: Write) =>
-    statements.reduce((sum, statement) => sum + rowsOf(statement), 0) > mostAtOnce &&
-    database.filename !== "" &&
-    database.filename !== ":memory:";
+    hasFile && statements.reduce((sum, statement) => sum + rowsOf(statement), 0) > portion;
 
   // One COMMIT is one sync of the disk; a savepoint each keeps the writes independent of one another.
   function writeTogether(writes: readonly Write[]) {
@@ -131,10 +129,13 @@ export function embeddedStore(
     } catch (error) {
       reject(translated(error));
     } finally {
-      if (own?.inTransaction === true) own.run("ROLLBACK");
-      own?.close();
-      isWritingLong = false;
-      flush();
+      try {
+        if (own?.inTransaction === true) own.run("ROLLBACK");
+      } finally {
+        own?.close();
+        isWritingLong = false;
+        flush();
+      }
     }
   }
 
