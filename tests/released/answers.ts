@@ -11,6 +11,7 @@ export async function recordedAnswers(api: Outside): Promise<Record<string, unkn
       ids.toSorted().map(async (id) => {
         const {
           uptime: _,
+          uptime24h: __,
           pushUrl,
           ...lasting
         } = (await api("GET", `/api/v1/${noun}/${id}`)).json.data;
