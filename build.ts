@@ -57,9 +57,8 @@ async function buildWeb() {
   await cp(standalone, "dist/plain/docs/reference.js");
   await cp("web/status", "dist/plain/status", { recursive: true });
   await withImports("dist/plain/status/status.css");
-  const font = Bun.resolveSync("@fontsource-variable/inter/package.json", import.meta.dir);
-  const latin = font.replace("package.json", "files/inter-latin-wght-normal.woff2");
-  await cp(latin, "dist/plain/status/inter.woff2");
+  await cp(fontOf("inter-latin.woff2"), "dist/plain/status/inter.woff2");
+  for (const font of await alphabets()) await cp(fontOf(font), `dist/plain/status/${font}`);
   const document = documentOf(manifest.version);
   await Bun.write("dist/plain/openapi.json", JSON.stringify(document));
   await Bun.write("dist/plain/config.schema.json", JSON.stringify(configSchema()));
@@ -75,6 +74,18 @@ async function buildWeb() {
   await rm("dist/plain", { recursive: true });
 }
 
+/** The file of the typeface that has this name here. */
+function fontOf(name: string): string {
+  const fonts = Bun.resolveSync("@fontsource-variable/inter/package.json", import.meta.dir);
+  return fonts.replace("package.json", `files/${name.replace(".woff2", "-wght-normal.woff2")}`);
+}
+
+/** The fonts of what is not Latin, as the stylesheet of both pages names them. */
+async function alphabets(): Promise<string[]> {
+  const css = await Bun.file("web/theme/alphabets.css").text();
+  return css.match(/inter-[a-z-]+\.woff2/g) ?? [];
+}
+
 /** A stylesheet that is served as it is has what it imports in the imports' places. */
 async function withImports(path: string) {
   let css = await Bun.file(path).text();
@@ -82,15 +93,14 @@ async function withImports(path: string) {
     const imported = await Bun.file(`web/${from}`).text();
     css = css.replace(statement, () => imported);
   }
+  // Text of a public page never moves: where a font is late, this visit goes without it.
+  css = css.replaceAll("font-display: swap", "font-display: optional");
   await Bun.write(path, css);
 }
 
 /** The admin page: `index.html`, and everything that it loads under hashed names in `assets`. */
 async function buildAdmin() {
   const assets = "dist/plain/assets";
-  const fonts = Bun.resolveSync("@fontsource-variable/inter/package.json", import.meta.dir);
-  const fontOf = (name: string) =>
-    fonts.replace("package.json", `files/${name.replace(".woff2", "-wght-normal.woff2")}`);
   const { outputs } = await Bun.build({
     entrypoints: ["web/main.tsx", "web/theme/styles.css"],
     outdir: assets,
@@ -119,7 +129,7 @@ async function buildAdmin() {
   };
   const styles = nameOf(/styles-\w+\.css$/);
   let css = await Bun.file(`${assets}/${styles}`).text();
-  for (const font of ["inter-latin.woff2", "inter-latin-ext.woff2"])
+  for (const font of ["inter-latin.woff2", ...(await alphabets())])
     css = css.replaceAll(font, await hashed(fontOf(font), font));
   await Bun.write(`${assets}/${styles}`, css);
   const script = nameOf(/main-\w+\.js$/);

@@ -11,7 +11,8 @@ export const certificatesIn = (pem: string): string[] =>
 export const subjectsIn = (pem: string): { name: string; endsAt: number }[] =>
   certificatesIn(pem).map((block) => {
     const { subject, validTo } = new X509Certificate(block);
-    const lines = subject.split("\n");
+    // RFC 2253 puts a backslash before a comma and the like.
+    const lines = subject.split("\n").map((line) => line.replaceAll(/\\(.)/g, "$1"));
     const common = lines.find((line) => line.startsWith("CN="))?.slice(3);
     return { name: common ?? lines.join(", "), endsAt: Date.parse(validTo) };
   });

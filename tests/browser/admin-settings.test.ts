@@ -83,7 +83,6 @@ describeInChromium("the settings", (browser) => {
     await page.goto(`${world.url}/settings`);
     await page.getByRole("link", { name: "API keys" }).waitFor();
     expect(await violations(page)).toEqual([]);
-    await keepPicture(page, "admin-settings-768-light.png");
     await page.getByRole("link", { name: "API keys" }).click();
     await page.getByRole("heading", { name: "API keys" }).waitFor();
     await open.shifts();
@@ -263,7 +262,12 @@ describeInChromium("the settings", (browser) => {
     const { page } = open;
     const folder = join(world.dataDir, "backups");
     await page.getByRole("switch", { name: "Back up every day" }).click();
-    await page.getByRole("textbox", { name: "Folder" }).fill("backups");
+    const days = page.getByRole("textbox", { name: "Days to keep" });
+    await days.clear();
+    await days.pressSequentially("14");
+    expect(await days.inputValue()).toBe("14");
+    await page.getByRole("textbox", { name: "Folder" }).pressSequentially("my backups");
+    expect(await page.getByRole("textbox", { name: "Folder" }).inputValue()).toBe("my backups");
     await page.getByRole("button", { name: "Save" }).click();
     await page.getByText("must be a path from the root").waitFor();
     await page.getByRole("textbox", { name: "Folder" }).fill(folder);

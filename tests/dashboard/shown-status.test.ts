@@ -22,7 +22,15 @@ test("a row whose last check could not be judged says so, unless what it was is 
 
 test("the wall does not call everything up where something was not judged", () => {
   const monitors = ["up", "unknown", "up"].map((status) => ({ status }));
-  expect(headline({ monitors } as never)).toEqual({ state: "unknown", words: "1 not judged" });
+  expect(headline({ monitors } as never)).toEqual({
+    state: "unknown",
+    parts: [{ state: "unknown", words: "1 not judged" }],
+  });
+  const mixed = [...monitors, { status: "down" }, { status: "degraded" }];
+  expect(headline({ monitors: mixed } as never).parts.map(({ words }) => words)).toEqual([
+    "1 down",
+    "1 degraded",
+  ]);
   const worse = [...monitors, { status: "down" }];
   expect(headline({ monitors: worse } as never).state).toBe("down");
 });

@@ -44,6 +44,10 @@ describe("the default page", () => {
     );
     expect(paths).toHaveLength(3);
     for (const path of paths) expect((await made.read(path ?? "")).text).not.toBe("");
+    const { text: css } = await made.read("/status-files/status.css");
+    const fonts = [...css.matchAll(/url\("(.+?)"\)/g)].map(([, name]) => name);
+    expect(fonts).toContain("inter-cyrillic.woff2");
+    for (const name of fonts) expect((await made.read(`/status-files/${name}`)).text).not.toBe("");
   });
 });
 

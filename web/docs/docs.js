@@ -1,7 +1,9 @@
-// Its buttons that copy an example have no name.
+// Its buttons that copy an example have no name, groups of choices no role.
 new MutationObserver(() => {
   for (const button of document.querySelectorAll(".scalar-code-copy:not([aria-label])"))
     button.setAttribute("aria-label", "Copy");
+  for (const group of document.querySelectorAll("[role=listbox] > [aria-labelledby]:not([role])"))
+    group.setAttribute("role", "group");
 }).observe(document.body, { childList: true, subtree: true });
 
 // The renderer is @scalar/api-reference's standalone build, served from the executable.

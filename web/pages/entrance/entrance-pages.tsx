@@ -87,11 +87,18 @@ function SetUpForm({ linked }: { linked: string }) {
         />
         <TextInput label="Your name" autoComplete="name" {...form.input("name")} />
         <TextInput label="E-mail" type="email" autoComplete="username" {...form.input("email")} />
-        <PasswordField label="Password" autoComplete="new-password" {...form.input("password")} />
+        <PasswordField
+          label="Password"
+          description={passwordHint}
+          autoComplete="new-password"
+          {...form.input("password")}
+        />
       </FormFrame>
     </EntranceFrame>
   );
 }
+
+const passwordHint = "10 characters or more.";
 
 export function InvitationPage() {
   const token = useLocation({ select: ({ hash }) => hash });
@@ -146,6 +153,7 @@ function Accept({ token, look }: { token: string; look: InvitationLook }) {
         {!isSignedIn && (
           <PasswordField
             label={isNew ? "Choose a password" : "Your password"}
+            description={isNew ? passwordHint : undefined}
             autoComplete={isNew ? "new-password" : "current-password"}
             {...form.input("password")}
           />

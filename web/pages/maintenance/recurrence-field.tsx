@@ -1,4 +1,5 @@
-import { NumberInput, Select, TextInput } from "@mantine/core";
+import { Select, TextInput } from "@mantine/core";
+import { NumberField } from "../../components/number-field.tsx";
 import { byNumber, type Plan, places, type Repeats, ruleOf, weekdays } from "./recurrence.ts";
 
 const ways: { value: Repeats; label: string }[] = [
@@ -34,7 +35,7 @@ export function RecurrenceField({ plan, onChange, error }: Props) {
           error={repeats === "rule" ? undefined : error}
         />
         {isPlain && (
-          <NumberInput
+          <NumberField
             label="Every"
             suffix={` ${plan.every === 1 ? units[repeats].slice(0, -1) : units[repeats]}`}
             min={1}
@@ -42,7 +43,7 @@ export function RecurrenceField({ plan, onChange, error }: Props) {
             allowDecimal={false}
             clampBehavior="strict"
             value={plan.every}
-            onChange={(every) => put({ every: Number(every) || 1 })}
+            onChange={(every) => put({ every: every || 1 })}
           />
         )}
       </div>
@@ -166,14 +167,14 @@ function Ends({ plan: { ends, until, count }, put }: Part) {
         />
       )}
       {ends === "count" && (
-        <NumberInput
+        <NumberField
           label="Occurrences"
           min={1}
           max={1000}
           allowDecimal={false}
           clampBehavior="strict"
           value={count}
-          onChange={(next) => put({ count: Number(next) || 1 })}
+          onChange={(next) => put({ count: next || 1 })}
         />
       )}
     </div>

@@ -48,7 +48,7 @@ export function fieldsOf(schedule: BackupSchedule): BackupFields {
 /** What is sent; of a bucket that was never named nothing. */
 export function planOf(fields: BackupFields) {
   const { enabled, time, timeZone, keepDaily, keepWeekly, keepMonthly, to, includeKey } = fields;
-  const hasBucket = to === "s3" || fields["s3.endpoint"] !== "";
+  const hasBucket = to === "s3" || fields["s3.endpoint"].trim() !== "";
   const secret = fields["s3.secretAccessKey"];
   return {
     enabled,
@@ -58,14 +58,14 @@ export function planOf(fields: BackupFields) {
     keepWeekly,
     keepMonthly,
     to,
-    folder: fields.folder === "" ? null : fields.folder,
+    folder: fields.folder.trim() || null,
     ...(hasBucket && {
       s3: {
-        endpoint: fields["s3.endpoint"],
-        region: fields["s3.region"],
-        bucket: fields["s3.bucket"],
-        prefix: fields["s3.prefix"],
-        accessKeyId: fields["s3.accessKeyId"],
+        endpoint: fields["s3.endpoint"].trim(),
+        region: fields["s3.region"].trim(),
+        bucket: fields["s3.bucket"].trim(),
+        prefix: fields["s3.prefix"].trim(),
+        accessKeyId: fields["s3.accessKeyId"].trim(),
         ...(secret !== "" && { secretAccessKey: secret }),
       },
     }),

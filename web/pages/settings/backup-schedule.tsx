@@ -1,4 +1,4 @@
-import { Alert, Checkbox, NumberInput, Select, Switch, TextInput } from "@mantine/core";
+import { Alert, Checkbox, Select, Switch, TextInput } from "@mantine/core";
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import {
@@ -6,6 +6,7 @@ import {
   type BackupSchedule as Schedule,
 } from "../../../src/operations/backups/schedule-schema.ts";
 import { BusyButton } from "../../components/busy-button.tsx";
+import { NumberField } from "../../components/number-field.tsx";
 import { bytesInWords } from "../../components/format.ts";
 import { ChoiceField, FormFrame, useForm } from "../../components/form.tsx";
 import { Loaded, Panel } from "../../components/page.tsx";
@@ -101,17 +102,17 @@ function Fields({ schedule }: { schedule: Schedule }) {
   ) => ({
     value: values[name],
     onChange: ({ currentTarget }: { currentTarget: HTMLInputElement }) =>
-      set(name, currentTarget.value.trim()),
+      set(name, currentTarget.value),
     error: errorOf(name),
     autoComplete: "off",
     spellCheck: false,
   });
   const numberAt = (name: "keepDaily" | "keepWeekly" | "keepMonthly", label: string) => (
-    <NumberInput
+    <NumberField
       label={label}
       hideControls
       value={values[name]}
-      onChange={(count) => set(name, Number(count))}
+      onChange={(count) => set(name, count)}
       error={errorOf(name)}
     />
   );

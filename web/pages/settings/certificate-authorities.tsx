@@ -6,7 +6,7 @@ import { dataOf, ifMatch, v1 } from "../../data/client.ts";
 import { queryClient } from "../../data/query.ts";
 import { useSignedIn } from "../../data/session.ts";
 import { StateIcon } from "../../components/state-icon.tsx";
-import { absolute, useNow, useZone } from "../../components/time.tsx";
+import { Time, useNow } from "../../components/time.tsx";
 import { FormFrame, useForm } from "../../components/form.tsx";
 import { countInWords } from "../../components/format.ts";
 import { Loaded, Panel } from "../../components/page.tsx";
@@ -91,7 +91,6 @@ const soonDays = 30;
 function Authorities({ of: { updatedAt } }: { of: Settings }) {
   const { data = [] } = useQuery(authoritiesQuery(updatedAt));
   const now = useNow();
-  const zone = useZone();
   if (data.length === 0) return null;
   return (
     <Panel flush>
@@ -106,7 +105,11 @@ function Authorities({ of: { updatedAt } }: { of: Settings }) {
                 ? { icon: "lock" }
                 : { mark: <StateIcon state={state} size={14} /> })}
               title={name}
-              note={`${days < 0 ? "Expired" : "Expires"} ${absolute(expiresAt, zone)}`}
+              note={
+                <>
+                  {days < 0 ? "Expired" : "Expires"} <Time at={expiresAt} as="short" />
+                </>
+              }
               facts={days < 0 ? [] : [["Left", `${countInWords(days)} d`]]}
             />
           );

@@ -72,8 +72,16 @@ function Choose({ onSent }: { onSent: (sent: Sent) => void }) {
         />
         <p className="quiet">
           {isKuma
-            ? "Brings monitors, notifications, groups, status pages, maintenance, incidents and history along. You see what becomes of each before anything changes. For logos, for very large files and for MariaDB, use the command line: signalbox import uptime-kuma."
-            : "Brings endpoints, groups and alerting along. You see what becomes of each before anything changes."}
+            ? "Brings monitors, notifications, groups, status pages, maintenance, incidents and history along."
+            : "Brings endpoints, groups and alerting along."}{" "}
+          You see what becomes of each before anything changes.
+          {isKuma && (
+            <>
+              {" "}
+              For logos, very large files and MariaDB, use the command line:{" "}
+              <code>signalbox import uptime-kuma</code>.
+            </>
+          )}
         </p>
         <FileInput
           label={isKuma ? "kuma.db, or a JSON backup of 1.x" : "config.yaml"}

@@ -1,4 +1,4 @@
-import { NumberInput, TextInput, Alert } from "@mantine/core";
+import { TextInput, Alert } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { type Settings, settingsKinds } from "../../../src/accounts/settings/schema.ts";
@@ -7,6 +7,7 @@ import { dataOf, ifMatch, v1, dashboard } from "../../data/client.ts";
 import { queryClient } from "../../data/query.ts";
 import { useSignedIn } from "../../data/session.ts";
 import { BusyButton } from "../../components/busy-button.tsx";
+import { NumberField } from "../../components/number-field.tsx";
 import { ChoiceField, FormFrame, useForm } from "../../components/form.tsx";
 import { Loaded, Panel } from "../../components/page.tsx";
 import { SecretField } from "../../components/secret-fields.tsx";
@@ -119,12 +120,12 @@ function Fields({
         >
           <div className="field-row mail-host">
             <TextInput label="Host" placeholder="mail.team.example" {...input("smtp.host")} />
-            <NumberInput
+            <NumberField
               label="Port"
               hideControls
               thousandSeparator=""
               value={values["smtp.port"]}
-              onChange={(port) => set("smtp.port", Number(port))}
+              onChange={(port) => set("smtp.port", port)}
               error={errorOf("smtp.port")}
             />
           </div>

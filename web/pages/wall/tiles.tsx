@@ -1,10 +1,13 @@
 import { type CSSProperties, type ReactNode, useLayoutEffect, useRef, useState } from "react";
 import { useNavigate } from "@tanstack/react-router";
-import type { OverviewMonitor } from "../../data/overview.ts";
+import type { Overview, OverviewMonitor } from "../../data/overview.ts";
+import { type Attention, useAttention } from "../../data/problems.ts";
 import { BarDetails, Bars, type BarTone } from "../../components/bars.tsx";
 import { percent, reasonInWords } from "../../components/format.ts";
+import { Icon } from "../../components/icons.tsx";
 import { StateIcon, stateLabels } from "../../components/state-icon.tsx";
 import { Time } from "../../components/time.tsx";
+import { whoWasTold } from "../monitors/attention-rules.ts";
 import { columnsFor, firstOf, plannedId, type Tile } from "./wall-rules.ts";
 
 /** As many boxes as there are, each as large as the room allows. */
@@ -56,11 +59,20 @@ function Fitted({
 }
 
 const mostTrouble = 12;
+/** More than these leave no room for who was told. */
+const mostWithTold = 4;
 const mostTiles = 60;
 
 /** What is down or degraded, first and large. */
-export function Trouble({ monitors }: { monitors: readonly OverviewMonitor[] }) {
+export function Trouble({
+  monitors,
+  groups,
+}: {
+  monitors: readonly OverviewMonitor[];
+  groups: Overview["groups"];
+}) {
   const { shown, more } = firstOf(monitors, mostTrouble);
+  const { data: attention } = useAttention();
   return (
     <Fitted
       className="wall-trouble"
@@ -69,17 +81,23 @@ export function Trouble({ monitors }: { monitors: readonly OverviewMonitor[] }) 
       ratio={2.4}
       weight={4}
     >
-      {shown.map(({ id, name, status, statusSince, lastMessage, target }) => (
+      {shown.map(({ id, name, status, statusSince, lastMessage, target, muted, groupId }) => (
         <article key={id} className={`wall-card wall-${status}`}>
           <div>
             <h2>
               <StateIcon state={status} />
-              <span>{name}</span>
+              <span title={name}>{name}</span>
             </h2>
             <p className="wall-since">
               {stateLabels[status]} for <Time at={statusSince} as="for" />
             </p>
             <p className="wall-message">{reasonInWords(lastMessage ?? target ?? "")}</p>
+            {monitors.length <= mostWithTold && (
+              <Told
+                attention={attention?.get(id)}
+                isMuted={muted || groups.some((group) => group.id === groupId && group.muted)}
+              />
+            )}
           </div>
         </article>
       ))}
@@ -94,6 +112,22 @@ export function Trouble({ monitors }: { monitors: readonly OverviewMonitor[] }) 
   );
 }
 
+/** Whether somebody knows of it. */
+function Told({ attention, isMuted }: { attention: Attention | undefined; isMuted: boolean }) {
+  if (attention === undefined) return null;
+  const { words, names: all, detail, isBad } = whoWasTold(attention, isMuted);
+  const names = all.length === 0 ? [] : [all.join(", ")];
+  return (
+    <p className="wall-told">
+      <Icon name="bell" size={20} />
+      <span>
+        {[...names, words].join(" ")}
+        {isBad && detail !== null && `: ${detail}`}
+      </span>
+    </p>
+  );
+}
+
 /** The folders, each with what is in it; beside problems they take little room. */
 export function Tiles({ tiles, isBeside }: { tiles: readonly Tile[]; isBeside: boolean }) {
   const { shown, more } = firstOf(tiles, mostTiles);
@@ -103,7 +137,7 @@ export function Tiles({ tiles, isBeside }: { tiles: readonly Tile[]; isBeside: b
       label="Groups"
       count={shown.length + Math.min(more, 1)}
       ratio={2.2}
-      weight={isBeside ? Math.min(3, 0.5 + shown.length / 10) : 4}
+      weight={isBeside ? Math.min(3, 0.6 + shown.length / 7) : 4}
     >
       {shown.map(({ id, name, state, words, monitors }) => (
         <article
@@ -113,7 +147,7 @@ export function Tiles({ tiles, isBeside }: { tiles: readonly Tile[]; isBeside: b
           <div>
             <h2>
               <StateIcon state={state} />
-              <span>{name}</span>
+              <span title={name}>{name}</span>
             </h2>
             <Counts words={words} />
             <Segments name={name} monitors={monitors} />

@@ -10,27 +10,36 @@ import { Mark } from "../../components/mark.tsx";
 import { StateIcon, stateLabels } from "../../components/state-icon.tsx";
 import { formatIn } from "../../../src/core/times.ts";
 import { Time, useNow, useZone } from "../../components/time.tsx";
-import { countsOf, firstOf, headline } from "./wall-rules.ts";
+import { SeverityPill } from "../incidents/labels.tsx";
+import { countsOf, headline, worstIncident } from "./wall-rules.ts";
 
 /** The overall state in one line: mark, words, figures and the time. */
 export function WallHead({ overview }: { overview: Overview }) {
   const { organization } = useSignedIn();
-  const { state, words } = headline(overview);
+  const { state, parts } = headline(overview);
   const lostAt = useLost();
   return (
-    <header className={`wall-head wall-${state}`}>
+    <header className="wall-head">
       <Mark state={state} />
       <div className="wall-words">
-        <h1>{words}</h1>
+        <h1>
+          {parts.map((part) => (
+            <span key={part.state} className={`wall-${part.state}`}>
+              {part.words}
+            </span>
+          ))}
+        </h1>
         <p>
           {organization.name}
           {lostAt === null ? (
-            countsOf(overview.monitors.map(({ status }) => status)).map(({ state, count }) => (
-              <span key={state} className={`wall-count ${state}`}>
-                <StateIcon state={state} size={20} />
-                <b className="num">{countInWords(count)}</b> {stateLabels[state].toLowerCase()}
-              </span>
-            ))
+            countsOf(overview.monitors.map(({ status }) => status))
+              .filter(({ state }) => state !== "down" && state !== "degraded")
+              .map(({ state, count }) => (
+                <span key={state} className="wall-count">
+                  <StateIcon state={state} size={20} />
+                  <b className="num">{countInWords(count)}</b> {stateLabels[state].toLowerCase()}
+                </span>
+              ))
           ) : (
             <span className="wall-count degraded" role="status">
               <Icon name="warning" size={20} />
@@ -79,19 +88,17 @@ export function OpenIncidents({
   incidents: readonly IncidentSummary[];
   total: number;
 }) {
-  const { shown } = firstOf(incidents, 3);
-  const more = total - shown.length;
+  const { title, severity, status, createdAt } = worstIncident(incidents);
   return (
     <section className="wall-incidents" aria-label="Open incidents">
-      {shown.map(({ id, title, severity, status, createdAt }) => (
-        <p key={id}>
-          <b>{title}</b>
-          <span>
-            {severity}, {status}, <Time at={createdAt} />
-          </span>
-        </p>
-      ))}
-      {more > 0 && <p className="wall-more">and {plural(more, "more incident")}</p>}
+      <SeverityPill severity={severity} />
+      <p>
+        <b title={title}>{title}</b>
+        <span>
+          {status}, <Time at={createdAt} as="for" />
+        </span>
+      </p>
+      <span>{total > 1 ? `+ ${plural(total - 1, "more incident")}` : "1 incident open"}</span>
     </section>
   );
 }

@@ -46,7 +46,7 @@ function Wall() {
     <Zone.Provider value={organization.timeZone}>
       <main className="wall">
         <WallHead overview={overview} />
-        {trouble.length > 0 && <Trouble monitors={trouble} />}
+        {trouble.length > 0 && <Trouble monitors={trouble} groups={overview.groups} />}
         {open !== undefined && open.data.length > 0 && (
           <OpenIncidents incidents={open.data} total={open.meta.total} />
         )}

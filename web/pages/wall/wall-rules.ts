@@ -1,3 +1,5 @@
+import { severities } from "../../../src/core/statuses.ts";
+import type { IncidentSummary } from "../../../src/incidents/schema.ts";
 import type { Overview, OverviewMonitor } from "../../data/overview.ts";
 import { isTroubled } from "../../data/problems.ts";
 import { troubledFirst } from "../monitors/attention-rules.ts";
@@ -92,15 +94,26 @@ export function countsOf(states: readonly State[]): { state: State; count: numbe
 export const troubleOf = ({ monitors }: Overview): OverviewMonitor[] =>
   monitors.filter(isTroubled).toSorted(troubledFirst);
 
+type Headline = { state: State; parts: { state: State; words: string }[] };
+
 /** The overall state in a few words, to be read from across the room. */
-export function headline({ monitors }: Overview): { state: State; words: string } {
+export function headline({ monitors }: Overview): Headline {
   const counts = countsOf(monitors.map(({ status }) => status));
   const of = (state: State) => counts.find((one) => one.state === state)?.count ?? 0;
-  if (of("down") > 0) return { state: "down", words: `${of("down")} down` };
-  if (of("degraded") > 0) return { state: "degraded", words: `${of("degraded")} degraded` };
-  if (of("unknown") > 0) return { state: "unknown", words: `${of("unknown")} not judged` };
-  if (of("up") > 0) return { state: "up", words: "Everything is up" };
-  if (of("maintenance") > 0) return { state: "maintenance", words: "In maintenance" };
-  if (of("pending") > 0) return { state: "pending", words: "Waiting for the first checks" };
-  return { state: "paused", words: "No active monitors" };
+  const only = (state: State, words: string) => ({ state, parts: [{ state, words }] });
+  const troubled = (["down", "degraded"] as const)
+    .filter((state) => of(state) > 0)
+    .map((state) => ({ state, words: `${of(state)} ${state}` }));
+  if (troubled[0] !== undefined) return { state: troubled[0].state, parts: troubled };
+  if (of("unknown") > 0) return only("unknown", `${of("unknown")} not judged`);
+  if (of("up") > 0) return only("up", "Everything is up");
+  if (of("maintenance") > 0) return only("maintenance", "In maintenance");
+  if (of("pending") > 0) return only("pending", "Waiting for the first checks");
+  return only("paused", "No active monitors");
 }
+
+/** The most severe, of these the last; there is at least one. */
+export const worstIncident = (incidents: readonly IncidentSummary[]): IncidentSummary =>
+  incidents.reduce((worst, one) =>
+    severities.indexOf(one.severity) > severities.indexOf(worst.severity) ? one : worst,
+  );
