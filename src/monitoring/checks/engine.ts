@@ -22,7 +22,7 @@ import { goesDown, nextSlot, phaseOf } from "./rules.ts";
 import { inverse, maxStallMs, type Outcome, slowed, unknownResult } from "./run-check.ts";
 import { type Limits, scheduler } from "./scheduler.ts";
 import { settling } from "./settling.ts";
-import { findChecked, type FirstCheck, termsOf, type Watched, watching } from "./watching.ts";
+import { findChecked, type FirstCheck, targetOf, type Watched, watching } from "./watching.ts";
 import type { CheckTarget, CheckCaller } from "../../http/services.ts";
 
 /** Checks at one time: far above what spread checks need, below what a machine has. */
@@ -139,14 +139,14 @@ export function checkEngine(context: EngineContext) {
         : isRetry
           ? Math.min(monotonic() + seconds * 1000, startedAt + interval)
           : slotAfter(monitor, startedAt);
-    jobs.schedule(key, next, termsOf(monitor));
+    jobs.schedule(key, next, monitor.terms);
     arm();
   }
 
   function outcomeOf(monitor: Watched, cancelled: AbortSignal): Promise<Outcome> | Outcome {
-    if (monitor.settings === null)
-      return unknownResult("its secrets can't be opened with this secret.key");
-    return checks.run(monitor.organizationId, monitor as CheckTarget, cancelled);
+    const target = targetOf(monitor);
+    if (target === null) return unknownResult("its secrets can't be opened with this secret.key");
+    return checks.run(monitor.organizationId, target, cancelled);
   }
 
   async function believed(monitor: Watched, outcome: Outcome): Promise<Outcome> {
@@ -181,15 +181,15 @@ export function checkEngine(context: EngineContext) {
   function miss(key: number) {
     const monitor = monitors.get(key);
     if (monitor === undefined || stopped || !isOurs(monitor)) return;
-    const { patienceMs } = termsOf(monitor);
     counted.missed();
-    settle(monitor, unknownResult("too many other checks are under way"), patienceMs / 1000);
+    const seconds = monitor.terms.patienceMs / 1000;
+    settle(monitor, unknownResult("too many other checks are under way"), seconds);
   }
 
   /** A monitor to check, new or other than it was: what runs now is about what it was. */
   function begin(monitor: Watched, firstCheck: FirstCheck) {
     running.get(monitor.key)?.abort();
-    jobs.schedule(monitor.key, firstDue(monitor, firstCheck), termsOf(monitor));
+    jobs.schedule(monitor.key, firstDue(monitor, firstCheck), monitor.terms);
     arm();
   }
 
@@ -242,7 +242,7 @@ export function checkEngine(context: EngineContext) {
       if (monitor === undefined || monitor.type === "push") return false;
       const { key, lastAt } = monitor;
       if (!jobs.isRunning(key)) wanted.add(key);
-      await jobs.runNow(key, termsOf(monitor));
+      await jobs.runNow(key, monitor.terms);
       // Else it was changed or paused meanwhile, and the result was void.
       if (monitors.get(key) === monitor && monitor.lastAt !== lastAt) {
         await storedNow(monitor);
@@ -272,7 +272,7 @@ export function checkEngine(context: EngineContext) {
     };
     const judged = slowed(finding, monitor.degradedAfterMs);
     settle(monitor, monitor.inverted ? inverse(judged) : judged, "since the last");
-    jobs.schedule(monitor.key, monotonic() + allowed * 1000, termsOf(monitor));
+    jobs.schedule(monitor.key, monotonic() + allowed * 1000, monitor.terms);
     await storedNow(monitor);
     return true;
   }
@@ -371,11 +371,7 @@ export function checkEngine(context: EngineContext) {
         const monitor = monitors.byId(id);
         if (monitor === undefined) continue;
         if (monitor.type !== "push")
-          jobs.schedule(
-            monitor.key,
-            monotonic() + phaseOf(monitor.key, spreadMs),
-            termsOf(monitor),
-          );
+          jobs.schedule(monitor.key, monotonic() + phaseOf(monitor.key, spreadMs), monitor.terms);
         // It can't be asked: what is known of it is what it reported, or did not, meanwhile.
         else if (monitor.state.failures > 0) settle(monitor, stillFailing, "turn");
         else if (monitor.state.status === "maintenance" && !context.maintenanceOf?.(monitor))

@@ -10,14 +10,14 @@ export type Limits = {
 };
 
 /** Where a run counts. */
-export type Slot = { organizationId: string; lane: string };
+export type Slot = { organizationId: string; lane: string | null };
 
-type Waiting = { at: number; slot: Slot };
+type Waiting = { at: number; terms: Slot };
 
 type Lane<T> = { running: number; parked: Set<T> };
 type Organization<T extends Waiting> = {
   running: number;
-  lanes: Map<string, Lane<T>>;
+  lanes: Map<string | null, Lane<T>>;
   /** In the order in which they were due; those whose lane is full are parked there. */
   ready: Heap<T>;
 };
@@ -45,7 +45,7 @@ export function roundRobin<T extends Waiting>(limits: Limits, waits: (waiting: T
     return made;
   }
 
-  function laneOf(organization: Organization<T>, name: string): Lane<T> {
+  function laneOf(organization: Organization<T>, name: string | null): Lane<T> {
     const known = organization.lanes.get(name);
     if (known !== undefined) return known;
     const made = { running: 0, parked: new Set<T>() };
@@ -85,7 +85,7 @@ export function roundRobin<T extends Waiting>(limits: Limits, waits: (waiting: T
   function ready(organization: Organization<T>): T | null {
     for (let next = pop(organization.ready); next !== undefined; next = pop(organization.ready)) {
       if (!waits(next)) continue;
-      const lane = laneOf(organization, next.slot.lane);
+      const lane = laneOf(organization, next.terms.lane);
       if (lane.running < limits.perLane) return next;
       lane.parked.add(next);
     }
@@ -101,7 +101,7 @@ export function roundRobin<T extends Waiting>(limits: Limits, waits: (waiting: T
         forget(id);
         continue;
       }
-      begin(found.slot);
+      begin(found.terms);
       return found;
     }
     return null;
@@ -130,7 +130,7 @@ export function roundRobin<T extends Waiting>(limits: Limits, waits: (waiting: T
     },
     /** Takes in what is due, until its turn comes. */
     wait(waiting: T) {
-      const { organizationId } = waiting.slot;
+      const { organizationId } = waiting.terms;
       push(organizationOf(organizationId).ready, waiting);
       slot(organizationId);
     },

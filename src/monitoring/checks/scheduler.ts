@@ -5,9 +5,7 @@ import { type Limits, type Slot, roundRobin } from "./round-robin.ts";
 export type { Limits, Slot };
 
 /** Whose a job is and what it counts against; one without a lane takes no time, and waits for nobody. */
-export type Terms = {
-  organizationId: string;
-  lane: string | null;
+export type Terms = Slot & {
   /** A job that has waited for its turn so long is overdue, and again each time as long again. */
   patienceMs: number;
 };
@@ -23,7 +21,6 @@ type Job = {
   /** When it is due. */
   at: number;
   terms: Terms;
-  slot: Slot;
   /** Its place in the heap; null while nothing is to be looked at. */
   entry: Entry | null;
   /** Whether it is due and has not begun. */
@@ -71,12 +68,12 @@ export function scheduler(work: Work, monotonic: Clock, limits: Limits) {
   }
 
   /** Runs a job that has been counted as begun. */
-  function start({ key, at, terms, slot }: Job): Promise<void> {
+  function start({ key, at, terms }: Job): Promise<void> {
     count(terms, 1);
     drop(key);
     const ended = work.run(key, at).finally(() => {
       running.delete(key);
-      if (terms.lane !== null) waiting.end(slot);
+      if (terms.lane !== null) waiting.end(terms);
       const next = jobs.get(key);
       if (next?.waits === true) takeIn(next);
       count(terms, -1);
@@ -137,7 +134,7 @@ export function scheduler(work: Work, monotonic: Clock, limits: Limits) {
       const known = running.get(key);
       if (known !== undefined) return known;
       const job = jobOf(key, monotonic(), terms);
-      if (terms.lane !== null) waiting.begin(job.slot);
+      if (terms.lane !== null) waiting.begin(terms);
       return start(job);
     },
     isRunning: (key: number) => running.has(key),
@@ -166,8 +163,10 @@ export function scheduler(work: Work, monotonic: Clock, limits: Limits) {
   };
 }
 
-function jobOf(key: number, at: number, terms: Terms): Job {
-  const { organizationId, lane } = terms;
-  const slot = { organizationId, lane: lane ?? "" };
-  return { key, at, terms, slot, entry: null, waits: false };
-}
+const jobOf = (key: number, at: number, terms: Terms): Job => ({
+  key,
+  at,
+  terms,
+  entry: null,
+  waits: false,
+});

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { type Lease, soleNode } from "../../../src/cluster/leases.ts";
 import { readSince } from "../../../src/events/log.ts";
-import { watching } from "../../../src/monitoring/checks/watching.ts";
+import { allWatched, targetOf, watching } from "../../../src/monitoring/checks/watching.ts";
 import { watch } from "../../support/watch.ts";
 
 test("what another node has checked goes on at its pace, also where an event comes before it is all read", async () => {
@@ -68,4 +68,21 @@ test("where leases lapsed and came back, an event waits for results to be writte
   resolve();
   await taken;
   expect(begun).toEqual([[shop.id, "spread"]]);
+});
+
+test("monitors that differ in what they ask alone share the rest of their settings, and none shares a secret", async () => {
+  const { site, appliance } = await watch();
+  await using one = await site();
+  await using other = await site();
+  await using secret = await site({ headers: { "X-Key": "first" } });
+  await using otherSecret = await site({ headers: { "X-Key": "second" } });
+  const [found = []] = await Array.fromAsync(allWatched(appliance));
+  const settingsOf = ({ id }: { id: string }) =>
+    found.find((monitor) => monitor.id === id)?.settings;
+  expect(settingsOf(one)).toBe(settingsOf(other)!);
+  expect(settingsOf(secret)).toMatchObject({ headers: { "X-Key": "first" } });
+  expect(settingsOf(otherSecret)).toMatchObject({ headers: { "X-Key": "second" } });
+  expect(settingsOf(one)).toMatchObject({ headers: {} });
+  const asked = found.map((monitor) => targetOf(monitor)?.settings);
+  expect(new Set(asked.map((settings) => (settings as { url: string }).url)).size).toBe(4);
 });

@@ -1,0 +1,11 @@
+/** Keeps what many have alike once: up to so many values at a time. */
+export function sharedValues(capacity: number) {
+  const known = new Map<string, unknown>();
+  return <T>(key: string, make: () => T): T => {
+    if (known.has(key)) return known.get(key) as T;
+    if (known.size === capacity) known.clear();
+    const made = make();
+    known.set(key, made);
+    return made;
+  };
+}
