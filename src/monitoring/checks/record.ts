@@ -1,5 +1,4 @@
 import { LeaseLost, type Leases, mustHold } from "../../cluster/leases.ts";
-import { timestamp } from "../../core/clock.ts";
 import { AppError } from "../../core/errors.ts";
 import type { Log } from "../../core/log.ts";
 import {
@@ -32,6 +31,8 @@ const maxScreenshots = 32;
 export type Result = {
   monitor: Watched;
   heartbeat: HeartbeatRow;
+  /** When the check ended, as the heartbeat says. */
+  checkedAt: string;
   before: MonitorState;
   after: MonitorState;
   /** One sentence of ours: why the monitor is what it is. */
@@ -49,12 +50,14 @@ type Dependencies = { store: Store; log: Log; signals: Signals; leases: Leases }
 
 export type Recorder = ReturnType<typeof recorder>;
 
-/** A result and whoever waits for it. */
-type Waiting = { result: Result; done: () => void; failed: (error: unknown) => void };
+/** A result and whoever waits for it: most have nobody. */
+type Waiting = { result: Result; stored: PromiseWithResolvers<void> | null };
 
 /** Gathers results and writes them with all that follows from them in one atomic write. */
 export function recorder({ store, log, signals, leases }: Dependencies) {
   let waiting: Waiting[] = [];
+  /** The last result of each monitor that is not stored yet, by its key. */
+  const latest = new Map<number, Waiting>();
   let events: Statement[] = [];
   let timer: ReturnType<typeof setTimeout> | null = null;
   let flushAt = Infinity;
@@ -70,6 +73,15 @@ export function recorder({ store, log, signals, leases }: Dependencies) {
     flushAt = at;
     timer = setTimeout(() => void flush(), at - performance.now());
   }
+
+  /** Nobody waits for it any longer. */
+  function left(one: Waiting) {
+    const { key } = one.result.monitor;
+    if (latest.get(key) === one) latest.delete(key);
+    return one.stored;
+  }
+  const done = (one: Waiting) => left(one)?.resolve();
+  const failed = (one: Waiting, error: unknown) => left(one)?.reject(error);
 
   function flush(): Promise<boolean> {
     if (timer !== null) clearTimeout(timer);
@@ -89,7 +101,7 @@ export function recorder({ store, log, signals, leases }: Dependencies) {
         if (waiting.length > 0) await Bun.sleep(0);
       } catch (error) {
         // Whoever waits learns that it is not stored yet.
-        for (const { failed } of [...portion, ...waiting]) failed(error);
+        for (const one of [...portion, ...waiting]) failed(one, error);
         waiting = [...portion, ...waiting];
         events = [...told, ...events];
         log.error("results of checks can't be written; they are kept and tried again", {
@@ -110,13 +122,13 @@ export function recorder({ store, log, signals, leases }: Dependencies) {
     try {
       await writeResults(store, all, told);
       announce(all);
-      for (const { done } of portion) done();
+      portion.forEach(done);
     } catch (error) {
       if (error instanceof LeaseLost) return writePortion(await ofOurs(portion), told);
       if (error instanceof AppError) throw error;
       if (portion.length <= 1) {
         log.error("the result of a check is dropped", { cause: String(error) });
-        for (const { failed } of portion) failed(error);
+        for (const one of portion) failed(one, error);
         return;
       }
       const half = portion.length >> 1;
@@ -130,7 +142,7 @@ export function recorder({ store, log, signals, leases }: Dependencies) {
     const held = await leases.stillHeld(new Set(portion.map(({ result }) => result.monitor.lease)));
     const isHeld = ({ result }: Waiting) => held.has(result.monitor.lease);
     const lost = portion.filter((one) => !isHeld(one));
-    for (const { failed } of lost) failed(new LeaseLost());
+    for (const one of lost) failed(one, new LeaseLost());
     log.warn("results of checks are void: another node does these checks", {
       results: lost.length,
     });
@@ -143,26 +155,30 @@ export function recorder({ store, log, signals, leases }: Dependencies) {
       signals.emit(
         "results",
         organizationId,
-        its.map(({ monitor, heartbeat }) => ({
-          monitorId: monitor.id,
-          at: timestamp(heartbeat.at),
-        })),
+        its.map(({ monitor, checkedAt }) => ({ monitorId: monitor.id, at: checkedAt })),
       );
   }
 
   return {
-    /** Takes a result into the next write; resolves when it is on the disk. Rejects where that fails, and it is tried again. */
-    add(result: Result): Promise<void> {
-      const { promise, resolve, reject } = Promise.withResolvers<void>();
-      waiting.push({ result, done: resolve, failed: reject });
+    /** Takes a result into the next write. */
+    add(result: Result) {
+      const one: Waiting = { result, stored: null };
+      waiting.push(one);
+      latest.set(result.monitor.key, one);
       if (result.screenshot !== null) dropScreenshots(waiting);
       const { before, after } = result;
       later(before.status === after.status ? store.batchWindowMs : changeMs);
-      if (waiting.length > maxWaiting) {
-        waiting.shift()?.failed(new AppError("UNAVAILABLE", "The result could not be stored."));
+      const [oldest] = waiting;
+      if (waiting.length > maxWaiting && oldest !== undefined) {
+        waiting.shift();
+        failed(oldest, new AppError("UNAVAILABLE", "The result could not be stored."));
         if (dropped++ % 10_000 === 0) log.error("results of checks are dropped", { dropped });
       }
-      return promise;
+    },
+    /** Resolves when the monitor's last result is on the disk. Rejects where that fails, and it is tried again. */
+    async stored(key: number): Promise<void> {
+      const one = latest.get(key);
+      if (one !== undefined) await (one.stored ??= Promise.withResolvers()).promise;
     },
     /** Adds what is wrong with the appliance itself to the next write. */
     addEvents(statements: readonly Statement[]) {
@@ -264,7 +280,7 @@ function stateStatement(results: readonly Result[]): Prepared {
     after.since,
     after.failures,
     after.successes,
-    timestamp(heartbeat.at),
+    result.checkedAt,
     result.message,
     heartbeat.latencyMs,
     result.certificateExpiresAt,
@@ -279,11 +295,11 @@ const begins = mustText(
 
 /** What follows from a change of state: its event and its incident. */
 async function changeStatements(store: Store, result: Result): Promise<Statement[]> {
-  const { monitor, heartbeat, before, after, message } = result;
+  const { monitor, heartbeat, checkedAt, before, after, message } = result;
   const { organizationId, id, key, epoch } = monitor;
   const event = {
     organizationId,
-    at: timestamp(heartbeat.at),
+    at: checkedAt,
     type: `monitor.${after.status}` as const,
     subjectId: id,
     data: { before: before.status, since: before.since, message, latencyMs: heartbeat.latencyMs },

@@ -22,6 +22,7 @@ type Pace = { intervalSeconds: number; retryIntervalSeconds: number };
  * What a monitor is after a check. It takes `retries` further failures in a row to be down, and then
  * `successThreshold` successes in a row to be up or degraded again. `unknown` changes nothing: the trouble was not the target's.
  * Under maintenance failures are counted but it stays in maintenance; the first check after it tells.
+ * What changes nothing is the state before itself.
  */
 export function stateAfter(
   before: MonitorState,
@@ -39,9 +40,10 @@ export function stateAfter(
   const status = monitor.inMaintenance
     ? "maintenance"
     : judged(before, found, { failures, successes }, monitor);
-  const isOver = status !== "down";
-  const since = status === before.status ? before.since : at;
-  return { status, failures, successes: isOver ? 0 : successes, since };
+  const after = { status, failures, successes: status === "down" ? successes : 0 };
+  if (status !== before.status) return { ...after, since: at };
+  const isSame = failures === before.failures && after.successes === before.successes;
+  return isSame ? before : { ...after, since: before.since };
 }
 
 function successesAfter({ status, successes }: MonitorState, found: Found): number {

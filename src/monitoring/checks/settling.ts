@@ -29,8 +29,6 @@ export function settling(
   results: Recorder,
   counted: (type: string, outcome: Outcome["status"]) => void,
 ) {
-  /** Checks whose result is not stored yet. */
-  const recording = new Map<number, Promise<void>>();
   const troubled = new Map<string, number>();
 
   /** One event an episode and organization, for the alert that tells of it. */
@@ -51,7 +49,8 @@ export function settling(
     const before = monitor.state;
     const { retries, successThreshold } = monitor;
     const patience = { retries, successThreshold, inMaintenance: maintenance !== null };
-    const after = stateAfter(before, outcome, patience, timestamp(at));
+    const checkedAt = timestamp(at);
+    const after = stateAfter(before, outcome, patience, checkedAt);
     const toNext = secondsToNext(after, outcome, monitor);
     const seconds =
       typeof period === "number"
@@ -74,9 +73,10 @@ export function settling(
     };
     const isWaiting = status !== "unknown" && after.successes > 0;
     const progress = isWaiting ? ` Good result ${after.successes} of ${successThreshold}.` : "";
-    const stored = results.add({
+    results.add({
       monitor,
       heartbeat,
+      checkedAt,
       before,
       after,
       reason: message,
@@ -85,18 +85,13 @@ export function settling(
       details: details === undefined ? null : JSON.stringify(details),
       screenshot: status === "down" ? (outcome.screenshot ?? null) : null,
     });
-    recording.set(monitor.key, stored);
-    const forget = () => {
-      if (recording.get(monitor.key) === stored) recording.delete(monitor.key);
-    };
-    stored.then(forget, forget);
     if (status === "unknown") tellTrouble(monitor, message, at);
     return toNext;
   }
 
   /** Somebody waits for it: writes at once. Throws UNAVAILABLE where that fails; it is tried again later. */
   async function storedNow({ key }: Watched) {
-    const stored = recording.get(key);
+    const stored = results.stored(key);
     void results.flush();
     await stored;
   }

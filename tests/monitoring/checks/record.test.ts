@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { timestamp } from "../../../src/core/clock.ts";
 import { AppError } from "../../../src/core/errors.ts";
-import { recorder, type Result } from "../../../src/monitoring/checks/record.ts";
+import { recorder, type Recorder, type Result } from "../../../src/monitoring/checks/record.ts";
 import type { MonitorState } from "../../../src/monitoring/checks/rules.ts";
 import { allWatched } from "../../../src/monitoring/checks/watching.ts";
 import { compiled, type Store, tableWrittenBy } from "../../../src/database/store.ts";
@@ -24,7 +24,8 @@ async function recording(fields: object = {}) {
     const after = { status, since, failures: 0, successes: 0 };
     const heartbeat = { monitorKey: monitor.key, at, status, latencyMs: 5, seconds: 60, message };
     const told = { reason: message, message, certificateExpiresAt: null, details: null };
-    const found = { monitor, heartbeat, before, after, ...told, screenshot: null };
+    const checkedAt = timestamp(at);
+    const found = { monitor, heartbeat, checkedAt, before, after, ...told, screenshot: null };
     before = after;
     return found;
   };
@@ -34,6 +35,12 @@ async function recording(fields: object = {}) {
     result,
     results: recorder(made.appliance),
   };
+}
+
+/** Resolves when it is stored. */
+function added(results: Recorder, result: Result) {
+  results.add(result);
+  return results.stored(result.monitor.key);
 }
 
 const types = async ({ changes }: Pick<Watch, "changes">) =>
@@ -55,7 +62,7 @@ describe("one write", () => {
     const made = await recording();
     const { result, results } = made;
     const story: Status[] = ["up", "down", "down", "up", "down", "up", "up", "down"];
-    const stored = story.map((status) => results.add(result(status, `It is ${status}.`)));
+    const stored = story.map((status) => added(results, result(status, `It is ${status}.`)));
     await results.flush();
     await Promise.all(stored);
     expect(await types(made)).toEqual(["up", "down", "up", "down", "up", "down"]);
@@ -70,7 +77,7 @@ describe("one write", () => {
 
   test("comes by itself, soon after a result", async () => {
     const { result, results, beatsOf, id } = await recording();
-    await results.add(result("up"));
+    await added(results, result("up"));
     expect(await beatsOf(id)).toHaveLength(1);
   });
 
@@ -84,9 +91,9 @@ describe("one write", () => {
     };
     const gathering = { ...store, atomic, batchWindowMs: 2 ** 30 };
     const results = recorder({ ...made.appliance, store: gathering });
-    await results.add(result("up"));
-    const unchanged = [results.add(result("up")), results.add(result("up"))];
-    await Promise.all([results.add(result("down")), ...unchanged]);
+    await added(results, result("up"));
+    const unchanged = [added(results, result("up")), added(results, result("up"))];
+    await Promise.all([added(results, result("down")), ...unchanged]);
     expect(await made.beatsOf(made.id)).toHaveLength(4);
     expect(tables).toHaveLength(2);
     // Answers that are kept until certain tables are written outlive results.
@@ -95,7 +102,7 @@ describe("one write", () => {
 
   test("holds what was gathered and nothing twice, however often it is asked for", async () => {
     const { result, results, beatsOf, id, database } = await recording();
-    const stored = [results.add(result("up")), results.add(result("up"))];
+    const stored = [added(results, result("up")), added(results, result("up"))];
     await Promise.all([results.flush(), results.flush(), ...stored, results.stop()]);
     expect(await beatsOf(id)).toHaveLength(2);
     expect(database.query("SELECT sum(up_seconds) AS up FROM uptime_hours").get()).toEqual({
@@ -116,7 +123,7 @@ describe("a database that can't be written", () => {
     full(made, true);
     const refused: unknown[] = [];
     for (const status of ["down", "up", "down"] as const) {
-      const stored = results.add(result(status));
+      const stored = added(results, result(status));
       const refusing = refusal(stored).then((code) => refused.push(code));
       expect(await results.flush()).toBe(false);
       await refusing;
@@ -125,7 +132,7 @@ describe("a database that can't be written", () => {
     expect(logged.join("\n")).toContain("they are kept and tried again");
     expect(dump(made)).toBe(before);
     full(made, false);
-    const last = results.add(result("up"));
+    const last = added(results, result("up"));
     expect(await results.flush()).toBe(true);
     await last;
     expect(await types(made)).toEqual(["down", "up", "down", "up"]);
@@ -148,11 +155,11 @@ describe("a database that can't be written", () => {
     };
     const results = recorder({ ...made.appliance, store: { ...store, atomic } });
     for (const status of ["up", "down", "down", "up"] as const) {
-      const stored = results.add(result(status));
+      const stored = added(results, result(status));
       await Promise.all([results.flush(), refusal(stored)]);
     }
     isLost = false;
-    const last = results.add(result("down"));
+    const last = added(results, result("down"));
     await Promise.all([results.flush(), last]);
     expect(await types(made)).toEqual(["up", "down", "up", "down"]);
     expect(await timelines(made)).toEqual([
@@ -170,7 +177,7 @@ describe("a database that can't be written", () => {
     const made = await recording();
     const { result, results, store, beatsOf, id } = made;
     full(made, true);
-    expect(await refusal(results.add(result("up")))).toBe("UNAVAILABLE");
+    expect(await refusal(added(results, result("up")))).toBe("UNAVAILABLE");
     full(made, false);
     await new Promise<void>((resolve) => store.onCommit(resolve));
     expect(await beatsOf(id)).toHaveLength(1);
@@ -180,7 +187,7 @@ describe("a database that can't be written", () => {
     const made = await recording();
     const { result, results } = made;
     full(made, true);
-    const refused = refusal(results.add(result("up")));
+    const refused = refusal(added(results, result("up")));
     await results.stop();
     expect(await refused).toBe("UNAVAILABLE");
   });
@@ -190,7 +197,7 @@ describe("a pause", () => {
   test("voids what was found before it: no state, no event, no incident", async () => {
     const made = await recording();
     const { result, results, changeMonitor, monitorOf, id } = made;
-    const stored = results.add(result("down"));
+    const stored = added(results, result("down"));
     await changeMonitor(id, { paused: true });
     await changeMonitor(id, { paused: false });
     await Promise.all([results.flush(), stored]);
@@ -209,7 +216,7 @@ describe("a pause", () => {
       return rows;
     };
     const results = recorder({ ...made.appliance, store: { ...store, query } });
-    await Promise.all([results.add(result("down")), results.flush()]);
+    await Promise.all([added(results, result("down")), results.flush()]);
     expect(paused).not.toBeNull();
     expect(await types(made)).toEqual([]);
     expect(await timelines(made)).toEqual([]);
@@ -225,7 +232,7 @@ test("a deleted monitor's result holds up nobody else's", async () => {
   if (monitor === undefined) throw new Error("The other monitor is not watched.");
   const { result, results, api, id } = made;
   const gone = result("down");
-  const stored = [results.add(gone), results.add({ ...gone, monitor })];
+  const stored = [added(results, gone), added(results, { ...gone, monitor })];
   await api("DELETE", `/api/v1/monitors/${id}`);
   await Promise.all([results.flush(), ...stored]);
   expect((await made.changes()).map(({ subjectId }) => subjectId)).toEqual([other.id]);
