@@ -1,10 +1,11 @@
 import { expect, test } from "bun:test";
 import { z } from "zod";
-import { kind, newOf } from "../../src/core/kinds.ts";
+import { kind, newOf, settingsIn } from "../../src/core/kinds.ts";
 
 const kinds = {
   site: kind({ url: z.string() }),
   job: kind({ grace: z.int().default(60) }),
+  list: kind({ steps: z.array(z.string()).default([]) }),
 };
 
 test("a new record takes the common fields and those of its type alone", () => {
@@ -18,4 +19,12 @@ test("a new record takes the common fields and those of its type alone", () => {
     { name: "A" },
   ])
     expect([value, schema.safeParse(value).success]).toEqual([value, false]);
+});
+
+test("a row that is older than a field has its default, shared with no other row", () => {
+  expect(settingsIn(kinds, "job", "{}")).toEqual({ grace: 60 });
+  expect(settingsIn(kinds, "job", '{"grace":5}')).toEqual({ grace: 5 });
+  const [one, other] = [settingsIn(kinds, "list", "{}"), settingsIn(kinds, "list", "{}")];
+  expect(one).toEqual({ steps: [] });
+  expect(one["steps"]).not.toBe(other["steps"]);
 });
