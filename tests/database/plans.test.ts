@@ -1,4 +1,6 @@
 import { expect, test } from "bun:test";
+import { isKeyOf } from "../../src/database/sealed-values.ts";
+import { maintainedMonitors } from "../../src/monitoring/maintenance/store.ts";
 import { testAppliance } from "../support/appliance.ts";
 import { crawl, reads } from "../support/crawling.ts";
 import { made, nouns } from "../support/records.ts";
@@ -41,6 +43,24 @@ const narrowed = [
   "/overview/rows?q=a&tag=eu",
   "/api/v1/incidents?q=a",
 ];
+
+test("a start looks for secrets and for maintenance without reading every monitor", async () => {
+  const { database, store, appliance } = await testAppliance();
+  const query = database.query.bind(database);
+  const texts: string[] = [];
+  database.query = ((text: string) => {
+    texts.push(text);
+    return query(text);
+  }) as typeof database.query;
+  isKeyOf(database, appliance.vault);
+  await maintainedMonitors(store);
+  database.query = query;
+  const steps = texts
+    .flatMap((text) => query<{ detail: string }, []>(`EXPLAIN QUERY PLAN ${text}`).all())
+    .map(({ detail }) => detail);
+  expect(steps).toContain("SCAN t USING INDEX monitors_with_secrets");
+  expect(steps).toContain("SCAN monitor_states USING COVERING INDEX monitor_states_maintained");
+});
 
 test("no answer looks through all that there is of what grows with time", async () => {
   const appliance = await testAppliance();

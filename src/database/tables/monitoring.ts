@@ -74,6 +74,9 @@ export const monitors = sqliteTable(
   (t) => [
     primaryKey({ columns: [t.organizationId, t.id] }),
     index("monitors_by_group").on(t.organizationId, t.groupId, t.position, t.id),
+    index("monitors_with_secrets")
+      .on(t.organizationId, t.id)
+      .where(sql`secrets <> '{}'`),
     reference([t.organizationId, t.groupId], monitorGroups),
   ],
 );
@@ -105,6 +108,9 @@ export const monitorStates = sqliteTable(
   },
   (t) => [
     uniqueIndex("monitor_states_by_monitor").on(t.organizationId, t.monitorId),
+    index("monitor_states_maintained")
+      .on(t.organizationId, t.monitorId)
+      .where(sql`status = 'maintenance'`),
     check(
       "monitor_states_status",
       sql`${t.status} IN ('pending', 'up', 'degraded', 'down', 'maintenance')`,

@@ -1,0 +1,2 @@
+CREATE INDEX `monitor_states_maintained` ON `monitor_states` (`organization_id`,`monitor_id`) WHERE status = 'maintenance';--> statement-breakpoint
+CREATE INDEX `monitors_with_secrets` ON `monitors` (`organization_id`,`id`) WHERE secrets <> '{}';
