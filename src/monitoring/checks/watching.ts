@@ -1,5 +1,6 @@
 import { type Lease, type Leases, soleNode } from "../../cluster/leases.ts";
 import type { Log } from "../../core/log.ts";
+import { turn } from "../../core/yielding.ts";
 import type { Vault } from "../../core/secrets.ts";
 import type { Store } from "../../database/store.ts";
 import type { LoggedEvent } from "../../events/catalogue.ts";
@@ -305,11 +306,13 @@ export function watching(
     async load(): Promise<number> {
       const leases = reading.leases.all();
       const cursor = await lastSeq(reading.store);
+      // Whoever asked while the appliance started is accepted in one turn and answered in the next.
+      await turn();
+      await turn();
       for await (const some of allWatched(reading)) {
         // What is known was read later, or is what this node made of it.
         for (const monitor of some) if (!monitors.has(monitor.key)) watch(monitor, "spread");
-        // Requests are answered already.
-        await new Promise((resolve) => setImmediate(resolve));
+        await turn();
       }
       for (const lease of leases) loaded.add(lease);
       return cursor;
