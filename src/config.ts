@@ -252,7 +252,8 @@ export function startedBy(
 
 function parsed(values: Record<string, unknown>, givenAs: ReadonlyMap<string, string>): Config {
   try {
-    return parse(Config, values, "configuration");
+    // Code that is made for one use takes longer than to go without.
+    return parse(Config, values, "configuration", { jitless: true });
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
     const details = error.details ?? [];

@@ -26,15 +26,20 @@ import { addStatus } from "./status.ts";
 import { addUsers } from "./users.ts";
 import { addLicences, addVersion } from "./version.ts";
 
-/** All commands with their options; a mistake in them throws instead of ending the process. */
-export function commandLine(ignoredVariables: readonly string[] = []): Command {
+/** The commands with their options, all of them unless `serve` is to be run; a mistake in them throws instead of ending the process. */
+export function commandLine(
+  ignoredVariables: readonly string[] = [],
+  run: string | null = null,
+): Command {
   const program = new Command("signalbox")
     .description("Monitoring, incidents and status pages in one executable.")
     .version(version, "-V, --version", "print the version")
     .showHelpAfterError("Run the command with --help to see how it is used.")
     .exitOverride();
+  addServe(program);
+  // What the others can be told would take a twentieth of a start.
+  if (run === "serve") return program;
   for (const add of [
-    addServe,
     addService,
     addOrgs,
     addKeys,
@@ -68,7 +73,8 @@ export async function runCommandLine(
   ignoredVariables: readonly string[] = [],
 ): Promise<number> {
   try {
-    await commandLine(ignoredVariables).parseAsync(withCommand(args), { from: "user" });
+    const command = withCommand(args);
+    await commandLine(ignoredVariables, command[0]).parseAsync(command, { from: "user" });
     return 0;
   } catch (error) {
     return exitCodeOf(error);

@@ -1,5 +1,4 @@
 import { resolve } from "node:path";
-import { createInterface } from "node:readline/promises";
 import { Writable } from "node:stream";
 import type { Command } from "commander";
 import { invalid } from "../core/validation.ts";
@@ -63,6 +62,7 @@ export function addLogin(program: Command) {
 const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
 
 async function ask(question: string, isSecret = false): Promise<string> {
+  const { createInterface } = await import("node:readline/promises");
   const output = isSecret ? nowhere : process.stderr;
   const lines = createInterface({ input: process.stdin, output, terminal: true });
   const ended = new Promise<never>((_, reject) => {

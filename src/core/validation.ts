@@ -61,8 +61,13 @@ function detailsOf(issues: readonly z.core.$ZodIssue[], whole: string): ErrorDet
 }
 
 /** The value as the schema understands it. Throws VALIDATION_ERROR naming the fields; `whole` names the value itself. */
-export function parse<T extends z.ZodType>(schema: T, value: unknown, whole = "body"): z.output<T> {
-  const result = schema.safeParse(value, { error: requirement });
+export function parse<T extends z.ZodType>(
+  schema: T,
+  value: unknown,
+  whole = "body",
+  context: z.core.ParseContext = {},
+): z.output<T> {
+  const result = schema.safeParse(value, { ...context, error: requirement });
   if (result.success) return result.data;
   throw validationError(detailsOf(result.error.issues, whole));
 }

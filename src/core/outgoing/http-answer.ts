@@ -1,6 +1,5 @@
 import { release } from "../garbage.ts";
 import { depthOf, maxAnswerDepth } from "../json.ts";
-import { STATUS_CODES } from "node:http";
 import { TargetFailure } from "./failures.ts";
 import type { Connection } from "./connection.ts";
 import { growingBuffer, type Memory, uncounted } from "./memory.ts";
@@ -24,7 +23,8 @@ export type HttpAnswer = {
 
 /** `HTTP 404 (Not Found)`. */
 export function named(status: number): string {
-  const phrase = STATUS_CODES[status];
+  // Loaded when first used: it costs a start 4 ms, and this is all that is used of it.
+  const phrase = process.getBuiltinModule("node:http").STATUS_CODES[status];
   return phrase === undefined ? `HTTP ${status}` : `HTTP ${status} (${phrase})`;
 }
 
