@@ -112,12 +112,12 @@ describe("the Monitors page in one answer", () => {
     for (const [back, [up = 0, degraded = 0, down = 0, maintenance = 0]] of Object.entries(sums))
       add.run(hour - Number(back), up, degraded, down, maintenance);
     const [row] = (await overview()).monitors;
-    expect(row?.day).toBe(`u${"-".repeat(17)}gdgm-u`);
+    expect(row?.day).toBe(`u${"-".repeat(17)}gddm-u`);
     expect(row?.uptime24h).toBe((await monitorOf(id)).uptime24h);
     time.now += 3_600_000;
     await monitor();
     const later = (await overview()).monitors;
-    expect(later[0]?.day).toBe(`${"-".repeat(17)}gdgm-u-`);
+    expect(later[0]?.day).toBe(`${"-".repeat(17)}gddm-u-`);
     expect(later[0]?.uptime24h).toBe((await monitorOf(id)).uptime24h);
     expect(later[1]?.day).toBe("-".repeat(24));
   });

@@ -95,35 +95,17 @@ describe("a day", () => {
   const cases: [words: string, tone: string, fields: Partial<Totals>, text: string][] = [
     ["without a failure is green", "up", { upSeconds: day }, "100 % up"],
     [
-      "with one second of outage is yellow, and never 100 %",
-      "degraded",
-      { upSeconds: day - 1, downSeconds: 1 },
-      "99.99 % up, 1 s down",
-    ],
-    [
-      "just below 1 % of outage is yellow",
-      "degraded",
-      { upSeconds: 9_901, downSeconds: 99 },
-      "99.01 % up, 1 min 39 s down",
-    ],
-    [
-      "of 1 % of outage is red",
+      "with one second of outage is red, and never 100 %",
       "down",
-      { upSeconds: 9_900, downSeconds: 100 },
-      "99.00 % up, 1 min 40 s down",
+      { upSeconds: day - 2, degradedSeconds: 1, downSeconds: 1 },
+      "99.99 % up, 1 s down, 1 s degraded",
     ],
     ["of nothing but outage is red", "down", { downSeconds: day }, "0.00 % up, 1 d down"],
     [
-      "of 1 % degraded is still green",
-      "up",
-      { upSeconds: 9_900, degradedSeconds: 100 },
-      "100 % up, 1 min 40 s degraded",
-    ],
-    [
-      "of more than 1 % degraded is yellow",
+      "with one second degraded is yellow",
       "degraded",
-      { upSeconds: 9_899, degradedSeconds: 101 },
-      "100 % up, 1 min 41 s degraded",
+      { upSeconds: day - 1, degradedSeconds: 1 },
+      "100 % up, 1 s degraded",
     ],
     [
       "of nothing but maintenance is told as such",

@@ -87,18 +87,15 @@ export function isMeasured(sums: Measured & Pick<Seconds, "maintenanceSeconds">)
   return upSeconds + degradedSeconds + downSeconds + maintenanceSeconds > 0;
 }
 
-/** A period is bad from so much of it on. */
-const badShare = 0.01;
-
-/** What a period was, in one word for a bar: `down` from 1 % of its measured time, `degraded` for less. */
+/** What a period was, in one word for a bar: the worst that any of it was; maintenance if it was nothing else. */
 export function toneOf(
   sums: Measured & Pick<Seconds, "maintenanceSeconds">,
 ): "up" | "degraded" | "down" | "maintenance" | "none" {
   const { upSeconds, degradedSeconds, downSeconds, maintenanceSeconds } = sums;
   const measured = upSeconds + degradedSeconds + downSeconds;
   if (measured === 0) return maintenanceSeconds > 0 ? "maintenance" : "none";
-  if (downSeconds > 0 && downSeconds >= badShare * measured) return "down";
-  return downSeconds > 0 || degradedSeconds > badShare * measured ? "degraded" : "up";
+  if (downSeconds > 0) return "down";
+  return degradedSeconds > 0 ? "degraded" : "up";
 }
 
 /** Whole hours or days since 1970 in UTC: the current one and those before it, `count` in all. */
