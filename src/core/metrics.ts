@@ -99,7 +99,8 @@ function seriesBy<T>(labels: readonly string[], make: () => T) {
   return {
     all: () => [...known.values()],
     of(values: readonly string[]): T {
-      const key = values.join("\n");
+      const [only = ""] = values;
+      const key = values.length === 1 ? only : values.join("\n");
       const found = known.get(key)?.[1];
       if (found !== undefined) return found;
       const made = make();

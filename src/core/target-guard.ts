@@ -2,6 +2,7 @@ import { BlockList, isIP, isIPv4 } from "node:net";
 import { networkInterfaces } from "node:os";
 import { dotted, groupsOf } from "./client-network.ts";
 import { plainName } from "./destinations.ts";
+import { sharedValues } from "./shared.ts";
 import { invalid } from "./validation.ts";
 
 /** Decides which addresses this appliance may connect to, for checks and alerts alike. */
@@ -147,11 +148,23 @@ export function isLoopback(address: string): boolean {
   return holds(loopback, formsOf(address));
 }
 
-/** Whether the address is of this machine or of a network behind no public route. */
-export function isPrivate(address: string): boolean {
-  const forms = formsOf(address);
-  return holds(loopback, forms) || holds(unroutable, forms);
+/** What an address is, wherever it is asked for: most checks reach the address of the last one. */
+function natureOf(address: string) {
+  return known(address, () => {
+    const forms = formsOf(address);
+    const isOfLoopback = holds(loopback, forms);
+    return {
+      forms,
+      isOfLoopback,
+      isPrivate: isOfLoopback || holds(unroutable, forms),
+      blockedAs: blocked.find(({ list }) => holds(list, forms))?.what ?? null,
+    };
+  });
 }
+const known = sharedValues(4_096);
+
+/** Whether the address is of this machine or of a network behind no public route. */
+export const isPrivate = (address: string): boolean => natureOf(address).isPrivate;
 
 /** A CIDR range as [network, prefix length]; null when it is none. */
 export function parseRange(text: string): [string, number] | null {
@@ -188,16 +201,21 @@ export function targetGuard(
   const opened = blockListOf(allowed);
   const closed = blockListOf(denied.flatMap((each) => ("range" in each ? [each.range] : [])));
   const names = denied.flatMap((each) => ("name" in each ? [each.name] : []));
+  const rules = sharedValues(4_096);
+  const ruleFor = (address: string, forms: readonly string[]) =>
+    rules(address, () => {
+      if (holds(closed, forms)) return "denied";
+      return forms.every((form) => opened.check(form, familyOf(form))) ? "allowed" : null;
+    });
   return {
     issueOf(address, port) {
-      const forms = formsOf(address);
-      if (holds(closed, forms)) return deniedHere;
-      if (forms.every((form) => opened.check(form, familyOf(form)))) return null;
-      const found = blocked.find(({ list }) => holds(list, forms));
-      if (found !== undefined) return `is ${found.what}`;
+      const { forms, isOfLoopback, blockedAs } = natureOf(address);
+      const rule = ruleFor(address, forms);
+      if (rule !== null) return rule === "denied" ? deniedHere : null;
+      if (blockedAs !== null) return `is ${blockedAs}`;
       if (port !== null && listeners().some((listener) => reaches(listener, forms, port)))
         return ownListener;
-      if (sharing?.isShared() === true && holds(loopback, forms)) return closedToSharers;
+      if (sharing?.isShared() === true && isOfLoopback) return closedToSharers;
       return null;
     },
     validateName(given) {

@@ -123,9 +123,7 @@ export function checkEngine(context: EngineContext) {
     const ending = new AbortController();
     running.set(key, ending);
     const outcome =
-      monitor.type === "push"
-        ? silence(monitor, startedAt)
-        : await believed(monitor, await outcomeOf(monitor, ending.signal));
+      monitor.type === "push" ? silence(monitor, startedAt) : await judged(monitor, ending.signal);
     running.delete(key);
     if (monitor.type !== "push") counted.took(monitor.type, (monotonic() - startedAt) / 1_000);
     // Changed, paused or deleted meanwhile: the result is about something else.
@@ -149,7 +147,10 @@ export function checkEngine(context: EngineContext) {
     return checks.run(monitor.organizationId, target, cancelled);
   }
 
-  async function believed(monitor: Watched, outcome: Outcome): Promise<Outcome> {
+  /** Of a failure that makes it down other nodes are asked first. */
+  async function judged(monitor: Watched, cancelled: AbortSignal): Promise<Outcome> {
+    const outcome = await outcomeOf(monitor, cancelled);
+    if (outcome.status !== "down") return outcome;
     const { retries, successThreshold } = monitor;
     const inMaintenance = (context.maintenanceOf?.(monitor) ?? null) !== null;
     const patience = { retries, successThreshold, inMaintenance };
