@@ -4,7 +4,7 @@ import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { vaultOf } from "../../src/core/secrets.ts";
 import { binary } from "../support/binary.ts";
-import { machine, succeeded } from "../support/outside.ts";
+import { machine, machineWithKey, succeeded } from "../support/outside.ts";
 
 const password = "a long enough password";
 const claim = { organization: "Acme", name: "Ada", email: "ada@acme.example", password };
@@ -116,8 +116,7 @@ describe("users on the command line", () => {
   });
 
   test("a reset password ends the sessions, and takes a lost two-factor away where that is asked for", async () => {
-    await using box = machine();
-    await succeeded(box.run(["orgs", "create", "Acme"]));
+    await using box = await machineWithKey();
     const secret = await succeeded(box.run(ada));
     const server = await box.serve();
     const page = pageOf(server.url);
@@ -146,8 +145,7 @@ describe("users on the command line", () => {
   });
 
   test("a password from standard input is held to the rules and never printed", async () => {
-    await using box = machine();
-    await succeeded(box.run(["orgs", "create", "Acme"]));
+    await using box = await machineWithKey();
     const from = (text: string) => withStdin(box.dataDir, [...ada, "--password-stdin"], text);
     const bad = await from("short\n");
     expect([bad.exitCode, bad.stdout]).toEqual([2, ""]);
@@ -160,8 +158,8 @@ describe("users on the command line", () => {
   });
 
   test("an address that somebody of another organization set gives them nothing", async () => {
-    await using box = machine();
-    for (const name of ["Acme", "Umbrella"]) await succeeded(box.run(["orgs", "create", name]));
+    await using box = await machineWithKey();
+    await succeeded(box.run(["orgs", "create", "Umbrella"]));
     await succeeded(box.run(ada));
     const umbrella = ["users", "create", "--org", "umbrella", "--email", "ceo@acme.example"];
     const mallory = await succeeded(box.run([...umbrella, "--name", "Mallory"]));
@@ -201,8 +199,8 @@ describe("users on the command line", () => {
   });
 
   test("somebody who signs in already is added by an organization of theirs, and is named in full", async () => {
-    await using box = machine();
-    for (const name of ["Acme", "Umbrella"]) await succeeded(box.run(["orgs", "create", name]));
+    await using box = await machineWithKey();
+    await succeeded(box.run(["orgs", "create", "Umbrella"]));
     await succeeded(box.run(ada));
     const join = ["users", "create", "--org", "umbrella", "--email", "ADA@acme.example"];
     const { exitCode, stdout, stderr } = await box.run([...join, "--existing", "acme"]);
@@ -232,8 +230,7 @@ describe("users on the command line", () => {
   });
 
   test("wrong usage exits with 2, what can't be done with 1", async () => {
-    await using box = machine();
-    await succeeded(box.run(["orgs", "create", "Acme"]));
+    await using box = await machineWithKey();
     await succeeded(box.run(ada));
     const cases: [string[], number, string][] = [
       [ada, 1, "already belongs to the organization"],
