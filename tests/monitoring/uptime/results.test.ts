@@ -1,8 +1,5 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { assets } from "../../../src/core/assets.ts";
-import { embeddedStore, openDatabase } from "../../../src/database/embedded.ts";
-import { migrate } from "../../../src/database/migrate.ts";
 import {
   addSums,
   dayMs,
@@ -21,11 +18,10 @@ import {
   sumsOfHours,
   uptime24hOf,
 } from "../../../src/monitoring/uptime/store.ts";
+import { migratedStore } from "../../support/engines.ts";
 
-function results() {
-  const database = openDatabase(":memory:");
-  migrate(database, assets.migrations);
-  const store = embeddedStore(database);
+async function results() {
+  const { store, database } = await migratedStore();
   /** Writes them as the recorder does, some in one write. */
   const write = async (rows: readonly HeartbeatRow[], inOneWrite = 1_000) => {
     for (let at = 0; at < rows.length; at += inOneWrite)
@@ -85,7 +81,7 @@ function addedUp(rows: readonly HeartbeatRow[], periodMs: number) {
   return found;
 }
 
-function stored({ database }: ReturnType<typeof results>, table: Table) {
+function stored({ database }: Awaited<ReturnType<typeof results>>, table: Table) {
   const rows = database.query<Record<string, number | null>, []>(`SELECT * FROM ${table}`).all();
   return new Map(
     rows.map(({ hour, day, monitor_key, ...sums }) => {
@@ -103,7 +99,7 @@ const often = { numRuns: 60 };
 test("hourly and daily sums are what the heartbeats add up to, however they were written", async () => {
   await fc.assert(
     fc.asyncProperty(stream, fc.integer({ min: 1, max: 30 }), async (rows, inOneWrite) => {
-      const made = results();
+      const made = await results();
       await made.write(rows, inOneWrite);
       const kept: HeartbeatRow[] = [];
       for (const monitorKey of keys)
@@ -122,7 +118,7 @@ test("hourly and daily sums are what the heartbeats add up to, however they were
 test("uptime is in 0…1 and that of the heartbeats themselves; null where nothing was measured", async () => {
   await fc.assert(
     fc.asyncProperty(stream, async (rows) => {
-      const { store, write } = results();
+      const { store, write } = await results();
       await write(rows);
       const now = rows.at(-1)?.at ?? start;
       const since = (Math.floor(now / hourMs) - 23) * hourMs;
@@ -163,7 +159,7 @@ test("points from hours and days are those of the heartbeats over the same span"
   const periods = fc.integer({ min: 1, max: 30 });
   await fc.assert(
     fc.asyncProperty(stream, periods, fc.nat({ max: 40 }), async (rows, wide, skipped) => {
-      const { store, write } = results();
+      const { store, write } = await results();
       await write(rows);
       const end = (rows.at(-1)?.at ?? start) + dayMs;
       for (const [source, periodMs] of [
@@ -200,7 +196,7 @@ test("points from hours and days are those of the heartbeats over the same span"
 
 describe("a clock that was set back onto a millisecond that has its heartbeat", () => {
   test("loses that one result; all others of the write are kept", async () => {
-    const { store, write } = results();
+    const { store, write } = await results();
     await write([beat()]);
     await write([
       beat({ at: start + 60_000 }),
@@ -217,7 +213,7 @@ describe("a clock that was set back onto a millisecond that has its heartbeat", 
   });
 
   test("leaves the sums what the kept heartbeats add up to", async () => {
-    const { store, write } = results();
+    const { store, write } = await results();
     await write([beat()]);
     const late = beat({ status: "down", message: "The connection was refused." });
     await write([late, beat({ at: start + 1 }), { ...late, at: start + 1 }]);
@@ -228,7 +224,7 @@ describe("a clock that was set back onto a millisecond that has its heartbeat", 
 });
 
 test("periods on which nothing was measured have no sums, and cost no answer", async () => {
-  const { store, write } = results();
+  const { store, write } = await results();
   await write([beat()]);
   expect(await sumsOfHours(store, [1, 2], [1, 2, 3])).toEqual(new Map());
   expect(await listSums(store, 2, "days", [Math.floor(start / dayMs)])).toEqual([]);
