@@ -1,9 +1,13 @@
-// Its buttons that copy an example have no name, groups of choices no role.
+// Its buttons that copy an example have no name, groups of choices no role, fields of lists neither name nor state.
 new MutationObserver(() => {
   for (const button of document.querySelectorAll(".scalar-code-copy:not([aria-label])"))
     button.setAttribute("aria-label", "Copy");
   for (const group of document.querySelectorAll("[role=listbox] > [aria-labelledby]:not([role])"))
     group.setAttribute("role", "group");
+  for (const field of document.querySelectorAll("input[role=combobox]:not([aria-label])")) {
+    field.setAttribute("aria-label", field.placeholder || "Search");
+    field.setAttribute("aria-expanded", "true");
+  }
 }).observe(document.body, { childList: true, subtree: true });
 
 // The renderer is @scalar/api-reference's standalone build, served from the executable.
