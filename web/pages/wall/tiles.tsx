@@ -117,13 +117,12 @@ function Told({ attention, isMuted }: { attention: Attention | undefined; isMute
   if (attention === undefined) return null;
   const { words, names: all, detail, isBad } = whoWasTold(attention, isMuted);
   const names = all.length === 0 ? [] : [all.join(", ")];
+  const why = isBad && detail !== null ? `: ${detail}` : "";
+  const text = `${[...names, words].join(" ")}${why}`;
   return (
     <p className="wall-told">
       <Icon name="bell" size={20} />
-      <span>
-        {[...names, words].join(" ")}
-        {isBad && detail !== null && `: ${detail}`}
-      </span>
+      <span title={text}>{text}</span>
     </p>
   );
 }
