@@ -1,4 +1,5 @@
 import { assets } from "../../src/core/assets.ts";
+import { timestamp } from "../../src/core/clock.ts";
 import { openDatabase } from "../../src/database/embedded.ts";
 import { migrate } from "../../src/database/migrate.ts";
 import { rqliteClient } from "../../src/database/rqlite-client.ts";
@@ -66,13 +67,15 @@ async function costOf({ batch, writes, checks }: Way) {
     signals: newSignals(),
     leases: soleNode,
   });
-  const state = { status: "up", since: "2026-11-01T00:00:00.000Z", failures: 0, successes: 0 };
+  const since = "2026-11-01T00:00:00.000Z";
+  const state = { status: "up", since, failures: 0, successes: 0 } as const;
   const unchanged = {
     before: state,
     after: state,
     certificateExpiresAt: null,
     details: null,
-  } as const;
+    screenshot: null,
+  };
   const told = { reason: "HTTP 200", message: "HTTP 200" };
   const stand = checks ?? 1;
   let at = Date.parse("2026-11-01T00:00:00Z");
@@ -86,9 +89,8 @@ async function costOf({ batch, writes, checks }: Way) {
       const found = { status: "up", latencyMs, seconds: 60 * stand, message: null } as const;
       const monitor = { key, epoch: 0, organizationId: "bench", id: `${key}`, lease } as Watched;
       const heartbeat = { monitorKey: key, at: Math.round(at), ...found };
-      void results.add({ monitor, heartbeat, ...unchanged, ...told } as Parameters<
-        typeof results.add
-      >[0]);
+      const checkedAt = timestamp(heartbeat.at);
+      results.add({ monitor, heartbeat, checkedAt, ...unchanged, ...told });
     }
     await results.flush();
   };
