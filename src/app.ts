@@ -273,10 +273,6 @@ export async function startApp(
       ),
   );
   ports.usePublic(config.publicPort);
-  await node?.start();
-  for (const part of [site, live, alerts, notices, maintenance, engine]) await part.start();
-  maintenance.onChange(engine.checkSoon);
-
   /** When keys and sessions were last used. */
   const lastSeen = () => [...keys.used(), ...services.sessions.seen()];
 
@@ -331,7 +327,12 @@ export async function startApp(
     scheduled,
     loop,
   ];
+  await node?.start();
+  for (const part of [site, live, alerts, notices, maintenance]) await part.start();
   for (const part of [loop, cleaning, scheduled, problems]) part.start();
+  // Requests are answered while it takes in the monitors: all that they can ask for is there.
+  await engine.start();
+  maintenance.onChange(engine.checkSoon);
 
   /** A disk that takes nothing any more keeps nobody from stopping: what was not acknowledged is done again. */
   async function ended(end: () => unknown) {

@@ -70,6 +70,7 @@ testWith(
         ),
       );
 
+    expect((await api("POST", `/api/v1/monitors/${id}/check`)).status).toBe(200);
     // That the clock jumps is told, too.
     const ofMonitors = () => hook.arrived().filter(({ type }) => type.startsWith("monitor."));
 

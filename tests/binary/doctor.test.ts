@@ -49,6 +49,8 @@ describe("doctor", () => {
       expect(Object.keys(finding)).toEqual(["area", "verdict", "subject", "message", "advice"]);
     expect(contentOf(box.dataDir)).toEqual(before);
     const { port } = await box.serve();
+    // Its start is over a moment after its first answer.
+    while (!existsSync(join(box.dataDir, "signalbox.url"))) await Bun.sleep(5);
     const running = contentOf(box.dataDir);
     const beside = await doctor(box, ["--offline", "--host", "127.0.0.1", "--port", String(port)]);
     expect(beside.findings).toEqual([]);
