@@ -1,3 +1,4 @@
+import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { closeSync, openSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -5,15 +6,15 @@ import { binary, freePort, untilHealthy } from "../support/binary.ts";
 import { publicPaths } from "../../src/status-pages/public-paths.ts";
 import { unknownId } from "../support/appliance.ts";
 import { expectHistograms, lintedBy, scrapeOf } from "../support/metrics.ts";
-import { machine, machineWithKey } from "../support/outside.ts";
+import { copyMonitor } from "../support/many-monitors.ts";
+import { clientOf, machine, machineWithKey } from "../support/outside.ts";
 import { newFolder, start, testWith } from "../support/real-targets.ts";
 import type { Json } from "../support/json.ts";
 
 const first = "first-token-".repeat(4);
 
 /** A running appliance with a metrics token; what it says can be waited for. */
-async function scrapable() {
-  const box = await machineWithKey();
+async function scrapable(box: Awaited<ReturnType<typeof machineWithKey>>) {
   const tokenFile = join(box.directory, "metrics-token");
   writeFileSync(tokenFile, `${first}\n`, { mode: 0o600 });
   const [port, publicPort] = [freePort(), freePort()];
@@ -46,7 +47,7 @@ async function scrapable() {
 
 let box: Awaited<ReturnType<typeof scrapable>>;
 beforeAll(async () => {
-  box = await scrapable();
+  box = await scrapable(await machineWithKey());
 });
 afterAll(() => box[Symbol.asyncDispose]());
 
@@ -161,6 +162,19 @@ scrape_configs:
   } finally {
     await stop();
   }
+});
+
+test("it is read while an appliance that has just started takes in its monitors", async () => {
+  const made = await machineWithKey();
+  const server = await made.serve();
+  const router = { type: "ping", name: "Router", host: "127.0.0.1", interval: 86_400 };
+  const { json } = await clientOf(server.url, made.key)("POST", "/api/v1/monitors", router);
+  await server.stop();
+  const database = new Database(join(made.dataDir, "signalbox.db"));
+  copyMonitor(database, json.data.id, 20_000, {});
+  database.close();
+  await using many = await scrapable(made);
+  for (let i = 0; i < 5; i++) expect((await many.scrape(first)).status).toBe(200);
 });
 
 test("the token is read again on SIGHUP, and stays what it was where the file is no good", async () => {

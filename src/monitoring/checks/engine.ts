@@ -34,6 +34,8 @@ const minTickMs = 50;
 const pushPatienceMs = 10_000;
 /** Checks that are brought forward together come within this time. */
 const rushMs = 5_000;
+/** What was never checked waits no longer for it after a restart, however rarely it is checked. */
+const maxUnknownSeconds = 60;
 /** A result so shortly before a slot is the one of that slot, by another node's clock. */
 const sameSlotMs = 1_000;
 /** What could not be read is read again after so long. */
@@ -207,18 +209,23 @@ export function checkEngine(context: EngineContext) {
     return atOnce ? now : now + phaseOf(monitor.key, rushMs);
   }
 
-  function slotAfter({ key, intervalSeconds }: Watched, after: number): number {
+  function slotAfter(
+    { key, intervalSeconds }: Pick<Watched, "key" | "intervalSeconds">,
+    after: number,
+  ): number {
     return nextSlot(key, intervalSeconds * 1000, after + behind) - behind;
   }
 
   /** After a restart, or after another node: the slot behind the last result. One that was missed is made up for, as fast as they were missed. */
   function resumedAt(monitor: Watched, now: number): number {
+    const { key, intervalSeconds } = monitor;
+    if (monitor.lastAt === null)
+      return slotAfter({ key, intervalSeconds: Math.min(intervalSeconds, maxUnknownSeconds) }, now);
     const next = slotAfter(monitor, now);
-    if (monitor.lastAt === null) return next;
     const due = slotAfter(monitor, monitor.lastAt - behind + sameSlotMs);
-    const intervalMs = monitor.intervalSeconds * 1000;
+    const intervalMs = intervalSeconds * 1000;
     if (due > now + intervalMs || due < now - intervalMs) return next;
-    return due > now ? due : now + phaseOf(monitor.key, Math.floor(now - due));
+    return due > now ? due : now + phaseOf(key, Math.floor(now - due));
   }
 
   function arm() {

@@ -238,15 +238,17 @@ export function watching(
   /** Leases whose monitors are all known: another one belongs to what was handed over and is not read yet. */
   const loaded = new WeakSet<Lease>();
   let changesOfLeases = 0;
+  /** What the event log says up to here was known when all monitors were read, or came while they were. */
+  let readUpTo = 0;
   const byId = (id: string) => monitors.get(keys.get(id) ?? -1);
 
-  function watch(found: Watched, firstCheck: FirstCheck) {
+  function watch(found: Watched, firstCheck: FirstCheck, isChanged = false) {
     const known = monitors.get(found.key);
     if (known !== undefined && known.epoch === found.epoch && known.lease === found.lease) {
       // What the store knows of the state is older than what we know.
       const { state, lastAt, certificateExpiresAt } = known;
       Object.assign(found, { state, lastAt, certificateExpiresAt });
-      if (fingerprintOf(known) === fingerprintOf(found)) {
+      if (!isChanged && fingerprintOf(known) === fingerprintOf(found)) {
         Object.assign(known, found);
         return;
       }
@@ -265,7 +267,11 @@ export function watching(
     end(known);
   }
 
-  async function refresh(organizationId: string, ids: readonly string[]) {
+  async function refresh(
+    organizationId: string,
+    ids: readonly string[],
+    changed: ReadonlySet<string> = new Set(),
+  ) {
     let found: Watched[];
     let changes: number;
     // What is read before results are written does not know of them: it would be checked again.
@@ -276,7 +282,8 @@ export function watching(
     } while (changes !== changesOfLeases);
     const wanted = new Set(found.map(({ id }) => id));
     for (const id of ids) if (!wanted.has(id)) forget(id);
-    for (const monitor of found) watch(monitor, found.length > begunAtOnce ? "soon" : "now");
+    const firstCheck = found.length > begunAtOnce ? "soon" : "now";
+    for (const monitor of found) watch(monitor, firstCheck, changed.has(monitor.id));
   }
 
   /** A group may have been paused, resumed or both, or monitors moved out of or into a paused one; or the organization deleted. */
@@ -314,6 +321,7 @@ export function watching(
         for (const monitor of some) if (!monitors.has(monitor.key)) watch(monitor, "spread");
         await turn();
       }
+      readUpTo = await lastSeq(reading.store);
       for (const lease of leases) loaded.add(lease);
       return cursor;
     },
@@ -329,7 +337,10 @@ export function watching(
         const ofOne = its.filter((event) => concernOf(event) === "monitor");
         const ids = ofOne.map(({ subjectId }) => subjectId);
         if (ofOne.length < its.length) ids.push(...(await movedTogether(organizationId)));
-        await refresh(organizationId, [...new Set(ids)]);
+        // What changed while all were read was perhaps read as it is now.
+        const changed = ofOne.filter(({ seq }) => seq <= readUpTo);
+        const changedIds = new Set(changed.map(({ subjectId }) => subjectId));
+        await refresh(organizationId, [...new Set(ids)], changedIds);
       }
     },
   };

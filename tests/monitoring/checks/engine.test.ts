@@ -55,6 +55,17 @@ describe("when", () => {
     expect(Math.max(...inSecond)).toBeLessThanOrEqual(4);
   });
 
+  test("what was never checked is checked within a minute of a start, however rarely it is checked", async () => {
+    const { appliance, time, monitor } = await watch();
+    await using shop = await target();
+    await monitor({ type: "http", name: "Shop", url: shop.at(), interval: 86_400 });
+    const { engine } = applianceOn(appliance);
+    await engine.runOnce();
+    time.now += 60_000;
+    await engine.runOnce();
+    expect(shop.asked).toHaveLength(1);
+  });
+
   test("2,000 monitors of one host that are due at once are each checked once, at most 1,000 at a time", async () => {
     const { appliance, database, monitor, time } = await watch();
     await using shop = await target(slow(50));

@@ -38,6 +38,33 @@ test("what another node has checked goes on at its pace, also where an event com
   expect(await takeEvents()).toEqual(new Map([[shop.id, "now"]]));
 });
 
+test("what is new or changes while all monitors are read is checked now, not in its turn", async () => {
+  const { pass, site, changeMonitor, store, appliance } = await watch();
+  await using shop = await site();
+  await using quiet = await site();
+  await pass(1);
+  const begun: [string, string][] = [];
+  const monitors = watching(
+    appliance,
+    ({ id }, firstCheck) => void begun.push([id, firstCheck]),
+    () => {},
+  );
+  const loading = monitors.load();
+  await changeMonitor(shop.id, { timeout: 3 });
+  await using added = await site();
+  const cursor = await loading;
+  const read = new Map(begun);
+  expect([read.get(shop.id), read.get(quiet.id)]).toEqual(["spread", "spread"]);
+  begun.length = 0;
+  await monitors.take(await readSince(store, cursor, 1_000));
+  expect(new Map(begun)).toEqual(
+    new Map([
+      [shop.id, "now"],
+      [added.id, "now"],
+    ]),
+  );
+});
+
 test("where leases lapsed and came back, an event waits for results to be written, and nothing is checked twice in its slot", async () => {
   const made = await watch();
   const { pass, site, changeMonitor, store, appliance } = made;
