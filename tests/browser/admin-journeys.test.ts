@@ -237,7 +237,17 @@ describeInChromium("journeys through the admin page", (browser) => {
     await bar.getByRole("button", { name: "Move" }).click();
     await page.getByRole("menuitem", { name: "Shop" }).click();
     await bar.getByRole("button", { name: "Mute" }).click();
-    await page.getByRole("menuitem", { name: "Mute", exact: true }).click();
+    const mute = page.getByRole("menuitem", { name: "Mute", exact: true });
+    await page.getByText("Changed 2 monitors").first().waitFor();
+    // The bar is fixed, and so is its menu, which neither moves nor lies under what is said.
+    const [before, after, scrolled] = await mute.evaluate((item) => {
+      const at = () => item.getBoundingClientRect().top;
+      const tops = [at(), (scrollTo(0, document.documentElement.scrollHeight), at())];
+      return [...tops, scrollY];
+    });
+    expect(scrolled).toBeGreaterThan(0);
+    expect(after).toBe(before);
+    await mute.click();
     for (const name of ["Router", "Blog"])
       await until(
         () => world.get(`/monitors/${world.idOf(name)}`),

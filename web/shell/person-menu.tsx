@@ -25,7 +25,7 @@ export function PersonMenu({ onHelp }: { onHelp: () => void }) {
   const items = useNavigationItems();
   const checked = (is: boolean) => (is ? <Icon name="check" size={14} /> : null);
   return (
-    <Menu position="top-start" width={240} withinPortal>
+    <Menu position="top-start" floatingStrategy="fixed" width={240} withinPortal>
       <Menu.Target>
         <button type="button" className="rail-person">
           <span className="visually-hidden">Organization and account: </span>

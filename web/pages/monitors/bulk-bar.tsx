@@ -58,7 +58,7 @@ export function BulkBar({
           Create group from selection
         </MenuItem>
       </Drop>
-      <Popover position="top" trapFocus returnFocus>
+      <Popover position="top" floatingStrategy="fixed" trapFocus returnFocus>
         <Popover.Target>
           <Button size="xs" variant="subtle" color="gray">
             Tags
@@ -116,7 +116,7 @@ export function BulkBar({
 
 function Drop({ label, children }: { label: string; children: ReactNode }) {
   return (
-    <Menu position="top">
+    <Menu position="top" floatingStrategy="fixed">
       <Menu.Target>
         <Button size="xs" variant="subtle" color="gray">
           {label}
