@@ -3,6 +3,9 @@ import { quantile } from "./process.ts";
 
 // What is measured inside the page. The functions that Chromium runs stand alone.
 
+/** So often a page is opened until Chromium has kept what it compiled, and reads it. */
+export const timesToKeep = 3;
+
 type Watched = { rowsAt?: number };
 
 /** Runs before anything of the page: notes when its first rows are painted. */

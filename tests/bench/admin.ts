@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { BrowserContext, Page } from "playwright-core";
 import { owner, ownedMachine, rowOf } from "../support/admin-world.ts";
-import { launchChromium, wholeChromium } from "../support/browsing.ts";
+import { keptProfile, launchChromium, wholeChromium } from "../support/browsing.ts";
 import { answer, target } from "../support/target.ts";
 import { floorPage } from "./admin-floor.ts";
 import { interactionsOn } from "./admin-interactions.ts";
@@ -13,6 +13,7 @@ import {
   type Loaded,
   loadedBy,
   repaintedRows,
+  timesToKeep,
   timeToRows,
   watchForRows,
   waitsWhileTyping,
@@ -45,7 +46,9 @@ export async function adminSuite() {
       await context.close();
     }
 
-    const context = await browser.newContext(signedIn);
+    await using profile = await keptProfile(snapshot.storageState.cookies, options);
+    const { context } = profile;
+    for (let time = 0; time < timesToKeep; time++) await openedIn(context, snapshot.url);
     const page = await context.newPage();
     await opened(page, snapshot.url);
     await using floor = await floorPage(page, snapshot.url);
@@ -120,7 +123,7 @@ export async function adminSuite() {
     console.log(
       `a change of state repaints ${changed.rows} row (goal: 1) and ${changed.heads} folder's summary; ${changed.ms.toFixed(0)} ms after it was asked for`,
     );
-    await context.close();
+    await page.close();
     await largeAdmin(browser, 10_000);
   } finally {
     await browser.close();
@@ -212,6 +215,7 @@ async function manyMonitors() {
   }
   await site.untilAsked(monitors);
   const database = new Database(join(snapshot.box.dataDir, "signalbox.db"));
+  database.run("PRAGMA busy_timeout = 5000");
   const add = database.query(
     `INSERT INTO uptime_hours SELECT ?, key, ?, 0, ?, 0, 0, 60, 2400, 12, 90, NULL FROM monitor_states
      WHERE true ON CONFLICT DO NOTHING`,

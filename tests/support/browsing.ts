@@ -1,5 +1,6 @@
 import { afterAll, describe } from "bun:test";
-import { existsSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type axe from "axe-core";
 import type { RunOptions } from "axe-core";
@@ -81,6 +82,21 @@ export function launchChromium(executablePath = lightest) {
       await Promise.all(idle.splice(0).map(({ page }) => page.close()));
     },
     close: async () => (await browser)?.close(),
+  };
+}
+
+/** A browser with a profile on disk, as people have one: what Chromium compiled once, it keeps there. */
+export async function keptProfile(cookies: readonly Cookie[], options: BrowserContextOptions) {
+  const directory = mkdtempSync(join(tmpdir(), "signalbox-profile-"));
+  const launch = { executablePath: wholeChromium, args, ...options };
+  const context = await chromium.launchPersistentContext(directory, launch);
+  await context.addCookies(cookies);
+  return {
+    context,
+    async [Symbol.asyncDispose]() {
+      await context.close();
+      rmSync(directory, { recursive: true, force: true });
+    },
   };
 }
 
