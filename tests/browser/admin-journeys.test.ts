@@ -242,6 +242,7 @@ describeInChromium("journeys through the admin page", (browser) => {
     // The bar is fixed, and so is its menu, which neither moves nor lies under what is said.
     const [before, after, scrolled] = await mute.evaluate((item) => {
       const at = () => item.getBoundingClientRect().top;
+      document.body.style.paddingBottom = "100vh";
       const tops = [at(), (scrollTo(0, document.documentElement.scrollHeight), at())];
       return [...tops, scrollY];
     });
