@@ -1,19 +1,19 @@
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
 import { ownedMachine, rowOf } from "../support/admin-world.ts";
-import { keptProfile, type launchChromium } from "../support/browsing.ts";
+import type { launchChromium } from "../support/browsing.ts";
 import { copyMonitor, idOfCopy } from "../support/many-monitors.ts";
 import { floorPage } from "./admin-floor.ts";
 import {
   framesWhileScrolling,
   type Loaded,
   loadedBy,
-  timesToKeep,
-  timeToRows,
+  opened,
+  openedIn,
+  usedProfile,
   waitsWhileTyping,
-  watchForRows,
 } from "./admin-page.ts";
-import { quantile } from "./process.ts";
+import { medianOf, quantile } from "./process.ts";
 
 const rounds = 7;
 const liveSeconds = 600;
@@ -31,30 +31,20 @@ export async function largeAdmin(browser: ReturnType<typeof launchChromium>, cou
     loaded = await loadedBy(page);
     await context.close();
   }
-  const { viewport, storageState } = options;
-  await using profile = await keptProfile(storageState.cookies, { viewport });
+  await using profile = await usedProfile(world.url, world.storageState.cookies, options.viewport);
   const { context } = profile;
-  const openedIn = async (url: string) => {
-    const one = await context.newPage();
-    const ms = await opened(one, url);
-    await one.close();
-    return ms;
-  };
-  for (let time = 0; time < timesToKeep; time++) await openedIn(world.url);
   const page = await context.newPage();
   await opened(page, world.url);
   await using floor = await floorPage(page, world.url);
   const [again, floors]: [number[], number[]] = [[], []];
   for (let round = 0; round < rounds; round++) {
-    again.push(await openedIn(world.url));
-    floors.push(await openedIn(floor.url));
+    again.push(await openedIn(context, world.url));
+    floors.push(await openedIn(context, floor.url));
   }
-  const said = (times: readonly number[]) =>
-    `${quantile(times, 0.5).toFixed(0)} ms (${Math.min(...times).toFixed(0)}–${Math.max(...times).toFixed(0)})`;
   const kb = (bytes: number) => `${(bytes / 1000).toFixed(0)} kB`;
   console.log(`\nadmin: ${count.toLocaleString("en")} monitors in 40 groups`);
   console.log(
-    `first rows, opened again: ${said(again)} (goal ≤ 400), ${(quantile(again, 0.5) / quantile(floors, 0.5)).toFixed(1)} × a static page with the same rows, styles and data: ${said(floors)}; with nothing kept: ${said(first)}`,
+    `first rows, opened again: ${medianOf(again)} (goal ≤ 400), ${(quantile(again, 0.5) / quantile(floors, 0.5)).toFixed(1)} × a static page with the same rows, styles and data: ${medianOf(floors)}; with nothing kept: ${medianOf(first)}`,
   );
   console.log(`data: ${kb(loaded.decoded)} (goal ≤ 300), ${kb(loaded.data)} of them on the wire`);
 
@@ -103,14 +93,6 @@ export async function largeAdmin(browser: ReturnType<typeof launchChromium>, cou
   console.log(
     `scrolling the whole list, ${scrolled.pixels} px a frame: longest task ${scrolled.longest}, frames p99 ${scrolled.p99.toFixed(0)} ms`,
   );
-}
-
-type Page = Parameters<typeof timeToRows>[0];
-
-async function opened(page: Page, url: string): Promise<number> {
-  await page.addInitScript(watchForRows);
-  await page.goto(url, { waitUntil: "commit" });
-  return timeToRows(page);
 }
 
 /** Mutes a hundred rows and has them heard again, twice a second. */

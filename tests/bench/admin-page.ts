@@ -1,10 +1,8 @@
-import type { Page } from "playwright-core";
+import type { BrowserContext, Cookie, Page } from "playwright-core";
+import { keptProfile } from "../support/browsing.ts";
 import { quantile } from "./process.ts";
 
 // What is measured inside the page. The functions that Chromium runs stand alone.
-
-/** So often a page is opened until Chromium has kept what it compiled, and reads it. */
-export const timesToKeep = 3;
 
 type Watched = { rowsAt?: number };
 
@@ -27,6 +25,31 @@ export function watchForRows() {
 export async function timeToRows(page: Page): Promise<number> {
   const found = await page.waitForFunction(() => (globalThis as unknown as Watched).rowsAt);
   return (await found.jsonValue()) ?? Number.NaN;
+}
+
+/** Milliseconds from the beginning of the navigation until the first rows are painted. */
+export async function opened(page: Page, url: string): Promise<number> {
+  await page.addInitScript(watchForRows);
+  await page.goto(url, { waitUntil: "commit" });
+  return timeToRows(page);
+}
+
+export async function openedIn(context: BrowserContext, url: string): Promise<number> {
+  const page = await context.newPage();
+  const ms = await opened(page, url);
+  await page.close();
+  return ms;
+}
+
+/** A profile in which the page was opened until Chromium had kept what it compiled, and read it. */
+export async function usedProfile(
+  url: string,
+  cookies: readonly Cookie[],
+  viewport: { width: number; height: number },
+) {
+  const profile = await keptProfile(cookies, { viewport });
+  for (let time = 0; time < 3; time++) await openedIn(profile.context, url);
+  return profile;
 }
 
 export type Loaded = { scripts: string[]; script: number; data: number; decoded: number };

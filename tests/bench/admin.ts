@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { BrowserContext, Page } from "playwright-core";
 import { owner, ownedMachine, rowOf } from "../support/admin-world.ts";
-import { keptProfile, launchChromium, wholeChromium } from "../support/browsing.ts";
+import { launchChromium, wholeChromium } from "../support/browsing.ts";
 import { answer, target } from "../support/target.ts";
 import { floorPage } from "./admin-floor.ts";
 import { interactionsOn } from "./admin-interactions.ts";
@@ -13,13 +13,14 @@ import {
   type Loaded,
   loadedBy,
   repaintedRows,
-  timesToKeep,
+  opened,
   timeToRows,
-  watchForRows,
+  usedProfile,
   waitsWhileTyping,
+  watchForRows,
 } from "./admin-page.ts";
 import { traced } from "./main-thread.ts";
-import { cpuSeconds, quantile } from "./process.ts";
+import { cpuSeconds, medianOf, quantile } from "./process.ts";
 
 const rounds = 9;
 const groups = 40;
@@ -46,17 +47,17 @@ export async function adminSuite() {
       await context.close();
     }
 
-    await using profile = await keptProfile(snapshot.storageState.cookies, options);
+    const { cookies } = snapshot.storageState;
+    await using profile = await usedProfile(snapshot.url, cookies, options.viewport);
     const { context } = profile;
-    for (let time = 0; time < timesToKeep; time++) await openedIn(context, snapshot.url);
     const page = await context.newPage();
     await opened(page, snapshot.url);
     await using floor = await floorPage(page, snapshot.url);
     const [again, floors]: [Opening[], Opening[]] = [[], []];
     const before = cpuSeconds(snapshot.child.pid);
     for (let round = 0; round < rounds; round++) {
-      again.push(await openedIn(context, snapshot.url));
-      floors.push(await openedIn(context, floor.url));
+      again.push(await tracedIn(context, snapshot.url));
+      floors.push(await tracedIn(context, floor.url));
     }
     const serverMs = ((cpuSeconds(snapshot.child.pid) - before) * 1_000) / rounds;
 
@@ -66,21 +67,19 @@ export async function adminSuite() {
       entering.push(await signedInAt(await stranger.newPage(), snapshot.url));
       await stranger.close();
     }
-    const said = (times: readonly number[]) =>
-      `${quantile(times, 0.5).toFixed(0)} ms (${Math.min(...times).toFixed(0)}–${Math.max(...times).toFixed(0)})`;
     const kb = (bytes: number) => `${(bytes / 1000).toFixed(0)} kB`;
     const msOf = (all: readonly Opening[]) => all.map(({ ms }) => ms);
     const workOf = (all: readonly Opening[]) => all.map(({ work }) => work);
     console.log(
-      `from submitting the sign-in form to the first rows: ${said(msOf(entering))} (goal ≤ 300), from its answer: ${said(entering.map(({ fromAnswer }) => fromAnswer))}; processor time of the page's main thread: ${said(workOf(entering))}`,
+      `from submitting the sign-in form to the first rows: ${medianOf(msOf(entering))} (goal ≤ 300), from its answer: ${medianOf(entering.map(({ fromAnswer }) => fromAnswer))}; processor time of the page's main thread: ${medianOf(workOf(entering))}`,
     );
     console.log(
-      `the page opened again: ${said(msOf(again))} (goal ≤ 300), ${ratio(msOf(again), msOf(floors))} × a static page with the same rows, styles and data: ${said(msOf(floors))}`,
+      `the page opened again: ${medianOf(msOf(again))} (goal ≤ 300), ${ratio(msOf(again), msOf(floors))} × a static page with the same rows, styles and data: ${medianOf(msOf(floors))}`,
     );
     console.log(
-      `processor time of its main thread: ${said(workOf(again))}, ${ratio(workOf(again), workOf(floors))} × that of the static page: ${said(workOf(floors))}; of the server: ${serverMs.toFixed(0)} ms`,
+      `processor time of its main thread: ${medianOf(workOf(again))}, ${ratio(workOf(again), workOf(floors))} × that of the static page: ${medianOf(workOf(floors))}; of the server: ${serverMs.toFixed(0)} ms`,
     );
-    console.log(`opened for the first time, nothing kept: ${said(first)}`);
+    console.log(`opened for the first time, nothing kept: ${medianOf(first)}`);
     console.log(`data: ${kb(loaded.decoded)} (goal ≤ 300), ${kb(loaded.data)} of them on the wire`);
     console.log(
       `first script load: ${kb(await gzippedBytes(loaded.scripts))} as gzip (goal ≤ 260), ${kb(loaded.script)} as they came`,
@@ -102,7 +101,7 @@ export async function adminSuite() {
       "slowest click or key to its picture (goal ≤ 100), and the work of the main thread in it:",
     );
     for (const [name, { ms, work }] of acts)
-      console.log(`  ${name}: ${said(ms)}, processor time ${said(work)}`);
+      console.log(`  ${name}: ${medianOf(ms)}, processor time ${medianOf(work)}`);
     console.log(`layout shift meanwhile: ${Math.max(...shifts).toFixed(3)} (goal ≤ 0.02)`);
 
     const scrolled = await framesWhileScrolling(page);
@@ -136,18 +135,11 @@ const ratio = (times: readonly number[], floors: readonly number[]) =>
 /** How long it took, and the processor time of the page's main thread in it. */
 type Opening = { ms: number; work: number };
 
-async function openedIn(context: BrowserContext, url: string): Promise<Opening> {
+async function tracedIn(context: BrowserContext, url: string): Promise<Opening> {
   const page = await context.newPage();
   const { result: ms, workIn } = await traced(page, () => opened(page, url));
   await page.close();
   return { ms, work: workIn(0, ms) };
-}
-
-/** Milliseconds from the beginning of the navigation until the first rows are painted. */
-async function opened(page: Page, url: string): Promise<number> {
-  await page.addInitScript(watchForRows);
-  await page.goto(url, { waitUntil: "commit" });
-  return timeToRows(page);
 }
 
 /** From submitting the form until the first rows are painted. */

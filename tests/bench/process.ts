@@ -17,3 +17,7 @@ export function quantile(values: readonly number[], share: number): number {
   const sorted = [...values].sort((a, b) => a - b);
   return sorted[Math.min(Math.floor(sorted.length * share), sorted.length - 1)] ?? Number.NaN;
 }
+
+/** Their median, the least and the most. */
+export const medianOf = (values: readonly number[], unit = "ms") =>
+  `${quantile(values, 0.5).toFixed(0)} ${unit} (${Math.min(...values).toFixed(0)}–${Math.max(...values).toFixed(0)})`;

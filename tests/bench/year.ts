@@ -10,7 +10,7 @@ import { freePort, signalbox, startServer } from "../support/binary.ts";
 import { succeeded } from "../support/outside.ts";
 import { bytesOf, simulatedYear } from "../support/year.ts";
 import type { Cost } from "./housekeeping.ts";
-import { cpuSeconds, quantile, residentMb } from "./process.ts";
+import { cpuSeconds, medianOf, quantile, residentMb } from "./process.ts";
 
 const monitors = 1_000;
 const kept = { results: 14, hours: 400, audit: 400 };
@@ -44,9 +44,6 @@ export async function yearSuite() {
   }
 }
 
-const said = (values: readonly number[], unit = "ms") =>
-  `${quantile(values, 0.5).toFixed(0)} ${unit} (${Math.min(...values).toFixed(0)}–${Math.max(...values).toFixed(0)})`;
-
 /** Memory of several, of which each maps other pages of the executable. */
 async function idleOf(empty: string, directory: string): Promise<string> {
   const idle = await Promise.all(
@@ -59,7 +56,7 @@ async function idleOf(empty: string, directory: string): Promise<string> {
   await Bun.sleep(30_000);
   const resident = idle.map(({ child }) => residentMb(child.pid));
   await Promise.all(idle.map((server) => server.stop()));
-  return said(resident, "MB");
+  return medianOf(resident, "MB");
 }
 
 /** How long a start takes to the first answer, and how much of the processor's time. */
@@ -77,7 +74,7 @@ async function startOf(dataDir: string): Promise<string> {
     }
     await server.stop();
   }
-  return `${said(times)}, ${quantile(cpu, 0.5).toFixed(0)} ms of processor time (goal ≤ 200)`;
+  return `${medianOf(times)}, ${quantile(cpu, 0.5).toFixed(0)} ms of processor time (goal ≤ 200)`;
 }
 
 /** As many monitors as the largest appliance that was measured has, made from one that the API made. */
@@ -221,6 +218,6 @@ async function firstPages(dataDir: string, password: string) {
       console.log(`memory after both: ${residentMb(server.child.pid).toFixed(0)} MB`);
     await server.stop();
   }
-  console.log(`everything on the Monitors page, asked first after a start: ${said(admin)}`);
-  console.log(`a public page of 100 monitors with 90 days, asked first: ${said(open)}`);
+  console.log(`everything on the Monitors page, asked first after a start: ${medianOf(admin)}`);
+  console.log(`a public page of 100 monitors with 90 days, asked first: ${medianOf(open)}`);
 }
