@@ -11,15 +11,18 @@ import type {
 
 /** What a row of the Monitors page says unless it says otherwise; its group is the folder it is sent in. */
 const usual = {
+  type: "http",
   tags: [] as string[],
+  status: "up" as const,
   lastMessage: null,
   latencyMs: null,
-  uptime24h: null,
+  uptime24h: 1,
+  uptime30d: 1,
+  since: null,
   paused: false,
   muted: false,
   target: null,
-  uptime30d: null,
-  since: null,
+  day: "u".repeat(24),
   spark: "",
 };
 
@@ -33,20 +36,20 @@ export function compactMonitor(
   return {
     id,
     name,
-    type,
+    ...(type !== usual.type && { type }),
     ...(groupId !== folderId && { groupId }),
     ...(tags.length > 0 && { tags }),
-    status,
+    ...(status !== usual.status && { status }),
     statusSince,
     ...(lastMessage !== null && { lastMessage }),
     ...(latencyMs !== null && { latencyMs }),
-    ...(uptime24h !== null && { uptime24h }),
+    ...(uptime24h !== usual.uptime24h && { uptime24h }),
+    ...(uptime30d !== usual.uptime30d && { uptime30d }),
+    ...(since !== null && { since }),
     ...(paused && { paused }),
     ...(muted && { muted }),
     ...(target !== null && { target }),
-    ...(uptime30d !== null && { uptime30d }),
-    ...(since !== null && { since }),
-    day,
+    ...(day !== usual.day && { day }),
     ...(spark !== "" && { spark }),
   };
 }

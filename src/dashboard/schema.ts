@@ -72,20 +72,23 @@ export type Overview = {
 };
 
 /** A row as it is sent: without what `rules.ts` knows to be usual. */
-const { groupId, tags, lastMessage, latencyMs, uptime24h, paused, muted, target } =
+const { type, groupId, tags, status, lastMessage, latencyMs, uptime24h, uptime30d } =
   OverviewMonitor.shape;
-const { uptime30d, since, spark } = OverviewMonitor.shape;
+const { since, paused, muted, target, day, spark } = OverviewMonitor.shape;
 export const CompactMonitor = OverviewMonitor.extend({
+  type: type.exactOptional(),
   groupId: groupId.exactOptional(),
   tags: tags.exactOptional(),
+  status: status.exactOptional(),
   lastMessage: lastMessage.exactOptional(),
   latencyMs: latencyMs.exactOptional(),
   uptime24h: uptime24h.exactOptional(),
+  uptime30d: uptime30d.exactOptional(),
+  since: since.exactOptional(),
   paused: paused.exactOptional(),
   muted: muted.exactOptional(),
   target: target.exactOptional(),
-  uptime30d: uptime30d.exactOptional(),
-  since: since.exactOptional(),
+  day: day.exactOptional(),
   spark: spark.exactOptional(),
 });
 export type CompactMonitor = z.infer<typeof CompactMonitor>;

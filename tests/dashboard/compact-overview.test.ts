@@ -8,7 +8,7 @@ test("whatever is left out of an overview, the page has it again", () => {
   const row = fc.record({
     id: fc.uuid(),
     name: text,
-    type: text,
+    type: fc.oneof(text, fc.constant("http")),
     // Also a group that was made after the groups were read.
     groupId: fc.constantFrom(...groupIds, "unknown", null),
     tags: fc.array(text, { maxLength: 2 }),
@@ -22,7 +22,7 @@ test("whatever is left out of an overview, the page has it again", () => {
     target: fc.option(text),
     uptime30d: fc.option(fc.constantFrom(0, 0.5, 1)),
     since: fc.option(text),
-    day: text,
+    day: fc.oneof(text, fc.constant("u".repeat(24))),
     spark: text,
   });
   const group = { name: "Shop", description: "", color: "blue", tags: [], alertChannelIds: [] };

@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { type Limits, scheduler } from "../../../src/monitoring/checks/scheduler.ts";
 import { checkEngine } from "../../../src/monitoring/checks/engine.ts";
+import { expandOverview } from "../../../src/dashboard/rules.ts";
 import { readSince } from "../../../src/events/log.ts";
 import { answer, hang, target } from "../../support/target.ts";
 import { member } from "../../support/visiting.ts";
@@ -215,12 +216,12 @@ test("a check whose turn does not come shows as unknown, each time anew, and not
   expect(shop.asked).toHaveLength(before.length);
   const { page } = await member(made, "viewer");
   const row = async () =>
-    (await page("GET", "/dashboard/overview")).json.data.ungrouped.find(
-      ({ id }: { id: string }) => id === shop.id,
+    expandOverview((await page("GET", "/dashboard/overview")).json.data).monitors.find(
+      ({ id }) => id === shop.id,
     );
   expect(await row()).toMatchObject({ status: "unknown", lastMessage: message });
   await ended();
-  expect((await row()).status).toBe("up");
+  expect((await row())?.status).toBe("up");
   expect((await beatsOf(shop.id)).at(-1)?.status).toBe("up");
   const told = (await changes()).filter(({ subjectId }) => subjectId === shop.id);
   expect(told.map(({ type }) => type)).toEqual(["monitor.up"]);
