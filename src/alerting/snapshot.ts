@@ -80,10 +80,10 @@ type Flags<T, K extends keyof T> = Omit<T, K> & Record<K, number>;
 type MonitorRow = Flags<
   Omit<WatchedMonitor, "channelIds" | "target" | "tags">,
   "muted" | "groupMuted" | "paused" | "groupPaused"
-> & { tags: string; url: string | null; host: string | null; port: number | null };
+> & { tags: string; url: string | null; watched: string | null; port: number | null };
 
 const monitorText = `select m.id, m.name, m.type, m.group_id as groupId, g.name as groupName, m.tags,
-    m.description, m.settings ->> 'url' as url, ${watchedSql} as host,
+    m.description, m.settings ->> 'url' as url, ${watchedSql} as watched,
     m.settings ->> 'port' as port, m.muted,
     coalesce(g.muted, 0) as groupMuted, m.paused, coalesce(g.paused, 0) as groupPaused, s.status,
     s.since, s.last_message as lastMessage, s.latency_ms as latencyMs,

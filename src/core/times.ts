@@ -42,6 +42,14 @@ export function sinceIn(timeZone: string, at: number, now: number): string {
   return `since ${isToday ? momentIn(timeZone, at, now) : dayIn(timeZone, at, now)}`;
 }
 
+/** ` until 16:00`, or `, the first until 16:00` where some end later; empty for none. */
+export function endsIn(timeZone: string, ends: readonly number[], now: number): string {
+  if (ends.length === 0) return "";
+  const first = Math.min(...ends);
+  const until = ` until ${momentIn(timeZone, first, now)}`;
+  return ends.every((end) => end === first) ? until : `, the first${until}`;
+}
+
 /** `Sun 29 Nov 02:00–04:00 CET`, or with both days. */
 export function spanIn(timeZone: string, from: number, to: number, now: number): string {
   const clock = formatIn(timeZone, minuteFormat);

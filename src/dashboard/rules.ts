@@ -1,6 +1,7 @@
 import type { Vault } from "../core/secrets.ts";
 import { notJudged } from "../core/text.ts";
 import { type EventTable, type EventType, type StateType, valueIn } from "../events/catalogue.ts";
+import { watchedInWords } from "../monitoring/monitors/target-rules.ts";
 import type {
   CompactMonitor,
   CompactOverview,
@@ -122,15 +123,12 @@ export function expandOverview({
   };
 }
 
-type Target = { type: string; url: string | null; host: string | null; port: number | null };
+type Target = { type: string; url: string | null; watched: string | null; port: number | null };
 
 /** What a monitor watches, as short as people say it; null for a push monitor, which watches nothing. */
-export function targetOf({ type, url, host, port }: Target): string | null {
+export function targetOf({ type, url, watched, port }: Target): string | null {
   if (url !== null) return url.replace(/^https?:\/\//i, "").replace(/^([^/?#]+)\/$/, "$1");
-  if (host === null) return null;
-  const isUsual = port === null || (type === "tls" && port === 443);
-  if (isUsual) return host;
-  return host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;
+  return watched === null ? null : watchedInWords(type, watched, port);
 }
 
 /** What a row shows: not what the monitor was before its last check could not be judged, unless that was worse. */

@@ -31,7 +31,7 @@ export async function groupsOf({ store, organizationId }: Tenant): Promise<Overv
 const monitorColumns = `s.key, m.id, m.name, m.type, m.group_id as groupId, m.tags,
   case when s.paused then 'paused' else s.status end as status, s.since as statusSince,
   s.last_message as lastMessage, s.latency_ms as latencyMs, m.paused, m.muted,
-  m.settings ->> 'url' as url, ${watchedSql} as host, m.settings ->> 'port' as port, m.created_at as createdAt`;
+  m.settings ->> 'url' as url, ${watchedSql} as watched, m.settings ->> 'port' as port, m.created_at as createdAt`;
 
 const someText = `select ${monitorColumns} from json_each(?) wanted
     cross join monitors m on m.organization_id = ? and m.id = wanted.value
@@ -44,7 +44,7 @@ type MonitorRow = {
   paused: number;
   muted: number;
   createdAt: string;
-} & Record<"url" | "host", string | null> & { port: number | null } & Omit<
+} & Record<"url" | "watched", string | null> & { port: number | null } & Omit<
     OverviewMonitor,
     "tags" | "paused" | "muted" | "target" | keyof Recent
   >;

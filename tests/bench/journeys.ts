@@ -139,6 +139,10 @@ async function crawl(
   const settle = async () => {
     for (let quiet = 0, tries = 0; quiet < 2 && tries < 60; tries++) {
       await page.waitForTimeout(60);
+      // What came from the browser's cache is not asked for, but has to be run, too.
+      await page.evaluate(
+        () => new Promise<unknown>((idle) => requestIdleCallback(idle, { timeout: 2_000 })),
+      );
       quiet = loading.size === 0 ? quiet + 1 : 0;
     }
     await page.evaluate(() => document.fonts.ready);

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { latencyInWords, percent } from "../../src/core/text.ts";
-import { momentIn, sinceIn, spanIn } from "../../src/core/times.ts";
+import { endsIn, momentIn, sinceIn, spanIn } from "../../src/core/times.ts";
 
 const at = (text: string) => Date.parse(`${text}Z`);
 const now = at("2026-11-22T14:40");
@@ -42,4 +42,19 @@ test("figures have a thin space, one separator, and are never said to be better 
     "0.00\u202f%",
     "–",
   ]);
+});
+
+test("what ends is told with the end, or with the first where some end later", () => {
+  const words = (...ends: string[]) =>
+    endsIn(
+      zone,
+      ends.map((end) => at(end)),
+      now,
+    );
+  const [today, tomorrow] = ["2026-11-22T15:00", "2026-11-23T02:30"];
+  expect(words()).toBe("");
+  expect(words(today)).toBe(" until 16:00");
+  expect(words(today, today)).toBe(" until 16:00");
+  expect(words(tomorrow, today)).toBe(", the first until 16:00");
+  expect(words(tomorrow)).toBe(" until 23 Nov 03:30");
 });

@@ -170,18 +170,18 @@ describe("the Monitors page in one answer", () => {
 });
 
 test("a target is told as short as people say it", () => {
-  const none = { url: null, host: null, port: null };
+  const none = { url: null, watched: null, port: null };
   const targets: [Parameters<typeof targetOf>[0], string | null][] = [
     [{ ...none, type: "http", url: "https://shop.lan/" }, "shop.lan"],
     [
       { ...none, type: "http", url: "http://shop.lan:8080/health?full=1" },
       "shop.lan:8080/health?full=1",
     ],
-    [{ ...none, type: "tcp", host: "db.lan", port: 5432 }, "db.lan:5432"],
-    [{ ...none, type: "tcp", host: "fd00::1", port: 22 }, "[fd00::1]:22"],
-    [{ ...none, type: "tls", host: "shop.lan", port: 443 }, "shop.lan"],
-    [{ ...none, type: "tls", host: "shop.lan", port: 8443 }, "shop.lan:8443"],
-    [{ ...none, type: "ping", host: "router.lan" }, "router.lan"],
+    [{ ...none, type: "tcp", watched: "db.lan", port: 5432 }, "db.lan:5432"],
+    [{ ...none, type: "tcp", watched: "fd00::1", port: 22 }, "[fd00::1]:22"],
+    [{ ...none, type: "tls", watched: "shop.lan", port: 443 }, "shop.lan"],
+    [{ ...none, type: "tls", watched: "shop.lan", port: 8443 }, "shop.lan:8443"],
+    [{ ...none, type: "ping", watched: "router.lan" }, "router.lan"],
     [{ ...none, type: "push" }, null],
   ];
   for (const [monitor, target] of targets) expect(targetOf(monitor)).toBe(target);

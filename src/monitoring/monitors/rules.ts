@@ -1,5 +1,6 @@
 import type { Assertion } from "./assertions-schema.ts";
 import type { Save } from "./request-schema.ts";
+import { watchedInWords } from "./target-rules.ts";
 import { type Place, portOf } from "../../core/target-guard.ts";
 
 /** What this machine itself is asked, as over the socket of its Docker, is for those for whom its loopback is. */
@@ -61,20 +62,19 @@ export function expressionsIn(monitor: object): [path: string, expression: strin
   });
 }
 
-type Target = { type: string; url: string | null; host: string | null; port: number | null };
+type Target = { type: string; url: string | null; watched: string | null; port: number | null };
 
 /**
  * What a monitor watches, as others may read it: of a URL neither user, query nor fragment, where tokens
  * stand; null for a push monitor, which watches nothing.
  */
-export function targetOf({ type, url, host, port }: Target): string | null {
+export function targetOf({ type, url, watched, port }: Target): string | null {
   const address = URL.parse(url ?? "");
   if (address !== null) {
     const { protocol, host, pathname } = address;
     return `${protocol}//${host}${pathname === "/" ? "" : pathname}`;
   }
-  if (host === null || port === null || (type === "tls" && port === 443)) return host;
-  return host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;
+  return watched === null ? null : watchedInWords(type, watched, port);
 }
 
 const withPort = /^\[?(?<host>[\d.]+|[\da-f:.]+(?=\]))\]?:(?<port>\d{1,5})$/i;

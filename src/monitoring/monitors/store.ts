@@ -18,11 +18,9 @@ import {
 import { endOf } from "../groups/store.ts";
 import { uptime24hOf } from "../uptime/store.ts";
 import type { ChangeOfMany, MonitorQuery } from "./schema.ts";
+import { watchedFields } from "./target-rules.ts";
 
-/** Fields that say what is watched where that is no URL. */
-export const watchedFields = ["host", "domain", "command", "unit"] as const;
-
-/** The first of them, of a monitor `m`. */
+/** What a monitor `m` watches where that is no URL. */
 export const watchedSql = `coalesce(${watchedFields.map((name) => `m.settings ->> '${name}'`).join(", ")})`;
 
 export type MonitorRow = typeof monitors.$inferSelect;

@@ -1,14 +1,14 @@
 import { expect, test } from "bun:test";
 import { targetOf } from "../../../src/monitoring/monitors/rules.ts";
-import { watchedFields } from "../../../src/monitoring/monitors/store.ts";
+import { watchedFields } from "../../../src/monitoring/monitors/target-rules.ts";
 import { monitorKinds } from "../../../src/monitoring/monitors/kinds-schema.ts";
 import { newMonitors } from "../../support/samples.ts";
 
 const secret = "S3CRET";
-const nothing = { url: null, host: null, port: null };
+const nothing = { url: null, port: null };
 const target = (type: string, fields: Record<string, unknown>) => {
   const watched = watchedFields.map((name) => fields[name]).find((value) => value !== undefined);
-  return targetOf({ type, ...nothing, ...fields, host: (watched ?? null) as string | null });
+  return targetOf({ type, ...nothing, ...fields, watched: (watched ?? null) as string | null });
 };
 
 test.each([
@@ -23,6 +23,8 @@ test.each([
   ["ping", { host: "192.168.1.1" }, "192.168.1.1"],
   ["domain", { domain: "example.org" }, "example.org"],
   ["command", { command: "a/b.sh" }, "a/b.sh"],
+  ["docker", { container: "shop-db", host: null, port: 2376 }, "shop-db"],
+  ["docker", { container: "label=app=shop", host: "docker.lan", port: 2376 }, "label=app=shop"],
   ["systemd", { unit: "nginx.service" }, "nginx.service"],
   ["push", {}, null],
 ])("what a monitor of type %s with %j watches is told as %p", (type, fields, expected) => {

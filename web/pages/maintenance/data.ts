@@ -1,4 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
+import { endsIn } from "../../../src/core/times.ts";
 import type { MaintenanceWindow } from "../../../src/monitoring/maintenance/schema.ts";
 import { dataOf, ifMatch, pageOf, v1 } from "../../data/client.ts";
 import { listKey, recordKey } from "../../data/keys.ts";
@@ -30,6 +31,15 @@ export const useWindows = (state?: "running" | "scheduled", enabled = true) =>
     refetchInterval: 60_000,
     enabled,
   });
+
+/** Behind how many are in maintenance: when they no longer are; empty where nobody knows. */
+export function useMaintenanceEnd(zone: string, enabled = true): string {
+  const { data = [] } = useWindows("running", enabled);
+  const ends = data
+    .filter(({ monitorIds, groupIds }) => monitorIds.length + groupIds.length > 0)
+    .flatMap(({ current }) => (current === null ? [] : [Date.parse(current.endsAt)]));
+  return endsIn(zone, ends, Date.now());
+}
 
 export const usePastWindows = (page: number, enabled: boolean) =>
   useQuery({

@@ -8,8 +8,9 @@ import { useSignedIn } from "../../data/session.ts";
 import { countInWords, plural, reasonInWords } from "../../components/format.ts";
 import { Icon } from "../../components/icons.tsx";
 import { StateIcon, stateLabels } from "../../components/state-icon.tsx";
-import { durationInWords, Time, useNow } from "../../components/time.tsx";
+import { durationInWords, Time, useNow, useZone } from "../../components/time.tsx";
 import { notify, useAction } from "../../components/toasts.tsx";
+import { useMaintenanceEnd } from "../maintenance/data.ts";
 import { checkNow } from "./actions.ts";
 import { troubledFirst, whoWasTold, withoutMoving } from "./attention-rules.ts";
 import { MonitorMenu } from "./monitor-row.tsx";
@@ -229,7 +230,10 @@ function Who({ attention, isMuted }: { attention: Attention; isMuted: boolean })
 }
 
 const quiet = [
-  { state: "maintenance", words: (count: number) => `${countInWords(count)} in maintenance` },
+  {
+    state: "maintenance",
+    words: (count: number, end: string) => `${countInWords(count)} in maintenance${end}`,
+  },
   {
     state: "pending",
     words: (count: number) => `${countInWords(count)} waiting for the first check`,
@@ -243,9 +247,10 @@ const quiet = [
 
 /** What is neither well nor a problem, in one line. */
 function Quiet({ states }: { states: ReturnType<typeof allStates> }) {
+  const end = useMaintenanceEnd(useZone(), (states.maintenance ?? 0) > 0);
   const present = quiet.flatMap(({ state, words }) => {
     const count = states[state] ?? 0;
-    return count === 0 ? [] : [{ state, text: words(count) }];
+    return count === 0 ? [] : [{ state, text: words(count, end) }];
   });
   if (present.length === 0) return null;
   return (

@@ -3,6 +3,7 @@ import { useQuery, useMutation } from "@tanstack/react-query";
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { linkRel } from "../../../src/core/markdown.ts";
 import type { Monitor as MonitorRecord } from "../../../src/monitoring/monitors/schema.ts";
+import { watchedFields, watchedInWords } from "../../../src/monitoring/monitors/target-rules.ts";
 import type { Uptime } from "../../../src/monitoring/uptime/schema.ts";
 import { v1 } from "../../data/client.ts";
 import { useManagedRecords } from "../../data/managed.ts";
@@ -129,15 +130,14 @@ function About({ monitor }: { monitor: MonitorRecord }) {
 /** In one line. */
 function Facts({ monitor }: { monitor: MonitorRecord }) {
   const { data: recipients } = useAlertRecipients(monitor.id);
-  const target = monitor["url"] ?? monitor["host"];
+  const target = targetOf(monitor);
   const method = typeof monitor["method"] === "string" ? ` ${monitor["method"]}` : "";
-  const port = typeof monitor["port"] === "number" ? `:${monitor["port"]}` : "";
   const isPush = monitor.type === "push";
   const trouble = monitor.status === "down" || monitor.status === "degraded";
   return (
     <p>
       {typeName(monitor.type)}
-      {method} {typeof target === "string" && <Target address={target + port} />}{" "}
+      {method} {target !== null && <Target address={target} />}{" "}
       {isPush ? "· report expected every" : "every"} {durationInWords(monitor.interval)}
       {dot}
       {stateLabels[monitor.status].toLowerCase()} for <Time at={monitor.statusSince} as="for" />
@@ -161,6 +161,14 @@ function Facts({ monitor }: { monitor: MonitorRecord }) {
       )}
     </p>
   );
+}
+
+function targetOf(monitor: MonitorRecord): string | null {
+  const { type, url, port } = monitor;
+  if (typeof url === "string") return url;
+  const watched = watchedFields.map((name) => monitor[name]).find((one) => one !== undefined);
+  if (typeof watched !== "string") return null;
+  return watchedInWords(type, watched, typeof port === "number" ? port : null);
 }
 
 /** What a browser can open is a link. */

@@ -6,6 +6,7 @@ import { type Problems, useProblems } from "../../data/problems.ts";
 import { useSignedIn } from "../../data/session.ts";
 import { plural } from "../../components/format.ts";
 import { Icon } from "../../components/icons.tsx";
+import { StateIcon } from "../../components/state-icon.tsx";
 import { Time } from "../../components/time.tsx";
 
 /** What keeps people from being told of outages, a line each. Hidden ones come back when there is something else to say. */
@@ -111,7 +112,7 @@ function Banner({
   if (what.length === 0 || hidden.has(name)) return null;
   return (
     <div className="problem-banner" role="status">
-      <Icon name="warning" />
+      <StateIcon state="degraded" />
       <span>
         <b>{title}</b> {children}
       </span>

@@ -12,6 +12,7 @@ import { useSession, useSignedIn } from "../../data/session.ts";
 import { useFavicon } from "../../components/mark.tsx";
 import { Zone } from "../../components/time.tsx";
 import { SignInDialog } from "../../shell/sign-in.tsx";
+import { useMaintenanceEnd } from "../maintenance/data.ts";
 import { Tiles, Trouble } from "./tiles.tsx";
 import { followUpgrades } from "./upgrades.ts";
 import { WallControls } from "./wall-controls.tsx";
@@ -35,6 +36,7 @@ function Wall() {
       v1.incidents.get({ query: { open: "true", per_page: 20 }, ...options }),
     ),
   );
+  const maintenanceEnd = useMaintenanceEnd(organization.timeZone);
   useEffect(() => followLive(organization.id), [organization.id]);
   useEffect(followUpgrades, []);
   useEffect(keepScreenAwake, []);
@@ -50,7 +52,7 @@ function Wall() {
         {open !== undefined && open.data.length > 0 && (
           <OpenIncidents incidents={open.data} total={open.meta.total} />
         )}
-        <Tiles tiles={tilesOf(overview)} isBeside={trouble.length > 0} />
+        <Tiles tiles={tilesOf(overview, maintenanceEnd)} isBeside={trouble.length > 0} />
         <WallControls light={isLight} />
       </main>
       <SignInDialog />

@@ -36,12 +36,14 @@ export function firstOf<T>(all: readonly T[], most: number): { shown: readonly T
 export const plannedId = "maintenance";
 
 /** Folders as tiles, and one for all that is in maintenance; single monitors where there are no folders. */
-export function tilesOf(overview: Overview): Tile[] {
+export function tilesOf(overview: Overview, maintenanceEnd: string): Tile[] {
   const planned = overview.monitors.filter(({ status }) => status === "maintenance");
   const tiles = foldersOf(overview);
   if (planned.length === 0 || overview.groups.length === 0) return tiles;
   const tile = tileOf(plannedId, "Maintenance", planned);
-  return [...tiles, { ...tile, words: plural(planned.length, "monitor") }];
+  const count = planned.length;
+  const words = maintenanceEnd === "" ? plural(count, "monitor") : `${count}${maintenanceEnd}`;
+  return [...tiles, { ...tile, words }];
 }
 
 function foldersOf({ groups, monitors }: Overview): Tile[] {

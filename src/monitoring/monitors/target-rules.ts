@@ -1,0 +1,9 @@
+/** Fields that say what is watched where that is no URL; the first that a monitor has counts. */
+export const watchedFields = ["container", "host", "domain", "command", "unit"] as const;
+
+/** `db.lan:5432`, or without the port where that is usual, or the Docker's and not the container's. */
+export function watchedInWords(type: string, watched: string, port: number | null): string {
+  const isBare = port === null || (type === "tls" && port === 443) || type === "docker";
+  if (isBare) return watched;
+  return watched.includes(":") ? `[${watched}]:${port}` : `${watched}:${port}`;
+}
