@@ -3,7 +3,14 @@ import { useNavigate, useSearch } from "@tanstack/react-router";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useEffect, useMemo, useRef, useState } from "react";
 import { useAlertChannels, useChannelUses } from "../../data/alert-channels.ts";
-import { isPartly, overviewQuery, overviewQueryOf, readRows } from "../../data/overview.ts";
+import {
+  allStates,
+  isPartly,
+  type Overview,
+  overviewQuery,
+  overviewQueryOf,
+  readRows,
+} from "../../data/overview.ts";
 import { useAttention, useProblems } from "../../data/problems.ts";
 import { useSignedIn } from "../../data/session.ts";
 import { openDialog } from "../../components/dialogs.ts";
@@ -12,6 +19,7 @@ import { Icon } from "../../components/icons.tsx";
 import { MenuItem, MoreActions } from "../../components/menus.tsx";
 import { CreateButton, EmptyState, LoadFailed, PageHeader } from "../../components/page.tsx";
 import { useShortcuts } from "../../components/shortcuts.ts";
+import { useWindows } from "../maintenance/data.ts";
 import { NeedsAttention } from "./attention.tsx";
 import { BulkBar } from "./bulk-bar.tsx";
 import { FilterBar } from "./filter-bar.tsx";
@@ -25,15 +33,22 @@ import { FirstMonitor, QuickAdd } from "./quick-add-field.tsx";
 import { itemsOf } from "./rows.ts";
 
 /** Whether what stands above the monitors is on its way: what came after them would push them down. */
-function useIsHeadComing(mayWrite: boolean): boolean {
-  const head = [useProblems(), useAttention(), useAlertChannels(mayWrite), useChannelUses()];
+function useIsHeadComing(mayWrite: boolean, overview: Overview | undefined): boolean {
+  const inMaintenance = overview === undefined ? 0 : (allStates(overview).maintenance ?? 0);
+  const head = [
+    useProblems(),
+    useAttention(),
+    useAlertChannels(mayWrite),
+    useChannelUses(),
+    useWindows("running", inMaintenance > 0),
+  ];
   return head.some(({ isLoading, failureCount }) => isLoading && failureCount === 0);
 }
 
 export function MonitorsPage() {
   const { data: overview, error } = useQuery(overviewQuery);
   const { mayWrite } = useSignedIn();
-  const isHeadComing = useIsHeadComing(mayWrite);
+  const isHeadComing = useIsHeadComing(mayWrite, overview);
   const data = isHeadComing ? undefined : overview;
   const navigate = useNavigate();
   const filters = filtersOf(useSearch({ strict: false }));
