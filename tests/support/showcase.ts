@@ -230,7 +230,7 @@ export async function showcase() {
     untilTroubled: () =>
       until(
         () => ask("GET", "/attention"),
-        (troubled: unknown[]) => troubled.length >= 3,
+        (troubled: unknown[]) => troubled.length >= 4,
       ),
     async [Symbol.asyncDispose]() {
       await box[Symbol.asyncDispose]();
