@@ -8,6 +8,9 @@ new MutationObserver(() => {
     field.setAttribute("aria-label", field.placeholder || "Search");
     field.setAttribute("aria-expanded", "true");
   }
+  // There is one way to authenticate: nothing to choose.
+  for (const button of document.querySelectorAll("[class~='group/combobox-button']"))
+    if (button.textContent.startsWith("Selected Auth Type")) button.style.display = "none";
 }).observe(document.body, { childList: true, subtree: true });
 
 // The renderer is @scalar/api-reference's standalone build, served from the executable.
