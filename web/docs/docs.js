@@ -8,6 +8,15 @@ new MutationObserver(() => {
     field.setAttribute("aria-label", field.placeholder || "Search");
     field.setAttribute("aria-expanded", "true");
   }
+  // What it opens lies outside of all landmarks, between two buttons that take the focus elsewhere.
+  for (const panel of document.querySelectorAll("[id^=headlessui-popover-panel]:not([role])")) {
+    panel.setAttribute("role", "region");
+    panel.setAttribute("aria-label", "Choices");
+  }
+  for (const guard of document.querySelectorAll("[data-headlessui-focus-guard][aria-hidden]")) {
+    guard.removeAttribute("aria-hidden");
+    guard.setAttribute("aria-label", "Leave the choices");
+  }
   // There is one way to authenticate: nothing to choose.
   for (const button of document.querySelectorAll("[class~='group/combobox-button']"))
     if (button.textContent.startsWith("Selected Auth Type")) button.style.display = "none";

@@ -1,9 +1,9 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Connection } from "./connection.ts";
 import type { OutgoingContext } from "./context.ts";
 import { TargetFailure } from "./failures.ts";
+import { temporaryFolder } from "../temporary-folders.ts";
 
 /** Where a library finds the relay. */
 type Meeting = { path: string } | { hostname: string; port: number };
@@ -17,8 +17,7 @@ export function relayed(
   { signal, memory }: Pick<OutgoingContext, "signal" | "memory">,
   maxBytes: number,
 ): { meeting: Meeting; issue(): unknown } {
-  // A socket in a folder of our own is for nobody else of this machine.
-  const folder = mkdtempSync(join(tmpdir(), "signalbox-"));
+  const folder = temporaryFolder();
   const path = join(folder, "relay");
   let client: Bun.Socket<undefined> | null = null;
   let unwritten: Buffer = Buffer.alloc(0);

@@ -1,10 +1,10 @@
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { certificatesIn } from "../../core/certificates.ts";
 import type { OutgoingContext } from "../../core/outgoing/context.ts";
 import { OwnTrouble, TargetFailure } from "../../core/outgoing/failures.ts";
 import { endGroup, runProgram } from "../../core/programs.ts";
+import { temporaryFolder } from "../../core/temporary-folders.ts";
 
 /** A message of the protocol is no longer, screenshots included. */
 const maxMessage = 8 * 1024 * 1024;
@@ -83,7 +83,7 @@ export async function withPage<T>(
   { signal, authorities }: Pick<OutgoingContext, "signal" | "authorities">,
   use: (page: Page) => Promise<T>,
 ): Promise<T> {
-  const folder = await mkdtemp(join(tmpdir(), "signalbox-browser-"));
+  const folder = temporaryFolder();
   try {
     if (authorities !== null) await trust(authorities, folder, signal);
     return await pageIn(folder, program, proxyPort, signal, use);

@@ -231,6 +231,6 @@ test("an appliance that stops in the middle of checks has left nothing of their 
   await made.engine.stop();
   await checking;
   const folders = readFileSync(home, "utf8").trim().split("\n");
-  expect(folders.at(-1)).toContain("signalbox-browser-");
+  expect(folders.at(-1)).toContain("signalbox-check-");
   expect(folders.filter((folder) => existsSync(folder))).toEqual([]);
 });
