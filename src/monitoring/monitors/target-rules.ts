@@ -7,3 +7,12 @@ export function watchedInWords(type: string, watched: string, port: number | nul
   if (isBare) return watched;
   return watched.includes(":") ? `[${watched}]:${port}` : `${watched}:${port}`;
 }
+
+/** What a monitor watches, as those read it who may read the monitor; null for a push monitor, which watches nothing. */
+export function wholeTargetOf(monitor: { type: string; [field: string]: unknown }): string | null {
+  const { type, url, port } = monitor;
+  if (typeof url === "string") return url;
+  const watched = watchedFields.map((name) => monitor[name]).find((one) => one !== undefined);
+  if (typeof watched !== "string") return null;
+  return watchedInWords(type, watched, typeof port === "number" ? port : null);
+}

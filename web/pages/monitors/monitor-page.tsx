@@ -3,7 +3,7 @@ import { useQuery, useMutation } from "@tanstack/react-query";
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { linkRel } from "../../../src/core/markdown.ts";
 import type { Monitor as MonitorRecord } from "../../../src/monitoring/monitors/schema.ts";
-import { watchedFields, watchedInWords } from "../../../src/monitoring/monitors/target-rules.ts";
+import { wholeTargetOf } from "../../../src/monitoring/monitors/target-rules.ts";
 import type { Uptime } from "../../../src/monitoring/uptime/schema.ts";
 import { v1 } from "../../data/client.ts";
 import { useManagedRecords } from "../../data/managed.ts";
@@ -130,7 +130,7 @@ function About({ monitor }: { monitor: MonitorRecord }) {
 /** In one line. */
 function Facts({ monitor }: { monitor: MonitorRecord }) {
   const { data: recipients } = useAlertRecipients(monitor.id);
-  const target = targetOf(monitor);
+  const target = wholeTargetOf(monitor);
   const method = typeof monitor["method"] === "string" ? ` ${monitor["method"]}` : "";
   const isPush = monitor.type === "push";
   const trouble = monitor.status === "down" || monitor.status === "degraded";
@@ -161,14 +161,6 @@ function Facts({ monitor }: { monitor: MonitorRecord }) {
       )}
     </p>
   );
-}
-
-function targetOf(monitor: MonitorRecord): string | null {
-  const { type, url, port } = monitor;
-  if (typeof url === "string") return url;
-  const watched = watchedFields.map((name) => monitor[name]).find((one) => one !== undefined);
-  if (typeof watched !== "string") return null;
-  return watchedInWords(type, watched, typeof port === "number" ? port : null);
 }
 
 /** What a browser can open is a link. */
