@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { desktopOf } from "../config.ts";
 import { files } from "../database/data-files.ts";
@@ -13,7 +13,9 @@ export function openInBrowser(url: string) {
 /** Leaves the address for whoever starts a second one, until it is disposed. */
 export function leaveAddress(dataDir: string, url: string): Disposable {
   const file = files(dataDir).address;
-  writeFileSync(file, `${url}\n`, { mode: 0o600 });
+  // Whoever finds it finds all of it.
+  writeFileSync(`${file}.part`, `${url}\n`, { mode: 0o600 });
+  renameSync(`${file}.part`, file);
   return {
     [Symbol.dispose]() {
       try {
