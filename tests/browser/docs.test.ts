@@ -1,5 +1,11 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { describeInChromium, overflowOf, keepPicture, visit } from "../support/browsing.ts";
+import {
+  describeInChromium,
+  overflowOf,
+  keepPicture,
+  violations,
+  visit,
+} from "../support/browsing.ts";
 import { machine } from "../support/outside.ts";
 
 type Operations = Record<string, { summary: string; tags: string[] }>;
@@ -52,6 +58,22 @@ describeInChromium("the reference page", (browser) => {
         expect([hash, text]).toEqual([hash, expect.stringContaining(summary)]);
       }
     }
+    expect(faults).toEqual([]);
+  });
+
+  test("names what its lists are, and offers no choice among one way to authenticate", async () => {
+    const { page, faults } = open;
+    await page.setViewportSize({ width: 1440, height: 900 });
+    await page.goto(`${url}/docs`);
+    await page.getByText("Selected Auth Type").first().waitFor({ state: "attached" });
+    expect(await page.getByRole("button", { name: /Selected Auth Type/ }).count()).toBe(0);
+    await page
+      .getByRole("button", { name: /Shell Curl/ })
+      .first()
+      .click();
+    await page.getByRole("region", { name: "Choices" }).getByRole("listbox").waitFor();
+    expect(await violations(page)).toEqual([]);
+    await page.keyboard.press("Escape");
     expect(faults).toEqual([]);
   });
 

@@ -9,7 +9,7 @@ export function watchedInWords(type: string, watched: string, port: number | nul
 }
 
 /** What a monitor watches, as those read it who may read the monitor; null for a push monitor, which watches nothing. */
-export function wholeTargetOf(monitor: { type: string; [field: string]: unknown }): string | null {
+export function fullTargetOf(monitor: { type: string; [field: string]: unknown }): string | null {
   const { type, url, port } = monitor;
   if (typeof url === "string") return url;
   const watched = watchedFields.map((name) => monitor[name]).find((one) => one !== undefined);

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { targetOf } from "../../../src/monitoring/monitors/rules.ts";
-import { watchedFields, wholeTargetOf } from "../../../src/monitoring/monitors/target-rules.ts";
+import { watchedFields, fullTargetOf } from "../../../src/monitoring/monitors/target-rules.ts";
 import { monitorKinds } from "../../../src/monitoring/monitors/kinds-schema.ts";
 import { newMonitors } from "../../support/samples.ts";
 
@@ -35,7 +35,7 @@ test.each([
 test("every type of monitor but push says what it watches", () => {
   const types = Object.keys(monitorKinds) as (keyof typeof newMonitors)[];
   expect(types.filter((type) => target(type, newMonitors[type]) === null)).toEqual(["push"]);
-  expect(types.filter((type) => wholeTargetOf({ ...newMonitors[type], type }) === null)).toEqual([
+  expect(types.filter((type) => fullTargetOf({ ...newMonitors[type], type }) === null)).toEqual([
     "push",
   ]);
 });

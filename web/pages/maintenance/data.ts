@@ -33,8 +33,8 @@ export const useWindows = (state?: "running" | "scheduled", enabled = true) =>
   });
 
 /** Behind how many are in maintenance: when they no longer are; empty where nobody knows. */
-export function useMaintenanceEnd(zone: string, enabled = true): string {
-  const { data = [] } = useWindows("running", enabled);
+export function useMaintenanceEnd(zone: string, isAny: boolean): string {
+  const { data = [] } = useWindows("running", isAny);
   const ends = data
     .filter(({ monitorIds, groupIds }) => monitorIds.length + groupIds.length > 0)
     .flatMap(({ current }) => (current === null ? [] : [Date.parse(current.endsAt)]));

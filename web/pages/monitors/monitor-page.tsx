@@ -3,7 +3,7 @@ import { useQuery, useMutation } from "@tanstack/react-query";
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { linkRel } from "../../../src/core/markdown.ts";
 import type { Monitor as MonitorRecord } from "../../../src/monitoring/monitors/schema.ts";
-import { wholeTargetOf } from "../../../src/monitoring/monitors/target-rules.ts";
+import { fullTargetOf } from "../../../src/monitoring/monitors/target-rules.ts";
 import type { Uptime } from "../../../src/monitoring/uptime/schema.ts";
 import { v1 } from "../../data/client.ts";
 import { useManagedRecords } from "../../data/managed.ts";
@@ -130,7 +130,7 @@ function About({ monitor }: { monitor: MonitorRecord }) {
 /** In one line. */
 function Facts({ monitor }: { monitor: MonitorRecord }) {
   const { data: recipients } = useAlertRecipients(monitor.id);
-  const target = wholeTargetOf(monitor);
+  const target = fullTargetOf(monitor);
   const method = typeof monitor["method"] === "string" ? ` ${monitor["method"]}` : "";
   const isPush = monitor.type === "push";
   const trouble = monitor.status === "down" || monitor.status === "degraded";

@@ -36,7 +36,10 @@ function Wall() {
       v1.incidents.get({ query: { open: "true", per_page: 20 }, ...options }),
     ),
   );
-  const maintenanceEnd = useMaintenanceEnd(organization.timeZone);
+  const maintenanceEnd = useMaintenanceEnd(
+    organization.timeZone,
+    overview?.monitors.some(({ status }) => status === "maintenance") ?? false,
+  );
   useEffect(() => followLive(organization.id), [organization.id]);
   useEffect(followUpgrades, []);
   useEffect(keepScreenAwake, []);
