@@ -63,6 +63,7 @@ export function problemsOf({ store, organizationId }: Tenant, now: number) {
 /** Nobody looks at more at one time. */
 const most = 500;
 
+// What waits behind a delivery that fails has not been tried, and does not get through either.
 const attentionText = `with troubled as (
     select s.monitor_id as id, s.since from monitor_states s
     where s.organization_id = ?1 and s.status in ('down', 'degraded') and not s.paused
@@ -72,7 +73,9 @@ const attentionText = `with troubled as (
       where x.organization_id = ?1 and x.monitor_id = t.id) as attached,
     (select json_group_array(json_object('id', n.id, 'name', n.name, 'status', n.status,
         'at', coalesce(n.delivered_at, n.created_at), 'error', n.error) order by n.seq)
-      from (select c.id, c.name, d.status, d.delivered_at, d.created_at, d.error, max(d.seq) as seq
+      from (select c.id, c.name, d.status, d.delivered_at, d.created_at,
+          case when d.due_at is null then d.error else coalesce(d.error, c.last_error) end as error,
+          max(d.seq) as seq
         from alerts a
           join delivery_alerts l on l.organization_id = ?1 and l.alert_id = a.id and not l.withheld
           join deliveries d on d.organization_id = ?1 and d.id = l.delivery_id

@@ -99,3 +99,19 @@ test("of what is down it is known who was told, who could not be, and of which i
   await job.goes("down");
   expect((await read("attention"))[0].notified).toEqual([]);
 });
+
+test("of an alert that waits behind one that fails it is known that it was not delivered either", async () => {
+  const { inbox, watched, later, read, alerts } = await looked();
+  const chat = await inbox({ name: "Chat" }, answer(503));
+  const [first, second] = [await watched([chat]), await watched([chat])];
+  await first.goes("down");
+  await later();
+  await second.goes("down");
+  // It is decided what to send, and the channel waits for its next attempt.
+  await alerts.runOnce();
+  const told: { monitorId: string; notified: object[] }[] = await read("attention");
+  for (const { id } of [first, second])
+    expect(told.find(({ monitorId }) => monitorId === id)?.notified).toMatchObject([
+      { name: "Chat", status: "pending", error: expect.stringContaining("HTTP 503") },
+    ]);
+});
