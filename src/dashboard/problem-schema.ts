@@ -17,6 +17,7 @@ export const Problems = z.object({
   appliance: z.array(
     z.object({
       name: z.enum(problemNames),
+      title: z.string(),
       severity: z.enum(problemSeverities),
       message: z.string(),
       since: Timestamp,

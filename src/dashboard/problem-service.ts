@@ -1,3 +1,4 @@
+import { problemTitles } from "../alerting/messages.ts";
 import type { Scope } from "../events/scope.ts";
 import type { Problems } from "./problem-schema.ts";
 import { failingChannels, problemsOf } from "./problem-store.ts";
@@ -11,5 +12,8 @@ export async function listProblems(scope: Scope): Promise<Problems> {
     failingChannels(scope, now),
     problemsOf(scope, now),
   ]);
-  return { channels, appliance };
+  return {
+    channels,
+    appliance: appliance.map((one) => ({ ...one, title: problemTitles[one.name].begins })),
+  };
 }

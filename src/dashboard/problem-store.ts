@@ -53,7 +53,7 @@ export async function failingChannels(
 }
 
 export function problemsOf({ store, organizationId }: Tenant, now: number) {
-  return store.query<Problems["appliance"][number]>(
+  return store.query<Omit<Problems["appliance"][number], "title">>(
     `select name, severity, message, since from problems
      where organization_id = ? and (until is null or until > ?) order by since, name`,
     [organizationId, now],

@@ -64,11 +64,11 @@ test("what is wrong with the appliance is told where somebody runs it, until it 
     ...problemBegins([ours.id], { ...disk, until: null }, time.now),
     ...problemBegins([ours.id], { ...disk, name: "loop", until: time.now + 1_000 }, time.now),
   ]);
-  const names = async () =>
-    (await read("problems")).appliance.map(({ name }: { name: string }) => name);
-  expect(await names()).toEqual(["disk", "loop"]);
+  const titles = async () =>
+    (await read("problems")).appliance.map(({ title }: { title: string }) => title);
+  expect(await titles()).toEqual(["Signalbox: the disk is nearly full", "Signalbox stalled"]);
   time.now += 2_000;
-  expect(await names()).toEqual(["disk"]);
+  expect(await titles()).toEqual(["Signalbox: the disk is nearly full"]);
 });
 
 test("of what is down it is known who was told, who could not be, and of which incident", async () => {

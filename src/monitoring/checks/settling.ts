@@ -1,6 +1,7 @@
 import { type Leases, ofNode } from "../../cluster/leases.ts";
 import { type Clock, timestamp } from "../../core/clock.ts";
 import type { Log } from "../../core/log.ts";
+import { capitalized, notJudged } from "../../core/text.ts";
 import { problemBegins } from "../../events/problems.ts";
 import { allowedSeconds } from "./kinds/push.ts";
 import type { Recorder } from "./record.ts";
@@ -85,7 +86,8 @@ export function settling(
       details: details === undefined ? null : JSON.stringify(details),
       screenshot: status === "down" ? (outcome.screenshot ?? null) : null,
     });
-    if (status === "unknown") tellTrouble(monitor, message, at);
+    if (status === "unknown")
+      tellTrouble(monitor, capitalized(message.slice(notJudged.length)), at);
     return toNext;
   }
 

@@ -77,7 +77,7 @@ function ApplianceProblems({ problems }: { problems: Problems["appliance"] }) {
     <Banner
       kind="appliance"
       what={problems.map(({ name, since }) => `${name} ${since}`)}
-      title="Signalbox has a problem."
+      title={`${first?.title ?? ""}.`}
       action={
         <Link to="/settings/$section" params={{ section }}>
           Open settings
@@ -85,7 +85,7 @@ function ApplianceProblems({ problems }: { problems: Problems["appliance"] }) {
       }
     >
       {first?.message}
-      {problems.length > 1 && ` And ${problems.length - 1} more.`}
+      {problems.length > 1 && ` And ${plural(problems.length - 1, "more problem")}.`}
     </Banner>
   );
 }
