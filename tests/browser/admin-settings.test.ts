@@ -202,6 +202,38 @@ describeInChromium("the settings", (browser) => {
     expect(ownFaults(open.faults)).toEqual([]);
   });
 
+  test("what is typed into the settings outlives leaving them and a reload, secrets apart", async () => {
+    await using open = await world.open(browser, "/settings/mail-server");
+    const { page } = open;
+    await page.getByLabel("Host").fill("mail.half-typed.example");
+    await page.getByLabel("User name").fill("signalbox");
+    await page.getByLabel("Password", { exact: true }).fill("a-secret-password");
+    await page.getByRole("link", { name: "Certificate authorities" }).click();
+    await page.getByText("What you typed is kept").waitFor();
+    expect(await page.evaluate(() => JSON.stringify(sessionStorage))).not.toContain("a-secret");
+    await page.getByLabel("Certificates").fill("-----BEGIN");
+    await page.reload();
+    await page.getByText("What you typed earlier is back.").waitFor();
+    expect(await page.getByLabel("Certificates").inputValue()).toBe("-----BEGIN");
+    await page.getByRole("button", { name: "Start over" }).click();
+    expect(await page.getByLabel("Certificates").inputValue()).toBe("");
+    await page.getByRole("link", { name: "Mail server" }).click();
+    await page.getByText("What you typed earlier is back.").waitFor();
+    expect(await page.getByLabel("Host").inputValue()).toBe("mail.half-typed.example");
+    expect(await page.getByLabel("Password", { exact: true }).inputValue()).toBe("");
+    await page.getByRole("button", { name: "Start over" }).click();
+    await page.getByRole("link", { name: "People" }).click();
+    await page.getByRole("button", { name: "Invite people" }).click();
+    await page.getByLabel("E-mail", { exact: true }).fill("half@typed");
+    await page.keyboard.press("Escape");
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+    await page.getByRole("button", { name: "Invite people" }).click();
+    await page.getByText("What you typed earlier is back.").waitFor();
+    expect(await page.getByLabel("E-mail", { exact: true }).inputValue()).toBe("half@typed");
+    await page.getByRole("button", { name: "Start over" }).click();
+    expect(ownFaults(open.faults)).toEqual([]);
+  });
+
   test("two-factor is turned on by scanning, shows recovery codes once, and is turned off by the password", async () => {
     await using open = await visitAs(browser, world, "viewer", "/settings/profile");
     const { page } = open;

@@ -26,6 +26,12 @@ describeInChromium("the editor of a status page", (browser) => {
     await page.getByRole("button", { name: "Save", exact: true }).click();
     await page.getByText("Saved", { exact: true }).waitFor();
   };
+  const discard = async (page: Page) => {
+    await page.getByRole("button", { name: "Discard" }).click();
+    const asked = page.getByRole("dialog", { name: "Discard what you typed?" });
+    await asked.getByRole("button", { name: "Discard" }).click();
+    await asked.waitFor({ state: "detached" });
+  };
 
   test("what is typed is seen in the preview at once, and on the page itself only when it is saved", async () => {
     const address = `${world.url}/status/acme-gmbh`;
@@ -94,7 +100,7 @@ describeInChromium("the editor of a status page", (browser) => {
     await page.getByRole("button", { name: "Save", exact: true }).click();
     await page.getByText(/^Must have 1 to 63 of a-z/).waitFor();
     expect(await page.getByLabel("Address").getAttribute("aria-invalid")).toBe("true");
-    await page.getByRole("button", { name: "Discard" }).click();
+    await discard(page);
     expect(await page.getByLabel("Address").inputValue()).toBe("acme-gmbh");
     await page.getByRole("combobox", { name: "Visibility" }).click();
     await page.getByRole("option", { name: "With a password" }).click();
@@ -102,7 +108,7 @@ describeInChromium("the editor of a status page", (browser) => {
     await page.getByText("Is required while visibility is password.").waitFor();
   });
 
-  test("a change by somebody else is a choice; leaving with something unsaved is asked about", async () => {
+  test("a change by somebody else is a choice; what is not saved outlives leaving it and a reload", async () => {
     await using opened = await open(`/status-pages/${id}`);
     const { page } = opened;
     await page.getByLabel("Description").fill("Mine");
@@ -113,12 +119,15 @@ describeInChromium("the editor of a status page", (browser) => {
     expect(await page.getByLabel("Description").inputValue()).toBe("Theirs");
     await page.getByLabel("Description").fill("Mine again");
     await page.getByRole("link", { name: "Alert channels" }).click();
-    await page.getByText("Leave without saving?").waitFor();
-    await page.getByRole("button", { name: "Stay" }).click();
+    await page.getByText("What you typed is kept").waitFor();
+    await page.goBack();
+    await page.getByText("What you typed earlier is back.").waitFor();
+    await page.reload();
+    await page.getByText("What you typed earlier is back.").waitFor();
     expect(await page.getByLabel("Description").inputValue()).toBe("Mine again");
-    await page.getByRole("link", { name: "Alert channels" }).click();
-    await page.getByRole("button", { name: "Leave" }).click();
-    await page.getByRole("heading", { name: "Alert channels", exact: true }).waitFor();
+    await previewOf(page).getByText("Mine again").waitFor();
+    await discard(page);
+    expect(await page.getByLabel("Description").inputValue()).toBe("Theirs");
   });
 
   test("a logo with a script is refused at its field; a good one is on the page and in the preview", async () => {

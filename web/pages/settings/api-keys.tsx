@@ -139,10 +139,15 @@ const lives = [
 function NewApiKey({ onClose }: { onClose: () => void }) {
   const [made, setMade] = useState<MadeApiKey | null>(null);
   const initial = { name: "", scope: "write" as ApiKey["scope"], life: "365" };
-  const form = useForm(initial, async ({ name, scope, life }) => {
-    const expiresInDays = life === "never" ? null : Number(life);
-    setMade(await dataOf(dashboard["api-keys"].post({ name, scope, expiresInDays })));
-  });
+  const form = useForm(
+    initial,
+    async ({ name, scope, life }) => {
+      const expiresInDays = life === "never" ? null : Number(life);
+      setMade(await dataOf(dashboard["api-keys"].post({ name, scope, expiresInDays })));
+    },
+    undefined,
+    { key: "api-key" },
+  );
   const { values, set, errorOf } = form;
   if (made !== null) return <CreatedKey made={made} onClose={onClose} />;
   return (

@@ -80,13 +80,18 @@ function Outcome({ schedule: { enabled, last, failure, nextAt } }: { schedule: S
 
 function Fields({ schedule }: { schedule: Schedule }) {
   const [known, setKnown] = useState(schedule);
-  const form = useForm(fieldsOf(schedule), async (values) => {
-    const saved = await dataOf(dashboard.backup.schedule.patch(planOf(values)));
-    setKnown(saved);
-    form.replace(fieldsOf(saved));
-    queryClient.setQueryData(backupScheduleQuery.queryKey, saved);
-    notify("Saved");
-  });
+  const form = useForm(
+    fieldsOf(schedule),
+    async (values) => {
+      const saved = await dataOf(dashboard.backup.schedule.patch(planOf(values)));
+      setKnown(saved);
+      form.replace(fieldsOf(saved));
+      queryClient.setQueryData(backupScheduleQuery.queryKey, saved);
+      notify("Saved");
+    },
+    undefined,
+    { key: "backup-schedule", secrets: ["s3.secretAccessKey", "passphrase"] },
+  );
   const { values, set, errorOf } = form;
   const secrets = storedSecrets(backupKinds, "schedule", known, planOf(values), errorOf);
   const secretAt = (name: "s3.secretAccessKey" | "passphrase") => ({

@@ -48,6 +48,7 @@ function Fields({ organizationId, settings, onTheirs }: FieldsProps) {
       notify("Saved");
     },
     onTheirs,
+    { key: "certificate-authorities" },
   );
   return (
     <>

@@ -71,9 +71,14 @@ function revokeInvitation({ id, email }: Invitation) {
 
 export function Invite({ onClose }: { onClose: () => void }) {
   const [sent, setSent] = useState<SentInvitation | null>(null);
-  const form = useForm({ email: "", role: "member" as Role }, async (values) => {
-    setSent(await dataOf(dashboard.invitations.post(values)));
-  });
+  const form = useForm(
+    { email: "", role: "member" as Role },
+    async (values) => {
+      setSent(await dataOf(dashboard.invitations.post(values)));
+    },
+    undefined,
+    { key: "invitation" },
+  );
   const { values, set, errorOf } = form;
   const roles = useRoles();
   if (sent !== null)

@@ -22,6 +22,12 @@ export type MailServerFields = {
   "smtp.from": string;
 };
 
+export const secretFields = [
+  "smtp.password",
+  "smtp.clientSecret",
+  "smtp.serviceAccountKey",
+] as const;
+
 export const usualPorts = { starttls: 587, tls: 465, none: 25 };
 
 /** Where the services that give out access tokens take mail. */

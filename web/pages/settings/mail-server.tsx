@@ -18,6 +18,7 @@ import {
   type Auth,
   fieldsOf,
   removeMailServer,
+  secretFields,
   smtpOf,
   usualHosts,
   usualPorts,
@@ -63,6 +64,7 @@ function Fields({
       notify("Saved");
     },
     onTheirs,
+    { key: "mail-server", secrets: secretFields },
   );
   const test = useTestMail(() => (form.dirty || known.smtp === null ? form.values : null));
   const { values, set } = form;

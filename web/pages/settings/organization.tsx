@@ -66,6 +66,7 @@ function Fields({ record, onTheirs }: { record: OrganizationRecord; onTheirs: ()
       notify("Saved");
     },
     onTheirs,
+    { key: "organization" },
   );
   const { values, set, errorOf } = form;
   return (

@@ -124,12 +124,17 @@ function Delete({
 
 function NewOrganization() {
   const switchTo = useOrganizationSwitch();
-  const form = useForm({ name: "" }, async ({ name }) => {
-    const { id } = await dataOf(dashboard.organizations.post({ name }));
-    await renewSession();
-    await switchTo(id);
-    notify(`Created ${name}; you are its owner`);
-  });
+  const form = useForm(
+    { name: "" },
+    async ({ name }) => {
+      const { id } = await dataOf(dashboard.organizations.post({ name }));
+      await renewSession();
+      await switchTo(id);
+      notify(`Created ${name}; you are its owner`);
+    },
+    undefined,
+    { key: "new-organization" },
+  );
   return (
     <Panel title="Create organization">
       <p className="quiet panel-words">

@@ -25,14 +25,19 @@ function Names() {
   const { person, organization } = useSignedIn();
   const { name, email, timeZone } = person;
   const initial = { name, email, timeZone, password: "" };
-  const form = useForm(initial, async ({ password, ...fields }) => {
-    const saved = await dataOf(
-      dashboard.profile.patch({ ...fields, ...(password !== "" && { password }) }),
-    );
-    form.set("password", "");
-    keepPerson(saved);
-    notify("Saved");
-  });
+  const form = useForm(
+    initial,
+    async ({ password, ...fields }) => {
+      const saved = await dataOf(
+        dashboard.profile.patch({ ...fields, ...(password !== "" && { password }) }),
+      );
+      form.set("password", "");
+      keepPerson(saved);
+      notify("Saved");
+    },
+    undefined,
+    { key: "profile", secrets: ["password"] },
+  );
   const { values } = form;
   return (
     <Panel title="You">

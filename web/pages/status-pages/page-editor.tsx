@@ -1,5 +1,3 @@
-import { Button, Group, Modal, Text } from "@mantine/core";
-import { useBlocker } from "@tanstack/react-router";
 import { useEffect, useMemo, useState } from "react";
 import { dataOf, ifMatch } from "../../data/client.ts";
 import { queryClient } from "../../data/query.ts";
@@ -45,6 +43,7 @@ export function PageEditor({ page }: { page: StatusPage }) {
     },
     // What comes is taken below, unless something is typed by then.
     () => void queryClient.fetchQuery({ ...statusPageQuery(id), staleTime: 0 }),
+    { key: `status-page ${id}`, secrets: ["password"] },
   );
   const { values, dirty, reset } = form;
   function take(current: StatusPage) {
@@ -56,11 +55,6 @@ export function PageEditor({ page }: { page: StatusPage }) {
     setBase(page);
     reset(valuesOf(page));
   }, [page, base, dirty, reset]);
-  const leaving = useBlocker({
-    shouldBlockFn: ({ current, next }) => dirty && current.pathname !== next.pathname,
-    enableBeforeUnload: () => dirty,
-    withResolver: true,
-  });
   const body = useMemo(() => ({ ...values, password: undefined }), [values]);
   return (
     <div className="page-editor">
@@ -96,26 +90,6 @@ export function PageEditor({ page }: { page: StatusPage }) {
         </FormFrame>
       </div>
       <LivePreview id={id} body={body} dirty={dirty} stamp={page.logoUrl} />
-      {leaving.status === "blocked" && (
-        <LeaveDialog onLeave={leaving.proceed} onStay={leaving.reset} />
-      )}
     </div>
-  );
-}
-
-/** Asks before what was typed is lost on the way to another page. */
-function LeaveDialog({ onLeave, onStay }: { onLeave: () => void; onStay: () => void }) {
-  return (
-    <Modal opened onClose={onStay} title="Leave without saving?" centered>
-      <Text size="sm" mb="md">
-        Your changes are not saved.
-      </Text>
-      <Group justify="flex-end" gap={8}>
-        <Button onClick={onLeave}>Leave</Button>
-        <Button variant="filled" onClick={onStay} data-autofocus>
-          Stay
-        </Button>
-      </Group>
-    </Modal>
   );
 }

@@ -129,21 +129,28 @@ export function Subscribers({ page, mayWrite }: { page: StatusPage; mayWrite: bo
 /** A mailbox, which is asked first unless its owner agreed already, or a webhook. */
 function AddSubscriber({ page, onClose }: { page: StatusPage; onClose: () => void }) {
   const route = pageRoutes(page.id).subscribers;
-  const [type, setType] = useState<Subscriber["type"]>("email");
   const form = useForm(
-    { email: "", confirmed: false, url: "", secret: null as string | null | undefined },
+    {
+      type: "email" as Subscriber["type"],
+      email: "",
+      confirmed: false,
+      url: "",
+      secret: null as string | null | undefined,
+    },
     async (values) => {
       const { status } = await dataOf(route.post(bodyOf(values)));
       notify(
         status === "pending"
           ? `Sent a confirmation link to ${values.email}`
-          : `Added ${type === "email" ? values.email : values.url}`,
+          : `Added ${values.type === "email" ? values.email : values.url}`,
       );
       onClose();
     },
+    undefined,
+    { key: `subscriber ${page.id}`, secrets: ["secret"] },
   );
   const { values, set, errorOf } = form;
-  const bodyOf = ({ email, confirmed, url, secret }: typeof values) =>
+  const bodyOf = ({ type, email, confirmed, url, secret }: typeof values) =>
     type === "email" ? { type, email, confirmed } : { type, url, ...(secret && { secret }) };
   return (
     <FormDialog
@@ -157,14 +164,14 @@ function AddSubscriber({ page, onClose }: { page: StatusPage; onClose: () => voi
       <SegmentedControl
         aria-label="Type"
         fullWidth
-        value={type}
-        onChange={setType}
+        value={values.type}
+        onChange={(type) => set("type", type)}
         data={[
           { value: "email", label: "E-mail" },
           { value: "webhook", label: "Webhook" },
         ]}
       />
-      {type === "email" ? (
+      {values.type === "email" ? (
         <>
           <TextInput
             key="email"
