@@ -471,6 +471,15 @@ describeInChromium("the Monitors page", (browser) => {
     await page.locator(":focus", { hasText: "Web shop" }).waitFor();
     await page.keyboard.press("k");
     await page.locator(":focus", { hasText: "Checkout" }).waitFor();
+    // Back from elsewhere to the row where one was: at once, not when a check draws it anew.
+    await page.mouse.move(0, 0);
+    await page.getByRole("button", { name: "Create group" }).focus();
+    const focused = await page.evaluate(async () => {
+      dispatchEvent(new KeyboardEvent("keydown", { key: "j" }));
+      await new Promise(requestAnimationFrame);
+      return document.activeElement?.textContent;
+    });
+    expect(focused).toContain("Checkout");
     await world.ask("POST", `/api/v1/incidents/${id}/resolve`);
     expect(open.faults).toEqual([]);
   });

@@ -1,7 +1,7 @@
 import { useMediaQuery } from "@mantine/hooks";
 import { useNavigate } from "@tanstack/react-router";
 import { useWindowVirtualizer } from "@tanstack/react-virtual";
-import { useCallback, useEffect, useMemo, useRef, useState } from "react";
+import { useCallback, useEffect, useMemo, useReducer, useRef, useState } from "react";
 import { openDialog } from "../../components/dialogs.ts";
 import { whenIdle } from "../../data/chunks.ts";
 import { isSecondKey, useShortcuts } from "../../components/shortcuts.ts";
@@ -42,6 +42,7 @@ export function MonitorList({
   const [top, setTop] = useState(0);
   const [painted, setPainted] = useState(false);
   const [current, setCurrent] = useState<string | null>(null);
+  const [, draw] = useReducer((times: number) => times + 1, 0);
   const navigate = useNavigate();
   const focusing = useRef<string | null>(null);
   const hovered = useRef<string | null>(null);
@@ -95,6 +96,8 @@ export function MonitorList({
   const focus = useCallback((key: string) => {
     focusing.current = key;
     setCurrent(key);
+    // Also where it was the current one already: the focus is given by what is drawn next.
+    draw();
   }, []);
 
   useEffect(() => {
