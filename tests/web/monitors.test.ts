@@ -178,10 +178,13 @@ describe("the latency chart", () => {
       step: 50,
       peak: { index: 99, ms: 1_204 },
     });
+    const day = Array.from({ length: 288 }, (_, slot) => 80 + (slot % 20));
+    const slow = day.map((ms, slot) => (slot >= 100 && slot < 112 ? 1_000 + slot : ms));
+    expect(scaleOf([slow])).toEqual({ top: 150, step: 50, peak: { index: 111, ms: 1_111 } });
     expect(scaleOf([[]])).toMatchObject({ top: 1, peak: null });
   });
 
-  test("tells troubles in a row as one, the worst first", () => {
+  test("tells what was the same in a row as one, the worst first", () => {
     const down = { downSeconds: 30, degradedSeconds: 30 };
     const found = runsOf([
       point(0),
@@ -189,20 +192,35 @@ describe("the latency chart", () => {
       point(2, down),
       point(3, { degradedSeconds: 60 }),
       undefined,
-      point(5, { maintenanceSeconds: 60 }),
+      point(5, { upSeconds: 0, maintenanceSeconds: 60 }),
+      point(6, { upSeconds: 0, unknownSeconds: 60 }),
     ]);
     expect(found).toEqual([
+      { state: "up", first: 0, last: 0, seconds: 60 },
       { state: "down", first: 1, last: 2, seconds: 60 },
       { state: "degraded", first: 3, last: 3, seconds: 60 },
       { state: "maintenance", first: 5, last: 5, seconds: 60 },
     ]);
   });
 
-  test("asks for at most 300 points, beyond three days for whole hours", () => {
-    for (const hours of [0.1, 1, 24, 72, 73, 168, 720, 2_160, 9_000]) {
-      const step = stepFor({ from: start, to: start + hours * 3_600_000 });
-      expect((hours * 3_600) / step).toBeLessThanOrEqual(hours > 7_200 ? 400 : 300);
-      if (hours > 72) expect(step % 3_600).toBe(0);
-    }
+  test("tells an outage as one, also where it is looked at more closely than was checked", () => {
+    const down = { upSeconds: 0, downSeconds: 120 };
+    const none = undefined;
+    const checked = [point(0), none, point(2, down), none, point(4, down), none, point(6, down)];
+    expect(runsOf([...checked, none, point(8)])).toEqual([
+      { state: "up", first: 0, last: 0, seconds: 60 },
+      { state: "down", first: 2, last: 6, seconds: 360 },
+      { state: "up", first: 8, last: 8, seconds: 60 },
+    ]);
+  });
+
+  test("asks for at most 300 points, none closer than checks, beyond three days for whole hours", () => {
+    for (const interval of [5, 20, 60, 3_600, 86_400])
+      for (const hours of [0.1, 1, 24, 72, 73, 168, 720, 2_160, 9_000]) {
+        const step = stepFor({ from: start, to: start + hours * 3_600_000 }, interval);
+        expect((hours * 3_600) / step).toBeLessThanOrEqual(hours > 7_200 ? 400 : 300);
+        expect(step).toBeGreaterThanOrEqual(interval);
+        if (hours > 72) expect(step % 3_600).toBe(0);
+      }
   });
 });

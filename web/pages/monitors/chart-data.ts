@@ -1,15 +1,16 @@
 import type { Timeline, TimelinePoint } from "../../../src/dashboard/timeline-schema.ts";
 import type { Span } from "./data.ts";
 
-/** Seconds between two points; beyond three days sums of whole hours are shown. */
 const closeSteps = [10, 30, 60, 300, 900];
 const wideSteps = [1, 3, 6, 12, 24].map((hours) => hours * 3_600);
 const mostPoints = 300;
 const closeMs = 3 * 86_400_000;
 
-export function stepFor({ from, to }: Span): number {
-  const steps = to - from <= closeMs ? closeSteps : wideSteps;
-  return steps.find((step) => (to - from) / (step * 1_000) <= mostPoints) ?? 86_400;
+/** Seconds between two points, at least from one check to the next; beyond three days sums of whole hours are shown. */
+export function stepFor({ from, to }: Span, interval: number): number {
+  const steps = to - from <= closeMs ? [...closeSteps, ...wideSteps] : wideSteps;
+  const fits = (step: number) => step >= interval && (to - from) / (step * 1_000) <= mostPoints;
+  return steps.find(fits) ?? 86_400;
 }
 
 export const lineNames = ["p50", "p95", "p99", "previous"] as const;
@@ -66,14 +67,23 @@ function broken(
   figure: (point: TimelinePoint) => number | null,
 ): Figures {
   const figures: Figures = slots.map((point) => (point === undefined ? undefined : figure(point)));
-  const known = figures.flatMap((one, index) => (one == null ? [] : [index]));
-  const distances = known.slice(1).map((index, place) => index - (known[place] ?? 0));
-  const usual = distances.toSorted((one, other) => one - other)[(distances.length - 1) >> 1] ?? 1;
+  const known = placesOf(figures);
+  const most = mostBetween(known);
   for (const [place, index] of known.entries()) {
     const next = known[place + 1] ?? figures.length;
-    if (next - index > usual * gapFactor) figures[index + 1] ??= null;
+    if (next - index > most) figures[index + 1] ??= null;
   }
   return figures;
+}
+
+const placesOf = (all: readonly unknown[]) =>
+  all.flatMap((one, index) => (one == null ? [] : [index]));
+
+/** What lies further apart has a gap between. */
+function mostBetween(places: readonly number[]): number {
+  const distances = places.slice(1).map((index, place) => index - (places[place] ?? 0));
+  const usual = distances.toSorted((one, other) => one - other)[(distances.length - 1) >> 1] ?? 1;
+  return usual * gapFactor;
 }
 
 const niceSteps = [1, 2, 5].flatMap((digit) =>
@@ -82,12 +92,15 @@ const niceSteps = [1, 2, 5].flatMap((digit) =>
 
 export type Scale = { top: number; step: number; peak: { index: number; ms: number } | null };
 
+/** One slow hour of a day is a little less. */
+const usualShare = 0.95;
+
 /** Zero to a little above what nearly all figures are; the one that is cut off most, if any. */
 export function scaleOf(lines: readonly Figures[]): Scale {
   const all = lines.flatMap((figures) => figures.flatMap((one) => (one == null ? [] : [one])));
   const sorted = all.toSorted((one, other) => one - other);
   const highest = sorted.at(-1) ?? 0;
-  const usual = sorted[Math.ceil(sorted.length * 0.97) - 1] ?? 0;
+  const usual = sorted[Math.ceil(sorted.length * usualShare) - 1] ?? 0;
   const wanted = highest > usual * 2 ? usual * 1.25 : highest * 1.05;
   const step =
     niceSteps.toSorted((one, other) => one - other).find((one) => one * 4 >= wanted) ?? 50_000;
@@ -102,8 +115,8 @@ export function scaleOf(lines: readonly Figures[]): Scale {
 
 type Trouble = "down" | "degraded" | "maintenance";
 
-/** Slots in a row that were in trouble: which ones, and how many seconds of it. */
-export type Run = { state: Trouble; first: number; last: number; seconds: number };
+/** Slots in a row that were the same: which ones, and how many seconds of it. */
+export type Run = { state: Trouble | "up"; first: number; last: number; seconds: number };
 
 /** The worst trouble of a slot; null for none. */
 export function troubleOf(point: TimelinePoint | undefined): Trouble | null {
@@ -113,17 +126,22 @@ export function troubleOf(point: TimelinePoint | undefined): Trouble | null {
   return point.maintenanceSeconds > 0 ? "maintenance" : null;
 }
 
+/** What could not be judged is in none; slots between two checks are as the check before them. */
 export function runsOf(points: readonly (TimelinePoint | undefined)[]): Run[] {
   const runs: Run[] = [];
+  const most = mostBetween(placesOf(points));
+  let open: Run | null = null;
   for (const [index, point] of points.entries()) {
-    const state = troubleOf(point);
-    if (point === undefined || state === null) continue;
-    const seconds = point[`${state}Seconds`];
-    const before = runs.at(-1);
-    if (before?.state === state && before.last === index - 1) {
-      before.last = index;
-      before.seconds += seconds;
-    } else runs.push({ state, first: index, last: index, seconds });
+    if (point === undefined) continue;
+    const state: Run["state"] | null = troubleOf(point) ?? (point.upSeconds > 0 ? "up" : null);
+    if (state === null) open = null;
+    else if (open !== null && open.state === state && index - open.last <= most) {
+      open.last = index;
+      open.seconds += point[`${state}Seconds`];
+    } else {
+      open = { state, first: index, last: index, seconds: point[`${state}Seconds`] };
+      runs.push(open);
+    }
   }
   return runs;
 }

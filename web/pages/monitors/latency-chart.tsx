@@ -12,18 +12,24 @@ import {
   runsOf,
   type Scale,
   scaleOf,
-  troubleOf,
 } from "./chart-data.ts";
 import type { Span } from "./data.ts";
 import { stateLabels } from "../../components/state-icon.tsx";
 
 const height = 300;
 const dayMs = 86_400_000;
-/** Nobody looks closer than this. */
+/** Nobody looks closer than this, … */
 const leastMs = 10_000;
+/** … or at more at once. */
+const mostMs = 90 * dayMs;
 const soft = { down: "--down-soft", degraded: "--degraded-soft", maintenance: "--maint-soft" };
 const strong = { down: "--down", degraded: "--degraded", maintenance: "--maint" };
-const strip = { down: "--down-bar", degraded: "--degraded-bar", maintenance: "--maint-bar" };
+const strip = {
+  up: "--up-calm",
+  down: "--down-bar",
+  degraded: "--degraded-bar",
+  maintenance: "--maint-bar",
+};
 
 type Props = {
   span: Span;
@@ -90,10 +96,10 @@ export default function LatencyChart({ span, columns, shown, onZoom, children }:
 
   function zoomBy(factor: number) {
     const middle = index === null ? (span.from + span.to) / 2 : (columns.times[index] ?? 0) * 1_000;
-    const half = ((span.to - span.from) * factor) / 2;
-    if (half < leastMs / 2) return;
-    const from = Math.max(middle - half, middle - 45 * dayMs);
-    onZoom({ from, to: Math.min(Date.now(), middle + half) });
+    const length = Math.min((span.to - span.from) * factor, mostMs);
+    if (length < leastMs) return;
+    const to = Math.min(Date.now(), middle + length / 2);
+    onZoom({ from: to - length, to });
   }
 
   function onKeyDown(event: KeyboardEvent) {
@@ -280,14 +286,16 @@ function drawTroubles(chart: uPlot, drawn: Drawn, color: ColorOf) {
   ctx.font = `500 ${11 * ratio}px Inter Variable, sans-serif`;
   let free = 0;
   for (const run of drawn.runs) {
+    const { state } = run;
+    if (state === "up") continue;
     const { left, width } = edgesOf(chart, drawn, run, 2 * ratio);
-    ctx.fillStyle = color(soft[run.state]);
+    ctx.fillStyle = color(soft[state]);
     ctx.fillRect(left, bbox.top, width, bbox.height);
-    const words = `${stateLabels[run.state]} ${durationInWords(run.seconds)}`;
+    const words = `${stateLabels[state]} ${durationInWords(run.seconds)}`;
     const length = ctx.measureText(words).width;
     const at = Math.min(left, bbox.left + bbox.width - length);
     if (at < free || width < 3 * ratio) continue;
-    ctx.fillStyle = color(strong[run.state]);
+    ctx.fillStyle = color(strong[state]);
     ctx.fillText(words, at, bbox.top - 8 * ratio);
     free = at + length + 12 * ratio;
   }
@@ -315,6 +323,8 @@ function midnightsOf({ from, to }: Span, zone: string): number[] {
   return found;
 }
 
+const rank = ({ state }: Run) => (state === "up" ? 0 : 1);
+
 /** The strip of states below the plot, and how high the line goes that is cut off at its top. */
 function drawEdges(chart: uPlot, drawn: Drawn, color: ColorOf) {
   const { ctx, bbox } = chart;
@@ -322,19 +332,10 @@ function drawEdges(chart: uPlot, drawn: Drawn, color: ColorOf) {
   const top = bbox.top + bbox.height + 5 * ratio;
   ctx.save();
   ctx.textAlign = "left";
-  const [first = 0, second = first + 1] = drawn.columns.times;
-  const half = (second - first) / 2;
-  ctx.fillStyle = color("--up-calm");
-  for (const [index, point] of drawn.columns.points.entries()) {
-    if (point === undefined || troubleOf(point) !== null) continue;
-    const at = drawn.columns.times[index] ?? 0;
-    const left = Math.max(bbox.left, chart.valToPos(at - half, "x", true));
-    const right = Math.min(bbox.left + bbox.width, chart.valToPos(at + half, "x", true));
-    ctx.fillRect(left, top, Math.max(0, right - left) + 0.5, 4 * ratio);
-  }
-  for (const run of drawn.runs) {
+  // What is widened, because there is little of it, covers what is not.
+  for (const run of drawn.runs.toSorted((one, other) => rank(one) - rank(other))) {
     const whole = { ...run, seconds: Number.MAX_SAFE_INTEGER };
-    const { left, width } = edgesOf(chart, drawn, whole, 3 * ratio);
+    const { left, width } = edgesOf(chart, drawn, whole, run.state === "up" ? 0 : 3 * ratio);
     ctx.fillStyle = color(strip[run.state]);
     ctx.fillRect(left, top, width, 4 * ratio);
   }

@@ -17,10 +17,10 @@ const LatencyChart = lazy(chunk(() => import("./latency-chart.tsx")));
 
 const usualLines: LineName[] = ["p50", "p95"];
 
-type Props = { id: string; from: number; span: SpanName; zoom: Span | null };
+type Props = { id: string; interval: number; from: number; span: SpanName; zoom: Span | null };
 
 /** The latency over the page's span, or the part of it that the address names. */
-export function LatencyPanel({ id, from, span, zoom }: Props) {
+export function LatencyPanel({ id, interval, from, span, zoom }: Props) {
   const navigate = useNavigate();
   const [shown, setShown] = useLocalStorage({
     key: "signalbox.chart-lines",
@@ -31,7 +31,7 @@ export function LatencyPanel({ id, from, span, zoom }: Props) {
   const now = useNow();
   // To the end of the current step: asked anew only when another one begins, or something is checked.
   const open = { from, to: Math.max(now, from + 60_000) };
-  const step = stepFor(zoom ?? open);
+  const step = stepFor(zoom ?? open, interval);
   const stepMs = step * 1_000;
   const begin = zoom?.from ?? from;
   const end = zoom?.to ?? Math.ceil(open.to / stepMs) * stepMs;

@@ -79,7 +79,7 @@ function Monitor({ monitor }: { monitor: MonitorRecord }) {
 }
 
 function Panels({ monitor, uptime }: { monitor: MonitorRecord; uptime: Uptime }) {
-  const { id } = monitor;
+  const { id, interval } = monitor;
   const search = useSearch({ strict: false }) as SpanSearch;
   const span = chosenSpan(uptime, search);
   const { from, to } = search;
@@ -90,7 +90,13 @@ function Panels({ monitor, uptime }: { monitor: MonitorRecord; uptime: Uptime })
       {monitor.type === "push" && <PushPanel monitor={monitor} />}
       <ScreenshotPanel monitor={monitor} />
       <DetailsPanel monitor={monitor} />
-      <LatencyPanel id={id} from={Date.parse(uptime.spans[span].from)} span={span} zoom={zoom} />
+      <LatencyPanel
+        id={id}
+        interval={interval}
+        from={Date.parse(uptime.spans[span].from)}
+        span={span}
+        zoom={zoom}
+      />
       <div className="columns">
         <div>
           <Activity id={id} />
