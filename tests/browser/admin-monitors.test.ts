@@ -83,6 +83,9 @@ describeInChromium("the Monitors page", (browser) => {
     world.site.reply(answer(200), "/blog");
     await row.getByRole("button", { name: "Check now: Blog" }).click();
     await row.getByText(/^Up after/).waitFor();
+    await page.goto(`${world.url}/reports`);
+    const outage = page.getByRole("region", { name: "Outages" }).getByRole("row", { name: /Blog/ });
+    await outage.getByText("expected 200\u2060–\u2060299.").waitFor();
     expect(open.faults).toEqual([]);
   });
 

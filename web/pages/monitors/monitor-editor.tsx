@@ -18,6 +18,7 @@ import { EditorDialog } from "../../components/editor-dialog.tsx";
 import { FormFrame, useForm, Fold } from "../../components/form.tsx";
 import { summaryOf } from "../../components/field-summary.ts";
 import { kindOf } from "../../components/field-kinds.ts";
+import { reasonInWords } from "../../components/format.ts";
 import { SchemaField } from "../../components/schema-field.tsx";
 import { StateIcon, stateLabels } from "../../components/state-icon.tsx";
 import { fieldsWith, storedSecrets } from "../../components/stored-secrets.ts";
@@ -255,7 +256,7 @@ function TestCheckResult({ type, data }: { type: MonitorType; data: TestCheck | 
           <p className="try">
             <StateIcon state={data.status} />
             <b>{stateLabels[data.status]}</b>
-            <span className="quiet">{data.message}</span>
+            <span className="quiet">{reasonInWords(data.message)}</span>
           </p>
           <DetailList type={type} details={data.details} />
         </>

@@ -11,7 +11,7 @@ import { dataQuery } from "../../data/query.ts";
 import { useSignedIn } from "../../data/session.ts";
 import { useStatusPages } from "../../data/status-pages.ts";
 import { CurlButton } from "../../components/copy.tsx";
-import { countInWords, percent, plural } from "../../components/format.ts";
+import { countInWords, percent, plural, reasonInWords } from "../../components/format.ts";
 import { Icon } from "../../components/icons.tsx";
 import { Dash, Loaded, PageHeader, Panel, Figure } from "../../components/page.tsx";
 import { durationInWords, useNow, useZone } from "../../components/time.tsx";
@@ -249,7 +249,7 @@ function Shown({ report, organization }: { report: Report; organization: string 
               <td>
                 <Duration seconds={seconds} />
               </td>
-              <td className="report-words">{message}</td>
+              <td className="report-words">{reasonInWords(message ?? "")}</td>
             </tr>
           ))}
         </Table>
@@ -306,7 +306,7 @@ const momentOf = (at: string, zone: string) =>
 
 function slaNote({ isMet, isPartial }: ReportFigures, target: number | null): string {
   if (target === null) return isPartial ? "part of the month" : "no target set";
-  const of = `target ${Number((target * 100).toFixed(7))} %`;
+  const of = `target ${Number((target * 100).toFixed(7))}\u202f%`;
   return isMet === null ? of : `${of}: ${isMet ? "met" : "missed"}`;
 }
 

@@ -35,7 +35,7 @@ export default function Organization() {
                 ["Time zone", record.timeZone],
                 [
                   "SLA target",
-                  record.slaTarget === null ? "None" : `${inPercent(record.slaTarget)} %`,
+                  record.slaTarget === null ? "None" : `${inPercent(record.slaTarget)}\u202f%`,
                 ],
               ]}
             />
