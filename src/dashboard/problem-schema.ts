@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { Id, Timestamp } from "../core/fields.ts";
+import { Id, Severity, Timestamp } from "../core/fields.ts";
 import { problemNames, problemSeverities } from "../core/problems.ts";
 
 /** What keeps people from being told, and what is wrong with the appliance itself. */
@@ -41,6 +41,6 @@ export const Attention = z.object({
       error: z.string().nullable(),
     }),
   ),
-  incident: z.object({ id: Id, title: z.string() }).nullable(),
+  incident: z.object({ id: Id, title: z.string(), severity: Severity }).nullable(),
 });
 export type Attention = z.infer<typeof Attention>;

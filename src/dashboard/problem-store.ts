@@ -84,7 +84,8 @@ const attentionText = `with troubled as (
         where a.organization_id = ?1 and a.monitor_id = t.id and a.at >= t.since
           and a.type <> 'monitor.up'
         group by c.id) n) as notified,
-    (select json_object('id', i.id, 'title', i.title) from incident_monitors its
+    (select json_object('id', i.id, 'title', i.title, 'severity', i.severity)
+        from incident_monitors its
         cross join incidents i on i.organization_id = ?1 and i.id = its.incident_id
       where its.organization_id = ?1 and its.monitor_id = t.id and i.resolved_at is null
       order by its.incident_id desc limit 1) as incident

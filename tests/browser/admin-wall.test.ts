@@ -48,8 +48,23 @@ describeInChromium("the wall", (browser) => {
     const card = page.locator(".wall-card").filter({ hasText: "Checkout" });
     await card.getByText(/Down for/).waitFor();
     await card.getByText(/HTTP 502/).waitFor();
-    await world.ask("POST", "/api/v1/incidents", { title: "Checkout fails", severity: "major" });
+    const monitorId = world.idOf("Checkout");
+    const incident = { title: "Checkout fails", severity: "major", monitorId };
+    await world.ask("POST", "/api/v1/incidents", incident);
     await page.getByText("Checkout fails").waitFor();
+    await page.getByRole("group", { name: "Monitors of Production, one bar each" }).focus();
+    await page.keyboard.press("Home");
+    const said = page.locator(".pop");
+    await said.getByRole("link", { name: "Checkout fails" }).waitFor();
+    expect(await said.locator("dt").allTextContents()).toEqual([
+      "State",
+      "Since",
+      "For",
+      "Reason",
+      "24 hours",
+    ]);
+    expect(await violations(page)).toEqual([]);
+    await page.keyboard.press("Escape");
     await page.waitForTimeout(250);
     expect(await violations(page)).toEqual([]);
     for (const [width, height] of [

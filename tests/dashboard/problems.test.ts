@@ -90,7 +90,7 @@ test("of what is down it is known who was told, who could not be, and of which i
       { id: good.id, name: "Pager", status: "delivered", error: null },
       { id: bad.id, name: "Chat", status: "pending", error: expect.stringContaining("HTTP 503") },
     ],
-    incident: { id: json.data.id, title: "No backups" },
+    incident: { id: json.data.id, title: "No backups", severity: "minor" },
   });
   // What was told of the outage before says nothing of this one.
   await job.goes("up");

@@ -174,13 +174,13 @@ function placeOf(row: HTMLElement, index: number): CSSProperties {
 export function BarDetails({
   title,
   lines,
-  keys = [],
+  keys,
   children,
 }: {
   title: string;
   lines: readonly (readonly [label: ReactNode, value: ReactNode])[];
   /** `[["←", "→"], "hour"]`: what keys do. */
-  keys?: readonly (readonly [keys: readonly string[], does: string])[];
+  keys: readonly (readonly [keys: readonly string[], does: string])[];
   children?: ReactNode;
 }) {
   return (

@@ -62,17 +62,26 @@ export function PointDetails({ from, to, point, incidents }: Props) {
         ["No data", point === undefined ? "Nothing was measured." : null],
       ]}
     >
-      {its.slice(0, 3).map(({ id, title, severity }) => (
-        <p key={id} className="pop-incident">
-          <span className={`pill pill-${severity === "minor" ? "degraded" : "down"}`}>
-            {severity}
-          </span>
-          <Link to="/incidents/$id" params={{ id }} className="link">
-            {title}
-          </Link>
-        </p>
+      {its.slice(0, 3).map((incident) => (
+        <IncidentLine key={incident.id} incident={incident} />
       ))}
     </BarDetails>
+  );
+}
+
+/** An incident of what a popover is about. */
+export function IncidentLine({
+  incident: { id, title, severity },
+}: {
+  incident: Pick<Timeline["incidents"][number], "id" | "title" | "severity">;
+}) {
+  return (
+    <p className="pop-incident">
+      <span className={`pill pill-${severity === "minor" ? "degraded" : "down"}`}>{severity}</span>
+      <Link to="/incidents/$id" params={{ id }} className="link">
+        {title}
+      </Link>
+    </p>
   );
 }
 

@@ -8,6 +8,7 @@ import { Icon } from "../../components/icons.tsx";
 import { StateIcon, stateLabels } from "../../components/state-icon.tsx";
 import { Time } from "../../components/time.tsx";
 import { whoWasTold } from "../monitors/attention-rules.ts";
+import { IncidentLine } from "../monitors/point-details.tsx";
 import { columnsFor, firstOf, plannedId, type Tile } from "./wall-rules.ts";
 
 /** As many boxes as there are, each as large as the room allows. */
@@ -205,17 +206,27 @@ function Segments({ name, monitors }: Pick<Tile, "name" | "monitors">) {
 }
 
 function Segment({ monitor }: { monitor: OverviewMonitor | undefined }) {
+  const { data: attention } = useAttention();
   if (monitor === undefined) return null;
-  const { name, status, statusSince, lastMessage, uptime24h } = monitor;
+  const { id, name, status, statusSince, lastMessage, uptime24h } = monitor;
+  const incident = attention?.get(id)?.incident ?? null;
   return (
     <BarDetails
       title={name}
+      keys={[
+        [["←", "→"], "move"],
+        [["↵"], incident === null ? "open monitor" : "open incident"],
+        [["Esc"], "close"],
+      ]}
       lines={[
         ["State", stateLabels[status]],
-        ["For", <Time key="since" at={statusSince} as="for" />],
+        ["Since", <Time key="since" at={statusSince} as="short" />],
+        ["For", <Time key="for" at={statusSince} as="for" />],
         ["Reason", lastMessage === null ? null : reasonInWords(lastMessage)],
         ["24 hours", uptime24h === null ? null : percent(uptime24h)],
       ]}
-    />
+    >
+      {incident !== null && <IncidentLine incident={incident} />}
+    </BarDetails>
   );
 }
