@@ -249,6 +249,23 @@ describeInChromium("the status page", (browser) => {
         expect(open.faults).toEqual([]);
       });
 
+    test("a past incident with a long title keeps its day, severity and time in one line", async () => {
+      await using open = await visit(browser, pageOf("long-names").address);
+      for (const width of [390, 768, 1440]) {
+        await open.page.setViewportSize({ width, height: 900 });
+        const [day = 0, severity = 0, when = 0] = await open.page.evaluate(() =>
+          [".day", ".sev", ".when"].map((part) => {
+            const { top = 0, bottom = 0 } =
+              document.querySelector(`.row ${part}`)?.getBoundingClientRect() ?? {};
+            return (top + bottom) / 2;
+          }),
+        );
+        expect(Math.abs(when - day)).toBeLessThan(4);
+        // On a phone it stands before its title, in the line below.
+        if (width > 600) expect(Math.abs(severity - day)).toBeLessThan(4);
+      }
+    });
+
     test("no hostile text that was typed runs a script, even where no policy forbids it", async () => {
       const page = await browser.newPage();
       const asked: string[] = [];
