@@ -207,6 +207,8 @@ describeInChromium("incidents", (browser) => {
     await page.getByRole("button", { name: "Write postmortem" }).click();
     const text = dialog(page, "Postmortem").getByRole("textbox", { name: "Text" });
     await text.fill("**Root cause**\n\nA worker kept the old key.");
+    const preview = dialog(page, "Postmortem").getByRole("group", { name: "Formatted" });
+    await preview.getByText("Root cause", { exact: true }).waitFor();
     expect(await violations(page)).toEqual([]);
     await page.getByRole("button", { name: "Save draft" }).click();
     await page.getByText("A worker kept the old key.").waitFor();

@@ -68,7 +68,7 @@ export function MarkdownField({ ref, onKeyDown, ...field }: Props) {
             {isShown && (
               <div className="md-preview" data-blank={isBlank} role="group" aria-label="Formatted">
                 {isBlank ? (
-                  <span className="quiet">What people will see</span>
+                  <span className="quiet">Nothing to preview yet</span>
                 ) : (
                   <Suspense>
                     <Preview text={text} />

@@ -1,4 +1,4 @@
-import { Button, Checkbox, Modal, Textarea } from "@mantine/core";
+import { Button, Checkbox, Modal } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
 import type { Incident, PostmortemPatch } from "../../../src/incidents/schema.ts";
@@ -10,6 +10,7 @@ import { BusyButton } from "../../components/busy-button.tsx";
 import { FormDialog, useForm } from "../../components/form.tsx";
 import { plural } from "../../components/format.ts";
 import { Markdown } from "../../components/markdown.tsx";
+import { MarkdownField } from "../../components/markdown-field.tsx";
 import { DangerItem, MenuItem, RowMenu } from "../../components/menus.tsx";
 import { Time } from "../../components/time.tsx";
 import { notifyError, useDeleting } from "../../components/toasts.tsx";
@@ -131,9 +132,8 @@ function WriteDialog({ incident: shown, onClose }: { incident: Incident; onClose
       }
       curl={() => ({ method: "PATCH", route: v1.incidents({ id }).postmortem, body: form.values })}
     >
-      <Textarea
+      <MarkdownField
         label="Text"
-        autosize
         minRows={10}
         maxRows={24}
         data-autofocus
