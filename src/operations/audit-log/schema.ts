@@ -25,7 +25,7 @@ export const auditNouns = [
 export const auditActors = ["person", "api-key", "command-line", "monitor", "visitor"] as const;
 
 const filters = {
-  /** Found in the action, the name of whoever did it, and the name of what it was done to. */
+  /** Found in what an entry says as people read it, in its action, and in the name of what it was done to. */
   q: z.string().trim().min(1).max(200).optional(),
   noun: z.enum(auditNouns).optional(),
   actor: z.enum(auditActors).optional(),

@@ -13,6 +13,7 @@ import { maintenanceWindows, monitorGroups, monitors } from "../../database/tabl
 import { organizations } from "../../database/tables/organizations.ts";
 import { statusPages } from "../../database/tables/status-pages.ts";
 import type { AuditFilters, AuditQuery } from "./schema.ts";
+import { saying } from "./sentence-rules.ts";
 
 /** What names a record of each kind. */
 const named = [
@@ -111,21 +112,21 @@ async function* placesOf(
   const pattern = filters.q === undefined ? null : containing(filters.q);
   const subjects = pattern === null ? null : await subjectsNamed(tenant, pattern);
   const { text, parameters } = conditionOf(filters);
-  const looked = pattern === null ? [] : [pattern, pattern];
-  const isFound =
-    pattern === null ? "1" : "e.actor_name like ? escape '\\' or e.action like ? escape '\\'";
+  const isSaid = filters.q === undefined ? () => true : saying(filters.q);
   const place = `from ${getTableName(auditEntries)} e where e.organization_id = ? and e.seq ${beyond} ?`;
   const endText = `select e.seq ${place} order by e.seq ${direction} limit 1 offset ${stride - 1}`;
-  const foundText = `select e.seq, e.subject_id as subjectId, ${isFound} as isFound
-    ${place} and e.seq ${upTo} ?${text} order by e.seq ${direction}`;
-  type Found = { seq: number; subjectId: string; isFound: 0 | 1 };
+  const foundText = `select e.seq, e.actor_type as "actorType", e.actor_name as "actorName", e.action,
+    e.subject_id as "subjectId", e.fields ${place} and e.seq ${upTo} ?${text} order by e.seq ${direction}`;
+  type Found = Pick<
+    EntryRow,
+    "seq" | "actorType" | "actorName" | "action" | "subjectId" | "fields"
+  >;
   for (let from = first; ;) {
     const [end] = await store.query<{ seq: number }>(endText, [organizationId, from]);
     const to = end?.seq ?? (order === "newest" ? 0 : Number.MAX_SAFE_INTEGER);
-    const wanted = [...looked, organizationId, from, to, ...parameters];
-    const found = await store.query<Found>(foundText, wanted);
+    const found = await store.query<Found>(foundText, [organizationId, from, to, ...parameters]);
     yield found
-      .filter((one) => one.isFound === 1 || subjects?.has(one.subjectId) === true)
+      .filter((one) => subjects?.has(one.subjectId) === true || isSaid(one))
       .map(({ seq }) => seq);
     if (end === undefined) return;
     from = to;

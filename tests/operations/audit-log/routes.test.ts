@@ -94,6 +94,10 @@ test("it is searched by who, what and when, and the export holds what was found"
   expect(await found("q=100%25")).toEqual(["group.created"]);
   expect(await found("q=group.cr")).toEqual(["group.created"]);
   expect(await found("q=ada&noun=incident")).toEqual(["incident.updated"]);
+  // As the sentences read, and by what was changed.
+  expect(await found("q=ada%20edited%20the%20incident")).toEqual(["incident.updated"]);
+  expect(await found("q=severity")).toEqual(["incident.updated"]);
+  expect(await found("q=opened%20the")).toEqual(["incident.opened"]);
   expect(await found("noun=group&to=2026-11-20T10:30:00Z")).toEqual(["group.created"]);
   expect(await found("noun=group&from=2026-11-20T10:30:00Z")).toEqual([]);
   for (const query of ["noun=planet", "actor=nobody", "q=", "from=yesterday", "colour=red"])

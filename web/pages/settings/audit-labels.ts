@@ -1,90 +1,8 @@
-import type { AuditAction, NounOf, VerbOf } from "../../../src/events/catalogue.ts";
 import type {
   auditActors,
   AuditEntry,
   auditNouns,
 } from "../../../src/operations/audit-log/schema.ts";
-
-/** What needs words of its own; `#` stands for what it was done to. */
-const phrases = {
-  "invitation.created": "invited #",
-  "invitation.accepted": "joined",
-  "invitation.revoked": "revoked the invitation of #",
-  "group.reordered": "reordered the groups",
-  "settings.updated": "changed the settings",
-  "incident.opened": "opened the incident #",
-  "incident.updated": "posted an update on #",
-  "incident.corrected": "edited the incident #",
-  "incident.edited": "edited an update of #",
-  "incident.reopened": "reopened the incident #",
-  "incident.postmortem-updated": "wrote the postmortem of #",
-  "incident.postmortem-published": "published the postmortem of #",
-  "incident.postmortem-deleted": "deleted the postmortem of #",
-  "incident.noted": "added an internal note to #",
-  "incident.note-deleted": "deleted an internal note of #",
-  "person.signed-in": "signed in",
-  "person.signed-out": "signed out",
-  "person.session-ended": "signed out another browser",
-  "person.other-sessions-ended": "signed out everywhere else",
-  "person.updated": "changed their profile",
-  "person.password-changed": "changed their password",
-  "person.password-reset": "reset the password of #",
-  "person.two-factor-begun": "started to set up two-factor sign-in",
-  "person.two-factor-on": "turned two-factor sign-in on",
-  "person.two-factor-off": "turned two-factor sign-in off",
-  "person.recovery-codes-renewed": "created new recovery codes",
-  "person.added": "added #",
-  "person.removed": "removed #",
-  "person.role-changed": "changed the role of #",
-  "person.code-refused": "entered a wrong two-factor code for #",
-  "person.administrator-granted": "made # an administrator of the appliance",
-  "person.administrator-revoked": "removed # as administrator of the appliance",
-  "organization.deleted": "deleted an organization",
-  "subscriber.added": "added a subscriber",
-  "subscriber.invited": "asked somebody to confirm a subscription",
-  "subscriber.asked": "asked to subscribe",
-  "subscriber.confirmed": "confirmed a subscription",
-  "subscriber.unsubscribed": "unsubscribed",
-  "backup.downloaded": "downloaded a backup of the whole appliance",
-  "backup.scheduled": "changed the scheduled backups of the appliance",
-  "backup.restored": "restored the whole appliance from a backup",
-} satisfies Partial<Record<AuditAction | "incident.corrected" | "incident.edited", string>>;
-
-/** The others are put together from noun and verb. */
-type Composed = Exclude<AuditAction, keyof typeof phrases>;
-
-const nouns: Record<NounOf<Composed>, [named: string, nameless: string]> = {
-  monitor: ["the monitor", "a monitor"],
-  group: ["the group", "a group"],
-  incident: ["the incident", "an incident"],
-  "incident-template": ["the incident template", "an incident template"],
-  maintenance: ["the maintenance", "maintenance"],
-  "alert-channel": ["the alert channel", "an alert channel"],
-  "status-page": ["the status page", "a status page"],
-  subscriber: ["the subscriber", "a subscriber"],
-  "api-key": ["the API key", "an API key"],
-  organization: ["the organization", "the organization"],
-};
-
-/** What has no name is gone, or never had one. */
-const neverNamed = new Set(["subscriber", "api-key", "organization"]);
-
-const verbs: Record<VerbOf<Composed>, string> = {
-  created: "created",
-  updated: "changed",
-  deleted: "deleted",
-  revoked: "revoked",
-  resolved: "resolved",
-  paused: "paused",
-  resumed: "resumed",
-  muted: "muted",
-  unmuted: "unmuted",
-};
-
-const actors: Record<string, string> = {
-  "api-key": "The API key",
-  monitor: "The monitor",
-};
 
 /** What the log can be narrowed to. */
 export const nounLabels: Record<(typeof auditNouns)[number], string> = {
@@ -112,48 +30,6 @@ export const actorLabels: Record<(typeof auditActors)[number], string> = {
   visitor: "Visitors",
 };
 
-/** Whose doing it was: a person by name, anything else with what it is. */
-export function actorLabel({ type, name }: AuditEntry["actor"]): string {
-  if (type === "command-line") return "The command line";
-  if (type === "visitor") return "A visitor";
-  return actors[type] === undefined ? name : `${actors[type]} ${name}`;
-}
-
-type Deed = Pick<AuditEntry, "action" | "actor" | "fields">;
-
-/** What was really done: entries of older versions name some deeds after what came of them. */
-function deedOf({ action, actor, fields }: Deed): string {
-  const byHand = actor.type !== "visitor";
-  if (action === "subscriber.confirmed" && byHand) return "subscriber.added";
-  if (action === "subscriber.asked" && byHand) return "subscriber.invited";
-  const isUpdate = fields.length === 0 || fields.includes("status") || fields.includes("message");
-  if (action !== "incident.updated" || isUpdate) return action;
-  return fields.includes("updates") ? "incident.edited" : "incident.corrected";
-}
-
-/** What was done: the words before the name of what it was done to, that name, and the words after it. */
-export function actionLabel({
-  subjectName: name,
-  ...entry
-}: Deed & Pick<AuditEntry, "subjectName">): [before: string, name: string, after: string] {
-  const action = deedOf(entry);
-  const [noun = "", verb = ""] = action.split(".");
-  const known = (phrases as Record<string, string>)[action];
-  if (known !== undefined) {
-    const [before = "", after] = known.split("#");
-    if (after === undefined) return [before, "", ""];
-    return name === null
-      ? [`${before}${noun === "incident" ? "(deleted)" : "someone"}${after}`, "", ""]
-      : [before, name, after];
-  }
-  const deed = (verbs as Record<string, string>)[verb] ?? verb.replaceAll("-", " ");
-  const plain = noun.replaceAll("-", " ");
-  const [named, nameless] = (nouns as Record<string, [string, string]>)[noun] ?? [plain, plain];
-  if (name !== null) return [`${deed} ${named} `, name, ""];
-  const since = verb === "deleted" || neverNamed.has(noun) ? "" : ", since deleted";
-  return [`${deed} ${nameless}${since}`, "", ""];
-}
-
 /** Where what was changed can be looked at. */
 export function pathOf({ action, subjectId, subjectName }: AuditEntry): string | null {
   const [noun = ""] = action.split(".");
@@ -162,11 +38,3 @@ export function pathOf({ action, subjectId, subjectName }: AuditEntry): string |
   ];
   return list === undefined || subjectName === null ? null : `/${list}/${subjectId}`;
 }
-
-/** `retryInterval` as `retry interval`, `proxyUrl` as `proxy URL`. */
-export const fieldLabels = (field: string) =>
-  field === "smtp"
-    ? "mail server"
-    : field
-        .replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
-        .replace(/\b(dns|ip|json|tls|url)\b/g, (word) => word.toUpperCase());

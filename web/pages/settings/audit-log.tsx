@@ -16,11 +16,9 @@ import { Time, useZone } from "../../components/time.tsx";
 import {
   actionLabel,
   actorLabel,
-  actorLabels,
-  fieldLabels,
-  nounLabels,
-  pathOf,
-} from "./audit-labels.ts";
+  fieldsLabel,
+} from "../../../src/operations/audit-log/sentence-rules.ts";
+import { actorLabels, nounLabels, pathOf } from "./audit-labels.ts";
 
 const perPage = 50;
 
@@ -184,7 +182,8 @@ function Days({ entries }: { entries: readonly AuditEntry[] }) {
 }
 
 function Line({ entry }: { entry: AuditEntry }) {
-  const { at, actor, fields } = entry;
+  const { at, actor } = entry;
+  const fields = fieldsLabel(entry);
   const [before, name, after] = actionLabel(entry);
   const path = pathOf(entry);
   const { routesByPath } = useRouter();
@@ -203,7 +202,7 @@ function Line({ entry }: { entry: AuditEntry }) {
             <b>{name}</b>
           ))}
         {after}
-        {fields.length > 0 && <span className="faint">: {fields.map(fieldLabels).join(", ")}</span>}
+        {fields !== "" && <span className="faint">: {fields}</span>}
       </p>
     </li>
   );

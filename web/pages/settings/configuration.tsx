@@ -4,7 +4,7 @@ import type { ManagedRecord } from "../../../src/configuration/schema.ts";
 import { differingQuery } from "../../data/managed.ts";
 import { Icon, type IconName } from "../../components/icons.tsx";
 import { EmptyState, Loaded, Panel } from "../../components/page.tsx";
-import { fieldLabels } from "./audit-labels.ts";
+import { fieldLabel } from "../../../src/operations/audit-log/sentence-rules.ts";
 import { Entry } from "./entry.tsx";
 
 const kinds = {
@@ -70,7 +70,7 @@ function Differing({ record }: { record: ManagedRecord }) {
           <code>{place}</code> of {source}
         </>
       }
-      facts={[name === null ? ["Here", "deleted"] : ["Changed", drift.map(fieldLabels).join(", ")]]}
+      facts={[name === null ? ["Here", "deleted"] : ["Changed", drift.map(fieldLabel).join(", ")]]}
     />
   );
 }

@@ -1,5 +1,9 @@
 import { expect, test } from "bun:test";
-import { actionLabel, fieldLabels } from "../../web/pages/settings/audit-labels.ts";
+import {
+  actionLabel,
+  fieldLabel,
+  fieldsLabel,
+} from "../../../src/operations/audit-log/sentence-rules.ts";
 
 const said = (action: string, type: string, fields: string[] = [], name: string | null = "Shop") =>
   actionLabel({ action, subjectName: name, actor: { type, id: null, name: "Ada" }, fields }).join(
@@ -30,10 +34,16 @@ test("what is deleted has no name: it is not called deleted twice", () => {
 });
 
 test("fields are named in words, abbreviations as people write them", () => {
-  expect(["retryInterval", "proxyUrl", "verifyTls", "smtp"].map(fieldLabels)).toEqual([
-    "retry interval",
-    "proxy URL",
-    "verify TLS",
-    "mail server",
-  ]);
+  const fields =
+    "retryInterval proxyUrl verifyTls smtp degradedAfterMs alertChannelIds groupId chatId";
+  expect(fields.split(" ").map(fieldLabel).join(", ")).toBe(
+    "retry interval, proxy URL, verify TLS, mail server, degraded after, alert channels, group, chat ID",
+  );
+});
+
+test("what a verb says already is not said again as a field", () => {
+  const fields = ["status", "message", "severity"];
+  expect(fieldsLabel({ action: "incident.updated", fields })).toBe("severity");
+  expect(fieldsLabel({ action: "incident.resolved", fields: ["status"] })).toBe("");
+  expect(fieldsLabel({ action: "incident-template.updated", fields: ["message"] })).toBe("message");
 });
