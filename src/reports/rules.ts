@@ -88,17 +88,24 @@ export function figuresOf(found: Found, span: Span, slaTarget: number | null): R
   return {
     from: timestamp(Math.min(begin, span.to)),
     isPartial: begin > span.from,
-    ...judged(found.seconds, found.outages?.length ?? null, slaTarget),
-    longestOutageSeconds:
-      found.outages === null ? null : Math.max(0, ...found.outages.map(({ seconds }) => seconds)),
+    ...judged(found.seconds, found.outages && lengthsOf(found.outages), slaTarget),
     incidents: found.incidents,
   };
 }
 
-function judged(seconds: Seconds, outages: number | null, slaTarget: number | null) {
+/** How many outages there were, and how long. */
+type Lengths = { count: number; seconds: number; longest: number };
+
+const lengthsOf = (outages: readonly Outage[]): Lengths => ({
+  count: outages.length,
+  seconds: outages.reduce((sum, { seconds }) => sum + seconds, 0),
+  longest: Math.max(0, ...outages.map(({ seconds }) => seconds)),
+});
+
+function judged(seconds: Seconds, outages: Lengths | null, slaTarget: number | null) {
   const ratio = ratioOf(seconds);
   const { upSeconds, degradedSeconds, downSeconds, unknownSeconds, maintenanceSeconds } = seconds;
-  const isMean = outages !== null && outages > 0;
+  const isMean = outages !== null && outages.count > 0;
   return {
     ratio,
     upSeconds,
@@ -106,9 +113,10 @@ function judged(seconds: Seconds, outages: number | null, slaTarget: number | nu
     downSeconds,
     unknownSeconds,
     maintenanceSeconds,
-    outages,
-    mttrSeconds: isMean ? downSeconds / outages : null,
-    mtbfSeconds: isMean ? (upSeconds + degradedSeconds) / outages : null,
+    outages: outages && outages.count,
+    mttrSeconds: isMean ? outages.seconds / outages.count : null,
+    mtbfSeconds: isMean ? (upSeconds + degradedSeconds) / outages.count : null,
+    longestOutageSeconds: outages && outages.longest,
     isMet: slaTarget === null || ratio === null ? null : ratio >= slaTarget,
   };
 }
@@ -127,24 +135,30 @@ export function together(
     unknownSeconds: 0,
     maintenanceSeconds: 0,
   };
-  let outages: number | null = 0;
-  let longest: number | null = 0;
+  let outages: Lengths | null = { count: 0, seconds: 0, longest: 0 };
   let from = all.length === 0 ? timestamp(span.from) : timestamp(span.to);
   for (const one of all) {
     for (const name of Object.keys(seconds) as (keyof Seconds)[]) seconds[name] += one[name];
-    outages = outages === null || one.outages === null ? null : outages + one.outages;
-    longest =
-      longest === null || one.longestOutageSeconds === null
-        ? null
-        : Math.max(longest, one.longestOutageSeconds);
+    outages = outages && bothOf(outages, one);
     if (one.from < from) from = one.from;
   }
   return {
     from,
     isPartial: Date.parse(from) > span.from,
     ...judged(seconds, outages, slaTarget),
-    longestOutageSeconds: longest,
     incidents,
+  };
+}
+
+function bothOf(
+  { count, seconds, longest }: Lengths,
+  { outages, mttrSeconds, longestOutageSeconds }: ReportFigures,
+): Lengths | null {
+  if (outages === null) return null;
+  return {
+    count: count + outages,
+    seconds: seconds + Math.round((mttrSeconds ?? 0) * outages),
+    longest: Math.max(longest, longestOutageSeconds ?? 0),
   };
 }
 

@@ -62,7 +62,7 @@ const figures = {
   }),
   mttrSeconds: mean.meta({
     description:
-      "Mean time to restoration (IEC 60050-192, 192-07-23): down time per outage; null without an outage.",
+      "Mean time to restoration (IEC 60050-192, 192-07-23): the mean length of an outage, as far as it lies in the month; null without an outage.",
   }),
   mtbfSeconds: mean.meta({
     description:

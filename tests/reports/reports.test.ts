@@ -212,7 +212,7 @@ describe("figures", () => {
     const october = await report({ month: "2026-10", groupId: group.id, slaTarget: "0.99" });
     expect(october.summary).toMatchObject({
       outages: 3,
-      mttrSeconds: 200,
+      mttrSeconds: 340,
       mtbfSeconds: 12_000,
       longestOutageSeconds: 600,
       isMet: false,
@@ -233,6 +233,26 @@ describe("figures", () => {
     expect((await report({ month: "2026-10", slaTarget: "0.98" })).summary.isMet).toBe(true);
     expect((await report({ month: "2026-10" })).summary.isMet).toBeNull();
     expect(ours.id).not.toBe("");
+  });
+
+  test("tell no mean that is longer than the longest outage: down time before one was confirmed is none", async () => {
+    const { report, measure, state, checkout, blog } = await reporting();
+    for (const [id, minutes] of [
+      [checkout, 10],
+      [blog, 4],
+    ] as const) {
+      await measure(id, { at: at("2026-10-05T10:00:00.000Z"), status: "down", seconds: 1_800 });
+      await state(id, "down", "2026-10-05T10:02:00.000Z");
+      await state(id, "up", timestamp(at("2026-10-05T10:02:00.000Z") + minutes * 60_000));
+    }
+    const { summary, monitors } = await report({ month: "2026-10" });
+    expect(monitors.map(({ mttrSeconds }) => mttrSeconds)).toEqual([600, null, 240]);
+    expect(summary).toMatchObject({
+      outages: 2,
+      downSeconds: 3_600,
+      mttrSeconds: 420,
+      longestOutageSeconds: 600,
+    });
   });
 
   test("of a monitor that was made within the month say since when", async () => {

@@ -199,7 +199,7 @@ function Shown({ report, organization }: { report: Report; organization: string 
           <Figure
             label="MTTR"
             value={<Duration seconds={summary.mttrSeconds} />}
-            note="down time per outage"
+            note="mean length of an outage"
           />
           <Figure
             label="MTBF"
@@ -273,9 +273,10 @@ function Shown({ report, organization }: { report: Report; organization: string 
       <p className="report-note">
         Uptime is up and degraded time as a share of all measured time; maintenance and checks that
         could not be judged count on neither side. An outage is a time in which a monitor was down,
-        counted also where it began before the month. MTTR (mean time to restoration) is down time
-        by outages, MTBF (mean operating time between failures) up time per outage, as IEC 60050-192
-        defines them. Script: <code>{pathOf(v1.reports)}</code>.
+        counted also where it began before the month; a failed check that was not confirmed is down
+        time alone. MTTR (mean time to restoration) is the mean length of an outage, MTBF (mean
+        operating time between failures) up time per outage, as IEC 60050-192 defines them. Script:{" "}
+        <code>{pathOf(v1.reports)}</code>.
       </p>
     </>
   );
