@@ -443,6 +443,30 @@ describeInChromium("the Monitors page", (browser) => {
     expect(open.faults).toEqual([]);
   });
 
+  test("on a phone all that can be done to selected monitors can be read and tapped", async () => {
+    const viewport = { width: 390, height: 844 };
+    await using open = await world.open(browser, "/", { viewport, hasTouch: true });
+    const { page } = open;
+    await rowOf(page, "Checkout").getByRole("button", { name: "Actions for Checkout" }).click();
+    await page.getByRole("menuitem", { name: "Select" }).click();
+    const bar = page.getByRole("toolbar", { name: "Change the selected monitors" });
+    await bar.getByText("1 monitor selected").waitFor();
+    const cut = await bar.getByRole("button").evaluateAll((buttons) =>
+      buttons
+        .filter((button) => {
+          const { left, right } = button.getBoundingClientRect();
+          const [label] = button.getElementsByClassName("mantine-Button-label");
+          const isCut = label !== undefined && label.scrollWidth > label.clientWidth;
+          return left < 0 || right > innerWidth || isCut;
+        })
+        .map((button) => button.ariaLabel ?? button.textContent),
+    );
+    expect(cut).toEqual([]);
+    await bar.getByRole("button", { name: "Clear selection" }).click();
+    await bar.waitFor({ state: "detached" });
+    expect(open.faults).toEqual([]);
+  });
+
   test("the palette finds groups, addresses, tags and themes; keys work from anywhere, and the last thing is undone", async () => {
     const { id } = await world.ask("POST", "/api/v1/incidents", { title: "Slow mails" });
     await using open = await world.open(browser, "/incidents");
