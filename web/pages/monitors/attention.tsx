@@ -183,16 +183,6 @@ function AttentionRow({
         {!isOver && attention !== undefined && <Who attention={attention} isMuted={isMuted} />}
       </span>
       <span className="attention-actions">
-        {attention?.incident != null && !isOver && (
-          <Link
-            to="/incidents/$id"
-            params={{ id: attention.incident.id }}
-            className="link"
-            title={attention.incident.title}
-          >
-            Incident
-          </Link>
-        )}
         {mayWrite && !isOver && type !== "push" && (
           <Button
             size="xs"
@@ -202,6 +192,16 @@ function AttentionRow({
           >
             Check now
           </Button>
+        )}
+        {attention?.incident != null && !isOver && (
+          <Link
+            to="/incidents/$id"
+            params={{ id: attention.incident.id }}
+            className="link"
+            title={attention.incident.title}
+          >
+            Incident
+          </Link>
         )}
         <MonitorMenu monitor={monitor} mayWrite={mayWrite} tabbed />
       </span>
