@@ -145,7 +145,8 @@ export function checkEngine(context: EngineContext) {
 
   function outcomeOf(monitor: Watched, cancelled: AbortSignal): Promise<Outcome> | Outcome {
     const target = targetOf(monitor);
-    if (target === null) return unknownResult("its secrets can't be opened with this secret.key");
+    if (target === null)
+      return unknownResult("the secrets of the monitor can't be opened with this secret.key");
     return checks.run(monitor.organizationId, target, cancelled);
   }
 

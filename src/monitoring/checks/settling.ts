@@ -38,8 +38,15 @@ export function settling(
     if (last !== undefined && Math.abs(at - last) < troubleNotedMs) return;
     troubled.set(organizationId, at);
     log.warn("checks can't be judged", { reason: message });
+    const why = capitalized(message.replace(notJudged, ""));
     const until = at + troubleEpisodeMs;
-    const problem = { name: "checks", stage: "", severity: "warning", message, until } as const;
+    const problem = {
+      name: "checks",
+      stage: "",
+      severity: "warning",
+      message: why,
+      until,
+    } as const;
     results.addEvents(problemBegins([organizationId], ofNode(leases, problem), at));
   }
 

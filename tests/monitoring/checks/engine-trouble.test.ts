@@ -125,7 +125,7 @@ test("a monitor whose secrets can't be opened is unknown, and stops no other", a
   expect(await beatsOf(locked.id)).toMatchObject([
     {
       status: "unknown",
-      message: "Not judged: its secrets can't be opened with this secret.key.",
+      message: "Not judged: the secrets of the monitor can't be opened with this secret.key.",
     },
   ]);
   expect(locked.asked).toEqual([]);
