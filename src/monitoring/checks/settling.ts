@@ -38,14 +38,12 @@ export function settling(
     if (last !== undefined && Math.abs(at - last) < troubleNotedMs) return;
     troubled.set(organizationId, at);
     log.warn("checks can't be judged", { reason: message });
-    const why = capitalized(message.replace(notJudged, ""));
-    const until = at + troubleEpisodeMs;
     const problem = {
       name: "checks",
       stage: "",
       severity: "warning",
-      message: why,
-      until,
+      message: capitalized(message.slice(notJudged.length)),
+      until: at + troubleEpisodeMs,
     } as const;
     results.addEvents(problemBegins([organizationId], ofNode(leases, problem), at));
   }
@@ -93,8 +91,7 @@ export function settling(
       details: details === undefined ? null : JSON.stringify(details),
       screenshot: status === "down" ? (outcome.screenshot ?? null) : null,
     });
-    if (status === "unknown")
-      tellTrouble(monitor, capitalized(message.slice(notJudged.length)), at);
+    if (status === "unknown") tellTrouble(monitor, message, at);
     return toNext;
   }
 
