@@ -89,6 +89,23 @@ describeInChromium("the Monitors page", (browser) => {
     expect(open.faults).toEqual([]);
   });
 
+  test("a monitor's page says which of its alert channels fails and why, and names no other channel", async () => {
+    const { id } = await channel("Somebody else's");
+    await using open = await world.open(browser, `/monitors/${world.idOf("Blog")}`);
+    const { page } = open;
+    const panel = page.locator(".panel", {
+      has: page.getByRole("heading", { name: "Alerts to", exact: true }),
+    });
+    const failing = panel.getByRole("listitem").filter({ hasText: "Chat" });
+    await failing.getByText("Failing").waitFor();
+    expect(await failing.textContent()).toContain("The receiver answered HTTP 503");
+    expect(await panel.getByRole("listitem").count()).toBe(1);
+    await panel.getByRole("button", { name: "Edit" }).click();
+    await page.getByRole("dialog", { name: "Edit monitor" }).waitFor();
+    await world.ask("DELETE", `/api/v1/alert-channels/${id}`);
+    expect(open.faults).toEqual([]);
+  });
+
   test("a viewer sees the problems, and nothing that they may not do", async () => {
     await using open = await visitAs(browser, world, "viewer", "/");
     const { page } = open;
@@ -445,7 +462,7 @@ describeInChromium("the Monitors page", (browser) => {
 
   test("on a phone all that can be done to selected monitors can be read and tapped", async () => {
     const viewport = { width: 390, height: 844 };
-    await using open = await world.open(browser, "/", { viewport, hasTouch: true });
+    await using open = await world.open(browser, "/", { viewport });
     const { page } = open;
     await rowOf(page, "Checkout").getByRole("button", { name: "Actions for Checkout" }).click();
     await page.getByRole("menuitem", { name: "Select" }).click();

@@ -103,7 +103,7 @@ function Panels({ monitor, uptime }: { monitor: MonitorRecord; uptime: Uptime })
           <Incidents id={id} />
         </div>
         <div>
-          <AlertRecipients id={id} />
+          <AlertRecipients monitor={monitor} />
           <RecentChecks id={id} />
         </div>
       </div>

@@ -6,14 +6,18 @@ import type { IncidentSummary } from "../../../src/incidents/schema.ts";
 import { shownDetails } from "../../../src/monitoring/monitors/details-rules.ts";
 import type { Monitor } from "../../../src/monitoring/monitors/schema.ts";
 import { copy } from "../../components/copy.tsx";
+import { openDialog } from "../../components/dialogs.ts";
 import { latencyInWords, reasonInWords } from "../../components/format.ts";
 import { Panel } from "../../components/page.tsx";
 import { StateIcon } from "../../components/state-icon.tsx";
 import { durationInWords, Time } from "../../components/time.tsx";
+import { type Problems, useProblems } from "../../data/problems.ts";
+import { useSignedIn } from "../../data/session.ts";
 import { DetailList } from "./details.tsx";
 import { useStates, useIncidentsOf, useAlertRecipients, useHeartbeats } from "./data.ts";
 
-const most = 8;
+/** So many lines of a panel are in sight at first. */
+const few = 8;
 
 const words: Record<PastState["status"], string> = {
   up: "Up",
@@ -26,12 +30,16 @@ const words: Record<PastState["status"], string> = {
 
 /** The changes of state, newest first, as sentences. */
 export function Activity({ id }: { id: string }) {
+  const [all, setAll] = useState(false);
   const { data: states = [] } = useStates(id);
   return (
-    <Panel title="Activity">
+    <Panel
+      title="Activity"
+      actions={states.length > few && <ShowAll all={all} onChange={setAll} />}
+    >
       {states.length === 0 && <p className="quiet panel-none">No activity yet.</p>}
       <ul className="lines">
-        {states.slice(0, most).map((state, index) => (
+        {(all ? states : states.slice(0, few)).map((state, index) => (
           <li key={state.since}>
             <StateIcon state={state.status} size={15} />
             <span className="line-words">
@@ -60,35 +68,78 @@ function detailOf({ status, message, since }: PastState, before: PastState | und
   return `after ${durationInWords(seconds)} ${before.status}`;
 }
 
-/** Which channels would be alerted of an outage now, and why others would not. */
-export function AlertRecipients({ id }: { id: string }) {
+/** Which of its channels would be alerted of an outage now, which of them fail, and why others would not be. */
+export function AlertRecipients({ monitor: { id, alertChannelIds } }: { monitor: Monitor }) {
+  const { mayWrite } = useSignedIn();
   const { data } = useAlertRecipients(id);
+  const { data: problems } = useProblems();
+  const failing = new Map(problems?.channels.map((channel) => [channel.id, channel]));
   return (
-    <Panel title="Alerts to">
-      {data !== undefined && data.told.length + data.notTold.length === 0 && (
-        <p className="quiet panel-none">
-          No alert channels. Add some in the editor of this monitor.
-        </p>
+    <Panel
+      title="Alerts to"
+      actions={
+        mayWrite && (
+          <button
+            type="button"
+            className="plain-button link"
+            onClick={() => openDialog({ kind: "edit-monitor", id })}
+          >
+            Edit
+          </button>
+        )
+      }
+    >
+      {alertChannelIds.length === 0 && (
+        <p className="quiet panel-none">No alert channels. Nobody is alerted when it is down.</p>
       )}
       <ul className="lines">
-        {data?.told.map(({ id, name, type }) => (
-          <li key={id}>
-            <span className="line-words">
-              <b>{name}</b> {type}
-            </span>
-            <span className="up">will be alerted</span>
-          </li>
+        {data?.told.map(({ id, name }) => (
+          <Recipient key={id} id={id} name={name} failing={failing.get(id)} />
         ))}
-        {data?.notTold.map(({ id, name, type, reason }) => (
-          <li key={id}>
-            <span className="line-words">
-              <b>{name}</b> {type}
-              <small className="line-reason">{reason.replace(`${name} `, "")}</small>
-            </span>
-          </li>
-        ))}
+        {data?.notTold
+          .filter(({ id }) => alertChannelIds.includes(id))
+          .map(({ id, name, reason }) => (
+            <Recipient key={id} id={id} name={name} reason={reason.replace(`${name} `, "")} />
+          ))}
       </ul>
     </Panel>
+  );
+}
+
+function Recipient({
+  id,
+  name,
+  failing,
+  reason,
+}: {
+  id: string;
+  name: string;
+  failing?: Problems["channels"][number] | undefined;
+  /** Why it would not be alerted. */
+  reason?: string;
+}) {
+  return (
+    <li>
+      <span className="line-words">
+        <Link to="/alert-channels/$id" params={{ id }} className="page-link">
+          <b>{name}</b>
+        </Link>
+        {failing !== undefined && (
+          <small className="line-reason">
+            Since <Time at={failing.since} as="short" />: {failing.error}
+          </small>
+        )}
+        {reason !== undefined && <small className="line-reason">{reason}</small>}
+      </span>
+      {failing !== undefined && (
+        <span className="line-state degraded">
+          <StateIcon state="degraded" size={14} /> Failing
+        </span>
+      )}
+      {failing === undefined && reason === undefined && (
+        <span className="line-state up">will be alerted</span>
+      )}
+    </li>
   );
 }
 
@@ -118,7 +169,13 @@ export function Incidents({ id }: { id: string }) {
   );
 }
 
-const few = 8;
+function ShowAll({ all, onChange }: { all: boolean; onChange: (all: boolean) => void }) {
+  return (
+    <button type="button" className="plain-button link" onClick={() => onChange(!all)}>
+      {all ? "Show less" : "Show all"}
+    </button>
+  );
+}
 
 export function RecentChecks({ id }: { id: string }) {
   const [all, setAll] = useState(false);
@@ -127,13 +184,7 @@ export function RecentChecks({ id }: { id: string }) {
   return (
     <Panel
       title="Recent checks"
-      actions={
-        checks.length > few && (
-          <button type="button" className="plain-button link" onClick={() => setAll(!all)}>
-            {all ? "Show less" : "Show all"}
-          </button>
-        )
-      }
+      actions={checks.length > few && <ShowAll all={all} onChange={setAll} />}
     >
       {checks.length === 0 && <p className="quiet panel-none">No checks yet.</p>}
       <ul className={`lines checks ${all ? "checks-all" : ""}`}>
