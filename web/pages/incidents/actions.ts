@@ -1,3 +1,4 @@
+import { randomToken } from "../../../src/core/ids.ts";
 import { incidentAfter } from "../../../src/incidents/rules.ts";
 import type { Incident, IncidentPatch } from "../../../src/incidents/schema.ts";
 import { dataOf, ifMatch, v1 } from "../../data/client.ts";
@@ -17,7 +18,7 @@ export async function changeIncident(
   const at = new Date().toISOString();
   const { change, update } = incidentAfter(incident, patch, at);
   const posted =
-    update === null ? [] : [{ id: crypto.randomUUID(), ...update, createdAt: at, editedAt: null }];
+    update === null ? [] : [{ id: randomToken(22), ...update, createdAt: at, editedAt: null }];
   await queryClient.cancelQueries({ queryKey: key, exact: true });
   queryClient.setQueryData(key, {
     ...incident,

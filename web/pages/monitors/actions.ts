@@ -1,4 +1,5 @@
 import type { z } from "zod";
+import { randomToken } from "../../../src/core/ids.ts";
 import type { ChangeOfMany } from "../../../src/monitoring/monitors/schema.ts";
 import { dashboard, dataOf, ifMatch, v1, whenConnected } from "../../data/client.ts";
 import {
@@ -22,7 +23,7 @@ import { type ListPosition, membersOf, nextPosition, withGroupAt, withMonitorsAt
 /** Makes a monitor with good defaults; its row stands on the page before the server knows of it. */
 export async function addMonitor(target: Target, groupId: string | null = null): Promise<boolean> {
   const provisional: OverviewMonitor = {
-    id: crypto.randomUUID(),
+    id: randomToken(22),
     name: target.name,
     type: target.type,
     groupId,
