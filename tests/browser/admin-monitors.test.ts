@@ -573,6 +573,52 @@ describeInChromium("the Monitors page", (browser) => {
     expect(await world.ask("PATCH", path, { paused: false })).toMatchObject({ name: "NAS" });
   });
 
+  test("what is added or posted without the server waits for it, and is done once", async () => {
+    const incident = await world.ask("POST", "/api/v1/incidents", { title: "Slow printers" });
+    const path = `/api/v1/incidents/${incident.id}`;
+    const waits = "Will be saved once the connection is back";
+    await using open = await world.open(browser, `/incidents/${incident.id}`);
+    const { page } = open;
+    const back = async () => {
+      await page.context().setOffline(false);
+      await page.getByText(waits).first().waitFor({ state: "detached" });
+    };
+    await page.getByLabel("Message").fill("We exchange them.");
+    await page.context().setOffline(true);
+    await page.getByRole("button", { name: "Post update" }).click();
+    await page.getByText(waits).waitFor();
+    await page.getByRole("region", { name: "Activity" }).getByText("We exchange them.").waitFor();
+    await back();
+    const updated = await until(
+      () => world.ask("GET", path),
+      ({ updates }) => updates.length > 1,
+    );
+    expect(updated.updates).toMatchObject([{}, { message: "We exchange them." }]);
+    await page.getByRole("button", { name: "Resolve" }).waitFor();
+    await page.context().setOffline(true);
+    await page.getByRole("button", { name: "Resolve" }).click();
+    await page.getByText(waits).waitFor();
+    await back();
+    await page.getByText("Resolved Slow printers").waitFor();
+    await page.context().setOffline(true);
+    await page.keyboard.press("Control+z");
+    await page.getByText(waits).waitFor();
+    await page.keyboard.press("Control+k");
+    await page.keyboard.type(world.site.at("/printers"));
+    await page.getByRole("option", { name: /^Create monitor: / }).click();
+    await page.getByText(waits).nth(1).waitFor();
+    await back();
+    await page.getByText(/^Created /).waitFor();
+    await until(
+      () => world.ask("GET", path),
+      ({ status }) => status === "investigating",
+    );
+    const found = await world.ask("GET", "/api/v1/monitors?q=printers");
+    expect(found).toHaveLength(1);
+    await world.ask("DELETE", `/api/v1/monitors/${found[0].id}`);
+    await world.ask("POST", `${path}/resolve`);
+  });
+
   test("an address that leads nowhere says so on a page, and to a script as before", async () => {
     await using open = await world.open(browser, "/monitor");
     const { page } = open;

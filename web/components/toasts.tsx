@@ -49,7 +49,7 @@ const undoMs = 10_000;
 export function notifyDone(text: string, takeBack: () => Promise<unknown>) {
   const undo = () => {
     end();
-    takeBack().catch(notifyError);
+    whenConnected(takeBack, tellOfWaiting).catch(notifyError);
   };
   const close = show({ text, bad: false, life: undoMs, action: { label: "Undo", do: undo } });
   const forget = undoable({ finish: end, undo });

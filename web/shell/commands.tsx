@@ -82,9 +82,12 @@ export function useCommands(
 
   const target = targetOf(text);
   if (mayWrite && target !== null)
-    add(`Create monitor: ${text.trim()}`, "plus", () => void addMonitor(target), {
-      hint: target.type,
-    });
+    add(
+      `Create monitor: ${text.trim()}`,
+      "plus",
+      () => void addMonitor(target).then(() => notify(`Created ${target.name}`), notifyError),
+      { hint: target.type },
+    );
   for (const { to, label, icon, keys } of items)
     add(label, icon, () => goTo(to), { key: to, hint: keys.toUpperCase(), common: true });
   if (mayWrite) {

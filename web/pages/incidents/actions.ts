@@ -1,10 +1,10 @@
 import { randomToken } from "../../../src/core/ids.ts";
 import { incidentAfter } from "../../../src/incidents/rules.ts";
 import type { Incident, IncidentPatch } from "../../../src/incidents/schema.ts";
-import { dataOf, ifMatch, v1 } from "../../data/client.ts";
+import { dataOf, ifMatch, v1, whenConnected } from "../../data/client.ts";
 import { recordKey } from "../../data/keys.ts";
 import { queryClient } from "../../data/query.ts";
-import { deleteWithUndo, notify, notifyError } from "../../components/toasts.tsx";
+import { deleteWithUndo, notify, notifyError, tellOfWaiting } from "../../components/toasts.tsx";
 import { tellResolved } from "./resolve.ts";
 
 /** Changes an incident. What the same rules make of it stands on the page at once, and is taken back where the server refuses. */
@@ -26,7 +26,9 @@ export async function changeIncident(
     updates: [...incident.updates, ...posted],
   });
   try {
-    const after = await dataOf(v1.incidents({ id: incident.id }).patch(patch, ifMatch(known)));
+    const ask = () => dataOf(v1.incidents({ id: incident.id }).patch(patch, ifMatch(known)));
+    // Without a version it may be posted twice.
+    const after = await (known === undefined ? ask() : whenConnected(ask, tellOfWaiting));
     queryClient.setQueryData(key, after);
   } catch (error) {
     queryClient.setQueryData(key, incident);

@@ -51,7 +51,12 @@ export async function addMonitor(target: Target, groupId: string | null = null):
     ),
   );
   try {
-    await dataOf(v1.monitors.post({ ...target, groupId }));
+    // Under a key it is made once, however often it is asked for.
+    const once = { headers: { "Idempotency-Key": provisional.id } };
+    await whenConnected(
+      () => dataOf(v1.monitors.post({ ...target, groupId }, once)),
+      tellOfWaiting,
+    );
     return true;
   } catch (error) {
     changeOverview((overview) => withoutMonitors(overview, new Set([provisional.id])));
