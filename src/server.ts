@@ -124,7 +124,7 @@ export function serverOf(services: Services, { web, addressOf, push, metrics }: 
   for (const path of adminPaths)
     app.get(path, ({ request }) => {
       mustBeOurs(request);
-      const page = adminPage(web);
+      const page = adminPage(request, web);
       if (page === null) throw noSuchPath();
       return page;
     });
@@ -146,7 +146,7 @@ export function serverOf(services: Services, { web, addressOf, push, metrics }: 
     const path = pathOf(request);
     if (!isOpenedInBrowser(request, path) || allowed(path) !== null) return null;
     if (!isOurs(request, services.ownHosts)) return null;
-    const page = adminPage(web, 404);
+    const page = adminPage(request, web, 404);
     page?.headers.set("X-Request-Id", requestId);
     return page;
   }

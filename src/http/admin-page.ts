@@ -47,7 +47,7 @@ export function isOpenedInBrowser({ method, headers }: Request, path: string): b
 }
 
 /** The admin page's HTML; all that it loads has names that change with the content. Null before the page was built. */
-export function adminPage(web: WebFiles, status = 200): Response | null {
+export function adminPage({ headers }: Request, web: WebFiles, status = 200): Response | null {
   const html = web.text("index.html");
   if (html === null) return null;
   const nonce = randomBytes(16).toString("base64url");
@@ -57,7 +57,8 @@ export function adminPage(web: WebFiles, status = 200): Response | null {
       "Content-Type": "text/html; charset=utf-8",
       "Cache-Control": "no-store",
       "Content-Security-Policy": policy(nonce),
-      "Cross-Origin-Opener-Policy": "same-origin",
+      // Over plain HTTP on the LAN browsers say in their console that this is ignored; they send Fetch Metadata only elsewhere.
+      ...(headers.has("sec-fetch-dest") && { "Cross-Origin-Opener-Policy": "same-origin" }),
       "X-Content-Type-Options": "nosniff",
       "Referrer-Policy": "no-referrer",
     },

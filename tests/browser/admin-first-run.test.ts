@@ -1,7 +1,7 @@
 import type { Page } from "playwright-core";
 import { expect, test } from "bun:test";
 import { freshMachine, owner, ownFaults } from "../support/admin-world.ts";
-import { describeInChromium, violations, visit } from "../support/browsing.ts";
+import { describeInChromium, lanName, violations, visit } from "../support/browsing.ts";
 import { answer, target } from "../support/target.ts";
 
 /** What the element with the focus is called. */
@@ -12,12 +12,14 @@ const focused = (page: Page) =>
   });
 
 describeInChromium("the first run", (browser) => {
-  test("the console's link, one form and one pasted address lead to a green monitor, which is live from then on", async () => {
+  test("the console's link, one form and one pasted address lead to a green monitor, which is live from then on, also over plain HTTP on the LAN", async () => {
     await using fresh = await freshMachine();
     let healthy = true;
     await using site = await target((response) => answer(healthy ? 200 : 502)(response));
-    await using open = await visit(browser, `${fresh.url}/set-up#${fresh.token}`);
+    const url = fresh.url.replace("127.0.0.1", lanName);
+    await using open = await visit(browser, `${url}/set-up#${fresh.token}`);
     const { page } = open;
+    expect(await page.evaluate(() => isSecureContext)).toBe(false);
     await page.getByRole("button", { name: "Set up Signalbox" }).click();
     await page.getByText("Must be an e-mail address").waitFor();
     expect(await page.locator(":focus").getAttribute("aria-invalid")).toBe("true");

@@ -19,6 +19,14 @@ test("every path of the admin page answers the same page, under a policy with it
   expect(nonces.size).toBe(adminPaths.length);
 });
 
+test("windows of other sites are kept apart where a browser heeds that, which it says by Fetch Metadata", async () => {
+  const { stranger } = await testAppliance();
+  const sent = async (headers: Record<string, string>) =>
+    (await stranger("GET", "/", { headers })).headers.get("cross-origin-opener-policy");
+  expect(await sent({ "Sec-Fetch-Dest": "document" })).toBe("same-origin");
+  expect(await sent({})).toBeNull();
+});
+
 test("an unknown address is a page for a browser, under our own names, and an error for everybody else", async () => {
   const { stranger } = await testAppliance();
   const accepting = { Accept: "text/html,application/xhtml+xml,*/*;q=0.8" };

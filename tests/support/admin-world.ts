@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Cookie, Page } from "playwright-core";
-import { type Browser, type VisitOptions, visit } from "./browsing.ts";
+import { type Browser, lanName, type VisitOptions, visit } from "./browsing.ts";
 import { machine } from "./outside.ts";
 import { answer, target } from "./target.ts";
 import type { Json } from "./json.ts";
@@ -16,7 +16,7 @@ export const owner = {
 /** A fresh machine: nobody has set it up yet. */
 export async function freshMachine() {
   const box = machine();
-  const server = await box.serve({ flags: ["--rate-limit", "0"] });
+  const server = await box.serve({ flags: ["--rate-limit", "0", "--allowed-host", lanName] });
   const token = readFileSync(join(box.dataDir, "set-up-token"), "utf8").trim();
   return { ...server, box, token, [Symbol.asyncDispose]: () => box[Symbol.asyncDispose]() };
 }

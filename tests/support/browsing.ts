@@ -20,7 +20,11 @@ export const wholeChromium = "/usr/bin/chromium";
 const lightest = ["/usr/bin/chromium-headless-shell", wholeChromium].find((path) =>
   existsSync(path),
 );
+/** A name of this machine as of one on the LAN: unlike at an IP of its own, browsers trust no page there. */
+export const lanName = "signalbox.lan";
+
 const args = [
+  `--host-resolver-rules=MAP ${lanName} 127.0.0.1`,
   "--no-sandbox",
   "--disable-gpu",
   "--disable-quic",
