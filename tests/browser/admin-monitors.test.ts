@@ -560,8 +560,18 @@ describeInChromium("the Monitors page", (browser) => {
     await page.getByText(/Reconnecting…/).waitFor();
     await page.getByRole("link", { name: "Incidents", exact: true }).click();
     await page.getByRole("heading", { name: "Incidents", exact: true }).waitFor();
+    await page.getByRole("heading", { name: "The incidents could not be loaded" }).waitFor();
     await page.context().setOffline(false);
     await page.getByText(/Reconnecting…/).waitFor({ state: "detached" });
+    await page.getByText("could not be loaded").waitFor({ state: "detached" });
+    // The server is there, and fails once.
+    const windows = "**/dashboard/api/v1/maintenance-windows*";
+    await page.route(windows, (route) => route.fulfill({ status: 500, json: {} }));
+    await page.getByRole("link", { name: "Maintenance", exact: true }).click();
+    await page.getByRole("heading", { name: "The maintenance could not be loaded" }).waitFor();
+    await page.unroute(windows);
+    await page.getByRole("button", { name: "Try again" }).click();
+    await page.getByRole("heading", { name: "No maintenance scheduled" }).waitFor();
     const path = `/api/v1/monitors/${world.idOf("NAS")}`;
     await until(
       () => world.ask("GET", path),

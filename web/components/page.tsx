@@ -3,7 +3,8 @@ import { useDocumentTitle } from "@mantine/hooks";
 import type { UseQueryResult } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
-import { isComing } from "../data/query.ts";
+import { ApiError } from "../data/client.ts";
+import { askAgain, isComing } from "../data/query.ts";
 import { problemCount } from "../data/problems.ts";
 import type { ManagedAs } from "../data/managed.ts";
 import { palette } from "./dialogs.ts";
@@ -151,7 +152,7 @@ export function EmptyState({
       <div className="empty-icon">{icon}</div>
       <h2>{title}</h2>
       <p>{children}</p>
-      {action !== undefined && <div className="empty-action">{action}</div>}
+      {action && <div className="empty-action">{action}</div>}
     </div>
   );
 }
@@ -167,10 +168,15 @@ export function Dash() {
   return <span className="faint">–</span>;
 }
 
-/** Why there is nothing to show. */
+/** Why there is nothing to show, and how to ask again, unless the answer would be the same. */
 export function LoadFailed({ what, error }: { what: string; error: Error }) {
+  const isFinal = error instanceof ApiError && error.status < 500;
   return (
-    <EmptyState icon={<Icon name="warning" size={28} />} title={`${what} could not be loaded`}>
+    <EmptyState
+      icon={<Icon name="warning" size={28} />}
+      title={`${what} could not be loaded`}
+      action={!isFinal && <Button onClick={() => void askAgain()}>Try again</Button>}
+    >
       {error.message}
     </EmptyState>
   );

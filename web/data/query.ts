@@ -19,6 +19,13 @@ export const queryClient = new QueryClient({
 
 connection.onRestored(() => void queryClient.invalidateQueries());
 
+/** Asks for what is shown and could not be loaded. */
+export const askAgain = () =>
+  queryClient.refetchQueries({
+    type: "active",
+    predicate: ({ state }) => state.status === "error",
+  });
+
 type Options = { fetch: { signal: AbortSignal } };
 
 /** What a route answers, under a key. */
