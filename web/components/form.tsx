@@ -37,6 +37,7 @@ export function FormFrame<V extends Values>({
 }: FrameProps<V>) {
   const frame = useRef<HTMLFormElement>(null);
   const [asking, setAsking] = useState(false);
+  const rest = useInSight<HTMLDivElement>(form.rest);
   useEffect(() => focusFirst(frame.current), []);
   return (
     <form ref={frame} onSubmit={(event) => void form.submit(event)} noValidate className="form">
@@ -50,7 +51,7 @@ export function FormFrame<V extends Values>({
       )}
       {children}
       {form.rest !== null && (
-        <Alert color="red" variant="light" role="alert">
+        <Alert color="red" variant="light" role="alert" ref={rest}>
           {form.rest}
         </Alert>
       )}
@@ -88,6 +89,15 @@ export function FormFrame<V extends Values>({
       <ConflictDialog form={form} />
     </form>
   );
+}
+
+/** Brings what a form says at its end into sight each time it says something else: its buttons are in sight of all of it. */
+export function useInSight<T extends HTMLElement>(said: unknown) {
+  const element = useRef<T>(null);
+  useEffect(() => {
+    if (said != null) element.current?.scrollIntoView({ block: "center" });
+  }, [said]);
+  return element;
 }
 
 const fields = "input:not([type=radio], [type=checkbox], [type=hidden]), textarea";

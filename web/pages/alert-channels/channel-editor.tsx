@@ -18,7 +18,7 @@ import { queryClient } from "../../data/query.ts";
 import { useSignedIn } from "../../data/session.ts";
 import { BusyButton } from "../../components/busy-button.tsx";
 import { plural } from "../../components/format.ts";
-import { FormFrame, useForm } from "../../components/form.tsx";
+import { FormFrame, useForm, useInSight } from "../../components/form.tsx";
 import { kindOf } from "../../components/field-kinds.ts";
 import { SchemaField } from "../../components/schema-field.tsx";
 import { fieldsWith, storedSecrets } from "../../components/stored-secrets.ts";
@@ -123,6 +123,7 @@ export function ChannelEditor({ type, channel, submit, onSaved, onCancel, onThei
     onMutate: form.clearErrors,
     onError: form.fail,
   });
+  const outcome = useInSight<HTMLDivElement>(trying.data);
   const { values, set, errorOf } = form;
   const secrets = storedSecrets(channelKinds, type, channel ?? null, values, errorOf);
   return (
@@ -192,7 +193,7 @@ export function ChannelEditor({ type, channel, submit, onSaved, onCancel, onThei
           onChange={({ currentTarget }) => setAttachesToAll(currentTarget.checked)}
         />
       )}
-      <div role="status">
+      <div role="status" ref={outcome}>
         {trying.data !== undefined && (
           <OutcomeLine isGood={trying.data.delivered} onClose={trying.reset}>
             {trying.data.message}

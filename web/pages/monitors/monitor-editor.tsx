@@ -1,6 +1,6 @@
 import { MultiSelect, Select } from "@mantine/core";
 import { useQuery, useMutation } from "@tanstack/react-query";
-import { Fragment, useEffect, useMemo, useRef } from "react";
+import { Fragment, useMemo } from "react";
 import type { z } from "zod";
 import type { TestCheck } from "../../../src/monitoring/checks/schema.ts";
 import { monitorKinds, type MonitorType } from "../../../src/monitoring/monitors/kinds-schema.ts";
@@ -15,7 +15,7 @@ import { overviewQuery } from "../../data/overview.ts";
 import { BusyButton } from "../../components/busy-button.tsx";
 import { closeDialog, type Dialog } from "../../components/dialogs.ts";
 import { EditorDialog } from "../../components/editor-dialog.tsx";
-import { FormFrame, useForm, Fold } from "../../components/form.tsx";
+import { FormFrame, useForm, useInSight, Fold } from "../../components/form.tsx";
 import { summaryOf } from "../../components/field-summary.ts";
 import { kindOf } from "../../components/field-kinds.ts";
 import { reasonInWords } from "../../components/format.ts";
@@ -244,11 +244,7 @@ function sent(fields: ReturnType<typeof fieldsOf>, values: Values): Values {
 
 /** What one check of what stands in the editor has found; nothing of it is stored. */
 function TestCheckResult({ type, data }: { type: MonitorType; data: TestCheck | undefined }) {
-  const result = useRef<HTMLDivElement>(null);
-  // It stands below the form, the button in sight of all of it.
-  useEffect(() => {
-    if (data !== undefined) result.current?.scrollIntoView({ block: "center" });
-  }, [data]);
+  const result = useInSight<HTMLDivElement>(data);
   return (
     <div aria-live="polite" ref={result}>
       {data !== undefined && (
