@@ -1,6 +1,6 @@
 import type { Page } from "playwright-core";
 import { expect, test } from "bun:test";
-import { freshMachine, owner, ownFaults } from "../support/admin-world.ts";
+import { freshMachine, ownedMachine, owner, ownFaults } from "../support/admin-world.ts";
 import { describeInChromium, lanName, violations, visit } from "../support/browsing.ts";
 import { answer, target } from "../support/target.ts";
 
@@ -54,7 +54,7 @@ describeInChromium("the first run", (browser) => {
       );
     });
     await page.getByRole("button", { name: "Webhook" }).click();
-    await page.getByRole("switch", { name: "Attach to all 1 monitor" }).waitFor();
+    await page.getByRole("switch", { name: "Attach to the monitor" }).waitFor();
     expect(await violations(page)).toEqual([]);
     await page.keyboard.type(bot.at("/alerts"));
     await page.getByRole("button", { name: "Create and send test" }).click();
@@ -77,6 +77,28 @@ describeInChromium("the first run", (browser) => {
       .first()
       .waitFor();
     await open.shifts();
+    expect(ownFaults(open.faults)).toEqual([]);
+  });
+
+  test("the first channel is for all monitors however one came to it; e-mail leads to the mail server that it lacks", async () => {
+    await using owned = await ownedMachine();
+    await using site = await target(answer(200));
+    await owned.ask("POST", "/api/v1/monitors", { type: "http", name: "Shop", url: site.at("/") });
+    await using open = await owned.open(browser, "/alert-channels?new=email");
+    const { page } = open;
+    for (const name of [/^Default/, /^Attach to the monitor/]) {
+      await page.getByRole("switch", { name }).waitFor();
+      expect(await page.getByRole("switch", { name }).isChecked()).toBe(true);
+    }
+    await page.getByRole("link", { name: "Set up the mail server" }).click();
+    await page.getByRole("heading", { name: "Mail server", level: 1 }).waitFor();
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+    await page.getByRole("link", { name: /^Monitors/ }).click();
+    await page.getByRole("button", { name: "E-mail" }).click();
+    await page.getByRole("button", { name: "Create and send test" }).click();
+    await page.getByText("E-mail is not working yet").waitFor();
+    await page.getByRole("button", { name: "Set up the mail server" }).click();
+    await page.getByRole("heading", { name: "Mail server", level: 1 }).waitFor();
     expect(ownFaults(open.faults)).toEqual([]);
   });
 

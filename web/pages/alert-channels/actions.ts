@@ -7,7 +7,7 @@ import {
 import { dashboard, dataOf, ifMatch, whenConnected } from "../../data/client.ts";
 import { recordKey } from "../../data/keys.ts";
 import { queryClient } from "../../data/query.ts";
-import { latencyInWords } from "../../components/format.ts";
+import { latencyInWords, plural } from "../../components/format.ts";
 import { deleteWithUndo, notifyError, notify, tellOfWaiting } from "../../components/toasts.tsx";
 
 /** Sends a test alert at once; resolves with what became of it. */
@@ -31,6 +31,10 @@ export async function testFromList({ id, name }: AlertChannel) {
     notifyError(error);
   }
 }
+
+/** `all 12 monitors`, or the only one. */
+export const allMonitors = (count: number) =>
+  count === 1 ? "the monitor" : `all ${plural(count, "monitor")}`;
 
 /** As many as one request takes. */
 const atOnce = 5_000;

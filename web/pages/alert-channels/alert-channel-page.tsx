@@ -22,7 +22,7 @@ import { useShortcuts } from "../../components/shortcuts.ts";
 import { StateIcon } from "../../components/state-icon.tsx";
 import { Time } from "../../components/time.tsx";
 import { notify, useAction } from "../../components/toasts.tsx";
-import { attachToMonitors, deleteChannel, setEnabled } from "./actions.ts";
+import { allMonitors, attachToMonitors, deleteChannel, setEnabled } from "./actions.ts";
 import { ChannelEditor } from "./channel-editor.tsx";
 import { ChannelStateIcon, stateOf } from "./channel-state.tsx";
 import { channelTypeOf } from "./channel-types.tsx";
@@ -204,8 +204,8 @@ function UsersOfChannel({ channel }: { channel: AlertChannel }) {
         <div className="panel-action">
           <BusyButton loading={attaching.isPending} onClick={attaching.run}>
             {monitors.length === 0
-              ? `Attach to all ${plural(others.length, "monitor")}`
-              : `Attach to the other ${plural(others.length, "monitor")}`}
+              ? `Attach to ${allMonitors(others.length)}`
+              : `Attach to the other ${others.length === 1 ? "monitor" : plural(others.length, "monitor")}`}
           </BusyButton>
         </div>
       )}

@@ -85,7 +85,8 @@ export default function AlertChannelsPage() {
         </>
       )}
       <Suspense>
-        {mayWrite && chosen !== undefined && (
+        {/* The first one begins with other values. */}
+        {mayWrite && channels !== undefined && chosen !== undefined && (
           <CreateChannel
             chosen={chosen}
             onChoose={open}

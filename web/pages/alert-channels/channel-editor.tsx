@@ -1,5 +1,6 @@
 import { Switch, TextInput, Textarea } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
 import { useMemo, useRef, useState } from "react";
 import { flushSync } from "react-dom";
 import type { z } from "zod";
@@ -17,13 +18,14 @@ import { useOverview } from "../../data/overview.ts";
 import { queryClient } from "../../data/query.ts";
 import { useSignedIn } from "../../data/session.ts";
 import { BusyButton } from "../../components/busy-button.tsx";
-import { plural } from "../../components/format.ts";
+import { closeDialog } from "../../components/dialogs.ts";
 import { FormFrame, useForm, useInSight } from "../../components/form.tsx";
 import { kindOf } from "../../components/field-kinds.ts";
 import { SchemaField } from "../../components/schema-field.tsx";
 import { fieldsWith, storedSecrets } from "../../components/stored-secrets.ts";
 import { notifyError } from "../../components/toasts.tsx";
-import { attachToMonitors } from "./actions.ts";
+import { useLacksMailServer } from "../settings/data.ts";
+import { allMonitors, attachToMonitors } from "./actions.ts";
 import { ChannelMark } from "./channel-types.tsx";
 import { OutcomeLine } from "./test-outcome.tsx";
 
@@ -70,6 +72,7 @@ const names = Object.keys(channelFields);
 export function ChannelEditor({ type, channel, submit, onSaved, onCancel, onTheirs }: Props) {
   const { name: typeName, help, labels } = channelKinds[type];
   const fields = useMemo(() => fieldsOf(type), [type]);
+  const lacksMailServer = useLacksMailServer(type);
   const takesTemplate = "template" in channelKinds[type].fields;
   const { person } = useSignedIn();
   const { data: overview } = useOverview();
@@ -145,7 +148,19 @@ export function ChannelEditor({ type, channel, submit, onSaved, onCancel, onThei
     >
       <p className="channel-help">
         <ChannelMark type={type} />
-        <span>{help}</span>
+        <span>
+          {help}{" "}
+          {lacksMailServer && (
+            <Link
+              className="link"
+              to="/settings/$section"
+              params={{ section: "mail-server" }}
+              onClick={closeDialog}
+            >
+              Set up the mail server
+            </Link>
+          )}
+        </span>
       </p>
       <TextInput
         label="Name"
@@ -187,7 +202,7 @@ export function ChannelEditor({ type, channel, submit, onSaved, onCancel, onThei
       ))}
       {!channel && monitorIds.length > 0 && (
         <Switch
-          label={`Attach to all ${plural(monitorIds.length, "monitor")}`}
+          label={`Attach to ${allMonitors(monitorIds.length)}`}
           description="Those that exist now. New monitors get the channel if it is a default."
           checked={attachesToAll}
           onChange={({ currentTarget }) => setAttachesToAll(currentTarget.checked)}

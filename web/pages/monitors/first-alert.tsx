@@ -8,10 +8,10 @@ import { type Overview, type OverviewMonitor, useOverview } from "../../data/ove
 import { useSignedIn } from "../../data/session.ts";
 import { BusyButton } from "../../components/busy-button.tsx";
 import { openDialog } from "../../components/dialogs.ts";
-import { plural } from "../../components/format.ts";
 import { Icon, type IconName } from "../../components/icons.tsx";
 import { useAction } from "../../components/toasts.tsx";
-import { attachToMonitors, testFromList } from "../alert-channels/actions.ts";
+import { allMonitors, attachToMonitors, testFromList } from "../alert-channels/actions.ts";
+import { useLacksMailServer } from "../settings/data.ts";
 
 /** Once something is watched: that nobody is told of it yet, until a channel has delivered and some monitor has one. */
 export function FirstAlert({ overview }: { overview: Overview }) {
@@ -68,8 +68,9 @@ function NoChannel({ up }: { up: OverviewMonitor }) {
 }
 
 function Untested({ channel }: { channel: AlertChannel }) {
-  const { id, name, lastError } = channel;
+  const { id, name, type, lastError } = channel;
   const navigate = useNavigate();
+  const lacksMailServer = useLacksMailServer(type);
   const test = useAction(() => testFromList(channel));
   return (
     <Strip
@@ -84,9 +85,20 @@ function Untested({ channel }: { channel: AlertChannel }) {
       >
         Edit
       </Button>
-      <BusyButton variant="filled" loading={test.isPending} onClick={test.run}>
-        Send test
-      </BusyButton>
+      {lacksMailServer ? (
+        <Button
+          variant="filled"
+          onClick={() =>
+            void navigate({ to: "/settings/$section", params: { section: "mail-server" } })
+          }
+        >
+          Set up the mail server
+        </Button>
+      ) : (
+        <BusyButton variant="filled" loading={test.isPending} onClick={test.run}>
+          Send test
+        </BusyButton>
+      )}
     </Strip>
   );
 }
@@ -101,7 +113,7 @@ function Unattached({ channel }: { channel: AlertChannel }) {
       words={`${channel.name} works, but no monitor sends its alerts there.`}
     >
       <BusyButton variant="filled" loading={attach.isPending} onClick={attach.run}>
-        Attach to all {plural(monitorIds.length, "monitor")}
+        Attach to {allMonitors(monitorIds.length)}
       </BusyButton>
     </Strip>
   );

@@ -1,13 +1,24 @@
-import { queryOptions } from "@tanstack/react-query";
+import { queryOptions, useQuery } from "@tanstack/react-query";
 import { dashboard, v1 } from "../../data/client.ts";
 import { listKey, recordKey } from "../../data/keys.ts";
 import { dataQuery, queryClient } from "../../data/query.ts";
+import { useSignedIn } from "../../data/session.ts";
 
 export const organizationQuery = (id: string) =>
   dataQuery(recordKey("organization", id), (options) => dashboard.organization.get(options));
 
 export const settingsQuery = (organizationId: string) =>
   dataQuery(recordKey("settings", organizationId), (options) => v1.settings.get(options));
+
+/** Whether a channel of this type waits for whoever is signed in to set up the mail server. */
+export function useLacksMailServer(type: string): boolean {
+  const { organization, may } = useSignedIn();
+  const { data } = useQuery({
+    ...settingsQuery(organization.id),
+    enabled: type === "email" && may("admin"),
+  });
+  return data?.smtp === null;
+}
 
 /** Of these settings as they were saved then. */
 export const authoritiesQuery = (updatedAt: string) =>
