@@ -2,7 +2,7 @@ import type { Placeholder } from "./channels/kinds-schema.ts";
 import { keyOfProblem } from "../events/problems.ts";
 import type { ProblemName, ProblemSeverity } from "../core/problems.ts";
 import { parseMarkdown, toHtml, toText } from "../core/markdown.ts";
-import { durationInWords, filledWith } from "../core/text.ts";
+import { durationInWords, filledWith, latencyInWords, withLatencies } from "../core/text.ts";
 import type { Alert } from "./alert.ts";
 import type { AlertType } from "./schema.ts";
 
@@ -258,7 +258,7 @@ function factsOf(alert: Alert): Fact[] {
   if (type === "certificate.expiring") add("Expires", readable(data.expiresAt));
   else add(type === "monitor.reminder" ? "Down since" : "Since", readable(data.since));
   if (data.downSeconds !== undefined) add("Was down for", durationInWords(data.downSeconds));
-  add("Latency", data.latencyMs === null ? null : `${data.latencyMs} ms`);
+  add("Latency", data.latencyMs === null ? null : latencyInWords(data.latencyMs, " "));
   const { groupName, target = null, tags = [], description = "" } = data.monitor;
   add("Group", groupName);
   add("Target", target);
@@ -285,7 +285,10 @@ export function lineOf(alert: Alert): string {
 function saidOf({ data }: Alert): Fact {
   return "incident" in data && data.isMarkdown === true
     ? writtenFact("", data.message)
-    : { label: "", value: data.message };
+    : {
+        label: "",
+        value: "monitor" in data ? withLatencies(data.message, " ") : data.message,
+      };
 }
 
 /** The last that was said of each case. */
@@ -343,10 +346,10 @@ function filled(template: string, alert: Alert, origin: string): string {
   const values: Record<Placeholder, string> = {
     monitor: data.monitor.name,
     status: statusWords[type] ?? expiryIn("daysLeft" in data ? data.daysLeft : 0),
-    message: data.message,
+    message: withLatencies(data.message, " "),
     since: readable(data.since),
     duration: data.downSeconds === undefined ? "" : durationInWords(data.downSeconds),
-    latency: data.latencyMs === null ? "" : `${data.latencyMs} ms`,
+    latency: data.latencyMs === null ? "" : latencyInWords(data.latencyMs, " "),
     group: data.monitor.groupName ?? "",
     target: data.monitor.target ?? "",
     tags: data.monitor.tags?.join(", ") ?? "",

@@ -80,11 +80,15 @@ export function percent(ratio: number | null | undefined): string {
 }
 
 /** `84 ms`, `12.4 s` from ten seconds on; `–` for nothing. */
-export function latencyInWords(ms: number | null | undefined): string {
+export function latencyInWords(ms: number | null | undefined, space = thin): string {
   if (ms == null) return "–";
-  if (ms < 1) return `<1${thin}ms`;
-  return ms < 10_000 ? `${countInWords(ms)}${thin}ms` : `${(ms / 1000).toFixed(1)}${thin}s`;
+  if (ms < 1) return `<1${space}ms`;
+  return ms < 10_000 ? `${countInWords(ms)}${space}ms` : `${(ms / 1000).toFixed(1)}${space}s`;
 }
+
+/** What a check said, with its latencies in words. */
+export const withLatencies = (text: string, space = thin): string =>
+  text.replace(/(?<![\d.,])(\d+) ms\b/g, (_, ms: string) => latencyInWords(Number(ms), space));
 
 const byteUnits = ["bytes", "kB", "MB", "GB", "TB"];
 

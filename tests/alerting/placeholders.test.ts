@@ -75,7 +75,7 @@ describe("the text of the user's own", () => {
     time.now = Date.parse("2026-11-20T23:12:00.000Z");
     await later();
     time.now = Date.parse("2026-11-20T23:14:34.000Z");
-    await backup.report({ latency_ms: "900" });
+    await backup.report({ latency_ms: "1900" });
     await later();
     await backup.report({ latency_ms: "42" });
     await later();
@@ -86,7 +86,8 @@ describe("the text of the user's own", () => {
     const of = "Nightly||nas, eu|Tapes {{url}}";
     expect(down).toBe(`Backup|down|${said}|${since}|||${of}|${url}`);
     expect(reminder).toBe(`Backup|still down|${said}|${since}|10 min||${of}|${url}`);
-    expect(degraded).toStartWith("Backup|degraded|Answered in 900 ms");
+    expect(degraded).toStartWith("Backup|degraded|Answered in 1,900 ms");
+    expect(degraded).toContain("|1,900 ms|Nightly|");
     expect(up).toMatch(/^Backup\|up\|.*\|42 ms\|Nightly\|\|nas, eu\|Tapes \{\{url\}\}\|http/);
   });
 

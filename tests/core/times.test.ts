@@ -27,7 +27,7 @@ test("a span says its day once, also up to midnight, and its zone at its end", (
 });
 
 test("figures have a thin space, one separator, and are never said to be better than they are", () => {
-  expect([0, 0.4, 84, 1_249.4, 12_400, null].map(latencyInWords)).toEqual([
+  expect([0, 0.4, 84, 1_249.4, 12_400, null].map((ms) => latencyInWords(ms))).toEqual([
     "<1\u202fms",
     "<1\u202fms",
     "84\u202fms",

@@ -1,8 +1,8 @@
 import {
   bytesInWords as inWords,
   countInWords,
-  latencyInWords,
   notJudged,
+  withLatencies,
 } from "../../src/core/text.ts";
 
 export { countInWords, latencyInWords, percent } from "../../src/core/text.ts";
@@ -14,9 +14,7 @@ export const dot = "\u00a0· ";
 
 /** What a check said, in the forms of the page: latencies have their separators, and stay on one line as ranges such as `200–299` do. */
 export const reasonInWords = (reason: string): string =>
-  reason
-    .replace(/(?<![-–\d])(\d+)[-–](\d+)(?![-–\d])/g, "$1\u2060–\u2060$2")
-    .replace(/(?<![\d.,])(\d+) ms\b/g, (_, ms: string) => latencyInWords(Number(ms)));
+  withLatencies(reason.replace(/(?<![-–\d])(\d+)[-–](\d+)(?![-–\d])/g, "$1\u2060–\u2060$2"));
 
 /** The color of what the last check said: one that could not be judged is not why the monitor is down. */
 export const reasonTone = (state: string, reason: string): string =>

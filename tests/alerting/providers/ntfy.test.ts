@@ -64,8 +64,11 @@ describe("what ntfy receives", () => {
 
   test("slowness as a warning", async () => {
     await using to = await receiver();
-    await to.deliver(ntfy, settings, telling(alertOf("monitor.degraded")));
+    const slow = { message: "Answered in 1812 ms, more than 500 ms.", latencyMs: 1_812 };
+    await to.deliver(ntfy, settings, telling(alertOf("monitor.degraded", slow)));
     expect(to.body()).toMatchObject({ tags: ["warning"], priority: 3 });
+    expect(to.body().message).toStartWith("Answered in 1,812 ms, more than 500 ms.\n");
+    expect(to.body().message).toContain("\nLatency: 1,812 ms\n");
   });
 
   test("a digest with one line an alert", async () => {
