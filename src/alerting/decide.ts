@@ -1,4 +1,4 @@
-import { timestamp } from "../core/clock.ts";
+import { minuteInUtc, timestamp } from "../core/clock.ts";
 import { newId } from "../core/ids.ts";
 import { type EventTable, type TypesWith, valueIn, type LoggedEvent } from "../events/catalogue.ts";
 import type { Alert, AlertData } from "./alert.ts";
@@ -255,7 +255,7 @@ export function alertOfCertificate({ snapshot, out, now }: Decision, { monitorId
   const message =
     daysLeft < 0
       ? "The certificate has expired."
-      : `The certificate expires on ${expiresAt.slice(0, 10)}.`;
+      : `The certificate expires on ${minuteInUtc(expiresAt)}.`;
   const { since, latencyMs } = monitor;
   const data = { monitor: alerted(monitor), since, message, latencyMs, expiresAt, daysLeft };
   out.tell(alertOf("certificate.expiring", timestamp(now), data, now), channels, false);

@@ -11,6 +11,10 @@ export function timestamp(unixMs: number): string {
   return new Date(unixMs).toISOString();
 }
 
+/** `2026-11-22 13:01 UTC`: in sentences that are told in no zone of anybody's. */
+export const minuteInUtc = (at: number | string): string =>
+  `${new Date(at).toISOString().slice(0, 16).replace("T", " ")} UTC`;
+
 /** `2026-11-22-130112`, in UTC: for names of files, which then sort by age. */
 export const fileStamp = (unixMs: number): string =>
   timestamp(unixMs).slice(0, 19).replace("T", "-").replaceAll(":", "");

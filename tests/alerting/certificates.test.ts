@@ -46,7 +46,7 @@ describe("a certificate's end", () => {
       type: "certificate.expiring",
       data: {
         monitor: { id: made.shop.id, name: "Shop" },
-        message: `The certificate expires on ${made.expiresAt.slice(0, 10)}.`,
+        message: `The certificate expires on ${made.expiresAt.slice(0, 16).replace("T", " ")} UTC.`,
         expiresAt: made.expiresAt,
       },
     });

@@ -1,6 +1,7 @@
 import type { Details, DetailsOf, FoundDetails } from "../monitors/details-rules.ts";
 import type { MonitorSettings, MonitorType } from "../monitors/kinds-schema.ts";
 import type { AccessTokens } from "../../core/outgoing/access-tokens.ts";
+import { minuteInUtc } from "../../core/clock.ts";
 import type { OutgoingContext } from "../../core/outgoing/context.ts";
 import { dayMs } from "../uptime/rules.ts";
 
@@ -69,8 +70,8 @@ export function expiryOf(expiresAt: string | undefined, withinDays: number | nul
   if (expiresAt === undefined || withinDays === null) return null;
   const leftMs = Date.parse(expiresAt) - nowMs;
   if (leftMs > withinDays * dayMs) return null;
-  if (leftMs <= 0) return `The certificate expired on ${expiresAt.slice(0, 10)}.`;
+  if (leftMs <= 0) return `The certificate expired on ${minuteInUtc(expiresAt)}.`;
   const days = daysUntil(expiresAt, nowMs);
   const left = days === 0 ? "less than a day" : days === 1 ? "1 day" : `${days} days`;
-  return `The certificate expires in ${left}, on ${expiresAt.slice(0, 10)}.`;
+  return `The certificate expires in ${left}, on ${minuteInUtc(expiresAt)}.`;
 }

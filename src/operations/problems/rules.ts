@@ -1,4 +1,4 @@
-import { dayMs, hourMs, timestamp } from "../../core/clock.ts";
+import { dayMs, hourMs, minuteInUtc } from "../../core/clock.ts";
 import { bytesInWords, durationInWords } from "../../core/text.ts";
 import type { Problem } from "../../core/problems.ts";
 
@@ -31,13 +31,12 @@ export const certificateDays = [14, 7, 1, 0] as const;
 export function certificateProblem(endsAt: number, now: number): Problem | null {
   const stage = certificateDays.findLast((days) => endsAt - now < days * dayMs);
   if (stage === undefined) return null;
-  const ends = timestamp(endsAt).slice(0, 16).replace("T", " ");
   const severities = { 14: "warning", 7: "warning", 1: "error", 0: "critical" } as const;
   return {
     name: "certificate",
     stage: String(stage),
     severity: severities[stage],
-    message: `The certificate of --tls-cert ${stage === 0 ? "expired" : "expires"} on ${ends} UTC. Renew it and send SIGHUP.`,
+    message: `The certificate of --tls-cert ${stage === 0 ? "expired" : "expires"} on ${minuteInUtc(endsAt)}. Renew it and send SIGHUP.`,
     until: null,
   };
 }
@@ -48,12 +47,11 @@ const periodMs = dayMs;
 /** Where scheduled backups are on: `lastAt` is when the last one was made, or since when they are set so. */
 export function backupProblem(lastAt: number, now: number): Problem | null {
   if (now - lastAt <= 2 * periodMs) return null;
-  const last = timestamp(lastAt).slice(0, 16).replace("T", " ");
   return {
     name: "backup",
     stage: "old",
     severity: "warning",
-    message: `There is no scheduled backup since ${last} UTC, for more than two days. Settings → Backup says more.`,
+    message: `There is no scheduled backup since ${minuteInUtc(lastAt)}, for more than two days. Settings → Backup says more.`,
     until: null,
   };
 }

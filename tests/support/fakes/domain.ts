@@ -38,12 +38,12 @@ export const domain: Fake = {
   at: (host, port) => ({ server: `http://${host}:${port}/v1` }),
   fields: { domain: "Example.org." },
   answers: registry(domainOf(300)),
-  up: /The domain expires in 300 days, on \d{4}-\d\d-\d\d; the registry answered/,
+  up: /The domain expires in 300 days, on \d{4}-\d\d-\d\d \d\d:\d\d UTC; the registry answered/,
   details: { expiresAt: expect.stringMatching(/^\d{4}-.*Z$/) },
   wrong: [
-    [registry(domainOf(13)), /^The domain expires in 13 days, on \d{4}-\d\d-\d\d\.$/],
-    [registry(domainOf(1)), /^The domain expires in 1 day, on \d{4}-\d\d-\d\d\.$/],
-    [registry(domainOf(-3)), /^The domain expired on \d{4}-\d\d-\d\d\.$/],
+    [registry(domainOf(13)), /^The domain expires in 13 days, on \d{4}-\d\d-\d\d \d\d:\d\d UTC\.$/],
+    [registry(domainOf(1)), /^The domain expires in 1 day, on \d{4}-\d\d-\d\d \d\d:\d\d UTC\.$/],
+    [registry(domainOf(-3)), /^The domain expired on \d{4}-\d\d-\d\d \d\d:\d\d UTC\.$/],
     [
       registry(domainOf(300, "redemption period")),
       "The domain was deleted and can only be restored.",

@@ -1,3 +1,4 @@
+import { minuteInUtc } from "../../../core/clock.ts";
 import { setRecent } from "../../../core/recent-set.ts";
 import { Blocked, OwnTrouble, TargetFailure } from "../../../core/outgoing/failures.ts";
 import { jsonOf, named, wholeBody } from "../../../core/outgoing/http-answer.ts";
@@ -33,7 +34,7 @@ export const checkDomain: CheckKind<"domain"> = async ({ domain, minDays, server
     ({ status: "down", message, latencyMs: null, details }) as const;
   const bad = states.find((state) => state in badStates);
   if (bad !== undefined) return down(`The domain ${badStates[bad]}.`);
-  const on = expiresAt.slice(0, 10);
+  const on = minuteInUtc(expiresAt);
   const days = daysUntil(expiresAt, context.now()) ?? 0;
   if (days < 0) return down(`The domain expired on ${on}.`);
   const sentence = `The domain expires in ${days === 1 ? "1 day" : `${days} days`}, on ${on}`;

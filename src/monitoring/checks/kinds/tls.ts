@@ -1,4 +1,5 @@
 import { type CheckKind, expiryOf, since } from "../check.ts";
+import { minuteInUtc } from "../../../core/clock.ts";
 import { securedDetails } from "../conversation.ts";
 import { dial } from "../../../core/outgoing/connection.ts";
 import { TargetFailure } from "../../../core/outgoing/failures.ts";
@@ -18,6 +19,6 @@ export const checkTls: CheckKind<"tls"> = async (settings, context) => {
   if (secured.issue !== null) return { status: "down", message: secured.issue, ...found };
   const expiry = expiryOf(certificateExpiresAt, certificateExpiryDays, context.now());
   if (expiry !== null) return { status: "degraded", message: expiry, ...found };
-  const until = certificateExpiresAt.slice(0, 10);
+  const until = minuteInUtc(certificateExpiresAt);
   return { status: "up", message: `The certificate is valid until ${until}.`, ...found };
 };

@@ -34,13 +34,13 @@ test("the registry is asked once a day, and its answer judged by the day and by 
   expect(first).toMatchObject({ status: "up", latencyMs: expect.any(Number) });
   expect(await server.ask(noon + dayMs - 1)).toEqual({
     status: "down",
-    message: "The domain expires in 13 days, on 2026-12-05.",
+    message: "The domain expires in 13 days, on 2026-12-05 00:00 UTC.",
     latencyMs: null,
     details: { expiresAt: "2026-12-05T00:00:00.000Z" },
   });
   expect(await server.ask(noon + hourMs, { minDays: 5 })).toMatchObject({
     status: "up",
-    message: "The domain expires in 14 days, on 2026-12-05.",
+    message: "The domain expires in 14 days, on 2026-12-05 00:00 UTC.",
     latencyMs: null,
   });
   expect(server.accepted()).toBe(1);

@@ -17,7 +17,7 @@ const trusting = (ca: string, type: string, fields: object): Promise<unknown> =>
   check(type, fields, { authorities: readFileSync(ca, "utf8") });
 
 describe("with an authority that is trusted", () => {
-  const until = /^The certificate is valid until \d{4}-\d\d-\d\d\.$/;
+  const until = /^The certificate is valid until \d{4}-\d\d-\d\d \d\d:\d\d UTC\.$/;
 
   testWith(
     ["nginx", "openssl"],
@@ -40,7 +40,7 @@ describe("with an authority that is trusted", () => {
         ...up,
         status: "degraded",
         message: expect.stringMatching(
-          /^The certificate expires in \d+ days, on \d{4}-\d\d-\d\d\.$/,
+          /^The certificate expires in \d+ days, on \d{4}-\d\d-\d\d \d\d:\d\d UTC\.$/,
         ),
       });
     },
@@ -96,7 +96,7 @@ testWith(["openssl"], "what is left of a certificate is told to the day", async 
     check("http", { url, verifyTls: false, certificateExpiryDays }, { now });
   const { certificateExpiresAt = "" } = await seen(Date.now());
   const ends = Date.parse(certificateExpiresAt);
-  const date = certificateExpiresAt.slice(0, 10);
+  const date = `${certificateExpiresAt.slice(0, 16).replace("T", " ")} UTC`;
   expect(ends).toBeGreaterThan(Date.now() + (validDays - 1) * day);
   for (const [left, sentence] of [
     [14 * day, `The certificate expires in 14 days, on ${date}.`],
