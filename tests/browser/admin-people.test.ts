@@ -136,6 +136,7 @@ describeInChromium("people and organizations", (browser) => {
 
   test("who runs the appliance makes another one, who then sees all organizations; one is deleted by its short name", async () => {
     await world.ask("POST", "/organizations", { name: "Short-lived" });
+    await world.ask("PATCH", "/organization", { timeZone: "Europe/Berlin" });
     await using other = await visitAs(browser, world, "viewer", "/settings/organizations");
     await other.page.getByText("For administrators").waitFor();
     expect(await other.page.getByRole("link", { name: "Organizations" }).count()).toBe(0);
@@ -163,6 +164,13 @@ describeInChromium("people and organizations", (browser) => {
     await verb.click();
     await page.getByText("Deleted Short-lived").waitFor();
     expect(await page.getByRole("button", { name: "Actions for Short-lived" }).count()).toBe(0);
+
+    // Its times are those of the page on which it was made.
+    await page.getByLabel("Name of the new organization").fill("Third");
+    const answer = page.waitForResponse((one) => one.request().method() === "POST");
+    await page.getByRole("button", { name: "Create organization" }).click();
+    expect((await (await answer).json()).data.timeZone).toBe("Europe/Berlin");
+    await page.getByText("Created Third; you are its owner").waitFor();
     expect([ownFaults(open.faults), ownFaults(other.faults)]).toEqual([[], []]);
   });
 

@@ -29,4 +29,8 @@ export const OrganizationPatch = bodyOf(
 );
 export type OrganizationPatch = z.output<typeof OrganizationPatch>;
 
-export const NewOrganization = z.strictObject({ name: OrganizationName });
+export const NewOrganization = z.strictObject({
+  name: OrganizationName,
+  timeZone: TimeZone.optional(),
+});
+export type NewOrganization = z.output<typeof NewOrganization>;

@@ -45,7 +45,7 @@ export const applianceRoutes = routesUnder("")
       data: OwnMembership,
       status: 201,
       isLocated: false,
-      handle: ({ context, body }) => foundOrganization(context, body.name),
+      handle: ({ context, body }) => foundOrganization(context, body),
     }),
   )
   .delete(

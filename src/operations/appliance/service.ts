@@ -9,6 +9,7 @@ import { keyOfProblem, openProblems } from "../../events/problems.ts";
 import { appendEvent } from "../../events/log.ts";
 import type { Membership } from "../../http/session.ts";
 import type { SignedInContext } from "../../http/visitor-context.ts";
+import type { NewOrganization } from "../../accounts/organizations/schema.ts";
 import { founded } from "../../accounts/people/service.ts";
 import {
   findPerson,
@@ -92,9 +93,13 @@ export function listOrganizationEntries({ store }: Running): Promise<Organizatio
 }
 
 /** Makes a further organization, with whoever asks as its owner. */
-export function foundOrganization(context: SignedInContext, name: string): Promise<Membership> {
+export function foundOrganization(
+  context: SignedInContext,
+  { name, timeZone }: NewOrganization,
+): Promise<Membership> {
+  const { person } = context.session;
   return retrying(async () => {
-    const { organization, statements } = await founded(context, name, context.session.person);
+    const { organization, statements } = await founded(context, name, person, timeZone);
     await context.store.atomic([...mayRun(runningBy(context)), ...statements]);
     return organization;
   });

@@ -20,7 +20,7 @@ describe("founding", () => {
   test("is for administrators, who own what they found", async () => {
     const made = await dashboard();
     const owner = await member(made, "owner");
-    const body = { name: "Side job" };
+    const body = { name: "Side job", timeZone: "Europe/Berlin" };
     const before = dump(made);
     expect((await owner.page("POST", organizations, { body })).status).toBe(403);
     expect(dump(made)).toBe(before);
@@ -29,7 +29,7 @@ describe("founding", () => {
     const { id } = founded.json.data;
     expect([founded.status, founded.json.data]).toEqual([
       201,
-      { id, slug: "side-job", name: "Side job", timeZone: "UTC", role: "owner" },
+      { id, slug: "side-job", name: "Side job", timeZone: "Europe/Berlin", role: "owner" },
     ]);
     const headers = { "X-Organization": id };
     const incident = { body: { title: "Slow" }, headers };

@@ -7,7 +7,7 @@ import { renewSession } from "../../data/session.ts";
 import { FormDialog, FormFrame, useForm } from "../../components/form.tsx";
 import { DangerItem, RowMenu } from "../../components/menus.tsx";
 import { Loaded, Panel } from "../../components/page.tsx";
-import { Time } from "../../components/time.tsx";
+import { Time, useZone } from "../../components/time.tsx";
 import { notify } from "../../components/toasts.tsx";
 import { useOrganizationSwitch } from "../../shell/switching.ts";
 import { invalidate, organizationsQuery } from "./data.ts";
@@ -124,10 +124,11 @@ function Delete({
 
 function NewOrganization() {
   const switchTo = useOrganizationSwitch();
+  const timeZone = useZone();
   const form = useForm(
     { name: "" },
     async ({ name }) => {
-      const { id } = await dataOf(dashboard.organizations.post({ name }));
+      const { id } = await dataOf(dashboard.organizations.post({ name, timeZone }));
       await renewSession();
       await switchTo(id);
       notify(`Created ${name}; you are its owner`);
