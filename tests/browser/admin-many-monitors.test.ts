@@ -88,7 +88,7 @@ describeInChromium("ten thousand monitors", (browser) => {
     expect(ownFaults(open.faults)).toEqual([]);
   });
 
-  test("a monitor's month is a click away, and on paper there is nothing around it", async () => {
+  test("a monitor's month is a click away, also for a script, and on paper there is nothing around it", async () => {
     await using open = await world.open(browser, "/monitors?q=service+8123", {
       colorScheme: "light",
     });
@@ -97,9 +97,25 @@ describeInChromium("ten thousand monitors", (browser) => {
     await page.getByRole("menuitem", { name: "Report" }).click();
     await page.getByRole("heading", { name: /^Service 8123 · / }).waitFor();
     expect(await violations(page)).toEqual([]);
+    await keepPicture(page, "admin-report-light.png");
     await page.getByRole("button", { name: "Previous month" }).click();
     await page.waitForURL(/month=/);
-    await keepPicture(page, "admin-report-light.png");
+    await page.getByText(/^Nothing was measured in /).waitFor();
+    const copied = page.evaluate(
+      () =>
+        new Promise<string>((resolve) => {
+          navigator.clipboard.writeText = async (text) => resolve(text);
+        }),
+    );
+    await page.getByRole("button", { name: "Copy as curl" }).click();
+    const { searchParams } = new URL(page.url());
+    expect(await copied).toMatch(
+      new RegExp(
+        `^curl '${world.url}/api/v1/reports\\?month=${searchParams.get("month")}&\\S+&monitorId=${idOfCopy(8_123)}' `,
+      ),
+    );
+    await page.getByRole("button", { name: "Next month" }).click();
+    await page.getByRole("region", { name: "Figures" }).waitFor();
     await page.emulateMedia({ media: "print" });
     expect(await page.getByRole("navigation").filter({ visible: true }).count()).toBe(0);
     expect(await page.getByRole("button").filter({ visible: true }).count()).toBe(0);

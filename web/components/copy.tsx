@@ -16,8 +16,10 @@ export const copyCurl = (action: Action) => void copy(curlOf(action), "curl comm
 
 function curlOf({ method, route, query = {}, body }: Action): string {
   const search = new URLSearchParams(query).toString();
+  const address = `${location.origin}${pathOf(route)}`;
   const lines = [
-    `curl ${method === "GET" ? "" : `-X ${method} `}${location.origin}${pathOf(route)}${search && `?${search}`}`,
+    // A shell has its own idea of `?` and `&`.
+    `curl ${method === "GET" ? "" : `-X ${method} `}${search === "" ? address : `'${address}?${search}'`}`,
     `-H "Authorization: Bearer $KEY"`,
   ];
   if (body !== undefined)

@@ -13,7 +13,7 @@ import { useStatusPages } from "../../data/status-pages.ts";
 import { CurlButton } from "../../components/copy.tsx";
 import { countInWords, percent, plural, reasonInWords } from "../../components/format.ts";
 import { Icon } from "../../components/icons.tsx";
-import { Dash, Loaded, PageHeader, Panel, Figure } from "../../components/page.tsx";
+import { Dash, EmptyState, Loaded, PageHeader, Panel, Figure } from "../../components/page.tsx";
 import { durationInWords, useNow, useZone } from "../../components/time.tsx";
 import { monthAfter, type ReportSearch, reportSearchOf } from "./search.ts";
 
@@ -43,7 +43,7 @@ export default function ReportsPage() {
     <div className="report">
       <PageHeader title="Reports">
         <span className="not-phone">
-          <CurlButton action={() => ({ method: "GET", route: v1.reports })} />
+          <CurlButton action={() => ({ method: "GET", route: v1.reports, query })} />
         </span>
         <Button
           component="a"
@@ -165,6 +165,7 @@ function Shown({ report, organization }: { report: Report; organization: string 
   const zone = report.timeZone;
   const names = new Map(monitors.map(({ id, name }) => [id, name]));
   const at = (time: string) => momentOf(time, zone);
+  const isMeasured = report.monitorCount > 0 && isThere(summary, report);
   return (
     <>
       <header className="report-head">
@@ -176,51 +177,61 @@ function Shown({ report, organization }: { report: Report; organization: string 
           {at(report.from)} – {at(report.to)}, {zone}
           {report.isRunning && ": the month is not over yet"}.{" "}
           {plural(report.monitorCount, "monitor")}
-          {summary.isPartial && `, since ${at(summary.from)}`}.
+          {summary.isPartial && isMeasured && `, since ${at(summary.from)}`}.
         </p>
       </header>
-      <section className="panel stats" aria-label="Figures">
-        <dl>
-          <Figure
-            label="Uptime"
-            value={percent(summary.ratio)}
-            note={slaNote(summary, slaTarget)}
-          />
-          <Figure
-            label="Down"
-            value={<Duration seconds={summary.downSeconds} />}
-            note={`degraded ${durationInWords(summary.degradedSeconds).replace("less than a second", "0 s")}`}
-          />
-          <Figure
-            label="Outages"
-            value={<Count count={summary.outages} />}
-            note={`longest ${summary.longestOutageSeconds ? durationInWords(summary.longestOutageSeconds) : "–"}`}
-          />
-          <Figure
-            label="MTTR"
-            value={<Duration seconds={summary.mttrSeconds} />}
-            note="mean length of an outage"
-          />
-          <Figure
-            label="MTBF"
-            value={<Duration seconds={summary.mtbfSeconds} />}
-            note="up time per outage"
-          />
-          <Figure
-            label="Incidents"
-            value={countInWords(summary.incidents)}
-            note={`maintenance ${summary.maintenanceSeconds > 0 ? durationInWords(summary.maintenanceSeconds) : "–"}`}
-          />
-        </dl>
-      </section>
-      {groups.length > 1 && (
+      {!isMeasured && (
+        <EmptyState
+          icon={<Icon name="chart" size={28} />}
+          title={`Nothing was measured in ${monthInWords(report.month)}`}
+        >
+          No monitor was there yet.
+        </EmptyState>
+      )}
+      {isMeasured && (
+        <section className="panel stats" aria-label="Figures">
+          <dl>
+            <Figure
+              label="Uptime"
+              value={percent(summary.ratio)}
+              note={slaNote(summary, slaTarget)}
+            />
+            <Figure
+              label="Down"
+              value={<Duration seconds={summary.downSeconds} />}
+              note={`degraded ${durationInWords(summary.degradedSeconds).replace("less than a second", "0 s")}`}
+            />
+            <Figure
+              label="Outages"
+              value={<Count count={summary.outages} />}
+              note={`longest ${summary.longestOutageSeconds ? durationInWords(summary.longestOutageSeconds) : "–"}`}
+            />
+            <Figure
+              label="MTTR"
+              value={<Duration seconds={summary.mttrSeconds} />}
+              note="mean length of an outage"
+            />
+            <Figure
+              label="MTBF"
+              value={<Duration seconds={summary.mtbfSeconds} />}
+              note="up time per outage"
+            />
+            <Figure
+              label="Incidents"
+              value={countInWords(summary.incidents)}
+              note={`maintenance ${summary.maintenanceSeconds > 0 ? durationInWords(summary.maintenanceSeconds) : "–"}`}
+            />
+          </dl>
+        </section>
+      )}
+      {isMeasured && groups.length > 1 && (
         <Table title="Groups" head={[...figureHeads]}>
           {groups.map((group) => (
-            <FigureRow key={group.id ?? ""} name={group.name} figures={group} zone={zone} />
+            <FigureRow key={group.id ?? ""} name={group.name} figures={group} report={report} />
           ))}
         </Table>
       )}
-      {subject.type !== "monitor" && monitors.length > 0 && (
+      {isMeasured && subject.type !== "monitor" && (
         <Table
           title={`Monitors${monitors.length < report.monitorCount ? `: the ${countInWords(monitors.length)} with the most down time of ${countInWords(report.monitorCount)}` : ""}`}
           head={[...figureHeads]}
@@ -234,7 +245,7 @@ function Shown({ report, organization }: { report: Report; organization: string 
                 </Link>
               }
               figures={monitor}
-              zone={zone}
+              report={report}
             />
           ))}
         </Table>
@@ -305,6 +316,9 @@ const momentOf = (at: string, zone: string) =>
     .format(Date.parse(at))
     .replace(",", "");
 
+/** One that was made after the month has no figures in it. */
+const isThere = ({ from }: ReportFigures, { to }: Report) => from < to;
+
 function slaNote({ isMet, isPartial }: ReportFigures, target: number | null): string {
   if (target === null) return isPartial ? "part of the month" : "no target set";
   const of = `target ${Number((target * 100).toFixed(7))}\u202f%`;
@@ -343,18 +357,32 @@ function Table({ title, head, children }: { title: string; head: string[]; child
 function FigureRow({
   name,
   figures,
-  zone,
+  report,
 }: {
   name: ReactNode;
   figures: ReportFigures;
-  zone: string;
+  report: Report;
 }) {
   const { isPartial, from, isMet } = figures;
+  if (!isThere(figures, report))
+    return (
+      <tr>
+        <th scope="row">
+          {name}
+          <small>not there yet</small>
+        </th>
+        {figureHeads.slice(1).map((head) => (
+          <td key={head}>
+            <Dash />
+          </td>
+        ))}
+      </tr>
+    );
   return (
     <tr>
       <th scope="row">
         {name}
-        {isPartial && <small>since {momentOf(from, zone)}</small>}
+        {isPartial && <small>since {momentOf(from, report.timeZone)}</small>}
       </th>
       <td>{percent(figures.ratio)}</td>
       <td>
