@@ -4,7 +4,13 @@ import { isIP } from "node:net";
 import type { Address } from "../core/outgoing/context.ts";
 import { exchange, type ShortAnswer } from "../core/outgoing/exchange.ts";
 import { OwnTrouble, TargetFailure } from "../core/outgoing/failures.ts";
-import { isPrivate, ownListener, portOf, type TargetGuard } from "../core/target-guard.ts";
+import {
+  isLoopback,
+  isPrivate,
+  ownListener,
+  portOf,
+  type TargetGuard,
+} from "../core/target-guard.ts";
 import { invalid } from "../core/validation.ts";
 import type { Scope } from "../events/scope.ts";
 import { consume } from "../http/rate-limit.ts";
@@ -109,6 +115,7 @@ function reached(
 export function recordFor(origin: string): HostCheck["record"] {
   const name = new URL(origin).hostname.replace(/^\[|\]$/g, "");
   const version = isIP(name);
+  if (version !== 0 && isLoopback(name)) return null;
   if (version !== 0) return { type: version === 4 ? "A" : "AAAA", value: name };
   return name.includes(".") ? { type: "CNAME", value: name } : null;
 }

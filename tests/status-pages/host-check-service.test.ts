@@ -154,7 +154,8 @@ test("the record that a name needs leads where people open the appliance", () =>
   });
   expect(recordFor("http://192.168.1.5:3210")).toEqual({ type: "A", value: "192.168.1.5" });
   expect(recordFor("http://[2001:db8::1]")).toEqual({ type: "AAAA", value: "2001:db8::1" });
-  expect(recordFor("http://localhost:3210")).toBeNull();
+  for (const here of ["localhost:3210", "127.0.0.1:3210", "[::1]"])
+    expect([here, recordFor(`http://${here}`)]).toEqual([here, null]);
 });
 
 test("only names of the page are tried, and so many a minute", async () => {

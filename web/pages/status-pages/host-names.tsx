@@ -56,15 +56,19 @@ function HostName({ pageId, host }: { pageId: string; host: string }) {
       </BusyButton>
       {data?.works === false && (
         <ol>
-          {data.record !== null && (
-            <li>
-              Create this DNS record, or one that leads to your reverse proxy:
-              <CopyLine
-                label={`${data.record.type} record`}
-                text={`${host}. ${data.record.type} ${data.record.value}`}
-              />
-            </li>
-          )}
+          <li>
+            {data.record === null ? (
+              "Create a DNS record that leads to this machine, or to your reverse proxy."
+            ) : (
+              <>
+                Create this DNS record, or one that leads to your reverse proxy:
+                <CopyLine
+                  label={`${data.record.type} record`}
+                  text={`${host}. ${data.record.type} ${data.record.value}`}
+                />
+              </>
+            )}
+          </li>
           <li>
             If a reverse proxy serves TLS, add the name and a certificate for it there; it passes
             the name on in the Host header.
