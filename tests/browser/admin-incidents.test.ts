@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { flawsOfLooks, testLooks } from "../support/admin-looks.ts";
 import { adminWorld, ownFaults, visitAs } from "../support/admin-world.ts";
-import { describeInChromium, keepPicture, violations } from "../support/browsing.ts";
+import { describeInChromium, keepPicture, violations, visit } from "../support/browsing.ts";
 import { hostileMarkdown } from "../support/hostile-markdown.ts";
 
 const dialog = (page: Page, name: string) => page.getByRole("dialog", { name });
@@ -181,7 +181,7 @@ describeInChromium("incidents", (browser) => {
   test("an update's text is edited in place, and what it said before can be read", async () => {
     const { id } = await world.ask("POST", "/api/v1/incidents", {
       title: "Typing errors",
-      message: "Teh cause is unknown.",
+      message: "Teh cause is unknown.\n\n- not the disk\n- not the network",
     });
     await using open = await world.open(browser, `/incidents/${id}`);
     const { page } = open;
@@ -192,7 +192,14 @@ describeInChromium("incidents", (browser) => {
     await page.getByRole("button", { name: "Save" }).click();
     await page.getByRole("listitem").getByText("The cause is unknown.").waitFor();
     await page.getByRole("button", { name: /^Edited/ }).click();
-    await dialog(page, "Earlier versions").getByText("Teh cause is unknown.").waitFor();
+    const earlier = dialog(page, "Earlier versions");
+    await earlier.getByText("Teh cause is unknown.").waitFor();
+    const points = earlier.locator(".md li");
+    const lines = points.evaluateAll((all) =>
+      all.map((one) => getComputedStyle(one).borderTopWidth),
+    );
+    expect(await lines).toEqual(["0px", "0px"]);
+    await page.getByText("You edited an update").waitFor();
     expect(await violations(page)).toEqual([]);
     await keepPicture(page, "admin-incident-revisions-1280-light.png");
     await open.shifts();
@@ -219,8 +226,15 @@ describeInChromium("incidents", (browser) => {
     await page.getByText(/^Published \d/).waitFor();
     expect(await flawsOfLooks(page, "incident-postmortem")).toEqual([]);
     const [{ slug }] = await world.ask("GET", "/api/v1/status-pages");
-    const shown = await fetch(`${world.url}/status/${slug}/incidents/${id}`);
-    expect(await shown.text()).toContain("A worker kept the old key.");
+    await using shown = await visit(browser, `${world.url}/status/${slug}/incidents/${id}`);
+    await shown.page.getByText("A worker kept the old key.").waitFor();
+    const [postmortem, timeline] = await Promise.all(
+      ["#postmortem", ".timeline"].map((part) => shown.page.locator(part).boundingBox()),
+    );
+    const gap = (timeline?.y ?? 0) - (postmortem?.y ?? 0) - (postmortem?.height ?? 0);
+    expect(gap).toBeGreaterThan(8);
+    expect(await violations(shown.page)).toEqual([]);
+    await keepPicture(shown.page, "status-postmortem-1280-light.png");
     await page.getByRole("button", { name: "Actions for the postmortem" }).click();
     await page.getByRole("menuitem", { name: "Delete" }).click();
     const written = page.getByText("A worker kept the old key.");

@@ -58,7 +58,11 @@ function linesOf(
       key: `${action} ${at}`,
       at,
       who: capitalized(nameOf(author)),
-      words: verbs[action] ?? `changed the ${fields.map(fieldName).join(", ")}`,
+      words:
+        verbs[action] ??
+        (fields.includes("updates")
+          ? "edited an update"
+          : `changed the ${fields.map(fieldName).join(", ")}`),
     })),
     ...alerts.map(({ at, type, channels }) => ({
       key: `${type} ${at}`,
