@@ -1,4 +1,5 @@
 import { capitalized, escapeXml } from "../core/text.ts";
+import { formatIn, minuteFormat } from "../core/times.ts";
 import type { PublicData, PublicIncident } from "./public-data.ts";
 import type { PublicWindow } from "./windows.ts";
 import type { WordsOf } from "./words.ts";
@@ -19,10 +20,21 @@ type Entry = {
 /** What a feed holds, windows that are over among it, with its texts as HTML. */
 export type FeedData = Pick<PublicData, "page" | "incidents" | "windows"> & { words: WordsOf };
 
+/** Times as people read them, with year and zone: nobody knows when they read it, and where. */
+const timesIn = (timeZone: string) =>
+  formatIn(timeZone, {
+    day: "numeric",
+    month: "short",
+    year: "numeric",
+    ...minuteFormat,
+    timeZoneName: "short",
+  });
+
 /** Its timeline, newest first. */
 function incidentEntry(
   { id, title, status, createdAt, updates, postmortem }: PublicIncident,
   words: WordsOf,
+  times: Intl.DateTimeFormat,
 ): Entry {
   return {
     id,
@@ -45,13 +57,13 @@ function incidentEntry(
       ]
         .map(
           ({ status, message, createdAt }) =>
-            `<p><strong>${capitalized(status)}</strong> (${createdAt}):</p>${words(message).html}`,
+            `<p><strong>${capitalized(status)}</strong> (${times.format(Date.parse(createdAt))}):</p>${words(message).html}`,
         )
         .join(""),
   };
 }
 
-function windowEntry(window: PublicWindow, words: WordsOf): Entry {
+function windowEntry(window: PublicWindow, words: WordsOf, times: Intl.DateTimeFormat): Entry {
   const { occurrenceId, title, description, monitors, startsAt, endsAt } = window;
   const names = monitors.slice(0, maxNames).map(({ name }) => name);
   const more = monitors.length - names.length;
@@ -69,7 +81,7 @@ function windowEntry(window: PublicWindow, words: WordsOf): Entry {
     updated: window.changedAt,
     content: () =>
       [
-        `<p><strong>${step}</strong> (${startsAt} – ${endsAt})</p>`,
+        `<p><strong>${step}</strong> (${times.formatRange(Date.parse(startsAt), Date.parse(endsAt))})</p>`,
         words(description).html,
         ...(affected === "" ? [] : [`<p>Affects: ${escapeXml(affected)}</p>`]),
       ].join(""),
@@ -81,10 +93,11 @@ const maxNames = 50;
 const maxEntries = 200;
 
 /** What was told of last comes first. */
-function entriesOf({ incidents, windows, words }: FeedData): Entry[] {
+function entriesOf({ page, incidents, windows, words }: FeedData): Entry[] {
+  const times = timesIn(page.timeZone);
   const entries = [
-    ...incidents.map((incident) => incidentEntry(incident, words)),
-    ...windows.map((window) => windowEntry(window, words)),
+    ...incidents.map((incident) => incidentEntry(incident, words, times)),
+    ...windows.map((window) => windowEntry(window, words, times)),
   ];
   entries.sort((a, b) => (a.updated < b.updated ? 1 : a.updated > b.updated ? -1 : 0));
   return entries.slice(0, maxEntries);

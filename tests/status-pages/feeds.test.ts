@@ -38,9 +38,9 @@ async function story() {
 }
 
 const content =
-  '<p><strong>Resolved</strong> (2026-11-20T10:03:00.000Z):</p><p dir="auto">Changed.</p>' +
-  '<p><strong>Identified</strong> (2026-11-20T10:02:00.000Z):</p><p dir="auto">A cable.<br>New one is on its way.</p>' +
-  '<p><strong>Investigating</strong> (2026-11-20T10:01:00.000Z):</p><p dir="auto">Looking.</p>';
+  '<p><strong>Resolved</strong> (20 Nov 2026, 10:03 UTC):</p><p dir="auto">Changed.</p>' +
+  '<p><strong>Identified</strong> (20 Nov 2026, 10:02 UTC):</p><p dir="auto">A cable.<br>New one is on its way.</p>' +
+  '<p><strong>Investigating</strong> (20 Nov 2026, 10:01 UTC):</p><p dir="auto">Looking.</p>';
 
 describe("the Atom feed", () => {
   test("has what RFC 4287 asks of a feed, and its own address", async () => {
@@ -192,7 +192,7 @@ describe("maintenance in the feeds", () => {
       published: created,
       updated: created,
       content:
-        `<p><strong>Scheduled maintenance</strong> (${at("22T02")} – ${at("22T04")})</p>` +
+        "<p><strong>Scheduled maintenance</strong> (22 Nov 2026, 02:00–04:00 UTC)</p>" +
         '<p dir="auto">Short gaps.<br>Sorry &amp; thanks.</p>' +
         "<p>Affects: Web &amp; shop</p>",
     };
