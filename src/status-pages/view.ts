@@ -316,10 +316,11 @@ export function timesIn(timeZone: string, now: number) {
     day,
     shortDay,
     clock,
-    range: (from: string, to: string) =>
-      day(from) === day(to)
-        ? `${clock(from)}–${clock(to)}`
-        : `${clock(from)} – ${shortDay(to)} ${clock(to)}`,
+    /** Within one minute that minute alone. */
+    range: (from: string, to: string) => {
+      if (day(from) !== day(to)) return `${clock(from)} – ${shortDay(to)} ${clock(to)}`;
+      return clock(from) === clock(to) ? clock(from) : `${clock(from)}–${clock(to)}`;
+    },
     month: formatted({ month: "long", year: "numeric" }),
     /** Never as of today: the page is kept, and may be read tomorrow. */
     moment: (at: string): Moment => ({

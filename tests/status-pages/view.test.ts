@@ -329,6 +329,11 @@ describe("past incidents", () => {
       "09:14–09:17",
       "3 min",
     ]);
+    expect(said("2026-11-19T08:14:00.000Z", "2026-11-19T08:14:30.000Z")).toEqual([
+      "19 Nov",
+      "09:14",
+      "less than a minute",
+    ]);
     expect(said("2026-11-18T08:14:00.000Z", "2026-11-19T09:14:00.000Z")).toEqual([
       "18 Nov",
       "09:14 – 19 Nov 10:14",
