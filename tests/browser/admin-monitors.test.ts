@@ -534,6 +534,13 @@ describeInChromium("the Monitors page", (browser) => {
       return document.activeElement?.textContent;
     });
     expect(focused).toContain("Checkout");
+    const checkout = rowOf(page, "Checkout");
+    await page.keyboard.press("p");
+    await page.getByText("Paused Checkout").waitFor();
+    await checkout.getByRole("img", { name: "Paused" }).waitFor();
+    await page.keyboard.press("Control+z");
+    await page.getByText("Paused Checkout").waitFor({ state: "detached" });
+    await checkout.getByRole("img", { name: "Up", exact: true }).waitFor();
     await world.ask("POST", `/api/v1/incidents/${id}/resolve`);
     expect(open.faults).toEqual([]);
   });

@@ -136,10 +136,7 @@ export function useCommands(
       add(
         `${paused ? "Resume" : "Pause"} ${name}`,
         paused ? "play" : "pause",
-        () =>
-          void pauseMonitor(monitor).then(
-            (done) => done && notify(`${paused ? "Resumed" : "Paused"} ${name}`),
-          ),
+        () => void pauseMonitor(monitor),
         { key: `pause ${id}` },
       );
   }

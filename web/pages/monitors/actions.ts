@@ -16,7 +16,13 @@ import {
 } from "../../data/overview.ts";
 import { queryClient } from "../../data/query.ts";
 import { plural } from "../../components/format.ts";
-import { notifyError, notify, tellOfWaiting, withUndo } from "../../components/toasts.tsx";
+import {
+  notifyDone,
+  notifyError,
+  notify,
+  tellOfWaiting,
+  withUndo,
+} from "../../components/toasts.tsx";
 import type { Target } from "./quick-add.ts";
 import { type ListPosition, membersOf, nextPosition, withGroupAt, withMonitorsAt } from "./rows.ts";
 
@@ -81,11 +87,18 @@ async function optimistic(
   }
 }
 
-export const pauseMonitor = ({ id, paused }: Pick<OverviewMonitor, "id" | "paused">) =>
-  patchMonitor(id, { paused: !paused }, { status: paused ? "pending" : "paused" });
+type Named = Pick<OverviewMonitor, "id" | "name">;
 
-export const muteMonitor = ({ id, muted }: Pick<OverviewMonitor, "id" | "muted">) =>
-  patchMonitor(id, { muted: !muted });
+export async function pauseMonitor({ id, name, paused }: Named & { paused: boolean }) {
+  const set = (paused: boolean) =>
+    patchMonitor(id, { paused }, { status: paused ? "paused" : "pending" });
+  if (await set(!paused)) notifyDone(`${paused ? "Resumed" : "Paused"} ${name}`, () => set(paused));
+}
+
+export async function muteMonitor({ id, name, muted }: Named & { muted: boolean }) {
+  const set = (muted: boolean) => patchMonitor(id, { muted });
+  if (await set(!muted)) notifyDone(`${muted ? "Unmuted" : "Muted"} ${name}`, () => set(muted));
+}
 
 const patchMonitor = (
   id: string,
@@ -192,19 +205,32 @@ export const stepGroup = (id: string, step: 1 | -1) =>
     return withGroupAt(overview, id, ids[at + (step === 1 ? 2 : -1)] ?? null);
   });
 
+type GroupVerb = "pause" | "resume" | "mute" | "unmute";
+
+const groupVerbs: Record<GroupVerb, { done: string; back: GroupVerb }> = {
+  pause: { done: "Paused", back: "resume" },
+  resume: { done: "Resumed", back: "pause" },
+  mute: { done: "Muted", back: "unmute" },
+  unmute: { done: "Unmuted", back: "mute" },
+};
+
 /** Pauses, resumes, mutes or unmutes a folder as a whole. */
-export function actOnGroup({ id }: OverviewGroup, verb: "pause" | "resume" | "mute" | "unmute") {
-  const change =
-    verb === "pause" || verb === "resume"
-      ? { paused: verb === "pause" }
-      : { muted: verb === "mute" };
-  void optimistic(
-    (overview) => ({
-      ...overview,
-      groups: overview.groups.map((one) => (one.id === id ? { ...one, ...change } : one)),
-    }),
-    () => dataOf(dashboard["monitor-groups"]({ id })[verb].post()),
-  );
+export async function actOnGroup({ id, name }: OverviewGroup, verb: GroupVerb) {
+  const act = (verb: GroupVerb) => {
+    const change =
+      verb === "pause" || verb === "resume"
+        ? { paused: verb === "pause" }
+        : { muted: verb === "mute" };
+    return optimistic(
+      (overview) => ({
+        ...overview,
+        groups: overview.groups.map((one) => (one.id === id ? { ...one, ...change } : one)),
+      }),
+      () => dataOf(dashboard["monitor-groups"]({ id })[verb].post()),
+    );
+  };
+  const { done, back } = groupVerbs[verb];
+  if (await act(verb)) notifyDone(`${done} the group ${name}`, () => act(back));
 }
 
 export function deleteGroup({ id, name }: OverviewGroup) {

@@ -130,7 +130,7 @@ function GroupActions({
             title={`${label} the group`}
             tabIndex={active ? 0 : -1}
             aria-label={`${label} ${group.name}`}
-            onClick={() => actOnGroup(group, verb)}
+            onClick={() => void actOnGroup(group, verb)}
           >
             <Icon name={icon} size={15} />
           </button>
@@ -157,7 +157,7 @@ function GroupActions({
                     key={index}
                     className="only-phone"
                     icon={icon}
-                    onClick={() => actOnGroup(group, verb)}
+                    onClick={() => void actOnGroup(group, verb)}
                   >
                     {label}
                   </MenuItem>

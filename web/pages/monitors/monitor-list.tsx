@@ -5,7 +5,6 @@ import { useCallback, useEffect, useMemo, useReducer, useRef, useState } from "r
 import { openDialog } from "../../components/dialogs.ts";
 import { whenIdle } from "../../data/chunks.ts";
 import { isSecondKey, useShortcuts } from "../../components/shortcuts.ts";
-import { notify } from "../../components/toasts.tsx";
 import { muteMonitor, pauseMonitor, stepGroup, stepMonitor } from "./actions.ts";
 import { dragOver, drop } from "./dragging.ts";
 import { GroupHead } from "./group-head.tsx";
@@ -172,10 +171,8 @@ export function MonitorList({
     else if (!mayWrite) return false;
     else if (key === "x") selection.toggle(monitor.id);
     else if (key === "p") void pauseMonitor(monitor);
-    else if (key === "m") {
-      void muteMonitor(monitor);
-      notify(`${monitor.muted ? "Unmuted" : "Muted"} ${monitor.name}`);
-    } else if (key === "e") openDialog({ kind: "edit-monitor", id: monitor.id });
+    else if (key === "m") void muteMonitor(monitor);
+    else if (key === "e") openDialog({ kind: "edit-monitor", id: monitor.id });
     else return false;
     return true;
   }

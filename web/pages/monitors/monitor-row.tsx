@@ -137,7 +137,7 @@ export function MonitorMenu({
   mayWrite: boolean;
   tabbed: boolean;
 }) {
-  const { id, name, paused, muted } = monitor;
+  const { id, name, type, status, paused, muted } = monitor;
   const navigate = useNavigate();
   return (
     <RowMenu label={`Actions for ${name}`} tabbed={tabbed}>
@@ -145,16 +145,18 @@ export function MonitorMenu({
         <>
           {mayWrite && (
             <>
-              <MenuItem
-                icon="refresh"
-                onClick={() =>
-                  void checkNow(id)
-                    .then(() => notify(`Checked ${name}`))
-                    .catch(notifyError)
-                }
-              >
-                Check now
-              </MenuItem>
+              {status !== "paused" && type !== "push" && (
+                <MenuItem
+                  icon="refresh"
+                  onClick={() =>
+                    void checkNow(id)
+                      .then(() => notify(`Checked ${name}`))
+                      .catch(notifyError)
+                  }
+                >
+                  Check now
+                </MenuItem>
+              )}
               <MenuItem icon={paused ? "play" : "pause"} onClick={() => void pauseMonitor(monitor)}>
                 {paused ? "Resume" : "Pause"}
               </MenuItem>
