@@ -457,6 +457,15 @@ describeInChromium("the Monitors page", (browser) => {
     await page.getByRole("button", { name: /Organization and account/ }).click();
     await page.getByRole("menuitem", { name: "Status pages" }).click();
     await page.getByRole("heading", { name: "Status pages", exact: true }).waitFor();
+    // What is wrong with the appliance shows there, too.
+    const disk = { name: "disk", severity: "error", message: "It is full.", since: "2026-11-25" };
+    await page.route("**/dashboard/problems*", (route) =>
+      route.fulfill({ json: { data: { channels: [], appliance: [disk] } } }),
+    );
+    await page.reload();
+    await page.getByRole("button", { name: /Organization and account: 1 problem/ }).click();
+    await page.getByRole("menuitem", { name: "Settings 1 problem" }).waitFor();
+    await keepPicture(page, "admin-problem-390.png");
     expect(open.faults).toEqual([]);
   });
 

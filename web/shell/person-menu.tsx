@@ -1,7 +1,9 @@
 import { Menu, useMantineColorScheme } from "@mantine/core";
 import { useNavigate } from "@tanstack/react-router";
+import { useProblems } from "../data/problems.ts";
 import { signOut, useSignedIn } from "../data/session.ts";
 import { palette } from "../components/dialogs.ts";
+import { plural } from "../components/format.ts";
 import { Icon, type IconName } from "../components/icons.tsx";
 import { MenuItem } from "../components/menus.tsx";
 import { KeyHint } from "../components/page.tsx";
@@ -23,6 +25,8 @@ export function PersonMenu({ onHelp }: { onHelp: () => void }) {
   const navigate = useNavigate();
   const switchTo = useOrganizationSwitch();
   const items = useNavigationItems();
+  // On a phone the settings are in here.
+  const troubles = useProblems().data?.appliance.length ?? 0;
   const checked = (is: boolean) => (is ? <Icon name="check" size={14} /> : null);
   return (
     <Menu position="top-start" floatingStrategy="fixed" width={240} withinPortal>
@@ -40,6 +44,12 @@ export function PersonMenu({ onHelp }: { onHelp: () => void }) {
           <span className="rail-label only-phone" aria-hidden="true">
             More
           </span>
+          {troubles > 0 && (
+            <em className="num rail-warn only-phone">
+              {troubles}
+              <span className="rail-word"> {troubles === 1 ? "problem" : "problems"}</span>
+            </em>
+          )}
         </button>
       </Menu.Target>
       <Menu.Dropdown>
@@ -64,6 +74,10 @@ export function PersonMenu({ onHelp }: { onHelp: () => void }) {
             key={to}
             className="only-phone"
             leftSection={<Icon name={icon} />}
+            rightSection={
+              to === "/settings" &&
+              troubles > 0 && <span className="degraded num">{plural(troubles, "problem")}</span>
+            }
             onClick={() => void navigate({ to })}
           >
             {label}
