@@ -436,6 +436,14 @@ describeInChromium("the Monitors page", (browser) => {
     // Nothing was typed: nobody is asked.
     await dialog.getByRole("button", { name: "Cancel" }).click();
     await dialog.waitFor({ state: "detached" });
+    await page.keyboard.press("n");
+    const address = page.getByLabel("Address to monitor");
+    await address.fill("https://half-typed.example");
+    await page.reload();
+    await page.getByText("Web shop").first().waitFor();
+    await page.keyboard.press("n");
+    expect(await address.inputValue()).toBe("https://half-typed.example");
+    await address.fill("");
     expect(open.faults).toEqual([]);
   });
 

@@ -1,6 +1,7 @@
 import { useState } from "react";
 import { createStore } from "../../data/store.ts";
 import { ApiError } from "../../data/client.ts";
+import { drafts } from "../../data/drafts.ts";
 import { useSignedIn } from "../../data/session.ts";
 import { BusyButton } from "../../components/busy-button.tsx";
 import { openDialog } from "../../components/dialogs.ts";
@@ -12,6 +13,18 @@ import { planOf, targetOf } from "./quick-add.ts";
 
 /** What was typed, and what is wrong with it: it outlives the field, which changes its place on the page. */
 const draft = createStore<{ text: string; issue: string | null }>({ text: "", issue: null });
+const key = "quick-add";
+
+function type(text: string, issue: string | null = null) {
+  draft.set({ text, issue });
+  drafts.write(key, text === "" ? {} : { text });
+}
+
+/** Also a reload. */
+function restore() {
+  const { text } = drafts.read(key) ?? {};
+  if (typeof text === "string" && draft.get().text === "") draft.set({ text, issue: null });
+}
 
 type Props = {
   onClose?: () => void;
@@ -21,6 +34,7 @@ type Props = {
 
 /** Paste an address, Enter: it is watched. Everything else can be said later, or in the editor. */
 export function QuickAdd({ onClose, onAdding }: Props) {
+  useState(restore);
   const { text, issue } = draft.use();
   const [busy, setBusy] = useState(false);
   const target = targetOf(text);
@@ -31,7 +45,7 @@ export function QuickAdd({ onClose, onAdding }: Props) {
     if (target === null)
       return setIssue("Paste a URL such as https://shop.example, a host:port, or an IP address.");
     setBusy(true);
-    draft.set({ text: "", issue: null });
+    type("");
     onAdding?.();
     try {
       await addMonitor(target);
@@ -39,7 +53,7 @@ export function QuickAdd({ onClose, onAdding }: Props) {
     } catch (error) {
       const [detail] = error instanceof ApiError ? error.details : [];
       const issue = detail ? `${detail.path} ${detail.message}.` : String((error as Error).message);
-      draft.set({ text, issue });
+      type(text, issue);
     } finally {
       setBusy(false);
     }
@@ -60,7 +74,7 @@ export function QuickAdd({ onClose, onAdding }: Props) {
           spellCheck={false}
           inputMode="url"
           value={text}
-          onChange={({ currentTarget }) => draft.set({ text: currentTarget.value, issue: null })}
+          onChange={({ currentTarget }) => type(currentTarget.value)}
           onKeyDown={({ key }) => key === "Escape" && onClose?.()}
         />
         <BusyButton type="submit" variant="filled" loading={busy}>
