@@ -522,6 +522,10 @@ describeInChromium("the Monitors page", (browser) => {
     await page.getByText("Resolved Slow mails").waitFor({ state: "detached" });
     await page.getByRole("region", { name: "Open" }).getByText("Slow mails").waitFor();
     expect(await statusOf()).toBe("investigating");
+    await world.ask("POST", `/api/v1/incidents/${id}/resolve`);
+    await type("slow mails");
+    await option(/^Slow mails Resolved incident · \d\d:\d\d$/).waitFor();
+    await page.keyboard.press("Escape");
     await type("prodction");
     await option(/Production Group/).waitFor();
     await page.keyboard.press("Escape");
@@ -558,7 +562,6 @@ describeInChromium("the Monitors page", (browser) => {
     await page.keyboard.press("Control+z");
     await page.getByText("Paused Checkout").waitFor({ state: "detached" });
     await checkout.getByRole("img", { name: "Up", exact: true }).waitFor();
-    await world.ask("POST", `/api/v1/incidents/${id}/resolve`);
     expect(open.faults).toEqual([]);
   });
 

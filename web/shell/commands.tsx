@@ -1,5 +1,6 @@
 import { useMantineColorScheme } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
+import { momentIn } from "../../src/core/times.ts";
 import { useAlertChannels } from "../data/alert-channels.ts";
 import { v1 } from "../data/client.ts";
 import { listKey } from "../data/keys.ts";
@@ -10,6 +11,7 @@ import { useStatusPages } from "../data/status-pages.ts";
 import { type Dialog, openDialog } from "../components/dialogs.ts";
 import type { IconName } from "../components/icons.tsx";
 import { StateIcon } from "../components/state-icon.tsx";
+import { useZone } from "../components/time.tsx";
 import { notifyError, notify } from "../components/toasts.tsx";
 import { testFromList } from "../pages/alert-channels/actions.ts";
 import { resolveIncident } from "../pages/incidents/resolve.ts";
@@ -60,6 +62,7 @@ export function useCommands(
     enabled: q.length > 1 && overview !== undefined && isPartly(overview),
   });
   const { data: windows = [] } = useWindows(undefined, q.length > 1);
+  const zone = useZone();
   const items = useNavigationItems();
   const { mayWrite, may, organization, organizations } = useSignedIn();
   const switchTo = useOrganizationSwitch();
@@ -156,8 +159,12 @@ export function useCommands(
     });
   for (const { id, title } of windows)
     add(title, "calendar", () => goTo(`/maintenance/${id}`), { key: id, hint: "Maintenance" });
-  for (const { id, title } of past?.data ?? [])
-    add(title, "check", () => goTo(`/incidents/${id}`), { key: id, hint: "Resolved incident" });
+  // Monitors that fail again and again have many of the same title.
+  for (const { id, title, createdAt } of past?.data ?? [])
+    add(title, "check", () => goTo(`/incidents/${id}`), {
+      key: id,
+      hint: `Resolved incident · ${momentIn(zone, Date.parse(createdAt), Date.now())}`,
+    });
   for (const incident of open?.data ?? []) {
     const { id, title } = incident;
     add(title, "warning", () => goTo(`/incidents/${id}`), { key: id, hint: "Incident" });
