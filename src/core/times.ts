@@ -1,3 +1,6 @@
+import { dayMs } from "./clock.ts";
+
+const minuteMs = 60_000;
 const formats = new Map<string, Intl.DateTimeFormat>();
 
 /** Times of a zone in this form; made once, as that is what takes long. */
@@ -34,6 +37,18 @@ export function isSameDayIn(timeZone: string, one: number, other: number): boole
 export function momentIn(timeZone: string, at: number, now: number, seconds = false): string {
   const clock = formatIn(timeZone, seconds ? secondFormat : minuteFormat).format(at);
   return isSameDayIn(timeZone, at, now) ? clock : `${dayIn(timeZone, at, now)} ${clock}`;
+}
+
+/** `Today 12:00–13:00`, `12 Nov 12:00:00–12:00:30`, `Thu 12 Nov`. */
+export function periodIn(timeZone: string, from: number, to: number, now: number): string {
+  if (to - from >= dayMs) {
+    const first = `${formatIn(timeZone, { weekday: "short" }).format(from)} ${dayIn(timeZone, from, now)}`;
+    return to - from > dayMs ? `${first} – ${dayIn(timeZone, to - 1, now)}` : first;
+  }
+  const isInMinutes = from % minuteMs === 0 && to % minuteMs === 0;
+  const clock = formatIn(timeZone, isInMinutes ? minuteFormat : secondFormat);
+  const day = isSameDayIn(timeZone, from, now) ? "Today" : dayIn(timeZone, from, now);
+  return `${day} ${clock.format(from)}–${clock.format(to)}`;
 }
 
 /** `since 05:09` today, `since 12 Sept` before. */

@@ -158,7 +158,7 @@ describeInChromium("the Monitors page", (browser) => {
     });
     await chart.focus();
     await page.keyboard.press("End");
-    await said.getByText(/^Today \d\d:\d\d–\d\d:\d\d$/).waitFor();
+    await said.getByText(/^Today \d\d:\d\d:\d\d–\d\d:\d\d:\d\d$/).waitFor();
     expect(await said.locator("dt").allTextContents()).toEqual(["Average", "p50", "p95"]);
     expect(await violations(page)).toEqual([]);
     // Two checks later the same chart stands there, with its cursor.

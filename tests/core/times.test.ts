@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { latencyInWords, percent } from "../../src/core/text.ts";
-import { endsIn, momentIn, sinceIn, spanIn } from "../../src/core/times.ts";
+import { endsIn, momentIn, periodIn, sinceIn, spanIn } from "../../src/core/times.ts";
 
 const at = (text: string) => Date.parse(`${text}Z`);
 const now = at("2026-11-22T14:40");
@@ -24,6 +24,15 @@ test("a span says its day once, also up to midnight, and its zone at its end", (
   expect(words("2027-07-01T21:00", "2027-07-02T01:00")).toBe(
     "Thu 1 Jul 2027 23:00 – Fri 2 Jul 2027 03:00 CEST",
   );
+});
+
+test("a period says its minutes, its seconds where these do not tell, and its days alone where it has them", () => {
+  const words = (from: string, to: string) => periodIn(zone, at(from), at(to), now);
+  expect(words("2026-11-22T11:00", "2026-11-22T12:00")).toBe("Today 12:00–13:00");
+  expect(words("2026-11-12T11:00", "2026-11-12T11:00:10")).toBe("12 Nov 12:00:00–12:00:10");
+  expect(words("2026-11-22T11:01:30", "2026-11-22T11:03")).toBe("Today 12:01:30–12:03:00");
+  expect(words("2026-11-11T23:00", "2026-11-12T23:00")).toBe("Thu 12 Nov");
+  expect(words("2026-11-11T23:00", "2026-11-13T23:00")).toBe("Thu 12 Nov – 13 Nov");
 });
 
 test("figures have a thin space, one separator, and are never said to be better than they are", () => {

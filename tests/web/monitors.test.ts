@@ -9,7 +9,13 @@ import {
   withMonitorsAt,
   withGroupAt,
 } from "../../web/pages/monitors/rows.ts";
-import { columnsOf, runsOf, scaleOf, stepFor } from "../../web/pages/monitors/chart-data.ts";
+import {
+  columnsOf,
+  lonelyIn,
+  runsOf,
+  scaleOf,
+  stepFor,
+} from "../../web/pages/monitors/chart-data.ts";
 import type { Timeline, TimelinePoint } from "../../src/dashboard/timeline-schema.ts";
 import { percent } from "../../web/components/format.ts";
 
@@ -168,6 +174,9 @@ describe("the latency chart", () => {
     expect(times).toHaveLength(12);
     const [_, gap] = [undefined, null];
     expect(lines.p50).toEqual([5, 5, gap, 5, 5, gap, _, _, _, _, 5, _]);
+    // A single check has no line: it is a point.
+    expect(lonelyIn(lines.p50)).toEqual([10]);
+    expect(lonelyIn([_, 5, _, 5, gap])).toEqual([]);
   });
 
   test("keeps a scale in which the usual is seen beside one slow hour, and says how slow that was", () => {
@@ -222,5 +231,10 @@ describe("the latency chart", () => {
         expect(step).toBeGreaterThanOrEqual(interval);
         if (hours > 72) expect(step % 3_600).toBe(0);
       }
+    // A young monitor has a point for each of its checks.
+    const minutes = (count: number) => ({ from: start, to: start + count * 60_000 });
+    expect([20, 60, 90, 5_400].map((interval) => stepFor(minutes(5), interval))).toEqual([
+      20, 60, 90, 10_800,
+    ]);
   });
 });

@@ -9,17 +9,20 @@ const closeMs = 3 * 86_400_000;
 /** Seconds between two points, at least from one check to the next; beyond three days sums of whole hours are shown. */
 export function stepFor({ from, to }: Span, interval: number): number {
   const steps = to - from <= closeMs ? [...closeSteps, ...wideSteps] : wideSteps;
-  const fits = (step: number) => step >= interval && (to - from) / (step * 1_000) <= mostPoints;
-  return steps.find(fits) ?? 86_400;
+  const step = steps.find((step) => (to - from) / (step * 1_000) <= mostPoints) ?? 86_400;
+  if (step >= interval) return step;
+  return interval < 3_600 ? interval : (wideSteps.find((step) => step >= interval) ?? 86_400);
 }
 
 export const lineNames = ["p50", "p95", "p99", "previous"] as const;
 export type LineName = (typeof lineNames)[number];
 
 /** A figure, `null` where the line is broken, `undefined` where it goes on to the next one. */
-type Figures = (number | null | undefined)[];
+export type Figures = (number | null | undefined)[];
 
 export type Columns = {
+  /** Seconds from one slot to the next. */
+  step: number;
   times: number[];
   points: (TimelinePoint | undefined)[];
   lines: Record<LineName, Figures>;
@@ -38,6 +41,7 @@ export function columnsOf(timeline: Timeline, previous: Timeline | undefined): C
   const line = (all: typeof points, figure: (point: TimelinePoint) => number | null) =>
     broken(all, figure);
   return {
+    step: timeline.step,
     times: Array.from({ length: count }, (_, index) => (from + (index + 0.5) * stepMs) / 1_000),
     points,
     lines: {
@@ -84,6 +88,15 @@ function mostBetween(places: readonly number[]): number {
   const distances = places.slice(1).map((index, place) => index - (places[place] ?? 0));
   const usual = distances.toSorted((one, other) => one - other)[(distances.length - 1) >> 1] ?? 1;
   return usual * gapFactor;
+}
+
+/** Where a line is but a point, between two gaps. */
+export function lonelyIn(figures: Figures): number[] {
+  const stretches: number[][] = [[]];
+  for (const [index, one] of figures.entries())
+    if (one === null) stretches.push([]);
+    else if (one !== undefined) stretches.at(-1)?.push(index);
+  return stretches.filter(({ length }) => length === 1).flat();
 }
 
 const niceSteps = [1, 2, 5].flatMap((digit) =>

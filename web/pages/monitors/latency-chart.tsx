@@ -6,8 +6,10 @@ import { countInWords, latencyInWords } from "../../components/format.ts";
 import { durationInWords, useZone } from "../../components/time.tsx";
 import {
   type Columns,
+  type Figures,
   type LineName,
   lineNames,
+  lonelyIn,
   type Run,
   runsOf,
   type Scale,
@@ -163,7 +165,12 @@ function makeChart(
     stroke,
     width: 1.4,
     spanGaps: false,
-    points: { show: false },
+    points: {
+      show: true,
+      size: 5,
+      fill: stroke,
+      filter: (chart, index) => lonelyIn(chart.data[index] as Figures),
+    },
     ...more,
   });
   const accent = color("--accent");
@@ -267,13 +274,14 @@ type ColorOf = (token: string) => string;
 
 /** Where a run of slots begins and ends on the canvas, as wide as its share of them, at least `least`. */
 function edgesOf(chart: uPlot, { columns }: Drawn, run: Run, least: number) {
-  const [first = 0, second = first + 1] = columns.times;
-  const step = second - first;
+  const { step } = columns;
   const { bbox } = chart;
   const begin = (columns.times[run.first] ?? 0) - step / 2;
   const whole = (run.last - run.first + 1) * step;
   const from = chart.valToPos(begin, "x", true);
-  const to = chart.valToPos(begin + Math.min(whole, Math.max(run.seconds, 0)), "x", true);
+  // Of the slot that goes on, what is ahead is nothing yet.
+  const end = Math.min(begin + Math.min(whole, run.seconds), Date.now() / 1_000);
+  const to = chart.valToPos(end, "x", true);
   const left = Math.max(bbox.left, from);
   return { left, width: Math.max(least, Math.min(bbox.left + bbox.width, to) - left) };
 }

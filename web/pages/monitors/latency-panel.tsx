@@ -2,6 +2,7 @@ import { Button } from "@mantine/core";
 import { useLocalStorage } from "@mantine/hooks";
 import { useNavigate } from "@tanstack/react-router";
 import { lazy, Suspense, useMemo, useState } from "react";
+import { periodIn } from "../../../src/core/times.ts";
 import type { Timeline, TimelinePoint } from "../../../src/dashboard/timeline-schema.ts";
 import { chunk } from "../../data/chunks.ts";
 import { latencyInWords, reasonInWords } from "../../components/format.ts";
@@ -10,7 +11,6 @@ import { StateIcon, stateLabels } from "../../components/state-icon.tsx";
 import { durationInWords, useNow, useZone } from "../../components/time.tsx";
 import { type Columns, columnsOf, type LineName, stepFor, troubleOf } from "./chart-data.ts";
 import { type Span, useTimeline } from "./data.ts";
-import { periodInWords } from "./point-details.tsx";
 import { type SpanName, spanLabels } from "./spans.ts";
 
 const LatencyChart = lazy(chunk(() => import("./latency-chart.tsx")));
@@ -33,7 +33,7 @@ export function LatencyPanel({ id, interval, from, span, zoom }: Props) {
   const open = { from, to: Math.max(now, from + 60_000) };
   const step = stepFor(zoom ?? open, interval);
   const stepMs = step * 1_000;
-  const begin = zoom?.from ?? from;
+  const begin = zoom?.from ?? Math.floor(from / stepMs) * stepMs;
   const end = zoom?.to ?? Math.ceil(open.to / stepMs) * stepMs;
   const part = useMemo(() => ({ from: begin, to: end }), [begin, end]);
   const earlier = { from: 2 * part.from - part.to, to: part.from };
@@ -163,7 +163,7 @@ function Tip({
   const state = troubleOf(point);
   return (
     <>
-      <b>{periodInWords(zone, from, from + stepMs, now)}</b>
+      <b>{periodIn(zone, from, from + stepMs, now)}</b>
       {point === undefined || point.checks === 0 ? (
         state === null && <p>No data</p>
       ) : (
@@ -211,7 +211,7 @@ function PointTable({ timeline: { points, step } }: { timeline: Timeline }) {
             const from = Date.parse(point.at);
             return (
               <tr key={point.at}>
-                <th scope="row">{periodInWords(zone, from, from + step * 1_000, now)}</th>
+                <th scope="row">{periodIn(zone, from, from + step * 1_000, now)}</th>
                 <td>{latencyInWords(point.averageMs)}</td>
                 <td>{latencyInWords(point.p50Ms)}</td>
                 <td>{latencyInWords(point.p95Ms)}</td>

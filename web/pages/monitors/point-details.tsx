@@ -1,23 +1,10 @@
 import { Link } from "@tanstack/react-router";
-import { dayIn, formatIn, isSameDayIn, minuteFormat } from "../../../src/core/times.ts";
+import { periodIn } from "../../../src/core/times.ts";
 import type { Timeline, TimelinePoint } from "../../../src/dashboard/timeline-schema.ts";
 import { BarDetails } from "../../components/bars.tsx";
 import { latencyInWords, plural, reasonInWords } from "../../components/format.ts";
 import { StateIcon } from "../../components/state-icon.tsx";
 import { durationInWords, useNow, useZone } from "../../components/time.tsx";
-
-const dayMs = 86_400_000;
-
-/** `Today 12:00–13:00`, `12 Nov 12:00–18:00`, `Thu 12 Nov`. */
-export function periodInWords(zone: string, from: number, to: number, now: number): string {
-  if (to - from >= dayMs) {
-    const first = `${formatIn(zone, { weekday: "short" }).format(from)} ${dayIn(zone, from, now)}`;
-    return to - from > dayMs ? `${first} – ${dayIn(zone, to - 1, now)}` : first;
-  }
-  const clock = formatIn(zone, minuteFormat);
-  const day = isSameDayIn(zone, from, now) ? "Today" : dayIn(zone, from, now);
-  return `${day} ${clock.format(from)}–${clock.format(to)}`;
-}
 
 type Props = {
   from: number;
@@ -44,7 +31,7 @@ export function PointDetails({ from, to, point, incidents }: Props) {
   ] as const;
   return (
     <BarDetails
-      title={periodInWords(zone, from, to, now)}
+      title={periodIn(zone, from, to, now)}
       keys={keys}
       lines={[
         [state("down", "Down"), lasting(point?.downSeconds)],
