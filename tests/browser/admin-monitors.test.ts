@@ -200,6 +200,41 @@ describeInChromium("the Monitors page", (browser) => {
     expect(open.faults).toEqual([]);
   });
 
+  test("on a phone a finger reads the latency chart, and two zoom into it", async () => {
+    await using open = await world.open(browser, `/monitors/${world.idOf("Web shop")}`, {
+      viewport: { width: 390, height: 844 },
+    });
+    const { page } = open;
+    const plot = page.locator(".chart .u-over");
+    await plot.waitFor();
+    /** Fingers, by where they stand in the plot from 0 to 1. */
+    const touch = (type: string, ...places: number[]) =>
+      plot.evaluate(
+        (element, { type, places }) => {
+          const { left, width, top } = element.getBoundingClientRect();
+          for (const [pointerId, place] of places.entries()) {
+            const at = { clientX: left + place * width, clientY: top + 40 };
+            const about = { pointerType: "touch", pointerId, bubbles: true, ...at };
+            element.dispatchEvent(new PointerEvent(type, about));
+          }
+        },
+        { type, places },
+      );
+    await touch("pointerdown", 0.9);
+    const title = page.locator(".chart-tip b");
+    await title.waitFor();
+    const last = await title.textContent();
+    await touch("pointermove", 0.1);
+    await title.filter({ hasNotText: last ?? "" }).waitFor();
+    await touch("pointerup", 0.1);
+    expect(await page.getByRole("button", { name: "Reset zoom" }).count()).toBe(0);
+    await touch("pointerdown", 0.4, 0.6);
+    await touch("pointermove", 0.2, 0.8);
+    await touch("pointerup", 0.2, 0.8);
+    await page.getByRole("button", { name: "Reset zoom" }).waitFor();
+    expect(open.faults).toEqual([]);
+  });
+
   test("what the browser showed when a check failed last is seen beside why, and larger", async () => {
     await using open = await world.open(browser, "/");
     const { page } = open;

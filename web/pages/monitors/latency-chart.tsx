@@ -1,5 +1,13 @@
 import { useComputedColorScheme } from "@mantine/core";
-import { type KeyboardEvent, type ReactNode, useEffect, useMemo, useRef, useState } from "react";
+import {
+  type KeyboardEvent,
+  type PointerEvent,
+  type ReactNode,
+  useEffect,
+  useMemo,
+  useRef,
+  useState,
+} from "react";
 import uPlot from "uplot";
 import { formatIn, minuteFormat } from "../../../src/core/times.ts";
 import { countInWords, latencyInWords } from "../../components/format.ts";
@@ -52,6 +60,7 @@ export default function LatencyChart({ span, columns, shown, onZoom, children }:
   const zone = useZone();
   const scheme = useComputedColorScheme();
   const [cursor, setCursor] = useState<{ index: number; left: number } | null>(null);
+  const fingers = useRef(new Map<number, { x: number; at: number }>());
   const zoom = useRef(onZoom);
   zoom.current = onZoom;
   const lines = lineNames.filter((name) => shown.includes(name)).join(" ");
@@ -96,12 +105,35 @@ export default function LatencyChart({ span, columns, shown, onZoom, children }:
     chart.current?.setCursor({ left, top: 0 });
   }
 
-  function zoomBy(factor: number) {
-    const middle = index === null ? (span.from + span.to) / 2 : (columns.times[index] ?? 0) * 1_000;
-    const length = Math.min((span.to - span.from) * factor, mostMs);
+  function zoomTo(middle: number, wanted: number) {
+    const length = Math.min(wanted, mostMs);
     if (length < leastMs) return;
     const to = Math.min(Date.now(), middle + length / 2);
     onZoom({ from: to - length, to });
+  }
+
+  function zoomBy(factor: number) {
+    const middle = index === null ? (span.from + span.to) / 2 : (columns.times[index] ?? 0) * 1_000;
+    zoomTo(middle, (span.to - span.from) * factor);
+  }
+
+  /** One finger reads; two have the times that they were put on under them where they are lifted. */
+  function onTouch({ type, pointerType, pointerId, clientX }: PointerEvent) {
+    const made = chart.current;
+    if (pointerType !== "touch" || made === null) return;
+    const held = fingers.current;
+    const x = clientX - made.over.getBoundingClientRect().left;
+    const at = held.get(pointerId)?.at ?? made.posToVal(x, "x") * 1_000;
+    if (type === "pointerdown" || held.has(pointerId)) held.set(pointerId, { x, at });
+    if (held.size === 1) made.setCursor({ left: x, top: 0 });
+    if (type !== "pointerup" && type !== "pointercancel") return;
+    const [one, other] = held.values();
+    held.delete(pointerId);
+    if (type === "pointercancel" || one === undefined || other === undefined) return;
+    held.clear();
+    const perPixel = (other.at - one.at) / (other.x - one.x);
+    const length = perPixel * made.over.clientWidth;
+    if (length > 0) zoomTo(one.at - one.x * perPixel + length / 2, length);
   }
 
   function onKeyDown(event: KeyboardEvent) {
@@ -132,6 +164,10 @@ export default function LatencyChart({ span, columns, shown, onZoom, children }:
       aria-label="Latency chart. Arrow keys read it, plus and minus zoom; as a table, see the button above."
       onKeyDown={onKeyDown}
       onDoubleClick={() => onZoom(null)}
+      onPointerDown={onTouch}
+      onPointerMove={onTouch}
+      onPointerUp={onTouch}
+      onPointerCancel={onTouch}
     >
       <div ref={box} aria-hidden="true" style={{ height }} />
       {index !== null && cursor !== null && (

@@ -120,7 +120,8 @@ export function LatencyPanel({ id, interval, from, span, zoom }: Props) {
                     <i className={`key-${state}`} /> {stateLabels[state]}
                   </span>
                 ))}
-                <span>
+                <span className="on-touch">Touch to read, pinch to zoom</span>
+                <span className="on-keys">
                   Drag to zoom <kbd>←</kbd>
                   <kbd>→</kbd> move <kbd>+</kbd>
                   <kbd>−</kbd> zoom <kbd>Esc</kbd> reset
