@@ -120,9 +120,14 @@ describeInChromium("the Monitors page", (browser) => {
     const said = page.locator(".pop");
     const dayOf = () => said.locator("h3").textContent();
     await bars.locator(".bar-up").waitFor();
+    const slow = Promise.withResolvers<void>();
+    await page.route("**/timeline?*", (route) => slow.promise.then(() => route.continue()));
     await page.getByRole("link", { name: /^Web shop/ }).focus();
     await page.keyboard.press("Tab");
     await said.getByText(/^Today \d\d:\d\d–\d\d:\d\d$/).waitFor();
+    // What the bar shows is said at once.
+    expect(await said.locator("dl").textContent()).toBe(" Up…");
+    slow.resolve();
     await said.getByText(/checks? passed$/).waitFor();
     const last = await dayOf();
     expect(await violations(page)).toEqual([]);

@@ -26,6 +26,7 @@ export const DayBar = memo(function DayBar({
 }) {
   const navigate = useNavigate();
   const hours = day.split("");
+  const toneOf = (letter: string | undefined) => tones[letter ?? ""] ?? "none";
   const firstHour = () => (Math.floor(Date.now() / hourMs) - hours.length + 1) * hourMs;
   const problems = words.flatMap(([letter, word]) => {
     const count = hours.filter((hour) => hour === letter).length;
@@ -33,7 +34,7 @@ export const DayBar = memo(function DayBar({
   });
   return (
     <Bars
-      tones={hours.map((letter) => tones[letter] ?? "none")}
+      tones={hours.map(toneOf)}
       label={`${name}, last 24 hours, one bar an hour: ${problems.join(", ") || "no problems"}`}
       className="day-bar"
       tabbed={tabbed}
@@ -46,19 +47,28 @@ export const DayBar = memo(function DayBar({
         });
       }}
     >
-      {(index) => <Hour id={id} first={firstHour()} from={firstHour() + index * hourMs} />}
+      {(index) => (
+        <Hour
+          id={id}
+          first={firstHour()}
+          from={firstHour() + index * hourMs}
+          tone={toneOf(hours[index])}
+        />
+      )}
     </Bars>
   );
 });
 
-function Hour({ id, first, from }: { id: string; first: number; from: number }) {
+type HourProps = { id: string; first: number; from: number; tone: BarTone };
+
+function Hour({ id, first, from, tone }: HourProps) {
   const { data } = useTimeline(id, { from: first, to: first + 24 * hourMs }, hourMs / 1000);
   const point = data?.points.find(({ at }) => Date.parse(at) === from);
   return (
     <PointDetails
       from={from}
       to={from + hourMs}
-      point={data === undefined ? null : point}
+      point={data === undefined ? tone : point}
       incidents={data?.incidents ?? []}
     />
   );

@@ -1,21 +1,21 @@
 import { Link } from "@tanstack/react-router";
 import { periodIn } from "../../../src/core/times.ts";
 import type { Timeline, TimelinePoint } from "../../../src/dashboard/timeline-schema.ts";
-import { BarDetails } from "../../components/bars.tsx";
+import { BarDetails, type BarTone } from "../../components/bars.tsx";
 import { latencyInWords, plural, reasonInWords } from "../../components/format.ts";
-import { StateIcon } from "../../components/state-icon.tsx";
+import { StateIcon, stateLabels } from "../../components/state-icon.tsx";
 import { durationInWords, useNow, useZone } from "../../components/time.tsx";
 
 type Props = {
   from: number;
   to: number;
-  /** Null while it is not known yet, undefined where nothing was measured. */
-  point: TimelinePoint | null | undefined;
+  /** Its tone alone while no more is known yet, undefined where nothing was measured. */
+  point: TimelinePoint | BarTone | undefined;
   incidents: Timeline["incidents"];
 };
 
 /** What a bar or a point of the chart says. */
-export function PointDetails({ from, to, point, incidents }: Props) {
+export function PointDetails({ from, to, point: found, incidents }: Props) {
   const zone = useZone();
   const now = useNow();
   const its = incidents.filter(
@@ -23,6 +23,8 @@ export function PointDetails({ from, to, point, incidents }: Props) {
       Date.parse(createdAt) < to && (resolvedAt === null || Date.parse(resolvedAt) > from),
   );
   const lasting = (seconds: number | undefined) => (seconds ? durationInWords(seconds) : null);
+  const tone = typeof found === "string" && found !== "none" ? found : null;
+  const point = typeof found === "string" ? null : found;
   const isFine = point != null && point.downSeconds === 0 && point.degradedSeconds === 0;
   const keys = [
     [["←", "→"], "move"],
@@ -34,6 +36,7 @@ export function PointDetails({ from, to, point, incidents }: Props) {
       title={periodIn(zone, from, to, now)}
       keys={keys}
       lines={[
+        [tone && state(tone, stateLabels[tone]), tone && "…"],
         [state("down", "Down"), lasting(point?.downSeconds)],
         [state("degraded", "Degraded"), lasting(point?.degradedSeconds)],
         [state("maintenance", "Maintenance"), lasting(point?.maintenanceSeconds)],
