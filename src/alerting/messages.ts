@@ -2,7 +2,13 @@ import type { Placeholder } from "./channels/kinds-schema.ts";
 import { keyOfProblem } from "../events/problems.ts";
 import type { ProblemName, ProblemSeverity } from "../core/problems.ts";
 import { parseMarkdown, toHtml, toText } from "../core/markdown.ts";
-import { durationInWords, filledWith, latencyInWords, withLatencies } from "../core/text.ts";
+import {
+  countInWords,
+  durationInWords,
+  filledWith,
+  latencyInWords,
+  withLatencies,
+} from "../core/text.ts";
 import type { Alert } from "./alert.ts";
 import type { AlertType } from "./schema.ts";
 
@@ -324,11 +330,13 @@ function digestTitle(latest: readonly Alert[]): string {
     .filter(([count]) => count > 0)
     .map(([count, what], index) => {
       const noun = index === 0 ? ` monitor${count === 1 ? "" : "s"}` : "";
-      return `${count}${noun} ${count === 1 ? "is" : "are"} ${what}`;
+      return `${countInWords(count)}${noun} ${count === 1 ? "is" : "are"} ${what}`;
     });
   const others = latest.length - counted.reduce((sum, [count]) => sum + count, 0);
   if (others > 0)
-    parts.push(`${others} ${parts.length > 0 ? "other " : ""}alert${others === 1 ? "" : "s"}`);
+    parts.push(
+      `${countInWords(others)} ${parts.length > 0 ? "other " : ""}alert${others === 1 ? "" : "s"}`,
+    );
   return parts.join(", ");
 }
 
@@ -376,7 +384,7 @@ export function fitted(lines: readonly string[], max: number): string[] {
     // One long line is better than none.
     if (index === 0) kept.push(cut(line, max - reserve));
     const left = lines.length - kept.length;
-    return left === 0 ? kept : [...kept, `… and ${left} more`];
+    return left === 0 ? kept : [...kept, `… and ${countInWords(left)} more`];
   }
   return kept;
 }

@@ -1,4 +1,4 @@
-import { capitalized, escapeXml } from "../core/text.ts";
+import { capitalized, countInWords, escapeXml } from "../core/text.ts";
 import { formatIn, minuteFormat } from "../core/times.ts";
 import type { PublicData, PublicIncident } from "./public-data.ts";
 import type { PublicWindow } from "./windows.ts";
@@ -67,7 +67,7 @@ function windowEntry(window: PublicWindow, words: WordsOf, times: Intl.DateTimeF
   const { occurrenceId, title, description, monitors, startsAt, endsAt } = window;
   const names = monitors.slice(0, maxNames).map(({ name }) => name);
   const more = monitors.length - names.length;
-  const affected = [...names, ...(more > 0 ? [`${more} more`] : [])].join(", ");
+  const affected = [...names, ...(more > 0 ? [`${countInWords(more)} more`] : [])].join(", ");
   const step = window.isOver
     ? "Maintenance completed"
     : window.isRunning

@@ -1,5 +1,6 @@
 import { Fragment } from "react";
 import { renderToStaticMarkup } from "react-dom/server";
+import { countInWords } from "../core/text.ts";
 import { BackLink, documentOf, type PageDocument, Time } from "./layout.tsx";
 import type { History } from "./history.ts";
 import { StateIcon } from "./icons.tsx";
@@ -190,7 +191,7 @@ function Names({ names }: { names: readonly string[] }) {
           <b dir="auto">{name}</b>
         </Fragment>
       ))}
-      {more > 0 && ` and ${more} more`}
+      {more > 0 && ` and ${countInWords(more)} more`}
     </>
   );
 }

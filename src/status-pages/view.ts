@@ -1,4 +1,10 @@
-import { capitalized, durationInWords, latencyInWords, percent } from "../core/text.ts";
+import {
+  capitalized,
+  countInWords,
+  durationInWords,
+  latencyInWords,
+  percent,
+} from "../core/text.ts";
 import { dayIn, minuteFormat, sinceIn, spanIn } from "../core/times.ts";
 import { dayMs, ratioOf, toneOf } from "../monitoring/uptime/rules.ts";
 import {
@@ -199,7 +205,7 @@ function headlineOf(
         : "No open incidents."
       : open.length === 1
         ? "One incident is being worked on."
-        : `${open.length} incidents are being worked on.`;
+        : `${countInWords(open.length)} incidents are being worked on.`;
   const says = (tone: Tone, ...words: Words) => ({
     tone,
     words,
@@ -243,7 +249,9 @@ const maxNameLength = 80;
 function stateOf(names: readonly string[], one: string, state: string): Words {
   const is = `${names.length === 1 ? " is" : " are"} ${state}`;
   if (names.length > maxNamed || names.join("").length > maxNameLength)
-    return [`${names.length === 1 ? `${one} system` : `${names.length} systems`}${is}`];
+    return [
+      `${names.length === 1 ? `${one} system` : `${countInWords(names.length)} systems`}${is}`,
+    ];
   const listed = names.flatMap((name, index) => [
     ...(index === 0 ? [] : [index === names.length - 1 ? " and " : ", "]),
     { name },

@@ -31,6 +31,8 @@ test("the wall does not call everything up where something was not judged", () =
     "1 down",
     "1 degraded",
   ]);
+  const many = Array.from({ length: 1_200 }, () => ({ status: "down" }));
+  expect(headline({ monitors: many } as never).parts[0]?.words).toBe("1,200 down");
   const worse = [...monitors, { status: "down" }];
   expect(headline({ monitors: worse } as never).state).toBe("down");
 });

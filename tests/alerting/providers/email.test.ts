@@ -74,7 +74,7 @@ describe("what a mail says", () => {
 
   test("a digest of 1,000 alerts is a list of all, in no thread", async () => {
     const mail = await mailFor(telling(storm(1_000)));
-    expect(mail.headers["subject"]).toEqual(["1000 monitors are down"]);
+    expect(mail.headers["subject"]).toEqual(["1,000 monitors are down"]);
     expect(mail.headers["references"]).toBeUndefined();
     expect(mail.headers["in-reply-to"]).toBeUndefined();
     const lines = Array.from(
@@ -82,7 +82,7 @@ describe("what a mail says", () => {
       (_, index) => `Shop ${index + 1} is down. The connection was refused.`,
     );
     expect(mail.text).toBe(
-      ["1000 monitors are down", "", ...lines, "", "https://signalbox.lan", ""].join("\n"),
+      ["1,000 monitors are down", "", ...lines, "", "https://signalbox.lan", ""].join("\n"),
     );
     expect(mail.html.match(/<li>/g)).toHaveLength(1_000);
     expect(mail.html).toContain("<li>Shop 1000 is down. The connection was refused.</li>");

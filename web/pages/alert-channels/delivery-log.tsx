@@ -77,7 +77,7 @@ function DeliveryLine({ delivery }: { delivery: Delivery }) {
         >
           <span className="num">
             <b>{typeLabels[type] ?? type}</b>{" "}
-            {alertIds.length > 1 && `of ${alertIds.length} alerts, `}
+            {alertIds.length > 1 && `of ${plural(alertIds.length, "alert")}, `}
             <span className={status === "failed" ? "down" : ""}>{word.toLowerCase()}</span>
             {status === "delivered" && last && ` in ${latencyInWords(last.durationMs)}`}
             {attempts.length > 1 && ` after ${plural(attempts.length, "attempt")}`}

@@ -2,7 +2,7 @@ import { SegmentedControl } from "@mantine/core";
 import { severities } from "../../../src/core/statuses.ts";
 import type { IncidentStatus, IncidentSummary } from "../../../src/incidents/schema.ts";
 import { type State, StateIcon } from "../../components/state-icon.tsx";
-import { capitalized } from "../../../src/core/text.ts";
+import { capitalized, countInWords } from "../../../src/core/text.ts";
 
 type Severity = IncidentSummary["severity"];
 
@@ -12,7 +12,7 @@ const listing = new Intl.ListFormat("en-GB");
 export function namesInWords(names: readonly string[]): string {
   const shown = names.length > 3 ? names.slice(0, 2) : names;
   const more = names.length - shown.length;
-  return listing.format([...shown, ...(more > 0 ? [`${more} more`] : [])]);
+  return listing.format([...shown, ...(more > 0 ? [`${countInWords(more)} more`] : [])]);
 }
 
 /** What a severity means to those who choose one. */

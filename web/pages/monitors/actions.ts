@@ -118,7 +118,9 @@ export function deleteMonitors(monitors: readonly { id: string; name: string }[]
   const ids = new Set(monitors.map(({ id }) => id));
   const [only] = monitors;
   withUndo(
-    monitors.length === 1 ? `Deleted ${only?.name ?? ""}` : `Deleted ${monitors.length} monitors`,
+    monitors.length === 1
+      ? `Deleted ${only?.name ?? ""}`
+      : `Deleted ${plural(monitors.length, "monitor")}`,
     {
       hide: () => changeOverview((overview) => withoutMonitors(overview, ids)),
       restore: () => void refreshOverview(),

@@ -205,7 +205,7 @@ function Part({
   return (
     <details className="import-part" open={items.length <= 12}>
       <summary>
-        {title} <span className="faint">{items.length}</span>
+        {title} <span className="faint">{countInWords(items.length)}</span>
       </summary>
       {keys.length > 1 && (
         <Checkbox

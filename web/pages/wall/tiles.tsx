@@ -3,7 +3,7 @@ import { useNavigate } from "@tanstack/react-router";
 import type { Overview, OverviewMonitor } from "../../data/overview.ts";
 import { type Attention, useAttention } from "../../data/problems.ts";
 import { BarDetails, Bars, type BarTone } from "../../components/bars.tsx";
-import { percent, reasonInWords } from "../../components/format.ts";
+import { countInWords, percent, reasonInWords } from "../../components/format.ts";
 import { Icon } from "../../components/icons.tsx";
 import { StateIcon, stateLabels } from "../../components/state-icon.tsx";
 import { Time } from "../../components/time.tsx";
@@ -105,7 +105,7 @@ export function Trouble({
       {more > 0 && (
         <article className="wall-card">
           <div>
-            <h2>and {more} more</h2>
+            <h2>and {countInWords(more)} more</h2>
           </div>
         </article>
       )}
@@ -157,7 +157,7 @@ export function Tiles({ tiles, isBeside }: { tiles: readonly Tile[]; isBeside: b
       {more > 0 && (
         <article className="wall-tile">
           <div>
-            <h2>and {more} more</h2>
+            <h2>and {countInWords(more)} more</h2>
           </div>
         </article>
       )}

@@ -3,7 +3,7 @@ import type { IncidentSummary } from "../../../src/incidents/schema.ts";
 import type { Overview, OverviewMonitor } from "../../data/overview.ts";
 import { isTroubled } from "../../data/problems.ts";
 import { troubledFirst } from "../monitors/attention-rules.ts";
-import { plural } from "../../components/format.ts";
+import { countInWords, plural } from "../../components/format.ts";
 import { type State, stateLabels, worstFirst, worstOf } from "../../components/state-icon.tsx";
 
 /** How many columns show `count` tiles largest in a room of this size; `ratio` is a tile's width by its height. */
@@ -42,7 +42,8 @@ export function tilesOf(overview: Overview, maintenanceEnd: string): Tile[] {
   if (planned.length === 0 || overview.groups.length === 0) return tiles;
   const tile = tileOf(plannedId, "Maintenance", planned);
   const count = planned.length;
-  const words = maintenanceEnd === "" ? plural(count, "monitor") : `${count}${maintenanceEnd}`;
+  const words =
+    maintenanceEnd === "" ? plural(count, "monitor") : `${countInWords(count)}${maintenanceEnd}`;
   return [...tiles, { ...tile, words }];
 }
 
@@ -79,9 +80,9 @@ function countWords(states: readonly State[]): string {
   const counts = countsOf(states);
   const [only] = counts;
   if (counts.length === 1 && only !== undefined && only.count > 1)
-    return `all ${only.count} ${stateLabels[only.state].toLowerCase()}`;
+    return `all ${countInWords(only.count)} ${stateLabels[only.state].toLowerCase()}`;
   return counts
-    .map(({ state, count }) => `${count} ${stateLabels[state].toLowerCase()}`)
+    .map(({ state, count }) => `${countInWords(count)} ${stateLabels[state].toLowerCase()}`)
     .join(", ");
 }
 
@@ -105,9 +106,9 @@ export function headline({ monitors }: Overview): Headline {
   const only = (state: State, words: string) => ({ state, parts: [{ state, words }] });
   const troubled = (["down", "degraded"] as const)
     .filter((state) => of(state) > 0)
-    .map((state) => ({ state, words: `${of(state)} ${state}` }));
+    .map((state) => ({ state, words: `${countInWords(of(state))} ${state}` }));
   if (troubled[0] !== undefined) return { state: troubled[0].state, parts: troubled };
-  if (of("unknown") > 0) return only("unknown", `${of("unknown")} not judged`);
+  if (of("unknown") > 0) return only("unknown", `${countInWords(of("unknown"))} not judged`);
   if (of("up") > 0) return only("up", "Everything is up");
   if (of("maintenance") > 0) return only("maintenance", "In maintenance");
   if (of("pending") > 0) return only("pending", "Waiting for the first checks");
