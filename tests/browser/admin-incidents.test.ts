@@ -245,6 +245,24 @@ describeInChromium("incidents", (browser) => {
     expect(ownFaults(open.faults)).toEqual([]);
   });
 
+  test("an incident is printed dark on white, with nothing around it, in whichever theme", async () => {
+    await using open = await world.open(browser, `/incidents/${incidentId}`, {
+      colorScheme: "dark",
+    });
+    const { page } = open;
+    await page.getByRole("region", { name: "Activity" }).waitFor();
+    await page.emulateMedia({ media: "print" });
+    await page.getByRole("navigation", { name: "Main" }).waitFor({ state: "hidden" });
+    const [ink = 255, paper = 0] = await page.evaluate(() =>
+      (["color", "backgroundColor"] as const).map((part) =>
+        Number(/\d+/.exec(getComputedStyle(document.body)[part])?.[0]),
+      ),
+    );
+    expect(ink).toBeLessThan(80);
+    expect(paper).toBe(255);
+    expect(ownFaults(open.faults)).toEqual([]);
+  });
+
   test("templates fill the message; somebody else's update meanwhile becomes a choice", async () => {
     const { id } = await world.ask("POST", "/api/v1/incidents", {
       title: "Slow pages",
