@@ -729,4 +729,16 @@ describeInChromium("the Monitors page", (browser) => {
     await open.shifts();
     expect(ownFaults(open.faults)).toEqual([]);
   });
+
+  test("on a phone the names of a report stay beside its figures", async () => {
+    await using open = await world.open(browser, "/reports", {
+      viewport: { width: 390, height: 844 },
+    });
+    const groups = open.page.getByRole("region", { name: "Groups" }).last();
+    const production = groups.getByRole("rowheader", { name: /^Production/ });
+    const { x } = (await production.boundingBox()) ?? { x: 0 };
+    await groups.evaluate((box) => box.scrollTo({ left: box.scrollWidth }));
+    expect(await groups.evaluate((box) => box.scrollLeft)).toBeGreaterThan(100);
+    expect((await production.boundingBox())?.x).toBe(x);
+  });
 });
