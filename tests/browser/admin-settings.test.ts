@@ -47,7 +47,7 @@ describeInChromium("the settings", (browser) => {
     database.run(`INSERT INTO problems
       SELECT id, 'backup', '', 'error', 'There is a disk, but it takes nothing.', '${since}', null
         FROM organizations
-      UNION ALL SELECT id, 'loop', '', 'warning', 'It did nothing for 7 s.', '${since}',
+      UNION ALL SELECT id, 'loop', '', 'warning', 'Signalbox did nothing for 7 s.', '${since}',
         ${Date.now() + 600_000} FROM organizations`);
     // As machines on a cluster say of themselves; far ahead: they stay alive.
     const node = `INSERT INTO nodes
@@ -180,7 +180,7 @@ describeInChromium("the settings", (browser) => {
     expect(await page.getByLabel("Host").inputValue()).toBe("smtp.gmail.com");
     await page.getByLabel("Service account key").fill("{}");
     await page.getByRole("button", { name: "Save", exact: true }).click();
-    await page.getByText(/Must be the JSON of a service account's key/).waitFor();
+    await page.getByText(/Must be the JSON key of a service account/).waitFor();
     expect((await set()).smtp.auth).toBe("microsoft");
     expect(ownFaults(open.faults)).toEqual([]);
   });

@@ -222,7 +222,7 @@ function UsersOfChannel({ channel }: { channel: AlertChannel }) {
           <li key={id}>
             <i className={`dot dot-${color}`} />
             <span className="line-words">
-              <b>{name}</b> group: its new monitors
+              <b>{name}</b> new monitors of this group
             </span>
           </li>
         ))}

@@ -17,7 +17,7 @@ import { notifyError, useDeleting } from "../../components/toasts.tsx";
 import { deletePostmortem, postmortemKey } from "./actions.ts";
 import { useAudience } from "./data.ts";
 
-const outline = "**Impact**\n\n\n**Root cause**\n\n\n**What we change**\n\n";
+const outline = "**Impact**\n\n\n**Root cause**\n\n\n**What we will change**\n\n";
 
 /** `known` is the incident as it was read; undefined overwrites what others wrote since. */
 async function save(id: string, patch: PostmortemPatch, known: Incident | undefined) {
@@ -85,7 +85,7 @@ export function Postmortem({ incident }: { incident: Incident }) {
         )}
       </div>
       {postmortem === null ? (
-        <p className="quiet">Say what happened, why, and what you change.</p>
+        <p className="quiet">Say what happened, why, and what you will change.</p>
       ) : (
         <>
           <Markdown text={postmortem.message} />
@@ -127,7 +127,7 @@ function WriteDialog({ incident: shown, onClose }: { incident: Incident; onClose
       submit={isPublic ? "Save" : "Save draft"}
       extra={
         <span className="audience">
-          {isPublic ? "Public at once · nobody is notified" : "Nobody outside sees the draft"}
+          {isPublic ? "Public at once · nobody is notified" : "The draft is not public"}
         </span>
       }
       curl={() => ({ method: "PATCH", route: v1.incidents({ id }).postmortem, body: form.values })}

@@ -15,7 +15,7 @@ const snmpOptions = {
 
 const mailTls: FieldLabels = {
   label: "Encryption",
-  hint: "STARTTLS begins unencrypted and must become encrypted before anybody signs in.",
+  hint: "STARTTLS starts unencrypted and requires encryption before anybody signs in.",
   options: { none: "None", starttls: "STARTTLS", tls: "TLS" },
 };
 
@@ -71,7 +71,7 @@ const monitorLabels: Record<string, FieldLabels> = {
     label: "Expected value",
     hint: "Leave empty to accept any value.",
   },
-  assertions: { label: "Assertions", hint: "All of them must hold, as must the fields above." },
+  assertions: { label: "Assertions", hint: "All must be true, as well as the fields above." },
   save: {
     label: "Save from the response",
     item: "saved value",
@@ -139,7 +139,7 @@ const monitorLabels: Record<string, FieldLabels> = {
     label: "Host key fingerprint",
     mono: true,
     placeholder: "SHA256:…",
-    hint: "As ssh-keygen -lf shows it. Leave empty to accept any: a test shows the one that was received.",
+    hint: "As ssh-keygen -lf shows it. Leave empty to accept any; a test shows the one received.",
   },
   mechanism: {
     label: "Sign-in method",
@@ -184,7 +184,7 @@ const monitorLabels: Record<string, FieldLabels> = {
   },
   secret: { label: "Shared secret" },
   snmpVersion: { label: "Version" },
-  community: { label: "Community", hint: "For versions 1 and 2c. Leave empty for public." },
+  community: { label: "Community", hint: "For versions 1 and 2c. Leave empty for “public”." },
   authProtocol: { label: "Authentication", options: snmpOptions },
   authPassword: { label: "Authentication password", hint: "For version 3." },
   privProtocol: { label: "Privacy", options: snmpOptions },
@@ -198,7 +198,7 @@ const monitorLabels: Record<string, FieldLabels> = {
     label: "RDAP server",
     mono: true,
     placeholder: "https://rdap.example/",
-    hint: "Leave empty for the one that IANA lists.",
+    hint: "Leave empty for the one listed by IANA.",
   },
   command: {
     label: "Program",
@@ -231,7 +231,7 @@ const monitorLabels: Record<string, FieldLabels> = {
   description: {
     label: "Description",
     markdown: true,
-    hint: "Shown on its page and in alerts: what it is for, runbooks, whom to ask.",
+    hint: "Shown on its page and in alerts: its purpose, runbooks, whom to ask.",
   },
   tags: { label: "Tags" },
   interval: { label: "Interval", unit: "s" },

@@ -165,7 +165,7 @@ const commonSections: Section[] = [
     title: "Alerts",
     fields: ["autoIncidentSeverity", "reminderInterval", "muted"],
     folded: true,
-    none: "No incidents, one alert each",
+    none: "No incidents, no repeated alerts",
   },
   { title: "Notes & tags", fields: ["description", "tags"], folded: true, none: "None" },
 ];

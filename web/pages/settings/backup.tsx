@@ -48,7 +48,7 @@ function Download() {
             </p>
             <PasswordField
               label="Passphrase"
-              description="Encrypts the backup. Leave it empty for one that everybody can open."
+              description="Encrypts the backup. Leave it empty for one that anybody can open."
               autoComplete="off"
               value={passphrase}
               onChange={({ currentTarget }) => setPassphrase(currentTarget.value)}

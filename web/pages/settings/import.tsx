@@ -72,9 +72,9 @@ function Choose({ onSent }: { onSent: (sent: Sent) => void }) {
         />
         <p className="quiet">
           {isKuma
-            ? "Brings monitors, notifications, groups, status pages, maintenance, incidents and history along."
-            : "Brings endpoints, groups and alerting along."}{" "}
-          You see what becomes of each before anything changes.
+            ? "Imports monitors, notifications, groups, status pages, maintenance, incidents and history."
+            : "Imports endpoints, groups and alerting."}{" "}
+          You see a preview of everything before anything changes.
           {isKuma && (
             <>
               {" "}
@@ -163,7 +163,7 @@ function Review({ sent: { id, source, report }, onDone }: { sent: Sent; onDone: 
         )}
         <Checkbox
           label="Import every monitor paused"
-          description="While the other one still alerts. Import again without this to resume those that are active there."
+          description="For as long as the other tool still sends alerts. Import again without this to resume those that are active there."
           checked={paused}
           onChange={({ currentTarget }) => setPaused(currentTarget.checked)}
         />
@@ -181,7 +181,7 @@ function Review({ sent: { id, source, report }, onDone }: { sent: Sent; onDone: 
           </Button>
         </div>
         <div aria-live="polite">
-          {isPending && <p className="quiet">Importing. All of it happens at once, at the end…</p>}
+          {isPending && <p className="quiet">Importing… Everything appears at once, at the end.</p>}
           {error !== null && <Failed error={error} />}
         </div>
       </div>
@@ -290,8 +290,8 @@ function Past() {
                   notify("Import undone");
                 }}
               >
-                It removes every record that this import has made, with its results and with what
-                was changed in it since. Records that were here before stay as they are now.
+                This removes every record that the import created, with its results and everything
+                changed in it since. Records that were here before stay as they are now.
               </Confirm>
             )}
           </Panel>

@@ -44,8 +44,8 @@ export default function IncidentTemplates() {
             return (
               <Panel>
                 <EmptyState icon={<Icon name="warning" size={28} />} title="No templates yet">
-                  Write down what you will want to say when there is no time to think: an outage of
-                  a supplier, a failed deploy, everything is back.
+                  Texts prepared for when there is no time to write: a supplier outage, a failed
+                  deploy, everything back to normal.
                 </EmptyState>
               </Panel>
             );

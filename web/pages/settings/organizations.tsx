@@ -139,8 +139,7 @@ function NewOrganization() {
   return (
     <Panel title="Create organization">
       <p className="quiet panel-words">
-        You become its owner, and can switch between your organizations at the bottom of the
-        navigation.
+        You become its owner. Switch between your organizations at the bottom of the navigation.
       </p>
       <FormFrame form={form} submit="Create organization">
         <TextInput label="Name of the new organization" {...form.input("name")} />

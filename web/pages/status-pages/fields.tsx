@@ -37,7 +37,7 @@ const labels: Partial<Record<Name, FieldLabels>> = {
   historyDays: { label: "Days of history", unit: "days", hint: "1 to 365." },
   hosts: {
     label: "Host names",
-    hint: "The page's own names, such as status.acme.example. Save, then see “Addresses and badges” for what each needs.",
+    hint: "Your own domain names, such as status.acme.example. Save, then see “Addresses and badges” for the DNS records.",
   },
 };
 
@@ -189,7 +189,7 @@ export function LogoField({
     <Input.Wrapper
       label="Logo"
       labelElement="div"
-      description="PNG, WebP or SVG, at most 256 KiB. Saved at once."
+      description="PNG, WebP or SVG, at most 256 KiB. Saved immediately."
       error={detail === undefined ? error?.message : `The image ${detail.message}.`}
     >
       <div className="logo-field">

@@ -15,8 +15,8 @@ export function HostNames({ page: { id, hosts } }: { page: StatusPage }) {
     <Panel title="Custom host names">
       {hosts.length === 0 && (
         <p className="quiet panel-none">
-          The page can have a name of its own, such as status.acme.example: add it to “Host names”
-          of the page, and its DNS record and certificate are checked here.
+          The page can have its own domain name, such as status.acme.example: add it under “Host
+          names”, and its DNS record and certificate are checked here.
         </p>
       )}
       {hosts.map((host) => (
