@@ -23,7 +23,7 @@ export function onServer(command: Command): Command {
   return command
     .option(
       "--server <url>",
-      "the Signalbox to ask (SIGNALBOX_URL; default: the one of the last `signalbox login`)",
+      "the Signalbox server (SIGNALBOX_URL; default: the one of the last `signalbox login`)",
     )
     .option(
       "--key <key>",
@@ -188,7 +188,7 @@ function answerIn(server: string, { ok, status, headers }: Response, text: strin
   if (code === undefined) {
     const location = headers.get("Location");
     const leads = location === null ? "" : ` and leads to ${excerpt(location, 200)}`;
-    throw new NotAnswered(`${server} is no Signalbox: it answers ${status}${leads}.`);
+    throw new NotAnswered(`${server} is not a Signalbox: it answers ${status}${leads}.`);
   }
   if (status === 401)
     throw new NotAnswered(`${server} does not accept this key: it is wrong, expired or revoked.`);

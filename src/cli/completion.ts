@@ -13,7 +13,7 @@ export function addCompletion(program: Command) {
   program
     .command("completion")
     .addArgument(new Argument("<shell>", "whose").choices(shells))
-    .description("print what makes a shell complete commands and options")
+    .description("print a script that makes a shell complete commands and options")
     .addHelpText("after", `\n${Object.values(howTo).join("\n")}`)
     .action((shell: Shell) => void process.stdout.write(completionFor(shell, program)));
 }

@@ -11,7 +11,7 @@ type UpdateOptions = ClientOptions &
   Pick<IncidentPatch, "title" | "severity" | "status" | "message">;
 
 const whichIncident = "id, or title or start of a title that no other open one has";
-const severity = () => new Option("--severity <severity>", "how bad it is").choices(severities);
+const severity = () => new Option("--severity <severity>", "how severe it is").choices(severities);
 const message = ["--message <text>", "what people are told, as Markdown"] as const;
 
 export function addIncident(program: Command) {

@@ -67,7 +67,7 @@ export function addKeys(program: Command) {
     );
 
   onData(keys.command("revoke").argument("<id>", "id of the key, as `keys list` shows it"))
-    .description("end an API key at once and for good")
+    .description("revoke an API key")
     .action((id: string, options: DataOptions) =>
       withData(options, async (data) => {
         const found = (await keysOf(data)).find(({ key }) => key.id === id);

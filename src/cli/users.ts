@@ -99,7 +99,7 @@ export function addUsers(program: Command) {
       needsOrg: true,
     },
   );
-  addChange(users, "revoke-administrator", "end the rights of an administrator", {
+  addChange(users, "revoke-administrator", "remove an administrator", {
     change: revokeAdministrator,
     said: "is no longer an administrator of the appliance",
   });

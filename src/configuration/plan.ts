@@ -172,7 +172,7 @@ function recordsOf(
     else
       issues.push({
         path: `${section}.${key}`,
-        message: "is here already under that name, and not managed: adopt takes it over (--adopt)",
+        message: "exists already under that name and is not managed: adopt takes it over (--adopt)",
       });
   }
   const [first] = issues;

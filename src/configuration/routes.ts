@@ -24,7 +24,7 @@ export const configRoutes = routesUnder("/api/v1/config")
     ...endpoint("/", {
       name: "applyConfig",
       access: "write",
-      summary: "Make the organization as a configuration says",
+      summary: "Apply a configuration to the organization",
       description:
         "In one write, all of it or nothing. `/api/v1/config.schema.json` says what may be in it; `signalbox apply` sends it from YAML files. Bodies may have up to 8 MiB.",
       query: ConfigQuery,

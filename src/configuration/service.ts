@@ -53,7 +53,7 @@ async function applied(
     if (removedShare > prunedShare && !options.yes)
       throw new AppError(
         "CONFLICT",
-        `This would delete ${removed.length === 1 ? "1 record" : `${removed.length} records`}, ${percent(removedShare)} of what ${source} has made. Nothing was changed. Say yes to that (--yes), or leave prune away.`,
+        `This would delete ${removed.length === 1 ? "1 record" : `${removed.length} records`}, ${percent(removedShare)} of what ${source} has made. Nothing was changed. Confirm that (--yes), or leave prune out.`,
       );
     if (await isEmpty(plan)) return { ...result, applied: false };
     const { statements, newMonitorIds } = await statementsOf(scope, plan);

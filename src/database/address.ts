@@ -16,7 +16,7 @@ export type ClusterAddress = {
 /** Says what is wrong with an address, never what stands there; null where nothing is. */
 export function wrongAddress(text: string): string | null {
   return partsOf(text) === null
-    ? "must be such as rqlite://user@host1:4001,host2:4001,host3:4001"
+    ? "must be an address such as rqlite://user@host1:4001,host2:4001,host3:4001"
     : null;
 }
 

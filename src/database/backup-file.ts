@@ -178,7 +178,7 @@ function mustBePlainFile(file: string) {
   if (log !== undefined && log.size > 0)
     throw refusedBackup(
       file,
-      `is no backup but a database in use: a part of it is in ${file}-wal`,
+      `is not a backup but a database in use: a part of it is in ${file}-wal`,
       "Make a backup of it with `signalbox backup`, and restore that",
     );
 }

@@ -136,7 +136,10 @@ async function begin(
         ),
         parameters: [organizationId, source, now - 60_000],
         otherwise: () =>
-          new AppError("CONFLICT", "Another import from there is running. Wait for its end."),
+          new AppError(
+            "CONFLICT",
+            "Another import from there is running. Wait until it is finished.",
+          ),
       },
       ...reserveKeys(last, count),
       insertImport(run),

@@ -60,7 +60,7 @@ export function importUploads(directory: string, clock: Clock): ImportUploads & 
       removeOld();
       const before = uploads.get(organizationId);
       if (before?.isInUse === true)
-        throw new AppError("CONFLICT", "A file is being imported. Wait for its end.");
+        throw new AppError("CONFLICT", "A file is being imported. Wait until it is finished.");
       if (before !== undefined) remove(before);
       if (size > maxBytes)
         throw new AppError(

@@ -72,17 +72,17 @@ test("the time there is the server's, whatever the clock here shows", async () =
 });
 
 const unanswered: [name: string, answer: Answer, message: RegExp][] = [
-  ["another program", () => new Response("<html>"), /is no Signalbox: it answers 200\.$/],
-  ["JSON of another program", () => Response.json([]), /no Signalbox.* 200\.$/],
+  ["another program", () => new Response("<html>"), /is not a Signalbox: it answers 200\.$/],
+  ["JSON of another program", () => Response.json([]), /not a Signalbox.* 200\.$/],
   [
     "an error of another program",
     () => Response.json({}, { status: 404 }),
-    /no Signalbox.* 404\.$/,
+    /not a Signalbox.* 404\.$/,
   ],
   [
     "a redirection, which is not followed with the key",
     () => new Response("", { status: 302, headers: { Location: "http://127.0.0.1:1/else" } }),
-    /is no Signalbox: it answers 302 and leads to http:\/\/127\.0\.0\.1:1\/else\.$/,
+    /is not a Signalbox: it answers 302 and leads to http:\/\/127\.0\.0\.1:1\/else\.$/,
   ],
   [
     "a key that is not accepted",

@@ -79,8 +79,8 @@ testWith(
       ["open", "open an incident and print its id"],
       ["resolve", "resolve an incident"],
       ["update", "post an update of an incident, or correct it"],
-      ["major", "how bad it is"],
-      ["minor", "how bad it is"],
+      ["major", "how severe it is"],
+      ["minor", "how severe it is"],
       ["--status", "in this state only"],
     ]);
   },

@@ -116,7 +116,11 @@ describe("of several nodes one does", () => {
     await look();
     await look();
     expect(await openProblems(store)).toMatchObject([
-      { name: "node", node: "a", message: expect.stringMatching(/^a\.lan:3210 was not heard of/) },
+      {
+        name: "node",
+        node: "a",
+        message: expect.stringMatching(/^a\.lan:3210 has not been heard from/),
+      },
     ]);
     await pass(20, both);
     await look();

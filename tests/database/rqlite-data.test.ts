@@ -421,7 +421,7 @@ test("the address of a cluster", () => {
   ])
     expect([wrong, wrongAddress(wrong)]).toEqual([
       wrong,
-      expect.stringContaining("must be such as"),
+      expect.stringContaining("must be an address such as"),
     ]);
 });
 

@@ -177,9 +177,9 @@ describe("Gatus' configuration", () => {
   });
 
   const hostile: [what: string, yaml: string, why: RegExp][] = [
-    ["no YAML", "endpoints: [", /is no YAML/],
+    ["no YAML", "endpoints: [", /is not YAML/],
     ["nothing of Gatus", "services: {}", /names no endpoints/],
-    ["a list", "- 1", /no configuration of Gatus/],
+    ["a list", "- 1", /not a configuration of Gatus/],
     [
       "a bomb of aliases",
       `a0: &a0 [x,x,x,x,x,x,x,x,x,x]\n${Array.from({ length: 9 }, (_, i) => `a${i + 1}: &a${i + 1} [${Array(10).fill(`*a${i}`).join(",")}]`).join("\n")}\nendpoints: *a9\n`,

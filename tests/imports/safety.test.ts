@@ -58,7 +58,7 @@ describe("a file that is not as Uptime Kuma writes it changes nothing and says w
         writeFileSync(join(folder, "kuma.db"), crypto.getRandomValues(new Uint8Array(8_192)));
         return folder;
       },
-      /no SQLite database and no JSON backup/,
+      /neither a SQLite database nor a JSON backup/,
     ],
     [
       "damaged",
@@ -90,7 +90,7 @@ describe("a file that is not as Uptime Kuma writes it changes nothing and says w
           "alter table notification rename to hidden",
           "create view notification as select *, randomblob(1000000000) as more from hidden",
         ),
-      /notification is no ordinary table/,
+      /notification is not an ordinary table/,
     ],
     [
       "with computed columns",
@@ -122,7 +122,7 @@ describe("a file that is not as Uptime Kuma writes it changes nothing and says w
         writeFileSync(join(folder, "backup.json"), '{"version": 1}');
         return join(folder, "backup.json");
       },
-      /no backup of Uptime Kuma/,
+      /not a backup of Uptime Kuma/,
     ],
     [
       "JSON nested without end",

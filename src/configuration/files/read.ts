@@ -58,7 +58,7 @@ const firstPlace = (places: ReadonlyMap<string, Place>): Place =>
 
 function filesIn(from: string): string[] {
   const found = statSync(from, { throwIfNoEntry: false });
-  if (found === undefined) throw invalid("-f", `is no file and no folder here: ${from}`);
+  if (found === undefined) throw invalid("-f", `is not a file or folder here: ${from}`);
   if (!found.isDirectory()) return [from];
   return readdirSync(from)
     .filter((name) => /\.ya?ml$/i.test(name))

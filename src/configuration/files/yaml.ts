@@ -90,7 +90,7 @@ export async function parseYaml(file: string, source: string, textOf: Text): Pro
     } finally {
       open.delete(node);
     }
-    return failAt(node, "is no value of a configuration");
+    return failAt(node, "is not a value of a configuration");
   }
 
   function targetOf(alias: Alias): Node {

@@ -14,7 +14,7 @@ export type Variables = Readonly<Record<string, string | undefined>>;
 /** What a Gatus says of itself in its file, or in all YAML files of its folder. */
 export async function gatusConfig(from: string, variables: Variables): Promise<Fields> {
   const found = await stat(from).catch(() => null);
-  if (found === null) throw invalid("source", `is no file and no folder here: ${from}`);
+  if (found === null) throw invalid("source", `is not a file or folder here: ${from}`);
   const files = found.isDirectory()
     ? (await readdir(from))
         .filter((name) => /\.ya?ml$/i.test(name))
@@ -24,7 +24,7 @@ export async function gatusConfig(from: string, variables: Variables): Promise<F
   let config: Fields = {};
   for (const file of files) config = merged(config, await documentOf(file, variables));
   if (!Array.isArray(config["endpoints"]) && !Array.isArray(config["external-endpoints"]))
-    throw unreadable(from, "it names no endpoints: it is no configuration of Gatus.");
+    throw unreadable(from, "it names no endpoints: it is not a configuration of Gatus.");
   return config;
 }
 
@@ -37,10 +37,10 @@ async function documentOf(file: string, variables: Variables): Promise<Fields> {
   try {
     document = Bun.YAML.parse(source);
   } catch (error) {
-    throw unreadable(file, `it is no YAML (${(error as Error).message}).`);
+    throw unreadable(file, `it is not YAML (${(error as Error).message}).`);
   }
   if (!isBounded(document)) throw unreadable(file, "it holds too much, or is nested too deep.");
-  if (!isObject(document)) throw unreadable(file, "it is no configuration of Gatus.");
+  if (!isObject(document)) throw unreadable(file, "it is not a configuration of Gatus.");
   return document;
 }
 

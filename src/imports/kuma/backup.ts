@@ -19,7 +19,7 @@ export function openBackup(text: string, name: string): KumaSource {
   const backup = parsed(text);
   const { monitorList, notificationList } = backup;
   if (!isList(monitorList) || !isList(notificationList))
-    throw unreadable(name, "it is JSON, but no backup of Uptime Kuma.");
+    throw unreadable(name, "it is JSON, but not a backup of Uptime Kuma.");
   const rows = Object.fromEntries(tables.map((table) => [table, [] as Fields[]])) as Record<
     TableName,
     Fields[]
@@ -62,7 +62,7 @@ export function openBackup(text: string, name: string): KumaSource {
     } catch {
       // Said below.
     }
-    throw unreadable(name, "it is no JSON backup: it can't be read.");
+    throw unreadable(name, "it is not a JSON backup: it can't be read.");
   }
 }
 

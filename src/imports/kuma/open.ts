@@ -16,7 +16,7 @@ export async function openKuma(from: string, workIn: string): Promise<KumaSource
     return openMariaDb(from);
   }
   const found = await stat(from).catch(() => null);
-  if (found === null) throw invalid("source", `is no file and no folder here: ${from}`);
+  if (found === null) throw invalid("source", `is not a file or folder here: ${from}`);
   if (!found.isDirectory()) return openFile(from, null, workIn);
   const file = join(from, "kuma.db");
   const inside = await lstat(file).catch(() => null);
@@ -34,7 +34,7 @@ async function openFile(file: string, folder: string | null, workIn: string): Pr
     size: its.size,
     isFile: its.isFile(),
   }));
-  if (!isFile) throw unreadable(name, "it is no ordinary file.");
+  if (!isFile) throw unreadable(name, "it is not a regular file.");
   const start = await Bun.file(file).slice(0, 64).text();
   if (/^\uFEFF?\s*\{/.test(start)) {
     if (size > maxFileBytes) throw unreadable(name, "it is too large for a backup.");

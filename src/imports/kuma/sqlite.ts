@@ -92,7 +92,7 @@ function headerOf(file: string, name: string): { isLogged: boolean } {
     if (header.toString("latin1", 0, 16) !== "SQLite format 3\0")
       throw unreadable(
         name,
-        "it is no SQLite database and no JSON backup; if it is encrypted or packed, open it first.",
+        "it is neither a SQLite database nor a JSON backup; if it is encrypted or compressed, unpack it first.",
       );
     const rawPage = header.readUInt16BE(16);
     const pages = header.readUInt32BE(28);
@@ -165,7 +165,7 @@ function plainTables(database: Database, name: string): Map<string, string[]> {
   return new Map(
     found.map(({ name: table, type, sql }) => {
       if (type !== "table" || !/^\s*create\s+table/i.test(sql ?? ""))
-        throw unreadable(name, `${table} is no ordinary table in it.`);
+        throw unreadable(name, `${table} is not an ordinary table in it.`);
       const columns = database
         .query<{ name: string; hidden: number }, []>(`PRAGMA table_xinfo(${quoted(table)})`)
         .all();
