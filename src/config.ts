@@ -42,8 +42,11 @@ const listOf = <T>(parseEntry: (text: string) => T | null, message: string) =>
 /** Without a slash at its end. */
 export const ServerAddress = z
   .string()
-  .regex(/^https?:\/\/[^\s/?#@]+(\/[^\s?#]*)?$/i, "must be such as https://status.team.example")
-  .refine((text) => URL.canParse(text), "must be such as https://status.team.example")
+  .regex(
+    /^https?:\/\/[^\s/?#@]+(\/[^\s?#]*)?$/i,
+    "must be a URL such as https://status.team.example",
+  )
+  .refine((text) => URL.canParse(text), "must be a URL such as https://status.team.example")
   .transform((text) => text.replace(/\/+$/, ""));
 
 const Config = z.strictObject({

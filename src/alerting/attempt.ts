@@ -148,7 +148,7 @@ export async function attempting(
     // Not the error's own text, which may hold what was to be sent.
     const cause = error instanceof Error ? error.name : typeof error;
     log.error("a delivery could not be sent", { ...to, cause });
-    return temporary("Not sent: sending failed by itself; the log says more.");
+    return temporary("Not sent: Signalbox itself failed; see the log.");
   });
   const durationMs = Math.round(performance.now() - startedAt);
   const delivered = verdict.outcome === "delivered";

@@ -83,7 +83,7 @@ export function messageOf(
   const isOver = tone === "up";
   // What was muted, detached or removed is no longer told of; what got worse is told of in another case.
   const farewell =
-    problem?.isOver === true && !isOver ? ["No further alerts follow in this case."] : [];
+    problem?.isOver === true && !isOver ? ["No further alerts about this will follow."] : [];
   const said =
     custom === null
       ? facts.map(({ label, value }) => (label === "" ? value : `${label}: ${value}`))
@@ -239,7 +239,7 @@ export const problemTitles: Record<ProblemName, { begins: string; ends: string }
   },
   loop: {
     begins: "Signalbox stalled",
-    ends: "Signalbox runs normally again",
+    ends: "Signalbox is running normally again",
   },
   node: {
     begins: "Signalbox: one of its machines is not responding",

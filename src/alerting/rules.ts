@@ -205,7 +205,7 @@ export function silenceReason(
   if (monitor.groupMuted) return "gets no alerts while the monitor's group is muted";
   if (monitor.status === "maintenance") return "gets no alerts until the maintenance is over";
   if (monitor.flapping)
-    return "was alerted that the monitor is flapping, and is alerted again once that is over";
+    return "was alerted that the monitor is flapping, and will be alerted again once it is stable";
   return null;
 }
 

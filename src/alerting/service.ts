@@ -179,7 +179,7 @@ function testMessage(id: string, now: number, by: string, origin: string): Messa
     severity: "info",
     at: timestamp(now),
     title: "Test mail from Signalbox",
-    lines: [`${by} sent this to see whether the mail server works. It does.`],
+    lines: [`${by} sent this to test the mail server. It works.`],
     facts: [],
     url: `${origin}/settings/mail-server`,
     problem: null,

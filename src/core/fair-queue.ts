@@ -26,7 +26,7 @@ export function fairQueue({ atOnce = 2, mostWaiting = 100 } = {}) {
     async run<T>(lane: string, work: () => Promise<T>): Promise<T> {
       const waiting = lanes.get(lane) ?? [];
       if (waiting.length >= mostWaiting)
-        throw rateLimited(1, "Too much is being asked for at the moment.");
+        throw rateLimited(1, "There are too many requests at the moment.");
       await new Promise<void>((start) => {
         waiting.push(start);
         lanes.set(lane, waiting);

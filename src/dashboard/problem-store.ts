@@ -48,7 +48,7 @@ export async function failingChannels(
   return rows.map(({ error, sinceMs, ...row }) => ({
     ...row,
     since: timestamp(sinceMs),
-    error: error ?? "Alerts wait to be sent. The log says why.",
+    error: error ?? "Alerts are waiting to be sent. See the log.",
   }));
 }
 

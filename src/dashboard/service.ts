@@ -96,6 +96,6 @@ export async function organizationWith(
   const own = session.organizations.map((organization) => organization.id);
   const organizationId = await ownerAmong(store, own, kind, id);
   if (organizationId === null)
-    throw new AppError("NOT_FOUND", "None of your organizations has such a record.");
+    throw new AppError("NOT_FOUND", "None of your organizations has this record.");
   return { organizationId };
 }

@@ -26,7 +26,7 @@ export function errorResponse(error: unknown, requestId: string, log: Log): Resp
   const known =
     error instanceof AppError
       ? error
-      : new AppError("INTERNAL", "Something went wrong on our side. The log has the cause.", {
+      : new AppError("INTERNAL", "Something went wrong on our side. See the log for the cause.", {
           cause: error,
         });
   if (known.cause !== undefined) {

@@ -182,7 +182,7 @@ const tags: Record<string, { name: string; description: string }> = {
   incidents: { name: "Incidents", description: "Records of service problems and their timelines." },
   "incident-templates": {
     name: "Incident templates",
-    description: "Words to begin an incident or an update with.",
+    description: "Texts to begin an incident or an update with.",
   },
   "monitor-groups": { name: "Monitor groups", description: "Folders of the Monitors page." },
   monitors: {

@@ -89,7 +89,7 @@ export function organizationOf(request: Request, { organizations }: Session): Me
     new URLSearchParams(request.url.split("?", 2)[1]).get(organizationParameter);
   const chosen = named === null ? organizations[0] : organizations.find(({ id }) => id === named);
   if (chosen !== undefined) return chosen;
-  throw new AppError("NOT_FOUND", "You belong to no such organization.");
+  throw new AppError("NOT_FOUND", "You do not belong to this organization.");
 }
 
 export function signInFirst(): AppError {

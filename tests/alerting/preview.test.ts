@@ -85,7 +85,7 @@ describe("a preview says", () => {
       await backup.goes((await statusOf(backup.id)) === "up" ? "down" : "up");
     await later(0);
     expect(await reason()).toBe(
-      "Office was alerted that the monitor is flapping, and is alerted again once that is over.",
+      "Office was alerted that the monitor is flapping, and will be alerted again once it is stable.",
     );
     await later(601);
     expect(await reason()).toBe(null);

@@ -33,7 +33,7 @@ describe("a test mail", () => {
       "box",
       ["Test mail from Signalbox"],
     ]);
-    expect(mail.text).toContain("Ada sent this to see whether the mail server works. It does.");
+    expect(mail.text).toContain("Ada sent this to test the mail server. It works.");
     expect(mail.text).toContain("http://signalbox.lan:3210/settings/mail-server");
   });
 
@@ -87,7 +87,7 @@ describe("a test mail", () => {
     ]);
     expect((await send({ to })).json.data).toEqual({
       delivered: false,
-      message: "No mail server is set; see the settings.",
+      message: "No mail server is set up; see Settings.",
     });
   });
 

@@ -85,7 +85,7 @@ test("who runs the appliance is granted and taken on the command line, never fro
   const last = await users("revoke-administrator", "ada@team.example");
   expect([last.exitCode, last.stderr]).toEqual([
     1,
-    "signalbox: The appliance needs an administrator. Make somebody else one first.\n",
+    "signalbox: The appliance needs an administrator. Make somebody else an administrator first.\n",
   ]);
   const unsaid = await users("grant-administrator", "BEA@team.example");
   expect([unsaid.exitCode, unsaid.stderr]).toEqual([2, expect.stringContaining("--org")]);

@@ -110,7 +110,10 @@ describe("which organization", () => {
     const { page } = await member(appliance, "owner");
     for (const named of [appliance.theirs.id, unknownId, "nonsense", ""]) {
       const { status, json } = await page("GET", path, { headers: { "X-Organization": named } });
-      expect([status, json.error.message]).toEqual([404, "You belong to no such organization."]);
+      expect([status, json.error.message]).toEqual([
+        404,
+        "You do not belong to this organization.",
+      ]);
       expect((await page("GET", `${path}?organization=${named}`)).status).toBe(404);
     }
   });

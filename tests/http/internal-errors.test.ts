@@ -17,7 +17,7 @@ test.each(["api_keys", "incidents", "events"])(
     expect(json).toEqual({
       error: {
         code: "INTERNAL",
-        message: "Something went wrong on our side. The log has the cause.",
+        message: "Something went wrong on our side. See the log for the cause.",
         requestId,
       },
     });

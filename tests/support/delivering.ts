@@ -76,7 +76,7 @@ const usual: AlertData = {
     severity: "error",
     message: "The disk has 800 MB left of 40 GB.",
   },
-  "appliance.recovered": { problem: "disk", message: "There is enough room." },
+  "appliance.recovered": { problem: "disk", message: "There is enough space again." },
   test: { channel, message: "Alerts of this channel arrive here." },
 };
 

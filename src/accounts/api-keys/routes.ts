@@ -39,7 +39,7 @@ export const apiKeyRoutes = routesUnder("/api-keys")
       name: "revokeApiKey",
       access: "write",
       role: "admin",
-      summary: "End an API key for good",
+      summary: "Revoke an API key",
       data: ApiKey,
       errors: ["CONFLICT"],
       handle: ({ scope, params }) => revokeApiKey(scope, params.id),

@@ -54,7 +54,7 @@ export const invitationRoutes = routesUnder("/invitations")
       name: "revokeInvitation",
       access: "write",
       role: "admin",
-      summary: "Take an invitation back",
+      summary: "Revoke an invitation",
       response: Deleted,
       handle: ({ scope, params }) => revokeInvitation(scope, params.id),
     }),
@@ -63,7 +63,7 @@ export const invitationRoutes = routesUnder("/invitations")
     ...endpoint("/look", {
       name: "lookAtInvitation",
       access: "anyone",
-      summary: "Say what a link invites to",
+      summary: "Get what an invitation link is for",
       body: InvitationToken,
       data: InvitationLook,
       errors: ["NOT_FOUND"],

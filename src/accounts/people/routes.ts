@@ -78,7 +78,7 @@ export const profileRoutes = routesUnder("/profile")
     ...endpoint("/wrong-codes/acknowledge", {
       name: "acknowledgeWrongCodes",
       access: "person",
-      summary: "Say that one knows of the wrong codes that were given for oneself",
+      summary: "Dismiss the notice of wrong two-factor codes",
       data: z.object({ acknowledged: z.literal(true) }),
       handle: async ({ context }) => {
         await acknowledgeWrongCodes(context);

@@ -36,9 +36,8 @@ export function validatePassword(password: string, known: readonly string[]): st
   const plain = password.toLowerCase();
   const said = known.flatMap((text) => [text, text.split("@")[0] ?? ""]);
   if (said.some((text) => text.toLowerCase() === plain))
-    return "must not be your e-mail address or a name that others know";
-  if (commonest.has(plain) || new Set(plain).size < 3)
-    return "is one of the first that anyone would try";
+    return "must not be your name, your e-mail address or the name of an organization";
+  if (commonest.has(plain) || new Set(plain).size < 3) return "is too easy to guess";
   return null;
 }
 

@@ -132,7 +132,7 @@ export function removeMember(scope: Scope, personId: string): Promise<typeof del
           () =>
             new AppError(
               "CONFLICT",
-              "They run this appliance and belong to no other organization. An administrator has to take that from them first.",
+              "They are an administrator of this appliance and belong to no other organization. Another administrator has to remove them as administrator first.",
             ),
         ),
         removeIfAlone(scope.store, personId),

@@ -209,7 +209,11 @@ export function mustHaveOwner(organizationId: string): Prepared {
   return must(
     sql`exists (select 1 from ${memberships}
       where organization_id = ${organizationId} and role = 'owner')`,
-    () => new AppError("CONFLICT", "An organization needs an owner. Make somebody else one first."),
+    () =>
+      new AppError(
+        "CONFLICT",
+        "An organization needs an owner. Make somebody else an owner first.",
+      ),
   );
 }
 

@@ -52,7 +52,7 @@ const ServiceAccountKey = z
     if (key.success) return JSON.stringify(key.data);
     context.addIssue({
       code: "custom",
-      message: "must be the JSON of a service account's key, as Google's console gives it",
+      message: "must be the JSON key of a service account, as downloaded from Google's console",
     });
     return z.NEVER;
   })
@@ -77,7 +77,7 @@ const smtp = {
       .string()
       .regex(
         /^[A-Za-z0-9](?:[A-Za-z0-9.-]{0,252}[A-Za-z0-9])?$/,
-        "must be a tenant's id or domain",
+        "must be a tenant's ID or domain",
       ),
   ).meta({ example: "team.onmicrosoft.com" }),
   clientId: nullable(line(100)),
@@ -105,7 +105,7 @@ export const SmtpSettings = z
     if (user === null) issue("user", "is required: it names the mailbox to send as");
     for (const name of ofWay[auth])
       if (settings[name] === null) issue(name, `is required where auth is ${auth}`);
-    if (tls === "none") issue("tls", "must be starttls or tls: a token never goes in the clear");
+    if (tls === "none") issue("tls", "must be starttls or tls: a token is never sent unencrypted");
   })
   .meta({ id: "SmtpSettings" });
 export type SmtpSettings = z.output<typeof SmtpSettings>;

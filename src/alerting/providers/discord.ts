@@ -61,7 +61,7 @@ const inert = (text: string) => markdown(text).replaceAll("<", "\\<");
 const hopeless = new Map<unknown, string>([
   [10003, "Discord says that the channel no longer exists."],
   [10015, "Discord says that the webhook no longer exists."],
-  [50013, "Discord says that the webhook must not post to the channel."],
+  [50013, "Discord says that the webhook is not allowed to post to the channel."],
   [50027, "Discord says that the webhook's address is not valid."],
   [220001, "Discord says that a webhook of a forum needs a thread_id in its address."],
 ]);

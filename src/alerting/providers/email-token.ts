@@ -95,7 +95,8 @@ function microsoft({ tenant, clientId, clientSecret }: SmtpSettings): Grant {
     },
     reasonIn: ({ error_codes: codes }) =>
       Array.isArray(codes) ? codes.map((code) => ofMicrosoft.get(code)).find(Boolean) : undefined,
-    otherwise: "Microsoft gives this app no access token; see tenant, client id and secret.",
+    otherwise:
+      "Microsoft issues no access token to this app; check its tenant, client ID and secret.",
   };
 }
 
@@ -103,10 +104,10 @@ function microsoft({ tenant, clientId, clientSecret }: SmtpSettings): Grant {
 const ofMicrosoft = new Map<unknown, string>([
   [
     7000215,
-    "Microsoft says that the client secret is not valid; it is the secret's value, not its id.",
+    "Microsoft says that the client secret is not valid; enter the secret's value, not its ID.",
   ],
   [7000222, "Microsoft says that the client secret has expired."],
-  [700016, "Microsoft says that the tenant has no app with this client id."],
+  [700016, "Microsoft says that the tenant has no app with this client ID."],
   [90002, "Microsoft says that there is no such tenant."],
   [900023, "Microsoft says that there is no such tenant."],
 ]);
@@ -136,7 +137,7 @@ function google({ serviceAccountKey, user }: SmtpSettings, now: number): Grant {
       assertion: signedWith(key, header, claims),
     },
     reasonIn: ({ error }) => ofGoogle.get(error),
-    otherwise: "Google gives this service account no access token.",
+    otherwise: "Google issues no access token to this service account.",
   };
 }
 

@@ -45,7 +45,7 @@ export async function sendAsMail(
   const [reached, refused] = [progress?.reached ?? [], progress?.refused ?? []];
   const left = to.filter((address) => !reached.includes(address) && !refused.includes(address));
   if (left.length === 0) return afterRefusals([], to, refused);
-  if (smtp === null) return permanent("No mail server is set; see the settings.");
+  if (smtp === null) return permanent("No mail server is set up; see Settings.");
   const token = await credentialFor(smtp, context);
   if (typeof token === "object" && token !== null) return token;
   const groups = Map.groupBy(left, (address) => context.messageTo?.(address) ?? message);
@@ -101,7 +101,7 @@ async function credentialFor(
 ): Promise<string | Verdict | null> {
   if (smtp.auth !== "password") return tokenOf(smtp, context);
   if (smtp.user === null || smtp.password !== null) return null;
-  return permanent("The settings have a user name for the mail server, but no password.");
+  return permanent("The mail server's settings have a user name, but no password.");
 }
 
 /** Who was refused, also where that was everybody. Throws SessionError. */
@@ -173,12 +173,12 @@ function verdictOf(error: SessionError, { auth }: SmtpSettings): Verdict {
   if (code === "ENOAUTH")
     return permanent(
       auth === "password"
-        ? "The mail server takes no user name and password, or only when encrypted."
-        : "The mail server takes no access tokens (XOAUTH2).",
+        ? "The mail server accepts no user name and password, or only over an encrypted connection."
+        : "The mail server accepts no access tokens (XOAUTH2).",
     );
   if (responseCode === undefined) return withoutReply(error);
   if (isFinal && (command === "STARTTLS" || command === "EHLO"))
-    return permanent("The mail server offers no STARTTLS; see tls in the settings.");
+    return permanent("The mail server does not offer STARTTLS; see its encryption in Settings.");
   if (responseCode === 530) return permanent("The mail server asks for a user name and password.");
   const credentials = auth === "password" ? "the user name or password" : letIn[auth];
   const what = code === "EAUTH" ? credentials : refusedSteps[command];
@@ -189,7 +189,7 @@ function verdictOf(error: SessionError, { auth }: SmtpSettings): Verdict {
 
 function withoutReply(error: SessionError): Verdict {
   const { code, originalCode } = error;
-  if (code === "EMESSAGE") return final("The mail is larger than the mail server takes.");
+  if (code === "EMESSAGE") return final("The e-mail is larger than the mail server accepts.");
   if (code === "EPROTOCOL") throw new TargetFailure("The port does not speak SMTP.");
   // What the socket said stands behind nodemailer's own code; it said nothing where it just closed.
   if (originalCode !== undefined) error.code = originalCode;

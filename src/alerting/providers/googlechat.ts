@@ -82,6 +82,6 @@ function keyTrouble(details: unknown): string | undefined {
 
 const hopeless = new Map<unknown, string>([
   ["UNAUTHENTICATED", "Google Chat says that the webhook's address is not valid."],
-  ["PERMISSION_DENIED", "Google Chat says that the webhook must not post to the space."],
+  ["PERMISSION_DENIED", "Google Chat says that the webhook is not allowed to post to the space."],
   ["NOT_FOUND", "Google Chat says that the space or its webhook no longer exists."],
 ]);

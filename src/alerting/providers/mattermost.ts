@@ -49,12 +49,12 @@ const inert = (text: string) => withoutMentions(markdown(text));
 
 const hopeless = new Map<unknown, string>([
   ["web.incoming_webhook.invalid.app_error", "Mattermost does not know this webhook."],
-  ["web.incoming_webhook.disabled.app_error", "Mattermost does not take webhooks at present."],
+  ["web.incoming_webhook.disabled.app_error", "Mattermost does not accept webhooks at present."],
   ["web.incoming_webhook.channel.app_error", "Mattermost says that the channel does not exist."],
   ["web.incoming_webhook.user.app_error", "Mattermost says that the webhook's owner is gone."],
   [
     "web.incoming_webhook.permissions.app_error",
-    "Mattermost says that the webhook's owner must not post to the channel.",
+    "Mattermost says that the webhook's owner is not allowed to post to the channel.",
   ],
   [
     "api.post.create_post.can_not_post_to_deleted.error",

@@ -79,6 +79,6 @@ const priorities: Record<ProblemSeverity, string> = {
 const hopeless = new Map([
   [401, "says that the API key is not valid, or its integration is off."],
   [402, "says that the account's plan has no alerts of this kind."],
-  [403, "says that the API key must not do this."],
-  [422, "refuses the alert."],
+  [403, "says that the API key is not allowed to do this."],
+  [422, "refused the alert."],
 ]);

@@ -22,7 +22,7 @@ export const pagerduty = overHttp<"pagerduty">({
   },
   verdict(answer) {
     if (answer.status !== 400) return judged(answer);
-    return final("PagerDuty refuses the event; the integration key may be wrong.");
+    return final("PagerDuty refused the event; the integration key may be wrong.");
   },
 });
 

@@ -79,5 +79,5 @@ function verdict(answer: ShortAnswer): Verdict {
   if (answer.status >= 500 || status !== 0) return judged(answer);
   if (token === "invalid") return final("Pushover says that the application's token is not valid.");
   if (user === "invalid") return final("Pushover says that the user key is not valid.");
-  return final("Pushover refuses the message.");
+  return final("Pushover refused the message.");
 }

@@ -26,7 +26,7 @@ function verdict(answer: ShortAnswer): Verdict {
   if (answer.status >= 300) return judged(answer);
   // A page to sign in at, say: whoever answered is not Slack, or did not take it.
   return temporary(
-    `The receiver answered ${named(answer.status)}, but not that the message is ok.`,
+    `The receiver answered ${named(answer.status)}, but did not confirm the message.`,
   );
 }
 
@@ -57,7 +57,7 @@ const markup = (text: string) => ({ type: "mrkdwn", text, verbatim: true });
 const hopeless = new Map([
   ["channel_is_archived", "Slack says that the channel is archived."],
   ["channel_not_found", "Slack says that the channel does not exist."],
-  ["user_not_found", "Slack says that the person it is for does not exist."],
+  ["user_not_found", "Slack says that the person it is addressed to does not exist."],
   ["no_service", "Slack says that the webhook is disabled or was removed."],
   ["no_service_id", "Slack says that the webhook's address is not complete."],
   ["no_active_hooks", "Slack says that the webhook is disabled."],
@@ -67,6 +67,6 @@ const hopeless = new Map([
   ["action_prohibited", "Slack says that an administrator does not allow this webhook to post."],
   [
     "posting_to_general_channel_denied",
-    "Slack says that this webhook must not post to the general channel.",
+    "Slack says that this webhook is not allowed to post to the general channel.",
   ],
 ]);

@@ -85,7 +85,10 @@ const hopeless = new Map<unknown, string>([
   ["WorkflowNotFound", "Teams says that the workflow does not exist."],
   [
     "DirectApiAuthorizationRequired",
-    "Teams says that the workflow does not take requests from anyone, or that its address is not complete.",
+    "Teams says that the workflow does not accept requests from anyone, or that its address is not complete.",
   ],
-  ["TriggerInputSchemaMismatch", "Teams says that the workflow expects something else than cards."],
+  [
+    "TriggerInputSchemaMismatch",
+    "Teams says that the workflow expects something other than cards.",
+  ],
 ]);

@@ -35,7 +35,7 @@ export const telegram: Provider<"telegram"> = {
     const chatId = String(successor);
     const again = await post(requestOf({ ...settings, chatId }, message), context, verdictOf);
     if (again.outcome === "failed") return again;
-    const note = `Telegram says that the group became a supergroup: set the chat id to ${chatId}.`;
+    const note = `Telegram says that the group became a supergroup: set the chat ID to ${chatId}.`;
     return { ...again, note };
   },
 };
@@ -86,18 +86,18 @@ function verdictOf(answer: ShortAnswer): Verdict {
 const refusals: readonly (readonly [RegExp, string])[] = [
   [
     /chat not found|PEER_ID_INVALID|chat_id is empty/i,
-    "Telegram says that the bot knows no such chat.",
+    "Telegram says that the bot does not know this chat.",
   ],
   [
     /upgraded to a supergroup/i,
-    "Telegram says that the group became a supergroup, with another chat id.",
+    "Telegram says that the group became a supergroup, with another chat ID.",
   ],
   [/thread not found|TOPIC_ID_INVALID/i, "Telegram says that the chat has no such topic."],
   [/TOPIC_CLOSED/i, "Telegram says that the topic is closed."],
   [/TOPIC_DELETED/i, "Telegram says that the topic was deleted."],
   [
     /not enough rights|CHAT_WRITE_FORBIDDEN|administrator rights|CHAT_RESTRICTED/i,
-    "Telegram says that the bot must not write to the chat.",
+    "Telegram says that the bot is not allowed to write to the chat.",
   ],
 ];
 
@@ -108,7 +108,7 @@ const signs: Record<Tone, string> = { down: "🔴", degraded: "🟠", up: "🟢"
 
 const hopeless = new Map([
   [401, "Telegram says that the bot token is not valid."],
-  [403, "Telegram says that the bot must not write to the chat."],
+  [403, "Telegram says that the bot is not allowed to write to the chat."],
   // A token that can't be one leads to no method.
   [404, "Telegram says that the bot token is not valid."],
 ]);

@@ -49,7 +49,7 @@ export async function tunnelled(
   try {
     refusal = await open(wireOf(connection, context, maxBytes), proxy, target);
   } catch (error) {
-    throw ofProxy(error, "The proxy gave no proper answer");
+    throw ofProxy(error, "The proxy did not answer properly");
   }
   if (refusal !== null) throw refusal;
   context.step = "connecting";
@@ -73,7 +73,7 @@ export function credentialsOf({ username, password }: Proxy): string | null {
 export const refusedCredentials = ({ username }: Proxy) =>
   new TargetFailure(
     username === null
-      ? "The proxy wants a user name and a password."
+      ? "The proxy requires a user name and password."
       : "The proxy refused the user name or the password.",
   );
 
@@ -104,14 +104,14 @@ const addressType = { ipv4: 1, name: 3, ipv6: 4 };
 
 /** RFC 1928 §6. */
 const replies: Readonly<Record<number, string>> = {
-  1: "The proxy failed by itself.",
+  1: "The proxy had an internal failure.",
   2: "The proxy's rules do not allow the connection.",
   3: "The proxy has no route to the target's network.",
   4: "The proxy can't reach the target.",
   5: "The target refused the connection of the proxy.",
-  6: "The proxy's packets did not get as far as the target.",
-  7: "The proxy makes no such connections.",
-  8: "The proxy does not take this kind of address.",
+  6: "The proxy's packets did not reach the target.",
+  7: "The proxy does not make such connections.",
+  8: "The proxy does not accept this kind of address.",
 };
 
 const notSocks = () => new TargetFailure("The proxy does not speak SOCKS5.");

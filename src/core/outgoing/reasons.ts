@@ -41,7 +41,7 @@ const ownReasons = new Map(
   }),
 );
 
-const wantsCertificate = "The server wants a client certificate.";
+const wantsCertificate = "The server requires a client certificate.";
 const refusedCertificate = "The server refused the client certificate";
 
 /** What a server says when it breaks TLS off (RFC 8446 §6.2), in BoringSSL's names; without a certificate, and with one. */
@@ -56,7 +56,7 @@ const alerts: Readonly<Record<string, readonly [without: string, withOne: string
   UNKNOWN_CA: [wantsCertificate, `${refusedCertificate}: it does not trust its authority.`],
   ACCESS_DENIED: [wantsCertificate, `${refusedCertificate}.`],
   HANDSHAKE_FAILURE: [
-    "The server broke off the TLS handshake; it may want a client certificate.",
+    "The server broke off the TLS handshake; it may require a client certificate.",
     "The server broke off the TLS handshake.",
   ],
 };

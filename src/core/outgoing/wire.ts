@@ -104,7 +104,8 @@ export function wireOf(
     },
     async secure({ verify, ...tls }) {
       // What came in the clear must not pass for something that was secured.
-      if (length > from) throw new TargetFailure("The server spoke in the clear when TLS began.");
+      if (length > from)
+        throw new TargetFailure("The server sent unencrypted data after TLS began.");
       const { secured } = await connection.secure(tls);
       mustBeTrusted(secured, verify);
     },

@@ -205,7 +205,7 @@ async function pageOf(
     unwritten = Buffer.concat([unwritten, Buffer.from(`${message}\0`)]);
     writeMore();
     const { result, error } = await Promise.race([promise, over.promise]);
-    if (error !== undefined) throw new TargetFailure("The page does not let itself be asked.");
+    if (error !== undefined) throw new TargetFailure("The page can't be inspected.");
     return result as T;
   }
 

@@ -47,11 +47,11 @@ export const checkMail =
 export const sentences = {
   noTls: "The server does not offer STARTTLS.",
   refused: "The server refused the user name or the password.",
-  onlySecured: "The server takes no password over an unencrypted connection.",
-  noUser: "The server does not take the user name over this connection.",
+  onlySecured: "The server accepts no password over an unencrypted connection.",
+  noUser: "The server does not accept the user name over this connection.",
   notNow: "The server can't sign anybody in at the moment.",
   inUse: "The mailbox is in use by another session.",
-  turnedAway: "The server turned the connection away.",
+  turnedAway: "The server rejected the connection.",
 };
 
 /** A refusal with what the server said of it, for those who may see that, unless it repeats what it was told. */

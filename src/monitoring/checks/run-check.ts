@@ -136,7 +136,7 @@ export async function runCheck(
     if (reason instanceof OwnTrouble) return unknownResult(reason.message);
     if (reason === null) {
       dependencies.log.error("a check failed by itself", { type, cause: String(error) });
-      return unknownResult("the check itself failed; the log says how");
+      return unknownResult("the check itself failed; see the log");
     }
     if (reached.length > 0 && reached.every(lacksNetworkFor))
       return unknownResult("this machine has no network to reach the target");
@@ -188,7 +188,7 @@ export function inverse({ status, message, said, final: _final, ...found }: Outc
   if (status === "unknown") return { status, message, ...found };
   const fails = status === "down";
   const words = (sentence: string) =>
-    `${fails ? "Fails, as it should" : "Should fail, but did not"}: ${sentence}`;
+    `${fails ? "Fails, as expected" : "Expected to fail, but did not"}: ${sentence}`;
   return {
     ...found,
     status: fails ? "up" : "down",

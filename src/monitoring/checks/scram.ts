@@ -24,7 +24,7 @@ export function scram(hash: "sha256" | "sha512", username: string, password: str
       if (!r.startsWith(nonce) || !/^\d+$/.test(i) || count < iterations.min)
         throw new TargetFailure("The server offers no safe way to sign in.");
       if (count > iterations.max)
-        throw new TargetFailure("Signing in takes more work than is done here.");
+        throw new TargetFailure("Signing in needs more iterations than are supported.");
       const bytes = hash === "sha256" ? 32 : 64;
       const salted = await promisify(pbkdf2)(
         password.normalize("NFKC"),

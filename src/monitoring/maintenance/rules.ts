@@ -52,7 +52,7 @@ function validateRecurrence(times: Times, lengthMs: number): string | null {
   if (locals.length === 0) return "must name times that come, after startsAt and within 50 years";
   const gaps = locals.slice(1).map((local, index) => local - (locals[index] ?? 0));
   if (gaps.some((gap) => gap < hourMs)) return tooOften;
-  if (gaps.some((gap) => gap < lengthMs)) return "must not begin again before endsAt";
+  if (gaps.some((gap) => gap < lengthMs)) return "must not repeat before endsAt";
   return null;
 }
 

@@ -173,7 +173,7 @@ export const Fingerprint = z
   .string()
   .regex(
     /^SHA256:[A-Za-z0-9+/]{43}$/,
-    "must be as `ssh-keygen -lf` shows it: SHA256: and 43 characters of Base64",
+    "must be a fingerprint as `ssh-keygen -lf` shows it: SHA256: and 43 characters of Base64",
   )
   .meta({ example: "SHA256:uNiVztksCsDhcc0u9e8BrKSrkcIDvXiLgEBzlJuvAGI" });
 
@@ -225,7 +225,7 @@ export const PageSteps = z
     withPlaceholders(
       line(1000).regex(
         /^(?:(?:click|wait) \S.*|fill \S.* with .+|expect \S.*)$/u,
-        "must be such as: click #send · fill #name with Ann · wait .done · expect Welcome",
+        "must be a step, such as: click #send · fill #name with Ann · wait .done · expect Welcome",
       ),
       ["username", "password"],
     ),

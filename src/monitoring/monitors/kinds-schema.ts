@@ -144,7 +144,7 @@ export const monitorKinds = {
   }),
   imap: monitorKind({
     name: "IMAP",
-    upWhen: `the mail server greets and tells its capabilities, ${signsIn}.`,
+    upWhen: `the mail server greets and lists its capabilities, ${signsIn}.`,
     fields: mail(993, "tls"),
     secrets: mailSecrets,
   }),
@@ -169,7 +169,7 @@ export const monitorKinds = {
   mqtt: monitorKind({
     name: "MQTT",
     upWhen:
-      "the broker takes the connection, and the subscription where there is a `topic`. With `waitForMessage` or `assertions` a message has to arrive within the timeout, and all `assertions` about the first one must hold; a retained message counts.",
+      "the broker accepts the connection, and the subscription where there is a `topic`. With `waitForMessage` or `assertions` a message has to arrive within the timeout, and all `assertions` about the first one must hold; a retained message counts.",
     fields: {
       host: Host,
       port: Port.default(1883),
@@ -224,7 +224,7 @@ export const monitorKinds = {
   kafka: monitorKind({
     name: "Kafka",
     upWhen:
-      "a broker tells the metadata of its cluster, after signing in where there is a `username`. Where a `topic` is named, all of its partitions must have a leader.",
+      "a broker returns the metadata of its cluster, after signing in where there is a `username`. Where a `topic` is named, all of its partitions must have a leader.",
     fields: {
       host: Host,
       port: Port.default(9092),
@@ -246,7 +246,7 @@ export const monitorKinds = {
   websocket: monitorKind({
     name: "WebSocket",
     upWhen:
-      "the server takes the WebSocket. You can send text, and expect text in one of its messages.",
+      "the server accepts the WebSocket. You can send text, and expect text in one of its messages.",
     fields: {
       url: WebSocketUrl,
       headers: Headers.default({}),
@@ -284,7 +284,7 @@ export const monitorKinds = {
   snmp: monitorKind({
     name: "SNMP",
     upWhen:
-      "the device tells the value of the object `oid`, and all `assertions` about it hold. `community` is for versions 1 and 2c (`public` where it is null), the user and the passwords are for version 3.",
+      "the device returns the value of the object `oid`, and all `assertions` about it hold. `community` is for versions 1 and 2c (`public` where it is null), the user and the passwords are for version 3.",
     fields: {
       host: Host,
       port: Port.default(161),
@@ -306,7 +306,7 @@ export const monitorKinds = {
   }),
   radius: monitorKind({
     name: "RADIUS",
-    upWhen: "the server lets the user in, and signs its answer with the shared secret.",
+    upWhen: "the server accepts the user, and signs its answer with the shared secret.",
     fields: {
       host: Host,
       port: Port.default(1812),
@@ -342,7 +342,7 @@ export const monitorKinds = {
   game: monitorKind({
     name: "Game server",
     upWhen:
-      "the game server tells how many play on it: by the queries of Source and its kin (`protocol` is `source`), or as Minecraft's Java edition shows it in its list (`minecraft`).",
+      "the game server says how many players it has: by the queries of Source and its kin (`protocol` is `source`), or as Minecraft's Java edition shows it in its list (`minecraft`).",
     fields: {
       protocol: z.enum(["source", "minecraft"]).default("source"),
       host: Host,

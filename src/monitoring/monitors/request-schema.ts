@@ -68,7 +68,9 @@ export const OAuth2 = z.strictObject({
 });
 export type OAuth2 = z.infer<typeof OAuth2>;
 
-const statusRange = z.string().regex(/^[1-5]\d\d(-[1-5]\d\d)?$/, "must be such as 204 or 200-299");
+const statusRange = z
+  .string()
+  .regex(/^[1-5]\d\d(-[1-5]\d\d)?$/, "must be a status or a range, such as 204 or 200-299");
 const ExpectedStatus = z
   .array(
     statusRange.refine((range) => {

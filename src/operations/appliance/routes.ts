@@ -85,7 +85,7 @@ export const applianceRoutes = routesUnder("")
     ...endpoint("/administrators/:id", {
       name: "revokeAdministrator",
       access: "administrator",
-      summary: "Take that from an administrator, or from oneself",
+      summary: "Remove an administrator",
       description: "Not from the last one.",
       response: Deleted,
       errors: ["CONFLICT"],

@@ -34,7 +34,10 @@ export function mustBeAdministrator(
 export const mustHaveAdministrator: Prepared = must(
   sql`exists (select 1 from ${people} where administrator)`,
   () =>
-    new AppError("CONFLICT", "The appliance needs an administrator. Make somebody else one first."),
+    new AppError(
+      "CONFLICT",
+      "The appliance needs an administrator. Make somebody else an administrator first.",
+    ),
 );
 
 const living = "from organizations o where o.deleted_at is null";

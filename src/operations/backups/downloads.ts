@@ -60,7 +60,7 @@ export function backupDownloads({
         rmSync(file, { force: true });
         throw new AppError(
           "UNAVAILABLE",
-          "The backup could not be written; the log says more. Is there room on the disk?",
+          "The backup could not be written; see the log. Is there space on the disk?",
           { headers: { "Retry-After": "60" }, cause: error },
         );
       } finally {

@@ -19,7 +19,7 @@ export function diskProblem({ free, total }: Disk, isOpen: boolean): Problem | n
     name: "disk",
     stage: "",
     severity: "error",
-    message: `The disk of the data directory has ${bytesInWords(free)} left of ${bytesInWords(total)}. When it is full, nothing is written down: no result of a check, no alert. Give it room, or keep less (--keep-results).`,
+    message: `The disk of the data directory has ${bytesInWords(free)} left of ${bytesInWords(total)}. When it is full, no check results and no alerts can be stored. Free some space, or keep less (--keep-results).`,
     until: null,
   };
 }
@@ -51,7 +51,7 @@ export function backupProblem(lastAt: number, now: number): Problem | null {
     name: "backup",
     stage: "old",
     severity: "warning",
-    message: `There is no scheduled backup since ${minuteInUtc(lastAt)}, for more than two days. Settings → Backup says more.`,
+    message: `There has been no scheduled backup since ${minuteInUtc(lastAt)}, for more than two days. See Settings → Backup.`,
     until: null,
   };
 }
@@ -83,7 +83,7 @@ export function eventsProblem(progress: readonly Progress[], now: number): Probl
     name: "events",
     stage: "",
     severity: "error",
-    message: `What happened more than ${durationInWords(stuckMs / 1000)} ago was not handled by: ${stuck.join(", ")}. The log says why; a restart may help.`,
+    message: `What happened more than ${durationInWords(stuckMs / 1000)} ago was not handled by: ${stuck.join(", ")}. See the log; a restart may help.`,
     until: null,
   };
 }
@@ -110,7 +110,7 @@ export function momentaryProblems(last: Moment, { wall, monotonic }: Moment): Pr
       name: "loop",
       stage: "",
       severity: "warning",
-      message: `It did nothing for ${durationInWords(Math.round(stalled / 1000))}: the machine was too busy, or stopped it. Checks of that time are not judged.`,
+      message: `Signalbox did nothing for ${durationInWords(Math.round(stalled / 1000))}: the machine was too busy, or paused it. Checks of that time are not judged.`,
       until,
     });
   if (Math.abs(jumped) > jumpMs)
@@ -118,7 +118,7 @@ export function momentaryProblems(last: Moment, { wall, monotonic }: Moment): Pr
       name: "clock",
       stage: "",
       severity: "warning",
-      message: `The clock went ${jumped > 0 ? "forward" : "back"} by ${durationInWords(Math.round(Math.abs(jumped) / 1000))}: it was set, or the machine slept. See that it follows a time server.`,
+      message: `The clock went ${jumped > 0 ? "forward" : "back"} by ${durationInWords(Math.round(Math.abs(jumped) / 1000))}: it was set, or the machine slept. Make sure that it is synchronized with a time server.`,
       until,
     });
   return found;
@@ -130,7 +130,7 @@ export const nodeProblem = (node: string, name: string): Problem => ({
   node,
   stage: "",
   severity: "error",
-  message: `${name} was not heard of for ten seconds: it has stopped, or can't reach the database. The others do its work.`,
+  message: `${name} has not been heard from for ten seconds: it has stopped, or can't reach the database. The others do its work.`,
   until: null,
 });
 
@@ -144,9 +144,9 @@ export const ends = {
   backup: "A backup has been made again.",
   certificate: "No certificate expires within two weeks.",
   checks: "Checks have been reliable for five minutes.",
-  clock: "It kept going for ten minutes.",
-  disk: "There is enough room.",
+  clock: "The clock has not jumped for ten minutes.",
+  disk: "There is enough space again.",
   events: "All events have been handled.",
   loop: "It has not stalled for ten minutes.",
-  node: "It is back, or serves no longer.",
+  node: "It is back, or was taken out of service.",
 } as const;

@@ -164,7 +164,7 @@ export function problemWatch(dependencies: Dependencies) {
     return [
       ...begun.flatMap((problem) => problemBegins(told, problem, now)),
       ...back.flatMap((open) => ended(open, ends.node)),
-      ...left.flatMap((open) => ended(open, "This machine serves no longer.")),
+      ...left.flatMap((open) => ended(open, "This machine was taken out of service.")),
     ];
   }
 

@@ -118,7 +118,10 @@ export async function addSubscriber(scope: Scope, pageId: string, input: NewSubs
   const id = newId(now);
   const isAsked = input.type === "email" && !input.confirmed;
   if (isAsked && (await getSettings(scope)).smtp === null)
-    throw new AppError("CONFLICT", "No mail server is set to ask this address with; see settings.");
+    throw new AppError(
+      "CONFLICT",
+      "No mail server is set up to send the confirmation link; see Settings.",
+    );
   if (input.type === "webhook") {
     const url = new URL(input.url);
     await mustBeAllowed(scope.targets, [{ path: "url", host: url.hostname, port: portOf(url) }]);

@@ -162,7 +162,7 @@ describe("what Discord answers", () => {
   test.each([
     [404, 10003, "Discord says that the channel no longer exists."],
     [404, 10015, "Discord says that the webhook no longer exists."],
-    [403, 50013, "Discord says that the webhook must not post to the channel."],
+    [403, 50013, "Discord says that the webhook is not allowed to post to the channel."],
     [401, 50027, "Discord says that the webhook's address is not valid."],
     [400, 220001, "Discord says that a webhook of a forum needs a thread_id in its address."],
   ])("%d with code %d ends it", async (status, code, reason) => {

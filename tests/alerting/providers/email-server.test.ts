@@ -69,11 +69,11 @@ describe("encryption", () => {
   test("that is asked for but not offered is a matter of the settings", async () => {
     await using server = await mailServer({}, { disabledCommands: ["STARTTLS"] });
     expect(await outcomeOf(server.smtp({ tls: "starttls" }))).toEqual(
-      doubted("The mail server offers no STARTTLS; see tls in the settings."),
+      doubted("The mail server does not offer STARTTLS; see its encryption in Settings."),
     );
     await using old = await scriptedMailServer({ replies: { EHLO: "502 what?", HELO: "250 old" } });
     expect(await outcomeOf(old.smtp({ tls: "starttls" }))).toEqual(
-      doubted("The mail server offers no STARTTLS; see tls in the settings."),
+      doubted("The mail server does not offer STARTTLS; see its encryption in Settings."),
     );
     expect(old.said).toEqual(["EHLO"]);
   });
@@ -128,7 +128,9 @@ describe("the user and the password", () => {
   test("are not sent where the server takes none", async () => {
     await using server = await scriptedMailServer();
     expect(await outcomeOf(server.smtp(wrong))).toEqual(
-      doubted("The mail server takes no user name and password, or only when encrypted."),
+      doubted(
+        "The mail server accepts no user name and password, or only over an encrypted connection.",
+      ),
     );
     expect(server.said).toEqual(["EHLO"]);
   });
@@ -194,7 +196,7 @@ describe("a refusal", () => {
   test("of a mail that is too large comes before it is sent", async () => {
     await using server = await mailServer({}, { size: 1_000 });
     expect(await outcomeOf(server.smtp())).toEqual(
-      givenUp("The mail is larger than the mail server takes."),
+      givenUp("The e-mail is larger than the mail server accepts."),
     );
   });
 

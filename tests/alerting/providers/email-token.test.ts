@@ -77,12 +77,12 @@ describe("a mail for a mailbox of Microsoft 365", () => {
   test.each([
     [
       7000215,
-      "Microsoft says that the client secret is not valid; it is the secret's value, not its id.",
+      "Microsoft says that the client secret is not valid; enter the secret's value, not its ID.",
     ],
     [7000222, "Microsoft says that the client secret has expired."],
-    [700016, "Microsoft says that the tenant has no app with this client id."],
+    [700016, "Microsoft says that the tenant has no app with this client ID."],
     [90002, "Microsoft says that there is no such tenant."],
-    [1, "Microsoft gives this app no access token; see tenant, client id and secret."],
+    [1, "Microsoft issues no access token to this app; check its tenant, client ID and secret."],
   ])("is not sent where the app gets none: %d", async (code, reason) => {
     const gossip = { error: "invalid_client", error_description: "gossip", error_codes: [code] };
     await using made = await snapshot("tok-1", answer(401, JSON.stringify(gossip)));
@@ -125,7 +125,7 @@ describe("a mail for a mailbox of Google Workspace", () => {
       "invalid_grant",
       "Google says that the key was deleted, that there is no such user, or that this machine's clock is wrong.",
     ],
-    [400, "gossip", "Google gives this service account no access token."],
+    [400, "gossip", "Google issues no access token to this service account."],
   ])("is not sent where it gets none: %d %s", async (status, error, reason) => {
     await using made = await snapshot("tok", answer(status, JSON.stringify({ error })));
     expect(await made.send(google)).toEqual(doubted(reason));

@@ -177,7 +177,7 @@ test("without a mail server it is tried for an hour", async () => {
   await using net = await receiver();
   expect(await net.deliver(email, { to, template: null }, telling(alertOf("test")))).toEqual({
     outcome: "failed",
-    reason: "No mail server is set; see the settings.",
+    reason: "No mail server is set up; see Settings.",
     failure: "looks-permanent",
   });
 });

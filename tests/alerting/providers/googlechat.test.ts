@@ -148,7 +148,11 @@ describe("what Google Chat answers", () => {
 
   test.each([
     [401, "UNAUTHENTICATED", "Google Chat says that the webhook's address is not valid."],
-    [403, "PERMISSION_DENIED", "Google Chat says that the webhook must not post to the space."],
+    [
+      403,
+      "PERMISSION_DENIED",
+      "Google Chat says that the webhook is not allowed to post to the space.",
+    ],
     [404, "NOT_FOUND", "Google Chat says that the space or its webhook no longer exists."],
   ])("%d %s ends it", async (status, name, reason) => {
     expect(await error(status, name)).toEqual(doubted(reason));

@@ -147,7 +147,7 @@ describe("what Mattermost answers", () => {
     [
       501,
       "web.incoming_webhook.disabled.app_error",
-      "Mattermost does not take webhooks at present.",
+      "Mattermost does not accept webhooks at present.",
     ],
     [
       404,
@@ -162,7 +162,7 @@ describe("what Mattermost answers", () => {
     [
       403,
       "web.incoming_webhook.permissions.app_error",
-      "Mattermost says that the webhook's owner must not post to the channel.",
+      "Mattermost says that the webhook's owner is not allowed to post to the channel.",
     ],
     [
       400,

@@ -115,8 +115,8 @@ describe("what Opsgenie answers", () => {
   test.each([
     [401, "Opsgenie says that the API key is not valid, or its integration is off."],
     [402, "Opsgenie says that the account's plan has no alerts of this kind."],
-    [403, "Opsgenie says that the API key must not do this."],
-    [422, "Opsgenie refuses the alert."],
+    [403, "Opsgenie says that the API key is not allowed to do this."],
+    [422, "Opsgenie refused the alert."],
   ])("%d ends it", async (status, reason) => {
     expect(await on(status)).toEqual(doubted(reason));
   });

@@ -122,7 +122,7 @@ describe("what PagerDuty answers", () => {
 
   test("400 ends it: it must not be sent again", async () => {
     expect(await on(400)).toEqual(
-      givenUp("PagerDuty refuses the event; the integration key may be wrong."),
+      givenUp("PagerDuty refused the event; the integration key may be wrong."),
     );
   });
 

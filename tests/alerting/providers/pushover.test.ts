@@ -221,7 +221,7 @@ describe("what Pushover answers", () => {
       givenUp("Pushover says that the application's token is not valid."),
     );
     for (const status of [400, 401, 413])
-      expect(await on(status, { status: 0 })).toEqual(givenUp("Pushover refuses the message."));
+      expect(await on(status, { status: 0 })).toEqual(givenUp("Pushover refused the message."));
   });
 
   test("status 0 is no success", async () => {

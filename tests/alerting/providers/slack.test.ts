@@ -182,7 +182,7 @@ describe("what Slack answers", () => {
     "[]",
   ])("200 with %p is not", async (body) => {
     expect(await verdictOn(answer(200, body), slack, settings)).toEqual(
-      triedAgain("The receiver answered HTTP 200 (OK), but not that the message is ok."),
+      triedAgain("The receiver answered HTTP 200 (OK), but did not confirm the message."),
     );
   });
 
@@ -196,7 +196,7 @@ describe("what Slack answers", () => {
   test.each([
     [410, "channel_is_archived", "Slack says that the channel is archived."],
     [404, "channel_not_found", "Slack says that the channel does not exist."],
-    [400, "user_not_found", "Slack says that the person it is for does not exist."],
+    [400, "user_not_found", "Slack says that the person it is addressed to does not exist."],
     [404, "no_service", "Slack says that the webhook is disabled or was removed."],
     [400, "no_service_id", "Slack says that the webhook's address is not complete."],
     [404, "no_active_hooks", "Slack says that the webhook is disabled."],
@@ -211,7 +211,7 @@ describe("what Slack answers", () => {
     [
       400,
       "posting_to_general_channel_denied",
-      "Slack says that this webhook must not post to the general channel.",
+      "Slack says that this webhook is not allowed to post to the general channel.",
     ],
   ])("%d %s ends it", async (status, code, reason) => {
     expect(await verdictOn(answer(status, `${code}\n`), slack, settings)).toEqual(givenUp(reason));

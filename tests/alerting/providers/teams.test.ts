@@ -200,12 +200,12 @@ describe("what Teams answers", () => {
     [
       401,
       "DirectApiAuthorizationRequired",
-      "Teams says that the workflow does not take requests from anyone, or that its address is not complete.",
+      "Teams says that the workflow does not accept requests from anyone, or that its address is not complete.",
     ],
     [
       400,
       "TriggerInputSchemaMismatch",
-      "Teams says that the workflow expects something else than cards.",
+      "Teams says that the workflow expects something other than cards.",
     ],
   ])("%d %s ends it", async (status, code, reason) => {
     const body = JSON.stringify({ error: { code, message: "internal gossip" } });

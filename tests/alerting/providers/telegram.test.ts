@@ -161,29 +161,29 @@ describe("what Telegram answers", () => {
     expect(await failed(401)).toEqual(doubted("Telegram says that the bot token is not valid."));
     expect(await failed(404)).toEqual(doubted("Telegram says that the bot token is not valid."));
     expect(await failed(403)).toEqual(
-      doubted("Telegram says that the bot must not write to the chat."),
+      doubted("Telegram says that the bot is not allowed to write to the chat."),
     );
     expect(await failed(400, { description: "Bad Request: chat not found" })).toEqual(
-      doubted("Telegram says that the bot knows no such chat."),
+      doubted("Telegram says that the bot does not know this chat."),
     );
   });
 
   test.each([
-    ["Bad Request: chat not found", "Telegram says that the bot knows no such chat."],
-    ["Bad Request: PEER_ID_INVALID", "Telegram says that the bot knows no such chat."],
+    ["Bad Request: chat not found", "Telegram says that the bot does not know this chat."],
+    ["Bad Request: PEER_ID_INVALID", "Telegram says that the bot does not know this chat."],
     ["Bad Request: message thread not found", "Telegram says that the chat has no such topic."],
     ["Bad Request: TOPIC_CLOSED", "Telegram says that the topic is closed."],
     [
       "Bad Request: not enough rights to send text messages to the chat",
-      "Telegram says that the bot must not write to the chat.",
+      "Telegram says that the bot is not allowed to write to the chat.",
     ],
     [
       "Bad Request: need administrator rights in the channel chat",
-      "Telegram says that the bot must not write to the chat.",
+      "Telegram says that the bot is not allowed to write to the chat.",
     ],
     [
       "Bad Request: group chat was upgraded to a supergroup chat",
-      "Telegram says that the group became a supergroup, with another chat id.",
+      "Telegram says that the group became a supergroup, with another chat ID.",
     ],
   ])("400 with %p is said in a sentence", async (description, reason) => {
     expect(await failed(400, { description })).toEqual(doubted(reason));
@@ -208,7 +208,7 @@ describe("what Telegram answers", () => {
       expect(chats).toEqual(["-100200", "-1001234567890"]);
       expect(verdict).toEqual({
         outcome: "delivered",
-        note: "Telegram says that the group became a supergroup: set the chat id to -1001234567890.",
+        note: "Telegram says that the group became a supergroup: set the chat ID to -1001234567890.",
       });
     });
 
@@ -216,7 +216,7 @@ describe("what Telegram answers", () => {
       const { verdict, chats } = await toldThen(answer(400, moved));
       expect(chats).toHaveLength(2);
       expect(verdict).toEqual(
-        doubted("Telegram says that the group became a supergroup, with another chat id."),
+        doubted("Telegram says that the group became a supergroup, with another chat ID."),
       );
     });
 

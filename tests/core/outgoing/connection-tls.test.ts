@@ -105,7 +105,7 @@ describe("over TLS", () => {
       [() => "\x15\x03\x03\x00\x02\x02\x50", "No TLS connection could be established."],
       [
         () => "\x15\x03\x03\x00\x02\x02\x28",
-        "The server broke off the TLS handshake; it may want a client certificate.",
+        "The server broke off the TLS handshake; it may require a client certificate.",
       ],
       [() => null, "The connection was closed before the answer was complete."],
     ];

@@ -107,7 +107,7 @@ test("a check that throws by itself is unknown, says so in the log, and stops no
   database.run("UPDATE monitors SET settings = '{}' WHERE id = ?", [id]);
   await engine.runOnce();
   expect(await beatsOf(id)).toMatchObject([
-    { status: "unknown", message: "Not judged: the check itself failed; the log says how." },
+    { status: "unknown", message: "Not judged: the check itself failed; see the log." },
   ]);
   expect(logged.join("\n")).toMatch(/a check failed by itself .*"tcp".*TypeError/);
   expect((await changes()).map(({ type, subjectId }) => [type, subjectId])).toEqual([

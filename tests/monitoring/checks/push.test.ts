@@ -198,12 +198,12 @@ describe("silence", () => {
     await pass(20);
     expect(await monitorOf(id)).toMatchObject({
       status: "up",
-      lastMessage: "Fails, as it should: Nothing was reported for 20 s.",
+      lastMessage: "Fails, as expected: Nothing was reported for 20 s.",
     });
     await report({ msg: "stuck" });
     expect(await monitorOf(id)).toMatchObject({
       status: "down",
-      lastMessage: "Should fail, but did not: stuck",
+      lastMessage: "Expected to fail, but did not: stuck",
     });
     await report({ status: "down" });
     expect(await monitorOf(id)).toMatchObject({ status: "up" });

@@ -88,7 +88,7 @@ describe("dnsmasq", () => {
       });
       expect(await check("dns", { ...asked, host: "nobody.test" })).toMatchObject({
         status: "down",
-        message: `There is no ${recordType} record of this name.`,
+        message: `There is no ${recordType} record for this name.`,
       });
     });
 

@@ -63,20 +63,20 @@ describe("a check", () => {
       const url = shop.at();
       expect(await check("http", { url, inverted })).toEqual({
         status: "up",
-        message: "Fails, as it should: HTTP 503 (Service Unavailable), expected 200-299.",
+        message: "Fails, as expected: HTTP 503 (Service Unavailable), expected 200-299.",
         latencyMs: null,
       });
       shop.reply(answer());
       for (const degradedAfterMs of [null, -1])
         expect(await check("http", { url, inverted }, { degradedAfterMs })).toMatchObject({
           status: "down",
-          message: expect.stringMatching(/^Should fail, but did not: .+ in \d+ ms/),
+          message: expect.stringMatching(/^Expected to fail, but did not: .+ in \d+ ms/),
           latencyMs: expect.any(Number),
         });
       const port = freePort();
       expect(await check("tcp", { host: "127.0.0.1", port, inverted })).toMatchObject({
         status: "up",
-        message: "Fails, as it should: The connection was refused.",
+        message: "Fails, as expected: The connection was refused.",
       });
     });
 
@@ -85,7 +85,7 @@ describe("a check", () => {
       const assertions = [{ source: "body", op: "equals", value: "x" }];
       expect(await check("http", { url: shop.at(), inverted, assertions })).toMatchObject({
         status: "up",
-        said: expect.stringMatching(/^Fails, as it should: .+, received "fine"\.$/),
+        said: expect.stringMatching(/^Fails, as expected: .+, received "fine"\.$/),
       });
     });
 

@@ -115,7 +115,7 @@ describe("two nodes that share the checks", () => {
 
   test.each([
     { inverted: false, good: answer(), bad: answer(500), seen: "HTTP 500" },
-    { inverted: true, good: answer(500), bad: answer(), seen: "Should fail, but did not" },
+    { inverted: true, good: answer(500), bad: answer(), seen: "Expected to fail, but did not" },
   ])(
     "with confirmations a monitor is down only when another node sees it fail, too: inverted is $inverted",
     async ({ inverted, good, bad, seen }) => {

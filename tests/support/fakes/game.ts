@@ -26,7 +26,7 @@ function server(answer: Buffer = info) {
   };
 }
 
-const noAnswer = "The answer is not one of a game server.";
+const noAnswer = "The answer is not valid for a game server.";
 
 export const game: Fake = {
   over: "udp",
@@ -88,7 +88,7 @@ const status = {
   description: "CANARY-7f3a",
   favicon: `data:image/png;base64,${"A".repeat(40_000)}`,
 };
-const notMinecraft = "The answer is not one of a Minecraft server.";
+const notMinecraft = "The answer is not valid for a Minecraft server.";
 
 export const minecraftGame: Fake = {
   over: "tcp",

@@ -39,7 +39,7 @@ export const grpc: Fake = {
     [speaking([], "12"), "The server has no health protocol."],
     [speaking([], "13"), "The server answered with status 13."],
     [speaking(serving), "The server does not know the service.", { service: "other" }],
-    [says("HTTP/1.1 400 Bad Request\r\n\r\n"), "The answer is not one of gRPC."],
+    [says("HTTP/1.1 400 Bad Request\r\n\r\n"), "The answer is not valid for gRPC."],
   ],
   // Settings, and then data of a stream that nobody opened.
   flood: Buffer.from([0, 0, 0, 4, 0, 0, 0, 0, 0]),

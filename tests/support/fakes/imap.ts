@@ -49,24 +49,24 @@ export const imap: Fake = {
     message: "The server refused the user name or the password.",
   },
   wrong: [
-    [greets("* BYE Too many connections\r\n"), "The server turned the connection away."],
+    [greets("* BYE Too many connections\r\n"), "The server rejected the connection."],
     [greets("220 mail.test ESMTP\r\n"), "The answer is not valid IMAP."],
     [greets("* OK ready\r\n", "220 what?\r\n"), "The answer is not valid IMAP."],
-    [greets("* OK ready\r\n", "* BYE Restarting\r\n"), "The server turned the connection away."],
+    [greets("* OK ready\r\n", "* BYE Restarting\r\n"), "The server rejected the connection."],
     [without("BAD unknown"), "The server does not offer STARTTLS.", { tls: "starttls" }],
     [without("BAD no literals"), "The server refused the user name or the password."],
     [
       without("OK\r\n* OK injected"),
-      "The server spoke in the clear when TLS began.",
+      "The server sent unencrypted data after TLS began.",
       { tls: "starttls" },
     ],
     [
       server("IMAP4rev1 LOGINDISABLED"),
-      "The server takes no password over an unencrypted connection.",
+      "The server accepts no password over an unencrypted connection.",
     ],
     [
       server("IMAP4rev1", `NO [PRIVACYREQUIRED] Not ${canary}`),
-      "The server takes no password over an unencrypted connection.",
+      "The server accepts no password over an unencrypted connection.",
       { username: "other" },
     ],
     [

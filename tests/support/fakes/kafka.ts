@@ -71,14 +71,17 @@ export const kafka: Fake = {
   wrong: [
     [speaking(metadata(), 33), "The server does not sign in by SCRAM-SHA-512."],
     [speaking(metadata({ topicError: 3, leaders: [] })), "The topic does not exist."],
-    [speaking(metadata({ topicError: 29, leaders: [] })), "The user may not see the topic."],
+    [
+      speaking(metadata({ topicError: 29, leaders: [] })),
+      "The user is not authorized for the topic.",
+    ],
     [speaking(metadata({ leaders: [1, -1] })), "1 of 2 partitions of the topic have no leader."],
     [speaking(metadata({ leaders: [] })), "The topic has no leader."],
-    [speaking(metadata({ brokers: 0 })), "The answer is not one of Kafka."],
-    [speaking(Buffer.alloc(2)), "The answer is not one of Kafka."],
+    [speaking(metadata({ brokers: 0 })), "The answer is not valid for Kafka."],
+    [speaking(Buffer.alloc(2)), "The answer is not valid for Kafka."],
     [
       (socket) => void socket.once("data", () => socket.write(Buffer.alloc(8))),
-      "The answer is not one of Kafka.",
+      "The answer is not valid for Kafka.",
     ],
   ],
   flood: int(0x1000_0000, 4),

@@ -32,7 +32,7 @@ const broker =
 export const brokerWith = (message: string) => broker(subscribed(), published(message));
 
 const refusing = (code: number) => says(packet(0x20, Buffer.from([0, code])));
-const not = "The answer is not one of MQTT.";
+const not = "The answer is not valid for MQTT.";
 const noAssertions = { assertions: [] };
 
 export const mqtt: Fake = {
@@ -64,7 +64,7 @@ export const mqtt: Fake = {
   wrong: [
     [refusing(1), "The broker does not speak MQTT 3.1.1."],
     [refusing(3), "The broker is not available."],
-    [refusing(5), "The broker does not let the user in."],
+    [refusing(5), "The broker does not authorize the user."],
     [refusing(99), not],
     [says("HTTP/1.1 400 Bad Request\r\n\r\n"), not],
     [says(packet(0x20, Buffer.from([0]))), not],

@@ -10,11 +10,11 @@ export const mssql: Fake = {
   up: "Answered the pre-login",
   details: { version: "16.0.4100" },
   wrong: [
-    [says("HTTP/1.1 400 Bad Request\r\n\r\n"), "The answer is not one of SQL Server."],
-    [says(Buffer.from([...head(8)])), "The answer is not one of SQL Server."],
+    [says("HTTP/1.1 400 Bad Request\r\n\r\n"), "The answer is not valid for SQL Server."],
+    [says(Buffer.from([...head(8)])), "The answer is not valid for SQL Server."],
     [
       says(Buffer.from([...head(26), 0, 0xff, ...options.slice(2)])),
-      "The answer is not one of SQL Server.",
+      "The answer is not valid for SQL Server.",
     ],
   ],
   // One packet has at most 64 KiB.

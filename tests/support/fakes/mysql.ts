@@ -128,7 +128,7 @@ export const mysql: Fake = {
       speaking(rows("7")),
       "The query was answered, but assertion 1 failed: the value at $[0].n must be 42.",
     ],
-    [(socket) => void socket.write(packet(0, [9], "3.21\0")), "The answer is not one of MySQL."],
+    [(socket) => void socket.write(packet(0, [9], "3.21\0")), "The answer is not valid for MySQL."],
   ],
   flood: greeting,
   tls: "later",

@@ -34,17 +34,17 @@ export const pop3: Fake = {
     message: "The server refused the user name or the password.",
   },
   wrong: [
-    [greets("-ERR Too many connections\r\n"), "The server turned the connection away."],
+    [greets("-ERR Too many connections\r\n"), "The server rejected the connection."],
     [greets("220 mail.test ESMTP\r\n"), "The answer is not valid POP3."],
     [refusing("-ERR unknown\r\n"), "The server does not offer STARTTLS.", { tls: "starttls" }],
     [
       refusing("-ERR\r\n+OK\r\n+OK injected\r\n"),
-      "The server spoke in the clear when TLS began.",
+      "The server sent unencrypted data after TLS began.",
       { tls: "starttls" },
     ],
     [
       refusing(`-ERR [AUTH] Not ${canary} in the clear\r\n`),
-      "The server does not take the user name over this connection.",
+      "The server does not accept the user name over this connection.",
     ],
     [
       server(undefined, `-ERR [IN-USE] ${canary}`),

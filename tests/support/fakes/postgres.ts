@@ -91,8 +91,8 @@ export const postgres: Fake = {
   },
   wrong: [
     [says("N"), "The server does not offer TLS.", { tls: true }],
-    [says("?"), "The answer is not one of PostgreSQL.", { tls: true }],
-    [says("SE"), "The server spoke in the clear when TLS began.", { tls: true }],
+    [says("?"), "The answer is not valid for PostgreSQL.", { tls: true }],
+    [says("SE"), "The server sent unencrypted data after TLS began.", { tls: true }],
     [says(error("3D000", "no database")), "The database does not exist, or is closed to the user."],
     [says(error("57P03", "starting up")), "The server is starting or shutting down."],
     [
@@ -114,7 +114,7 @@ export const postgres: Fake = {
       ),
       "The query was answered, but assertion 1 failed: the value at $[0].n must be 42.",
     ],
-    [says(message("R", number(99, 4))), "The answer is not one of PostgreSQL."],
+    [says(message("R", number(99, 4))), "The answer is not valid for PostgreSQL."],
   ],
   // A notice of 256 MB.
   flood: Buffer.concat([Buffer.from("N"), number(0x1000_0000, 4)]),

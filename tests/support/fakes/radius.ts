@@ -46,7 +46,7 @@ export const radius: Fake = {
   },
   wrong: [
     [answering(11), "The server asks the user for more than a password."],
-    [answering(5), "The answer is not one of RADIUS."],
+    [answering(5), "The answer is not valid for RADIUS."],
     [answering(2, "another"), "The answer is not signed with the shared secret."],
     [
       (request) => answering(2)(request).fill(1, 22),

@@ -59,7 +59,7 @@ export const smtp: Fake = {
     [server("GSSAPI XOAUTH2"), "The server offers no sign-in by password over this connection."],
     [
       afterHello(`538 Not ${canary} in the clear\r\n`),
-      "The server takes no password over an unencrypted connection.",
+      "The server accepts no password over an unencrypted connection.",
     ],
     [
       afterHello(`535 ${right} is not known\r\n`),
@@ -70,7 +70,7 @@ export const smtp: Fake = {
     [afterHello("502 Unknown\r\n"), "The server does not offer STARTTLS.", { tls: "starttls" }],
     [
       afterHello("220 Go\r\n250 AUTH PLAIN\r\n"),
-      "The server spoke in the clear when TLS began.",
+      "The server sent unencrypted data after TLS began.",
       { tls: "starttls" },
     ],
   ],

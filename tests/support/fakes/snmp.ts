@@ -57,6 +57,6 @@ export const snmp: Fake = {
     [agent(text("fine"), 2), "The device has no such object."],
     [agent(text("fine"), 5), "The device answered with an error."],
     [agent(text("bad")), 'The object was read, but assertion 1 failed: the body must be "fine".'],
-    [() => Buffer.from("HTTP/1.1 400 Bad Request"), "The answer is not one of SNMP."],
+    [() => Buffer.from("HTTP/1.1 400 Bad Request"), "The answer is not valid for SNMP."],
   ],
 };

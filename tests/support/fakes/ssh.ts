@@ -103,7 +103,7 @@ const server =
     }
   };
 
-const not = "The answer is not one of SSH.";
+const not = "The answer is not valid for SSH.";
 const unproven = "The server does not prove that it has its host key.";
 const noCommon = "The server offers no key exchange that is supported.";
 
@@ -134,11 +134,11 @@ export const ssh: Fake = {
     [server({ init: init({ kex: "diffie-hellman-group1-sha1" }) }), noCommon],
     [server({ init: init({ key: "ssh-dss" }) }), noCommon],
     [server({ init: Buffer.from([20, 1, 2]) }), not],
-    [server({ before: [packet([1, 0, 0, 0, 2])] }), "The server ended the conversation."],
+    [server({ before: [packet([1, 0, 0, 0, 2])] }), "The server closed the connection."],
     [server({ before: [packet([31], string("x"))] }), not],
     [server({ before: [packet([99])] }), not],
     [says("SSH-1.5-Old\r\n"), "The server speaks an older version of SSH."],
-    [says("Exceeded MaxStartups\r\n"), "The server takes no more connections at the moment."],
+    [says("Exceeded MaxStartups\r\n"), "The server accepts no more connections at the moment."],
     [says("HTTP/1.1 400 Bad Request\r\n\r\n"), not],
     [says("220 mail.test ESMTP\r\n"), not],
   ],

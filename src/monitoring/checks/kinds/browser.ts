@@ -104,7 +104,7 @@ async function used(
     if (action === "expect") return shows(rest, "The page does not contain the text.");
     const [selector = "", ...values] = action === "fill" ? rest.split(" with ") : [rest];
     const visible = `(() => { const found = document.querySelector(${JSON.stringify(selector)}); return found !== null && found.getClientRects().length > 0; })()`;
-    await until(visible, "Nothing in sight matches its selector.");
+    await until(visible, "Nothing visible matches its selector.");
     if (action === "click")
       await evaluated(page, `document.querySelector(${JSON.stringify(selector)}).click()`);
     if (action === "fill") await fill(selector, values.join(" with "));
@@ -118,10 +118,10 @@ async function used(
     if (isSecret) {
       const { frame } = await frameOf(page);
       if (frame.securityOrigin !== new URL(settings.url).origin)
-        throw new TargetFailure("The page is of another origin, which is not given the password.");
+        throw new TargetFailure("The page is on another origin, so the password is not entered.");
       if (isHidden !== true)
         throw new TargetFailure(
-          "The field is not one for passwords, and is not given the password.",
+          "The field is not a password field, so the password is not entered.",
         );
     }
     const text = value.replaceAll(/\{\{\s*(username|password)\s*\}\}/g, (_, name: string) =>
@@ -221,10 +221,11 @@ async function evaluated(page: Page, expression: string): Promise<unknown> {
       exceptionDetails?: { exception?: { className?: string } };
     }>("Runtime.evaluate", { expression, returnByValue: true, userGesture: true });
     if (exceptionDetails?.exception?.className === "DOMException")
-      throw new TargetFailure("Its selector is not one of CSS.");
+      throw new TargetFailure("Its selector is not valid CSS.");
     return result?.value;
   } catch (error) {
-    if (error instanceof TargetFailure && error.message.startsWith("The page does not let")) return;
+    if (error instanceof TargetFailure && error.message.startsWith("The page can't be inspected"))
+      return;
     throw error;
   }
 }
@@ -236,7 +237,7 @@ function reasonIn(errorText: string): string {
     ERR_CERT_COMMON_NAME_INVALID: "The certificate is for another name.",
     ERR_CERT_DATE_INVALID: reasonOf("CERT_HAS_EXPIRED") ?? "The certificate is not valid.",
     ERR_EMPTY_RESPONSE: "The connection was closed before the answer was complete.",
-    ERR_TOO_MANY_REDIRECTS: "Redirected too often.",
+    ERR_TOO_MANY_REDIRECTS: "Too many redirects.",
     ERR_SSL_PROTOCOL_ERROR: "No TLS connection could be established.",
     ERR_ABORTED: "The address leads to no page.",
   };

@@ -16,7 +16,7 @@ export const checkDns: CheckKind<"dns"> = async (settings, context) => {
   const found = await recordsOf(resolver, host.replace(/\.$/, ""), recordType);
   const latencyMs = since(startedAt);
   const values = new Set((recordType === "TXT" ? joinedRuns(found) : found).map(plain));
-  if (values.size === 0) throw new TargetFailure(`There is no ${recordType} record of this name.`);
+  if (values.size === 0) throw new TargetFailure(`There is no ${recordType} record for this name.`);
   const missing = expected.filter((value) => !values.has(plain(value)));
   if (missing.length > 0)
     throw new TargetFailure(
@@ -96,7 +96,7 @@ function failureOf(error: unknown, type: string): unknown {
     // Bun has one code for a name that does not exist and one without such a record.
     case "ENOTFOUND":
     case "ENODATA":
-      return new TargetFailure(`There is no ${type} record of this name.`);
+      return new TargetFailure(`There is no ${type} record for this name.`);
     case "ETIMEOUT":
     case "ECONNREFUSED":
     case "ECANCELLED":

@@ -78,7 +78,7 @@ async function containersCalled(
     typeof (one as Container | null)?.State === "string" &&
     typeof (one as Container | null)?.Status === "string";
   if (!Array.isArray(list) || !list.every(isContainer))
-    throw new TargetFailure("The answer is not one of Docker.");
+    throw new TargetFailure("The answer is not valid for Docker.");
   return list as Container[];
 }
 

@@ -102,7 +102,7 @@ async function registrationOf(
     }
     if (status === 404)
       throw new TargetFailure(
-        "The registry knows no such domain: it is not registered, or not under this name.",
+        "The registry does not know this domain: it is not registered, or not under this name.",
       );
     if (status !== 200) throw new TargetFailure(`${named(status)}, expected 200.`);
     context.step = "reading the answer";
@@ -120,7 +120,7 @@ async function mustBeKnown(host: string, context: CheckContext) {
     await context.addressesOf(host, 443);
   } catch (error) {
     if (!(error instanceof TargetFailure) || error instanceof Blocked) throw error;
-    throw new TargetFailure("No RDAP server of the registry is known: it has to be named.");
+    throw new TargetFailure("The registry's RDAP server is not known: enter it.");
   }
 }
 
@@ -129,13 +129,13 @@ type Event = { eventAction?: unknown; eventDate?: unknown } | null;
 
 function registrationIn(json: unknown, name: string): Registration {
   const { ldhName = name, status, events } = (json ?? {}) as Rdap;
-  if (!Array.isArray(events)) throw new TargetFailure("The answer is not one of RDAP.");
+  if (!Array.isArray(events)) throw new TargetFailure("The answer is not valid for RDAP.");
   if (plainName(String(ldhName)) !== name)
     throw new TargetFailure("The answer is about another domain.");
   const end = (events as Event[]).find((event) => event?.eventAction === "expiration")?.eventDate;
   const at = Date.parse(String(end));
   if (Number.isNaN(at))
-    throw new TargetFailure("The registry does not tell when the domain expires.");
+    throw new TargetFailure("The registry does not say when the domain expires.");
   return {
     expiresAt: new Date(at).toISOString(),
     states: Array.isArray(status) ? status.map(String) : [],

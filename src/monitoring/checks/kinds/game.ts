@@ -48,7 +48,7 @@ async function source(
         return null;
       }
       const details = isSimple ? statusIn(answer, kind) : null;
-      if (details === null) throw new TargetFailure("The answer is not one of a game server.");
+      if (details === null) throw new TargetFailure("The answer is not valid for a game server.");
       return { details, latencyMs: since(startedAt) };
     },
     context,
@@ -115,7 +115,7 @@ function minecraft(settings: Settings, context: CheckContext): Promise<Finding<D
   return converse(settings, context, talk, { maxBytes });
 }
 
-const notMinecraft = () => new TargetFailure("The answer is not one of a Minecraft server.");
+const notMinecraft = () => new TargetFailure("The answer is not valid for a Minecraft server.");
 
 function varint(value: number): Buffer {
   const bytes: number[] = [];

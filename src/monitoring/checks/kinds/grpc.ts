@@ -14,7 +14,7 @@ const refusals: Record<string, string> = {
   14: "The server is unavailable.",
   16: "The server does not allow the health check.",
 };
-const notGrpc = () => new TargetFailure("The answer is not one of gRPC.");
+const notGrpc = () => new TargetFailure("The answer is not valid for gRPC.");
 
 /** Up when the health protocol says that it serves. https://github.com/grpc/grpc/blob/master/doc/health-checking.md */
 export const checkGrpc: CheckKind<"grpc"> = (settings, context) =>

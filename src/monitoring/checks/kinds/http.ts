@@ -171,9 +171,13 @@ function nextRequest(before: HttpRequest, status: number, location: string): Htt
   const stays = next.origin === url.origin;
   const becomesGet = (status === 303 && method !== "HEAD") || (status < 303 && method === "POST");
   if (!stays && !becomesGet && body !== null)
-    throw new TargetFailure("Redirected to another origin, which is not given the request's body.");
+    throw new TargetFailure(
+      "Redirected to another origin, to which the request's body is not sent.",
+    );
   if (!stays && !becomesGet && method !== "GET" && method !== "HEAD")
-    throw new TargetFailure("Redirected to another origin, which is asked by GET or HEAD alone.");
+    throw new TargetFailure(
+      "Redirected to another origin, to which only GET and HEAD requests are sent.",
+    );
   return {
     ...before,
     url: next,

@@ -15,7 +15,7 @@ const api = {
 
 const code = { unknownTopic: 3, topicDenied: 29, unsupportedMechanism: 33, refused: 58 };
 const maxBytes = 1024 * 1024;
-const notKafka = () => new TargetFailure("The answer is not one of Kafka.");
+const notKafka = () => new TargetFailure("The answer is not valid for Kafka.");
 
 /** Up when a broker tells the cluster's metadata, and where a topic is named, all of its partitions have a leader. */
 export const checkKafka: CheckKind<"kafka"> = (settings, context) =>
@@ -49,7 +49,8 @@ function mustHaveLeaders(answer: Answer) {
   if (answer.number(4) !== 1) throw notKafka();
   const error = answer.number(2);
   if (error === code.unknownTopic) throw new TargetFailure("The topic does not exist.");
-  if (error === code.topicDenied) throw new TargetFailure("The user may not see the topic.");
+  if (error === code.topicDenied)
+    throw new TargetFailure("The user is not authorized for the topic.");
   answer.text();
   answer.number(1);
   const partitions = answer.number(4);

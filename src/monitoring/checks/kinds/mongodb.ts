@@ -8,7 +8,7 @@ import { refusedLogin, scram } from "../scram.ts";
 const opMessage = 2013;
 const headBytes = 21;
 
-const notMongo = () => new TargetFailure("The answer is not one of MongoDB.");
+const notMongo = () => new TargetFailure("The answer is not valid for MongoDB.");
 
 /** Up when `hello` is answered, after signing in by SCRAM-SHA-256 where there is a user. https://www.mongodb.com/docs/manual/reference/mongodb-wire-protocol/ */
 export const checkMongodb: CheckKind<"mongodb"> = async (settings, context) => {

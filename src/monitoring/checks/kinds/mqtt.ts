@@ -35,7 +35,7 @@ export const checkMqtt: CheckKind<"mqtt"> = (settings, context) => {
   });
 };
 
-const notMqtt = () => new TargetFailure("The answer is not one of MQTT.");
+const notMqtt = () => new TargetFailure("The answer is not valid for MQTT.");
 
 function inJson(message: string, path: string): Received {
   try {
@@ -51,7 +51,7 @@ const refusals: Record<number, string> = {
   2: "The broker refused the client identifier.",
   3: "The broker is not available.",
   4: "The broker refused the user name or the password.",
-  5: "The broker does not let the user in.",
+  5: "The broker does not authorize the user.",
 };
 
 async function connect(wire: Wire, { username, password }: Settings) {

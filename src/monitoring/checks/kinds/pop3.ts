@@ -34,7 +34,7 @@ export const checkPop3 = checkMail({
 /** https://www.rfc-editor.org/rfc/rfc2449#section-8, https://www.rfc-editor.org/rfc/rfc3206#section-4 */
 const refusals: Record<string, string> = {
   "IN-USE": sentences.inUse,
-  "LOGIN-DELAY": "The server lets the user in only after a while: the interval is too short.",
+  "LOGIN-DELAY": "The server limits how often the user may sign in: the interval is too short.",
   "SYS/TEMP": sentences.notNow,
   "SYS/PERM": sentences.notNow,
 };

@@ -23,7 +23,7 @@ export function overdue(monitor: Reporting): Finding {
 export const stillFailing: Finding = {
   status: "down",
   final: true,
-  message: "It had failed, and nothing else was reported since.",
+  message: "It failed, and nothing else has been reported since.",
   latencyMs: null,
 };
 

@@ -36,7 +36,7 @@ export const checkRadius: CheckKind<"radius"> = async (settings, context) => {
     throw new TargetFailure("The server refused the user name or the password.");
   if (answer[0] === code.challenge)
     throw new TargetFailure("The server asks the user for more than a password.");
-  if (answer[0] !== code.accept) throw new TargetFailure("The answer is not one of RADIUS.");
+  if (answer[0] !== code.accept) throw new TargetFailure("The answer is not valid for RADIUS.");
   const details = { reply: replyIn(answer) };
   return { status: "up", message: `Accepted the user in ${latencyMs} ms.`, latencyMs, details };
 };

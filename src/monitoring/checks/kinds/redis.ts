@@ -45,7 +45,7 @@ async function value(wire: Wire): Promise<string> {
   return bytes.toString("utf8", 0, bytes.length - 2);
 }
 
-const notRedis = () => new TargetFailure("The answer is not one of Redis.");
+const notRedis = () => new TargetFailure("The answer is not valid for Redis.");
 
 /** By the first word of an error. */
 const errors: Record<string, string> = {

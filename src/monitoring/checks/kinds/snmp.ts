@@ -10,7 +10,7 @@ import { type CheckKind, since } from "../check.ts";
 type Settings = Parameters<CheckKind<"snmp">>[0];
 type Snmp = typeof import("net-snmp");
 
-/** Up when the device tells the value of the object, and that fulfils the assertions. */
+/** Up when the device returns the value of the object, and that fulfils the assertions. */
 export const checkSnmp: CheckKind<"snmp"> = async (settings, context) => {
   const { host, port, oid, assertions } = settings;
   context.step = "resolving the name";
@@ -47,7 +47,7 @@ export const checkSnmp: CheckKind<"snmp"> = async (settings, context) => {
   return { status: "up", message, said, latencyMs, details: { value } };
 };
 
-const notSnmp = () => new TargetFailure("The answer is not one of SNMP.");
+const notSnmp = () => new TargetFailure("The answer is not valid for SNMP.");
 
 const secretsIn = ({ community, authPassword, privPassword }: Settings) =>
   [community, authPassword, privPassword].filter((secret) => secret !== null);
@@ -139,6 +139,6 @@ function failureOf(error: Error & { status?: number; code?: number }, snmp: Snmp
   if (/decrypt/i.test(message))
     return new TargetFailure("The device refused the privacy password.");
   if (/security level/i.test(message))
-    return new TargetFailure("The device wants another level of security.");
+    return new TargetFailure("The device requires another security level.");
   return notSnmp();
 }

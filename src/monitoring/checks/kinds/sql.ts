@@ -43,7 +43,7 @@ const postgres: Server = {
     "57P01": "The server is shutting down.",
     "57P03": "The server is starting or shutting down.",
     "42501": forbidden,
-    "57014": "The server gave up the query.",
+    "57014": "The server aborted the query.",
     "42": invalid,
   },
 };
@@ -149,7 +149,7 @@ async function secure(wire: Wire, tls: WireTls) {
   wire.write(sslRequest);
   const answer = (await wire.read(1)).toString("latin1");
   if (answer === "N") throw new TargetFailure(noTls);
-  if (answer !== "S") throw new TargetFailure("The answer is not one of PostgreSQL.");
+  if (answer !== "S") throw new TargetFailure("The answer is not valid for PostgreSQL.");
   await wire.secure(tls);
 }
 
@@ -190,5 +190,5 @@ function failureOf(
   if (tls && code === "ERR_MYSQL_AUTHENTICATION_FAILED") return new TargetFailure(noTls);
   if (code.includes("UNSUPPORTED_AUTH"))
     return new TargetFailure("The server asks for a sign-in method that is not supported.");
-  return new TargetFailure(`The answer is not one of ${name}.`);
+  return new TargetFailure(`The answer is not valid for ${name}.`);
 }

@@ -36,7 +36,7 @@ export const checkSsh: CheckKind<"ssh"> = (settings, context) => {
   });
 };
 
-const notSsh = () => new TargetFailure("The answer is not one of SSH.");
+const notSsh = () => new TargetFailure("The answer is not valid for SSH.");
 const unproven = () => new TargetFailure("The server does not prove that it has its host key.");
 
 type Agreement = { hash: string; ours: Buffer; secretWith: (theirs: Buffer) => bigint };
@@ -243,7 +243,7 @@ async function identification(wire: Wire): Promise<string> {
     if (line.startsWith("SSH-"))
       throw new TargetFailure("The server speaks an older version of SSH.");
     if (/^(Exceeded MaxStartups|Not allowed at this time)/.test(line))
-      throw new TargetFailure("The server takes no more connections at the moment.");
+      throw new TargetFailure("The server accepts no more connections at the moment.");
     // How servers of HTTP and of mail begin.
     if (/^(HTTP\/|\d{3}[ -]|\* |\+OK|-ERR)/.test(line)) throw notSsh();
   }
@@ -258,7 +258,7 @@ async function next(wire: Wire, type: number): Promise<Buffer> {
     const [received] = payload;
     if (received === type) return payload;
     if (received === message.disconnect)
-      throw new TargetFailure("The server ended the conversation.");
+      throw new TargetFailure("The server closed the connection.");
     if (received !== message.ignore && received !== message.debug) throw notSsh();
   }
 }

@@ -34,7 +34,7 @@ export const checkSystemd: CheckKind<"systemd"> = async ({ unit }, context) => {
   if (state === "inactive" || state === "activating" || state === "deactivating")
     return down(`The unit is not active but ${state}.`);
   throw new TargetFailure(
-    state === "" ? "The answer is not one of systemd." : "The unit is not active.",
+    state === "" ? "The answer is not valid for systemd." : "The unit is not active.",
   );
 };
 

@@ -14,7 +14,7 @@ export const checkTls: CheckKind<"tls"> = async (settings, context) => {
   const latencyMs = since(startedAt);
   const certificateExpiresAt = secured?.certificateExpiresAt ?? null;
   if (secured === null || certificateExpiresAt === null)
-    throw new TargetFailure("The server showed no certificate.");
+    throw new TargetFailure("The server sent no certificate.");
   const found = { latencyMs, certificateExpiresAt, details: securedDetails(secured) };
   if (secured.issue !== null) return { status: "down", message: secured.issue, ...found };
   const expiry = expiryOf(certificateExpiresAt, certificateExpiryDays, context.now());

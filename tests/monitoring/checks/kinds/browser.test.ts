@@ -249,7 +249,7 @@ describe.skipIf(browser === null)("with the Chromium of this machine", () => {
     const { screenshot = new Uint8Array(), ...outcome } = await found(own.url, fields);
     expect(outcome).toMatchObject({
       status: "down",
-      message: "Step 2: The field is not one for passwords, and is not given the password.",
+      message: "Step 2: The field is not a password field, so the password is not entered.",
     });
     expect(Array.from(screenshot.slice(0, 3))).toEqual([0xff, 0xd8, 0xff]);
     expect(screenshot.length).toBeGreaterThan(20_000);

@@ -60,10 +60,10 @@ describe("expected values", () => {
     answers([
       ...Object.keys(zone).map((recordType): [object, string] => [
         { host: "nobody.test", recordType },
-        `There is no ${recordType} record of this name.`,
+        `There is no ${recordType} record for this name.`,
       ]),
-      [{ host: zone.SRV.host, recordType: "AAAA" }, "There is no AAAA record of this name."],
-      [{ host: "www.signalbox.test", recordType: "SRV" }, "There is no SRV record of this name."],
+      [{ host: zone.SRV.host, recordType: "AAAA" }, "There is no AAAA record for this name."],
+      [{ host: "www.signalbox.test", recordType: "SRV" }, "There is no SRV record for this name."],
     ]),
   );
 });
@@ -85,7 +85,7 @@ describe("a name server", () => {
 
   const codes: [code: number, message: string][] = [
     [2, "The name server failed (SERVFAIL)."],
-    [3, "There is no A record of this name."],
+    [3, "There is no A record for this name."],
     [5, "The name server refused to answer."],
   ];
   for (const [code, message] of codes)

@@ -103,6 +103,6 @@ test("a registry is found by the top-level domain, else it has to be named", asy
   };
   const settings = { domain: "bücher.example", minDays: 14, server: null };
   const failure = await Promise.resolve(checkDomain(settings, context)).catch(String);
-  expect(failure).toContain("No RDAP server of the registry is known: it has to be named.");
+  expect(failure).toContain("The registry's RDAP server is not known: enter it.");
   expect(asked).toEqual(["rdap.nic.example"]);
 });

@@ -35,8 +35,8 @@ describe("a client certificate", () => {
           status: "down",
           message:
             version === "TLSv1.3"
-              ? "The server wants a client certificate."
-              : "The server broke off the TLS handshake; it may want a client certificate.",
+              ? "The server requires a client certificate."
+              : "The server broke off the TLS handshake; it may require a client certificate.",
         });
       }
     },

@@ -9,7 +9,7 @@ import { secureListener } from "../../../support/secure-listener.ts";
 import { answer, target } from "../../../support/target.ts";
 
 const login = { proxyUsername: "probe", proxyPassword: canary };
-const wanted = "The proxy wants a user name and a password.";
+const wanted = "The proxy requires a user name and password.";
 const refused = "The proxy refused the user name or the password.";
 /** Of the addresses that are for documentation: nothing is there, and nobody is asked for its name. */
 const nowhere = "https://192.0.2.7/health";
@@ -98,7 +98,7 @@ const converses =
   };
 
 const http = (head: string) => says(`${head}\r\n\r\n`);
-const noAnswer = "The proxy gave no proper answer: ";
+const noAnswer = "The proxy did not answer properly: ";
 const closed = `${noAnswer}the connection was closed before the answer was complete.`;
 const notSocks = "The proxy does not speak SOCKS5.";
 
@@ -124,18 +124,14 @@ const answers: [scheme: "http" | "socks5", (socket: Socket) => void, message: st
   ["socks5", converses(greets, Buffer.from([5, 0, 0, 9])), notSocks],
   ["socks5", converses(greets, Buffer.from([4, 0, 0, 1])), notSocks],
   ["socks5", (socket) => void socket.resume().end(), closed],
-  ["socks5", converses(greets, replied(1)), "The proxy failed by itself."],
+  ["socks5", converses(greets, replied(1)), "The proxy had an internal failure."],
   ["socks5", converses(greets, replied(2)), "The proxy's rules do not allow the connection."],
   ["socks5", converses(greets, replied(3)), "The proxy has no route to the target's network."],
   ["socks5", converses(greets, replied(4)), "The proxy can't reach the target."],
   ["socks5", converses(greets, replied(5)), "The target refused the connection of the proxy."],
-  [
-    "socks5",
-    converses(greets, replied(6)),
-    "The proxy's packets did not get as far as the target.",
-  ],
-  ["socks5", converses(greets, replied(7)), "The proxy makes no such connections."],
-  ["socks5", converses(greets, replied(8)), "The proxy does not take this kind of address."],
+  ["socks5", converses(greets, replied(6)), "The proxy's packets did not reach the target."],
+  ["socks5", converses(greets, replied(7)), "The proxy does not make such connections."],
+  ["socks5", converses(greets, replied(8)), "The proxy does not accept this kind of address."],
   ["socks5", converses(greets, replied(99)), "The proxy answered with reply 99."],
 ];
 

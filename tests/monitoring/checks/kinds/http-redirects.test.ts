@@ -9,8 +9,8 @@ import { answer, redirect, target } from "../../../support/target.ts";
 
 const elsewhere = "Redirected to something that is not an http or https address.";
 
-const bodyKept = "Redirected to another origin, which is not given the request's body.";
-const onlyAsked = "Redirected to another origin, which is asked by GET or HEAD alone.";
+const bodyKept = "Redirected to another origin, to which the request's body is not sent.";
+const onlyAsked = "Redirected to another origin, to which only GET and HEAD requests are sent.";
 
 /** A target that redirects to itself, and to another one. */
 async function two() {

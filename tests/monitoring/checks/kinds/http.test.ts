@@ -167,7 +167,7 @@ describe("a redirect", () => {
     const post = { ...fields, method: "POST", body: "secret" };
     expect(await check("http", post)).toMatchObject({
       status: "down",
-      message: "Redirected to another origin, which is not given the request's body.",
+      message: "Redirected to another origin, to which the request's body is not sent.",
     });
     expect(other.asked).toHaveLength(1);
   });

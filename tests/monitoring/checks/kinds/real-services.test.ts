@@ -197,8 +197,8 @@ testWith(["mosquitto", "openssl"], "mqtt: signed in, and what a topic says", asy
     details: { topic: topic.topic, message: expect.stringContaining("mosquitto version") },
   });
   const issueOf = async (fields: object) => (await check("mqtt", { ...asked, ...fields })).message;
-  expect(await issueOf({ password: "other" })).toBe("The broker does not let the user in.");
-  expect(await issueOf({ username: null })).toBe("The broker does not let the user in.");
+  expect(await issueOf({ password: "other" })).toBe("The broker does not authorize the user.");
+  expect(await issueOf({ username: null })).toBe("The broker does not authorize the user.");
   expect(await issueOf({ ...overTls, verifyTls: true })).toBe(untrusted);
 });
 

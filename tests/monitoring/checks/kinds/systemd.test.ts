@@ -40,7 +40,7 @@ test.each([
   ["The unit failed (exit-code).", unit("loaded", "failed", "exit-code")],
   ["The unit failed.", unit("loaded", "failed", "CANARY-7f3a")],
   ["The unit is not active.", unit("loaded", "CANARY-7f3a")],
-  ["The answer is not one of systemd.", saying("CANARY-7f3a")],
+  ["The answer is not valid for systemd.", saying("CANARY-7f3a")],
   ["systemd is not on this machine.", null],
   [
     "systemd does not run on this machine.",
