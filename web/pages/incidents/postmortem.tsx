@@ -17,7 +17,7 @@ import { notifyError, useDeleting } from "../../components/toasts.tsx";
 import { deletePostmortem, postmortemKey } from "./actions.ts";
 import { useAudience } from "./data.ts";
 
-const outline = "**Impact**\n\n\n**Root cause**\n\n\n**What we will change**\n\n";
+const outline = "**Impact**\n\n\n**Root cause**\n\n\n**What we change**\n\n";
 
 /** `known` is the incident as it was read; undefined overwrites what others wrote since. */
 async function save(id: string, patch: PostmortemPatch, known: Incident | undefined) {
