@@ -4,6 +4,7 @@ import { flawsOfLooks, testLooks } from "../support/admin-looks.ts";
 import { adminWorld, ownFaults, visitAs } from "../support/admin-world.ts";
 import { describeInChromium, keepPicture, violations, visit } from "../support/browsing.ts";
 import { hostileMarkdown } from "../support/hostile-markdown.ts";
+import { answer } from "../support/target.ts";
 
 const dialog = (page: Page, name: string) => page.getByRole("dialog", { name });
 const message = (page: Page) => page.getByRole("textbox", { name: "Message" });
@@ -91,6 +92,22 @@ describeInChromium("incidents", (browser) => {
     expect(shown).toContain("A queue is stuck.");
     await open.shifts();
     expect(ownFaults(open.faults)).toEqual([]);
+  });
+
+  test("before an update is posted it says which of the channels that will hear of it are failing", async () => {
+    const { ask, site } = world;
+    site.reply(answer(503), "/pager");
+    const pager = { type: "webhook", name: "Pager", url: site.at("/pager") };
+    const { id } = await ask("POST", "/api/v1/alert-channels", pager);
+    await ask("POST", `/api/v1/alert-channels/${id}/test`);
+    await using open = await world.open(browser, `/incidents/${incidentId}`);
+    const { page } = open;
+    const audience = page.locator(".audience", { hasText: "will notify" });
+    await audience.getByText("Pager is failing").waitFor();
+    expect(await audience.textContent()).toMatch(/will notify .*Slack #ops.* Pager is failing$/);
+    await ask("DELETE", `/api/v1/alert-channels/${id}`);
+    await audience.getByText("Pager is failing").waitFor({ state: "detached" });
+    expect(open.faults).toEqual([]);
   });
 
   test("a preview shows what the public would read, made by the public page itself, before it is posted", async () => {

@@ -1,7 +1,13 @@
 import type { IncidentAudience } from "../../../src/dashboard/incident-schema.ts";
+import { useProblems } from "../../data/problems.ts";
 import { dot, plural } from "../../components/format.ts";
+import { StateIcon } from "../../components/state-icon.tsx";
 
-/** `Shown on Acme status · will notify 214 subscribers and Slack #ops`. */
+/** More channels are only counted. */
+const few = 3;
+const list = new Intl.ListFormat("en-GB");
+
+/** `Shown on Acme status · will notify 214 subscribers, Slack #ops and E-mail`, and below it `E-mail is failing`. */
 export function RecipientsLine({
   audience,
   isPublic,
@@ -12,22 +18,29 @@ export function RecipientsLine({
   /** A resolution goes only to channels that were alerted of the incident. */
   resolves?: boolean;
 }) {
+  const { data: problems } = useProblems();
   if (audience === undefined) return <span className="audience" />;
   const pages = isPublic ? audience.pages : [];
   const channels = resolves ? audience.resolution : audience.updates;
   const subscribers = pages.reduce((sum, page) => sum + page.subscribers, 0);
+  const named = (some: typeof channels) =>
+    some.length > few ? [plural(some.length, "channel")] : some.map(({ name }) => name);
   const recipients = [
     ...(subscribers > 0 ? [plural(subscribers, "subscriber")] : []),
-    ...(channels.length > 3
-      ? [plural(channels.length, "channel")]
-      : channels.map(({ name }) => name)),
+    ...named(channels),
   ];
-  const names = new Intl.ListFormat("en-GB").format(recipients);
+  const failing = channels.filter(({ id }) => problems?.channels.some((one) => one.id === id));
   return (
     <span className="audience" title={channels.map(({ name }) => name).join(", ")}>
       {pages.length > 0 ? `Shown on ${pages.map(({ title }) => title).join(", ")}` : "Not public"}
       {dot}
-      {recipients.length > 0 ? `will notify ${names}` : "will notify nobody"}
+      {recipients.length > 0 ? `will notify ${list.format(recipients)}` : "will notify nobody"}
+      {failing.length > 0 && (
+        <b className="degraded">
+          <StateIcon state="degraded" size={13} />
+          {` ${list.format(named(failing))} ${failing.length === 1 ? "is" : "are"} failing`}
+        </b>
+      )}
     </span>
   );
 }
