@@ -235,6 +235,7 @@ describeInChromium("incidents", (browser) => {
     await preview.getByText("Root cause", { exact: true }).waitFor();
     expect(await violations(page)).toEqual([]);
     await page.getByRole("button", { name: "Save draft" }).click();
+    await text.waitFor({ state: "detached" });
     await page.getByText("A worker kept the old key.").waitFor();
     await page.getByRole("button", { name: "Publish" }).click();
     await dialog(page, "Publish the postmortem?").waitFor();
