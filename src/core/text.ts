@@ -44,7 +44,7 @@ export function excerpt(text: string, length = 60): string {
 }
 
 /** `3 h 20 min`: how long something lasted, in its two largest units. */
-export function durationInWords(seconds: number): string {
+export function durationInWords(seconds: number, space = " "): string {
   const parts = [
     [Math.floor(seconds / 86_400), "d"],
     [Math.floor(seconds / 3_600) % 24, "h"],
@@ -56,7 +56,7 @@ export function durationInWords(seconds: number): string {
   return parts
     .slice(first, first + 2)
     .filter(([count]) => count > 0)
-    .map(([count, unit]) => `${count} ${unit}`)
+    .map(([count, unit]) => `${count}${space}${unit}`)
     .join(" ");
 }
 

@@ -1,6 +1,6 @@
 import { Tooltip } from "@mantine/core";
 import { createContext, useContext } from "react";
-import { durationInWords } from "../../src/core/text.ts";
+import { durationInWords as inWords } from "../../src/core/text.ts";
 import { formatIn, minuteFormat, momentIn } from "../../src/core/times.ts";
 import { createStore } from "../data/store.ts";
 
@@ -44,7 +44,8 @@ function until(at: string, now: number): string {
   return `in ${durationInWords(Math.round(seconds / unit) * unit)}`;
 }
 
-export { durationInWords };
+/** A number and its unit stay on one line. */
+export const durationInWords = (seconds: number): string => inWords(seconds, "\u00a0");
 
 /** A time as people say it, in full on hover. */
 export function Time({

@@ -69,7 +69,7 @@ export function Duration({ incident }: { incident: Pick<Incident, "createdAt" | 
   const now = useNow();
   const end = incident.resolvedAt === null ? now : Date.parse(incident.resolvedAt);
   const seconds = Math.max(0, Math.floor((end - Date.parse(incident.createdAt)) / 1000));
-  const text = seconds < 60 ? `${seconds} s` : durationInWords(seconds - (seconds % 60));
+  const text = seconds < 60 ? `${seconds}\u00a0s` : durationInWords(seconds - (seconds % 60));
   return <span className="num">{text}</span>;
 }
 

@@ -173,7 +173,7 @@ function Until({ window: { current, next } }: { window: MaintenanceWindow }) {
   if (at === undefined) return null;
   const seconds = Math.floor((Date.parse(at) - now) / 1000);
   if (seconds <= 0) return <small>now</small>;
-  const words = seconds < 60 ? `${seconds} s` : durationInWords(seconds - (seconds % 60));
+  const words = seconds < 60 ? `${seconds}\u00a0s` : durationInWords(seconds - (seconds % 60));
   return (
     <small className="num">
       {current ? "ends " : ""}in {words}
