@@ -4,7 +4,8 @@ import type { Span } from "./data.ts";
 const closeSteps = [10, 30, 60, 300, 900];
 const wideSteps = [1, 3, 6, 12, 24].map((hours) => hours * 3_600);
 const mostPoints = 300;
-const closeMs = 3 * 86_400_000;
+export const dayMs = 86_400_000;
+const closeMs = 3 * dayMs;
 
 /** Seconds between two points, at least from one check to the next; beyond three days sums of whole hours are shown. */
 export function stepFor({ from, to }: Span, interval: number): number {
