@@ -173,7 +173,19 @@ describe("the latency chart", () => {
     );
     expect(times).toHaveLength(12);
     const [_, gap] = [undefined, null];
-    expect(lines.p50).toEqual([5, 5, gap, 5, 5, gap, _, _, _, _, 5, _]);
+    expect(lines.p50).toEqual([5, 5, gap, 5, 5, gap, gap, gap, gap, gap, 5, _]);
+    const sparse = timeline(point(0), point(2), point(4, down), point(6), point(8));
+    expect(columnsOf(sparse, undefined).lines.p50.slice(0, 9)).toEqual([
+      5,
+      _,
+      5,
+      gap,
+      gap,
+      gap,
+      5,
+      _,
+      5,
+    ]);
     // A single check has no line: it is a point.
     expect(lonelyIn(lines.p50)).toEqual([10]);
     expect(lonelyIn([_, 5, _, 5, gap])).toEqual([]);

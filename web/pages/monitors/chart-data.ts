@@ -76,7 +76,9 @@ function broken(
   const most = mostBetween(known);
   for (const [place, index] of known.entries()) {
     const next = known[place + 1] ?? figures.length;
-    if (next - index > most) figures[index + 1] ??= null;
+    // The whole way to the next figure: what is left open is drawn as a line to it.
+    if (next - index > most || figures.slice(index, next).includes(null))
+      figures.fill(null, index + 1, next);
   }
   return figures;
 }
