@@ -236,7 +236,7 @@ const quiet = [
   },
   {
     state: "pending",
-    words: (count: number) => `${countInWords(count)} waiting for the first check`,
+    words: (count: number) => `${countInWords(count)} waiting for the first result`,
   },
   { state: "paused", words: (count: number) => `${countInWords(count)} paused` },
   {

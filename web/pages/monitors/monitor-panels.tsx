@@ -25,7 +25,7 @@ const words: Record<PastState["status"], string> = {
   down: "Down",
   maintenance: "Maintenance started",
   paused: "Paused",
-  pending: "Waiting for the first check",
+  pending: "Waiting for the first result",
 };
 
 /** The changes of state, newest first, as sentences. */

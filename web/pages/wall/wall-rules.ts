@@ -111,7 +111,7 @@ export function headline({ monitors }: Overview): Headline {
   if (of("unknown") > 0) return only("unknown", `${countInWords(of("unknown"))} not judged`);
   if (of("up") > 0) return only("up", "Everything is up");
   if (of("maintenance") > 0) return only("maintenance", "In maintenance");
-  if (of("pending") > 0) return only("pending", "Waiting for the first checks");
+  if (of("pending") > 0) return only("pending", "Waiting for the first results");
   return only("paused", "No active monitors");
 }
 
