@@ -1,8 +1,8 @@
-import { randomToken } from "../../../src/core/ids.ts";
 import { incidentAfter } from "../../../src/incidents/rules.ts";
 import type { Incident, IncidentPatch } from "../../../src/incidents/schema.ts";
 import { dataOf, ifMatch, v1, whenConnected } from "../../data/client.ts";
 import { recordKey } from "../../data/keys.ts";
+import { provisionalId } from "../../data/provisional-id.ts";
 import { queryClient } from "../../data/query.ts";
 import { deleteWithUndo, notify, notifyError, tellOfWaiting } from "../../components/toasts.tsx";
 import { tellResolved } from "./resolve.ts";
@@ -18,7 +18,7 @@ export async function changeIncident(
   const at = new Date().toISOString();
   const { change, update } = incidentAfter(incident, patch, at);
   const posted =
-    update === null ? [] : [{ id: randomToken(22), ...update, createdAt: at, editedAt: null }];
+    update === null ? [] : [{ id: provisionalId(), ...update, createdAt: at, editedAt: null }];
   await queryClient.cancelQueries({ queryKey: key, exact: true });
   queryClient.setQueryData(key, {
     ...incident,

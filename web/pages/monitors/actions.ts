@@ -1,7 +1,7 @@
 import type { z } from "zod";
-import { randomToken } from "../../../src/core/ids.ts";
 import type { ChangeOfMany } from "../../../src/monitoring/monitors/schema.ts";
 import { dashboard, dataOf, ifMatch, v1, whenConnected } from "../../data/client.ts";
+import { provisionalId } from "../../data/provisional-id.ts";
 import {
   changeOverview,
   type Overview,
@@ -29,7 +29,7 @@ import { type ListPosition, membersOf, nextPosition, withGroupAt, withMonitorsAt
 /** Makes a monitor with good defaults; its row stands on the page before the server knows of it. */
 export async function addMonitor(target: Target, groupId: string | null = null): Promise<boolean> {
   const provisional: OverviewMonitor = {
-    id: randomToken(22),
+    id: provisionalId(),
     name: target.name,
     type: target.type,
     groupId,
