@@ -711,7 +711,7 @@ describeInChromium("the Monitors page", (browser) => {
     const path = `/api/v1/monitors/${world.idOf("Search")}`;
     await using open = await world.open(browser, `/monitors/${world.idOf("Search")}`);
     const { page } = open;
-    await page.getByRole("button", { name: "Edit" }).click();
+    await page.getByRole("button", { name: "Edit", exact: true }).click();
     await page.getByLabel("Name", { exact: true }).fill("Search engine");
     await world.ask("PATCH", path, { description: "Changed by somebody else" });
     await page.context().clearCookies();

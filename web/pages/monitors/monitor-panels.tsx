@@ -82,6 +82,7 @@ export function AlertRecipients({ monitor: { id, alertChannelIds } }: { monitor:
           <button
             type="button"
             className="plain-button link"
+            aria-label="Edit who is alerted"
             onClick={() => openDialog({ kind: "edit-monitor", id })}
           >
             Edit
