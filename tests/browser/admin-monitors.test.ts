@@ -56,6 +56,10 @@ describeInChromium("the Monitors page", (browser) => {
     const navigation = page.getByRole("navigation", { name: "Main" });
     await navigation.getByRole("link", { name: "Alert channels 1 failing" }).waitFor();
     await page.getByText("Chat is failing.").waitFor();
+    // On the narrowest phone the reason is there to its end.
+    await page.setViewportSize({ width: 280, height: 780 });
+    const why = row.locator(".attention-name > span");
+    expect(await why.evaluate((said) => said.scrollHeight - said.clientHeight)).toBe(0);
     await page.setViewportSize({ width: 360, height: 780 });
     const onPhone = rowOf(page, "Blog");
     const reason = onPhone.locator(".row-name > span");
