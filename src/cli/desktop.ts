@@ -10,21 +10,25 @@ export function openInBrowser(url: string) {
   Bun.spawn([...opener, url], { stdio: ["ignore", "ignore", "ignore"] }).unref();
 }
 
-/** Leaves the address for whoever starts a second one, until it is disposed. */
+/** Leaves the address for whoever starts a second one, until it is disposed. A full disk keeps nobody from serving. */
 export function leaveAddress(dataDir: string, url: string): Disposable {
   const file = files(dataDir).address;
-  // Whoever finds it finds all of it.
-  writeFileSync(`${file}.part`, `${url}\n`, { mode: 0o600 });
-  renameSync(`${file}.part`, file);
-  return {
-    [Symbol.dispose]() {
-      try {
-        rmSync(file, { force: true });
-      } catch {
-        // On a disk that became read-only it stays; the lock is what says that nobody runs.
-      }
-    },
+  const part = `${file}.part`;
+  const remove = () => {
+    try {
+      for (const path of [part, file]) rmSync(path, { force: true });
+    } catch {
+      // On a disk that became read-only it stays; the lock is what says that nobody runs.
+    }
   };
+  try {
+    // Whoever finds it finds all of it.
+    writeFileSync(part, `${url}\n`, { mode: 0o600 });
+    renameSync(part, file);
+  } catch {
+    remove();
+  }
+  return { [Symbol.dispose]: remove };
 }
 
 /** The page of the one that runs already: where to set it up, as long as that is to be done. */

@@ -70,6 +70,15 @@ test("a double click serves, keeps its data with the person's own, and opens the
   expect(existsSync(join(home.data, "signalbox.url"))).toBe(false);
 });
 
+test("where its address can't be left for a second start, as on a disk that just became full, it serves all the same", async () => {
+  await using home = await desktop();
+  mkdirSync(join(home.data, "signalbox.url.part"), { recursive: true });
+  const child = home.start();
+  expect((await fetch(await home.opened())).status).toBe(200);
+  child.kill("SIGTERM");
+  expect(await child.exited).toBe(0);
+});
+
 test("a second start opens the page of the one that runs, and ends", async () => {
   await using home = await desktop();
   home.start();
