@@ -5,7 +5,7 @@ import { matching } from "../database/rows.ts";
 import { inPortions, mustText, StaleRead, type Statement } from "../database/store.ts";
 import { externalRecords } from "../database/tables/imports.ts";
 import { mustBeFewDefaults } from "../alerting/channels/service.ts";
-import { auditAndEvent, auditAndEventEach } from "../events/commit.ts";
+import { auditAndEvent, auditAndEventEach, auditEach, eventEach } from "../events/commit.ts";
 import type { Scope } from "../events/scope.ts";
 import { removalStatements } from "../imports/remove.ts";
 import { mustFit, tableOf } from "../imports/records.ts";
@@ -48,9 +48,11 @@ export async function statementsOf(scope: Scope, plan: ConfigPlan) {
       string[]
     >;
     for (const { section, id } of removed) gone[sections[section].noun].push(id);
+    const ofMonitors = { action: "monitor.deleted", subjectIds: gone.monitor } as const;
     statements.push(
+      ...auditEach(scope, ofMonitors, at),
       ...(await removalStatements(scope, gone, at)),
-      ...auditAndEventEach(scope, { action: "monitor.deleted", subjectIds: gone.monitor }, at),
+      ...eventEach(scope, ofMonitors, at),
     );
   }
   await eachYielding([...created, ...updated], (step) => write(scope, step, at, statements));

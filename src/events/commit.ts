@@ -1,19 +1,11 @@
 import { timestamp } from "../core/clock.ts";
 import { AppError } from "../core/errors.ts";
 import { mustBeUnchanged, type Versioned } from "../database/references.ts";
-import {
-  inPortions,
-  insertInto,
-  mustText,
-  type Prepared,
-  type Statement,
-} from "../database/store.ts";
-import { auditEntries } from "../database/tables/events.ts";
+import { nameOfRemoved } from "../database/subject-names.ts";
+import { inPortions, mustText, type Prepared, type Statement } from "../database/store.ts";
 import type { AuditAction, DataOf, Event } from "./catalogue.ts";
 import { appendEvent } from "./log.ts";
 import type { Scope } from "./scope.ts";
-
-const insertAuditEntry = insertInto(auditEntries);
 
 /** What somebody did, for the audit log and for everyone who follows the events. */
 export type AuditedChange<A extends AuditAction = AuditAction> = {
@@ -49,8 +41,9 @@ export function commit<T extends object>(
   change: AuditedChange,
   answer: T,
 ): Promise<T> {
-  const recorded = auditAndEvent(scope, change, timestamp(scope.clock()));
-  return write(scope, [...statements, ...recorded], answer);
+  const at = timestamp(scope.clock());
+  const entry = auditEntry(scope, change, at);
+  return write(scope, [...entry, ...statements, eventOf(scope, change, at)], answer);
 }
 
 /** The same for a change that many records take alike: each has its audit row and its event. */
@@ -60,8 +53,9 @@ export function commitEach<T extends object>(
   changes: AuditedChanges,
   answer: T,
 ): Promise<T> {
-  const recorded = auditAndEventEach(scope, changes, timestamp(scope.clock()));
-  return write(scope, [...statements, ...recorded], answer);
+  const at = timestamp(scope.clock());
+  const entries = auditEach(scope, changes, at);
+  return write(scope, [...entries, ...statements, ...eventEach(scope, changes, at)], answer);
 }
 
 async function write<T extends object>(scope: Scope, statements: Statement[], answer: T) {
@@ -84,54 +78,55 @@ function mustBeThere(organizationId: string): Prepared {
 }
 
 /** The audit rows and events of a change to many subjects, for a write that holds more than that. */
-export function auditAndEventEach(
+export const auditAndEventEach = (author: Author, changes: AuditedChanges, at: string) => [
+  ...auditEach(author, changes, at),
+  ...eventEach(author, changes, at),
+];
+
+/** Belongs before what removes the subjects: it keeps what they were called. */
+export function auditEach(
   { organizationId, actor, requestId }: Author,
-  { action, subjectIds, fields }: AuditedChanges,
+  { action, subjectIds, fields }: { action: AuditAction } & Omit<AuditedChanges, "action">,
   at: string,
 ): Prepared[] {
-  const { type, id, name } = actor;
   const changed = fields === undefined ? null : JSON.stringify(fields);
-  return inPortions(subjectIds, (some) => {
-    const ids = JSON.stringify(some);
-    return [
-      {
-        text: auditEach,
-        parameters: [organizationId, at, type, id, name, action, changed, requestId, ids],
-      },
-      { text: eventEach, parameters: [organizationId, at, action, ids] },
-    ];
-  });
+  const shared = [organizationId, at, actor.type, actor.id, actor.name, action, changed, requestId];
+  const text = `insert into audit_entries (organization_id, at, actor_type, actor_id, actor_name,
+      action, fields, request_id, subject_id, subject_name)
+    select ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, value, ${nameOfRemoved(action, "?1", "value")}
+    from json_each(?9)`;
+  return inPortions(subjectIds, (some) => [
+    { text, parameters: [...shared, JSON.stringify(some)] },
+  ]);
 }
 
-const auditEach = `insert into audit_entries (organization_id, at, actor_type, actor_id, actor_name,
-    action, fields, request_id, subject_id)
-  select ?, ?, ?, ?, ?, ?, ?, ?, value from json_each(?)`;
+/** The events of a change to many subjects. */
+export const eventEach = (
+  { organizationId }: Pick<Author, "organizationId">,
+  { action, subjectIds }: AuditedChanges,
+  at: string,
+): Prepared[] =>
+  inPortions(subjectIds, (some) => [
+    { text: eventEachText, parameters: [organizationId, at, action, JSON.stringify(some)] },
+  ]);
 
-const eventEach = `insert into events (organization_id, at, type, subject_id)
+const eventEachText = `insert into events (organization_id, at, type, subject_id)
   select ?, ?, ?, value from json_each(?)`;
 
 /** The audit row and the event of a change, for a write that holds more than one. */
-export function auditAndEvent(
-  { organizationId, actor, requestId }: Author,
-  { action, subjectId, fields, data }: AuditedChange,
+export const auditAndEvent = (author: Author, change: AuditedChange, at: string): Statement[] => [
+  ...auditEntry(author, change, at),
+  eventOf(author, change, at),
+];
+
+const auditEntry = (author: Author, { subjectId, ...change }: AuditedChange, at: string) =>
+  auditEach(author, { ...change, subjectIds: [subjectId] }, at);
+
+const eventOf = (
+  { organizationId }: Author,
+  { action, subjectId, data }: AuditedChange,
   at: string,
-): Statement[] {
-  const event = { organizationId, at, type: action, subjectId, data } as Event;
-  return [
-    insertAuditEntry({
-      organizationId,
-      at,
-      actorType: actor.type,
-      actorId: actor.id,
-      actorName: actor.name,
-      action,
-      subjectId,
-      fields: fields === undefined ? null : JSON.stringify(fields),
-      requestId,
-    }),
-    appendEvent(event),
-  ];
-}
+): Statement => appendEvent({ organizationId, at, type: action, subjectId, data } as Event);
 
 /**
  * Holds while the record is what this use case read – else `retrying` reads it again – and what the

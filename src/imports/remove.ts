@@ -4,7 +4,7 @@ import type { Statement } from "../database/store.ts";
 import { incidents } from "../database/tables/incidents.ts";
 import { maintenanceWindows, monitorGroups } from "../database/tables/monitoring.ts";
 import { statusPages } from "../database/tables/status-pages.ts";
-import { auditAndEventEach } from "../events/commit.ts";
+import { auditEach, eventEach } from "../events/commit.ts";
 import type { Scope } from "../events/scope.ts";
 import { resolvingStatements } from "../incidents/by-monitor.ts";
 import { leaveGroup } from "../monitoring/groups/store.ts";
@@ -19,7 +19,14 @@ export async function removalStatements(
   at: string,
 ): Promise<Statement[]> {
   const { organizationId } = scope;
+  const changes = nouns
+    .filter((noun) => noun !== "monitor" && all[noun].length > 0)
+    .map((noun) => {
+      const action = `${tableOf[noun].action ?? "incident"}.deleted` as const;
+      return { action, subjectIds: all[noun] };
+    });
   return [
+    ...changes.flatMap((one) => auditEach(scope, one, at)),
     ...all.incident.map((one) => removeRow(scope, incidents, one)),
     ...all["status-page"].map((one) => removeRow(scope, statusPages, one)),
     ...all["maintenance-window"].map((one) => removeRow(scope, maintenanceWindows, one)),
@@ -30,11 +37,6 @@ export async function removalStatements(
       removeRow(scope, monitorGroups, one),
     ]),
     ...all["alert-channel"].flatMap((one) => removeChannel(scope, one, at)),
-    ...nouns
-      .filter((noun) => noun !== "monitor" && all[noun].length > 0)
-      .flatMap((noun) => {
-        const action = `${tableOf[noun].action ?? "incident"}.deleted` as const;
-        return auditAndEventEach(scope, { action, subjectIds: all[noun] }, at);
-      }),
+    ...changes.flatMap((one) => eventEach(scope, one, at)),
   ];
 }

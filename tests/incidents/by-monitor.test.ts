@@ -310,8 +310,8 @@ describe("a monitor that is deleted", () => {
          (SELECT request_id FROM audit_entries WHERE action = 'monitor.deleted') ORDER BY seq`,
     );
     expect(traces.values()).toEqual([
-      ["incident.resolved", "api-key", incident.id],
       ["monitor.deleted", "api-key", id],
+      ["incident.resolved", "api-key", incident.id],
     ]);
     expect(database.query("SELECT type FROM events ORDER BY seq DESC LIMIT 2").values()).toEqual([
       ["monitor.deleted"],

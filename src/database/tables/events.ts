@@ -19,6 +19,8 @@ export const auditEntries = sqliteTable(
     /** JSON list of the fields that were changed; never their values, which may be secret. */
     fields: text("fields"),
     requestId: text("request_id"),
+    /** What it was called that this removed; the names of others are looked up, since they may change. */
+    subjectName: text("subject_name"),
   },
   (t) => [
     index("audit_entries_by_organization").on(t.organizationId, t.seq),

@@ -144,22 +144,23 @@ export const fieldLabel = (field: string) =>
         .replace(/\b(api|dns|id|ip|json|snmp|tls|url)\b/g, (word) => word.toUpperCase());
 
 /** What of an entry is kept as it stands; `fields` is JSON. */
-type Kept = { actorType: string; actorName: string; action: string; fields: string | null };
+type Kept = Readonly<Record<"actorType" | "actorName" | "action", string>> &
+  Readonly<Record<"subjectName" | "fields", string | null>>;
 
 /** Judges whether an entry says these words, as it is read or by its action; the name of what it was done to is looked up elsewhere. */
 export function saying(words: string): (entry: Kept) => boolean {
   const wanted = words.toLowerCase();
   // Of very many entries few say something new.
   const judged = new Map<string, boolean>();
-  return ({ actorType, actorName, action, fields }) => {
-    const key = [actorType, actorName, action, fields].join("\n");
+  return ({ actorType, actorName, action, subjectName, fields }) => {
+    const key = [actorType, actorName, action, subjectName, fields].join("\n");
     const known = judged.get(key);
     if (known !== undefined) return known;
     const entry = {
       action,
       actor: { type: actorType, id: null, name: actorName },
       fields: fields === null ? [] : (JSON.parse(fields) as string[]),
-      subjectName: action.endsWith(".deleted") ? null : "",
+      subjectName: subjectName ?? (action.endsWith(".deleted") ? null : ""),
     };
     const parts = [actorLabel(entry.actor), ...actionLabel(entry)].map((part) => part.trim());
     const sentence = parts.filter((part) => part !== "").join(" ");

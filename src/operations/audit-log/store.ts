@@ -5,37 +5,21 @@ import { type Sweeping, sweepLog } from "../../database/portions.ts";
 import { containing } from "../../database/references.ts";
 import { turn } from "../../core/yielding.ts";
 import type { Tenant } from "../../database/rows.ts";
-import { alertChannels } from "../../database/tables/alerting.ts";
-import { apiKeys, invitations, memberships, people } from "../../database/tables/accounts.ts";
+import { namedTables } from "../../database/subject-names.ts";
+import { memberships, people } from "../../database/tables/accounts.ts";
 import { auditEntries } from "../../database/tables/events.ts";
-import { incidents, incidentTemplates } from "../../database/tables/incidents.ts";
-import { maintenanceWindows, monitorGroups, monitors } from "../../database/tables/monitoring.ts";
 import { organizations } from "../../database/tables/organizations.ts";
-import { statusPages } from "../../database/tables/status-pages.ts";
 import type { AuditFilters, AuditQuery } from "./schema.ts";
 import { saying } from "./sentence-rules.ts";
 
-/** What names a record of each kind. */
-const named = [
-  [monitors, "name"],
-  [monitorGroups, "name"],
-  [incidents, "title"],
-  [incidentTemplates, "name"],
-  [alertChannels, "name"],
-  [maintenanceWindows, "title"],
-  [statusPages, "title"],
-  [apiKeys, "name"],
-  [invitations, "email"],
-] as const;
-
-const names = named.map(
+const names = namedTables.map(
   ([table, column]) =>
-    `(select ${column} from ${getTableName(table)} s where s.organization_id = e.organization_id and s.id = e.subject_id)`,
+    `(select ${column} from ${table} s where s.organization_id = e.organization_id and s.id = e.subject_id)`,
 );
 
 const columns = `select e.seq, e.at, e.actor_type as "actorType", e.actor_id as "actorId",
   e.actor_name as "actorName", e.action, e.subject_id as "subjectId", e.fields,
-  coalesce(${names.join(", ")},
+  coalesce(e.subject_name, ${names.join(", ")},
     (select name from ${getTableName(people)} where id = e.subject_id),
     (select name from ${getTableName(organizations)} where id = e.organization_id and id = e.subject_id)
   ) as "subjectName"
@@ -68,8 +52,8 @@ const peopleNamed = `select p.id from ${getTableName(people)} p
 async function subjectsNamed({ store, organizationId }: Tenant, pattern: string) {
   const members = await store.query<{ id: string }>(peopleNamed, [organizationId, pattern]);
   const ids = new Set(members.map(({ id }) => id));
-  for (const [table, column] of named) {
-    const text = namedIn(getTableName(table), column);
+  for (const [table, column] of namedTables) {
+    const text = namedIn(table, column);
     for (let after = ""; ;) {
       type Found = { last: string | null; ids: string };
       const [found] = await store.query<Found>(text, [pattern, organizationId, after]);
@@ -116,10 +100,10 @@ async function* placesOf(
   const place = `from ${getTableName(auditEntries)} e where e.organization_id = ? and e.seq ${beyond} ?`;
   const endText = `select e.seq ${place} order by e.seq ${direction} limit 1 offset ${stride - 1}`;
   const foundText = `select e.seq, e.actor_type as "actorType", e.actor_name as "actorName", e.action,
-    e.subject_id as "subjectId", e.fields ${place} and e.seq ${upTo} ?${text} order by e.seq ${direction}`;
+    e.subject_id as "subjectId", e.subject_name as "subjectName", e.fields ${place} and e.seq ${upTo} ?${text} order by e.seq ${direction}`;
   type Found = Pick<
     EntryRow,
-    "seq" | "actorType" | "actorName" | "action" | "subjectId" | "fields"
+    "seq" | "actorType" | "actorName" | "action" | "subjectId" | "subjectName" | "fields"
   >;
   for (let from = first; ;) {
     const [end] = await store.query<{ seq: number }>(endText, [organizationId, from]);

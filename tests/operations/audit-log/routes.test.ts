@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { testAppliance } from "../../support/appliance.ts";
-import { made } from "../../support/records.ts";
+import { made, nouns } from "../../support/records.ts";
 import { member } from "../../support/visiting.ts";
 
 const log = "/dashboard/audit-log";
@@ -26,25 +26,56 @@ test("the audit log says who did what to which record, newest first", async () =
   expect(before).toMatchObject({ action: "group.created", subjectId: data.id });
 });
 
-test("records of every kind are named, and what is gone is not", async () => {
+test("records of every kind are named, also by the entry that says that they are gone", async () => {
   const appliance = await testAppliance();
   const { page } = await member(appliance, "admin");
-  const titles: Record<string, string> = {
-    incidents: "title",
-    "monitor-groups": "name",
-    monitors: "name",
-    "alert-channels": "name",
-    "maintenance-windows": "title",
-    "status-pages": "title",
-  };
-  for (const [noun, field] of Object.entries(titles)) {
-    const id = await made(appliance.ours.api, noun, { [field]: `A name of ${noun}` });
+  const { api } = appliance.ours;
+  for (const [noun, { create }] of Object.entries(nouns)) {
+    const field = "title" in create ? "title" : "name";
+    const name = `A name of ${noun}`;
+    const id = await made(api, noun, { [field]: name });
     const [entry] = (await page("GET", log)).json.data;
-    expect([entry.subjectId, entry.subjectName]).toEqual([id, `A name of ${noun}`]);
-    await appliance.ours.api("DELETE", `/api/v1/${noun}/${id}`);
-    const [gone] = (await page("GET", log)).json.data;
-    expect([gone.subjectId, gone.subjectName]).toEqual([id, null]);
+    expect([entry.subjectId, entry.subjectName]).toEqual([id, name]);
+    expect((await api("DELETE", `/api/v1/${noun}/${id}`)).status).toBe(200);
+    const [gone, before] = (await page("GET", log)).json.data;
+    expect([gone.subjectId, gone.subjectName]).toEqual([id, name]);
+    expect([before.subjectId, before.subjectName]).toEqual([id, null]);
+    const found = (await page("GET", `${log}?q=${encodeURIComponent(name)}`)).json.data;
+    expect(found.map(({ subjectId }: { subjectId: string }) => subjectId)).toEqual([id]);
   }
+  const invited = { email: "grace@acme.example", role: "viewer" };
+  const invitation = (await page("POST", "/dashboard/invitations", { body: invited })).json.data;
+  await page("DELETE", `/dashboard/invitations/${invitation.id}`);
+  const viewer = await member(appliance, "viewer", { name: "Linus" });
+  await page("DELETE", `/dashboard/people/${viewer.id}`);
+  const entries: { action: string; subjectName: string }[] = (await page("GET", log)).json.data;
+  const goneOf = (wanted: string) => entries.find(({ action }) => action === wanted)?.subjectName;
+  expect(goneOf("person.removed")).toBe("Linus");
+  expect(goneOf("invitation.revoked")).toBe(invited.email);
+});
+
+test("many at once, and what a configuration no longer has, are named as they go", async () => {
+  const appliance = await testAppliance();
+  const { page } = await member(appliance, "admin");
+  const { api } = appliance.ours;
+  const config = (monitors: object, groups: object) =>
+    api("PUT", "/api/v1/config?prune&yes", { body: { source: "team", groups, monitors } });
+  const shop = { type: "ping", host: "192.168.1.1", name: "Shop", group: "edge" };
+  expect((await config({ shop }, { edge: { name: "Edge" } })).status).toBe(200);
+  const monitorIds = [
+    await made(api, "monitors", { name: "One" }),
+    await made(api, "monitors", { name: "Two" }),
+  ];
+  await page("POST", "/dashboard/monitors/bulk", { body: { monitorIds, delete: true } });
+  expect((await config({}, {})).status).toBe(200);
+  const entries: { action: string; subjectName: string }[] = (await page("GET", log)).json.data;
+  const gone = entries.filter(({ action }) => action.endsWith(".deleted"));
+  expect(gone.map(({ subjectName }) => subjectName).toSorted()).toEqual([
+    "Edge",
+    "One",
+    "Shop",
+    "Two",
+  ]);
 });
 
 test("it is paged, and holds what is one's own organization's alone", async () => {

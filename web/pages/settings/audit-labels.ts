@@ -32,9 +32,10 @@ export const actorLabels: Record<(typeof auditActors)[number], string> = {
 
 /** Where what was changed can be looked at. */
 export function pathOf({ action, subjectId, subjectName }: AuditEntry): string | null {
-  const [noun = ""] = action.split(".");
+  const [noun = "", verb] = action.split(".");
   const list = { monitor: "monitors", incident: "incidents", "alert-channel": "alert-channels" }[
     noun
   ];
-  return list === undefined || subjectName === null ? null : `/${list}/${subjectId}`;
+  if (list === undefined || subjectName === null || verb === "deleted") return null;
+  return `/${list}/${subjectId}`;
 }
