@@ -709,6 +709,22 @@ describeInChromium("the Monitors page", (browser) => {
       404,
       "application/json;charset=utf-8",
     ]);
+    for (const [list, title] of [
+      ["Monitors", "Monitor"],
+      ["Incidents", "Incident"],
+      ["Maintenance", "Maintenance"],
+      ["Alert channels", "Alert channel"],
+      ["Status pages", "Status page"],
+    ] as const) {
+      const path = `/${list.toLowerCase().replace(" ", "-")}`;
+      await page.goto(`${world.url}${path}/${Bun.randomUUIDv7()}`);
+      await page.getByRole("heading", { name: title, exact: true }).waitFor();
+      await page.getByRole("heading", { name: /could not be loaded$/ }).waitFor();
+      expect(await page.getByRole("button", { name: "Try again" }).count()).toBe(0);
+      await page.getByRole("navigation", { name: "Breadcrumb" }).getByText(list).click();
+      await page.getByRole("heading", { name: list, exact: true }).waitFor();
+    }
+    expect(ownFaults(open.faults)).toEqual([]);
   });
 
   test("what two people change is a choice, and what was typed outlives the session", async () => {

@@ -3,6 +3,7 @@ import { useDocumentTitle } from "@mantine/hooks";
 import type { UseQueryResult } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
+import { capitalized } from "../../src/core/text.ts";
 import { ApiError } from "../data/client.ts";
 import { askAgain, isComing } from "../data/query.ts";
 import { problemCount } from "../data/problems.ts";
@@ -10,6 +11,8 @@ import type { ManagedAs } from "../data/managed.ts";
 import { palette } from "./dialogs.ts";
 import { Icon } from "./icons.tsx";
 import { ManagedLine } from "./managed.tsx";
+
+type Crumb = { to: string; label: string };
 
 /** Title and actions at the top of every page; `crumbs` lead back. */
 export function PageHeader({
@@ -25,7 +28,7 @@ export function PageHeader({
   icon?: ReactNode;
   /** In what state it is, as the icon says. */
   state?: { tone: string; word: string };
-  crumbs?: { to: string; label: string }[];
+  crumbs?: Crumb[];
   /** One line of facts under the title. */
   below?: ReactNode;
   /** The record that the page is of, where a configuration may manage it. */
@@ -187,6 +190,7 @@ export function Loaded<T>({
   query: { data, error },
   besides = [],
   what,
+  crumbs,
   children,
 }: {
   query: Pick<UseQueryResult<T>, "data" | "error">;
@@ -194,9 +198,16 @@ export function Loaded<T>({
   besides?: Parameters<typeof isComing>[0];
   /** `The API keys`. */
   what: string;
+  /** Of a page that is about it alone: without it there is a header all the same, and a way back. */
+  crumbs?: Crumb[];
   children: (data: T) => ReactNode;
 }) {
   if (data !== undefined) return isComing(besides) ? null : children(data);
   if (error === null) return null;
-  return <LoadFailed what={what} error={error} />;
+  return (
+    <>
+      {crumbs && <PageHeader title={capitalized(what.replace("The ", ""))} crumbs={crumbs} />}
+      <LoadFailed what={what} error={error} />
+    </>
+  );
 }

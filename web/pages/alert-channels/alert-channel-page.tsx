@@ -29,6 +29,8 @@ import { channelTypeOf } from "./channel-types.tsx";
 import { DeliveryLog } from "./delivery-log.tsx";
 import { type Test, TestOutcome, useTest } from "./test-outcome.tsx";
 
+const crumbs = [{ to: "/alert-channels", label: "Alert channels" }];
+
 export default function AlertChannelPage() {
   const { id = "" } = useParams({ strict: false });
   return (
@@ -41,6 +43,7 @@ export default function AlertChannelPage() {
         useOverview(),
       ]}
       what="The alert channel"
+      crumbs={crumbs}
     >
       {(channel) => <Channel key={id} channel={channel} />}
     </Loaded>
@@ -60,7 +63,7 @@ function Channel({ channel }: { channel: AlertChannel }) {
       <PageHeader
         title={name}
         icon={<ChannelStateIcon channel={channel} size={22} />}
-        crumbs={[{ to: "/alert-channels", label: "Alert channels" }]}
+        crumbs={crumbs}
         below={<Facts channel={channel} />}
         managed={{ section: "alertChannels", id: channel.id }}
       >

@@ -21,6 +21,8 @@ import { Postmortem } from "./postmortem.tsx";
 import { PreviewDialog } from "./preview-dialog.tsx";
 import { Timeline } from "./timeline.tsx";
 
+const crumbs = [{ to: "/incidents", label: "Incidents" }];
+
 export default function IncidentPage() {
   const { id = "" } = useParams({ strict: false });
   return (
@@ -28,6 +30,7 @@ export default function IncidentPage() {
       query={useIncident(id)}
       besides={[useTraces(id), useAudience({ incidentId: id }), useOverview()]}
       what="The incident"
+      crumbs={crumbs}
     >
       {(incident) => <Incident key={id} incident={incident} />}
     </Loaded>
@@ -52,11 +55,7 @@ function Incident({ incident }: { incident: IncidentRecord }) {
   const close = () => setDialog(null);
   return (
     <>
-      <PageHeader
-        title={incident.title}
-        crumbs={[{ to: "/incidents", label: "Incidents" }]}
-        below={<Line incident={incident} />}
-      >
+      <PageHeader title={incident.title} crumbs={crumbs} below={<Line incident={incident} />}>
         <Actions incident={incident} onDialog={setDialog} />
       </PageHeader>
       <div className={mayWrite ? "incident-columns" : "incident-columns incident-read"}>

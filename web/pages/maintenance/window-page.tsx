@@ -17,6 +17,8 @@ import { notifyError } from "../../components/toasts.tsx";
 import { deleteWindow, endNow, useWindow } from "./data.ts";
 import { NextTimes, recurrenceInWords, spanInWords, WindowIcon, WindowPill } from "./labels.tsx";
 
+const crumbs = [{ to: "/maintenance", label: "Maintenance" }];
+
 export default function WindowPage() {
   const { id = "" } = useParams({ strict: false });
   const { mayWrite } = useSignedIn();
@@ -26,13 +28,14 @@ export default function WindowPage() {
       query={useWindow(id)}
       besides={[useManagedRecords("maintenanceWindows"), useOverview()]}
       what="The maintenance"
+      crumbs={crumbs}
     >
       {(window) => (
         <>
           <PageHeader
             title={window.title}
             icon={<WindowIcon state={window.state} size={22} />}
-            crumbs={[{ to: "/maintenance", label: "Maintenance" }]}
+            crumbs={crumbs}
             below={<Line window={window} />}
             managed={{ section: "maintenanceWindows", id: window.id }}
           >

@@ -36,6 +36,8 @@ import {
   AlertRecipients,
 } from "./monitor-panels.tsx";
 
+const crumbs = [{ to: "/monitors", label: "Monitors" }];
+
 export default function MonitorPage() {
   const { id = "" } = useParams({ strict: false });
   return (
@@ -43,6 +45,7 @@ export default function MonitorPage() {
       query={useMonitor(id)}
       besides={[useManagedRecords("monitors"), useAlertRecipients(id), useQuery(overviewQuery)]}
       what="The monitor"
+      crumbs={crumbs}
     >
       {(monitor) => <Monitor key={id} monitor={monitor} />}
     </Loaded>
@@ -61,7 +64,7 @@ function Monitor({ monitor }: { monitor: MonitorRecord }) {
         icon={<StateIcon state={status} size={22} />}
         state={{ tone: status, word: stateLabels[status] }}
         crumbs={[
-          { to: "/monitors", label: "Monitors" },
+          ...crumbs,
           ...(group
             ? [{ to: `/monitors?q=${encodeURIComponent(group.name)}`, label: group.name }]
             : []),

@@ -23,6 +23,8 @@ import { PageEditor } from "./page-editor.tsx";
 import { shownOn } from "./shown.ts";
 import { Subscribers } from "./subscribers.tsx";
 
+const crumbs = [{ to: "/status-pages", label: "Status pages" }];
+
 export default function StatusPagePage() {
   const { id = "" } = useParams({ strict: false });
   return (
@@ -30,6 +32,7 @@ export default function StatusPagePage() {
       query={useStatusPage(id)}
       besides={[useManagedRecords("statusPages"), useSubscriberCounts(), useOverview()]}
       what="The status page"
+      crumbs={crumbs}
     >
       {(page) => <Page key={id} page={page} />}
     </Loaded>
@@ -44,7 +47,7 @@ function Page({ page }: { page: StatusPage }) {
     <>
       <PageHeader
         title={title}
-        crumbs={[{ to: "/status-pages", label: "Status pages" }]}
+        crumbs={crumbs}
         below={<Facts page={page} />}
         managed={{ section: "statusPages", id: page.id }}
       >
