@@ -2,7 +2,7 @@ import { incidentAfter } from "../../../src/incidents/rules.ts";
 import type { Incident, IncidentPatch } from "../../../src/incidents/schema.ts";
 import { dataOf, ifMatch, v1, whenConnected } from "../../data/client.ts";
 import { recordKey } from "../../data/keys.ts";
-import { provisionalId } from "../../data/provisional-id.ts";
+import { provisionalId } from "../../data/record.ts";
 import { queryClient } from "../../data/query.ts";
 import { deleteWithUndo, notify, notifyError, tellOfWaiting } from "../../components/toasts.tsx";
 import { tellResolved } from "./resolve.ts";

@@ -1,7 +1,7 @@
 import type { z } from "zod";
 import type { ChangeOfMany } from "../../../src/monitoring/monitors/schema.ts";
 import { dashboard, dataOf, ifMatch, v1, whenConnected } from "../../data/client.ts";
-import { provisionalId } from "../../data/provisional-id.ts";
+import { provisionalId } from "../../data/record.ts";
 import {
   changeOverview,
   type Overview,
