@@ -79,6 +79,10 @@ export function percent(ratio: number | null | undefined): string {
   return `${(hundredths / 100).toFixed(2)}${thin}%`;
 }
 
+/** `1 monitor`, `1,204 monitors`. */
+export const plural = (count: number, one: string, many = `${one}s`): string =>
+  `${countInWords(count)} ${count === 1 ? one : many}`;
+
 /** `84 ms`, `12.4 s` from ten seconds on; `–` for nothing. */
 export function latencyInWords(ms: number | null | undefined, space = thin): string {
   if (ms == null) return "–";

@@ -1,11 +1,6 @@
-import {
-  bytesInWords as inWords,
-  countInWords,
-  notJudged,
-  withLatencies,
-} from "../../src/core/text.ts";
+import { bytesInWords as inWords, notJudged, withLatencies } from "../../src/core/text.ts";
 
-export { countInWords, latencyInWords, percent } from "../../src/core/text.ts";
+export { countInWords, latencyInWords, percent, plural } from "../../src/core/text.ts";
 
 const thin = "\u202f";
 
@@ -19,9 +14,6 @@ export const reasonInWords = (reason: string): string =>
 /** The color of what the last check said: one that could not be judged is not why the monitor is down. */
 export const reasonTone = (state: string, reason: string): string =>
   reason.startsWith(notJudged) ? "quiet" : state;
-
-export const plural = (count: number, one: string, many = `${one}s`): string =>
-  `${countInWords(count)} ${count === 1 ? one : many}`;
 
 /** `12.4 MB`, with a thin space. */
 export const bytesInWords = (bytes: number): string => inWords(bytes).replace(" ", thin);

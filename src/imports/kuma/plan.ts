@@ -1,3 +1,4 @@
+import { plural } from "../../core/text.ts";
 import { sha256 } from "../../core/ids.ts";
 import type { NotTaken, Plan, Planned } from "../plan.ts";
 import { channelOf, mailServerOf } from "./channels.ts";
@@ -242,7 +243,7 @@ export function planOf({ rows, version, hints }: KumaSource, now: number): Plan 
         : [`Uptime Kuma answers at ${address}: with serve --url ${address} links lead there.`]),
       ...(rows.tag.length > 0 ? ["Tags have no colors here."] : []),
       ...(manyRedirects > 0
-        ? [`Checks follow up to 5 redirects; ${manyRedirects} monitors allowed more.`]
+        ? [`Checks follow up to 5 redirects; ${plural(manyRedirects, "monitor")} allowed more.`]
         : []),
       ...(text(setting("entryPage")).startsWith("statusPage-")
         ? [

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync, readlinkSync, statfsSync } from 
 import { join } from "node:path";
 import { fine, type Finding, problem, warning } from "../../core/finding.ts";
 import { pingCommand } from "../../core/ping-command.ts";
-import { bytesInWords, excerpt } from "../../core/text.ts";
+import { bytesInWords, excerpt, plural } from "../../core/text.ts";
 
 /** What a check, a client and the database may hold open beside the monitors. */
 const filesBesideChecks = 512;
@@ -18,7 +18,7 @@ function openFiles(checks: number, root: string): Finding[] {
   const [, found] = /^Max open files +(\d+)/m.exec(textOf(root, "proc/self/limits")) ?? [];
   if (found === undefined) return [];
   const needed = filesBesideChecks + checks;
-  const message = `${found} may be open at once, ${needed} are enough for ${checks} monitors`;
+  const message = `${found} may be open at once, ${needed} are enough for ${plural(checks, "monitor")}`;
   if (Number(found) >= needed) return [fine("open files", message)];
   return [
     warning(
