@@ -119,8 +119,9 @@ function judged(containers: readonly Container[]): { issue?: string; words?: str
     if (unhealthy.length > 0) return { issue: "The container is unhealthy." };
     return { words: `The container is running${isHealthy(only) ? " and healthy" : ""}` };
   }
-  const of = `of ${containers.length} containers`;
-  if (stopped.length > 0) return { issue: `${stopped.length} ${of} are not running.` };
-  if (unhealthy.length > 0) return { issue: `${unhealthy.length} ${of} are unhealthy.` };
+  const some = ({ length }: typeof containers) =>
+    `${length} of ${containers.length} containers ${length === 1 ? "is" : "are"}`;
+  if (stopped.length > 0) return { issue: `${some(stopped)} not running.` };
+  if (unhealthy.length > 0) return { issue: `${some(unhealthy)} unhealthy.` };
   return { words: `All ${containers.length} containers are running` };
 }
