@@ -24,11 +24,13 @@ export const namedTables = Object.values(named).map(
   ([table, column]) => [getTableName(table), column] as const,
 );
 
-/** SQL for the name of a subject that the same write removes; `null` for all others. */
+/** Whether nobody can look up afterwards what the subject was called. */
+export const isRemoval = (action: string): boolean => /\.(deleted|removed|revoked)$/.test(action);
+
+/** SQL for the name of a subject that the same write removes; `null` where it has none. */
 export function nameOfRemoved(action: string, organizationId: string, id: string): string {
-  if (!/\.(deleted|removed|revoked)$/.test(action)) return "null";
   if (action === "person.removed") return `(select name from people where id = ${id})`;
-  const its = named[action.slice(0, action.indexOf("."))];
+  const its = isRemoval(action) ? named[action.slice(0, action.indexOf("."))] : undefined;
   if (its === undefined) return "null";
   return `(select ${its[1]} from ${getTableName(its[0])} s
     where s.organization_id = ${organizationId} and s.id = ${id})`;

@@ -1,11 +1,20 @@
 import { timestamp } from "../core/clock.ts";
 import { AppError } from "../core/errors.ts";
 import { mustBeUnchanged, type Versioned } from "../database/references.ts";
-import { nameOfRemoved } from "../database/subject-names.ts";
-import { inPortions, mustText, type Prepared, type Statement } from "../database/store.ts";
+import { isRemoval, nameOfRemoved } from "../database/subject-names.ts";
+import {
+  inPortions,
+  insertInto,
+  mustText,
+  type Prepared,
+  type Statement,
+} from "../database/store.ts";
+import { auditEntries } from "../database/tables/events.ts";
 import type { AuditAction, DataOf, Event } from "./catalogue.ts";
 import { appendEvent } from "./log.ts";
 import type { Scope } from "./scope.ts";
+
+const insertAuditEntry = insertInto(auditEntries);
 
 /** What somebody did, for the audit log and for everyone who follows the events. */
 export type AuditedChange<A extends AuditAction = AuditAction> = {
@@ -119,8 +128,24 @@ export const auditAndEvent = (author: Author, change: AuditedChange, at: string)
   eventOf(author, change, at),
 ];
 
-const auditEntry = (author: Author, { subjectId, ...change }: AuditedChange, at: string) =>
-  auditEach(author, { ...change, subjectIds: [subjectId] }, at);
+function auditEntry(author: Author, change: AuditedChange, at: string): Statement[] {
+  const { action, subjectId, fields } = change;
+  if (isRemoval(action)) return auditEach(author, { action, subjectIds: [subjectId] }, at);
+  const { organizationId, actor, requestId } = author;
+  return [
+    insertAuditEntry({
+      organizationId,
+      at,
+      actorType: actor.type,
+      actorId: actor.id,
+      actorName: actor.name,
+      action,
+      subjectId,
+      fields: fields === undefined ? null : JSON.stringify(fields),
+      requestId,
+    }),
+  ];
+}
 
 const eventOf = (
   { organizationId }: Author,
