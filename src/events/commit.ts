@@ -130,7 +130,8 @@ export const auditAndEvent = (author: Author, change: AuditedChange, at: string)
 
 function auditEntry(author: Author, change: AuditedChange, at: string): Statement[] {
   const { action, subjectId, fields } = change;
-  if (isRemoval(action)) return auditEach(author, { action, subjectIds: [subjectId] }, at);
+  if (isRemoval(action))
+    return auditEach(author, { action, subjectIds: [subjectId], ...(fields && { fields }) }, at);
   const { organizationId, actor, requestId } = author;
   return [
     insertAuditEntry({
