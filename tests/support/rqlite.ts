@@ -139,15 +139,17 @@ export const addressOf = (...nodes: readonly { host: string }[]): ClusterAddress
   ca: null,
 });
 
+type Peer = { addr: string; leader: boolean };
+
 /** The node that leads now. */
 export async function leaderOf(nodes: readonly RqliteNode[]): Promise<RqliteNode> {
   for (;;) {
     for (const node of nodes) {
       const signal = AbortSignal.timeout(500);
-      const all = await fetch(`http://${node.host}/nodes`, { signal }).then(
-        (response) => response.json() as Promise<Record<string, { addr: string; leader: boolean }>>,
-        () => ({}),
-      );
+      // One that starts again says in words that it knows none yet.
+      const all = await fetch(`http://${node.host}/nodes`, { signal })
+        .then((response) => response.json() as Promise<Record<string, Peer>>)
+        .catch(() => ({}));
       const raft = Object.values(all).find(({ leader }) => leader)?.addr;
       const found = nodes.find((one) => one.raft === raft);
       if (found !== undefined) return found;
