@@ -113,6 +113,8 @@ describeInChromium("the status page", (browser) => {
       const viewport = { width: 768, height: 3_000 };
       const page = await browser.newPage({ javaScriptEnabled, viewport });
       await page.goto(pageOf("typical").address);
+      // A component has its text once it was painted (content-visibility).
+      await page.screenshot();
       texts.push(await page.locator("body").innerText());
       // With the script they have days to go to.
       const bars = page.getByRole(javaScriptEnabled ? "group" : "img", {
