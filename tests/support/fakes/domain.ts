@@ -17,7 +17,7 @@ const registry =
   (domain: object): Answers =>
   (socket) =>
     void socket.once("data", (request: Buffer) => {
-      const isKnown = request.toString().startsWith("GET /v1/domain/example.org HTTP/1.1\r\n");
+      const isKnown = /^GET \/v\d+\/domain\/example\.org HTTP\/1\.1\r\n/.test(request.toString());
       socket.write(
         isKnown ? response(JSON.stringify(domain), "200 OK") : response("", "404 Not Found"),
       );
@@ -33,9 +33,12 @@ const domainOf = (days: number, ...status: string[]) => ({
 });
 const withEvents = (...events: unknown[]) => JSON.stringify({ ldhName: "example.org", events });
 
+let served = 0;
+
 export const domain: Fake = {
   over: "tcp",
-  at: (host, port) => ({ server: `http://${host}:${port}/v1` }),
+  // What a registry said is kept by its address, and a port is soon somebody else's.
+  at: (host, port) => ({ server: `http://${host}:${port}/v${++served}` }),
   fields: { domain: "Example.org." },
   answers: registry(domainOf(300)),
   up: /The domain expires in 300 days, on \d{4}-\d\d-\d\d \d\d:\d\d UTC; the registry answered/,
