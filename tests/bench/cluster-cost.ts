@@ -90,7 +90,7 @@ async function costOf({ batch, writes, checks }: Way) {
       const monitor = { key, epoch: 0, organizationId: "bench", id: `${key}`, lease } as Watched;
       const heartbeat = { monitorKey: key, at: Math.round(at), ...found };
       const checkedAt = timestamp(heartbeat.at);
-      results.add({ monitor, heartbeat, checkedAt, ...unchanged, ...told });
+      results.add({ monitor, heartbeat, isEarly: false, checkedAt, ...unchanged, ...told });
     }
     await results.flush();
   };

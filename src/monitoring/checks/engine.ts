@@ -130,7 +130,10 @@ export function checkEngine(context: EngineContext) {
     if (monitor.type !== "push") counted.took(monitor.type, (monotonic() - startedAt) / 1_000);
     // Changed, paused or deleted meanwhile: the result is about something else.
     if (monitors.get(key) !== monitor || stopped) return;
-    const seconds = settle(monitor, outcome, outsideTurn ? "since the last" : "turn");
+    const slot = slotAfter(monitor, startedAt);
+    const secondsToSlot = Math.max(1, Math.round((slot - monotonic()) / 1000));
+    const period = outsideTurn && monitor.lastAt !== null ? secondsToSlot : "turn";
+    const seconds = settle(monitor, outcome, period);
     const interval = monitor.intervalSeconds * 1000;
     const isRetry = seconds < monitor.intervalSeconds;
     const next =
@@ -138,7 +141,7 @@ export function checkEngine(context: EngineContext) {
         ? startedAt + seconds * 1000
         : isRetry
           ? Math.min(monotonic() + seconds * 1000, startedAt + interval)
-          : slotAfter(monitor, startedAt);
+          : slot;
     jobs.schedule(key, next, monitor.terms);
     arm();
   }

@@ -12,7 +12,7 @@ import {
 import { appendEvent } from "../../events/log.ts";
 import type { Signals } from "../../events/signals.ts";
 import { incidentStatements } from "../../incidents/by-monitor.ts";
-import { type HeartbeatRow, insertHeartbeats, putScreenshot } from "../uptime/store.ts";
+import { endEarlier, type HeartbeatRow, insertHeartbeats, putScreenshot } from "../uptime/store.ts";
 import type { MonitorState } from "./rules.ts";
 import { begunStates, type Watched } from "./watching.ts";
 
@@ -31,6 +31,8 @@ const maxScreenshots = 32;
 export type Result = {
   monitor: Watched;
   heartbeat: HeartbeatRow;
+  /** Whether the one before it may still stand for some of its time. */
+  isEarly: boolean;
   /** When the check ended, as the heartbeat says. */
   checkedAt: string;
   before: MonitorState;
@@ -248,6 +250,7 @@ async function writeResults(
       ...insertHeartbeats(
         results.map(({ heartbeat, monitor }) => ({ ...heartbeat, epoch: monitor.epoch })),
       ),
+      ...endEarlier(results.filter(({ isEarly }) => isEarly).map(({ heartbeat }) => heartbeat)),
       ...results.flatMap(({ heartbeat, monitor, screenshot }) =>
         screenshot === null ? [] : [putScreenshot(monitor, heartbeat.at, screenshot)],
       ),

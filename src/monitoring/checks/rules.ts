@@ -99,12 +99,17 @@ export function secondsToNext(state: MonitorState, found: Found, pace: Pace): nu
 }
 
 /**
- * Seconds that a result outside its turn stands for – a report, a check that somebody asked for, the
- * first of all: the time since the last one, at least one and at most what is still in time.
+ * Seconds that a report, or the first result of all, stands for: the time since what the last one stood
+ * for ended, at least one and at most what is still in time.
  */
-export function secondsSince(lastAt: number | null, at: number, allowedSeconds: number): number {
-  const passed = lastAt === null ? 1 : Math.round((at - lastAt) / 1000);
+export function secondsSince(endedAt: number | null, at: number, allowedSeconds: number): number {
+  const passed = endedAt === null ? 1 : Math.round((at - endedAt) / 1000);
   return Math.min(Math.max(passed, 1), allowedSeconds);
+}
+
+/** Whether a result comes while the one before it still stands for a second or more. */
+export function isEarly(at: number, lastAt: number, standsUntil: number): boolean {
+  return at > lastAt && standsUntil - at >= 500;
 }
 
 /** Milliseconds into its interval at which a monitor is due: neighbouring keys lie far apart, so all are spread evenly. */

@@ -5,7 +5,7 @@ import { capitalized, notJudged } from "../../core/text.ts";
 import { problemBegins } from "../../events/problems.ts";
 import { allowedSeconds } from "./kinds/push.ts";
 import type { Recorder } from "./record.ts";
-import { momentAfter, secondsSince, secondsToNext, stateAfter } from "./rules.ts";
+import { isEarly, momentAfter, secondsSince, secondsToNext, stateAfter } from "./rules.ts";
 import type { Outcome } from "./run-check.ts";
 import type { Watched } from "./watching.ts";
 
@@ -14,7 +14,7 @@ const troubleEpisodeMs = 300_000;
 /** … and while it lasts it is written down no more often than this. */
 const troubleNotedMs = 60_000;
 
-/** What a result stands for: the time to the next one in turn, the time since the last, or so many seconds. */
+/** What a result stands for until another one comes: the time to the next one in turn, the time since the last, or so many seconds. */
 type Period = "turn" | "since the last" | number;
 
 type Dependencies = {
@@ -58,17 +58,24 @@ export function settling(
     const checkedAt = timestamp(at);
     const after = stateAfter(before, outcome, patience, checkedAt);
     const toNext = secondsToNext(after, outcome, monitor);
+    const { lastAt, standsUntil } = monitor;
+    const looksBack = period === "since the last" || lastAt === null;
     const seconds =
       typeof period === "number"
         ? period
-        : period === "since the last" || monitor.lastAt === null
-          ? secondsSince(monitor.lastAt, at, allowedSeconds(monitor))
+        : looksBack
+          ? secondsSince(lastAt === null ? null : standsUntil, at, allowedSeconds(monitor))
           : toNext;
     const { status, message, latencyMs, said = message, certificateExpiresAt, details } = outcome;
     counted(monitor.type, status);
     const kept = status === "up" || status === "degraded" ? null : monitor.certificateExpiresAt;
     const expiresAt = certificateExpiresAt ?? kept;
-    Object.assign(monitor, { state: after, lastAt: at, certificateExpiresAt: expiresAt });
+    Object.assign(monitor, {
+      state: after,
+      lastAt: at,
+      standsUntil: looksBack ? at : at + seconds * 1000,
+      certificateExpiresAt: expiresAt,
+    });
     const heartbeat = {
       monitorKey: monitor.key,
       at,
@@ -82,6 +89,7 @@ export function settling(
     results.add({
       monitor,
       heartbeat,
+      isEarly: lastAt !== null && isEarly(at, lastAt, standsUntil),
       checkedAt,
       before,
       after,

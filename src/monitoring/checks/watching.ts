@@ -41,13 +41,18 @@ export type Watched = {
   state: MonitorState;
   /** Unix milliseconds of the last heartbeat; null where there was none. */
   lastAt: number | null;
+  /** Unix milliseconds at which what that heartbeat stands for ends; at the latest, where only the store knows. */
+  standsUntil: number;
   certificateExpiresAt: string | null;
   /** Under which this node checks it. */
   lease: Lease;
   terms: Terms;
 };
 
-type Row = Omit<Watched, "settings" | "inverted" | "state" | "lastAt" | "lease" | "terms"> & {
+type Row = Omit<
+  Watched,
+  "settings" | "inverted" | "state" | "lastAt" | "standsUntil" | "lease" | "terms"
+> & {
   inverted: number;
   settings: string;
   secrets: string;
@@ -160,6 +165,7 @@ function opened({ vault, log, leases }: Reading, rows: readonly Row[]): Watched[
       log.error("secrets of a monitor can't be opened with this secret.key", { monitor: row.id });
     }
     const { status, since, failures, successes, lastCheckedAt } = row;
+    const lastAt = lastCheckedAt === null ? null : Date.parse(lastCheckedAt);
     // Written out it takes 100 bytes less than a copy of the row, a hundred thousand times.
     return {
       key: row.key,
@@ -181,7 +187,9 @@ function opened({ vault, log, leases }: Reading, rows: readonly Row[]): Watched[
       autoIncidentSeverity: row.autoIncidentSeverity,
       epoch: row.epoch,
       state: { status, since, failures, successes },
-      lastAt: lastCheckedAt === null ? null : Date.parse(lastCheckedAt),
+      lastAt,
+      // Reports stand for the time before them.
+      standsUntil: (lastAt ?? 0) + (row.type === "push" ? 0 : row.intervalSeconds * 1000),
       certificateExpiresAt: row.certificateExpiresAt,
       lease,
       terms: termsOf({ ...row, organizationId }),
@@ -246,8 +254,8 @@ export function watching(
     const known = monitors.get(found.key);
     if (known !== undefined && known.epoch === found.epoch && known.lease === found.lease) {
       // What the store knows of the state is older than what we know.
-      const { state, lastAt, certificateExpiresAt } = known;
-      Object.assign(found, { state, lastAt, certificateExpiresAt });
+      const { state, lastAt, standsUntil, certificateExpiresAt } = known;
+      Object.assign(found, { state, lastAt, standsUntil, certificateExpiresAt });
       if (!isChanged && fingerprintOf(known) === fingerprintOf(found)) {
         Object.assign(known, found);
         return;

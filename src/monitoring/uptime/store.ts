@@ -67,6 +67,46 @@ export function insertHeartbeats(rows: readonly (HeartbeatRow & { epoch?: number
   return texts.map((text) => ({ text, parameters }));
 }
 
+// From what is stored, so that a write that comes again takes nothing twice.
+const excess = `with early (monitor_key, at) as (select value ->> 0, value ->> 1 from json_each(?)),
+  pairs (monitor_key, at, status, seconds, used) as (
+    select h.monitor_key, h.at, h.status, h.seconds,
+      max(1, cast(round((early.at - h.at) / 1000.0) as integer))
+    from early cross join heartbeats e on e.monitor_key = early.monitor_key and e.at = early.at
+      cross join heartbeats h on h.monitor_key = early.monitor_key and h.at = (
+        select max(p.at) from heartbeats p where p.monitor_key = early.monitor_key and p.at < early.at))`;
+const endTexts = [
+  takeBackText(uptimeHours, hourMs),
+  takeBackText(uptimeDays, dayMs),
+  `update heartbeats set seconds = used
+  from (${excess} select * from pairs where seconds > used) ended
+  where heartbeats.monitor_key = ended.monitor_key and heartbeats.at = ended.at`,
+];
+
+function takeBackText(table: typeof uptimeHours, periodMs: number): string {
+  const sums = heartbeatStatuses.map(
+    (status) => `sum((seconds - used) * (status = ${codeOf(status)})) as ${status}`,
+  );
+  const changes = heartbeatStatuses.map(
+    (status) => `${status}_seconds = ${status}_seconds - ${status}`,
+  );
+  const name = getTableName(table);
+  return `update ${name} set ${changes.join(", ")}
+  from (${excess} select at / ${periodMs} as period, monitor_key, ${sums.join(", ")}
+    from pairs where seconds > used group by 1, 2) ended
+  where ${name}.${table.period.name} = ended.period and ${name}.monitor_key = ended.monitor_key`;
+}
+
+/**
+ * Ends what the heartbeats before these stand for where these begin, in the sums of their hours and days as
+ * well. Belongs into the write of these, behind `insertHeartbeats`.
+ */
+export function endEarlier(rows: readonly Pick<HeartbeatRow, "monitorKey" | "at">[]): Prepared[] {
+  if (rows.length === 0) return [];
+  const parameters = [JSON.stringify(rows.map(({ monitorKey, at }) => [monitorKey, at]))];
+  return endTexts.map((text) => ({ text, parameters }));
+}
+
 /** The screenshot of a failed check, in place of the one before; not written once its monitor has another epoch. */
 export function putScreenshot(
   { key, epoch }: { key: number; epoch: number },

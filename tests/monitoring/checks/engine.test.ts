@@ -106,7 +106,7 @@ describe("what it is", () => {
     await pass(60);
     const failures = (await beatsOf(shop.id)).slice(before.length);
     expect(gaps(failures).slice(0, 2)).toEqual([10, 10]);
-    expect(failures.map(({ period }) => period)).toEqual([10, 10, 60, 60]);
+    expect(failures.map(({ period }) => period)).toEqual([10, 10, 40, 60]);
     expect(failures.map(({ message }) => message)).toEqual(
       failures.map(() => "HTTP 500 (Internal Server Error), expected 200-299."),
     );

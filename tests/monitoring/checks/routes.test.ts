@@ -20,7 +20,7 @@ async function inTurn({ monitorOf }: Watch, id: string) {
   for (let turn = 0; turn < 5; turn++) await monitorOf(id);
 }
 
-test("a check that is asked for answers its heartbeat, which stands for the time since the last", async () => {
+test("a check that is asked for answers its heartbeat, which stands for the time to the next in turn", async () => {
   const { api, beatsOf, monitorOf, site, time } = await watch();
   await using shop = await site({ interval: 3_600 });
   const at = new Date(time.now).toISOString();
@@ -42,7 +42,7 @@ test("a check that is asked for answers its heartbeat, which stands for the time
     status: "down",
     latencyMs: null,
     message: "HTTP 500 (Internal Server Error), expected 200-299.",
-    period: 30,
+    period: 2195,
   });
   expect(await beatsOf(shop.id)).toEqual([json.data, failed.json.data]);
 });

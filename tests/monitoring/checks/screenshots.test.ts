@@ -175,6 +175,7 @@ describe("a screenshot that waits to be written", () => {
         seconds: 1,
         message: "",
       },
+      isEarly: false,
       checkedAt: timestamp(at),
       before: monitor.state,
       after: monitor.state,

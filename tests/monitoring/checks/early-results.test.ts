@@ -1,0 +1,112 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { checkEngine } from "../../../src/monitoring/checks/engine.ts";
+import { type Beat, type Watch, watch } from "../../support/watch.ts";
+
+/** Seconds by what was found in them, as the results say and as the sums do. */
+async function secondsOf({ beatsOf, database }: Watch, id: string) {
+  const found = { up: 0, down: 0, unknown: 0 };
+  const beats = await beatsOf(id);
+  for (const { status, period } of beats) found[status as "up"] += period;
+  for (const table of ["uptime_hours", "uptime_days"]) {
+    const sums = database
+      .query(
+        `select coalesce(sum(up_seconds), 0) as up, coalesce(sum(down_seconds), 0) as down,
+           coalesce(sum(unknown_seconds), 0) as unknown from ${table}`,
+      )
+      .get();
+    expect(sums).toEqual(found);
+  }
+  return { ...found, beats };
+}
+
+const endOf = ({ at, period }: Beat) => Date.parse(at) + period * 1_000;
+
+describe("a result ends what the one before it stands for:", () => {
+  test("a target that is up again is known to have been down until then", async () => {
+    const made = await watch();
+    await using shop = await made.site({ interval: 3_600 });
+    shop.fails();
+    await made.engine.runOnce();
+    await made.pass(4_000);
+    const before = await secondsOf(made, shop.id);
+    await made.pass(300);
+    shop.recovers();
+    await made.api("POST", `/api/v1/monitors/${shop.id}/check`);
+    const { down, beats } = await secondsOf(made, shop.id);
+    const [last] = before.beats.slice(-1);
+    expect(last?.period).toBe(3_600);
+    const tookSeconds = Math.round((made.time.now - Date.parse(last?.at ?? "")) / 1_000);
+    expect(down).toBe(before.down - 3_600 + tookSeconds);
+    // The next one in its turn comes when it would have come.
+    expect(endOf(beats.at(-1)!) - endOf(last!)).toBeWithin(-1_000, 1_001);
+  });
+
+  test("also where it was changed, and after a restart", async () => {
+    for (const how of ["change", "restart"]) {
+      const made = await watch();
+      await using shop = await made.site({ interval: 600 });
+      shop.fails();
+      await made.pass(900);
+      shop.recovers();
+      const [last] = (await made.beatsOf(shop.id)).slice(-1);
+      const before = await secondsOf(made, shop.id);
+      expect(last).toMatchObject({ status: "down", period: 600 });
+      if (how === "change") {
+        await made.changeMonitor(shop.id, { timeout: 9 });
+        await made.engine.runOnce();
+      } else {
+        const { appliance, ours } = made;
+        const restarted = checkEngine({ ...appliance, monotonic: appliance.clock });
+        await restarted.runOnce();
+        await restarted.checkNow({ organizationId: ours.id, callerId: "key" }, shop.id);
+      }
+      const { down } = await secondsOf(made, shop.id);
+      const tookSeconds = Math.round((made.time.now - Date.parse(last?.at ?? "")) / 1_000);
+      expect([how, down]).toEqual([how, before.down - 600 + tookSeconds]);
+    }
+  });
+
+  test("a job that reports was silent until then, and its report stands for no time before it", async () => {
+    const made = await watch();
+    const { id, report } = await made.job({ interval: 3_600, grace: 0 });
+    await made.engine.runOnce();
+    await report();
+    await made.pass(3_600);
+    expect(await made.statusOf(id)).toBe("down");
+    await made.pass(40);
+    await report();
+    expect(await secondsOf(made, id)).toMatchObject({ up: 2, down: 40 });
+    // Reports look back: another one soon after takes nothing from it.
+    await made.pass(20);
+    await report();
+    expect(await secondsOf(made, id)).toMatchObject({ up: 22, down: 40 });
+  });
+
+  test("whenever checks come, no second counts twice", async () => {
+    const step = fc.record({
+      seconds: fc.integer({ min: 0, max: 90 }),
+      fails: fc.boolean(),
+      asks: fc.boolean(),
+    });
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 8 }), async (steps) => {
+        const made = await watch();
+        await using shop = await made.site({ interval: 40, retryInterval: 10, retries: 1 });
+        for (const { seconds, fails, asks } of steps) {
+          await made.pass(seconds);
+          if (fails) shop.fails();
+          else shop.recovers();
+          if (asks) await made.api("POST", `/api/v1/monitors/${shop.id}/check`);
+        }
+        const { beats } = await secondsOf(made, shop.id);
+        for (const [index, beat] of beats.slice(1).entries()) {
+          const overlapMs = endOf(beats[index]!) - Date.parse(beat.at);
+          // Whole seconds, and one at least.
+          expect(overlapMs).toBeLessThanOrEqual(1_000);
+        }
+      }),
+      { numRuns: 25 },
+    );
+  });
+});
