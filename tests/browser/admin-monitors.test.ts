@@ -110,6 +110,25 @@ describeInChromium("the Monitors page", (browser) => {
     expect(open.faults).toEqual([]);
   });
 
+  test("a monitor was down and measured for no longer than it has been there", async () => {
+    world.site.reply(answer(502), "/daily");
+    const { id } = await world.ask("POST", "/api/v1/monitors", {
+      type: "http",
+      name: "Daily",
+      url: world.site.at("/daily"),
+      interval: 86_400,
+    });
+    for (let checks = 0; checks < 2; checks++)
+      await world.ask("POST", `/api/v1/monitors/${id}/check`);
+    await using open = await world.open(browser, `/monitors/${id}`);
+    const figures = open.page.getByRole("region", { name: "Figures" });
+    await figures.getByText(/^of \d+\s?s\smeasured$/).waitFor();
+    expect(await figures.getByRole("definition").allTextContents()).toContainEqual(
+      expect.stringMatching(/^\d+\s?s$/),
+    );
+    await world.ask("DELETE", `/api/v1/monitors/${id}`);
+  });
+
   test("a viewer sees the problems, and nothing that they may not do", async () => {
     await using open = await visitAs(browser, world, "viewer", "/");
     const { page } = open;

@@ -15,6 +15,9 @@ export function Figures({ monitor, uptime, span }: Props) {
   const now = useNow();
   const zone = useZone();
   const chosen = uptime.spans[span];
+  // The last result stands for time that is still to come.
+  const passed = Math.max(1, Math.floor((now - Date.parse(chosen.from)) / 1_000));
+  const until = (seconds: number) => Math.min(seconds, passed);
   return (
     <section className="panel stats" aria-label="Figures">
       <nav className="span-tabs" aria-label="Time range">
@@ -38,10 +41,18 @@ export function Figures({ monitor, uptime, span }: Props) {
         <span className="num">{momentIn(zone, Date.parse(chosen.from), now)} – now</span>
       </nav>
       <dl>
-        <Figure label="Uptime" value={percent(chosen.ratio)} note={measuredIn(chosen)} />
-        <Lasting state="down" seconds={chosen.downSeconds} />
-        <Lasting state="degraded" seconds={chosen.degradedSeconds} note="counted as up" />
-        <Lasting state="maintenance" seconds={chosen.maintenanceSeconds} note="not counted" />
+        <Figure
+          label="Uptime"
+          value={percent(chosen.ratio)}
+          note={measuredIn(until(secondsIn(chosen)))}
+        />
+        <Lasting state="down" seconds={until(chosen.downSeconds)} />
+        <Lasting state="degraded" seconds={until(chosen.degradedSeconds)} note="counted as up" />
+        <Lasting
+          state="maintenance"
+          seconds={until(chosen.maintenanceSeconds)}
+          note="not counted"
+        />
         <Figure
           label="Latency p50"
           value={latencyInWords(chosen.p50Ms)}
@@ -72,9 +83,11 @@ function Lasting({
   );
 }
 
+const secondsIn = ({ upSeconds, degradedSeconds, downSeconds }: SpanFigures) =>
+  upSeconds + degradedSeconds + downSeconds;
+
 /** How much time the uptime is of. */
-function measuredIn({ upSeconds, degradedSeconds, downSeconds }: SpanFigures): string {
-  const seconds = upSeconds + degradedSeconds + downSeconds;
+function measuredIn(seconds: number): string {
   return seconds === 0 ? "not measured" : `of ${durationInWords(seconds)} measured`;
 }
 
