@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { binary, untilHealthy } from "../support/binary.ts";
+import { binary, freePort, untilHealthy } from "../support/binary.ts";
 import { hasRqlite, rqlited } from "../support/rqlite.ts";
 
 const document = join(import.meta.dir, "../../docs/cluster.md");
@@ -26,17 +26,22 @@ function stepsOf(title: string): Step[] {
 
 /**
  * Three machines that are folders of this one: what the document calls by an absolute path is below theirs,
- * 10.0.0.N is an address of their own on loopback, and for a service manager, ssh and root there are stand-ins.
+ * 10.0.0.N is an address of their own on loopback, with ports that nobody else has, and for a service manager,
+ * ssh and root there are stand-ins.
  */
 function machines() {
   const root = mkdtempSync(join(tmpdir(), "signalbox-document-"));
   const network = `127.${1 + (process.pid % 250)}.${1 + Math.floor(Math.random() * 250)}.`;
+  const ports: Record<string, number> = { 3210: freePort(), 4001: freePort(), 4002: freePort() };
   const running: Bun.Subprocess[] = [];
+  const ended = Promise.withResolvers<never>();
+  ended.promise.catch(() => {});
   const rootOf = (n: number) => join(root, `${n}`);
   const home = (n: number) => join(rootOf(n), "home");
   const inPlace = (n: number, text: string) =>
     text
       .replaceAll("10.0.0.", network)
+      .replace(/(?<=:)(4001|4002)\b/g, (port) => `${ports[port]}`)
       .replace(/(?<![\w.])\/(etc|var|usr\/local)\//g, `${rootOf(n)}/$1/`);
   const programs = {
     sudo: 'exec "$@"',
@@ -80,17 +85,28 @@ function machines() {
       .replaceAll("%d", credentials)
       .replaceAll("${CREDENTIALS_DIRECTORY}", credentials);
     const log = Bun.file(join(rootOf(n), `${name}.log`));
-    running.push(
-      Bun.spawn(["sh", "-c", `exec ${words}`], {
-        stdout: log,
-        stderr: log,
-        env: { PATH: process.env["PATH"], MACHINE: rootOf(n) },
-      }),
-    );
+    const { PATH } = process.env;
+    const child = Bun.spawn(["sh", "-c", `exec ${words}`], {
+      stdout: log,
+      stderr: log,
+      env: { PATH, MACHINE: rootOf(n), SIGNALBOX_PORT: `${ports[3210]}` },
+    });
+    running.push(child);
+    void child.exited.then(() => ended.reject(new Error(`${name} has ended.\n${logs()}`)));
   }
 
+  const logs = () =>
+    Bun.spawnSync(["sh", "-c", `tail -n 5 ${root}/*/*.log`])
+      .stdout.toString()
+      .slice(-4_000);
+
   return {
-    network,
+    /** Where the machine takes requests that the document sends to this port. */
+    hostOf: (n: number, port: 3210 | 4001) => `${network}${n}:${ports[port]}`,
+    /** Resolves when Signalbox answers there; rejects when anything that was started has ended. */
+    untilHealthy(n: number) {
+      return Promise.race([untilHealthy(`http://${this.hostOf(n, 3210)}`), ended.promise]);
+    },
     /** Puts what a release has into the home of the first machine. */
     release() {
       for (const [name, text] of Object.entries(executables)) program(join(home(1), name), text);
@@ -108,7 +124,7 @@ function machines() {
         new Response(shell.stdout).text(),
         new Response(shell.stderr).text(),
       ]);
-      if ((await shell.exited) !== 0) throw new Error(`${text}\n${out}${error}${this.logs()}`);
+      if ((await shell.exited) !== 0) throw new Error(`${text}\n${out}${error}${logs()}`);
       const asked = Bun.file(join(rootOf(n), "asked"));
       for (const [, name = ""] of ((await asked.exists()) ? await asked.text() : "").matchAll(
         /^enable --now (\w+)$/gm,
@@ -118,10 +134,6 @@ function machines() {
       return out;
     },
     ca: () => readFileSync(join(home(1), "ca.pem"), "utf8"),
-    logs: () =>
-      Bun.spawnSync(["sh", "-c", `tail -n 5 ${root}/*/*.log`])
-        .stdout.toString()
-        .slice(-4_000),
     async [Symbol.asyncDispose]() {
       for (const child of running.toReversed()) child.kill("SIGKILL");
       await Promise.all(running.map(({ exited }) => exited));
@@ -152,25 +164,23 @@ describe.skipIf(!hasRqlite)("docs/cluster.md", () => {
       const numbers = { first: [1], each: [1, 2, 3], others: [2, 3], any: [3] }[where];
       for (const n of numbers) {
         // A person sees that it has started before they type on.
-        const url = `http://${three.network}${where === "first" ? n : 1}:3210`;
-        if (text.includes("secret.key")) await untilHealthy(url);
+        if (text.includes("secret.key")) await three.untilHealthy(where === "first" ? n : 1);
         if (where !== "any") await three.type(n, text);
       }
     }
-    for (const n of [2, 3]) await untilHealthy(`http://${three.network}${n}:3210`);
+    for (const n of [2, 3]) await three.untilHealthy(n);
     const isWhole = (said: string) =>
       said.match(/ alive /g)?.length === 3 &&
       [1, 2, 3].every((n) =>
-        new RegExp(`^${three.network}${n}:4001 +(leader|follower) +reachable$`, "m").test(said),
+        new RegExp(`^${three.hostOf(n, 4001)} +(leader|follower) +reachable$`, "m").test(said),
       );
     // What one machine leaves to another is nobody's for a moment, and a busy one is not reached at once.
     let said = "";
     while (!isWhole(said))
       said = await three.type(3, steps.at(-1)?.text ?? "").catch((error: Error) => error.message);
     for (const n of [1, 2, 3]) {
-      const page = await fetch(`http://${three.network}${n}:3210/`);
-      expect(page.status).toBe(200);
-      const database = `https://${three.network}${n}:4001/status`;
+      expect((await fetch(`http://${three.hostOf(n, 3210)}/`)).status).toBe(200);
+      const database = `https://${three.hostOf(n, 4001)}/status`;
       expect((await fetch(database, { tls: { ca: three.ca() } })).status).toBe(401);
     }
   });
