@@ -149,7 +149,7 @@ export const growing: readonly Growing[] = [
     what: "Answers under an `Idempotency-Key`",
     tables: ["idempotent_answers"],
     bytes: rowBytes.idempotentAnswer,
-    each: "a POST with a key",
+    each: "a POST or PATCH with a key",
     daily: 0,
     kept: 1,
   },

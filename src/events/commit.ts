@@ -68,8 +68,9 @@ export function commitEach<T extends object>(
 }
 
 async function write<T extends object>(scope: Scope, statements: Statement[], answer: T) {
+  // First, so that of two who repeat one request the second hears of the first, not of its own If-Match.
   const remembered = scope.remember?.(answer) ?? [];
-  await scope.store.atomic([mustBeThere(scope.organizationId), ...statements, ...remembered]);
+  await scope.store.atomic([mustBeThere(scope.organizationId), ...remembered, ...statements]);
   return answer;
 }
 

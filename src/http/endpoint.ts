@@ -16,12 +16,12 @@ import {
 import { principalOf, signedInSession, authorize, mustBeAdministrator } from "./authentication.ts";
 import { type BodyClient, mediaTypeOf, parseJson, readBody } from "./body.ts";
 import { errorResponse } from "./error-response.ts";
-import { idempotencyKeyOf, onlyOnce } from "./idempotency.ts";
+import { idempotencyKeyOf, onlyOnce, routeOf, takesIdempotencyKey } from "./idempotency.ts";
 import { parseQuery } from "./query.ts";
 import { consume } from "./rate-limit.ts";
 import { type Principal, organizationParameter } from "./session.ts";
 import type { RequestContext } from "./request-context.ts";
-import { isRead, originOf, pathOf } from "./request.ts";
+import { isRead, originOf } from "./request.ts";
 import type { Services } from "./services.ts";
 import {
   ifMatchOf,
@@ -223,12 +223,12 @@ export function endpoint<
     const json = isJson ? parseJson(bytes) : undefined;
     const query = queryOf(context);
     const parsed = { query, body: parse(bodySchema, json) as z.output<B>, upload };
-    const key = request.method === "POST" ? idempotencyKeyOf(request) : null;
+    const key = takesIdempotencyKey(request.method) ? idempotencyKeyOf(request) : null;
     if (key === null || caller.principal === null) return respond(context, caller, parsed);
     const { principal, scope } = caller;
     const responseOf = (data: object) => apiResponseOf(request, spec, { data });
     const isClaimed = spec.timeoutSeconds !== undefined;
-    const asked = { route: pathOf(request), idempotencyKey: key, body: bytes, isClaimed };
+    const asked = { route: routeOf(request), idempotencyKey: key, body: bytes, isClaimed };
     return onlyOnce(requestContext, principal, asked, responseOf, (remember) =>
       respond(context, { principal, scope: { ...scope, remember } }, parsed),
     );

@@ -8,6 +8,7 @@ import { must, perStore, type Statement } from "../database/store.ts";
 import { idempotentAnswers as responses } from "../database/tables/events.ts";
 import type { ApiResponse } from "./api-response.ts";
 import type { Principal } from "./session.ts";
+import { pathOf } from "./request.ts";
 import type { RequestContext } from "./request-context.ts";
 
 /** Responses are kept 24 hours by API key or person, and route. */
@@ -19,6 +20,13 @@ const claimed = 0;
 
 /** Keys of requests that this process answers now; the write itself holds them apart from other processes. */
 const inFlightOn = perStore(() => new Set<string>());
+
+/** What adds something each time it is done; a PUT or DELETE that is repeated does not. */
+export const takesIdempotencyKey = (method: string) => method === "POST" || method === "PATCH";
+
+/** What a key stands for beside its caller: the path, and the method where it is not the one that most keys are for. */
+export const routeOf = (request: Request) =>
+  request.method === "POST" ? pathOf(request) : `${request.method} ${pathOf(request)}`;
 
 /** The key of this request; null when it has none. Throws VALIDATION_ERROR. */
 export function idempotencyKeyOf(request: Request): string | null {
@@ -37,7 +45,7 @@ type Asked = {
 };
 
 /**
- * Does a POST at most once under its key: the response is kept in the same write as what was done, and
+ * Does a request at most once under its key: the response is kept in the same write as what was done, and
  * given again to whoever repeats the request. What no write can undo is claimed before, so that of several
  * machines one does it. Throws CONFLICT while the first is in flight and IDEMPOTENCY_KEY_REUSED when the
  * body differs from the first one's.

@@ -9,6 +9,7 @@ import {
 import type { ErrorCode } from "../core/errors.ts";
 import { Id } from "../core/fields.ts";
 import type { Endpoint } from "./endpoint.ts";
+import { takesIdempotencyKey } from "./idempotency.ts";
 import { errorResponses, header, referencesTo, requestIdHeader } from "./openapi-errors.ts";
 
 /** A route as Elysia lists it; those of the API carry their endpoint. */
@@ -24,16 +25,16 @@ function codesOf(
   if (access === "write") codes.push("FORBIDDEN", "UNAVAILABLE");
   if (access === "write" || body !== undefined)
     codes.push("INVALID_JSON", "UNSUPPORTED_MEDIA_TYPE", "PAYLOAD_TOO_LARGE");
-  if (method === "POST") codes.push("CONFLICT", "IDEMPOTENCY_KEY_REUSED");
+  if (takesIdempotencyKey(method)) codes.push("CONFLICT", "IDEMPOTENCY_KEY_REUSED");
   if (path.includes(":")) codes.push("NOT_FOUND");
   return [...new Set([...codes, ...errors, "INTERNAL" as const])];
 }
 
 function headersTaken(method: string, spec: Endpoint) {
   return {
-    ...(method === "POST" && {
+    ...(takesIdempotencyKey(method) && {
       "Idempotency-Key": header(
-        "1 to 255 visible ASCII characters. The answer is kept for 24 h and replayed with `Idempotency-Replayed: true`.",
+        "1 to 255 visible ASCII characters. The answer is kept for 24 h and replayed with `Idempotency-Replayed: true`, whatever `If-Match` says.",
       ),
     }),
     ...(method === "GET" && {
@@ -87,7 +88,7 @@ function operationOf({ method, path, hooks }: Route, tag: string): ZodOpenApiOpe
         headers: z.object({
           ETag: z.string().meta({ description: "Version of this answer." }),
           "X-Request-Id": requestIdHeader,
-          ...(method === "POST" && {
+          ...(takesIdempotencyKey(method) && {
             "Idempotency-Replayed": header(
               "`true` where the answer was kept from an earlier request.",
             ),
@@ -115,6 +116,8 @@ const introduction = `Scripts on the LAN talk to Signalbox here. Make a key with
 - Lists are newest first. \`page\` and \`per_page\` choose a part; a page past the end is empty.
 - Every GET has an \`ETag\`: send it as \`If-None-Match\` to save the body, or as \`If-Match\` with a PATCH
   or DELETE to refuse the write when somebody else was first. A monitor's results don't break an edit.
+- A POST or PATCH with an \`Idempotency-Key\` is done once, however often it is sent: the first answer is
+  given again, before \`If-Match\` is looked at.
 - HEAD works wherever GET does; OPTIONS lists the methods of a path.`;
 
 type Beside = {

@@ -226,6 +226,29 @@ describe.skipIf(!hasRqlite)("two servers over one database", () => {
     }
   });
 
+  test("one Idempotency-Key at both servers at once posts one update, and If-Match refuses neither", async () => {
+    const [a, b] = await nodes.world();
+    const path = `/api/v1/incidents/${await made(a.ours.api, "incidents")}`;
+    for (let round = 1; round <= 5; round++) {
+      const etag = (await a.ours.api("GET", path)).headers.get("etag") ?? "";
+      const asked = {
+        body: { message: `Round ${round}` },
+        headers: { "Idempotency-Key": `${round}`, "If-Match": etag },
+      };
+      const answers = await Promise.all(
+        [a, b, a, b].map(({ ours }) => ours.api("PATCH", path, asked)),
+      );
+      const [first] = answers.filter(({ status }) => status === 200);
+      for (const { status, text } of answers)
+        expect([status, text]).toEqual(
+          status === 200 ? [200, first?.text ?? ""] : [409, expect.stringContaining("CONFLICT")],
+        );
+      for (const { ours } of [a, b])
+        expect((await ours.api("PATCH", path, asked)).text).toBe(first?.text ?? "");
+      expect((await a.ours.api("GET", path)).json.data.updates).toHaveLength(round + 1);
+    }
+  });
+
   test("one Idempotency-Key at both servers at once sends one test alert", async () => {
     const [a, b] = await nodes.world();
     await using hook = await inbox();

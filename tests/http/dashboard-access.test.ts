@@ -147,6 +147,34 @@ test("an Idempotency-Key is the person's own", async () => {
   expect((await open(other.page)).json.data.id).not.toBe(first.json.data.id);
 });
 
+test("what a person changes in an organization is done once under a key; who is another, or only reads, is given no answer of theirs", async () => {
+  const appliance = await testAppliance();
+  const [owner, other] = [await member(appliance, "owner"), await member(appliance, "owner")];
+  const low = await member(appliance, "viewer");
+  const headers = { "Idempotency-Key": "once" };
+  const incident = `${path}/${await made(appliance.ours.api, "incidents")}`;
+  const changes: [at: string, body: object][] = [
+    [incident, { message: "Found it." }],
+    ["/dashboard/organization", { name: "Renamed" }],
+    [`/dashboard/people/${low.id}`, { role: "viewer" }],
+  ];
+  for (const [at, body] of changes) {
+    const send = ({ page }: Pick<typeof owner, "page">) => page("PATCH", at, { body, headers });
+    const [first, again, refused, others] = [
+      await send(owner),
+      await send(owner),
+      await send(low),
+      await send(other),
+    ];
+    const replayed = [first, again, others].map((one) => one.headers.get("idempotency-replayed"));
+    expect([at, first.status, ...replayed]).toEqual([at, 200, null, "true", null]);
+    expect([at, again.text]).toEqual([at, first.text]);
+    expect([at, refused.status]).toEqual([at, 403]);
+  }
+  // One of each person's.
+  expect((await owner.page("GET", incident)).json.data.updates).toHaveLength(3);
+});
+
 test("an answer that is kept for one organization never reaches a person of another", async () => {
   const appliance = await testAppliance();
   const { page } = await member(appliance, "viewer");

@@ -1,8 +1,9 @@
-import { expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
+import type { Route } from "../../src/http/openapi.ts";
 import { sweepResponses } from "../../src/http/idempotency.ts";
 import { sweepingOf } from "../../src/database/portions.ts";
 import { type Client, dump, testAppliance, unknownId } from "../support/appliance.ts";
-import { made } from "../support/records.ts";
+import { apiRoutes, inputFor, made, nounOf, placed } from "../support/records.ts";
 
 const path = "/api/v1/incidents";
 const day = 24 * 3600 * 1000;
@@ -34,6 +35,105 @@ test("a POST without a body is done once, too", async () => {
   expect(first.json.data.updates).toHaveLength(2);
   expect([again.text, again.headers.get("location")]).toEqual([first.text, null]);
   expect((await api("GET", resolve.replace("/resolve", ""))).json.data.updates).toHaveLength(2);
+});
+
+test("a repeated PATCH is done once and answered as the first time, whatever If-Match says by then", async () => {
+  const { api } = (await testAppliance()).ours;
+  const at = `${path}/${await made(api, "incidents")}`;
+  const headers = {
+    "Idempotency-Key": "once",
+    "If-Match": (await api("GET", at)).headers.get("etag") ?? "",
+  };
+  const send = (more = {}) =>
+    api("PATCH", at, { body: { message: "Found it." }, headers: { ...headers, ...more } });
+  const [first, again] = [await send(), await send()];
+  expect([first.status, first.headers.get("idempotency-replayed")]).toEqual([200, null]);
+  expect([again.status, again.text]).toEqual([200, first.text]);
+  expect(again.headers.get("idempotency-replayed")).toBe("true");
+  expect(again.headers.get("etag")).toBe(first.headers.get("etag"));
+  expect((await send({ "Idempotency-Key": "late" })).status).toBe(412);
+  expect((await api("GET", at)).json.data.updates).toHaveLength(2);
+  // What was refused was not kept.
+  const { status, headers: answered } = await send({
+    "Idempotency-Key": "late",
+    "If-Match": again.headers.get("etag") ?? "",
+  });
+  expect([status, answered.get("idempotency-replayed")]).toEqual([200, null]);
+});
+
+test("the same key means another request by another method", async () => {
+  const { api } = (await testAppliance()).ours;
+  const at = `${path}/${await made(api, "incidents")}`;
+  const headers = { "Idempotency-Key": "once" };
+  expect((await api("PATCH", at, { body: { title: "Slower" }, headers })).status).toBe(200);
+  const gone = await api("DELETE", at, { headers });
+  expect([gone.status, gone.headers.get("idempotency-replayed")]).toEqual([200, null]);
+  const after = await api("PATCH", at, { body: { title: "Slower" }, headers });
+  expect([after.status, after.headers.get("idempotency-replayed")]).toEqual([200, "true"]);
+});
+
+describe("under a key", () => {
+  const repeatable = apiRoutes.filter(({ method }) => method === "POST" || method === "PATCH");
+
+  async function readyFor(route: Route) {
+    // What a check or a test alert finds is nobody's here: the loopback is closed.
+    const appliance = await testAppliance();
+    const { api } = appliance.ours;
+    const isOfRecord = route.path.includes(":id");
+    const id = isOfRecord ? await made(api, nounOf(route.path)) : unknownId;
+    const childId = route.path.includes(":updateId")
+      ? (await api("GET", `${path}/${id}`)).json.data.updates[0].id
+      : unknownId;
+    const at = placed(route.path, id, childId).replace(/\/$/, "");
+    const input = route.path.includes("settings") ? { body: { smtp: null } } : inputFor(route);
+    const text = input.body === undefined ? undefined : JSON.stringify(input.body);
+    const send = (by: Client, raw = text) =>
+      by(route.method, at, {
+        headers: { "Idempotency-Key": "once" },
+        ...(raw !== undefined && { raw }),
+      });
+    return { ...appliance, api, at, text, send, isOfRecord };
+  }
+
+  test("every route that adds or changes something does it once, and another's key is another's", async () => {
+    expect(repeatable.map(({ method }) => method)).toContain("PATCH");
+    for (const route of repeatable) {
+      const ready = await readyFor(route);
+      const { send, api, ours, theirs, client, isOfRecord, text } = ready;
+      const name = [route.method, route.path];
+      const first = await send(api);
+      expect([...name, first.status < 300]).toEqual([...name, true]);
+      const done = dump(ready);
+      const again = await send(api);
+      expect([...name, again.status, again.text]).toEqual([...name, first.status, first.text]);
+      expect([...name, again.headers.get("idempotency-replayed")]).toEqual([...name, "true"]);
+      expect(again.headers.get("etag")).toBe(first.headers.get("etag"));
+      const other = await send(api, text === undefined ? "{}" : `${text} `);
+      expect([...name, other.status, other.json.error?.code]).toEqual([
+        ...name,
+        422,
+        "IDEMPOTENCY_KEY_REUSED",
+      ]);
+      // The gate comes first: none of them learns that there is an answer.
+      expect([...name, (await send(client(null))).status]).toEqual([...name, 401]);
+      expect([...name, (await send(ours.reader)).status]).toEqual([...name, 403]);
+      if (isOfRecord) expect([...name, (await send(theirs.api)).status]).toEqual([...name, 404]);
+      expect(dump(ready)).toBe(done);
+    }
+  });
+
+  test("on every route the answer and what was done are one write, where a write can undo it", async () => {
+    for (const route of repeatable) {
+      if (route.hooks.detail?.endpoint?.timeoutSeconds !== undefined) continue;
+      const ready = await readyFor(route);
+      ready.database.run(`CREATE TRIGGER refuse BEFORE INSERT ON idempotent_answers
+        BEGIN SELECT raise(ABORT, 'refused'); END`);
+      const before = dump(ready);
+      const { status } = await ready.send(ready.api);
+      expect([route.method, route.path, status]).toEqual([route.method, route.path, 500]);
+      expect([route.path, dump(ready) === before]).toEqual([route.path, true]);
+    }
+  });
 });
 
 test("another body under the same key is refused", async () => {
