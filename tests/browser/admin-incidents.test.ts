@@ -312,6 +312,76 @@ describeInChromium("incidents", (browser) => {
     expect(ownFaults(open.faults)).toEqual([]);
   });
 
+  test("an update and a note whose answers are lost are there once, also where they are sent again after a reload", async () => {
+    const { id } = await world.ask("POST", "/api/v1/incidents", { title: "Lost answers" });
+    const at = `/dashboard/api/v1/incidents/${id}`;
+    const stored = async () => {
+      const { updates, notes } = await world.ask("GET", `/api/v1/incidents/${id}`);
+      return [...updates.slice(1), ...notes].map(({ message }: { message: string }) => message);
+    };
+    await using open = await world.open(browser, `/incidents/${id}`);
+    const { page } = open;
+    /** The server does what it is asked, and nobody hears of it; so for as long as it answers at all. */
+    const losing = async (path: string, times?: number) => {
+      const lost = Promise.withResolvers<void>();
+      let count = 0;
+      const isIt = ({ pathname }: URL) => pathname === path;
+      await page.route(
+        isIt,
+        async (route) => {
+          if (["GET", "HEAD"].includes(route.request().method())) return route.fallback();
+          if (count++ === 0) await route.fetch();
+          await route.abort();
+          lost.resolve();
+        },
+        times === undefined ? {} : { times },
+      );
+      return { lost: lost.promise, end: () => page.unroute(isIt) };
+    };
+
+    await message(page).fill("We found the cause.");
+    const first = await losing(at, 1);
+    await page.getByRole("button", { name: "Post update" }).click();
+    await first.lost;
+    await page.waitForFunction(
+      () => document.querySelector<HTMLTextAreaElement>("[aria-label=Message]")?.value === "",
+    );
+    await page.getByRole("listitem").getByText("We found the cause.").waitFor();
+    expect(await dialog(page, "Someone else changed this").count()).toBe(0);
+    expect(await stored()).toEqual(["We found the cause."]);
+
+    // The same words a second time are meant.
+    await message(page).fill("We found the cause.");
+    const second = await losing(at);
+    await page.getByRole("button", { name: "Post update" }).click();
+    await second.lost;
+    await page.reload();
+    await second.end();
+    await page.getByText("What you typed earlier is back.").waitFor();
+    await world.ask("PATCH", `/api/v1/incidents/${id}`, { message: "A script was here." });
+    await page.getByText("A script was here.").waitFor();
+    await page.getByRole("button", { name: "Post update" }).click();
+    await page.getByText("What you typed earlier is back.").waitFor({ state: "detached" });
+    expect(await stored()).toEqual([
+      "We found the cause.",
+      "We found the cause.",
+      "A script was here.",
+    ]);
+    // What is answered as it was at first does not take away what came since.
+    await page.getByText("A script was here.").waitFor();
+
+    await page.getByText("Internal note", { exact: true }).first().click();
+    await page.getByRole("textbox", { name: "Note" }).fill("Ann knows.");
+    const third = await losing(`${at}/notes`, 1);
+    await page.getByRole("button", { name: "Add note" }).click();
+    await third.lost;
+    await page.getByRole("alert").getByText("Signalbox can't be reached.").waitFor();
+    await page.getByRole("button", { name: "Add note" }).click();
+    await page.getByRole("alert").waitFor({ state: "detached" });
+    await page.getByRole("listitem").filter({ hasText: "Ann knows." }).waitFor();
+    expect((await stored()).filter((one) => one === "Ann knows.")).toHaveLength(1);
+  });
+
   test("a deletion can be taken back; filters stand in the address and survive a reload", async () => {
     const { id } = await world.ask("POST", "/api/v1/incidents", { title: "By mistake" });
     await using open = await world.open(browser, `/incidents/${id}`);

@@ -2,6 +2,7 @@ import { type ChangeEvent, useEffect, useRef, useState } from "react";
 import { flushSync } from "react-dom";
 import { ApiError } from "../data/client.ts";
 import { drafts, type DraftValues } from "../data/drafts.ts";
+import { provisionalId } from "../data/record.ts";
 import { notify } from "./toasts.tsx";
 
 export type Values = Record<string, unknown>;
@@ -70,13 +71,17 @@ type Draft = {
   staysOnConflict?: boolean;
 };
 
+/** Where the key is kept under which a draft was sent whose answer has not come. */
+const onceOf = ({ key }: Draft) => `${key} once`;
+
 /**
  * A form over the API. `save` sends the values; what it throws stands at the fields. With `force`
- * it must leave out `If-Match`: somebody else's change is overwritten on purpose.
+ * it must leave out `If-Match`: somebody else's change is overwritten on purpose. `once` is the key under
+ * which the server does it once: the same until something else is typed, also after a reload.
  */
 export function useForm<V extends Values>(
   initial: V,
-  save: (values: V, force: boolean) => Promise<unknown>,
+  save: (values: V, force: boolean, once: string) => Promise<unknown>,
   onTheirs?: () => void,
   draft?: Draft,
 ): Form<V> {
@@ -91,6 +96,7 @@ export function useForm<V extends Values>(
   const [dirty, setDirty] = useState(kept !== undefined);
   const [conflict, setConflict] = useState(false);
   const shown = useRef(new Set<string>());
+  const once = useRef(kept && draft && drafts.read(onceOf(draft))?.["key"]);
   const typed: DraftValues = Object.fromEntries(
     [...changed.current].flatMap((name) =>
       isSame(values[name], start[name]) ? [] : [[name, values[name]]],
@@ -113,8 +119,15 @@ export function useForm<V extends Values>(
     [],
   );
 
+  function setOnce(key: string | undefined) {
+    if (once.current === key) return;
+    once.current = key;
+    if (draft) drafts.write(onceOf(draft), key === undefined ? {} : { key });
+  }
+
   /** From now on there is nothing that was typed and not saved. */
   function settled() {
+    setOnce(undefined);
     changed.current.clear();
     isKept.current = false;
     setRestored(false);
@@ -133,7 +146,9 @@ export function useForm<V extends Values>(
     setBusy(true);
     clearErrors();
     try {
-      await save(values, force);
+      const key = (once.current as string | undefined) ?? provisionalId();
+      setOnce(key);
+      await save(values, force, key);
       settled();
       setBusy(false);
     } catch (error) {
@@ -154,6 +169,7 @@ export function useForm<V extends Values>(
 
   const unplaced = issues.filter(({ path }) => ![...shown.current].some((f) => within(path, f)));
   function set<K extends keyof V & string>(name: K, value: V[K]) {
+    setOnce(undefined);
     setDirty(true);
     changed.current.add(name);
     setValues((current) => ({ ...current, [name]: value }));
@@ -168,6 +184,7 @@ export function useForm<V extends Values>(
     values,
     set,
     replace(next) {
+      setOnce(undefined);
       setStart(next);
       setValues(next);
     },

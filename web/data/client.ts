@@ -72,16 +72,28 @@ export function setOrganization(id: string | null) {
   organizationId = id;
 }
 
+/** Has the server do a POST or PATCH once under this key, however often it is sent. */
+export const onceUnder = (key: string) => ({ headers: { "Idempotency-Key": key } });
+
 /** Makes the server refuse the write with 412 if somebody changed this record since it was read; undefined overwrites. */
-export function ifMatch(record: object | undefined): { headers?: { "If-Match": string } } {
+export function ifMatch(
+  record: object | undefined,
+  /** What the write is done once under. */
+  key?: string,
+): { headers?: Record<string, string> } {
   const etag = record && etags.get(record);
-  return etag === undefined ? {} : { headers: { "If-Match": etag } };
+  const headers = {
+    ...(key !== undefined && onceUnder(key).headers),
+    ...(etag !== undefined && { "If-Match": etag }),
+  };
+  return Object.keys(headers).length === 0 ? {} : { headers };
 }
 
-const writeListeners = new Set<() => void>();
+type WriteListener = (isReplayed: boolean) => void;
+const writeListeners = new Set<WriteListener>();
 
-/** Calls back after every write that succeeded. */
-export function onWritten(listener: () => void) {
+/** Calls back after every write that succeeded, and where one had succeeded before. */
+export function onWritten(listener: WriteListener) {
   writeListeners.add(listener);
   return () => void writeListeners.delete(listener);
 }
@@ -117,7 +129,9 @@ const withoutSession = /^\/dashboard\/(sign-in|set-up|invitations\/(look|accept)
 
 async function request(url: string, init: Init): Promise<Response> {
   const response = await authenticated(url, init);
-  if (response.ok && init.method !== "GET") for (const listener of writeListeners) listener();
+  const isReplayed = response.headers.get("Idempotency-Replayed") === "true";
+  if (response.ok && init.method !== "GET")
+    for (const listener of writeListeners) listener(isReplayed);
   return response;
 }
 

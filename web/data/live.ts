@@ -99,9 +99,10 @@ export function followLive(organizationId: string): () => void {
     }
   }
 
-  // The stream also reports what this page itself has written, while it is connected.
-  const unheard = onWritten(() => {
-    if (liveState.get() !== "live") void queryClient.invalidateQueries();
+  // The stream also reports what this page itself has written, while it is connected; what is answered
+  // as it was at first may have been changed since.
+  const unheard = onWritten((isReplayed) => {
+    if (isReplayed || liveState.get() !== "live") void queryClient.invalidateQueries();
   });
 
   liveState.set("starting");

@@ -12,7 +12,7 @@ import {
 import { channelFields, type NewAlertChannel } from "../../../src/alerting/channels/schema.ts";
 import type { FieldLabels } from "../../../src/core/kinds.ts";
 import { type AlertChannel, channelRoutes, useAlertChannels } from "../../data/alert-channels.ts";
-import { dashboard, dataOf, ifMatch, v1 } from "../../data/client.ts";
+import { dashboard, dataOf, ifMatch, onceUnder, v1 } from "../../data/client.ts";
 import { recordKey } from "../../data/keys.ts";
 import { useOverview } from "../../data/overview.ts";
 import { queryClient } from "../../data/query.ts";
@@ -99,11 +99,11 @@ export function ChannelEditor({ type, channel, submit, onSaved, onCancel, onThei
     }) as Body;
   const form = useForm(
     start,
-    async (values, force) => {
+    async (values, force, once) => {
       const saved = await dataOf(
         channel
-          ? channelRoutes(channel.id).patch(values, ifMatch(force ? undefined : channel))
-          : v1["alert-channels"].post(bodyOf(values)),
+          ? channelRoutes(channel.id).patch(values, ifMatch(force ? undefined : channel, once))
+          : v1["alert-channels"].post(bodyOf(values), onceUnder(once)),
       );
       queryClient.setQueryData(recordKey("alert-channel", saved.id), saved);
       if (!channel && attachesToAll && monitorIds.length > 0)

@@ -13,6 +13,7 @@ export async function changeIncident(
   patch: IncidentPatch,
   /** As it was when somebody decided on this; undefined to overwrite whatever others did since. */
   known: Incident | undefined,
+  once = provisionalId(),
 ) {
   const key = recordKey("incident", incident.id);
   const at = new Date().toISOString();
@@ -26,9 +27,11 @@ export async function changeIncident(
     updates: [...incident.updates, ...posted],
   });
   try {
-    const ask = () => dataOf(v1.incidents({ id: incident.id }).patch(patch, ifMatch(known)));
-    // Without a version it may be posted twice.
-    const after = await (known === undefined ? ask() : whenConnected(ask, tellOfWaiting));
+    const route = v1.incidents({ id: incident.id });
+    const after = await whenConnected(
+      () => dataOf(route.patch(patch, ifMatch(known, once))),
+      tellOfWaiting,
+    );
     queryClient.setQueryData(key, after);
   } catch (error) {
     queryClient.setQueryData(key, incident);

@@ -62,9 +62,10 @@ function UpdateForm({ incident, box }: { incident: Incident; box: Ref<HTMLTextAr
   const seen = useRef(incident);
   const form = useForm<Values>(
     { status: now, message: "" },
-    async ({ status, message }, force) => {
+    async ({ status, message }, force, once) => {
       const text = message.trim() === "" ? {} : { message };
-      await changeIncident(incident, { status, ...text }, force ? undefined : seen.current);
+      const known = force ? undefined : seen.current;
+      await changeIncident(incident, { status, ...text }, known, once);
       form.replace({ status, message: "" });
     },
     () => {

@@ -2,7 +2,7 @@ import { Button, Switch, TextInput } from "@mantine/core";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import type { Incident } from "../../../src/incidents/schema.ts";
-import { dataOf, v1 } from "../../data/client.ts";
+import { dataOf, onceUnder, v1 } from "../../data/client.ts";
 import { recordKey } from "../../data/keys.ts";
 import { queryClient } from "../../data/query.ts";
 import { closeDialog } from "../../components/dialogs.ts";
@@ -30,8 +30,8 @@ export default function CreateIncident() {
   const [previewing, setPreviewing] = useState(false);
   const form = useForm<Values>(
     { title: "", severity: "minor", message: "", monitorIds: [], public: true },
-    async (values) => {
-      const incident = await dataOf(v1.incidents.post(bodyOf(values)));
+    async (values, _, once) => {
+      const incident = await dataOf(v1.incidents.post(bodyOf(values), onceUnder(once)));
       queryClient.setQueryData(recordKey("incident", incident.id), incident);
       closeDialog();
       await navigate({ href: `/incidents/${incident.id}` });

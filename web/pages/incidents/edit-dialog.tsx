@@ -24,8 +24,8 @@ export function EditDialog({
   const { title, severity, monitorIds } = incident;
   const form = useForm<Values>(
     { title, severity, public: incident.public, monitorIds },
-    async (values, force) => {
-      await changeIncident(incident, values, force ? undefined : incident);
+    async (values, force, once) => {
+      await changeIncident(incident, values, force ? undefined : incident, once);
       onClose();
     },
     () => {

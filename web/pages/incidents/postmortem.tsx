@@ -4,6 +4,7 @@ import { useState } from "react";
 import type { Incident, PostmortemPatch } from "../../../src/incidents/schema.ts";
 import { dataOf, ifMatch, v1 } from "../../data/client.ts";
 import { recordKey } from "../../data/keys.ts";
+import { provisionalId } from "../../data/record.ts";
 import { queryClient } from "../../data/query.ts";
 import { useSignedIn } from "../../data/session.ts";
 import { BusyButton } from "../../components/busy-button.tsx";
@@ -20,8 +21,13 @@ import { useAudience } from "./data.ts";
 const outline = "**Impact**\n\n\n**Root cause**\n\n\n**What we change**\n\n";
 
 /** `known` is the incident as it was read; undefined overwrites what others wrote since. */
-async function save(id: string, patch: PostmortemPatch, known: Incident | undefined) {
-  const after = await dataOf(v1.incidents({ id }).postmortem.patch(patch, ifMatch(known)));
+async function save(
+  id: string,
+  patch: PostmortemPatch,
+  known: Incident | undefined,
+  once?: string,
+) {
+  const after = await dataOf(v1.incidents({ id }).postmortem.patch(patch, ifMatch(known, once)));
   queryClient.setQueryData(recordKey("incident", id), after);
 }
 
@@ -107,8 +113,8 @@ function WriteDialog({ incident: shown, onClose }: { incident: Incident; onClose
   const { id, postmortem } = incident;
   const form = useForm<{ message: string }>(
     { message: postmortem?.message ?? outline },
-    async ({ message }, force) => {
-      await save(id, { message }, force ? undefined : incident);
+    async ({ message }, force, once) => {
+      await save(id, { message }, force ? undefined : incident, once);
       onClose();
     },
     () => {
@@ -146,10 +152,11 @@ function WriteDialog({ incident: shown, onClose }: { incident: Incident; onClose
 function PublishDialog({ incident, onClose }: { incident: Incident; onClose: () => void }) {
   const { data: audience } = useAudience({ incidentId: incident.id });
   const [notify, setNotify] = useState(false);
+  const [once] = useState(provisionalId);
   const pages = incident.public ? (audience?.pages ?? []) : [];
   const subscribers = pages.reduce((sum, page) => sum + page.subscribers, 0);
   const { mutate, isPending } = useMutation({
-    mutationFn: () => save(incident.id, { published: true, notify }, incident),
+    mutationFn: () => save(incident.id, { published: true, notify }, incident, `${once}-${notify}`),
     onSuccess: onClose,
     onError: notifyError,
   });

@@ -1,6 +1,7 @@
 import type { Incident } from "../../../src/incidents/schema.ts";
-import { dataOf, v1, whenConnected } from "../../data/client.ts";
+import { dataOf, onceUnder, v1, whenConnected } from "../../data/client.ts";
 import { recordKey } from "../../data/keys.ts";
+import { provisionalId } from "../../data/record.ts";
 import { queryClient } from "../../data/query.ts";
 import { notifyDone, notifyError, tellOfWaiting } from "../../components/toasts.tsx";
 
@@ -9,7 +10,8 @@ type Resolvable = Pick<Incident, "id" | "title" | "status">;
 /** Resolves one that is not open on the page: at once, as everybody sees. */
 export function resolveIncident(incident: Resolvable) {
   const { id } = incident;
-  whenConnected(() => dataOf(v1.incidents({ id }).resolve.post()), tellOfWaiting)
+  const once = onceUnder(provisionalId());
+  whenConnected(() => dataOf(v1.incidents({ id }).resolve.post(undefined, once)), tellOfWaiting)
     .then((after) => {
       queryClient.setQueryData(recordKey("incident", id), after);
       tellResolved(incident);
@@ -18,8 +20,10 @@ export function resolveIncident(incident: Resolvable) {
 }
 
 /** Taken back, it is what it was before. */
-export const tellResolved = ({ id, title, status }: Resolvable) =>
+export function tellResolved({ id, title, status }: Resolvable) {
+  const once = onceUnder(provisionalId());
   notifyDone(`Resolved ${title}`, async () => {
-    const after = await dataOf(v1.incidents({ id }).patch({ status }));
+    const after = await dataOf(v1.incidents({ id }).patch({ status }, once));
     queryClient.setQueryData(recordKey("incident", id), after);
   });
+}

@@ -24,8 +24,8 @@ export function EditUpdateDialog({
   const route = v1.incidents({ id: incident.id }).updates({ updateId: update.id });
   const form = useForm<{ message: string }>(
     { message: update.message },
-    async (body, force) => {
-      const after = await dataOf(route.patch(body, ifMatch(force ? undefined : incident)));
+    async (body, force, once) => {
+      const after = await dataOf(route.patch(body, ifMatch(force ? undefined : incident, once)));
       queryClient.setQueryData(recordKey("incident", incident.id), after);
       onClose();
     },

@@ -2,7 +2,7 @@ import { MultiSelect, Select, Switch, TextInput } from "@mantine/core";
 import { useNavigate } from "@tanstack/react-router";
 import { validateTimes } from "../../../src/monitoring/maintenance/rules.ts";
 import type { MaintenanceWindow } from "../../../src/monitoring/maintenance/schema.ts";
-import { dataOf, ifMatch, v1 } from "../../data/client.ts";
+import { dataOf, ifMatch, onceUnder, v1 } from "../../data/client.ts";
 import { recordKey } from "../../data/keys.ts";
 import { useOverview } from "../../data/overview.ts";
 import { queryClient } from "../../data/query.ts";
@@ -57,12 +57,12 @@ function Fields({
     : newValues(Date.now(), zone, isNew ? what.date : undefined);
   const form = useForm<Values>(
     start,
-    async (values, force) => {
+    async (values, force, once) => {
       const body = bodyOf(values);
       const saved = await dataOf(
         isNew
-          ? windows.post(body)
-          : windows({ id: what.id }).patch(body, ifMatch(force ? undefined : window)),
+          ? windows.post(body, onceUnder(once))
+          : windows({ id: what.id }).patch(body, ifMatch(force ? undefined : window, once)),
       );
       queryClient.setQueryData(recordKey("maintenance", saved.id), saved);
       closeDialog();

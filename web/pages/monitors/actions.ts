@@ -1,6 +1,6 @@
 import type { z } from "zod";
 import type { ChangeOfMany } from "../../../src/monitoring/monitors/schema.ts";
-import { dashboard, dataOf, ifMatch, v1, whenConnected } from "../../data/client.ts";
+import { dashboard, dataOf, ifMatch, onceUnder, v1, whenConnected } from "../../data/client.ts";
 import { provisionalId } from "../../data/record.ts";
 import {
   changeOverview,
@@ -58,7 +58,7 @@ export async function addMonitor(target: Target, groupId: string | null = null):
   );
   try {
     // Under a key it is made once, however often it is asked for.
-    const once = { headers: { "Idempotency-Key": provisional.id } };
+    const once = onceUnder(provisional.id);
     await whenConnected(
       () => dataOf(v1.monitors.post({ ...target, groupId }, once)),
       tellOfWaiting,

@@ -2,7 +2,7 @@ import { MultiSelect, TagsInput, Textarea, TextInput } from "@mantine/core";
 import type { z } from "zod";
 import { Color, type MonitorGroup } from "../../../src/monitoring/groups/schema.ts";
 import { useAlertChannels } from "../../data/alert-channels.ts";
-import { dataOf, ifMatch, v1 } from "../../data/client.ts";
+import { dataOf, ifMatch, onceUnder, v1 } from "../../data/client.ts";
 import { closeDialog, type Dialog } from "../../components/dialogs.ts";
 import { EditorDialog } from "../../components/editor-dialog.tsx";
 import { FormFrame, useForm } from "../../components/form.tsx";
@@ -63,12 +63,18 @@ function Fields({
   const start: Values = group ? pick(group) : nothing;
   const form = useForm(
     start,
-    async (values, force) => {
+    async (values, force, once) => {
       if (group === undefined)
         await dataOf(
-          groups.post({ ...values, ...(monitorIds && { monitorIds: [...monitorIds] }) }),
+          groups.post(
+            { ...values, ...(monitorIds && { monitorIds: [...monitorIds] }) },
+            onceUnder(once),
+          ),
         );
-      else await dataOf(groups({ id: group.id }).patch(values, ifMatch(force ? undefined : group)));
+      else
+        await dataOf(
+          groups({ id: group.id }).patch(values, ifMatch(force ? undefined : group, once)),
+        );
       if (monitorIds) selection.clear();
       closeDialog();
     },

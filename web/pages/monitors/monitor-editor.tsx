@@ -10,7 +10,7 @@ import {
   type NewMonitor,
 } from "../../../src/monitoring/monitors/schema.ts";
 import { useAlertChannels } from "../../data/alert-channels.ts";
-import { dashboard, dataOf, ifMatch, v1 } from "../../data/client.ts";
+import { dashboard, dataOf, ifMatch, onceUnder, v1 } from "../../data/client.ts";
 import { overviewQuery } from "../../data/overview.ts";
 import { BusyButton } from "../../components/busy-button.tsx";
 import { closeDialog, type Dialog } from "../../components/dialogs.ts";
@@ -93,12 +93,12 @@ function Fields({
   };
   const form = useForm(
     start,
-    async (values, force) => {
+    async (values, force, once) => {
       const body = bodyOf(values);
-      if (edited === undefined) await dataOf(v1.monitors.post(body));
+      if (edited === undefined) await dataOf(v1.monitors.post(body, onceUnder(once)));
       else
         await dataOf(
-          v1.monitors({ id: edited.id }).patch(body, ifMatch(force ? undefined : edited)),
+          v1.monitors({ id: edited.id }).patch(body, ifMatch(force ? undefined : edited, once)),
         );
       closeDialog();
     },

@@ -2,7 +2,7 @@ import { Button, Select, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import type { ApiKey, MadeApiKey } from "../../../src/accounts/api-keys/schema.ts";
-import { dashboard, dataOf, pathOf, v1 } from "../../data/client.ts";
+import { dashboard, dataOf, onceUnder, pathOf, v1 } from "../../data/client.ts";
 import { Confirm } from "../../components/confirm.tsx";
 import { copy, ShownOnce } from "../../components/copy.tsx";
 import { ChoiceField, FormDialog, useForm } from "../../components/form.tsx";
@@ -141,9 +141,10 @@ function NewApiKey({ onClose }: { onClose: () => void }) {
   const initial = { name: "", scope: "write" as ApiKey["scope"], life: "365" };
   const form = useForm(
     initial,
-    async ({ name, scope, life }) => {
+    async ({ name, scope, life }, _, once) => {
       const expiresInDays = life === "never" ? null : Number(life);
-      setMade(await dataOf(dashboard["api-keys"].post({ name, scope, expiresInDays })));
+      const body = { name, scope, expiresInDays };
+      setMade(await dataOf(dashboard["api-keys"].post(body, onceUnder(once))));
     },
     undefined,
     { key: "api-key" },

@@ -39,9 +39,9 @@ function Fields({ organizationId, settings, onTheirs }: FieldsProps) {
   const bodyOf = (text: string) => ({ certificateAuthorities: text.trim() === "" ? null : text });
   const form = useForm(
     { certificateAuthorities: settings.certificateAuthorities ?? "" },
-    async ({ certificateAuthorities }, force) => {
+    async ({ certificateAuthorities }, force, once) => {
       const body = bodyOf(certificateAuthorities);
-      const saved = await dataOf(v1.settings.patch(body, ifMatch(force ? undefined : known)));
+      const saved = await dataOf(v1.settings.patch(body, ifMatch(force ? undefined : known, once)));
       setKnown(saved);
       form.replace({ certificateAuthorities: saved.certificateAuthorities ?? "" });
       queryClient.setQueryData(settingsQuery(organizationId).queryKey, saved);

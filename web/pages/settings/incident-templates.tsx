@@ -5,7 +5,7 @@ import { inBraces, capitalized } from "../../../src/core/text.ts";
 import { incidentStatuses, severities } from "../../../src/core/statuses.ts";
 import { templatePlaceholders } from "../../../src/incidents/templates/rules.ts";
 import type { IncidentTemplate } from "../../../src/incidents/templates/schema.ts";
-import { dataOf, ifMatch, v1 } from "../../data/client.ts";
+import { dataOf, ifMatch, onceUnder, v1 } from "../../data/client.ts";
 import { listKey } from "../../data/keys.ts";
 import { queryClient } from "../../data/query.ts";
 import { useSignedIn } from "../../data/session.ts";
@@ -123,11 +123,14 @@ function TemplateDialog({
   const refresh = () => queryClient.invalidateQueries({ queryKey: listKey("incident-template") });
   const form = useForm<Values>(
     { name, status, severity, message, title: title ?? "" },
-    async (values, force) => {
+    async (values, force, once) => {
       await (template === null
-        ? dataOf(route.post(bodyOf(values)))
+        ? dataOf(route.post(bodyOf(values), onceUnder(once)))
         : dataOf(
-            route({ id: template.id }).patch(bodyOf(values), ifMatch(force ? undefined : template)),
+            route({ id: template.id }).patch(
+              bodyOf(values),
+              ifMatch(force ? undefined : template, once),
+            ),
           ));
       await refresh();
       onClose();

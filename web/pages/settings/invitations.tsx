@@ -8,7 +8,7 @@ import {
 } from "../../../src/accounts/invitations/schema.ts";
 import { mayManage } from "../../../src/accounts/people/rules.ts";
 import type { Role } from "../../../src/core/roles.ts";
-import { dashboard, dataOf } from "../../data/client.ts";
+import { dashboard, dataOf, onceUnder } from "../../data/client.ts";
 import { queryClient } from "../../data/query.ts";
 import { useSignedIn } from "../../data/session.ts";
 import { ShownOnce } from "../../components/copy.tsx";
@@ -73,8 +73,8 @@ export function Invite({ onClose }: { onClose: () => void }) {
   const [sent, setSent] = useState<SentInvitation | null>(null);
   const form = useForm(
     { email: "", role: "member" as Role },
-    async (values) => {
-      setSent(await dataOf(dashboard.invitations.post(values)));
+    async (values, _, once) => {
+      setSent(await dataOf(dashboard.invitations.post(values, onceUnder(once))));
     },
     undefined,
     { key: "invitation" },

@@ -55,9 +55,9 @@ function Fields({
   const [known, setKnown] = useState(settings);
   const form = useForm(
     fieldsOf(settings),
-    async (values, force) => {
+    async (values, force, once) => {
       const body = { smtp: smtpOf(values) };
-      const saved = await dataOf(v1.settings.patch(body, ifMatch(force ? undefined : known)));
+      const saved = await dataOf(v1.settings.patch(body, ifMatch(force ? undefined : known, once)));
       setKnown(saved);
       form.replace(fieldsOf(saved));
       queryClient.setQueryData(settingsQuery(organizationId).queryKey, saved);

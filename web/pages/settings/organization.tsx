@@ -53,12 +53,12 @@ function Fields({ record, onTheirs }: { record: OrganizationRecord; onTheirs: ()
   const slaTarget = record.slaTarget === null ? "" : String(inPercent(record.slaTarget));
   const form = useForm(
     { name, timeZone, slaTarget },
-    async ({ slaTarget, ...values }, force) => {
+    async ({ slaTarget, ...values }, force, once) => {
       const share = slaTarget.trim() === "" ? null : shareOf(slaTarget);
       const saved = await dataOf(
         dashboard.organization.patch(
           { ...values, slaTarget: share },
-          ifMatch(force ? undefined : known),
+          ifMatch(force ? undefined : known, once),
         ),
       );
       setKnown(saved);

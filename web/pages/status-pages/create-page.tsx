@@ -2,7 +2,7 @@ import { Select, TextInput } from "@mantine/core";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { slugFrom } from "../../../src/core/text.ts";
-import { dataOf, v1 } from "../../data/client.ts";
+import { dataOf, onceUnder, v1 } from "../../data/client.ts";
 import { useOverview } from "../../data/overview.ts";
 import { cacheStatusPage, type StatusPage } from "../../data/status-pages.ts";
 import { FormDialog, useForm } from "../../components/form.tsx";
@@ -20,10 +20,10 @@ export default function CreatePage({ onClose }: { onClose: () => void }) {
   const [slugTyped, setSlugTyped] = useState(false);
   const form = useForm<Pick<StatusPage, "title" | "slug" | "visibility" | "timeZone">>(
     { title: "", slug: "", visibility: "hidden", timeZone: useZone() },
-    async (values) => {
+    async (values, _, once) => {
       const groups = overview?.groups ?? [];
       const sections = groups.slice(0, 100).map(({ id }) => ({ groupId: id }));
-      const page = await dataOf(v1["status-pages"].post({ ...values, sections }));
+      const page = await dataOf(v1["status-pages"].post({ ...values, sections }, onceUnder(once)));
       cacheStatusPage(page);
       notify(`Created ${page.title}`);
       void navigate({ to: "/status-pages/$id", params: { id: page.id } });

@@ -35,8 +35,10 @@ export function PageEditor({ page }: { page: StatusPage }) {
   const [base, setBase] = useState(page);
   const form: PageForm = useForm(
     valuesOf(page),
-    async (values, force) => {
-      const saved = await dataOf(pageRoutes(id).patch(values, ifMatch(force ? undefined : base)));
+    async (values, force, once) => {
+      const saved = await dataOf(
+        pageRoutes(id).patch(values, ifMatch(force ? undefined : base, once)),
+      );
       take(saved);
       cacheStatusPage(saved);
       notify("Saved");

@@ -2,7 +2,7 @@ import { csvRow } from "../../../src/core/text.ts";
 import { Button, SegmentedControl, Switch, TextInput } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
 import { useState } from "react";
-import { dataOf } from "../../data/client.ts";
+import { dataOf, onceUnder } from "../../data/client.ts";
 import {
   type StatusPage,
   type Subscriber,
@@ -137,8 +137,8 @@ function AddSubscriber({ page, onClose }: { page: StatusPage; onClose: () => voi
       url: "",
       secret: null as string | null | undefined,
     },
-    async (values) => {
-      const { status } = await dataOf(route.post(bodyOf(values)));
+    async (values, _, once) => {
+      const { status } = await dataOf(route.post(bodyOf(values), onceUnder(once)));
       notify(
         status === "pending"
           ? `Sent a confirmation link to ${values.email}`

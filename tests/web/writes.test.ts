@@ -9,7 +9,7 @@ const without: Record<string, string[]> = {
   "one switch, whatever else was changed meanwhile": [
     "channelRoutes(id).patch(change)",
     "v1.monitors({ id }).patch(change)",
-    "v1.incidents({ id }).patch({ status })",
+    "v1.incidents({ id }).patch({ status }, once)",
     "dashboard.people({ id }).patch({ role })",
     "v1.settings.patch({ smtp: null })",
     "logo.put(file)",
@@ -37,20 +37,61 @@ const without: Record<string, string[]> = {
 };
 
 test("whoever edits or deletes a record in the page names the state of it that they saw", async () => {
-  const calls: string[] = [];
-  for await (const file of new Glob("**/*.{ts,tsx}").scan(web)) {
-    const source = await Bun.file(join(web, file)).text();
-    for (const { index } of source.matchAll(/\bdataOf\(/g)) {
-      const asked = inBrackets(source, index + "dataOf".length);
-      if (/\.(patch|put|delete)\(/.test(asked)) calls.push(asked);
-    }
-  }
+  const calls = await callsOf(/\.(patch|put|delete)\(/);
   expect(calls.length).toBeGreaterThan(25);
   const silent = calls.filter((call) => !call.includes("ifMatch("));
   const known = Object.values(without).flat();
   expect(silent.filter((call) => !known.some((one) => call.includes(one)))).toEqual([]);
   expect(known.filter((one) => !silent.some((call) => call.includes(one)))).toEqual([]);
 });
+
+/** Calls of forms that need no key, and why. */
+const withoutKey: Record<string, string[]> = {
+  "keeps nothing": [
+    "dashboard.monitors.try.post(body)",
+    'dashboard["alert-channels"].try.post(bodyOf(values))',
+    'dashboard.settings["test-mail"].post(body)',
+    "dashboard.invitations.look.post({ token })",
+  ],
+  "is done once by what it is": [
+    'dashboard["set-up"].post({ ...values, timeZone })',
+    "dashboard.invitations.accept.post({ token, ...fields })",
+    'dashboard["api-keys"]({ id: revoking.id }).revoke.post()',
+  ],
+  "of a person or the appliance, whose routes keep no answers": [
+    "dashboard.backup.schedule.run.post()",
+    "dashboard.backup.schedule.patch(planOf(values))",
+    "dashboard.organizations.post({ name, timeZone })",
+    'dashboard["two-factor"].post(body)',
+    'dashboard["two-factor"].confirm.post({ code: code.trim() })',
+    'dashboard["two-factor"]["recovery-codes"].post(body)',
+    'dashboard["two-factor"].disable.post(body)',
+    'dashboard.profile.patch({ ...fields, ...(password !== "" && { password }) })',
+    "dashboard.profile.password.post(values)",
+  ],
+};
+
+test("whatever a form adds or changes is sent under the form's key, so that it is done once", async () => {
+  const calls = await callsOf(/\.(post|patch)\(/, /\buseForm\b/);
+  const silent = calls.filter((call) => !/\bonce\b/.test(call));
+  const known = Object.values(withoutKey).flat();
+  expect(silent.filter((call) => !known.some((one) => call.includes(one)))).toEqual([]);
+  expect(known.filter((one) => !silent.some((call) => call.includes(one)))).toEqual([]);
+});
+
+/** What the page asks for in this way, in its files that hold that. */
+async function callsOf(method: RegExp, within = /./): Promise<string[]> {
+  const calls: string[] = [];
+  for await (const file of new Glob("**/*.{ts,tsx}").scan(web)) {
+    const source = await Bun.file(join(web, file)).text();
+    if (!within.test(source)) continue;
+    for (const { index } of source.matchAll(/\bdataOf\(/g)) {
+      const asked = inBrackets(source, index + "dataOf".length);
+      if (method.test(asked)) calls.push(asked);
+    }
+  }
+  return calls;
+}
 
 /** What stands between the bracket at this place and the one that closes it, on one line. */
 function inBrackets(source: string, from: number): string {
