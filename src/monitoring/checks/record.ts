@@ -39,8 +39,8 @@ export type Result = {
   after: MonitorState;
   /** One sentence of ours: why the monitor is what it is. */
   reason: string;
-  /** The same, or what the watched job said itself. */
-  message: string;
+  /** The same, or what the watched job said itself; null where what was said last still holds. */
+  message: string | null;
   certificateExpiresAt: string | null;
   /** As JSON. */
   details: string | null;
@@ -262,7 +262,7 @@ async function writeResults(
 
 const stateText = `update monitor_states set status = given.status, since = given.since,
     failures = given.failures, successes = given.successes, last_checked_at = given.last_checked_at,
-    last_message = given.last_message, latency_ms = given.latency_ms,
+    last_message = coalesce(given.last_message, monitor_states.last_message), latency_ms = given.latency_ms,
     certificate_expires_at = given.certificate_expires_at, details = given.details
   from (select value ->> 0 as key, value ->> 1 as epoch, value ->> 2 as status, value ->> 3 as since,
       value ->> 4 as failures, value ->> 5 as successes, value ->> 6 as last_checked_at,
@@ -273,9 +273,11 @@ const stateText = `update monitor_states set status = given.status, since = give
 
 /** What each monitor is after its last result among these. */
 function stateStatement(results: readonly Result[]): Prepared {
-  const last = new Map(
-    results.map((result) => [`${result.monitor.key} ${result.monitor.epoch}`, result]),
-  );
+  const last = new Map<string, Result>();
+  for (const result of results) {
+    const name = `${result.monitor.key} ${result.monitor.epoch}`;
+    last.set(name, { ...result, message: result.message ?? last.get(name)?.message ?? null });
+  }
   const list = [...last.values()].map(({ monitor, heartbeat, after, ...result }) => [
     monitor.key,
     monitor.epoch,
@@ -298,7 +300,8 @@ const begins = mustText(
 
 /** What follows from a change of state: its event and its incident. */
 async function changeStatements(store: Store, result: Result): Promise<Statement[]> {
-  const { monitor, heartbeat, checkedAt, before, after, message } = result;
+  const { monitor, heartbeat, checkedAt, before, after, reason } = result;
+  const message = result.message ?? reason;
   const { organizationId, id, key, epoch } = monitor;
   const event = {
     organizationId,
@@ -320,7 +323,7 @@ async function changeStatements(store: Store, result: Result): Promise<Statement
       severity: monitor.autoIncidentSeverity,
       before: before.status,
       after: after.status,
-      message: result.reason,
+      message: reason,
       since: Date.parse(before.since),
       at: heartbeat.at,
     })),

@@ -94,7 +94,8 @@ export function settling(
       before,
       after,
       reason: message,
-      message: said + progress,
+      // A check that could not be judged is not why it is down.
+      message: status === "unknown" && after.status === "down" ? null : said + progress,
       certificateExpiresAt: expiresAt,
       details: details === undefined ? null : JSON.stringify(details),
       screenshot: status === "down" ? (outcome.screenshot ?? null) : null,

@@ -161,7 +161,10 @@ export const Monitor = shownOf(
     status: MonitorStatus,
     statusSince: Timestamp,
     lastCheckedAt: Timestamp.nullable(),
-    lastMessage: z.string().nullable(),
+    lastMessage: z.string().nullable().meta({
+      description:
+        "What the last check said. While the monitor is down, a check that could not be judged leaves the reason as it is.",
+    }),
     latencyMs: milliseconds.nullable(),
     uptime24h: z
       .number()

@@ -37,6 +37,42 @@ test("what fails while the appliance itself stands still is unknown: no change, 
   }
 });
 
+test("what can't be judged is not why a monitor is down: it keeps its reason, and the heartbeat has its own", async () => {
+  const made = await watch();
+  await using shop = await made.site({ interval: 10, successThreshold: 2 });
+  const standStill = async () => {
+    const asked = shop.asked.length;
+    shop.reply(hang);
+    const passing = made.pass(10);
+    await shop.untilAsked(asked + 1);
+    made.time.now += 3_000;
+    shop.release(answer(500));
+    await passing;
+    expect((await made.beatsOf(shop.id)).at(-1)).toMatchObject({
+      status: "unknown",
+      message: "Not judged: this appliance stalled for a moment.",
+    });
+  };
+  const said = async () => {
+    const { status, lastMessage } = await made.monitorOf(shop.id);
+    return [status, lastMessage];
+  };
+  shop.fails();
+  await made.pass(10);
+  const down = ["down", "HTTP 500 (Internal Server Error), expected 200-299."];
+  expect(await said()).toEqual(down);
+  await standStill();
+  expect(await said()).toEqual(down);
+  shop.recovers();
+  await made.pass(10);
+  expect(await said()).toEqual(["down", expect.stringContaining("Good result 1 of 2.")]);
+  await made.pass(10);
+  expect((await said())[0]).toBe("up");
+  // What it was may be so no longer: here nothing is worse than not to know.
+  await standStill();
+  expect(await said()).toEqual(["up", "Not judged: this appliance stalled for a moment."]);
+});
+
 test("an answer that was good is believed, however long the appliance stood still", async () => {
   const made = await watch();
   await using shop = await stoodStill(made, 3, answer());

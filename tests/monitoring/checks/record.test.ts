@@ -84,6 +84,18 @@ describe("one write", () => {
     expect(await made.monitorOf(made.id)).toMatchObject({ status: "down", uptime24h: 0.5 });
   });
 
+  test("may hold why a monitor went down and a later check that says nothing of it: the reason stays", async () => {
+    const { result, results, monitorOf, id } = await recording();
+    results.add(result("down", "The disk is full."));
+    const late = result("down", "Not judged: this appliance stalled for a moment.");
+    const stored = added(results, { ...late, message: null });
+    await results.flush();
+    await stored;
+    expect(await monitorOf(id)).toMatchObject({ status: "down", lastMessage: "The disk is full." });
+    await added(results, { ...result("down"), message: null });
+    expect(await monitorOf(id)).toMatchObject({ lastMessage: "The disk is full." });
+  });
+
   test("comes by itself, soon after a result", async () => {
     const { result, results, beatsOf, id } = await recording();
     await added(results, result("up"));
