@@ -89,6 +89,26 @@ describeInChromium("the settings", (browser) => {
     expect(open.faults).toEqual([]);
   });
 
+  test("the audit log is narrowed from one day to another, and each field says which of them it is", async () => {
+    await using open = await world.open(browser, "/settings/audit-log");
+    const { page } = open;
+    await page.getByText(sections["audit-log"]).first().waitFor();
+    for (const width of [390, 768, 1440]) {
+      await page.setViewportSize({ width, height: 900 });
+      for (const words of ["From", "To"])
+        await page.locator(".filters").getByText(words, { exact: true }).waitFor();
+    }
+    await page.getByLabel("To", { exact: true }).fill("2025-01-01");
+    await page.getByText("No entries match the filters.").waitFor();
+    expect(await violations(page)).toEqual([]);
+    await page.getByLabel("To", { exact: true }).fill("");
+    await page.getByLabel("From", { exact: true }).fill("2025-01-01");
+    await page.waitForURL(/from=2025-01-01/);
+    await page.getByText(sections["audit-log"]).first().waitFor();
+    await open.shifts();
+    expect(open.faults).toEqual([]);
+  });
+
   test("a key is made from the palette by keyboard, shown once, opens the API, and opens nothing once revoked", async () => {
     await using open = await world.open(browser, "/monitors");
     const { page } = open;

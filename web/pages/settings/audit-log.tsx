@@ -81,14 +81,14 @@ export default function AuditLog() {
   });
   const exported = new URLSearchParams({ organization: organization.id, ...narrowed });
   const dayField = (name: "from" | "to", label: string) => (
-    <input
-      type="date"
-      className="chip audit-day-field"
-      aria-label={label}
-      title={label}
-      value={filters[name] ?? ""}
-      onChange={({ currentTarget }) => put(name, currentTarget.value)}
-    />
+    <label className={`chip audit-day-field ${filters[name] === undefined ? "" : "chip-on"}`}>
+      {label}
+      <input
+        type="date"
+        value={filters[name] ?? ""}
+        onChange={({ currentTarget }) => put(name, currentTarget.value)}
+      />
+    </label>
   );
   return (
     <>
@@ -131,8 +131,8 @@ export default function AuditLog() {
           options={Object.entries(actorLabels)}
           onChange={(actor) => put("actor", actor)}
         />
-        {dayField("from", "First day")}
-        {dayField("to", "Last day")}
+        {dayField("from", "From")}
+        {dayField("to", "To")}
       </div>
       <Loaded query={query} what="The audit log">
         {({ data, meta }) => (
