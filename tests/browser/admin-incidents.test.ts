@@ -295,7 +295,12 @@ describeInChromium("incidents", (browser) => {
     await page.getByRole("button", { name: "Templates" }).click();
     await page.getByRole("menuitem", { name: "Edit templates" }).waitFor();
     expect(await violations(page)).toEqual([]);
-    await page.getByRole("menuitem", { name: /Supplier/ }).click();
+    // It is read there as it will stand in the message.
+    const supplier = page.getByRole("menuitem", { name: /^Supplier Identified/ });
+    expect(await supplier.locator(".template-text").innerText()).toMatch(
+      /^We are looking into it: Search waits for a supplier since \d\d:\d\d \S+, minor\.$/,
+    );
+    await supplier.click();
     expect(await message(page).inputValue()).toMatch(
       /^We are looking into it: Search waits for a supplier since \d\d:\d\d \S+, minor\.$/,
     );

@@ -1,6 +1,7 @@
 import { Button, Menu } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
+import { useMemo } from "react";
 import { filledWith, capitalized } from "../../../src/core/text.ts";
 import { formatIn, minuteFormat } from "../../../src/core/times.ts";
 import type { Incident, IncidentStatus } from "../../../src/incidents/schema.ts";
@@ -58,6 +59,8 @@ const templates: Record<IncidentStatus, readonly { name: string; text: string }[
   ],
 };
 
+/** What placeholders stand for. */
+type About = Pick<Incident, "monitorIds" | "severity">;
 type Chosen = Pick<IncidentTemplate, "status" | "message"> & Partial<IncidentTemplate>;
 
 /** The organization's own templates, and ready messages for a status; a text that is chosen goes behind what was typed. */
@@ -69,19 +72,15 @@ export function TemplatesMenu({
 }: {
   status: IncidentStatus;
   message: string;
-  /** What placeholders stand for. */
-  about: Pick<Incident, "monitorIds" | "severity">;
+  about: About;
   /** With its placeholders filled, and with the whole message. */
   onChoose: (chosen: Chosen) => void;
 }) {
   const { data: own = [] } = useQuery(templatesQuery);
-  const valuesOf = usePlaceholders();
   const choose = (chosen: Chosen) => {
-    const values = valuesOf({ ...about, severity: chosen.severity ?? about.severity });
-    const text = filledWith(chosen.message, values);
+    const text = chosen.message;
     onChoose({
       ...chosen,
-      ...(chosen.title && { title: filledWith(chosen.title, values) }),
       message: message.trim() === "" ? text : `${message.trimEnd()}\n${text}`,
     });
   };
@@ -98,12 +97,7 @@ export function TemplatesMenu({
         </Button>
       </Menu.Target>
       <Menu.Dropdown className="templates">
-        {own.map((one) => (
-          <Menu.Item key={one.id} onClick={() => choose(one)}>
-            <b>{one.name}</b> <span className="faint">{capitalized(one.status)}</span>
-            <span className="template-text">{one.message}</span>
-          </Menu.Item>
-        ))}
+        <OwnTemplates own={own} about={about} onChoose={choose} />
         {own.length > 0 && <Menu.Divider />}
         {templates[status].map(({ name, text }) => (
           <Menu.Item key={name} onClick={() => choose({ status, message: text })}>
@@ -120,12 +114,42 @@ export function TemplatesMenu({
   );
 }
 
+/** With their placeholders filled: what is read here is what stands in the message afterwards. */
+function OwnTemplates({
+  own,
+  about,
+  onChoose,
+}: {
+  own: readonly IncidentTemplate[];
+  about: About;
+  onChoose: (chosen: Chosen) => void;
+}) {
+  const valuesOf = usePlaceholders();
+  return own.map((one) => {
+    const values = valuesOf({ ...about, severity: one.severity ?? about.severity });
+    const filled: Chosen = {
+      ...one,
+      ...(one.title && { title: filledWith(one.title, values) }),
+      message: filledWith(one.message, values),
+    };
+    return (
+      <Menu.Item key={one.id} onClick={() => onChoose(filled)}>
+        <b>{one.name}</b> <span className="faint">{capitalized(one.status)}</span>
+        <span className="template-text">{filled.message}</span>
+      </Menu.Item>
+    );
+  });
+}
+
 /** What the placeholders of templates stand for now. */
 function usePlaceholders() {
   const { data: overview } = useOverview();
   const zone = useZone();
-  return ({ monitorIds, severity }: Pick<Incident, "monitorIds" | "severity">) => {
-    const names = new Map(overview?.monitors.map(({ id, name }) => [id, name]));
+  const names = useMemo(
+    () => new Map(overview?.monitors.map(({ id, name }) => [id, name])),
+    [overview],
+  );
+  return ({ monitorIds, severity }: About) => {
     const affected = monitorIds.flatMap((id) => names.get(id) ?? []);
     const now = new Date();
     return {
