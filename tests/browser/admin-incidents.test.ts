@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { flawsOfLooks, testLooks } from "../support/admin-looks.ts";
-import { adminWorld, ownFaults, visitAs } from "../support/admin-world.ts";
+import { adminWorld, ownFaults, rowOf, visitAs } from "../support/admin-world.ts";
 import { describeInChromium, keepPicture, violations, visit } from "../support/browsing.ts";
 import { hostileMarkdown } from "../support/hostile-markdown.ts";
 import { answer } from "../support/target.ts";
@@ -91,6 +91,68 @@ describeInChromium("incidents", (browser) => {
     const shown = await (await fetch(`${world.url}/status/${slug}`)).text();
     expect(shown).toContain("A queue is stuck.");
     await open.shifts();
+    expect(ownFaults(open.faults)).toEqual([]);
+  });
+
+  test("by keyboard alone: the rows of each list of records are walked and opened; what is typed, or meant for a dialog, moves nothing", async () => {
+    const at = (hours: number) => new Date(Date.now() + hours * 3_600_000).toISOString();
+    for (const [title, from] of [
+      ["New switches", 1],
+      ["New disks", 24],
+    ] as const)
+      await world.ask("POST", "/api/v1/maintenance-windows", {
+        title,
+        startsAt: at(from),
+        endsAt: at(from + 1),
+        monitorIds: [world.idOf("NAS")],
+      });
+    const hook = { type: "webhook", url: world.site.at("/hook") };
+    await world.ask("POST", "/api/v1/alert-channels", { ...hook, name: "On call" });
+    await world.ask("POST", "/api/v1/status-pages", { slug: "internal", title: "Internal" });
+    await using open = await world.open(browser, "/");
+    const { page } = open;
+    const press = (key: string) => page.keyboard.press(key);
+    await rowOf(page, "NAS").waitFor();
+    const focused = page.locator(":focus[data-item-focus]");
+    for (const [keys, ready] of [
+      ["gi", "Slow search results"],
+      ["gw", "New disks"],
+      ["gc", "On call"],
+      ["gs", "Internal"],
+      ["gr", "Checkout"],
+    ] as const) {
+      for (const key of keys) await press(key);
+      await page.locator("[data-item]", { hasText: ready }).first().waitFor();
+      const rows = await page.locator("[data-item-focus]").allTextContents();
+      expect(rows.length).toBeGreaterThan(1);
+      const walked: (string | null)[] = [];
+      for (const key of ["j", "ArrowDown", "k", "ArrowUp", "j"]) {
+        await press(key);
+        walked.push(await focused.textContent());
+      }
+      const [first, second] = rows;
+      expect([keys, walked]).toEqual([keys, [first, second, first, first, second]] as never);
+      await press("?");
+      await dialog(page, "Shortcuts").waitFor();
+      await press("k");
+      await press("ArrowUp");
+      await press("Escape");
+      await dialog(page, "Shortcuts").waitFor({ state: "detached" });
+      expect(await focused.textContent()).toBe(second ?? null);
+      const href = await focused.getAttribute("href");
+      await press("Enter");
+      await page.waitForURL(`**${href}`);
+    }
+    await page.goto(`${world.url}/incidents`);
+    await page.getByRole("region", { name: "Resolved" }).waitFor();
+    await press("/");
+    await page.keyboard.type("kj");
+    expect(await page.locator(":focus").inputValue()).toBe("kj");
+    // Below what the pointer is on, wherever the focus is.
+    await page.goto(`${world.url}/alert-channels`);
+    await page.locator("[data-item]").first().hover();
+    await press("j");
+    await page.locator("[data-item]").nth(1).locator(":focus").waitFor();
     expect(ownFaults(open.faults)).toEqual([]);
   });
 

@@ -6,12 +6,18 @@ type Section = { title: string; keys: [keys: string, does: string][] };
 
 const ofPages: Section[] = [
   {
+    title: "Lists of every page",
+    keys: [
+      ["↑ ↓", "Next or previous row, also J and K"],
+      ["Enter", "Open"],
+    ],
+  },
+  {
     title: "Monitors",
     keys: [
       ["N", "Create monitor"],
       ["/", "Search"],
-      ["↑ ↓", "Next or previous row, also J and K"],
-      ["Enter", "Open, or collapse a group"],
+      ["Enter", "Collapse or expand a group"],
       ["X", "Select, also the row under the pointer"],
       ["P", "Pause or resume"],
       ["M", "Mute or unmute"],

@@ -20,6 +20,7 @@ import {
   PageHeader,
   Panel,
 } from "../../components/page.tsx";
+import { useRowKeys } from "../../components/row-keys.ts";
 import { useShortcuts } from "../../components/shortcuts.ts";
 import { Time } from "../../components/time.tsx";
 import { useDeleting } from "../../components/toasts.tsx";
@@ -40,6 +41,7 @@ export default function AlertChannelsPage() {
   const usesById = useMemo(() => new Map(uses?.map((use) => [use.channelId, use])), [uses]);
   const open = (type?: string) =>
     void navigate({ to: "/alert-channels", search: type === undefined ? {} : { new: type } });
+  useRowKeys();
   useShortcuts(mayWrite ? { n: () => open("") } : {});
   return (
     <>
@@ -105,10 +107,10 @@ type Props = { channel: AlertChannel; use: ChannelUse | undefined; mayWrite: boo
 function ChannelRow({ channel, use, mayWrite }: Props) {
   const { id, name, type, enabled, lastDeliveryAt, lastError } = channel;
   return (
-    <li className="list-row channel">
+    <li className="list-row channel" data-item>
       <ChannelStateIcon channel={channel} />
       <ChannelMark type={type} />
-      <Link to="/alert-channels/$id" params={{ id }} className="row-link">
+      <Link to="/alert-channels/$id" params={{ id }} className="row-link" data-item-focus={id}>
         <b>{name}</b>
         <span>
           {channelTypeOf(type).name}

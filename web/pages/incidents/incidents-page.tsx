@@ -11,6 +11,7 @@ import { openDialog } from "../../components/dialogs.ts";
 import { Icon } from "../../components/icons.tsx";
 import { CreateButton, EmptyState, LoadFailed, PageHeader } from "../../components/page.tsx";
 import { type Meta, Pager } from "../../components/pager.tsx";
+import { useRowKeys } from "../../components/row-keys.ts";
 import { useShortcuts } from "../../components/shortcuts.ts";
 import { Time } from "../../components/time.tsx";
 import { useDeleting } from "../../components/toasts.tsx";
@@ -33,6 +34,7 @@ export default function IncidentsPage() {
   const error = open.error ?? over.error;
   const setFilters = (next: IncidentFilters) =>
     void navigate({ to: "/incidents", search: next, replace: true, resetScroll: false });
+  useRowKeys();
   useShortcuts({
     "/": () => search.current?.focus(),
     ...(mayWrite && { n: openOne }),
@@ -155,9 +157,9 @@ function IncidentRow({
     ...(incident.public ? [] : ["not public"]),
   ];
   return (
-    <li className="list-row record incident-record">
+    <li className="list-row record incident-record" data-item>
       <IncidentIcon incident={incident} />
-      <Link to="/incidents/$id" params={{ id }} className="row-link row-cut">
+      <Link to="/incidents/$id" params={{ id }} className="row-link row-cut" data-item-focus={id}>
         <b title={title}>{title}</b>
         <span title={about.join(dot)}>{about.join(dot)}</span>
       </Link>

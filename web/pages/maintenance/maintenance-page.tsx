@@ -10,6 +10,7 @@ import { openDialog } from "../../components/dialogs.ts";
 import { Icon } from "../../components/icons.tsx";
 import { CreateButton, EmptyState, LoadFailed, PageHeader } from "../../components/page.tsx";
 import { Pager } from "../../components/pager.tsx";
+import { useRowKeys } from "../../components/row-keys.ts";
 import { useShortcuts } from "../../components/shortcuts.ts";
 import { useNow, useZone, durationInWords } from "../../components/time.tsx";
 import { useDeleting, notifyError } from "../../components/toasts.tsx";
@@ -33,6 +34,7 @@ export default function MaintenancePage() {
   const deleting = useDeleting();
   const show = (next: MaintenanceSearch) =>
     void navigate({ to: "/maintenance", search: next, replace: true, resetScroll: false });
+  useRowKeys();
   useShortcuts(mayWrite ? { n: plan } : {});
   const kept = (windows: readonly MaintenanceWindow[] | undefined) =>
     windows?.filter(({ id }) => !deleting.has(id));
@@ -141,9 +143,9 @@ function WindowRow({ window }: { window: MaintenanceWindow }) {
     ...(window.public ? [] : ["not public"]),
   ];
   return (
-    <li className="list-row record window-record">
+    <li className="list-row record window-record" data-item>
       <WindowIcon state={state} />
-      <Link to="/maintenance/$id" params={{ id }} className="row-link row-cut">
+      <Link to="/maintenance/$id" params={{ id }} className="row-link row-cut" data-item-focus={id}>
         <b title={title}>{title}</b>
         <span title={about.join(dot)}>{about.join(dot)}</span>
       </Link>

@@ -14,19 +14,12 @@ import type { Head } from "./rows.ts";
 type Props = {
   head: Head;
   active: boolean;
-  onFocus: (key: string) => void;
   mayWrite: boolean;
   mayMove: boolean;
 };
 
 /** A folder: its name folds it, the right says how it is. */
-export const GroupHead = memo(function GroupHead({
-  head,
-  active,
-  onFocus,
-  mayWrite,
-  mayMove,
-}: Props) {
+export const GroupHead = memo(function GroupHead({ head, active, mayWrite, mayMove }: Props) {
   const { group, key, count, open, states } = head;
   return (
     <div className="head" data-item>
@@ -47,7 +40,6 @@ export const GroupHead = memo(function GroupHead({
           aria-expanded={open}
           data-item-focus={key}
           tabIndex={active ? 0 : -1}
-          onFocus={() => onFocus(key)}
           onClick={() => folds.toggle(group?.id ?? "ungrouped")}
         >
           <Icon name={open ? "down" : "right"} size={14} />

@@ -1,9 +1,10 @@
 import { useMediaQuery } from "@mantine/hooks";
 import { useNavigate } from "@tanstack/react-router";
 import { useWindowVirtualizer } from "@tanstack/react-virtual";
-import { useCallback, useEffect, useMemo, useReducer, useRef, useState } from "react";
+import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { openDialog } from "../../components/dialogs.ts";
 import { whenIdle } from "../../data/chunks.ts";
+import { useRowKeys } from "../../components/row-keys.ts";
 import { isSecondKey, useShortcuts } from "../../components/shortcuts.ts";
 import { muteMonitor, pauseMonitor, stepGroup, stepMonitor } from "./actions.ts";
 import { dragOver, drop } from "./dragging.ts";
@@ -22,7 +23,7 @@ const gap = 12;
 const rowsAhead = 100;
 /** Rows that are drawn beyond what is in sight, once the first picture is painted. */
 const overscan = 12;
-const steps: Record<string, 1 | -1> = { ArrowDown: 1, j: 1, ArrowUp: -1, k: -1 };
+const steps: Record<string, 1 | -1> = { ArrowDown: 1, ArrowUp: -1 };
 
 /** Folders and rows as one long list, of which only what is in sight is drawn. */
 export function MonitorList({
@@ -40,10 +41,7 @@ export function MonitorList({
   const list = useRef<HTMLDivElement>(null);
   const [top, setTop] = useState(0);
   const [painted, setPainted] = useState(false);
-  const [current, setCurrent] = useState<string | null>(null);
-  const [, draw] = useReducer((times: number) => times + 1, 0);
   const navigate = useNavigate();
-  const focusing = useRef<string | null>(null);
   const hovered = useRef<string | null>(null);
   const narrow = useMediaQuery(phone.query, undefined, { getInitialValueInEffect: false });
   useEffect(() => {
@@ -89,61 +87,33 @@ export function MonitorList({
     () => items.flatMap((item) => (item.kind === "row" ? [item.monitor.id] : [])),
     [items],
   );
+  const keys = useMemo(
+    () =>
+      items
+        .filter(({ kind }) => kind !== "empty-group")
+        .map(({ kind, key }) => (kind === "unread-row" ? null : key)),
+    [items],
+  );
+  const { current, focus } = useRowKeys(keys, (key) =>
+    virtual.scrollToIndex(
+      items.findIndex((item) => item.key === key),
+      { align: "auto" },
+    ),
+  );
   const active = items.some(({ key }) => key === current) ? current : (items[0]?.key ?? null);
   const selected = selection.use();
 
-  const focus = useCallback((key: string) => {
-    focusing.current = key;
-    setCurrent(key);
-    // Also where it was the current one already: the focus is given by what is drawn next.
-    draw();
-  }, []);
-
-  useEffect(() => {
-    const key = focusing.current;
-    const index = items.findIndex((item) => item.key === key);
-    if (key === null || index === -1) return;
-    const element = elementOf(list.current, key);
-    if (element === null) return virtual.scrollToIndex(index, { align: "auto" });
-    focusing.current = null;
-    element.focus({ preventScroll: false });
-  });
-
   function onKeyDown(event: React.KeyboardEvent) {
-    const at = items.findIndex(({ key }) => key === active);
-    const item = items[at];
+    const item = items.find(({ key }) => key === active);
     if (item === undefined || event.metaKey || event.ctrlKey || isSecondKey()) return;
     // Fields and buttons inside a row keep their own keys.
     if (!(event.target as HTMLElement).matches("[data-item-focus]")) return;
-    const step = steps[event.key] ?? 0;
-    const done = step === 0 ? command(event.key.toLowerCase(), item) : move(step, at, item);
-    if (done) event.preventDefault();
-
-    function move(step: 1 | -1, at: number, item: Item): boolean {
-      if (!event.altKey) {
-        const next = items[at + step];
-        if (next?.kind === "unread-row") return true;
-        if (next?.kind === "empty-group") focus(items[at + 2 * step]?.key ?? next.key);
-        else if (next !== undefined) focus(next.key);
-        return true;
-      }
-      if (mayMove && mayWrite) shift(item, step);
-      return true;
-    }
+    const step = event.altKey ? steps[event.key] : undefined;
+    if (step !== undefined && mayMove && mayWrite) shift(item, step);
+    if (step !== undefined || command(event.key.toLowerCase(), item)) event.preventDefault();
   }
 
-  /** From anywhere on the page: to where one was, or below or above what the pointer is on. */
-  const enter = (step: 1 | -1) => () => {
-    const from = hovered.current ?? active;
-    const at = items.findIndex(({ key }) => key === from);
-    const next = items[hovered.current === null ? at : at + step] ?? items[at];
-    if (next !== undefined && next.kind !== "unread-row") focus(next.key);
-  };
   useShortcuts({
-    ArrowDown: enter(1),
-    j: enter(1),
-    ArrowUp: enter(-1),
-    k: enter(-1),
     x: () => {
       const item = items.find(({ key }) => key === hovered.current);
       if (item?.kind === "row" && mayWrite) selection.toggle(item.monitor.id);
@@ -213,7 +183,6 @@ export function MonitorList({
                 <GroupHead
                   head={item}
                   active={item.key === active}
-                  onFocus={setCurrent}
                   mayWrite={mayWrite}
                   mayMove={mayMove && mayWrite}
                 />
@@ -223,7 +192,6 @@ export function MonitorList({
                   monitor={item.monitor}
                   active={item.key === active}
                   selected={selected.has(item.monitor.id)}
-                  onFocus={setCurrent}
                   order={order}
                   mayWrite={mayWrite}
                   mayMove={mayMove && mayWrite}
@@ -244,6 +212,3 @@ export function MonitorList({
     </div>
   );
 }
-
-const elementOf = (list: HTMLElement | null, key: string) =>
-  list?.querySelector<HTMLElement>(`[data-item-focus="${CSS.escape(key)}"]`) ?? null;

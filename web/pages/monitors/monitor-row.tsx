@@ -21,7 +21,6 @@ type Props = {
   monitor: OverviewMonitor;
   active: boolean;
   selected: boolean;
-  onFocus: (key: string) => void;
   /** The ids of all rows on the page, for choosing a range. */
   order: readonly string[];
   mayWrite: boolean;
@@ -36,7 +35,7 @@ export const hasReason = ({ status, lastMessage }: OverviewMonitor): boolean =>
 
 /** One monitor; painted anew only when something in it changes. */
 export const MonitorRow = memo(
-  function MonitorRow({ monitor, active, selected, onFocus, order, mayWrite, mayMove }: Props) {
+  function MonitorRow({ monitor, active, selected, order, mayWrite, mayMove }: Props) {
     const { id, name, status, target, type, lastMessage, muted, day } = monitor;
     const where = target === null ? typeName(type) : type === "http" ? target : `${type} ${target}`;
     const message = hasReason(monitor) ? lastMessage : null;
@@ -80,7 +79,6 @@ export const MonitorRow = memo(
           className="row-link row-cut row-name"
           data-item-focus={id}
           tabIndex={active ? 0 : -1}
-          onFocus={() => onFocus(id)}
         >
           <b title={name}>
             {name}

@@ -11,6 +11,7 @@ import { useStatusPages } from "../../data/status-pages.ts";
 import { CurlButton } from "../../components/copy.tsx";
 import { Icon } from "../../components/icons.tsx";
 import { Loaded, PageHeader } from "../../components/page.tsx";
+import { useRowKeys } from "../../components/row-keys.ts";
 import { useNow, useZone } from "../../components/time.tsx";
 import { monthAfter, monthInWords, type ReportSearch, reportSearchOf } from "./search.ts";
 import { ShownReport } from "./shown-report.tsx";
@@ -34,6 +35,7 @@ export default function ReportsPage() {
     ...(month === current && { refetchInterval }),
     placeholderData: (before) => before,
   });
+  useRowKeys();
   const show = (next: ReportSearch) =>
     void navigate({ to: "/reports", search: next, replace: true, resetScroll: false });
   const exported = new URLSearchParams({ ...query, organization: organization.id });

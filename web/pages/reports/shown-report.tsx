@@ -90,7 +90,7 @@ export function ShownReport({ report, organization }: { report: Report; organiza
             <FigureRow
               key={monitor.id}
               name={
-                <Link to="/monitors/$id" params={{ id: monitor.id }}>
+                <Link to="/monitors/$id" params={{ id: monitor.id }} data-item-focus={monitor.id}>
                   {monitor.name}
                 </Link>
               }
@@ -118,9 +118,9 @@ export function ShownReport({ report, organization }: { report: Report; organiza
       {incidents.length > 0 && (
         <Table title="Incidents" head={["Incident", "Severity", "Opened", "Resolved"]}>
           {incidents.map(({ id, title, severity, createdAt, resolvedAt }) => (
-            <tr key={id}>
+            <tr key={id} data-item>
               <th scope="row">
-                <Link to="/incidents/$id" params={{ id }}>
+                <Link to="/incidents/$id" params={{ id }} data-item-focus={id}>
                   {title}
                 </Link>
               </th>
@@ -216,7 +216,7 @@ function FigureRow({
   const { isPartial, from, isMet } = figures;
   if (!isThere(figures, report))
     return (
-      <tr>
+      <tr data-item>
         <th scope="row">
           {name}
           <small>not there yet</small>
@@ -229,7 +229,7 @@ function FigureRow({
       </tr>
     );
   return (
-    <tr>
+    <tr data-item>
       <th scope="row">
         {name}
         {isPartial && <small>since {momentOf(from, report.timeZone)}</small>}

@@ -8,6 +8,7 @@ import { copy } from "../../components/copy.tsx";
 import { countInWords, dot, plural } from "../../components/format.ts";
 import { Icon } from "../../components/icons.tsx";
 import { CreateButton, Dash, LoadFailed, PageHeader, Panel } from "../../components/page.tsx";
+import { useRowKeys } from "../../components/row-keys.ts";
 import { useShortcuts } from "../../components/shortcuts.ts";
 import { useDeleting } from "../../components/toasts.tsx";
 import { addressOf, shortly, visibilities } from "./labels.tsx";
@@ -25,6 +26,7 @@ export default function StatusPagesPage() {
   const countById = useMemo(() => new Map(counts?.map((one) => [one.pageId, one])), [counts]);
   const open = (yes: boolean) =>
     void navigate({ to: "/status-pages", search: yes ? { new: "" } : {} });
+  useRowKeys();
   useShortcuts(mayWrite ? { n: () => open(true) } : {});
   return (
     <>
@@ -63,9 +65,9 @@ function PageRow({ page, count }: { page: StatusPage; count: SubscriberCount | u
   const { label, icon } = visibilities[visibility];
   const shown = page.sections.length;
   return (
-    <li className="list-row page-row">
+    <li className="list-row page-row" data-item>
       <i className="page-accent" style={{ background: page.accentColor ?? "var(--accent)" }} />
-      <Link to="/status-pages/$id" params={{ id }} className="row-link">
+      <Link to="/status-pages/$id" params={{ id }} className="row-link" data-item-focus={id}>
         <b>{title}</b>
         <span>
           {shortly(address)}
