@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { adminWorld, ownFaults, visitAs } from "../support/admin-world.ts";
 import { describeInChromium } from "../support/browsing.ts";
+import { until } from "../support/journeys.ts";
 
 describeInChromium("alert channels on the admin page", (browser) => {
   let world: Awaited<ReturnType<typeof adminWorld>>;
@@ -65,7 +66,7 @@ describeInChromium("alert channels on the admin page", (browser) => {
     expect(ownFaults(opened.faults)).toEqual([]);
   });
 
-  test("what is in the editor is tested before it is saved, and a channel is attached to all monitors at once", async () => {
+  test("what is in the editor is tested before it is saved, and a channel is attached to all monitors at once; that and disabling it can be undone", async () => {
     const { id } = await newest();
     await using opened = await open(`/alert-channels/${id}?edit=true`);
     const { page } = opened;
@@ -93,8 +94,22 @@ describeInChromium("alert channels on the admin page", (browser) => {
     await dialog.getByRole("button", { name: "Send test" }).click();
     await dialog.getByText("The test arrived.").waitFor();
     await dialog.getByRole("button", { name: "Cancel" }).click();
-    await page.getByRole("button", { name: "Attach to all 6 monitors" }).click();
-    await page.getByRole("heading", { name: "Used by 6" }).waitFor();
+    const attach = async () => {
+      await page.getByRole("button", { name: "Attach to all 6 monitors" }).click();
+      await page.getByRole("heading", { name: "Used by 6" }).waitFor();
+      await page.getByText(/^Attached Deploy bot/).waitFor();
+    };
+    await attach();
+    await page.keyboard.press("Control+z");
+    await attach();
+    await page.getByRole("button", { name: "Disable" }).click();
+    await page.getByText("Disabled Deploy bot").waitFor();
+    await page.keyboard.press("Control+z");
+    await page.getByRole("button", { name: "Disable" }).waitFor();
+    await until(
+      () => channelOf(id),
+      ({ enabled }) => enabled,
+    );
     expect(await page.getByRole("button", { name: /^Attach to/ }).count()).toBe(0);
     expect(ownFaults(opened.faults)).toEqual([]);
   });

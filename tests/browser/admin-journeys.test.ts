@@ -115,6 +115,84 @@ describeInChromium("journeys through the admin page", (browser) => {
     expect(world.checksOf("/router")).toBeGreaterThan(before[0] ?? 0);
   });
 
+  test("moves and bulk changes are undone as a whole, with the channels that came with a group", async () => {
+    const channel = async (name: string) =>
+      (
+        await world.ask("POST", "/api/v1/alert-channels", {
+          type: "webhook",
+          name,
+          url: world.site.at("/hook"),
+        })
+      ).id as string;
+    const [chat, desk] = [await channel("Chat"), await channel("Desk")];
+    await world.ask("PATCH", `/api/v1/monitor-groups/${world.shop}`, { alertChannelIds: [chat] });
+    await world.ask("PATCH", `/api/v1/monitor-groups/${world.office}`, { alertChannelIds: [desk] });
+    const monitor = (name: string) => world.get(`/monitors/${world.idOf(name)}`);
+    await world.ask("PATCH", `/api/v1/monitors/${world.idOf("Router")}`, { alertChannelIds: [] });
+    await world.ask("PATCH", `/api/v1/monitors/${world.idOf("Blog")}`, { alertChannelIds: [desk] });
+    const state = async () => {
+      const monitors = await Promise.all(["Router", "Printer", "Blog"].map(monitor));
+      return JSON.stringify([
+        monitors.map(({ groupId, paused, muted, tags, alertChannelIds }) => {
+          return { groupId, paused, muted, tags, alertChannelIds };
+        }),
+        (await world.get("/monitor-groups")).map((group: { id: string; monitorIds: string[] }) => [
+          group.id,
+          group.monitorIds,
+        ]),
+      ]);
+    };
+    const before = await state();
+    await using open = await world.open(browser, "/");
+    const { page } = open;
+    const menu = page.getByRole("menu");
+    const undo = async (told: string) => {
+      await page.locator(".toast:not([data-seen])", { hasText: told }).waitFor();
+      await menu.waitFor({ state: "detached" });
+      expect(await state()).not.toBe(before);
+      await page.keyboard.press("Control+z");
+      await until(state, (now) => now === before);
+      await page.locator(".toast").waitFor({ state: "detached" });
+    };
+
+    const link = page.getByRole("link", { name: /^Router/ });
+    await link.focus();
+    await page.keyboard.press("Alt+ArrowDown");
+    const first = page.locator(".toast", { hasText: "Moved Router" });
+    await first.evaluate((toast) => toast.setAttribute("data-seen", ""));
+    // On by the next key, it is one move.
+    await page.keyboard.press("Alt+ArrowDown");
+    await undo("Moved Router");
+    await link.focus();
+    await page.keyboard.press("Alt+ArrowUp");
+    await until(
+      () => monitor("Router"),
+      ({ alertChannelIds }) => String(alertChannelIds) === chat,
+    );
+    await undo("Moved Router");
+    await page.getByRole("button", { name: /^Office/ }).focus();
+    await page.keyboard.press("Alt+ArrowUp");
+    await undo("Moved the group Office");
+
+    for (const name of ["Router", "Blog"]) {
+      await page.getByRole("link", { name: new RegExp(`^${name}`) }).focus();
+      await page.keyboard.press("x");
+    }
+    const bar = page.getByRole("toolbar", { name: "Change the selected monitors" });
+    for (const [button, item] of [
+      ["Move", "Shop"],
+      ["Pause", "Pause"],
+      ["Mute", "Mute"],
+      ["Alerts to", "Desk"],
+    ] as const) {
+      await bar.getByRole("button", { name: button }).click();
+      await page.getByRole("menuitem", { name: item, exact: true }).first().click();
+      await undo("Changed 2 monitors");
+    }
+    expect(ownFaults(open.faults)).toEqual([]);
+    for (const id of [chat, desk]) await world.ask("DELETE", `/api/v1/alert-channels/${id}`);
+  });
+
   test("groups that are reordered by keyboard are so in REST", async () => {
     await using open = await world.open(browser, "/");
     const { page } = open;

@@ -89,9 +89,14 @@ describeInChromium("maintenance", (browser) => {
     await using open = await world.open(browser, "/maintenance");
     const { page } = open;
     const running = page.getByRole("region", { name: "In progress" });
-    await running.getByRole("button", { name: "End now" }).click();
-    await page.getByText("Ended Print server").waitFor();
-    await running.waitFor({ state: "detached" });
+    const end = async () => {
+      await running.getByRole("button", { name: "End now" }).click();
+      await page.getByText("Ended Print server").waitFor();
+      await running.waitFor({ state: "detached" });
+    };
+    await end();
+    await page.keyboard.press("Control+z");
+    await end();
     await page.getByText("Past", { exact: true }).click();
     await page.getByRole("link", { name: /Print server/ }).waitFor();
     await open.shifts();

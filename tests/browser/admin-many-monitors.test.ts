@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
 import { ownedMachine, ownFaults, rowOf } from "../support/admin-world.ts";
 import { describeInChromium, keepPicture, screenshots, violations } from "../support/browsing.ts";
+import { until } from "../support/journeys.ts";
 import { copyMonitor, idOfCopy } from "../support/many-monitors.ts";
 
 const count = 10_000;
@@ -85,6 +86,25 @@ describeInChromium("ten thousand monitors", (browser) => {
       .waitFor();
     await page.keyboard.press("Enter");
     await page.waitForURL(`**/monitors/${idOfCopy(8_123)}`);
+    expect(ownFaults(open.faults)).toEqual([]);
+  });
+
+  test("what is moved out of a group of which the page knew a part is undone, too", async () => {
+    const groups = async (): Promise<string[][]> =>
+      (await world.ask("GET", "/api/v1/monitor-groups")).map(
+        (group: { monitorIds: string[] }) => group.monitorIds,
+      );
+    const before = await groups();
+    expect(before.map((ids) => ids.length)).toEqual([3_999, 2_000]);
+    await using open = await world.open(browser, "/monitors");
+    const { page } = open;
+    await page.getByRole("button", { name: /^Berlin/ }).press("Enter");
+    await page.getByRole("link", { name: /^Service 4000 / }).focus();
+    await page.keyboard.press("Alt+ArrowUp");
+    await page.getByText("Moved Service 4000").waitFor();
+    expect((await groups()).map((ids) => ids.length)).toEqual([4_000, 1_999]);
+    await page.keyboard.press("Control+z");
+    await until(groups, (now) => JSON.stringify(now) === JSON.stringify(before));
     expect(ownFaults(open.faults)).toEqual([]);
   });
 

@@ -1,13 +1,16 @@
 import { describe, expect, test } from "bun:test";
 import type { Overview, OverviewMonitor } from "../../src/dashboard/schema.ts";
 import { filtersOf, matches } from "../../web/pages/monitors/filters.ts";
+import { reverseOf } from "../../web/pages/monitors/reverse.ts";
 import { targetOf } from "../../web/pages/monitors/quick-add.ts";
 import {
   itemsOf,
   membersOf,
   nextPosition,
+  placesOf,
   withMonitorsAt,
   withGroupAt,
+  withPlaces,
 } from "../../web/pages/monitors/rows.ts";
 import {
   columnsOf,
@@ -118,6 +121,49 @@ test("one step down from the last row leads into the next folder, and nowhere fr
   expect(nextPosition(overview, "b1", -1)).toEqual({ groupId: "A", beforeId: null });
   expect(nextPosition(overview, "a1", -1)).toBeNull();
   expect(nextPosition(overview, "free", 1)).toBeNull();
+});
+
+test("moved monitors go back to where they stood, also beside what came or left meanwhile", () => {
+  const names = (next: Overview) => next.monitors.map(({ id }) => id);
+  for (const ids of [["a1"], ["a2"], ["b1", "a1"], ["a1", "a2", "free"], names(overview)])
+    for (const groupId of ["A", "B", "empty", null]) {
+      const places = placesOf(overview, ids);
+      expect(withPlaces(withMonitorsAt(overview, ids, groupId, null), places)).toEqual(overview);
+    }
+  const places = placesOf(overview, ["a1"]);
+  const moved = withMonitorsAt(overview, ["a1"], "B", null);
+  const later = withMonitorsAt(moved, ["a2"], null, null);
+  expect(names(withPlaces(later, places))).toEqual(["a1", "b1", "free", "a2"]);
+  expect(
+    names(
+      withPlaces({ ...moved, monitors: moved.monitors.filter(({ id }) => id !== "a1") }, places),
+    ),
+  ).toEqual(["a2", "b1", "free"]);
+});
+
+test("a change of many is taken back for those alone that it changed", () => {
+  const some = [
+    monitor("one", null, { paused: true, tags: ["web"] }),
+    monitor("other", null, { muted: true }),
+  ];
+  const users = new Map([["chat", new Set(["one"])]]);
+  const back = (change: Parameters<typeof reverseOf>[1]) => reverseOf(some, change, users);
+  expect(back({ paused: true })).toEqual([{ monitorIds: ["other"], change: { paused: false } }]);
+  expect(back({ muted: false })).toEqual([{ monitorIds: ["other"], change: { muted: true } }]);
+  expect(back({ addTags: ["web", "eu"] })).toEqual([
+    { monitorIds: ["other"], change: { removeTags: ["web"] } },
+    { monitorIds: ["one", "other"], change: { removeTags: ["eu"] } },
+  ]);
+  expect(back({ removeTags: ["web"] })).toEqual([
+    { monitorIds: ["one"], change: { addTags: ["web"] } },
+  ]);
+  expect(back({ addAlertChannelIds: ["chat"] })).toEqual([
+    { monitorIds: ["other"], change: { removeAlertChannelIds: ["chat"] } },
+  ]);
+  expect(back({ removeAlertChannelIds: ["chat"] })).toEqual([
+    { monitorIds: ["one"], change: { addAlertChannelIds: ["chat"] } },
+  ]);
+  expect(back({ removeTags: ["nobody's"], groupId: "A" })).toEqual([]);
 });
 
 test("what is pasted says how it is to be watched", () => {

@@ -45,20 +45,28 @@ export const tellOfWaiting = () => {
 
 const undoMs = 10_000;
 
-/** Tells what was done, and for ten seconds how to take it back. */
-export function notifyDone(text: string, takeBack: () => Promise<unknown>) {
+/**
+ * Tells what was done, and for ten seconds how to take it back. Returns how to end that earlier, which
+ * is false where it is over.
+ */
+export function notifyDone(text: string, takeBack: () => Promise<unknown>): () => boolean {
+  let open = true;
   const undo = () => {
     end();
     whenConnected(takeBack, tellOfWaiting).catch(notifyError);
   };
   const close = show({ text, bad: false, life: undoMs, action: { label: "Undo", do: undo } });
   const forget = undoable({ finish: end, undo });
-  const timer = setTimeout(forget, undoMs);
+  const timer = setTimeout(end, undoMs);
   function end() {
+    const was = open;
+    open = false;
     clearTimeout(timer);
     forget();
     close();
+    return was;
   }
+  return end;
 }
 
 /**

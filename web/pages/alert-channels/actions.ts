@@ -8,7 +8,13 @@ import { dashboard, dataOf, ifMatch, whenConnected } from "../../data/client.ts"
 import { recordKey } from "../../data/keys.ts";
 import { queryClient } from "../../data/query.ts";
 import { latencyInWords, plural } from "../../components/format.ts";
-import { deleteWithUndo, notifyError, notify, tellOfWaiting } from "../../components/toasts.tsx";
+import {
+  deleteWithUndo,
+  notifyDone,
+  notifyError,
+  notify,
+  tellOfWaiting,
+} from "../../components/toasts.tsx";
 
 /** Sends a test alert at once; resolves with what became of it. */
 export async function testChannel(id: string): Promise<Delivery> {
@@ -40,29 +46,44 @@ export const allMonitors = (count: number) =>
 const atOnce = 5_000;
 
 /** Has the channel told of these monitors, too. */
-export async function attachToMonitors({ id }: AlertChannel, monitorIds: readonly string[]) {
+export const attachToMonitors = ({ id }: AlertChannel, monitorIds: readonly string[]) =>
+  changeInParts(monitorIds, { addAlertChannelIds: [id] });
+
+/** No longer. */
+export const detachFromMonitors = ({ id }: AlertChannel, monitorIds: readonly string[]) =>
+  changeInParts(monitorIds, { removeAlertChannelIds: [id] });
+
+async function changeInParts(
+  monitorIds: readonly string[],
+  change: { addAlertChannelIds: string[] } | { removeAlertChannelIds: string[] },
+) {
   for (let from = 0; from < monitorIds.length; from += atOnce)
     await dataOf(
-      dashboard.monitors.bulk.post({
-        monitorIds: monitorIds.slice(from, from + atOnce),
-        change: { addAlertChannelIds: [id] },
-      }),
+      dashboard.monitors.bulk.post({ monitorIds: monitorIds.slice(from, from + atOnce), change }),
     );
 }
 
-export async function setEnabled({ id, name, enabled }: AlertChannel) {
-  const change = { enabled: !enabled };
-  const apply = (one: AlertChannel) => (one.id === id ? { ...one, ...change } : one);
+/** Has it told of everything again, or of nothing. */
+export async function setEnabled(channel: AlertChannel) {
+  const { name, enabled } = channel;
+  if (await enable(channel, !enabled))
+    notifyDone(`${enabled ? "Disabled" : "Enabled"} ${name}`, () => enable(channel, enabled));
+}
+
+/** Resolves with whether it holds. */
+async function enable({ id }: AlertChannel, enabled: boolean): Promise<boolean> {
+  const apply = (one: AlertChannel) => (one.id === id ? { ...one, enabled } : one);
   const key = recordKey("alert-channel", id);
   queryClient.setQueryData(channelsQuery.queryKey, (all) => all?.map(apply));
   queryClient.setQueryData<AlertChannel>(key, (one) => one && apply(one));
   try {
-    await whenConnected(() => dataOf(channelRoutes(id).patch(change)), tellOfWaiting);
-    notify(`${enabled ? "Disabled" : "Enabled"} ${name}`);
+    await whenConnected(() => dataOf(channelRoutes(id).patch({ enabled })), tellOfWaiting);
+    return true;
   } catch (error) {
     void queryClient.invalidateQueries({ queryKey: channelsQuery.queryKey });
     void queryClient.invalidateQueries({ queryKey: key });
     notifyError(error);
+    return false;
   }
 }
 

@@ -21,8 +21,14 @@ import { Loaded, PageHeader, Panel } from "../../components/page.tsx";
 import { useShortcuts } from "../../components/shortcuts.ts";
 import { StateIcon } from "../../components/state-icon.tsx";
 import { Time } from "../../components/time.tsx";
-import { notify, useAction } from "../../components/toasts.tsx";
-import { allMonitors, attachToMonitors, deleteChannel, setEnabled } from "./actions.ts";
+import { notify, notifyDone, useAction } from "../../components/toasts.tsx";
+import {
+  allMonitors,
+  attachToMonitors,
+  deleteChannel,
+  detachFromMonitors,
+  setEnabled,
+} from "./actions.ts";
 import { ChannelEditor } from "./channel-editor.tsx";
 import { ChannelStateIcon, stateOf } from "./channel-state.tsx";
 import { channelTypeOf } from "./channel-types.tsx";
@@ -187,7 +193,9 @@ function UsersOfChannel({ channel }: { channel: AlertChannel }) {
   const { mayWrite } = useSignedIn();
   const attaching = useAction(async () => {
     await attachToMonitors(channel, others);
-    notify(`Attached ${channel.name} to ${plural(others.length, "monitor")}`);
+    notifyDone(`Attached ${channel.name} to ${plural(others.length, "monitor")}`, () =>
+      detachFromMonitors(channel, others),
+    );
   });
   return (
     <Panel

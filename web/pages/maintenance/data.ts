@@ -5,7 +5,7 @@ import { dataOf, ifMatch, pageOf, v1 } from "../../data/client.ts";
 import { listKey, recordKey } from "../../data/keys.ts";
 import { dataQuery, pageQuery, queryClient } from "../../data/query.ts";
 import { useRecord } from "../../data/record.ts";
-import { deleteWithUndo, notify } from "../../components/toasts.tsx";
+import { deleteWithUndo, notifyDone } from "../../components/toasts.tsx";
 
 const windows = v1["maintenance-windows"];
 
@@ -60,10 +60,13 @@ export const deleteWindow = (window: MaintenanceWindow) =>
     dataOf(windows({ id: window.id }).delete(undefined, ifMatch(window))),
   );
 
-/** Ends a window that is not repeated, now. */
+/** Ends a window that is not repeated, now; taken back, it goes on until when it was to end. */
 export async function endNow(window: MaintenanceWindow) {
-  const patch = { endsAt: new Date().toISOString() };
-  const after = await dataOf(windows({ id: window.id }).patch(patch, ifMatch(window)));
-  queryClient.setQueryData(recordKey("maintenance", window.id), after);
-  notify(`Ended ${window.title}`);
+  await setEnd(window, new Date().toISOString(), ifMatch(window));
+  notifyDone(`Ended ${window.title}`, () => setEnd(window, window.endsAt));
+}
+
+async function setEnd({ id }: MaintenanceWindow, endsAt: string, how = {}) {
+  const after = await dataOf(windows({ id }).patch({ endsAt }, how));
+  queryClient.setQueryData(recordKey("maintenance", id), after);
 }

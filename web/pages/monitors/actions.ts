@@ -1,5 +1,3 @@
-import type { z } from "zod";
-import type { ChangeOfMany } from "../../../src/monitoring/monitors/schema.ts";
 import { dashboard, dataOf, ifMatch, onceUnder, v1, whenConnected } from "../../data/client.ts";
 import { provisionalId } from "../../data/record.ts";
 import {
@@ -8,6 +6,8 @@ import {
   type OverviewGroup,
   type OverviewMonitor,
   isPartly,
+  knownIn,
+  overviewKey,
   overviewQuery,
   refreshOverview,
   readRows,
@@ -24,7 +24,17 @@ import {
   withUndo,
 } from "../../components/toasts.tsx";
 import type { Target } from "./quick-add.ts";
-import { type ListPosition, membersOf, nextPosition, withGroupAt, withMonitorsAt } from "./rows.ts";
+import { type BulkChange, type ManyMonitors, reverseOf } from "./reverse.ts";
+import {
+  type ListPosition,
+  membersOf,
+  nextPosition,
+  type Place,
+  placesOf,
+  withGroupAt,
+  withMonitorsAt,
+  withPlaces,
+} from "./rows.ts";
 
 /** Makes a monitor with good defaults; its row stands on the page before the server knows of it. */
 export async function addMonitor(target: Target, groupId: string | null = null): Promise<boolean> {
@@ -132,12 +142,64 @@ export function deleteMonitors(monitors: readonly { id: string; name: string }[]
   );
 }
 
-export type BulkChange = z.input<typeof ChangeOfMany>;
-
 /** All or none of them, in one write. */
+const changeAlike = (many: ManyMonitors) => dataOf(dashboard.monitors.bulk.post(many));
+
+/** What somebody chose, as far as it is on the page. */
+function knownOf(ids: ReadonlySet<string>): OverviewMonitor[] {
+  const shown = queryClient.getQueriesData<Overview>({ queryKey: overviewKey, type: "active" });
+  const known = shown.flatMap(([, overview]) => (overview ? knownIn(overview) : []));
+  return [...new Map(known.map((one) => [one.id, one])).values()].filter(({ id }) => ids.has(id));
+}
+
+/** Changes monitors; taken back, each is again what it was, in what was changed. */
 export async function changeMonitors(ids: ReadonlySet<string>, change: BulkChange) {
-  await dataOf(dashboard.monitors.bulk.post({ monitorIds: [...ids], change }));
-  notify(`Changed ${plural(ids.size, "monitor")}`);
+  const known = knownOf(ids);
+  const sources = new Set(known.map(({ groupId }) => groupId));
+  const isMove = change.groupId !== undefined;
+  if (isMove) await readFolders(sources);
+  const overview = queryClient.getQueryData<Overview>(overviewQuery.queryKey);
+  const places = isMove && overview ? placesOf(overview, ids) : [];
+  const back = reverseOf(
+    known,
+    change,
+    await usersOf([...(change.addAlertChannelIds ?? []), ...(change.removeAlertChannelIds ?? [])]),
+  );
+  const gained = isMove
+    ? await channelsGained(ids, new Set([change.groupId ?? null, ...sources]))
+    : [];
+  await changeAlike({ monitorIds: [...ids], change });
+  const text = `Changed ${plural(ids.size, "monitor")}`;
+  const isKnown = known.length === ids.size;
+  if (!isKnown || back.length + places.length === 0) notify(text);
+  else
+    notifyDone(text, async () => {
+      for (const many of back) await changeAlike(many);
+      if (places.length > 0) await putBack(places, gained);
+    });
+}
+
+/** Which monitors each of these channels has. */
+async function usersOf(channelIds: Iterable<string>): Promise<ReadonlyMap<string, Set<string>>> {
+  const users = new Map<string, Set<string>>();
+  for (const id of channelIds)
+    users.set(
+      id,
+      new Set((await dataOf(dashboard["alert-channels"]({ id }).users.get())).monitorIds),
+    );
+  return users;
+}
+
+/** Those who join a group get its channels: what takes them away again, once they have left or are back. */
+async function channelsGained(
+  ids: Iterable<string>,
+  groupIds: ReadonlySet<string | null>,
+): Promise<ManyMonitors[]> {
+  const overview = queryClient.getQueryData<Overview>(overviewQuery.queryKey);
+  const groups = overview?.groups.filter(({ id }) => groupIds.has(id)) ?? [];
+  const channelIds = [...new Set(groups.flatMap((group) => group.alertChannelIds))];
+  const monitors = [...ids].map((id) => ({ id }));
+  return reverseOf(monitors, { addAlertChannelIds: channelIds }, await usersOf(channelIds));
 }
 
 /** Moves are sent one after the other, as they were made. */
@@ -148,59 +210,144 @@ const inTurn = (act: () => Promise<unknown>) => () => {
   return moves;
 };
 
+/** What was moved last, how it is taken back, and until when. */
+let moved: {
+  what: string;
+  back: (gained: readonly ManyMonitors[]) => Promise<unknown>;
+  gained: readonly ManyMonitors[];
+  end: () => boolean;
+} | null = null;
+
+/** Moved on by one key after the other, something goes back at once to where it was at first. */
+function tellMoved(
+  what: string,
+  name: string,
+  takeBack: (gained: readonly ManyMonitors[]) => Promise<unknown>,
+  alsoGained: readonly ManyMonitors[] = [],
+) {
+  const before = moved?.what === what && moved.end() ? moved : null;
+  const back = before?.back ?? takeBack;
+  const gained = [...(before?.gained ?? []), ...alsoGained];
+  moved = { what, back, gained, end: notifyDone(`Moved ${name}`, () => back(gained)) };
+}
+
+const isAll = (overview: Overview) => overview === queryClient.getQueryData(overviewQuery.queryKey);
+
+/** An order names all of a folder. */
+async function readFolders(groupIds: Iterable<string | null>) {
+  const overview = queryClient.getQueryData<Overview>(overviewQuery.queryKey);
+  if (overview === undefined || !isPartly(overview)) return;
+  for (const groupId of groupIds) await readRows(undefined, groupId, Infinity);
+}
+
+type Order = { groupId: string | null; monitorIds: string[] };
+
+const sendOrder = (order: Order) => dataOf(dashboard.monitors.order.put(order));
+
+/** Puts monitors where they stood, without the channels that they got on the way. */
+async function putBack(places: readonly Place[], gained: readonly ManyMonitors[]) {
+  const folders = new Set(places.map(({ groupId }) => groupId));
+  await readFolders(folders);
+  let orders: Order[] = [];
+  await optimistic(
+    (overview) => {
+      if (!isAll(overview)) return overview;
+      const next = withPlaces(overview, places);
+      orders = [...folders].map((groupId) => ({ groupId, monitorIds: membersOf(next, groupId) }));
+      return next;
+    },
+    inTurn(async () => {
+      for (const order of orders) await sendOrder(order);
+      for (const many of gained) await changeAlike(many);
+    }),
+  );
+}
+
 /** Puts monitors where they belong by the time it is done: keys may come faster than moves are shown. */
-function placeMonitors(
+async function placeMonitors(
   ids: readonly string[],
   positionIn: (overview: Overview) => ListPosition | null,
 ) {
-  let order: { groupId: string | null; monitorIds: string[] } | null = null;
-  const place = () =>
-    optimistic(
-      (overview) => {
-        const position = positionIn(overview);
-        if (position === null) return overview;
-        const { groupId, beforeId } = position;
-        const next = withMonitorsAt(overview, ids, groupId, beforeId);
-        order = { groupId, monitorIds: membersOf(next, groupId) };
-        return next;
-      },
-      inTurn(async () => order && dataOf(dashboard.monitors.order.put(order))),
-    );
   const overview = queryClient.getQueryData<Overview>(overviewQuery.queryKey);
   const position = overview && positionIn(overview);
   if (overview === undefined || position == null) return;
-  // An order names all of a folder.
-  if (!isPartly(overview)) void place();
-  else void readRows(undefined, position.groupId, Infinity).then(place).catch(notifyError);
+  const known = knownOf(new Set(ids));
+  if (isPartly(overview))
+    await readFolders(new Set([position.groupId, ...known.map(({ groupId }) => groupId)]));
+  let order: Order | null = null;
+  let places: Place[] = [];
+  let gained: ManyMonitors[] | null = null;
+  const isDone = await optimistic(
+    (overview) => {
+      const position = isAll(overview) ? positionIn(overview) : null;
+      if (position === null) return overview;
+      const { groupId, beforeId } = position;
+      const next = withMonitorsAt(overview, ids, groupId, beforeId);
+      const monitorIds = membersOf(next, groupId);
+      if (monitorIds.join() === membersOf(overview, groupId).join()) return overview;
+      order = { groupId, monitorIds };
+      places = placesOf(overview, ids);
+      return next;
+    },
+    inTurn(async () => {
+      if (order === null) return;
+      const groupIds = new Set([order.groupId, ...places.map(({ groupId }) => groupId)]);
+      gained ??= groupIds.size === 1 ? [] : await channelsGained(ids, groupIds);
+      await sendOrder(order);
+    }),
+  );
+  const [only] = known;
+  const name = known.length === 1 && only ? only.name : plural(ids.length, "monitor");
+  if (isDone && order !== null)
+    tellMoved(ids.join(), name, (gained) => putBack(places, gained), gained ?? []);
 }
 
 export const moveMonitors = (
   ids: readonly string[],
   groupId: string | null,
   beforeId: string | null,
-) => placeMonitors(ids, () => ({ groupId, beforeId }));
+) => void placeMonitors(ids, () => ({ groupId, beforeId })).catch(notifyError);
 
 /** Up or down by one place, also into the next group. */
 export const stepMonitor = (id: string, step: 1 | -1) =>
-  placeMonitors([id], (overview) => nextPosition(overview, id, step));
+  void placeMonitors([id], (overview) => nextPosition(overview, id, step)).catch(notifyError);
 
-function placeGroup(change: (overview: Overview) => Overview) {
+/** What it is called and before which other it was, where it was moved. */
+async function placeGroup(id: string, change: (overview: Overview) => Overview) {
   let order: { groupIds: string[] } | null = null;
-  void optimistic(
+  let name = "";
+  let beforeId: string | null = null;
+  const isDone = await optimistic(
     (overview) => {
       const next = change(overview);
-      if (next !== overview) order = { groupIds: next.groups.map(({ id }) => id) };
+      const groupIds = next.groups.map((group) => group.id);
+      const before = overview.groups.map((group) => group.id);
+      if (groupIds.join() === before.join()) return overview;
+      order = { groupIds };
+      const at = before.indexOf(id);
+      beforeId = before[at + 1] ?? null;
+      name = overview.groups[at]?.name ?? "";
       return next;
     },
     inTurn(async () => order && dataOf(dashboard["monitor-groups"].order.put(order))),
   );
+  return isDone && order !== null ? { name, beforeId } : null;
+}
+
+/** Puts a group elsewhere, and says how to take that back. */
+async function moveGroupBy(id: string, change: (overview: Overview) => Overview) {
+  const was = await placeGroup(id, change);
+  if (was !== null)
+    tellMoved(id, `the group ${was.name}`, () =>
+      placeGroup(id, (overview) => withGroupAt(overview, id, was.beforeId)),
+    );
 }
 
 export const moveGroup = (id: string, beforeId: string | null) =>
-  placeGroup((overview) => withGroupAt(overview, id, beforeId));
+  void moveGroupBy(id, (overview) => withGroupAt(overview, id, beforeId));
 
 export const stepGroup = (id: string, step: 1 | -1) =>
-  placeGroup((overview) => {
+  void moveGroupBy(id, (overview) => {
     const ids = overview.groups.map((group) => group.id);
     const at = ids.indexOf(id);
     if (at + step < 0 || at + step >= ids.length) return overview;

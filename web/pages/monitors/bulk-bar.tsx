@@ -7,8 +7,9 @@ import { plural } from "../../components/format.ts";
 import { Icon } from "../../components/icons.tsx";
 import { MenuItem } from "../../components/menus.tsx";
 import { notifyError } from "../../components/toasts.tsx";
-import { type BulkChange, changeMonitors, deleteMonitors } from "./actions.ts";
+import { changeMonitors, deleteMonitors } from "./actions.ts";
 import { selection } from "./list-state.ts";
+import type { BulkChange } from "./reverse.ts";
 
 /** What can be done to all selected monitors in one write. */
 export function BulkBar({

@@ -106,6 +106,37 @@ export function withMonitorsAt(
   return { ...overview, monitors };
 }
 
+/** Monitors of a folder that stand before the same other one, in their order; before null at its end. */
+export type Place = ListPosition & { ids: string[] };
+
+/** Where these monitors stand among the others. */
+export function placesOf({ monitors }: Overview, ids: Iterable<string>): Place[] {
+  const moving = new Set(ids);
+  const places: Place[] = [];
+  let place: Place | null = null;
+  let before: OverviewMonitor | undefined;
+  for (const monitor of monitors) {
+    const { id, groupId } = monitor;
+    if (before?.groupId !== groupId) place = null;
+    before = monitor;
+    if (moving.has(id)) {
+      if (place === null) places.push((place = { groupId, beforeId: null, ids: [] }));
+      place.ids.push(id);
+    } else if (place !== null) {
+      place.beforeId = id;
+      place = null;
+    }
+  }
+  return places;
+}
+
+/** The overview with these monitors back where they stood. */
+export const withPlaces = (overview: Overview, places: readonly Place[]): Overview =>
+  places.reduce(
+    (next, { ids, groupId, beforeId }) => withMonitorsAt(next, ids, groupId, beforeId),
+    overview,
+  );
+
 /** The overview after a group was put before another, or at the end. */
 export function withGroupAt(overview: Overview, id: string, beforeId: string | null): Overview {
   const group = overview.groups.find((one) => one.id === id);

@@ -1,0 +1,37 @@
+import type { z } from "zod";
+import type { ChangeOfMany } from "../../../src/monitoring/monitors/schema.ts";
+import type { OverviewMonitor } from "../../data/overview.ts";
+
+export type BulkChange = z.input<typeof ChangeOfMany>;
+export type ManyMonitors = { monitorIds: string[]; change: BulkChange };
+
+type Changed = Pick<OverviewMonitor, "id"> &
+  Partial<Pick<OverviewMonitor, "paused" | "muted" | "tags">>;
+
+/**
+ * What takes a change of many monitors back, for those alone that it changed; the way back to their
+ * groups is not in it. `users` has the monitors of each channel that is named.
+ */
+export function reverseOf(
+  monitors: readonly Changed[],
+  change: BulkChange,
+  users: ReadonlyMap<string, ReadonlySet<string>>,
+): ManyMonitors[] {
+  const { paused, muted, addTags = [], removeTags = [] } = change;
+  const { addAlertChannelIds = [], removeAlertChannelIds = [] } = change;
+  const back: ManyMonitors[] = [];
+  const those = (isChanged: (monitor: Changed) => boolean, change: BulkChange) => {
+    const monitorIds = monitors.filter(isChanged).map(({ id }) => id);
+    if (monitorIds.length > 0) back.push({ monitorIds, change });
+  };
+  if (paused !== undefined) those((one) => one.paused !== paused, { paused: !paused });
+  if (muted !== undefined) those((one) => one.muted !== muted, { muted: !muted });
+  for (const tag of addTags) those((one) => !one.tags?.includes(tag), { removeTags: [tag] });
+  for (const tag of removeTags)
+    those((one) => one.tags?.includes(tag) === true, { addTags: [tag] });
+  for (const id of addAlertChannelIds)
+    those((one) => users.get(id)?.has(one.id) === false, { removeAlertChannelIds: [id] });
+  for (const id of removeAlertChannelIds)
+    those((one) => users.get(id)?.has(one.id) === true, { addAlertChannelIds: [id] });
+  return back;
+}
