@@ -7,7 +7,7 @@ const web = join(import.meta.dir, "../../web");
 /** Calls that say nothing of what was read, and why. */
 const without: Record<string, string[]> = {
   "one switch, whatever else was changed meanwhile": [
-    "channelRoutes(id).patch(change)",
+    "channelRoutes(id).patch({ enabled })",
     "v1.monitors({ id }).patch(change)",
     "v1.incidents({ id }).patch({ status }, once)",
     "dashboard.people({ id }).patch({ role })",

@@ -62,11 +62,11 @@ export const deleteWindow = (window: MaintenanceWindow) =>
 
 /** Ends a window that is not repeated, now; taken back, it goes on until when it was to end. */
 export async function endNow(window: MaintenanceWindow) {
-  await setEnd(window, new Date().toISOString(), ifMatch(window));
-  notifyDone(`Ended ${window.title}`, () => setEnd(window, window.endsAt));
+  await setEnd(window.id, new Date().toISOString(), window);
+  notifyDone(`Ended ${window.title}`, () => setEnd(window.id, window.endsAt));
 }
 
-async function setEnd({ id }: MaintenanceWindow, endsAt: string, how = {}) {
-  const after = await dataOf(windows({ id }).patch({ endsAt }, how));
+async function setEnd(id: string, endsAt: string, seen?: MaintenanceWindow) {
+  const after = await dataOf(windows({ id }).patch({ endsAt }, ifMatch(seen)));
   queryClient.setQueryData(recordKey("maintenance", id), after);
 }
