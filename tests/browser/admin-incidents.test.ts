@@ -343,6 +343,26 @@ describeInChromium("incidents", (browser) => {
     expect(ownFaults(open.faults)).toEqual([]);
   });
 
+  test("the list of incidents says on paper, too, when each began, with its title to the end", async () => {
+    const title = "Checkout, search and the web shop answer slowly ".repeat(5).trim();
+    const { id } = await world.ask("POST", "/api/v1/incidents", { title });
+    await using open = await world.open(browser, "/incidents", {
+      viewport: { width: 794, height: 1123 },
+    });
+    const { page } = open;
+    const row = page.getByRole("listitem").filter({ hasText: title });
+    await row.waitFor();
+    await page.emulateMedia({ media: "print" });
+    await row.locator("time").filter({ visible: true }).waitFor();
+    const isCut = await row
+      .locator("b")
+      .first()
+      .evaluate(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth);
+    expect(isCut).toBe(false);
+    await world.ask("DELETE", `/api/v1/incidents/${id}`);
+    expect(ownFaults(open.faults)).toEqual([]);
+  });
+
   test("templates fill the message; somebody else's update meanwhile becomes a choice", async () => {
     const { id } = await world.ask("POST", "/api/v1/incidents", {
       title: "Slow pages",

@@ -108,6 +108,37 @@ describeInChromium("ten thousand monitors", (browser) => {
     expect(ownFaults(open.faults)).toEqual([]);
   });
 
+  test("on paper is every row that the page has, and then again what is in sight", async () => {
+    await using open = await world.open(browser, "/monitors");
+    const { page } = open;
+    await rowOf(page, "Service 1").waitFor();
+    const rows = page.locator(".item-row");
+    const few = 60;
+    expect(await rows.count()).toBeLessThan(few);
+    await page.emulateMedia({ media: "print" });
+    const note = page.getByText(/^[\d,]+ further monitors not printed\.$/);
+    const [known, further] = await note.evaluate((element) => [
+      document.querySelectorAll(".item-row").length,
+      Number(element.textContent?.replaceAll(/\D/g, "")),
+    ]);
+    expect(known).toBeGreaterThan(few);
+    expect(Number(known) + Number(further)).toBe(count);
+    const [first, last] = [await rows.first().boundingBox(), await rows.last().boundingBox()];
+    expect((last?.y ?? 0) - (first?.y ?? 0)).toBeGreaterThanOrEqual(44 * (Number(known) - 1));
+    await page.emulateMedia({ media: null });
+    while ((await rows.count()) > few) await Bun.sleep(20);
+    await page.evaluate(() =>
+      addEventListener("beforeprint", () => {
+        document.body.dataset["printed"] = String(document.querySelectorAll(".item-row").length);
+      }),
+    );
+    await page.pdf({ path: join(screenshots, "admin-monitors.pdf"), format: "A4" });
+    const printed = Number(await page.locator("body").getAttribute("data-printed"));
+    expect(printed).toBeGreaterThanOrEqual(Number(known));
+    while ((await rows.count()) > few) await Bun.sleep(20);
+    expect(ownFaults(open.faults)).toEqual([]);
+  });
+
   test("a monitor's month is a click away, also for a script, and on paper there is nothing around it", async () => {
     await using open = await world.open(browser, "/monitors?q=service+8123", {
       colorScheme: "light",

@@ -4,6 +4,8 @@ import { useWindowVirtualizer } from "@tanstack/react-virtual";
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { openDialog } from "../../components/dialogs.ts";
 import { whenIdle } from "../../data/chunks.ts";
+import { plural } from "../../components/format.ts";
+import { usePrinting } from "../../components/printing.ts";
 import { useRowKeys } from "../../components/row-keys.ts";
 import { isSecondKey, useShortcuts } from "../../components/shortcuts.ts";
 import { muteMonitor, pauseMonitor, stepGroup, stepMonitor } from "./actions.ts";
@@ -75,6 +77,11 @@ export function MonitorList({
     scrollMargin: top,
   });
   const inSight = virtual.getVirtualItems();
+  const isPrinted = usePrinting();
+  const drawn = isPrinted
+    ? items.flatMap(({ kind, key }, index) => (kind === "unread-row" ? [] : [{ index, key }]))
+    : inSight;
+  const unread = isPrinted ? items.length - drawn.length : 0;
   useEffect(() => {
     const last = inSight.at(-1)?.index ?? 0;
     const ahead = items.slice(inSight[0]?.index ?? 0, last + rowsAhead);
@@ -162,10 +169,10 @@ export function MonitorList({
         className="monitors-list"
         role="list"
         aria-label="Monitors by group"
-        style={{ height: virtual.getTotalSize() }}
+        style={isPrinted ? undefined : { height: virtual.getTotalSize() }}
         onKeyDown={onKeyDown}
       >
-        {inSight.map(({ index, start, size, key }) => {
+        {drawn.map(({ index, key, ...place }) => {
           const item = items[index];
           if (item === undefined) return null;
           return (
@@ -173,7 +180,11 @@ export function MonitorList({
               key={key}
               role="listitem"
               className={`item item-${item.kind} ${item.last ? "item-last" : ""}`}
-              style={{ height: size, transform: `translateY(${start - top}px)` }}
+              style={
+                "start" in place
+                  ? { height: place.size, transform: `translateY(${place.start - top}px)` }
+                  : undefined
+              }
               onPointerEnter={() => (hovered.current = item.key)}
               onPointerLeave={() => (hovered.current = null)}
               onDragOver={(event) => dragOver(event, item)}
@@ -209,6 +220,9 @@ export function MonitorList({
           );
         })}
       </div>
+      {unread > 0 && (
+        <p className="monitors-unread">{plural(unread, "further monitor")} not printed.</p>
+      )}
     </div>
   );
 }
