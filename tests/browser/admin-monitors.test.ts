@@ -93,6 +93,69 @@ describeInChromium("the Monitors page", (browser) => {
     expect(open.faults).toEqual([]);
   });
 
+  test("a problem's row leads to its incident: from a place of its own, and where there is none from its menu", async () => {
+    const checkOf = (name: string) =>
+      world.ask("POST", `/api/v1/monitors/${world.idOf(name)}/check`);
+    world.site.reply(answer(502), "/nas");
+    world.site.reply(answer(502), "/search");
+    const { id } = await world.ask("POST", "/api/v1/incidents", {
+      title: "Disks are being replaced",
+      monitorIds: [world.idOf("NAS")],
+    });
+    await checkOf("NAS");
+    await checkOf("Search");
+    await using open = await world.open(browser, "/", { viewport: { width: 1280, height: 900 } });
+    const { page } = open;
+    const section = page.getByRole("region", { name: /^Needs attention/ });
+    const row = (name: string) => section.getByRole("listitem").filter({ hasText: name });
+    const incident = row("NAS").getByRole("link", { name: "Incident" });
+    const check = row("NAS").getByRole("button", { name: "Check now: NAS" });
+    await incident.waitFor();
+    await row("Search").waitFor();
+    expect(await row("Search").getByRole("link", { name: "Incident" }).count()).toBe(0);
+    // What comes with the pointer moves nothing, and lies over nothing.
+    const boxes = () =>
+      row("NAS")
+        .locator(".attention-actions > *, .attention-who, .attention-since")
+        .evaluateAll((all) =>
+          all.map((one) => {
+            const { left, right, height } = one.getBoundingClientRect();
+            return { left, right, height };
+          }),
+        );
+    await page.mouse.move(0, 0);
+    const before = await boxes();
+    await row("NAS").hover();
+    await page.waitForFunction(
+      (button) => getComputedStyle(button!).opacity === "1",
+      await check.elementHandle(),
+    );
+    expect(await boxes()).toEqual(before);
+    for (const [index, { right }] of before.entries())
+      expect(right).toBeLessThanOrEqual(before[index + 1]?.left ?? Infinity);
+    expect(
+      (await row("NAS").getByRole("button", { name: "Actions for NAS" }).boundingBox())?.x,
+    ).toBe(
+      (await row("Search").getByRole("button", { name: "Actions for Search" }).boundingBox())?.x,
+    );
+    await incident.click();
+    await page.waitForURL(`**/incidents/${id}`);
+    for (const width of [900, 390]) {
+      await page.setViewportSize({ width, height: 844 });
+      await page.goto(world.url);
+      await row("NAS").getByRole("button", { name: "Actions for NAS" }).click();
+      await page.getByRole("menuitem", { name: "Incident" }).waitFor();
+      expect(await violations(page)).toEqual([]);
+      await page.getByRole("menuitem", { name: "Incident" }).click();
+      await page.waitForURL(`**/incidents/${id}`);
+    }
+    expect(open.faults).toEqual([]);
+    for (const path of ["/nas", "/search"]) world.site.reply(answer(200), path);
+    await checkOf("NAS");
+    await checkOf("Search");
+    await world.ask("DELETE", `/api/v1/incidents/${id}`);
+  });
+
   test("a monitor's page says which of its alert channels fails and why, and names no other channel", async () => {
     const { id } = await channel("Somebody else's");
     await using open = await world.open(browser, `/monitors/${world.idOf("Blog")}`);

@@ -156,6 +156,7 @@ function AttentionRow({
     notify(`Checked ${name}`);
   });
   const isOver = downSeconds !== null;
+  const incident = isOver ? null : attention?.incident;
   const reason = reasonInWords(lastMessage ?? "");
   return (
     <li
@@ -193,17 +194,17 @@ function AttentionRow({
             Check now
           </Button>
         )}
-        {attention?.incident != null && !isOver && (
+        {incident != null && (
           <Link
             to="/incidents/$id"
-            params={{ id: attention.incident.id }}
+            params={{ id: incident.id }}
             className="link"
-            title={attention.incident.title}
+            title={incident.title}
           >
             Incident
           </Link>
         )}
-        <MonitorMenu monitor={monitor} mayWrite={mayWrite} tabbed />
+        <MonitorMenu monitor={monitor} mayWrite={mayWrite} tabbed incidentId={incident?.id} />
       </span>
     </li>
   );

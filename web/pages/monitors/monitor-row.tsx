@@ -130,10 +130,13 @@ export function MonitorMenu({
   monitor,
   mayWrite,
   tabbed,
+  incidentId,
 }: {
   monitor: OverviewMonitor;
   mayWrite: boolean;
   tabbed: boolean;
+  /** The one that it is in, where the row names it. */
+  incidentId?: string | undefined;
 }) {
   const { id, name, type, status, paused, muted } = monitor;
   const navigate = useNavigate();
@@ -141,6 +144,14 @@ export function MonitorMenu({
     <RowMenu label={`Actions for ${name}`} tabbed={tabbed}>
       {() => (
         <>
+          {incidentId !== undefined && (
+            <MenuItem
+              icon="warning"
+              onClick={() => void navigate({ to: "/incidents/$id", params: { id: incidentId } })}
+            >
+              Incident
+            </MenuItem>
+          )}
           {mayWrite && (
             <>
               {status !== "paused" && type !== "push" && (
