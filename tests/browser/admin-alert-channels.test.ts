@@ -33,6 +33,32 @@ describeInChromium("alert channels on the admin page", (browser) => {
   const channelOf = (id: string) => world.ask("GET", `${path}/${id}`);
   const made = (body: object) => world.ask("POST", path, { type: "webhook", url, ...body });
 
+  test("the dialog of a new channel waits for the list of them: the first begins as the default, attached to all", async () => {
+    await using opened = await open("/alert-channels");
+    const { page } = opened;
+    await page.getByRole("heading", { name: "No alert channels yet" }).waitFor();
+    const list = Promise.withResolvers<void>();
+    const asked = Promise.withResolvers<void>();
+    await page.route(
+      ({ pathname }) => pathname === `/dashboard${path}`,
+      async (route) => {
+        asked.resolve();
+        await list.promise;
+        await route.continue();
+      },
+    );
+    await page.goto(`${world.url}/alert-channels?new=webhook`);
+    await asked.promise;
+    await page.getByRole("heading", { name: "Alert channels", exact: true }).waitFor();
+    expect(await page.getByRole("dialog").count()).toBe(0);
+    list.resolve();
+    await page.getByRole("dialog", { name: "Create alert channel: Webhook" }).waitFor();
+    for (const name of [/^Default/, /^Attach to all 6 monitors/])
+      expect([name, await page.getByRole("switch", { name }).isChecked()]).toEqual([name, true]);
+    await page.unrouteAll({ behavior: "wait" });
+    expect(opened.faults).toEqual([]);
+  });
+
   test("the first channel is made from the gallery by keyboard, told of its flaws at the field, and tested", async () => {
     await using opened = await open("/alert-channels");
     const { page } = opened;

@@ -156,6 +156,34 @@ describeInChromium("the Monitors page", (browser) => {
     await world.ask("DELETE", `/api/v1/incidents/${id}`);
   });
 
+  test("of a monitor's activity and checks the latest are shown, and all of them when they are asked for", async () => {
+    const { id, pushUrl } = await world.ask("POST", "/api/v1/monitors", {
+      type: "push",
+      name: "Night job",
+      interval: 86_400,
+      retries: 0,
+    });
+    for (let round = 0; round < 10; round++)
+      await fetch(`${pushUrl}?status=${round % 2 === 0 ? "up" : "down"}`);
+    await using open = await world.open(browser, `/monitors/${id}`);
+    const { page } = open;
+    for (const title of ["Activity", "Recent checks"]) {
+      const panel = page.locator(".panel", { has: page.getByRole("heading", { name: title }) });
+      const lines = panel.getByRole("listitem");
+      await lines.nth(7).waitFor();
+      expect([title, await lines.count()]).toEqual([title, 8]);
+      await panel.getByRole("button", { name: "Show all" }).press("Enter");
+      await lines.nth(9).waitFor();
+      expect([title, (await lines.count()) >= 10]).toEqual([title, true]);
+      await panel.getByRole("button", { name: "Show less" }).press("Enter");
+      await lines.nth(8).waitFor({ state: "detached" });
+      expect([title, await lines.count()]).toEqual([title, 8]);
+    }
+    expect(await violations(page)).toEqual([]);
+    await world.ask("DELETE", `/api/v1/monitors/${id}`);
+    expect(ownFaults(open.faults)).toEqual([]);
+  });
+
   test("a monitor's page says which of its alert channels fails and why, and names no other channel", async () => {
     const { id } = await channel("Somebody else's");
     await using open = await world.open(browser, `/monitors/${world.idOf("Blog")}`);
@@ -519,6 +547,32 @@ describeInChromium("the Monitors page", (browser) => {
     await rowOf(page, "Router").getByRole("img", { name: "Up" }).waitFor();
   });
 
+  test("a group that is muted as a whole is heard again by undo, and by Ctrl+Z", async () => {
+    await using open = await world.open(browser, "/");
+    const { page } = open;
+    const path = `/api/v1/monitor-groups/${world.office.id}`;
+    const muted = (is: boolean) =>
+      until(
+        () => world.ask("GET", path),
+        (group) => group.muted === is,
+      );
+    const toast = page.getByText("Muted the group Office");
+    for (const takeBack of [
+      () => page.getByRole("button", { name: /^Undo/ }).click(),
+      () => page.keyboard.press("Control+z"),
+    ]) {
+      await page.getByRole("button", { name: "Mute Office" }).click();
+      await toast.waitFor();
+      await page.getByRole("button", { name: "Unmute Office" }).waitFor();
+      await muted(true);
+      await takeBack();
+      await toast.waitFor({ state: "detached" });
+      await page.getByRole("button", { name: "Mute Office" }).waitFor();
+      await muted(false);
+    }
+    expect(open.faults).toEqual([]);
+  });
+
   test("a deletion can be taken back for ten seconds", async () => {
     await using open = await world.open(browser, "/");
     const { page } = open;
@@ -830,6 +884,32 @@ describeInChromium("the Monitors page", (browser) => {
     expect(await world.ask("GET", path)).toMatchObject({ name: "Search engine" });
     await open.shifts();
     expect(ownFaults(open.faults)).toEqual([]);
+  });
+
+  test("beside the icon rail no figure of a report is cut or out of sight", async () => {
+    await using open = await world.open(browser, "/reports", {
+      viewport: { width: 768, height: 1024 },
+    });
+    const { page } = open;
+    await page.getByRole("region", { name: "Monitors" }).last().waitFor();
+    const cut = () =>
+      page.locator(".report-scroll").evaluateAll((tables) =>
+        tables.flatMap((table) => {
+          const { left, right } = table.getBoundingClientRect();
+          return [...table.querySelectorAll("th, td")]
+            .filter((cell) => {
+              const box = cell.getBoundingClientRect();
+              const isOut = box.left < left - 1 || box.right > right + 1;
+              return isOut || cell.scrollWidth > cell.clientWidth;
+            })
+            .map((cell) => cell.textContent);
+        }),
+      );
+    for (const width of [761, 768, 1024, 1100]) {
+      await page.setViewportSize({ width, height: 1024 });
+      expect([width, await cut()]).toEqual([width, []]);
+    }
+    expect(open.faults).toEqual([]);
   });
 
   test("on a phone the names of a report stay beside its figures", async () => {
