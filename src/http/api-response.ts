@@ -152,11 +152,13 @@ export function toResponse(request: Request, api: ApiResponse): Response | Promi
 }
 
 /** Bytes as a Response of this type and no other; 304 without them where a reader already has them. */
-export function bytesResponse(
+export async function bytesResponse(
   request: Request,
   type: string,
-  bytes: Uint8Array<ArrayBuffer>,
-): Response {
+  content: Uint8Array<ArrayBuffer> | File,
+): Promise<Response> {
+  const isFile = content instanceof File;
+  const bytes = isFile ? await content.bytes() : content;
   const etag = `"${Bun.hash(bytes).toString(36)}"`;
   const headers = {
     "Content-Type": type,
@@ -164,6 +166,7 @@ export function bytesResponse(
     "Content-Security-Policy": "sandbox; default-src 'none'",
     "X-Content-Type-Options": "nosniff",
     ETag: etag,
+    ...(isFile && { "Content-Disposition": `attachment; filename="${content.name}"` }),
   };
   return hasTag(request, etag)
     ? new Response(null, { status: 304, headers })

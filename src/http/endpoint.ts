@@ -61,8 +61,8 @@ type Declared<
   maxBodyBytes?: number;
   /** The media type of a response that goes on for as long as the client reads: `handle` then returns the Response itself. */
   streams?: "text/event-stream" | "application/vnd.sqlite3" | "text/csv" | "application/x-ndjson";
-  /** The media type of a response that is the bytes which `handle` returns, instead of JSON. */
-  bytes?: "image/jpeg";
+  /** The media type of a response that is the bytes which `handle` returns, instead of JSON; a `File` is one to be saved. */
+  bytes?: "image/jpeg" | "text/csv";
   /** Whether the response may be long: others have their turn while it is made, and it goes compressed. */
   long?: boolean;
   /** 201 makes the response carry a Location. */
@@ -203,8 +203,8 @@ export function endpoint<
         ? new Response(null, { headers: { "Content-Type": spec.streams } })
         : ((await handle(inputOf(context, caller, parsed))) as Response);
     if (spec.bytes !== undefined) {
-      const bytes = (await handle(inputOf(context, caller, parsed))) as Uint8Array<ArrayBuffer>;
-      return bytesResponse(request, spec.bytes, bytes);
+      const bytes = await handle(inputOf(context, caller, parsed));
+      return bytesResponse(request, spec.bytes, bytes as Uint8Array<ArrayBuffer> | File);
     }
     const response = await respond(context, caller, parsed);
     responses.set(key, known, response, tables);

@@ -22,12 +22,13 @@ export const reportRoutes = routesUnder("/api/v1/reports")
     ...endpoint("/csv", {
       name: "getReportAsCsv",
       access: "read",
-      streams: "text/csv",
+      bytes: "text/csv",
+      long: true,
       summary: "Get the report of a month as CSV",
       description:
         "RFC 4180, in UTF-8: a line for the whole, for each group and for each monitor. What a spreadsheet would take for a formula begins with an apostrophe.",
       query: ReportQuery,
-      response: z.never(),
+      response: z.instanceof(File),
       handle: ({ scope, query }) => downloadReport(scope, query),
     }),
   );

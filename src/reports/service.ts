@@ -191,14 +191,8 @@ function longestOf(outages: readonly Outage[]): Outage[] {
 }
 
 /** The same as a file for spreadsheets, with every monitor. Throws NOT_FOUND, VALIDATION_ERROR. */
-export async function downloadReport(scope: Scope, query: ReportQuery) {
+export async function downloadReport(scope: Scope, query: ReportQuery): Promise<File> {
   const report = await wholeReportOf(scope, query);
   const name = report.subject.type === "organization" ? "" : `-${report.subject.type}`;
-  return new Response(csvOf(report), {
-    headers: {
-      "Content-Type": "text/csv",
-      "X-Content-Type-Options": "nosniff",
-      "Content-Disposition": `attachment; filename="report${name}-${report.month}.csv"`,
-    },
-  });
+  return new File([csvOf(report)], `report${name}-${report.month}.csv`);
 }

@@ -349,6 +349,19 @@ describe("as CSV", () => {
   });
 });
 
+test("the CSV has an ETag, and HEAD tells what GET would, as everywhere", async () => {
+  const { api } = await reporting();
+  const path = "/api/v1/reports/csv?month=2026-10";
+  const [get, head] = [await api("GET", path), await api("HEAD", path)];
+  for (const name of ["etag", "content-type", "content-disposition"])
+    expect([name, head.headers.get(name)]).toEqual([name, get.headers.get(name)]);
+  const etag = get.headers.get("etag") ?? "";
+  expect(etag).toMatch(/^".+"$/);
+  const again = await api("GET", path, { headers: { "If-None-Match": etag } });
+  expect([again.status, again.text]).toEqual([304, ""]);
+  expect((await api("HEAD", `${path}&monitorId=${unknownId}`)).status).toBe(404);
+});
+
 test("a viewer downloads it by its address, which names the organization", async () => {
   const made = await reporting();
   const { page } = await member(made, "viewer");
