@@ -257,6 +257,26 @@ describeInChromium("incidents", (browser) => {
     expect(ownFaults(open.faults)).toEqual([]);
   });
 
+  test("an update and a note that were begun are both kept, and that is said once", async () => {
+    await using open = await world.open(browser, `/incidents/${incidentId}`);
+    const { page } = open;
+    const note = page.getByRole("textbox", { name: "Note" });
+    const box = (name: string) => page.getByText(name, { exact: true }).first();
+    await message(page).fill("Half an update.");
+    await box("Internal note").click();
+    await note.fill("Half a note.");
+    await page.getByRole("link", { name: "Incidents" }).first().click();
+    await page.getByRole("region", { name: "Resolved" }).waitFor();
+    expect(await page.getByText("What you typed is kept").count()).toBe(1);
+    await page.goBack();
+    expect(await message(page).inputValue()).toBe("Half an update.");
+    await message(page).fill("");
+    await box("Internal note").click();
+    expect(await note.inputValue()).toBe("Half a note.");
+    await note.fill("");
+    expect(ownFaults(open.faults)).toEqual([]);
+  });
+
   test("an update's text is edited in place, and what it said before can be read", async () => {
     const { id } = await world.ask("POST", "/api/v1/incidents", {
       title: "Typing errors",

@@ -14,13 +14,18 @@ type Toast = {
   action?: { label: string; do: () => void };
 };
 
+const isSame = (one: Omit<Toast, "id">, other: Omit<Toast, "id">) =>
+  one.text === other.text && one.bad === other.bad && one.action === undefined;
+
 const toasts = createStore<readonly Toast[]>([]);
 let last = 0;
 
 function show(toast: Omit<Toast, "id">): () => void {
   const id = ++last;
   const remove = () => toasts.set(toasts.get().filter((other) => other.id !== id));
-  toasts.set([...toasts.get().slice(-3), { ...toast, id }]);
+  // The same word once more is no news, and the older one would only hide others.
+  const others = toasts.get().filter((other) => toast.action || !isSame(other, toast));
+  toasts.set([...others.slice(-3), { ...toast, id }]);
   setTimeout(remove, toast.life);
   return remove;
 }
