@@ -4,7 +4,8 @@ import { join, resolve } from "node:path";
 import { DataError } from "../core/errors.ts";
 import { writeBackup } from "./backup-file.ts";
 import { files } from "./data-files.ts";
-import { mustBeOurs, mustHaveItsLog, readKey } from "./data-directory.ts";
+import { damaged, mustBeOurs, mustHaveItsLog, readKey } from "./data-directory.ts";
+import { isDamage } from "./embedded.ts";
 
 /** A passphrase that encrypts a backup, and whether `secret.key` is to be in it. */
 export type Sealing = { passphrase: string; withKey: boolean };
@@ -20,18 +21,18 @@ export function copyDatabase(directory: string, to: string, sealing: Sealing | n
   mustBeOurs(from);
   mustHaveItsLog(from);
   if (existsSync(to)) throw new Error(`${to} exists already. Nothing was written.`);
-  const database = new Database(from, { readonly: true, strict: true });
+  const workIn = resolve(directory);
+  const secretKey = sealing?.withKey ? readKey(files(workIn).key) : null;
   try {
+    using database = new Database(from, { readonly: true, strict: true });
     database.run("PRAGMA busy_timeout = 5000");
-    const workIn = resolve(directory);
-    const secretKey = sealing?.withKey ? readKey(files(workIn).key) : null;
     writeBackup(
       database,
       to,
       sealing ? { passphrase: sealing.passphrase, secretKey, workIn } : undefined,
     );
-  } finally {
-    database.close();
+  } catch (error) {
+    throw isDamage(error) ? damaged(from, (error as Error).message) : error;
   }
 }
 

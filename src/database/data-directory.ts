@@ -181,13 +181,26 @@ const advice = "Nothing was changed. Restore a backup, or choose another --data-
 /** Throws DATA_UNUSABLE unless the file's header is that of a database of ours; SQLite has not touched it by then. */
 export function mustBeOurs(file: string, name = file) {
   const header = Buffer.alloc(100);
-  const handle = openSync(file, "r");
-  const length = readSync(handle, header, 0, 100, 0);
-  closeSync(handle);
-  if (length < 100 || header.toString("latin1", 0, 16) !== "SQLite format 3\0")
+  if (
+    readStart(file, name, header) < 100 ||
+    header.toString("latin1", 0, 16) !== "SQLite format 3\0"
+  )
     throw unusable(`${name} is not a SQLite database. ${advice}`);
   if (header.readUInt32BE(68) !== applicationId)
     throw unusable(`${name} is a database, but not one of Signalbox. ${advice}`);
+}
+
+function readStart(file: string, name: string, start: Buffer): number {
+  try {
+    const handle = openSync(file, "r");
+    try {
+      return readSync(handle, start, 0, start.length, 0);
+    } finally {
+      closeSync(handle);
+    }
+  } catch (error) {
+    throw unusable(`${name} can't be read: ${(error as Error).message}. ${advice}`);
+  }
 }
 
 function openChecked(file: string): Database {
@@ -199,8 +212,12 @@ function openChecked(file: string): Database {
   } catch (error) {
     const { message } = error as Error;
     if (isTemporary(error)) throw noDisk(file, message);
-    throw unusable(`${file} is damaged (${message}). ${advice}`);
+    throw damaged(file, message);
   }
+}
+
+export function damaged(file: string, how: string): DataError {
+  return unusable(`${file} is damaged (${how}). ${advice}`);
 }
 
 /** Throws DATA_UNUSABLE where committed writes are lost with the log: SQLite would go on without them. */

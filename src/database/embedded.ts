@@ -226,7 +226,7 @@ export function isTemporary(error: unknown): boolean {
   return /^SQLITE_(FULL|IOERR|BUSY|READONLY|CANTOPEN)/.test(codeOf(error));
 }
 
-function isDamage(error: unknown): boolean {
+export function isDamage(error: unknown): boolean {
   return /^SQLITE_(CORRUPT|NOTADB)/.test(codeOf(error));
 }
 

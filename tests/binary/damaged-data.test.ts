@@ -1,6 +1,14 @@
 import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
-import { readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
+import {
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { clientOf, machineWithKey } from "../support/outside.ts";
 
@@ -18,6 +26,10 @@ const damages: Record<string, Damage> = {
   "a database with flipped bits": flipBits,
   "an empty database": (file) => truncateSync(file),
   "a lost database": (file) => rmSync(file),
+  "a folder in the place of the database": (file) => {
+    rmSync(file);
+    mkdirSync(file);
+  },
   "a lost key file": (file) => rmSync(file.replace("signalbox.db", "secret.key")),
 };
 
@@ -30,7 +42,9 @@ async function flipBits(file: string) {
 
 /** Hashes of the files that hold something; the shared memory and the lock are bookkeeping. */
 async function contentOf(dataDir: string) {
-  const kept = readdirSync(dataDir).filter((name) => !/-shm$|\.lock(-journal)?$/.test(name));
+  const kept = readdirSync(dataDir, { withFileTypes: true })
+    .filter((entry) => entry.isFile() && !/-shm$|\.lock(-journal)?$/.test(entry.name))
+    .map(({ name }) => name);
   const hashes = kept.map(async (name) => {
     const bytes = await Bun.file(join(dataDir, name)).bytes();
     return [name, Bun.CryptoHasher.hash("sha256", bytes, "hex")] as const;
@@ -44,7 +58,10 @@ describe("unusable data exits with 3, says so in one line, and is left as it was
       await using box = await machineWithKey();
       await damage(join(box.dataDir, "signalbox.db"));
       const before = await contentOf(box.dataDir);
-      for (const command of [["serve", "--port", "0"], ["orgs", "create", "Beta"], ["migrate"]]) {
+      const commands = [["serve", "--port", "0"], ["orgs", "create", "Beta"], ["migrate"]];
+      // A backup needs no key.
+      if (name !== "a lost key file") commands.push(["backup", join(box.directory, "copy.db")]);
+      for (const command of commands) {
         const { exitCode, stdout, stderr } = await box.run(command);
         expect([command, exitCode, stdout]).toEqual([command, 3, ""]);
         expect(stderr).toMatch(/^signalbox: [^\n]+\n$/);
