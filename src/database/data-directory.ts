@@ -199,7 +199,9 @@ function readStart(file: string, name: string, start: Buffer): number {
       closeSync(handle);
     }
   } catch (error) {
-    throw unusable(`${name} can't be read: ${(error as Error).message}. ${advice}`);
+    // Who may not read it runs it as another account: nothing is to be restored.
+    if ((error as { code?: string }).code !== "EISDIR") throw error;
+    throw unusable(`${name} is a folder. ${advice}`);
   }
 }
 

@@ -18,6 +18,8 @@ export type ApiResponse = {
 };
 
 const encodings = ["gzip"] as const;
+/** The level: it is made while somebody waits, and mostly for one reader. */
+const fastest = 1;
 
 /** Longer ones are compressed in a thread of their own. */
 const smallBody = 64 * 1024;
@@ -156,32 +158,34 @@ export async function bytesResponse(
   request: Request,
   type: string,
   content: Uint8Array<ArrayBuffer> | File,
+  isLong: boolean,
 ): Promise<Response> {
   const isFile = content instanceof File;
   const bytes = isFile ? await content.bytes() : content;
-  const etag = `"${Bun.hash(bytes).toString(36)}"`;
+  const encoding = isLong ? encodingFor(request, encodings) : "identity";
+  const etag = tagIn(encoding, `"${Bun.hash(bytes).toString(36)}"`);
   const headers = {
     "Content-Type": type,
+    ...(isLong && { Vary: "Accept-Encoding" }),
     "Cache-Control": "no-cache",
     "Content-Security-Policy": "sandbox; default-src 'none'",
     "X-Content-Type-Options": "nosniff",
     ETag: etag,
     ...(isFile && { "Content-Disposition": `attachment; filename="${content.name}"` }),
   };
-  return hasTag(request, etag)
-    ? new Response(null, { status: 304, headers })
-    : new Response(bytes, { headers });
+  if (hasTag(request, etag)) return new Response(null, { status: 304, headers });
+  if (encoding === "identity") return new Response(bytes, { headers });
+  const packed = new Uint8Array(await promisify(gzip)(bytes, { level: fastest }));
+  return new Response(packed, { headers: { ...headers, "Content-Encoding": encoding } });
 }
 
 async function compressedBodyOf(api: ApiResponse): Promise<Uint8Array<ArrayBuffer>> {
   const known = compressedBodies.get(api);
   if (known !== undefined) return known;
-  // The fastest level: it is made while somebody waits, and mostly for one reader.
-  const level = 1;
   const bytes =
     api.body.length < smallBody
-      ? Bun.gzipSync(api.body, { level })
-      : new Uint8Array(await promisify(gzip)(api.body, { level }));
+      ? Bun.gzipSync(api.body, { level: fastest })
+      : new Uint8Array(await promisify(gzip)(api.body, { level: fastest }));
   compressedBodies.set(api, bytes);
   return bytes;
 }

@@ -204,7 +204,8 @@ export function endpoint<
         : ((await handle(inputOf(context, caller, parsed))) as Response);
     if (spec.bytes !== undefined) {
       const bytes = await handle(inputOf(context, caller, parsed));
-      return bytesResponse(request, spec.bytes, bytes as Uint8Array<ArrayBuffer> | File);
+      const content = bytes as Uint8Array<ArrayBuffer> | File;
+      return bytesResponse(request, spec.bytes, content, spec.long === true);
     }
     const response = await respond(context, caller, parsed);
     responses.set(key, known, response, tables);

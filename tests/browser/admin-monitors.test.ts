@@ -823,7 +823,6 @@ describeInChromium("the Monitors page", (browser) => {
     await page.keyboard.press("Control+k");
     await page.keyboard.type(world.site.at("/printers"));
     await page.getByRole("option", { name: /^Create monitor: / }).click();
-    await page.getByText(waits).nth(1).waitFor();
     await back();
     await page.getByText(/^Created /).waitFor();
     await until(

@@ -163,6 +163,7 @@ export async function visit(
   await context.addCookies(cookies);
   await page.setViewportSize(viewport ?? usualViewport);
   await page.emulateMedia({
+    media: null,
     colorScheme: colorScheme ?? "light",
     reducedMotion: reducedMotion ?? "no-preference",
   });
