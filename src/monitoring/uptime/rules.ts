@@ -151,12 +151,13 @@ export function latencySpan({ points, ...query }: LatencyQuery, nowMs: number): 
   if (width < hourMs && to - from <= 3 * dayMs) return { from, to, width, source: "heartbeats" };
   const source = width < dayMs && to - from <= 90 * dayMs ? "hours" : "days";
   const periodMs = source === "hours" ? hourMs : dayMs;
-  const last = Math.ceil(to / periodMs);
-  const first = Math.max(Math.floor(from / periodMs), last - maxDays);
+  // What is to come has no sums: the days that are looked up lie behind, however far ahead the span ends.
+  const last = Math.min(Math.ceil(to / periodMs), Math.floor(nowMs / periodMs) + 1);
+  const first = Math.min(last, Math.max(Math.floor(from / periodMs), last - maxDays));
   return {
     from: first * periodMs,
     to: last * periodMs,
-    width: Math.ceil((last - first) / points) * periodMs,
+    width: Math.max(1, Math.ceil((last - first) / points)) * periodMs,
     source,
   };
 }

@@ -145,6 +145,18 @@ describe("a question about latencies", () => {
     });
   });
 
+  test("that ends far ahead is answered with what there is until today, one that begins there with nothing", () => {
+    const at = (text: string) => Date.parse(text);
+    const ahead = (from: string) =>
+      latencySpan({ from: at(from), to: at("9999-12-31T23:59:59.000Z"), points: 1 }, now);
+    expect(ahead("2020-01-01T00:00:00.000Z")).toMatchObject({
+      from: at("2020-01-01T00:00:00.000Z"),
+      to: at("2026-11-21T00:00:00.000Z"),
+    });
+    const { from, to, width } = ahead("2100-01-01T00:00:00.000Z");
+    expect([to - from, width]).toEqual([0, dayMs]);
+  });
+
   test("has an answer of no more points than it asks for, which begins no later and reads 60,000 rows at most", () => {
     const span = fc.oneof(
       fc.integer({ min: 1, max: 4 * dayMs }),
