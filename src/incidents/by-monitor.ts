@@ -103,7 +103,8 @@ function updateOf({ before, after, since, at }: StateChange): AutomaticUpdate {
   if (after === "down") return { kind: "down-again" };
   if (after === "degraded") return { kind: "degraded" };
   // After a pause, or a time of being degraded, the outage is not what just ended.
-  return { kind: "up", downSeconds: before === "down" ? (at - since) / 1000 : null };
+  // Rounded as its alert is: both tell of one outage.
+  return { kind: "up", downSeconds: before === "down" ? Math.round((at - since) / 1000) : null };
 }
 
 /** With the reason as a note, its audit row and event, in the monitor's name. */

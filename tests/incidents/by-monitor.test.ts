@@ -87,6 +87,15 @@ describe("an outage", () => {
     ]);
   });
 
+  test("is told to the second that the alert of its end has", async () => {
+    const { report, incidents, time, id, api } = await outage();
+    const { json: monitor } = await api("GET", `/api/v1/monitors/${id}`);
+    time.now = Date.parse(monitor.data.statusSince) + 9_928;
+    await report({ status: "up" });
+    const [incident] = await incidents();
+    expect(incident.updates[1].message).toBe("Job is responding again after 10 s.");
+  });
+
   test("that ends as degraded leaves it open with a word, until all is well", async () => {
     const { goes, incidents, messages } = await outage({ degradedAfterMs: 500 });
     await goes("slow");
