@@ -31,10 +31,10 @@ function narrowed({ q, status, type, tag }: OverviewFilters) {
     conditions.push(` and ${condition}`);
     parameters.push(...values);
   };
-  const like = `${searched} like ? escape '\\'`;
-  // LIKE knows the case of ASCII alone.
-  for (const word of q?.split(/\s+/).filter(Boolean) ?? [])
-    add(`(${like} or ${like})`, containing(word.toLowerCase()), containing(word.toUpperCase()));
+  for (const word of q?.split(/\s+/).filter(Boolean) ?? []) {
+    const found = containing(searched, word);
+    add(found.text, ...found.parameters);
+  }
   if (status !== undefined) add(`${shownStatus} = ?`, status);
   if (type !== undefined) add("m.type = ?", type);
   if (tag !== undefined)

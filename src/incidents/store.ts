@@ -196,10 +196,11 @@ async function search(store: Store, organizationId: string, query: IncidentQuery
     query.monitorId === undefined
       ? { place: "incidents i WHERE i.organization_id = ?", where: [organizationId] }
       : { place: ofMonitor, where: [organizationId, query.monitorId] };
-  const matches = `i.title LIKE ? ESCAPE '\\' ${
+  const titled = containing("i.title", query.q ?? "");
+  const matches = `${titled.text} ${
     states === null ? "" : "AND i.status || ' ' || i.severity IN (SELECT value FROM json_each(?))"
   }`;
-  const wanted = [containing(query.q ?? ""), ...(states === null ? [] : [namesOf(states)])];
+  const wanted = [...titled.parameters, ...(states === null ? [] : [namesOf(states)])];
   const strideEnd = `SELECT i.id FROM ${place} AND i.id < ? ORDER BY i.id DESC LIMIT 1 OFFSET ${stride}`;
   const strideHits = `SELECT i.id FROM ${place} AND i.id < ? AND i.id >= ? AND ${matches} ORDER BY i.id DESC`;
 

@@ -298,7 +298,7 @@ describe("listing", () => {
 
   test("every filter finds what counting by hand finds, alone and together", async () => {
     const { api } = await opened({ title: "100% down_now", severity: "critical" });
-    const made = [{ title: "DOWN again" }, { title: "Slow", severity: "major" }];
+    const made = [{ title: "Über: DOWN again" }, { title: "Slow", severity: "major" }];
     for (const body of made) await api("POST", "/api/v1/incidents", { body });
     const { json } = await api("GET", "/api/v1/incidents");
     await api("POST", `/api/v1/incidents/${json.data[0].id}/resolve`);
@@ -313,6 +313,7 @@ describe("listing", () => {
       "open=true&status=resolved": 0,
       "open=true&severity=critical": 1,
       "q=down": 2,
+      "q=%C3%BCber%3A%20d": 1,
       "q=%25%20down_": 1,
       "q=_": 1,
       "q=down&severity=critical": 1,

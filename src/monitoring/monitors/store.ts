@@ -137,7 +137,6 @@ const filters = {
   paused: "m.paused = ?",
   status: "case when s.paused then 'paused' else s.status end = ?",
   tag: "? in (select value from json_each(m.tags))",
-  q: "m.name like ? escape '\\'",
 };
 
 /** One page of an organization's monitors, newest first, and how many there are in all. */
@@ -146,7 +145,6 @@ export async function pageOfMonitors(reading: Reading, query: MonitorQuery) {
   const values: { [K in keyof typeof filters]?: Parameter | undefined } = {
     ...query,
     paused: query.paused && Number(query.paused === "true"),
-    q: query.q && containing(query.q),
   };
   const conditions = ["m.organization_id = ?"];
   const parameters: Parameter[] = [organizationId];
@@ -155,6 +153,11 @@ export async function pageOfMonitors(reading: Reading, query: MonitorQuery) {
     if (value === undefined) continue;
     conditions.push(condition);
     parameters.push(value);
+  }
+  if (query.q !== undefined) {
+    const named = containing("m.name", query.q);
+    conditions.push(named.text);
+    parameters.push(...named.parameters);
   }
   const where = conditions.join(" and ");
   const counted = `select count(*) as total ${query.status === undefined ? "from monitors m" : joined}`;

@@ -40,23 +40,28 @@ export type EntryRow = {
 const stride = 2_500;
 
 /** The ids among some rows of a table whose name is like a text, and the last of the rows. */
-const namedIn = (table: string, column: string) =>
-  `select max(id) as last, json_group_array(id) filter (where ${column} like ? escape '\\') as ids
+const namedIn = (table: string, column: string, named: string) =>
+  `select max(id) as last, json_group_array(id) filter (where ${named}) as ids
    from (select id, ${column} from ${table} where organization_id = ? and id > ? order by id limit ${stride})`;
 
 const peopleNamed = `select p.id from ${getTableName(people)} p
   join ${getTableName(memberships)} m on m.person_id = p.id
-  where m.organization_id = ? and p.name like ? escape '\\'`;
+  where m.organization_id = ?`;
 
 /** Ids of what is called so now. */
-async function subjectsNamed({ store, organizationId }: Tenant, pattern: string) {
-  const members = await store.query<{ id: string }>(peopleNamed, [organizationId, pattern]);
+async function subjectsNamed({ store, organizationId }: Tenant, name: string) {
+  const person = containing("p.name", name);
+  const members = await store.query<{ id: string }>(`${peopleNamed} and ${person.text}`, [
+    organizationId,
+    ...person.parameters,
+  ]);
   const ids = new Set(members.map(({ id }) => id));
   for (const [table, column] of namedTables) {
-    const text = namedIn(table, column);
+    const named = containing(column, name);
+    const text = namedIn(table, column, named.text);
     for (let after = ""; ;) {
       type Found = { last: string | null; ids: string };
-      const [found] = await store.query<Found>(text, [pattern, organizationId, after]);
+      const [found] = await store.query<Found>(text, [...named.parameters, organizationId, after]);
       if (found === undefined || found.last === null) break;
       for (const id of JSON.parse(found.ids) as string[]) ids.add(id);
       after = found.last;
@@ -93,8 +98,7 @@ async function* placesOf(
 ): AsyncGenerator<number[]> {
   const { store, organizationId } = tenant;
   const { first, beyond, upTo, direction } = orders[order];
-  const pattern = filters.q === undefined ? null : containing(filters.q);
-  const subjects = pattern === null ? null : await subjectsNamed(tenant, pattern);
+  const subjects = filters.q === undefined ? null : await subjectsNamed(tenant, filters.q);
   const { text, parameters } = conditionOf(filters);
   const isSaid = filters.q === undefined ? () => true : saying(filters.q);
   const place = `from ${getTableName(auditEntries)} e where e.organization_id = ? and e.seq ${beyond} ?`;

@@ -38,7 +38,7 @@ export async function pageOfSubscribers(
   const where = and(
     matching(subscribers, { organizationId, pageId, type }),
     status === undefined ? undefined : confirmed[status],
-    q === undefined ? undefined : sql`${subscribers.address} like ${containing(q)} escape ${"\\"}`,
+    q === undefined ? undefined : addressed(q),
   );
   const [total, rows] = await Promise.all([
     store.db.$count(subscribers, where),
@@ -51,6 +51,11 @@ export async function pageOfSubscribers(
       .offset(offsetOf(query)),
   ]);
   return { rows, total };
+}
+
+function addressed(q: string): SQL {
+  const [like, glob] = containing("address", q).parameters;
+  return sql`${subscribers.address} like ${like} escape ${"\\"} and ${subscribers.address} glob ${glob}`;
 }
 
 /** Every subscriber of a page, oldest first. */
