@@ -98,12 +98,12 @@ export function serverOf(services: Services, { web, addressOf, push, metrics }: 
       return new Response(text, { headers: { "Content-Type": metricsType } });
     })
     .get(pushPath, ({ request, params, requestContext }) =>
-      receivePush(request, params.token, requestContext.address, push),
+      report(request, params.token, requestContext.address),
     )
     .post(
       pushPath,
       ({ request, params, requestContext }) =>
-        receivePush(request, params.token, requestContext.address, push),
+        report(request, params.token, requestContext.address),
       { parse: "none" },
     )
     .get("/assets/:file", ({ request, params }) => webFile(request, `assets/${params.file}`))
@@ -117,7 +117,7 @@ export function serverOf(services: Services, { web, addressOf, push, metrics }: 
       method,
       uptimeKumaPushPath,
       ({ request, params, requestContext }) =>
-        receivePush(request, params["token"] ?? "", requestContext.address, push, true),
+        report(request, params["token"] ?? "", requestContext.address, true),
       { parse: "none" },
     );
   for (const [path, file] of documents) app.get(path, ({ request }) => webFile(request, file));
@@ -166,6 +166,12 @@ export function serverOf(services: Services, { web, addressOf, push, metrics }: 
     authorize(services, principal, "read");
     const { store, clock } = services;
     return metricsOf({ store, clock, organizationId: principal.organizationId });
+  }
+
+  // HEAD is safe (RFC 9110 §9.2.1): a link checker must not report for the job.
+  function report(request: Request, token: string, address: string, isUptimeKuma = false) {
+    if (request.method === "HEAD") throw noRoute(pathOf(request), "HEAD");
+    return receivePush(request, token, address, push, isUptimeKuma);
   }
 
   function webFile(request: Request, name: string): Response {
@@ -254,14 +260,14 @@ function openPaths(routes: readonly Route[]): (path: string) => boolean {
   return (path) => open.has(plain(path));
 }
 
-/** The methods of a path as `Allow` lists them (RFC 9110 §10.2.1), null for a path that no route has: HEAD works wherever GET does, OPTIONS everywhere. */
+/** The methods of a path as `Allow` lists them (RFC 9110 §10.2.1), null for a path that no route has: HEAD works wherever GET does but reports nothing, OPTIONS everywhere. */
 function allowedMethods(routes: readonly { method: string; path: string }[]) {
   const byPattern = new Map<string, Set<string>>();
   for (const { method, path } of routes) {
     const pattern = `^${path.replace(/\/$/, "").replace(/:[A-Za-z]+/g, "[^/]+")}/?$`;
     const methods = byPattern.get(pattern) ?? new Set(["OPTIONS"]);
     methods.add(method);
-    if (method === "GET") methods.add("HEAD");
+    if (method === "GET" && ![pushPath, uptimeKumaPushPath].includes(path)) methods.add("HEAD");
     byPattern.set(pattern, methods);
   }
   const table = [...byPattern].map(

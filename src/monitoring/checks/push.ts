@@ -63,11 +63,6 @@ export async function receivePush(
   { report, wrongTokens }: PushContext,
   isUptimeKuma = false,
 ): Promise<Response> {
-  // HEAD is safe (RFC 9110 §9.2.1): a link checker must not report for the job.
-  if (request.method === "HEAD")
-    throw new AppError("METHOD_NOT_ALLOWED", "A report is a GET or a POST.", {
-      headers: { Allow: "GET, POST" },
-    });
   const query = isUptimeKuma ? uptimeKumaQuery(request.url) : parseQuery(request.url, PushQuery);
   const known = await report(sha256(token), {
     status: query.status,

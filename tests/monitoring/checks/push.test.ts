@@ -38,7 +38,7 @@ describe("a report", () => {
   test("is not made by HEAD: a link checker must not speak for the job", async () => {
     const { report, beatsOf, id } = await waiting();
     const { status, headers } = await report({}, "HEAD");
-    expect([status, headers.get("allow")]).toEqual([405, "GET, POST"]);
+    expect([status, headers.get("allow")]).toEqual([405, "GET, OPTIONS, POST"]);
     expect(await beatsOf(id)).toEqual([]);
   });
 
