@@ -657,6 +657,41 @@ describeInChromium("the Monitors page", (browser) => {
     expect(open.faults).toEqual([]);
   });
 
+  test("what the keyboard comes to lies under no bar and no buttons that stay in sight", async () => {
+    const viewport = { width: 390, height: 600 };
+    const [{ id: pageId }] = await world.ask("GET", "/api/v1/status-pages");
+    for (const [path, key, ready] of [
+      ["/", null, "Web shop"],
+      [`/monitors/${world.idOf("Web shop")}`, "e", "Interval"],
+      [`/status-pages/${pageId}`, null, "Days of history"],
+    ] as const) {
+      await using open = await world.open(browser, path, { viewport });
+      const { page } = open;
+      if (key !== null) {
+        await page.getByRole("heading", { name: "Web shop" }).waitFor();
+        await page.keyboard.press(key);
+      }
+      await page.getByText(ready).first().waitFor();
+      const covered: string[] = [];
+      for (let stops = 0; stops < 60; stops++) {
+        await page.keyboard.press("Tab");
+        const under = await page.evaluate(() => {
+          const focused = document.activeElement;
+          // A preview in a frame is higher than the window.
+          if (focused === null || focused.matches("body, iframe")) return null;
+          const { x, y, width, height } = focused.getBoundingClientRect();
+          const bar = document
+            .elementFromPoint(x + width / 2, y + height / 2)
+            ?.closest(".rail, .form-buttons");
+          const name = focused.getAttribute("aria-label") ?? focused.textContent;
+          return bar && !bar.contains(focused) ? name : null;
+        });
+        if (under !== null) covered.push(under);
+      }
+      expect([path, covered]).toEqual([path, []]);
+    }
+  });
+
   test("on a phone all that can be done to selected monitors can be read and tapped", async () => {
     const viewport = { width: 390, height: 844 };
     await using open = await world.open(browser, "/", { viewport });
