@@ -233,6 +233,10 @@ describeInChromium("journeys through the admin page", (browser) => {
     await page.getByRole("heading", { name: "Monitors", exact: true }).waitFor();
     await rowOf(page, "Blog").waitFor();
     await page.keyboard.press("n");
+    await page.getByLabel("Address to monitor").waitFor();
+    // Also back into the field that is open.
+    await page.getByRole("button", { name: "Create group" }).focus();
+    await page.keyboard.press("n");
     await page.keyboard.type(world.site.at("/keyboard"));
     await page.keyboard.press("Enter");
     const row = page.getByRole("listitem").filter({ hasText: "/keyboard" });

@@ -54,6 +54,12 @@ export function MonitorsPage() {
   const filters = filtersOf(useSearch({ strict: false }));
   const folded = folds.use();
   const [adding, setAdding] = useState(false);
+  const address = useRef<HTMLInputElement>(null);
+  const add = () => {
+    setAdding(true);
+    // It may stand there already.
+    address.current?.focus();
+  };
   const search = useRef<HTMLInputElement>(null);
   const sent = JSON.stringify(sentFilters(filters));
   const wanted = useMemo(() => JSON.parse(sent) as Filters, [sent]);
@@ -70,7 +76,7 @@ export function MonitorsPage() {
   );
   useEffect(() => selection.clear, []);
   useShortcuts({
-    n: () => mayWrite && setAdding(true),
+    n: () => mayWrite && add(),
     "/": () => search.current?.focus(),
     Escape: () => selection.clear(),
   });
@@ -86,7 +92,7 @@ export function MonitorsPage() {
             <Button className="not-phone" onClick={() => openDialog({ kind: "create-group" })}>
               Create group
             </Button>
-            <CreateButton onClick={() => setAdding(true)}>Create monitor</CreateButton>
+            <CreateButton onClick={add}>Create monitor</CreateButton>
             <MoreActions className="only-phone">
               <MenuItem icon="folder" onClick={() => openDialog({ kind: "create-group" })}>
                 Create group
@@ -96,12 +102,12 @@ export function MonitorsPage() {
         )}
       </PageHeader>
       {error !== null && data === undefined && <LoadFailed what="The monitors" error={error} />}
-      {empty && <FirstMonitor onAdding={() => setAdding(true)} />}
+      {empty && <FirstMonitor field={address} onAdding={() => setAdding(true)} />}
       {data !== undefined && !empty && (
         <>
           {adding && (
             <div className="panel quick-panel">
-              <QuickAdd onClose={() => setAdding(false)} />
+              <QuickAdd field={address} onClose={() => setAdding(false)} />
             </div>
           )}
           <ProblemBanners />

@@ -1,4 +1,4 @@
-import { useState } from "react";
+import { type Ref, useState } from "react";
 import { createStore } from "../../data/store.ts";
 import { ApiError } from "../../data/client.ts";
 import { drafts } from "../../data/drafts.ts";
@@ -27,13 +27,14 @@ function restore() {
 }
 
 type Props = {
+  field: Ref<HTMLInputElement>;
   onClose?: () => void;
   /** The monitor is about to stand on the page. */
   onAdding?: () => void;
 };
 
 /** Paste an address, Enter: it is watched. Everything else can be said later, or in the editor. */
-export function QuickAdd({ onClose, onAdding }: Props) {
+export function QuickAdd({ field, onClose, onAdding }: Props) {
   useState(restore);
   const { text, issue } = draft.use();
   const [busy, setBusy] = useState(false);
@@ -64,6 +65,7 @@ export function QuickAdd({ onClose, onAdding }: Props) {
       <div className={`quick-box ${issue === null ? "" : "quick-bad"}`}>
         <Icon name="link" />
         <input
+          ref={field}
           autoFocus
           aria-label="Address to monitor"
           aria-invalid={issue !== null}
@@ -102,14 +104,14 @@ export function QuickAdd({ onClose, onAdding }: Props) {
 }
 
 /** The page before there is anything on it. */
-export function FirstMonitor({ onAdding }: Props) {
+export function FirstMonitor(props: Props) {
   const { mayWrite } = useSignedIn();
   return (
     <section className="panel first">
       <EmptyState
         icon={<Mark state="up" size={36} />}
         title={mayWrite ? "What do you want to monitor?" : "No monitors yet"}
-        action={mayWrite && <QuickAdd {...(onAdding && { onAdding })} />}
+        action={mayWrite && <QuickAdd {...props} />}
       >
         {mayWrite
           ? "Paste the address of a website, an intranet page or a router. It is checked at once, and then every minute."
