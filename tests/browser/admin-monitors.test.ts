@@ -854,10 +854,13 @@ describeInChromium("the Monitors page", (browser) => {
     await page.getByText("Resolved Slow printers").waitFor();
     await page.context().setOffline(true);
     await page.keyboard.press("Control+z");
-    await page.getByText(waits).waitFor();
+    await page.locator(".toast", { hasText: waits }).evaluate((toast) => {
+      toast.setAttribute("data-seen", "");
+    });
     await page.keyboard.press("Control+k");
     await page.keyboard.type(world.site.at("/printers"));
     await page.getByRole("option", { name: /^Create monitor: / }).click();
+    await page.locator(".toast:not([data-seen])", { hasText: waits }).waitFor();
     await back();
     await page.getByText(/^Created /).waitFor();
     await until(
