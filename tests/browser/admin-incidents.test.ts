@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import type { Page } from "playwright-core";
+import type { Locator, Page } from "playwright-core";
 import { flawsOfLooks, testLooks } from "../support/admin-looks.ts";
 import { adminWorld, ownFaults, rowOf, visitAs } from "../support/admin-world.ts";
 import { describeInChromium, keepPicture, violations, visit } from "../support/browsing.ts";
@@ -170,6 +170,70 @@ describeInChromium("incidents", (browser) => {
     await ask("DELETE", `/api/v1/alert-channels/${id}`);
     await audience.getByText("Pager is failing").waitFor({ state: "detached" });
     expect(open.faults).toEqual([]);
+  });
+
+  test("names that are written from right to left keep their direction and their place, and what is said around them its own", async () => {
+    const { ask, site } = world;
+    site.reply(answer(503), "/night");
+    const channel = { type: "webhook", name: "תורנות 2", url: site.at("/night") };
+    const { id: channelId } = await ask("POST", "/api/v1/alert-channels", channel);
+    await ask("POST", `/api/v1/alert-channels/${channelId}/test`);
+    const { id: monitorId } = await ask("POST", "/api/v1/monitors", {
+      type: "http",
+      name: "بوابة الدفع",
+      url: site.at("/payments"),
+      retries: 0,
+    });
+    await ask("POST", `/api/v1/monitors/${monitorId}/check`);
+    const { id } = await ask("POST", "/api/v1/incidents", {
+      title: "فشل الدفع (HTTP 503)",
+      monitorIds: [monitorId],
+    });
+    site.reply(answer(502), "/payments");
+    await ask("POST", `/api/v1/monitors/${monitorId}/check`);
+    await using open = await world.open(browser, `/incidents/${id}`);
+    const { page } = open;
+    /** Where each of these words stands, from left to right. */
+    const orderOf = (box: Locator, words: string[]) =>
+      box.evaluate((element, words) => {
+        const leftOf = (word: string) => {
+          const texts = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
+          while (texts.nextNode()) {
+            const { currentNode: node } = texts;
+            const at = node.textContent?.indexOf(word) ?? -1;
+            if (at < 0) continue;
+            const range = document.createRange();
+            range.setStart(node, at);
+            range.setEnd(node, at + word.length);
+            return range.getBoundingClientRect().left;
+          }
+          return Number.NaN;
+        };
+        return words.toSorted((one, other) => leftOf(one) - leftOf(other));
+      }, words);
+    const failing = page.locator(".audience b");
+    await failing.getByText("תורנות 2").waitFor();
+    expect(await orderOf(failing, ["failing", "תורנות"])).toEqual(["תורנות", "failing"]);
+    const line = page.getByRole("listitem").filter({ hasText: "is down" });
+    await line.waitFor();
+    expect(await orderOf(line, ["is down", "بوابة"])).toEqual(["بوابة", "is down"]);
+    const title = page.getByRole("heading", { name: "فشل الدفع" });
+    expect(await orderOf(title, ["فشل", "HTTP"])).toEqual(["HTTP", "فشل"]);
+    await page.getByRole("navigation", { name: "Breadcrumb" }).getByText("Incidents").click();
+    const row = page.getByRole("region", { name: "Open" }).locator(".row-cut", { hasText: "فشل" });
+    expect(await orderOf(row, ["فشل", "HTTP"])).toEqual(["HTTP", "فشل"]);
+    const [named, about] = await row.locator("> *").evaluateAll((lines) =>
+      lines.map((line) => {
+        const range = document.createRange();
+        range.selectNodeContents(line);
+        return Math.round(range.getBoundingClientRect().left);
+      }),
+    );
+    expect(named).toBe(about ?? Number.NaN);
+    await ask("DELETE", `/api/v1/alert-channels/${channelId}`);
+    await ask("DELETE", `/api/v1/incidents/${id}`);
+    await ask("DELETE", `/api/v1/monitors/${monitorId}`);
+    expect(ownFaults(open.faults)).toEqual([]);
   });
 
   test("a preview shows what the public would read, made by the public page itself, before it is posted", async () => {

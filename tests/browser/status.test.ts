@@ -307,6 +307,17 @@ describeInChromium("the status page", (browser) => {
         }),
       );
       expect(directions.filter((text) => !text.endsWith("rtl"))).toEqual([]);
+      // What they name stands beside it all the same: the logo, the severity.
+      const gaps = await open.page.evaluate(() =>
+        [".name b", ".inc h2"].map((name) => {
+          const element = document.querySelector(name)!;
+          const range = document.createRange();
+          range.selectNodeContents(element);
+          const before = element.previousElementSibling!.getBoundingClientRect();
+          return range.getBoundingClientRect().left - before.right;
+        }),
+      );
+      for (const gap of gaps) expect(gap).toBeLessThan(20);
     });
 
     test("a wide logo keeps its proportions beside the title", async () => {

@@ -8,6 +8,7 @@ import { useOverview } from "../../data/overview.ts";
 import { useSignedIn } from "../../data/session.ts";
 import { dot } from "../../components/format.ts";
 import { MenuItem, MoreActions, RecordItems } from "../../components/menus.tsx";
+import { Names } from "../../components/names.tsx";
 import { Loaded, PageHeader } from "../../components/page.tsx";
 import { useShortcuts } from "../../components/shortcuts.ts";
 import { Time } from "../../components/time.tsx";
@@ -16,7 +17,7 @@ import { Composer, type Writing } from "./composer.tsx";
 import { useAudience, useIncident, useTraces } from "./data.ts";
 import { EditDialog } from "./edit-dialog.tsx";
 import { Facts } from "./facts.tsx";
-import { SeverityPill, StatusPill, namesInWords } from "./labels.tsx";
+import { SeverityPill, StatusPill, fewOf } from "./labels.tsx";
 import { Postmortem } from "./postmortem.tsx";
 import { PreviewDialog } from "./preview-dialog.tsx";
 import { Timeline } from "./timeline.tsx";
@@ -92,7 +93,10 @@ function Line({ incident }: { incident: IncidentRecord }) {
       <span className="incident-line">
         {monitors.length > 0 && (
           <>
-            affects <b>{namesInWords(monitors)}</b>
+            affects{" "}
+            <b>
+              <Names names={fewOf(monitors)} />
+            </b>
             {dot}
           </>
         )}
@@ -102,7 +106,10 @@ function Line({ incident }: { incident: IncidentRecord }) {
           "not public"
         ) : (
           <>
-            public on <b>{pages.map(({ title }) => title).join(", ")}</b>
+            public on{" "}
+            <b>
+              <Names names={pages.map(({ title }) => title)} />
+            </b>
           </>
         )}
       </span>

@@ -9,6 +9,7 @@ import { useSignedIn } from "../../data/session.ts";
 import { CurlButton } from "../../components/copy.tsx";
 import { openDialog } from "../../components/dialogs.ts";
 import { Icon } from "../../components/icons.tsx";
+import { Names } from "../../components/names.tsx";
 import { CreateButton, EmptyState, LoadFailed, PageHeader } from "../../components/page.tsx";
 import { type Meta, Pager } from "../../components/pager.tsx";
 import { useRowKeys } from "../../components/row-keys.ts";
@@ -19,7 +20,7 @@ import { useIncidents } from "./data.ts";
 import { Duration } from "./facts.tsx";
 import { IncidentFilterBar } from "./filter-bar.tsx";
 import { type IncidentFilters, incidentFiltersOf, isNarrowed, partsOf } from "./filters.ts";
-import { IncidentIcon, namesInWords, SeverityPill, StatusPill } from "./labels.tsx";
+import { IncidentIcon, fewOf, SeverityPill, StatusPill } from "./labels.tsx";
 
 const openOne = () => openDialog({ kind: "create-incident" });
 
@@ -152,7 +153,6 @@ function IncidentRow({
 }) {
   const { id, title, status, severity, origin, createdAt } = incident;
   const about = [
-    ...(monitors.length === 0 ? [] : [`affects ${namesInWords(monitors)}`]),
     ...(origin === "monitor" ? ["opened by monitor"] : []),
     ...(incident.public ? [] : ["not public"]),
   ];
@@ -161,7 +161,15 @@ function IncidentRow({
       <IncidentIcon incident={incident} />
       <Link to="/incidents/$id" params={{ id }} className="row-link row-cut" data-item-focus={id}>
         <b title={title}>{title}</b>
-        <span title={about.join(dot)}>{about.join(dot)}</span>
+        <span title={monitors.join(", ")}>
+          {monitors.length > 0 && (
+            <>
+              affects <Names names={fewOf(monitors)} />
+              {about.length > 0 && dot}
+            </>
+          )}
+          {about.join(dot)}
+        </span>
       </Link>
       <span className="incident-severity">
         <SeverityPill severity={severity} over={status === "resolved"} />

@@ -6,13 +6,11 @@ import { capitalized, countInWords } from "../../../src/core/text.ts";
 
 type Severity = IncidentSummary["severity"];
 
-const listing = new Intl.ListFormat("en-GB");
-
-/** `Shop, Search and 3 more`. */
-export function namesInWords(names: readonly string[]): string {
+/** The first of them: `Shop`, `Search` and `3 more`. */
+export function fewOf(names: readonly string[]): string[] {
   const shown = names.length > 3 ? names.slice(0, 2) : names;
   const more = names.length - shown.length;
-  return listing.format([...shown, ...(more > 0 ? [`${countInWords(more)} more`] : [])]);
+  return [...shown, ...(more > 0 ? [`${countInWords(more)} more`] : [])];
 }
 
 /** What a severity means to those who choose one. */

@@ -1,11 +1,11 @@
 import type { IncidentAudience } from "../../../src/dashboard/incident-schema.ts";
 import { useProblems } from "../../data/problems.ts";
 import { dot, plural } from "../../components/format.ts";
+import { Names } from "../../components/names.tsx";
 import { StateIcon } from "../../components/state-icon.tsx";
 
 /** More channels are only counted. */
 const few = 3;
-const list = new Intl.ListFormat("en-GB");
 
 /** `Shown on Acme status · will notify 214 subscribers, Slack #ops and E-mail`, and below it `E-mail is failing`. */
 export function RecipientsLine({
@@ -32,13 +32,19 @@ export function RecipientsLine({
   const failing = channels.filter(({ id }) => problems?.channels.some((one) => one.id === id));
   return (
     <span className="audience" title={channels.map(({ name }) => name).join(", ")}>
-      {pages.length > 0 ? `Shown on ${pages.map(({ title }) => title).join(", ")}` : "Not public"}
+      {pages.length > 0 ? (
+        <>
+          Shown on <Names names={pages.map(({ title }) => title)} />
+        </>
+      ) : (
+        "Not public"
+      )}
       {dot}
-      {recipients.length > 0 ? `will notify ${list.format(recipients)}` : "will notify nobody"}
+      will notify {recipients.length > 0 ? <Names names={recipients} /> : "nobody"}
       {failing.length > 0 && (
         <b className="degraded">
-          <StateIcon state="degraded" size={13} />
-          {` ${list.format(named(failing))} ${failing.length === 1 ? "is" : "are"} failing`}
+          <StateIcon state="degraded" size={13} /> <Names names={named(failing)} />{" "}
+          {failing.length === 1 ? "is" : "are"} failing
         </b>
       )}
     </span>

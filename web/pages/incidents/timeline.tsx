@@ -190,7 +190,7 @@ function Update({
 function Found({ line: { who, words, at } }: { line: Omit<Line, "key"> }) {
   return (
     <li className="timeline-found">
-      <span dir="auto">
+      <span>
         <b>{who}</b> {words}
       </span>
       <span className="timeline-by">

@@ -15,6 +15,7 @@ import { dot, reasonInWords, reasonTone } from "../../components/format.ts";
 import { Icon } from "../../components/icons.tsx";
 import { Markdown } from "../../components/markdown.tsx";
 import { MenuItem, MoreActions, RecordItems } from "../../components/menus.tsx";
+import { Names } from "../../components/names.tsx";
 import { Loaded, PageHeader } from "../../components/page.tsx";
 import { useShortcuts } from "../../components/shortcuts.ts";
 import { StateIcon, stateLabels } from "../../components/state-icon.tsx";
@@ -159,7 +160,10 @@ function Facts({ monitor }: { monitor: MonitorRecord }) {
       {recipients !== undefined && recipients.told.length > 0 && (
         <>
           {dot}
-          alerts to <b>{recipients.told.map(({ name }) => name).join(", ")}</b>
+          alerts to{" "}
+          <b>
+            <Names names={recipients.told.map(({ name }) => name)} />
+          </b>
         </>
       )}
       {monitor.muted && `${dot}muted`}

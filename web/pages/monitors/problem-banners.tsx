@@ -32,9 +32,13 @@ function FailingChannels({ channels }: { channels: Problems["channels"] }) {
       kind="channels"
       what={channels.map(({ id }) => id)}
       title={
-        channels.length === 1
-          ? `${only?.name ?? ""} is failing.`
-          : `${plural(channels.length, "alert channel")} are failing.`
+        channels.length === 1 ? (
+          <>
+            <bdi>{only?.name}</bdi> is failing.
+          </>
+        ) : (
+          `${plural(channels.length, "alert channel")} are failing.`
+        )
       }
       action={
         channels.length === 1 ? (
@@ -54,7 +58,7 @@ function FailingChannels({ channels }: { channels: Problems["channels"] }) {
         channels.slice(0, few).map(({ id, name, since }, index) => (
           <span key={id}>
             {index > 0 && ", "}
-            {name} since <Time at={since} as="short" />
+            <bdi>{name}</bdi> since <Time at={since} as="short" />
           </span>
         ))
       )}
@@ -100,7 +104,7 @@ function Banner({
   kind: string;
   /** What it tells of: it stays hidden for as long as this is the same. */
   what: readonly string[];
-  title: string;
+  title: ReactNode;
   action: ReactNode;
   children: ReactNode;
 }) {
