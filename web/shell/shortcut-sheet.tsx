@@ -6,16 +6,16 @@ type Section = { title: string; keys: [keys: string, does: string][] };
 
 const ofPages: Section[] = [
   {
-    title: "Lists of every page",
+    title: "Lists",
     keys: [
       ["↑ ↓", "Next or previous row, also J and K"],
       ["Enter", "Open"],
+      ["N", "Create"],
     ],
   },
   {
     title: "Monitors",
     keys: [
-      ["N", "Create monitor"],
       ["/", "Search"],
       ["Enter", "Collapse or expand a group"],
       ["X", "Select, also the row under the pointer"],
@@ -43,7 +43,6 @@ const ofPages: Section[] = [
   {
     title: "Incidents and maintenance",
     keys: [
-      ["N", "Create incident, or plan maintenance"],
       ["/", "Search"],
       ["U", "Write an update"],
       ["modEnter", "Post update"],
