@@ -382,12 +382,16 @@ export function checkEngine(context: EngineContext) {
       for (const id of monitorIds) {
         const monitor = monitors.byId(id);
         if (monitor === undefined) continue;
+        const isMaintained = (context.maintenanceOf?.(monitor) ?? null) !== null;
+        const { status, failures } = monitor.state;
         if (monitor.type !== "push")
           jobs.schedule(monitor.key, monotonic() + phaseOf(monitor.key, spreadMs), monitor.terms);
         // It can't be asked: what is known of it is what it reported, or did not, meanwhile.
-        else if (monitor.state.failures > 0) settle(monitor, stillFailing, "turn");
-        else if (monitor.state.status === "maintenance" && !context.maintenanceOf?.(monitor))
+        else if (failures > 0) settle(monitor, stillFailing, "turn");
+        else if (status === "maintenance" && !isMaintained)
           settle(monitor, stillReporting, "since the last");
+        else if (status === "up" && isMaintained)
+          settle(monitor, stillReporting, "before maintenance");
       }
       arm();
     },

@@ -14,8 +14,11 @@ const troubleEpisodeMs = 300_000;
 /** … and while it lasts it is written down no more often than this. */
 const troubleNotedMs = 60_000;
 
-/** What a result stands for until another one comes: the time to the next one in turn, the time since the last, or so many seconds. */
-type Period = "turn" | "since the last" | number;
+/**
+ * What a result stands for until another one comes: the time to the next one in turn, the time since the
+ * last, the same where maintenance begins only now, or so many seconds.
+ */
+type Period = "turn" | "since the last" | "before maintenance" | number;
 
 type Dependencies = {
   clock: Clock;
@@ -59,7 +62,7 @@ export function settling(
     const after = stateAfter(before, outcome, patience, checkedAt);
     const toNext = secondsToNext(after, outcome, monitor);
     const { lastAt, standsUntil } = monitor;
-    const looksBack = period === "since the last" || lastAt === null;
+    const looksBack = typeof period !== "number" && (period !== "turn" || lastAt === null);
     const seconds =
       typeof period === "number"
         ? period
@@ -76,10 +79,11 @@ export function settling(
       standsUntil: looksBack ? at : at + seconds * 1000,
       certificateExpiresAt: expiresAt,
     });
+    const counts = maintenance === null || maintenance.countsUptime;
     const heartbeat = {
       monitorKey: monitor.key,
       at,
-      status: maintenance === null || maintenance.countsUptime ? status : ("maintenance" as const),
+      status: counts || period === "before maintenance" ? status : ("maintenance" as const),
       latencyMs,
       seconds,
       message: status === "up" ? null : said,

@@ -214,6 +214,23 @@ describe("a push monitor", () => {
     expect(await made.statusOf(job.id)).toBe("up");
   });
 
+  test("is in maintenance from its begin on, and the time before counts as what it was", async () => {
+    const made = await planner();
+    const job = await made.job({ interval: 86_400 });
+    await made.pass(1);
+    await job.report();
+    await made.plan({ monitorIds: [job.id] }, 1, 5);
+    await made.pass(59);
+    expect(await made.statusOf(job.id)).toBe("up");
+    await made.pass(3);
+    expect(await made.statusOf(job.id)).toBe("maintenance");
+    const [last] = (await made.beatsOf(job.id)).slice(-1);
+    expect(last?.status).toBe("up");
+    expect(last?.period).toBeGreaterThanOrEqual(59);
+    await made.pass(300);
+    expect(await made.statusOf(job.id)).toBe("up");
+  });
+
   test("that reports in time is up from its end on, however long the next report takes", async () => {
     const made = await planner();
     const job = await made.job({ interval: 86_400 });

@@ -27,9 +27,9 @@ export const stillFailing: Finding = {
   latencyMs: null,
 };
 
-/** What is known of a job whose reports during maintenance were good and in time. */
+/** What is known, when maintenance begins or ends, of a job whose reports were good and in time. */
 export const stillReporting: Finding = {
   status: "up",
-  message: "It reported up during maintenance.",
+  message: "It last reported up, and in time.",
   latencyMs: null,
 };
