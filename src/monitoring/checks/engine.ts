@@ -389,7 +389,7 @@ export function checkEngine(context: EngineContext) {
         // It can't be asked: what is known of it is what it reported, or did not, meanwhile.
         else if (failures > 0) settle(monitor, stillFailing, "turn");
         else if (status === "maintenance" && !isMaintained)
-          settle(monitor, stillReporting, "since the last");
+          settle(monitor, stillReporting, "in maintenance");
         else if (status === "up" && isMaintained)
           settle(monitor, stillReporting, "before maintenance");
       }

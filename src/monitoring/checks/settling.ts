@@ -16,9 +16,9 @@ const troubleNotedMs = 60_000;
 
 /**
  * What a result stands for until another one comes: the time to the next one in turn, the time since the
- * last, the same where maintenance begins only now, or so many seconds.
+ * last, the same where maintenance begins or ends only now, or so many seconds.
  */
-type Period = "turn" | "since the last" | "before maintenance" | number;
+type Period = "turn" | "since the last" | "before maintenance" | "in maintenance" | number;
 
 type Dependencies = {
   clock: Clock;
@@ -79,11 +79,13 @@ export function settling(
       standsUntil: looksBack ? at : at + seconds * 1000,
       certificateExpiresAt: expiresAt,
     });
-    const counts = maintenance === null || maintenance.countsUptime;
+    const isMaintained = maintenance !== null && !maintenance.countsUptime;
+    const isUncounted =
+      period === "in maintenance" || (isMaintained && period !== "before maintenance");
     const heartbeat = {
       monitorKey: monitor.key,
       at,
-      status: counts || period === "before maintenance" ? status : ("maintenance" as const),
+      status: isUncounted ? ("maintenance" as const) : status,
       latencyMs,
       seconds,
       message: status === "up" ? null : said,
