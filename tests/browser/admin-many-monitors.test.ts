@@ -89,6 +89,22 @@ describeInChromium("ten thousand monitors", (browser) => {
     expect(ownFaults(open.faults)).toEqual([]);
   });
 
+  test("keys that come faster than rows are drawn lead as far", async () => {
+    await using open = await world.open(browser, "/monitors");
+    const { page } = open;
+    await rowOf(page, "Service 1").waitFor();
+    // Of a group's head and its rows, from the head on.
+    await page.evaluate(() => {
+      for (let times = 0; times < 41; times++)
+        dispatchEvent(new KeyboardEvent("keydown", { key: "j" }));
+    });
+    await page
+      .getByRole("link", { name: /^Service 40 / })
+      .and(page.locator(":focus"))
+      .waitFor();
+    expect(ownFaults(open.faults)).toEqual([]);
+  });
+
   test("what is moved out of a group of which the page knew a part is undone, too", async () => {
     const groups = async (): Promise<string[][]> =>
       (await world.ask("GET", "/api/v1/monitor-groups")).map(

@@ -51,7 +51,11 @@ export function useRowKeys(
   /** From elsewhere on the page: to where one was, or below or above what the pointer is on. */
   const walk = (step: 1 | -1) => (event: KeyboardEvent) => {
     const keys = all ?? keysHere();
-    const from = keyOf(event.target) ?? keyOf(document.querySelector(`[data-item]:hover ${rows}`));
+    // A row that is not drawn yet gets the focus later than the next key may come.
+    const from =
+      wanted.current ??
+      keyOf(event.target) ??
+      keyOf(document.querySelector(`[data-item]:hover ${rows}`));
     const at = keys.indexOf(from ?? current);
     const key = keys[from === null ? at : at + step] ?? keys[at] ?? keys[0];
     if (key != null) focus(key);
