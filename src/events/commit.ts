@@ -67,7 +67,14 @@ export function commitEach<T extends object>(
   return write(scope, [...entries, ...statements, ...eventEach(scope, changes, at)], answer);
 }
 
-async function write<T extends object>(scope: Scope, statements: Statement[], answer: T) {
+/** For what is as it is to be already: nothing is told, and what the caller saw must hold all the same. */
+export const commitUnchanged = <T extends object>(
+  scope: Scope,
+  conditions: readonly Statement[],
+  answer: T,
+): Promise<T> => write(scope, conditions, answer);
+
+async function write<T extends object>(scope: Scope, statements: readonly Statement[], answer: T) {
   // First, so that of two who repeat one request the second hears of the first, not of its own If-Match.
   const remembered = scope.remember?.(answer) ?? [];
   await scope.store.atomic([mustBeThere(scope.organizationId), ...remembered, ...statements]);

@@ -1,5 +1,5 @@
 import { sql } from "drizzle-orm";
-import { commit, mustBeCurrent, mustBeUnconditional } from "../events/commit.ts";
+import { commit, commitUnchanged, mustBeCurrent, mustBeUnconditional } from "../events/commit.ts";
 import type { Scope } from "../events/scope.ts";
 import { timestamp } from "../core/clock.ts";
 import { AppError } from "../core/errors.ts";
@@ -65,7 +65,7 @@ function mustKeepOpener({ origin, monitorId }: IncidentRecord, { monitorIds }: I
     throw invalid("monitorIds", "must begin with the monitor that opened the incident");
 }
 
-/** Changes the text of an update; nobody is notified again. Throws NOT_FOUND, PRECONDITION_FAILED. */
+/** Changes the text of an update; nobody is notified again. The text that it has is no edit. Throws NOT_FOUND, PRECONDITION_FAILED. */
 export function editUpdate(
   scope: Scope,
   id: string,
@@ -76,8 +76,9 @@ export function editUpdate(
   return retrying(async () => {
     const before = await getIncident(scope, id);
     const update = updateIn(before, updateId);
-    const write = editing(organizationId, before, update, message, actor, scope.clock());
     const current = mustBeCurrent(scope, incidents, before);
+    if (message === update.message) return commitUnchanged(scope, current, before);
+    const write = editing(organizationId, before, update, message, actor, scope.clock());
     return commit(scope, [...current, ...write.statements], write.audited, write.after);
   });
 }

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { publisher } from "../support/subscribing.ts";
-import { unknownId } from "../support/appliance.ts";
+import { dump, unknownId } from "../support/appliance.ts";
 import { wordsOf } from "../support/visitor.ts";
 
 async function published() {
@@ -59,6 +59,18 @@ test("an edited update reads as edited everywhere, keeps what it said, and is to
   expect(shown.map(({ editedAt }: { editedAt: unknown }) => editedAt)).toEqual([null, at]);
   const v2 = (await read("/status/ours/api/v2/incidents.json")).json().incidents[0];
   expect(v2.incident_updates[1]).toMatchObject({ updated_at: at });
+});
+
+test("the text that an update has is no edit", async () => {
+  await using made = await published();
+  const { api, path, update, edit } = made;
+  const [{ message }] = (await api("GET", path)).json.data.updates;
+  const before = dump(made);
+  const { status, json } = await edit(message);
+  expect([status, json.data.updates[0]]).toMatchObject([200, { message, editedAt: null }]);
+  expect((await edit(message, { "If-Match": '"7-x"' })).status).toBe(412);
+  expect(dump(made)).toBe(before);
+  expect((await api("GET", `${update}/revisions`)).json.data).toEqual([]);
 });
 
 test("what a monitor wrote is its editor's from then on; an edit says whose, of what, and on what it was based", async () => {
