@@ -43,7 +43,7 @@ export function RecipientsLine({
       will notify {recipients.length > 0 ? <Names names={recipients} /> : "nobody"}
       {failing.length > 0 && (
         <b className="degraded">
-          <StateIcon state="degraded" size={13} />
+          <StateIcon state="degraded" size={13} />{" "}
           <span>
             <Names names={named(failing)} /> {failing.length === 1 ? "is" : "are"} failing
           </span>
