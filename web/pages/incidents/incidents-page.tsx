@@ -11,6 +11,7 @@ import { openDialog } from "../../components/dialogs.ts";
 import { Icon } from "../../components/icons.tsx";
 import { Names } from "../../components/names.tsx";
 import { CreateButton, EmptyState, LoadFailed, PageHeader } from "../../components/page.tsx";
+import { isComing } from "../../data/query.ts";
 import { type Meta, Pager } from "../../components/pager.tsx";
 import { useRowKeys } from "../../components/row-keys.ts";
 import { useShortcuts } from "../../components/shortcuts.ts";
@@ -40,7 +41,9 @@ export default function IncidentsPage() {
     "/": () => search.current?.focus(),
     ...(mayWrite && { n: openOne }),
   });
-  const isKnown = (!parts.open || open.data) && (!parts.over || over.data);
+  // With the names that stand in the rows, which would grow when these come.
+  const namesCome = isComing([useOverview()]);
+  const isKnown = (!parts.open || open.data) && (!parts.over || over.data) && !namesCome;
   const found = (parts.open ? open.data?.meta.total : 0) ?? 0;
   const older = (parts.over ? over.data?.meta.total : 0) ?? 0;
   const isEmpty = isKnown && found + older === 0;

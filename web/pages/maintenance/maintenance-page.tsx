@@ -8,6 +8,7 @@ import { dot } from "../../components/format.ts";
 import { CurlButton } from "../../components/copy.tsx";
 import { openDialog } from "../../components/dialogs.ts";
 import { Icon } from "../../components/icons.tsx";
+import { isComing } from "../../data/query.ts";
 import { CreateButton, EmptyState, LoadFailed, PageHeader } from "../../components/page.tsx";
 import { Pager } from "../../components/pager.tsx";
 import { useRowKeys } from "../../components/row-keys.ts";
@@ -36,8 +37,10 @@ export default function MaintenancePage() {
     void navigate({ to: "/maintenance", search: next, replace: true, resetScroll: false });
   useRowKeys();
   useShortcuts(mayWrite ? { n: plan } : {});
+  // With the names that stand in the rows, which would grow when these come.
+  const namesCome = isComing([useOverview()]);
   const kept = (windows: readonly MaintenanceWindow[] | undefined) =>
-    windows?.filter(({ id }) => !deleting.has(id));
+    namesCome ? undefined : windows?.filter(({ id }) => !deleting.has(id));
   const now = kept(running.data);
   const next = kept(scheduled.data)?.toSorted((one, other) =>
     (one.next?.startsAt ?? "") < (other.next?.startsAt ?? "") ? -1 : 1,
