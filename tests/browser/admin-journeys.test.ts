@@ -124,12 +124,16 @@ describeInChromium("journeys through the admin page", (browser) => {
           url: world.site.at("/hook"),
         })
       ).id as string;
-    const [chat, desk] = [await channel("Chat"), await channel("Desk")];
+    const [chat, onCall] = [await channel("Chat"), await channel("On call")];
     await world.ask("PATCH", `/api/v1/monitor-groups/${world.shop}`, { alertChannelIds: [chat] });
-    await world.ask("PATCH", `/api/v1/monitor-groups/${world.office}`, { alertChannelIds: [desk] });
+    await world.ask("PATCH", `/api/v1/monitor-groups/${world.office}`, {
+      alertChannelIds: [onCall],
+    });
     const monitor = (name: string) => world.get(`/monitors/${world.idOf(name)}`);
     await world.ask("PATCH", `/api/v1/monitors/${world.idOf("Router")}`, { alertChannelIds: [] });
-    await world.ask("PATCH", `/api/v1/monitors/${world.idOf("Blog")}`, { alertChannelIds: [desk] });
+    await world.ask("PATCH", `/api/v1/monitors/${world.idOf("Blog")}`, {
+      alertChannelIds: [onCall],
+    });
     const state = async () => {
       const monitors = await Promise.all(["Router", "Printer", "Blog"].map(monitor));
       return JSON.stringify([
@@ -183,14 +187,14 @@ describeInChromium("journeys through the admin page", (browser) => {
       ["Move", "Shop"],
       ["Pause", "Pause"],
       ["Mute", "Mute"],
-      ["Alerts to", "Desk"],
+      ["Alerts to", "On call"],
     ] as const) {
       await bar.getByRole("button", { name: button }).click();
       await page.getByRole("menuitem", { name: item, exact: true }).first().click();
       await undo("Changed 2 monitors");
     }
     expect(ownFaults(open.faults)).toEqual([]);
-    for (const id of [chat, desk]) await world.ask("DELETE", `/api/v1/alert-channels/${id}`);
+    for (const id of [chat, onCall]) await world.ask("DELETE", `/api/v1/alert-channels/${id}`);
   });
 
   test("groups that are reordered by keyboard are so in REST", async () => {
