@@ -16,9 +16,9 @@ import { mustBeSameOrigin, type Principal } from "./http/session.ts";
 import type { WebFiles } from "./http/web-files.ts";
 import {
   type PushContext,
-  pushPath,
+  type PushRoute,
+  pushRoutes,
   receivePush,
-  uptimeKumaPushPath,
 } from "./monitoring/checks/push.ts";
 import { metricsType } from "./core/metrics.ts";
 import { setRoute } from "./http/request-metrics.ts";
@@ -97,29 +97,21 @@ export function serverOf(services: Services, { web, addressOf, push, metrics }: 
         principal === null ? await ofAppliance(request) : await ofOrganization(principal);
       return new Response(text, { headers: { "Content-Type": metricsType } });
     })
-    .get(pushPath, ({ request, params, requestContext }) =>
-      report(request, params.token, requestContext.address),
-    )
-    .post(
-      pushPath,
-      ({ request, params, requestContext }) =>
-        report(request, params.token, requestContext.address),
-      { parse: "none" },
-    )
     .get("/assets/:file", ({ request, params }) => webFile(request, `assets/${params.file}`))
     .get("/docs", ({ request }) => webFile(request, "docs/index.html"))
     .get("/docs/:file", ({ request, params }) => webFile(request, `docs/${params.file}`))
     .use(api)
     .use(dashboard);
 
-  for (const method of ["GET", "POST", "PUT", "PATCH"])
-    app.route(
-      method,
-      uptimeKumaPushPath,
-      ({ request, params, requestContext }) =>
-        report(request, params["token"] ?? "", requestContext.address, true),
-      { parse: "none" },
-    );
+  for (const route of pushRoutes)
+    for (const method of route.methods)
+      app.route(
+        method,
+        route.path,
+        ({ request, params, requestContext }) =>
+          report(request, params.token, requestContext.address, route),
+        { parse: "none" },
+      );
   for (const [path, file] of documents) app.get(path, ({ request }) => webFile(request, file));
   for (const path of adminPaths)
     app.get(path, ({ request }) => {
@@ -169,9 +161,10 @@ export function serverOf(services: Services, { web, addressOf, push, metrics }: 
   }
 
   // HEAD is safe (RFC 9110 §9.2.1): a link checker must not report for the job.
-  function report(request: Request, token: string, address: string, isUptimeKuma = false) {
+  function report(request: Request, token: string, address: string, { dialect }: PushRoute) {
     if (request.method === "HEAD") throw noRoute(pathOf(request), "HEAD");
-    return receivePush(request, token, address, push, isUptimeKuma);
+    const client = { address, isKnown: services.knownNetworks.has(address) };
+    return receivePush(request, token, client, dialect, push);
   }
 
   function webFile(request: Request, name: string): Response {
@@ -267,7 +260,7 @@ function allowedMethods(routes: readonly { method: string; path: string }[]) {
     const pattern = `^${path.replace(/\/$/, "").replace(/:[A-Za-z]+/g, "[^/]+")}/?$`;
     const methods = byPattern.get(pattern) ?? new Set(["OPTIONS"]);
     methods.add(method);
-    if (method === "GET" && ![pushPath, uptimeKumaPushPath].includes(path)) methods.add("HEAD");
+    if (method === "GET" && !pushRoutes.some((route) => route.path === path)) methods.add("HEAD");
     byPattern.set(pattern, methods);
   }
   const table = [...byPattern].map(

@@ -21,6 +21,22 @@ export function validateParagraphs(text: string): string | null {
   return null;
 }
 
+/** The text as `validateLine` accepts it, cut at `max` code points; empty where nothing visible is left. */
+export function toLine(text: string, max: number): string {
+  const line = text
+    .toWellFormed()
+    .replace(/\p{Cc}+/gu, " ")
+    .replace(/[\u202a-\u202e\u2066-\u2069]/g, "");
+  return isBlank(line) ? "" : firstCodePoints(line, max);
+}
+
+function firstCodePoints(text: string, max: number): string {
+  // A code point is one or two units: of a long text no more is looked at.
+  return Array.from(text.slice(0, max * 2))
+    .slice(0, max)
+    .join("");
+}
+
 export function isBlank(text: string): boolean {
   return invisible.test(text);
 }

@@ -1,6 +1,7 @@
 import { networkOf } from "../core/client-network.ts";
-import { depthOf } from "../core/json.ts";
+import { findRepeatedName, shapeOf } from "../core/json.ts";
 import { AppError, rateLimited } from "../core/errors.ts";
+import { excerpt } from "../core/text.ts";
 import { invalid } from "../core/validation.ts";
 import { pathOf } from "./request.ts";
 import { originalRequest, replaceRequest } from "./original-request.ts";
@@ -73,15 +74,24 @@ export async function readBody(
   required: boolean,
   types: readonly string[] = [json],
   maxBodyBytes = maxBytes,
-): Promise<Uint8Array> {
+): Promise<Uint8Array<ArrayBuffer>> {
   const length = request.headers.get("content-length");
   const chunked = request.headers.has("transfer-encoding");
   const absent = !chunked && (length === null || length === "0");
   if (absent && !required) return new Uint8Array();
   mustBeOf(request, types);
-  const most = "organizationId" in client ? maxBodyBytes : maxBytesOfPeople;
+  return readBytes(request, client, "organizationId" in client ? maxBodyBytes : maxBytesOfPeople);
+}
+
+/** The bytes of a body of any type. Throws PAYLOAD_TOO_LARGE, then RATE_LIMITED where too many arrive at once. */
+export async function readBytes(
+  request: Request,
+  client: BodyClient,
+  most: number,
+): Promise<Uint8Array<ArrayBuffer>> {
+  const chunked = request.headers.has("transfer-encoding");
   if (lengthOf(request) > most) throw tooLarge(most);
-  if (absent) return new Uint8Array();
+  if (!chunked && lengthOf(request) === 0) return new Uint8Array();
   const arrived = reserved(client, chunked ? most : lengthOf(request));
   try {
     const asItComes = chunked || lengthOf(request) > maxBytes;
@@ -117,6 +127,11 @@ function mustBeOf(request: Request, types: readonly string[]) {
         ? "The body must be JSON in UTF-8, sent with Content-Type: application/json."
         : `The body must be sent with one of these as its Content-Type: ${types.join(", ")}.`,
     );
+  mustBePlain(request);
+}
+
+/** Throws UNSUPPORTED_MEDIA_TYPE for a compressed body. */
+export function mustBePlain(request: Request) {
   const encoding = request.headers.get("content-encoding");
   if (encoding !== null && encoding.trim().toLowerCase() !== "identity")
     throw new AppError("UNSUPPORTED_MEDIA_TYPE", "The body must not be compressed.");
@@ -126,7 +141,7 @@ function tooLarge(most: number) {
   return new AppError("PAYLOAD_TOO_LARGE", `The body must have at most ${most / 1024} KiB.`);
 }
 
-async function readCapped(request: Request, most: number): Promise<Uint8Array> {
+async function readCapped(request: Request, most: number): Promise<Uint8Array<ArrayBuffer>> {
   const parts: Uint8Array[] = [];
   let total = 0;
   const reader = request.body?.getReader();
@@ -145,37 +160,54 @@ async function readCapped(request: Request, most: number): Promise<Uint8Array> {
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
-/** JSON as RFC 8259 has it, at most 32 deep. Throws INVALID_JSON, or VALIDATION_ERROR for a list no field would take. */
+/** JSON as RFC 8259 has it, at most 32 deep. Throws INVALID_JSON, or VALIDATION_ERROR for a repeated name and for a list no field would take. */
 export function parseJson(bytes: Uint8Array): unknown {
-  const most = bytes.length > maxBytes ? maxEntriesOfLong : maxEntries;
   if (bytes.length === 0) throw unreadable("The body is empty; send a JSON object.");
+  let text: string;
+  try {
+    text = utf8.decode(bytes);
+  } catch {
+    throw notJson();
+  }
+  return parseJsonText(text, bytes.length > maxBytes ? maxEntriesOfLong : maxEntries);
+}
+
+export function parseJsonText(text: string, most = maxEntries): unknown {
+  // JSON.parse and a schema recurse: hostile nesting is refused before either sees it.
+  const { depth, members } = shapeOf(text);
+  if (depth > maxDepth) throw unreadable(`The body is nested deeper than ${maxDepth} levels.`);
   let value: unknown;
   try {
-    const text = utf8.decode(bytes);
-    // JSON.parse and a schema recurse: hostile nesting is refused before either sees it.
-    if (depthOf(text) > maxDepth)
-      throw unreadable(`The body is nested deeper than ${maxDepth} levels.`);
     value = JSON.parse(text);
-  } catch (error) {
-    if (error instanceof AppError) throw error;
-    throw unreadable("The body is not valid JSON in UTF-8.");
+  } catch {
+    throw notJson();
   }
-  mustBeBounded(value, "body", most, { left: maxValues });
+  const counts = { values: 0, members: 0 };
+  mustBeBounded(value, "body", most, counts);
+  // JSON.parse keeps one value of a repeated name, so fewer members are left.
+  const repeated = counts.members < members ? findRepeatedName(text) : null;
+  if (repeated !== null) throw invalid(excerpt(repeated), "must be given only once");
   return value;
 }
+
+const notJson = () => unreadable("The body is not valid JSON in UTF-8.");
 
 function unreadable(message: string) {
   return new AppError("INVALID_JSON", message);
 }
 
-function mustBeBounded(value: unknown, path: string, most: number, values: { left: number }) {
+type Counts = { values: number; members: number };
+
+/** Adds the values and members of `value` to the counts. */
+function mustBeBounded(value: unknown, path: string, most: number, counts: Counts) {
   if (typeof value !== "object" || value === null) return;
   const entries = Array.isArray(value) ? value : Object.values(value);
   if (entries.length > most) throw invalid(path, `must have at most ${most} entries`);
-  values.left -= entries.length;
-  if (values.left < 0) throw invalid("body", `must have at most ${maxValues} values`);
+  counts.values += entries.length;
+  if (counts.values > maxValues) throw invalid("body", `must have at most ${maxValues} values`);
   const names = Array.isArray(value) ? null : Object.keys(value);
+  if (names !== null) counts.members += names.length;
   for (const [index, entry] of entries.entries())
     if (typeof entry === "object" && entry !== null)
-      mustBeBounded(entry, names === null ? path : (names[index] ?? path), most, values);
+      mustBeBounded(entry, names === null ? path : (names[index] ?? path), most, counts);
 }

@@ -1,50 +1,30 @@
-import { z } from "zod";
 import { AppError } from "../../core/errors.ts";
 import { sha256 } from "../../core/ids.ts";
-import { validateLine } from "../../core/text.ts";
-import { parseQuery } from "../../http/query.ts";
+import type { BodyClient } from "../../http/body.ts";
+import { noSuchPath } from "../../http/error-response.ts";
 import type { NetworkLimit } from "../../http/rate-limit.ts";
 import type { Engine } from "./engine.ts";
-import { noSuchPath } from "../../http/error-response.ts";
+import { type PushDialect, readReport, signalboxPush, uptimeKumaPush } from "./push-report.ts";
+
+/** A push URL: its path, the methods that report, and what they can say. */
+export type PushRoute = {
+  path: `/${string}/:token`;
+  methods: readonly string[];
+  dialect: PushDialect;
+};
 
 /** Where a watched job reports; the token is in its monitor's `pushUrl`. */
 export const pushPath = "/push/:token";
 
-/** Where jobs report that reported to an Uptime Kuma. */
-export const uptimeKumaPushPath = "/api/push/:token";
-
-/** What a watched job may report in the query of its push URL. */
-export const PushQuery = z.strictObject({
-  status: z.enum(["up", "down"]).default("up"),
-  msg: z
-    .string()
-    .max(500)
-    .refine((text) => validateLine(text) === null, "must be one line of text")
-    .optional()
-    .meta({ description: "What the job has to say." }),
-  latency_ms: z
-    .string()
-    .regex(/^\d{1,9}$/, "must be a whole number of milliseconds")
-    .transform(Number)
-    .optional()
-    .meta({ override: { type: "integer", minimum: 0, description: "How long the job took." } }),
-});
-
-/** The same as Uptime Kuma takes it: whatever is not up is down, and what can't be read is left out. */
-function uptimeKumaQuery(url: string): z.output<typeof PushQuery> {
-  const query = new URLSearchParams(url.includes("?") ? url.slice(url.indexOf("?")) : "");
-  const said = (query.get("msg") ?? "")
-    .toWellFormed()
-    .replace(/\p{Cc}+/gu, " ")
-    .slice(0, 500);
-  const ping = Number.parseFloat(query.get("ping") ?? "");
-  const isLatency = ping >= 0 && ping < 1_000_000_000;
-  return {
-    status: (query.get("status") ?? "up") === "up" ? "up" : "down",
-    msg: validateLine(said) === null ? said : "",
-    ...(isLatency && { latency_ms: Math.round(ping) }),
-  };
-}
+/** Every push URL. Jobs of an imported Uptime Kuma report to its path by any method. */
+export const pushRoutes: readonly PushRoute[] = [
+  { path: pushPath, methods: ["GET", "POST"], dialect: signalboxPush },
+  {
+    path: "/api/push/:token",
+    methods: ["GET", "POST", "PUT", "PATCH"],
+    dialect: uptimeKumaPush,
+  },
+];
 
 export type PushContext = {
   report: Engine["report"];
@@ -53,30 +33,25 @@ export type PushContext = {
 };
 
 /**
- * Takes a report under a push URL, whose token is the credential. Answers once it is stored. Throws
- * NOT_FOUND for a wrong token, RATE_LIMITED for too many of them.
+ * Stores a report under a push URL, whose token is the credential, then responds. Throws NOT_FOUND for
+ * a wrong token, RATE_LIMITED for too many of them.
  */
 export async function receivePush(
   request: Request,
   token: string,
-  address: string,
+  client: BodyClient & { address: string },
+  dialect: PushDialect,
   { report, wrongTokens }: PushContext,
-  isUptimeKuma = false,
 ): Promise<Response> {
-  const query = isUptimeKuma ? uptimeKumaQuery(request.url) : parseQuery(request.url, PushQuery);
-  const known = await report(sha256(token), {
-    status: query.status,
-    message: query.msg === undefined || query.msg === "" ? null : query.msg,
-    latencyMs: query.latency_ms ?? null,
-  });
+  const known = await report(sha256(token), await readReport(request, client, dialect));
   if (known === null) {
-    const waitSeconds = wrongTokens.take(address);
+    const waitSeconds = wrongTokens.take(client.address);
     if (waitSeconds > 0)
       throw new AppError("RATE_LIMITED", "Too many wrong push tokens from this network.", {
         headers: { "Retry-After": String(waitSeconds) },
       });
     throw noSuchPath();
   }
-  const answer = known ? { ok: true } : { ok: true, paused: true };
-  return Response.json(answer, { headers: { "Cache-Control": "no-store" } });
+  const response = known ? { ok: true } : { ok: true, paused: true };
+  return Response.json(response, { headers: { "Cache-Control": "no-store" } });
 }

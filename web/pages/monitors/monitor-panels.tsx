@@ -224,7 +224,7 @@ export function PushPanel({ monitor }: { monitor: Monitor }) {
         </p>
       </Panel>
     );
-  const command = `curl "${url}?status=up"`;
+  const command = `curl -fsS --retry 5 "${url}?status=up"`;
   return (
     <Panel
       title="Push URL"

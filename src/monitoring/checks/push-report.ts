@@ -1,0 +1,170 @@
+// Reads the report of a watched job from the query and body of its request, in each dialect of push URLs.
+import { AppError } from "../../core/errors.ts";
+import { toLine } from "../../core/text.ts";
+import { invalid } from "../../core/validation.ts";
+import { type BodyClient, mustBePlain, parseJsonText, readBytes } from "../../http/body.ts";
+import { isRead } from "../../http/request.ts";
+import type { PushReport } from "./requests.ts";
+
+type PushStatus = PushReport["status"];
+
+/** Field names and statuses of one kind of push URL. */
+export type PushDialect = {
+  /** Name of the field with the duration in milliseconds. */
+  latency: string;
+  /** Throws VALIDATION_ERROR for an unknown status. */
+  statusOf: (value: unknown) => PushStatus;
+};
+
+export const signalboxPush: PushDialect = {
+  latency: "latency_ms",
+  statusOf(value) {
+    if (value === "up" || value === "down") return value;
+    throw invalid("status", "must be one of: up, down");
+  },
+};
+
+/**
+ * Uptime Kuma reads every status other than `up` as down.
+ * https://github.com/louislam/uptime-kuma/blob/master/server/routers/api-router.js
+ */
+export const uptimeKumaPush: PushDialect = {
+  latency: "ping",
+  statusOf: (value) => (value === "up" ? "up" : "down"),
+};
+
+/** Characters of `msg` that are stored. */
+const maxMessage = 500;
+/** Bytes of a body: the message fits 100 times, and a client can hold no more memory than that. */
+const maxBodyBytes = 64 * 1024;
+const maxLatencyMs = 999_999_999;
+
+type Field = { name: string; value: unknown };
+
+/** The report, with its message made storable. Throws VALIDATION_ERROR, or the reason why a body without `status` in the query can't be read. */
+export async function readReport(
+  request: Request,
+  client: BodyClient,
+  dialect: PushDialect,
+): Promise<PushReport> {
+  const fields = fieldsInQuery(request.url);
+  try {
+    fields.push(...(await fieldsInBody(request, client)));
+  } catch (error) {
+    // Such a body is often the log of a job. The query is a complete report.
+    const isComplete = fields.some(({ name }) => name === "status");
+    if (!isComplete || !(error instanceof AppError)) throw error;
+  }
+  return reportIn(fields, dialect);
+}
+
+function reportIn(fields: readonly Field[], { latency, statusOf }: PushDialect): PushReport {
+  const valuesOf = (name: string) =>
+    fields.flatMap((field) => (field.name === name ? [field.value] : []));
+  const statuses = valuesOf("status").map((value) => statusOf(trimmed(value)));
+  return {
+    status: statuses.includes("down") ? "down" : "up",
+    message:
+      valuesOf("msg")
+        .map(messageFrom)
+        .find((message) => message !== "") ?? null,
+    latencyMs:
+      valuesOf(latency)
+        .map(latencyFrom)
+        .find((ms) => ms !== null) ?? null,
+  };
+}
+
+const trimmed = (value: unknown) => (typeof value === "string" ? value.trim() : value);
+
+function messageFrom(value: unknown): string {
+  if (value === undefined || value === null) return "";
+  return toLine(typeof value === "string" ? value : JSON.stringify(value), maxMessage);
+}
+
+/** Whole milliseconds; null for anything but a decimal number in range. */
+function latencyFrom(value: unknown): number | null {
+  const text = String(trimmed(value));
+  if (!/^\d+(\.\d*)?$/.test(text)) return null;
+  const ms = Math.round(Number(text));
+  return ms <= maxLatencyMs ? ms : null;
+}
+
+function fieldsInQuery(url: string): Field[] {
+  const start = url.indexOf("?");
+  return start === -1 ? [] : fieldsInForm(url.slice(start + 1));
+}
+
+function fieldsInForm(text: string): Field[] {
+  return fieldsFrom(new URLSearchParams(text));
+}
+
+/** Names in any case and with blanks around them: a field that is nearly `status` must not be left out. */
+function fieldsFrom(entries: Iterable<readonly [string, unknown]>): Field[] {
+  return Array.from(entries, ([name, value]) => ({ name: name.trim().toLowerCase(), value }));
+}
+
+async function fieldsInBody(request: Request, client: BodyClient): Promise<Field[]> {
+  const { headers } = request;
+  const isAbsent = !headers.has("transfer-encoding") && !Number(headers.get("content-length"));
+  if (isAbsent) return [];
+  if (isRead(request)) throw invalid("body", `can't be read with ${request.method}; use POST`);
+  mustBePlain(request);
+  const bytes = await readBytes(request, client, maxBodyBytes);
+  return bytes.length === 0 ? [] : parseBody(bytes, headers.get("content-type") ?? "");
+}
+
+async function parseBody(bytes: Uint8Array<ArrayBuffer>, contentType: string): Promise<Field[]> {
+  const [type = ""] = contentType.toLowerCase().split(";");
+  if (type.trim() === "multipart/form-data") return parseMultipart(bytes, contentType);
+  const isJson = /^(application|text)\/([\w.-]+\+)?json$/.test(type.trim());
+  if (!isJson && !["", "application/x-www-form-urlencoded"].includes(type.trim()))
+    throw unsupported(
+      "The body must be a form or JSON, or must be left out: the query can carry the report.",
+    );
+  const text = decoded(bytes, contentType).trim();
+  // curl sends JSON as a form where it isn't asked for another Content-Type.
+  return isJson || /^[{["]/.test(text) ? parseObject(text) : parseForm(text);
+}
+
+function decoded(bytes: Uint8Array, contentType: string): string {
+  const charset = /;\s*charset\s*=\s*"?([^\s;"]+)/i.exec(contentType)?.[1] ?? "utf-8";
+  try {
+    return new TextDecoder(charset).decode(bytes);
+  } catch {
+    throw unsupported("The body must be in UTF-8.");
+  }
+}
+
+function parseForm(text: string): Field[] {
+  // Text in UTF-16 has a NUL in every name.
+  if (text.includes("\0") || (text !== "" && !text.includes("=")))
+    throw invalid("body", "must be a form such as status=down&msg=Disk%20full, or a JSON object");
+  return fieldsInForm(text);
+}
+
+function parseObject(text: string): Field[] {
+  // Scripts write line breaks into JSON strings unescaped. Outside of strings a blank means the same.
+  const value = parseJsonText(text.replace(/\p{Cc}/gu, " "));
+  if (typeof value !== "object" || value === null || Array.isArray(value))
+    throw invalid("body", 'must be a JSON object such as {"status":"down"}');
+  return fieldsFrom(Object.entries(value));
+}
+
+async function parseMultipart(
+  bytes: Uint8Array<ArrayBuffer>,
+  contentType: string,
+): Promise<Field[]> {
+  const body = new Response(bytes, { headers: { "Content-Type": contentType } });
+  const form = await body.formData().catch(() => {
+    throw invalid("body", "must be a complete form of the type multipart/form-data");
+  });
+  const entries = Array.from(form, async ([name, value]) => {
+    return [name, typeof value === "string" ? value : await value.text()] as const;
+  });
+  return fieldsFrom(await Promise.all(entries));
+}
+
+function unsupported(message: string): AppError {
+  return new AppError("UNSUPPORTED_MEDIA_TYPE", message);
+}

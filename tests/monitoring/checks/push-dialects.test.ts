@@ -1,0 +1,230 @@
+import { describe, expect, test } from "bun:test";
+import { pushRoutes } from "../../../src/monitoring/checks/push.ts";
+import { dump, type Options } from "../../support/appliance.ts";
+import { watch } from "../../support/watch.ts";
+
+type Fields = Record<string, string>;
+type Sent = { query?: string; options?: Options };
+
+const formType = "application/x-www-form-urlencoded";
+const boundary = "----boundary1234";
+const form = (fields: Fields) => new URLSearchParams(fields).toString();
+const multipart = (fields: Fields) =>
+  Object.entries(fields)
+    .map(
+      ([name, value]) =>
+        `--${boundary}\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`,
+    )
+    .join("") + `--${boundary}--\r\n`;
+const body = (raw: Options["raw"], type: string): Sent => ({
+  options: { raw: raw!, headers: { "Content-Type": type } },
+});
+
+/** Every way to send the fields of a report. */
+const encodings: Record<string, (fields: Fields) => Sent> = {
+  "a query": (fields) => ({ query: form(fields) }),
+  "a form": (fields) => body(form(fields), formType),
+  "a form with a charset": (fields) => body(form(fields), `${formType}; charset=UTF-8`),
+  "a form in UTF-16": (fields) =>
+    body(
+      Buffer.from(form(fields), "utf16le") as Uint8Array<ArrayBuffer>,
+      `${formType}; charset=utf-16le`,
+    ),
+  "a multipart form": (fields) =>
+    body(multipart(fields), `multipart/form-data; boundary=${boundary}`),
+  JSON: (fields) => body(JSON.stringify(fields), "application/json"),
+  "JSON with a charset": (fields) =>
+    body(JSON.stringify(fields), "Application/JSON; charset=utf-8"),
+  "another type of JSON": (fields) => body(JSON.stringify(fields), "application/cloudevents+json"),
+  "JSON that is sent as a form, as curl does": (fields) => body(JSON.stringify(fields), formType),
+  "a form in part, the rest a query": ({ status, ...rest }) => ({
+    query: form(rest),
+    ...body(form(status === undefined ? {} : { status }), formType),
+  }),
+};
+
+async function waiting() {
+  const made = await watch();
+  const { id, path } = await made.job();
+  await made.engine.runOnce();
+  const token = path.split("/").at(-1) ?? "";
+  const send = (route: string, method: string, { query, options }: Sent) =>
+    made.stranger(
+      method,
+      route.replace(":token", token) + (query === undefined ? "" : `?${query}`),
+      options,
+    );
+  const lastBeat = async () => (await made.beatsOf(id)).at(-1);
+  return { ...made, id, send, lastBeat };
+}
+
+const statuses = [
+  "up",
+  "down",
+  " down\n",
+  "DOWN",
+  "Up",
+  "1",
+  "0",
+  "ok",
+  "fail",
+  "",
+  "true",
+  "paused",
+];
+
+for (const { path, methods, dialect } of pushRoutes)
+  describe(path, () => {
+    const isOurs = dialect.latency === "latency_ms";
+    const statusOf = (value: string) => {
+      if (value.trim() === "up") return "up";
+      return value.trim() === "down" || !isOurs ? "down" : null;
+    };
+
+    for (const [name, encode] of Object.entries(encodings))
+      test(`takes a status from ${name}, or rejects it by name`, async () => {
+        const { send, lastBeat, id, statusOf: stateOf } = await waiting();
+        const method = name === "a query" ? "GET" : "POST";
+        for (const status of statuses) {
+          const other = statusOf(status) === "down" ? "up" : "down";
+          await send(path, "GET", { query: `status=${other}` });
+          const { status: code, json } = await send(path, method, encode({ status }));
+          const wanted = statusOf(status);
+          const seen = [status, code, json.error?.details?.[0].path ?? null, await stateOf(id)];
+          expect(seen).toEqual(
+            wanted === null ? [status, 422, "status", other] : [status, 200, null, wanted],
+          );
+        }
+        const message = "line1\nline2\t\u001b[31m \u202eDisk \ud83d\ude00 full";
+        const latency = { [dialect.latency]: "12.5" };
+        await send(path, method, encode({ status: "down", msg: message, ...latency }));
+        expect(await lastBeat()).toMatchObject({
+          status: "down",
+          message: "line1 line2 [31m Disk \ud83d\ude00 full",
+        });
+      });
+
+    test("ignores unknown parameters, leaves out an unreadable latency and cuts a long message", async () => {
+      const { send, monitorOf, id } = await waiting();
+      const values = { "12.5": 13, "4200": 4200, " 7 ": 7, "-1": null, "1e3": null, "0x10": null };
+      const more = { "": null, NaN: null, "1234567890": null, "1,5": null };
+      for (const [value, latencyMs] of Object.entries({ ...values, ...more })) {
+        const fields = { status: "up", job: "backup", [dialect.latency]: value };
+        const { status } = await send(path, "GET", { query: form(fields) });
+        expect([value, status, (await monitorOf(id)).latencyMs]).toEqual([value, 200, latencyMs]);
+      }
+      const long = `${"x".repeat(499)}\ud83d\ude00${"y".repeat(5000)}`;
+      await send(path, "POST", encodings["a form"]!({ msg: long }));
+      expect((await monitorOf(id)).lastMessage).toBe(`${"x".repeat(499)}\ud83d\ude00`);
+      await send(path, "GET", { query: "status=down&msg=Plattenplatz%20f%fcr%20100%" });
+      expect(await monitorOf(id)).toMatchObject({
+        status: "down",
+        lastMessage: "Plattenplatz f\ufffdr 100%",
+      });
+    });
+
+    test("is down where query and body, or two parameters, contradict each other", async () => {
+      const { send, statusOf: stateOf, id } = await waiting();
+      const down: Sent[] = [
+        { query: "status=up&status=down" },
+        { query: "status=down&status=up" },
+        { query: "status=up", ...body("status=down", formType) },
+        { query: "status=down", ...body('{"status":"up"}', "application/json") },
+        { query: "status=up", ...body('{"Status":"down"}', "application/json") },
+        { query: "STATUS=down" },
+      ];
+      for (const sent of down) {
+        await send(path, "GET", { query: "status=up" });
+        expect([sent, (await send(path, "POST", sent)).status]).toEqual([sent, 200]);
+        expect([sent, await stateOf(id)]).toEqual([sent, "down"]);
+      }
+    });
+
+    const unreadable: [name: string, sent: Sent, code: number][] = [
+      ["a word", body("down", formType), 422],
+      ["a list", body('["status","down"]', "application/json"), 422],
+      ["a JSON text", body('"down"', formType), 422],
+      ["a number", body("0", "application/json"), 422],
+      ["JSON that is cut off", body('{"status":"down","msg":"a=b', formType), 400],
+      ["no JSON", body("status=down", "application/json"), 400],
+      ["a status that is given twice", body('{"status":"down","status":"up"}', formType), 422],
+      ["plain text", body("status=down", "text/plain"), 415],
+      ["XML", body("<status>down</status>", "application/xml"), 415],
+      ["a multipart form without a boundary", body("x", "multipart/form-data"), 422],
+      [
+        "UTF-16 without a word",
+        body(Buffer.from("status=down", "utf16le") as Uint8Array<ArrayBuffer>, formType),
+        422,
+      ],
+      ["an unknown charset", body("status=down", `${formType}; charset=ebcdic`), 415],
+      [
+        "a compressed body",
+        {
+          options: {
+            raw: Bun.gzipSync("status=down"),
+            headers: { "Content-Type": formType, "Content-Encoding": "gzip" },
+          },
+        },
+        415,
+      ],
+      ["a body that is too long", body(`status=down&log=${"x".repeat(70_000)}`, formType), 413],
+    ];
+    test("rejects a body that it can't read, unless the query says what to report", async () => {
+      const made = await waiting();
+      const { send, statusOf: stateOf, id } = made;
+      for (const [name, sent, code] of unreadable) {
+        const before = dump(made);
+        expect([name, (await send(path, "POST", sent)).status]).toEqual([name, code]);
+        expect(dump(made)).toBe(before);
+        for (const status of ["up", "down"]) {
+          const answer = await send(path, "POST", { ...sent, query: `status=${status}` });
+          expect([name, answer.status, await stateOf(id)]).toEqual([name, 200, status]);
+        }
+      }
+    });
+
+    test("rejects a body by GET, and every method that does not report", async () => {
+      const made = await waiting();
+      const before = dump(made);
+      const announced = { headers: { "Content-Length": "11" } };
+      const { status, json } = await made.send(path, "GET", { options: announced });
+      expect([status, json.error.details[0].path]).toEqual([422, "body"]);
+      for (const method of ["HEAD", "PUT", "PATCH", "DELETE"].filter((it) => !methods.includes(it)))
+        expect([method, (await made.send(path, method, {})).status]).toEqual([method, 405]);
+      expect(dump(made)).toBe(before);
+    });
+
+    test("takes an empty body, and one without a status, for a report that the job ran", async () => {
+      const { send, lastBeat } = await waiting();
+      const quiet = [
+        {},
+        body("", formType),
+        body("{}", "application/json"),
+        body("msg=ok", formType),
+      ];
+      for (const sent of quiet)
+        for (const method of methods.filter((it) => it !== "GET")) {
+          expect([method, sent, (await send(path, method, sent)).status]).toEqual([
+            method,
+            sent,
+            200,
+          ]);
+          expect((await lastBeat())?.status).toBe("up");
+        }
+      const odd = { msg: { copied: 12 }, status: "down" };
+      await send(path, "POST", body(JSON.stringify(odd), "application/json"));
+      expect(await lastBeat()).toMatchObject({ status: "down", message: '{"copied":12}' });
+      await send(path, "POST", body('{"status":"down","msg":"line1\nline2"}', "application/json"));
+      expect(await lastBeat()).toMatchObject({ status: "down", message: "line1 line2" });
+    });
+
+    test("takes a status in JSON that is no text for no status", async () => {
+      const { send, statusOf: stateOf, id } = await waiting();
+      await send(path, "GET", { query: "status=up" });
+      for (const status of [false, 0, null, 1, ["down"], {}]) {
+        const answer = await send(path, "POST", body(JSON.stringify({ status }), "text/json"));
+        expect([status, answer.status]).toEqual([status, isOurs ? 422 : 200]);
+        expect(await stateOf(id)).toBe(isOurs ? "up" : "down");
+      }
+    });
+  });
