@@ -1,6 +1,6 @@
 import { type Argument, Command, type Option } from "commander";
 import { join } from "node:path";
-import { type LimitName, usualLimits } from "../src/core/limits.ts";
+import { boundSections } from "./bounds.ts";
 import { configuredList, growthTable } from "./growth.ts";
 import { metricsTable } from "./metrics.ts";
 import { monitorKinds } from "../src/monitoring/monitors/kinds-schema.ts";
@@ -13,7 +13,7 @@ export async function generated(): Promise<Record<string, string>> {
   return {
     "command-line.md": commandLineText(),
     "monitors.md": await withParts("monitors.md", { types: typeLines() }),
-    "limits.md": await withParts("limits.md", { limits: limitLines() }),
+    "limits.md": await withParts("limits.md", { bounds: boundSections() }),
     "operations.md": await withParts("operations.md", {
       growth: `${growthTable()}\n\nThe other tables are as large as what bounds them:\n\n${configuredList()}`,
       metrics: await metricsTable(),
@@ -30,30 +30,6 @@ async function withParts(name: string, parts: Record<string, string>): Promise<s
       (_, start, end) => `${start}\n${text}\n\n${end}`,
     );
   return document;
-}
-
-const counted: Record<LimitName, string> = {
-  monitors: "",
-  "monitor-groups": "",
-  "alert-channels": "",
-  "alert-channels-of-a-monitor":
-    "also those that its group brings along, and all that are `default`",
-  "maintenance-windows": "those that are not over",
-  "incident-templates": "",
-  "status-pages": "",
-  "status-page-hosts": "on all its pages together",
-  subscribers: "on all its pages together",
-  people: "with open invitations",
-  "api-keys": "those that are not revoked",
-};
-
-function limitLines(): string {
-  return Object.entries(usualLimits)
-    .map(([name, count]) => {
-      const note = counted[name as LimitName];
-      return `- \`${name}\`: ${count.toLocaleString("en")}${note && ` (${note})`}`;
-    })
-    .join("\n");
 }
 
 function typeLines(): string {

@@ -15,6 +15,7 @@ import { clusterNode } from "./cluster/service.ts";
 import { soleNode } from "./cluster/leases.ts";
 import { type Clock, hourMs, systemClock } from "./core/clock.ts";
 import { fairQueue } from "./core/fair-queue.ts";
+import { alertBounds, requestBounds, signUpBounds, statusPageBounds } from "./core/limits.ts";
 import type { logTo } from "./core/log.ts";
 import { ownHostsOf } from "./core/own-hosts.ts";
 import { type Listener, listenersForOthers, targetGuard } from "./core/target-guard.ts";
@@ -57,33 +58,6 @@ import { sessionCache } from "./accounts/sessions/cache.ts";
 import { recentAddresses } from "./accounts/sessions/store.ts";
 import { reloading } from "./reload.ts";
 import { publicServer, serverOf, withFindablePath } from "./server.ts";
-
-/** How often a minute something may be asked for. */
-const perMinute = {
-  /** Wrong credentials of one network; valid keys from there are not touched. */
-  failures: 600,
-  /** Requests of one person to the admin page. */
-  requests: 6_000,
-  /** Wrong passwords, codes and tokens of the admin page, of one network. */
-  attempts: 10,
-  /** Wrong push tokens of one network. */
-  wrongTokens: 60,
-  /** Attempts of one network to open a status page by its password. */
-  pagePasswords: 10,
-  /** Test mails of one organization. */
-  testMails: 6,
-  /** Test alerts of one organization: each of its channels, when they are set up. */
-  testAlerts: 30,
-  /** Previews of status pages of one person: one for each pause in typing. */
-  previews: 240,
-  /** Checks of host names of one organization. */
-  hostChecks: 30,
-  /** Incidents, months, badges and sign-up forms that are made for one network because none is kept. */
-  makings: 600,
-  /** Mailboxes that may be given on status pages, from one network. */
-  signUps: 5,
-};
-const passwordsPerHour = 20;
 
 /** Requests still unanswered so long after the signal to stop are cut off; clients that never finished one are not waited for. */
 const hardStopMs = 8_000;
@@ -192,10 +166,12 @@ export async function startApp(
     limits: config.limit,
     responses: responseCache(store),
     requestLimit: rateLimit(config.rateLimit, clock),
-    personLimit: rateLimit(perMinute.requests, clock),
-    failureLimit: byNetwork(perMinute.failures),
-    attemptLimit: byNetwork(perMinute.attempts),
-    passwordLimit: rateLimit(passwordsPerHour, clock, { windowMs: hourMs }),
+    personLimit: rateLimit(requestBounds.ofPerson.value, clock),
+    failureLimit: byNetwork(requestBounds.wrongKeys.value),
+    attemptLimit: byNetwork(requestBounds.wrongPasswords.value),
+    passwordLimit: rateLimit(requestBounds.wrongPasswordsOfAccount.value, clock, {
+      windowMs: hourMs,
+    }),
     attemptBackoff: attemptBackoff(clock),
     knownNetworks: knownNetworks(await recentAddresses(store)),
     keys,
@@ -205,10 +181,10 @@ export async function startApp(
     backups,
     imports: { uploads, keepResults: config.keepResults, keepHours: config.keepHours },
     runScheduledBackup: scheduled.runNow,
-    testMailLimit: rateLimit(perMinute.testMails, clock),
-    testAlertLimit: rateLimit(perMinute.testAlerts, clock),
-    previewLimit: rateLimit(perMinute.previews, clock),
-    hostCheckLimit: rateLimit(perMinute.hostChecks, clock),
+    testMailLimit: rateLimit(alertBounds.testMails.value, clock),
+    testAlertLimit: rateLimit(alertBounds.testAlerts.value, clock),
+    previewLimit: rateLimit(statusPageBounds.previews.value, clock),
+    hostCheckLimit: rateLimit(statusPageBounds.hostChecks.value, clock),
     certificate: () => tls && tls.cert,
     pageQueue: fairQueue({ atOnce: 1 }),
     checkNow: engine.checkNow,
@@ -220,18 +196,18 @@ export async function startApp(
   const proxies = trustedProxies(config.trustProxy, peerOf, log);
   const { addressOf } = proxies;
   const files = webFiles(web);
-  const lock = pageLock(vault, clock, byNetwork(perMinute.pagePasswords), addressOf);
+  const lock = pageLock(vault, clock, byNetwork(requestBounds.wrongPagePasswords.value), addressOf);
   const site = statusSite({
     ...services,
     store: store.relaxed(),
     events,
     web: files,
-    makingLimit: byNetwork(perMinute.makings),
+    makingLimit: byNetwork(statusPageBounds.uncachedRenders.value),
     addressOf,
     lock,
     subscriptions: subscriptionsOf({
       services,
-      signUps: byNetwork(perMinute.signUps),
+      signUps: byNetwork(signUpBounds.perMinute.value),
       addressOf,
     }),
   });
@@ -250,7 +226,7 @@ export async function startApp(
           collectors,
         }),
     },
-    push: { report: engine.report, wrongTokens: byNetwork(perMinute.wrongTokens) },
+    push: { report: engine.report, wrongTokens: byNetwork(requestBounds.wrongPushTokens.value) },
   });
   const listening = () => ({ host: config.host, tls, proxies, requests, log });
   const main = listen(listening(), config.port, (request) => {

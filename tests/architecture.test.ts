@@ -260,7 +260,7 @@ test("components and data of the admin page know no page", async () => {
 });
 
 /** Files above 400 lines that hold one idea all the same. */
-const longOnPurpose: string[] = [];
+const longOnPurpose: string[] = ["src/core/limits.ts"];
 
 test("a long file was looked at whether it still holds one idea", async () => {
   const long: string[] = [];

@@ -1,6 +1,7 @@
 import type { ChannelType } from "./channels/kinds-schema.ts";
 import { timestamp } from "../core/clock.ts";
 import { newId } from "../core/ids.ts";
+import { alertBounds } from "../core/limits.ts";
 import { mustExist } from "../database/references.ts";
 import { insertInto, mustText, StaleRead, type Statement } from "../database/store.ts";
 import { alertChannels, alertMemory, openAlerts, openCases } from "../database/tables/alerting.ts";
@@ -26,7 +27,7 @@ const extendMs = 1_000;
 /** … but no longer than this in all, … */
 const maxGatherMs = 10_000;
 /** … and never more than this. */
-const maxAlerts = 1_000;
+const maxAlerts = alertBounds.alertsOfMessage.value;
 
 const putOpenAlert = insertInto(openAlerts, "insert or replace");
 const putCase = insertInto(openCases, "insert or replace");

@@ -1,3 +1,4 @@
+import { configurationBounds } from "../core/limits.ts";
 import { endpoint } from "../http/endpoint.ts";
 import { routesUnder } from "../http/request-context.ts";
 import { ConfigDocument, ConfigExport, ConfigQuery, ConfigResult } from "./schema.ts";
@@ -29,7 +30,7 @@ export const configRoutes = routesUnder("/api/v1/config")
         "In one write, all of it or nothing. `/api/v1/config.schema.json` says what may be in it; `signalbox apply` sends it from YAML files. Bodies may have up to 8 MiB.",
       query: ConfigQuery,
       body: ConfigDocument,
-      maxBodyBytes: 8 * 1024 * 1024,
+      maxBodyBytes: configurationBounds.body.value,
       timeoutSeconds: 120,
       data: ConfigResult,
       errors: ["CONFLICT", "PRECONDITION_FAILED"],

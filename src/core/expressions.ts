@@ -1,10 +1,10 @@
 import type { RE2Set } from "re2js";
-import { assertionLimits } from "./limits.ts";
+import { monitorBounds } from "./limits.ts";
 import { setRecent } from "./recent-set.ts";
 import { turn } from "./yielding.ts";
 
 /** Instructions of a compiled expression: what one step of a search costs at most. */
-const maxSize = 2_000;
+const maxSize = monitorBounds.expressionSize.value;
 /** States that a search makes, by the instructions in each: some 0.15 s of work. */
 const maxWork = 3_000_000;
 /** All searches hold one turn of the event loop no longer, and those that wait for their turn as long again. */
@@ -93,7 +93,7 @@ type Node = { subs: readonly Node[]; runes: readonly number[] | null };
 function sizeOf({ subs, runes }: Node, most: number): number {
   // More than a literal can have are the ranges of a class such as \p{L}, which is one instruction.
   const length = runes?.length ?? 0;
-  let size = 1 + (length > assertionLimits.expression ? classSize : length);
+  let size = 1 + (length > monitorBounds.assertionExpression.value ? classSize : length);
   for (const sub of subs) {
     if (size >= most) return size;
     size += sizeOf(sub, most - size);

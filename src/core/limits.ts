@@ -1,40 +1,411 @@
 /**
- * How much one organization may have, so that it leaves the others their share of the appliance. The
- * names are those of `serve --limit NAME=NUMBER`.
+ * The one list of bounds: how much one record, set, organization, network or the appliance can have or
+ * cost, and what happens beyond it. `bun run docs` writes docs/limits.md from it.
  */
-export const usualLimits = {
-  monitors: 100_000,
-  "monitor-groups": 5_000,
-  "alert-channels": 500,
-  "alert-channels-of-a-monitor": 50,
-  "maintenance-windows": 500,
-  "incident-templates": 200,
-  "status-pages": 100,
-  "status-page-hosts": 200,
-  subscribers: 50_000,
-  people: 1_000,
-  "api-keys": 500,
-};
 
-export type LimitName = keyof typeof usualLimits;
+export type Bound = {
+  readonly value: number;
+  readonly unit: keyof typeof units;
+  /** What the value is counted for: "incident", "organization and minute". */
+  readonly per: string;
+  /** One sentence: what happens beyond it. */
+  readonly beyond: string;
+};
+type Section = Readonly<Record<string, Bound>>;
+
+/** One of a unit, and several. */
+export const units = {
+  bytes: ["byte", "bytes"],
+  characters: ["character", "characters"],
+  entries: ["entry", "entries"],
+  levels: ["level", "levels"],
+  milliseconds: ["ms", "ms"],
+  requests: ["request", "requests"],
+  rows: ["row", "rows"],
+  seconds: ["second", "seconds"],
+  steps: ["step", "steps"],
+} as const;
+
+const KiB = 1024;
+const MiB = 1024 * KiB;
+const GiB = 1024 * MiB;
+
+const rejected = "One more is rejected: 409.";
+const invalid = "More is rejected: 422.";
+const later = "More are rejected until the time has passed: 429.";
+
+/** Records of one organization. The names are those of `serve --limit NAME=NUMBER`. */
+export const organizationBounds = {
+  monitors: { value: 100_000, unit: "rows", per: "organization", beyond: rejected },
+  "monitor-groups": { value: 5_000, unit: "rows", per: "organization", beyond: rejected },
+  "alert-channels": { value: 500, unit: "rows", per: "organization", beyond: rejected },
+  "alert-channels-of-a-monitor": {
+    value: 50,
+    unit: "rows",
+    per: "monitor",
+    beyond: `Channels of its group and \`default\` channels count. ${rejected}`,
+  },
+  "maintenance-windows": {
+    value: 500,
+    unit: "rows",
+    per: "organization",
+    beyond: `Windows that are over do not count. ${rejected}`,
+  },
+  "incident-templates": { value: 200, unit: "rows", per: "organization", beyond: rejected },
+  "status-pages": { value: 100, unit: "rows", per: "organization", beyond: rejected },
+  "status-page-hosts": { value: 200, unit: "rows", per: "organization", beyond: rejected },
+  subscribers: { value: 50_000, unit: "rows", per: "organization", beyond: rejected },
+  people: {
+    value: 1_000,
+    unit: "rows",
+    per: "organization",
+    beyond: `Open invitations count. ${rejected}`,
+  },
+  "api-keys": {
+    value: 500,
+    unit: "rows",
+    per: "organization",
+    beyond: `Revoked keys do not count. ${rejected}`,
+  },
+} satisfies Section;
+
+/** Bodies, rates and queues of requests. */
+export const requestBounds = {
+  body: {
+    value: 256 * KiB,
+    unit: "bytes",
+    per: "request",
+    beyond: "The rest is discarded as it arrives: 413.",
+  },
+  bodyWithoutOrganization: {
+    value: 64 * KiB,
+    unit: "bytes",
+    per: "request",
+    beyond: "A longer sign-in, profile or set-up is rejected: 413.",
+  },
+  bodiesArriving: {
+    value: 96 * MiB,
+    unit: "bytes",
+    per: "appliance",
+    beyond: "Further bodies are rejected: 429.",
+  },
+  bodiesArrivingOfOrganization: {
+    value: 16 * MiB,
+    unit: "bytes",
+    per: "organization",
+    beyond: "Further bodies are rejected: 429.",
+  },
+  bodiesArrivingOfStrangers: {
+    value: 16 * MiB,
+    unit: "bytes",
+    per: "appliance",
+    beyond: "Further bodies without a key or session are rejected: 429.",
+  },
+  bodiesArrivingOfNetwork: {
+    value: 2 * MiB,
+    unit: "bytes",
+    per: "network",
+    beyond: "Further bodies without a key or session are rejected: 429.",
+  },
+  nesting: { value: 32, unit: "levels", per: "body", beyond: "Deeper JSON is rejected: 400." },
+  listInBody: { value: 5_000, unit: "entries", per: "list or object", beyond: invalid },
+  ofPerson: { value: 6_000, unit: "requests", per: "person and minute", beyond: later },
+  wrongKeys: {
+    value: 600,
+    unit: "requests",
+    per: "network and minute",
+    beyond: "Further wrong keys are rejected: 429. Valid keys still work.",
+  },
+  wrongPasswords: {
+    value: 10,
+    unit: "requests",
+    per: "network and minute",
+    beyond: "Further passwords, codes and tokens are rejected: 429.",
+  },
+  wrongPasswordsOfAccount: {
+    value: 20,
+    unit: "requests",
+    per: "account, network and hour",
+    beyond: later,
+  },
+  wrongPushTokens: { value: 60, unit: "requests", per: "network and minute", beyond: later },
+  wrongPagePasswords: { value: 10, unit: "requests", per: "network and minute", beyond: later },
+  cachedResponses: {
+    value: 8 * MiB,
+    unit: "bytes",
+    per: "appliance",
+    beyond: "All cached responses are dropped.",
+  },
+  readingWholeOrganization: {
+    value: 20,
+    unit: "requests",
+    per: "organization",
+    beyond:
+      "One configuration, report or `/metrics` is read at a time, and this many wait. Further ones are rejected: 429.",
+  },
+} satisfies Section;
+
+/** Configurations, sent as one body. */
+export const configurationBounds = {
+  body: { value: 8 * MiB, unit: "bytes", per: "request", beyond: "More is rejected: 413." },
+  list: { value: 50_000, unit: "entries", per: "list or section", beyond: invalid },
+  values: { value: 500_000, unit: "entries", per: "body", beyond: invalid },
+} satisfies Section;
+
+/** Monitors and their checks. */
+export const monitorBounds = {
+  answer: {
+    value: MiB,
+    unit: "bytes",
+    per: "check",
+    beyond: "The rest is not read; assertions judge the first part.",
+  },
+  answerNesting: {
+    value: 256,
+    unit: "levels",
+    per: "check",
+    beyond: "Deeper JSON is not read, and its assertions fail.",
+  },
+  expressionSize: {
+    value: 2_000,
+    unit: "steps",
+    per: "expression",
+    beyond: "An expression with more counted repetitions is rejected: 422.",
+  },
+  assertions: { value: 20, unit: "entries", per: "monitor", beyond: invalid },
+  assertionPath: { value: 500, unit: "characters", per: "assertion", beyond: invalid },
+  assertionValue: { value: 1_000, unit: "characters", per: "assertion", beyond: invalid },
+  assertionExpression: { value: 500, unit: "characters", per: "assertion", beyond: invalid },
+  checksAfterChanges: {
+    value: 120,
+    unit: "requests",
+    per: "organization and minute",
+    beyond: "Further changed monitors are checked at their next regular time.",
+  },
+  checksNow: {
+    value: 4,
+    unit: "requests",
+    per: "person or key",
+    beyond: "“Test now” is rejected while this many run: 429.",
+  },
+  checksNowOfOrganization: {
+    value: 16,
+    unit: "requests",
+    per: "organization",
+    beyond: "“Test now” is rejected while this many run: 429.",
+  },
+  checksNowOfAll: {
+    value: 64,
+    unit: "requests",
+    per: "appliance",
+    beyond: "“Test now” is rejected while this many run: 429.",
+  },
+  checksNowPerMinute: {
+    value: 60,
+    unit: "requests",
+    per: "person or key and minute",
+    beyond: later,
+  },
+  checksNowOfOrganizationPerMinute: {
+    value: 240,
+    unit: "requests",
+    per: "organization and minute",
+    beyond: later,
+  },
+} satisfies Section;
+
+/** Alerts and test messages. */
+export const alertBounds = {
+  reminderInterval: {
+    value: 60,
+    unit: "seconds",
+    per: "monitor",
+    beyond: "A shorter `reminderInterval` is rejected: 422.",
+  },
+  alertsOfMessage: {
+    value: 1_000,
+    unit: "entries",
+    per: "delivery",
+    beyond: "Further alerts of the same moment are sent in another message.",
+  },
+  testAlerts: { value: 30, unit: "requests", per: "organization and minute", beyond: later },
+  testMails: { value: 6, unit: "requests", per: "organization and minute", beyond: later },
+} satisfies Section;
+
+/** Status pages and their visitors. */
+export const statusPageBounds = {
+  shownMonitors: {
+    value: 5_000,
+    unit: "rows",
+    per: "page",
+    beyond: "Further monitors are left out, and the page says so.",
+  },
+  shownDays: {
+    value: 100_000,
+    unit: "entries",
+    per: "page",
+    beyond: "The page shows fewer days of each monitor.",
+  },
+  monitorsOfSections: { value: 1_000, unit: "entries", per: "page", beyond: invalid },
+  shownIncidents: {
+    value: 200,
+    unit: "rows",
+    per: "page",
+    beyond: "Older incidents are in the page's history.",
+  },
+  cache: {
+    value: 64 * MiB,
+    unit: "bytes",
+    per: "appliance",
+    beyond:
+      "The least recently used pages are rendered again, first those of the organization with most.",
+  },
+  cachedPlain: {
+    value: MiB,
+    unit: "bytes",
+    per: "page",
+    beyond: "Longer pages are cached compressed only.",
+  },
+  uncachedRenders: {
+    value: 600,
+    unit: "requests",
+    per: "network and minute",
+    beyond: "Further incidents, months, badges and forms that are not cached are rejected: 429.",
+  },
+  previews: { value: 240, unit: "requests", per: "person and minute", beyond: later },
+  hostChecks: { value: 30, unit: "requests", per: "organization and minute", beyond: later },
+} satisfies Section;
+
+/** Sign-ups on status pages, which anybody can send. */
+export const signUpBounds = {
+  perMinute: { value: 5, unit: "requests", per: "network and minute", beyond: later },
+  perHour: { value: 20, unit: "requests", per: "network and hour", beyond: later },
+  ofPage: {
+    value: 60,
+    unit: "requests",
+    per: "page and hour",
+    beyond: "Further sign-ups count as those of new networks.",
+  },
+  ofPageByNewNetworks: {
+    value: 300,
+    unit: "requests",
+    per: "page and hour",
+    beyond: "Each new network has one of these. Then they are rejected: 429.",
+  },
+  confirmationMails: {
+    value: 5,
+    unit: "requests",
+    per: "mailbox and day",
+    beyond: "Further sign-ups of the mailbox send no mail.",
+  },
+  unconfirmed: {
+    value: 1_000,
+    unit: "rows",
+    per: "page",
+    beyond: "The oldest unconfirmed sign-ups are removed.",
+  },
+  unconfirmedForOneDay: {
+    value: 250,
+    unit: "rows",
+    per: "page",
+    beyond: "Unconfirmed sign-ups are then removed after a day instead of a week.",
+  },
+} satisfies Section;
+
+/** Imports from other programs. */
+export const importBounds = {
+  upload: {
+    value: 8 * GiB,
+    unit: "bytes",
+    per: "file",
+    beyond: "A larger file is rejected before it is sent.",
+  },
+  uploads: {
+    value: 1,
+    unit: "entries",
+    per: "organization",
+    beyond: "A new upload replaces the earlier one, which is removed after an hour in any case.",
+  },
+  recordValue: {
+    value: 512 * KiB,
+    unit: "bytes",
+    per: "value",
+    beyond: "The file is rejected, and nothing is changed.",
+  },
+  recordsOfTable: {
+    value: 64 * MiB,
+    unit: "bytes",
+    per: "table",
+    beyond: "The file is rejected. Results of checks are not counted.",
+  },
+  jsonBackup: { value: 64 * MiB, unit: "bytes", per: "file", beyond: "The file is rejected." },
+  yaml: { value: 2 * MiB, unit: "bytes", per: "file", beyond: "The file is rejected." },
+} satisfies Section;
+
+/** Open pages of the admin page, which receive changes as they happen. */
+export const livePageBounds = {
+  ofSession: {
+    value: 20,
+    unit: "entries",
+    per: "session",
+    beyond: "Further pages reload their data instead.",
+  },
+  ofOrganization: {
+    value: 200,
+    unit: "entries",
+    per: "organization",
+    beyond:
+      "Further pages reload their data instead. The last 20 are for people with fewer than 3.",
+  },
+  ofAppliance: {
+    value: 2_000,
+    unit: "entries",
+    per: "appliance",
+    beyond:
+      "Further pages reload their data instead. The last 200 are for organizations with fewer than 11.",
+  },
+  unread: {
+    value: MiB,
+    unit: "bytes",
+    per: "page",
+    beyond: "The stream is closed, and the page reconnects.",
+  },
+} satisfies Section;
+
+/** All sections by their heading in docs/limits.md. */
+export const bounds = {
+  "What one organization can have": organizationBounds,
+  Requests: requestBounds,
+  Configurations: configurationBounds,
+  "Monitors and checks": monitorBounds,
+  Alerts: alertBounds,
+  "Status pages": statusPageBounds,
+  "Sign-ups on status pages": signUpBounds,
+  Imports: importBounds,
+  "Live pages": livePageBounds,
+} satisfies Readonly<Record<string, Section>>;
+
+export type LimitName = keyof typeof organizationBounds;
 export type Limits = Readonly<Record<LimitName, number>>;
 
-/** For whoever runs the appliance itself. */
-export const noLimits = Object.fromEntries(
-  Object.keys(usualLimits).map((name) => [name, Number.MAX_SAFE_INTEGER]),
-) as Limits;
+const limitNames = Object.keys(organizationBounds) as LimitName[];
+const limitsBy = (valueFor: (name: LimitName) => number) =>
+  Object.fromEntries(limitNames.map((name) => [name, valueFor(name)])) as Limits;
 
-/** The usual limits with those that are written as `monitors=20000`; a sentence where one of these can't be read. */
+/** The limits of an organization unless `serve --limit` changes them. */
+export const usualLimits = limitsBy((name) => organizationBounds[name].value);
+
+/** Limits of the command line, which only an administrator of the machine can use. */
+export const noLimits = limitsBy(() => Number.MAX_SAFE_INTEGER);
+
+/** The usual limits with changes such as `monitors=20000`; a sentence where one of them is unreadable. */
 export function limitsOf(changes: readonly string[]): Limits | string {
   const limits: Record<string, number> = { ...usualLimits };
   for (const change of changes) {
     const [, name = "", number] = /^([a-z-]+)=(\d{1,9})$/.exec(change) ?? [];
     if (!Object.hasOwn(usualLimits, name))
-      return `must be NAME=NUMBER with a name among ${Object.keys(usualLimits).join(", ")}`;
+      return `must be NAME=NUMBER with a name among ${limitNames.join(", ")}`;
     limits[name] = Number(number);
   }
   return limits as Limits;
 }
-
-/** What the assertions of a monitor may be: how many, and code points of their parts. */
-export const assertionLimits = { ofMonitor: 20, path: 500, value: 1_000, expression: 500 };

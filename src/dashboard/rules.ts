@@ -1,3 +1,4 @@
+import { livePageBounds } from "../core/limits.ts";
 import type { Vault } from "../core/secrets.ts";
 import { notJudged } from "../core/text.ts";
 import { type EventTable, type EventType, type StateType, valueIn } from "../events/catalogue.ts";
@@ -146,7 +147,11 @@ export function hasMessage(status: OverviewMonitor["status"]): boolean {
 }
 
 /** Live streams: of one session, of one organization, and of all; the last of each are kept for whoever has few. */
-const maxStreams = { session: 20, organization: 200, appliance: 2_000 };
+const maxStreams = {
+  session: livePageBounds.ofSession.value,
+  organization: livePageBounds.ofOrganization.value,
+  appliance: livePageBounds.ofAppliance.value,
+};
 const keptStreams = { organization: 20, appliance: 200 };
 /** Of the streams kept in an organization a person gets so many, of those kept of the appliance an organization. */
 const fewStreams = { person: 2, organization: 10 };

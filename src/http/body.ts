@@ -2,28 +2,31 @@ import { networkOf } from "../core/client-network.ts";
 import { findRepeatedName, shapeOf } from "../core/json.ts";
 import { AppError, rateLimited } from "../core/errors.ts";
 import { excerpt } from "../core/text.ts";
+import { configurationBounds, requestBounds } from "../core/limits.ts";
 import { invalid } from "../core/validation.ts";
 import { pathOf } from "./request.ts";
 import { originalRequest, replaceRequest } from "./original-request.ts";
 
-const maxBytes = 256 * 1024;
-/** What belongs to no organization is short: a sign-in, a profile. */
-const maxBytesOfPeople = 64 * 1024;
-const maxDepth = 32;
+const maxBytes = requestBounds.body.value;
+const maxBytesOfPeople = requestBounds.bodyWithoutOrganization.value;
+const maxDepth = requestBounds.nesting.value;
 /** Where longer ones are taken: they are read as they come, once it is known whose they are. */
 const longBodies = /\/api\/v1\/config\/?$/;
-/** The longest list any field takes; refused before a schema looks at its entries one by one. */
-const maxEntries = 5_000;
-/** The same of a body that is longer than most may be, and all values of one together. */
-const maxEntriesOfLong = 50_000;
-const maxValues = 500_000;
+const maxEntries = requestBounds.listInBody.value;
+const maxEntriesOfLong = configurationBounds.list.value;
+const maxValues = configurationBounds.values.value;
 
 const json = "application/json";
 
-const MiB = 1024 * 1024;
 const budgets = {
-  known: bodyBudget(96 * MiB, 16 * MiB),
-  strangers: bodyBudget(16 * MiB, 2 * MiB),
+  known: bodyBudget(
+    requestBounds.bodiesArriving.value,
+    requestBounds.bodiesArrivingOfOrganization.value,
+  ),
+  strangers: bodyBudget(
+    requestBounds.bodiesArrivingOfStrangers.value,
+    requestBounds.bodiesArrivingOfNetwork.value,
+  ),
 };
 
 /** `all` bytes in all, `each` for one client: bodies that never end take no more memory than that. */

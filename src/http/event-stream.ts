@@ -1,3 +1,5 @@
+import { livePageBounds } from "../core/limits.ts";
+
 /** Has open pages hear what happens in their organization. */
 export type Live = {
   /** Takes a reader in until the returned function is called. */
@@ -32,7 +34,7 @@ export type Reader = {
 const idleTimeoutSeconds = 60;
 const commentMs = 15_000;
 /** Bytes that may wait for a reader: beyond them it is cut off, and comes back when it can. */
-const maxUnread = 1024 * 1024;
+const maxUnread = livePageBounds.unread.value;
 
 const headers = {
   "Content-Type": "text/event-stream",

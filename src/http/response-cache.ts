@@ -1,3 +1,4 @@
+import { requestBounds } from "../core/limits.ts";
 import type { Store } from "../database/store.ts";
 import type { ApiResponse } from "./api-response.ts";
 
@@ -8,7 +9,7 @@ type ReadRevision = { revision: string | null };
 type Tables = readonly string[] | undefined;
 
 /** Characters kept in all; more than that begins anew. */
-const capacity = 8 * 1024 * 1024;
+const capacity = requestBounds.cachedResponses.value;
 
 /** Responses that hold until what they are made of is written, by whomever: those who poll pay for a look-up. */
 export function responseCache(store: Store) {

@@ -1,10 +1,11 @@
 import { AppError } from "../core/errors.ts";
+import { importBounds } from "../core/limits.ts";
 
 /** One value of a record: a certificate with its chain fits, a gigabyte of text does not. */
-export const maxCellBytes = 512 * 1024;
+export const maxCellBytes = importBounds.recordValue.value;
 /** All records of one table together; of results only their number is bounded by the time they are kept. */
-export const maxTableBytes = 64 * 1024 * 1024;
-export const maxFileBytes = 64 * 1024 * 1024;
+export const maxTableBytes = importBounds.recordsOfTable.value;
+export const maxFileBytes = importBounds.jsonBackup.value;
 
 /** Why a file can't be imported, as the sentence that people read. Nothing was changed by then. */
 export function unreadable(name: string, why: string): AppError {

@@ -3,12 +3,13 @@ import { open } from "node:fs/promises";
 import { join } from "node:path";
 import { type Clock, hourMs } from "../core/clock.ts";
 import { AppError } from "../core/errors.ts";
+import { importBounds } from "../core/limits.ts";
 import { randomToken } from "../core/ids.ts";
 import { bytesInWords } from "../core/text.ts";
 import { freeBytesOf } from "../database/data-files.ts";
 import type { ImportUploads } from "../http/services.ts";
 
-const maxBytes = 8 * 1024 ** 3;
+const maxBytes = importBounds.upload.value;
 /** So much of the disk stays free. */
 const spareBytes = 512 * 1024 ** 2;
 

@@ -3,6 +3,7 @@ import { brotliCompress, constants, gzip } from "node:zlib";
 import { AppError } from "../core/errors.ts";
 import { fairQueue, type FairQueue } from "../core/fair-queue.ts";
 import { discarded } from "../core/garbage.ts";
+import { statusPageBounds } from "../core/limits.ts";
 import type { Log } from "../core/log.ts";
 import { setRecent } from "../core/recent-set.ts";
 import { eachYielding } from "../core/yielding.ts";
@@ -27,14 +28,14 @@ export const atMostEveryMs = 1_000;
 /** … and at least so often, because its times and figures grow old. */
 const atLeastEveryMs = 30_000;
 /** Bytes that are kept in all, in whichever encoding. */
-const usualCapacity = 64 * 1024 * 1024;
+const usualCapacity = statusPageBounds.cache.value;
 /** What an entry takes beside its bytes. */
 const overhead = 1_024;
 /** So many keys are known to have nothing, for as long as a page is not made again. */
 const maxMisses = 1_000;
 
 /** A page of more bytes is kept compressed alone, and inflated while it is sent to those who take it plain. */
-const maxPlain = 1024 * 1024;
+const maxPlain = statusPageBounds.cachedPlain.value;
 
 /** An answer's headers and bytes: answers share those of a Blob, of an array each would have a copy. */
 type Variant = { bytes: Blob; headers: Record<string, string> };

@@ -1,5 +1,6 @@
 import { timestamp } from "../core/clock.ts";
 import { firstIdAt } from "../core/ids.ts";
+import { statusPageBounds } from "../core/limits.ts";
 import type { Store } from "../database/store.ts";
 import {
   type AutomaticTitle,
@@ -138,7 +139,7 @@ const lastText = `select updated_at as updatedAt from (select * from incidents
   where ${isPublished} limit 1`;
 
 /** So many incidents a page shows at most. */
-const maxIncidents = 200;
+const maxIncidents = statusPageBounds.shownIncidents.value;
 /** Of one incident its last 1,000 updates are shown, of many together fewer, but of each the last five. */
 const maxUpdates = 1_000;
 const minUpdatesOfOne = 5;

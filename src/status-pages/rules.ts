@@ -1,3 +1,4 @@
+import { statusPageBounds } from "../core/limits.ts";
 import type { OwnHosts } from "../core/own-hosts.ts";
 import type { StatusPage } from "./schema.ts";
 
@@ -26,8 +27,8 @@ export function addressesOf(
 }
 
 /** Monitors that one page shows, and days of them all that one answer tells of. */
-export const maxShownMonitors = 5_000;
-const maxShownDays = 100_000;
+export const maxShownMonitors = statusPageBounds.shownMonitors.value;
+const maxShownDays = statusPageBounds.shownDays.value;
 
 /** How many days a page tells of each of its monitors: of very many fewer than it is set to. */
 export function shownDays(historyDays: number, monitorCount: number): number {

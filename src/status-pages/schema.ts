@@ -11,8 +11,9 @@ import {
   TimeZone,
   reservedSlugs,
 } from "../core/fields.ts";
+import { statusPageBounds } from "../core/limits.ts";
 
-const maxMonitors = 1_000;
+const maxMonitors = statusPageBounds.monitorsOfSections.value;
 
 /** What a logo may be. */
 export const logoTypes = ["image/png", "image/webp", "image/svg+xml"] as const;

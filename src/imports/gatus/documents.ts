@@ -1,10 +1,11 @@
 import { readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
+import { importBounds } from "../../core/limits.ts";
 import { invalid } from "../../core/validation.ts";
 import { unreadable } from "../limits.ts";
 import { type Fields, isObject } from "../../core/objects.ts";
 
-const maxBytes = 2 * 1024 * 1024;
+const maxBytes = importBounds.yaml.value;
 /** Values of a document, aliases counted as often as they stand for something. */
 const maxValues = 200_000;
 const maxDepth = 50;

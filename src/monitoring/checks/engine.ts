@@ -1,6 +1,7 @@
 import type { Leases } from "../../cluster/leases.ts";
 import type { Clock } from "../../core/clock.ts";
 import { AppError } from "../../core/errors.ts";
+import { monitorBounds } from "../../core/limits.ts";
 import type { Log } from "../../core/log.ts";
 import type { Vault } from "../../core/secrets.ts";
 import type { TargetGuard } from "../../core/target-guard.ts";
@@ -27,8 +28,6 @@ import type { CheckTarget, CheckCaller } from "../../http/services.ts";
 
 /** Checks at one time: far above what spread checks need, below what a machine has. */
 const usual: Limits = { reserved: 1_000, shared: 1_000, perLane: 1_000 };
-/** Monitors of one organization that are checked at once when they are made or changed, a minute; others soon. */
-const immediatePerMinute = 120;
 const minTickMs = 50;
 /** A report that came in while we stood still is read a moment later. */
 const pushPatienceMs = 10_000;
@@ -71,7 +70,7 @@ export function checkEngine(context: EngineContext) {
   const counted = checkMetrics();
   const { settle, storedNow } = settling(context, results, counted.ended);
   const asked = onDemand(clock);
-  const immediate = rateLimit(immediatePerMinute, clock);
+  const immediate = rateLimit(monitorBounds.checksAfterChanges.value, clock);
   let following: Promise<void> | null = null;
   const monitors = watching(context, begin, end, () => following);
   const running = new Map<number, AbortController>();

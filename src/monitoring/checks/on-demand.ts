@@ -1,17 +1,20 @@
 import type { Clock } from "../../core/clock.ts";
 import { AppError, rateLimited } from "../../core/errors.ts";
+import { monitorBounds } from "../../core/limits.ts";
 import { rateLimit } from "../../http/rate-limit.ts";
 import type { CheckCaller } from "../../http/services.ts";
 
-/** Checks at one time and a minute that are made because somebody asks for them, outside their turn. */
-const atOnce = { caller: 4, organization: 16, all: 64 };
-const perMinute = { caller: 60, organization: 240 };
+const atOnce = {
+  caller: monitorBounds.checksNow.value,
+  organization: monitorBounds.checksNowOfOrganization.value,
+  all: monitorBounds.checksNowOfAll.value,
+};
 
 /** Runs checks that somebody asks for, within bounds by caller, by organization and in all. */
 export function onDemand(clock: Clock) {
   const limits = {
-    caller: rateLimit(perMinute.caller, clock),
-    organization: rateLimit(perMinute.organization, clock),
+    caller: rateLimit(monitorBounds.checksNowPerMinute.value, clock),
+    organization: rateLimit(monitorBounds.checksNowOfOrganizationPerMinute.value, clock),
   };
   const underWay = new Map<string, number>();
   const countOf = (key: string) => underWay.get(key) ?? 0;

@@ -1,8 +1,11 @@
 import { z } from "zod";
-import { assertionLimits } from "../../core/limits.ts";
+import { monitorBounds } from "../../core/limits.ts";
 import type { Scalar } from "../../core/placeholders.ts";
 
-const { ofMonitor, path: maxPath, value: maxValue, expression: maxExpression } = assertionLimits;
+const ofMonitor = monitorBounds.assertions.value;
+const maxPath = monitorBounds.assertionPath.value;
+const maxValue = monitorBounds.assertionValue.value;
+const maxExpression = monitorBounds.assertionExpression.value;
 
 const lone = "must be valid Unicode, without lone surrogates";
 const text = (max: number) =>

@@ -13,6 +13,7 @@ import {
   nullable,
 } from "../../core/fields.ts";
 import { newOf, patchOfKinds, shownOf } from "../../core/kinds.ts";
+import { alertBounds } from "../../core/limits.ts";
 import { pageFields } from "../../core/paging.ts";
 import { detailsOfTypes } from "./details-rules.ts";
 import { monitorKinds } from "./kinds-schema.ts";
@@ -61,7 +62,7 @@ export const monitorFields = {
   autoIncidentSeverity: nullable(Severity).meta({
     description: "Opens an incident of this severity when the monitor goes down.",
   }),
-  reminderInterval: nullable(integer(60, 604_800)).meta({
+  reminderInterval: nullable(integer(alertBounds.reminderInterval.value, 604_800)).meta({
     description: "Seconds between reminders while it is down.",
   }),
 };

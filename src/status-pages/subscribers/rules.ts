@@ -1,3 +1,4 @@
+import { signUpBounds } from "../../core/limits.ts";
 import {
   type EventTable,
   type TypesWith,
@@ -13,10 +14,11 @@ const askAgainMs = 10 * 60_000;
 export const pendingMs = 7 * 86_400_000;
 /** Days that notices are kept: as long as their deliveries. */
 export const noticeDays = 90;
-/** So many of one page may be waiting for their yes: of more, the oldest go. */
-export const maxPending = 1_000;
-/** Where more than so many wait, they do so for a day only. */
-export const manyPending = { size: 250, pendingMs: 86_400_000 };
+export const maxPending = signUpBounds.unconfirmed.value;
+export const manyPending = {
+  size: signUpBounds.unconfirmedForOneDay.value,
+  pendingMs: 86_400_000,
+};
 
 /** Whether an address is sent the question once more: nobody's mailbox is flooded through our form. */
 export function mayAskAgain(

@@ -1,28 +1,21 @@
 import { networkOf } from "../../core/client-network.ts";
 import type { Clock } from "../../core/clock.ts";
+import { signUpBounds } from "../../core/limits.ts";
 import { rateLimit } from "../../http/rate-limit.ts";
 import { mailboxOf } from "./rules.ts";
 
 const hourMs = 3_600_000;
 
-/** Sign-ups an hour from one network. */
-const ofNetwork = 20;
-/**
- * Sign-ups an hour on one page: so many from whomever, and then so many more from sites that had none
- * yet, one each. A few hundred networks together don't close it to others.
- */
-const ofPage = { first: 60, further: 300 };
-/** Questions a day to one mailbox, by whichever page. */
-const toMailbox = 5;
-
 /** How much strangers can make the appliance mail; what is counted is forgotten when it restarts. */
 export function signUpBudget(clock: Clock) {
   const hourly = (count: number) => rateLimit(count, clock, { windowMs: hourMs });
-  const networks = hourly(ofNetwork);
-  const first = hourly(ofPage.first);
-  const further = hourly(ofPage.further);
+  const networks = hourly(signUpBounds.perHour.value);
+  const first = hourly(signUpBounds.ofPage.value);
+  const further = hourly(signUpBounds.ofPageByNewNetworks.value);
   const sites = hourly(1);
-  const mailboxes = rateLimit(toMailbox, clock, { windowMs: 24 * hourMs });
+  const mailboxes = rateLimit(signUpBounds.confirmationMails.value, clock, {
+    windowMs: 24 * hourMs,
+  });
   return {
     /** Counts a sign-up, whoever it is for, and says how many seconds to wait: 0 where it may be. */
     take(address: string, pageId: string): { wait: number; by: "network" | "page" } {

@@ -16,9 +16,10 @@ import {
   startNeeded,
 } from "../assertions.ts";
 import type { CheckContext } from "../check.ts";
+import { monitorBounds } from "../../../core/limits.ts";
 
 /** So much of a body is looked at, counted before and after decompression. */
-const maxBytes = 1024 * 1024;
+const maxBytes = monitorBounds.answer.value;
 const maxText = "the first 1 MiB of the answer";
 
 /** A text is looked for in pieces of so many bytes: its end, which is kept, keeps the piece. */
