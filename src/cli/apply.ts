@@ -47,7 +47,7 @@ async function apply(flags: Flags) {
   const { dryRun, prune, yes, adopt } = flags;
   const options = { dryRun, prune, yes, adopt };
   const { readConfigurations } = await import("../configuration/files/read.ts");
-  const { InvalidFiles } = await import("../configuration/files/yaml.ts");
+  const { InvalidFiles } = await import("../core/yaml.ts");
   try {
     const configurations = await readConfigurations(flags.file, environment());
     const results = await withTarget(flags, async (target) => {

@@ -27,6 +27,7 @@ const opWords: Record<AssertionOp, string> = {
   contains: "contains",
   notContains: "does not contain",
   matches: "matches",
+  notMatches: "does not match",
   exists: "exists",
   notExists: "does not exist",
 };
@@ -48,7 +49,7 @@ function writingOf({ source, op }: Pick<Assertion, "source" | "op">): Writing {
   if (op === "exists" || op === "notExists") return "none";
   if (op === "lessThan" || op === "greaterThan" || assertionSources[source].is === "number")
     return "number";
-  return op === "matches" ? "text" : assertionSources[source].is;
+  return op === "matches" || op === "notMatches" ? "text" : assertionSources[source].is;
 }
 
 const empty = { text: "", any: "", number: null, none: null };

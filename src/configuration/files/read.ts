@@ -4,7 +4,15 @@ import { AppError } from "../../core/errors.ts";
 import { invalid } from "../../core/validation.ts";
 import { configSections } from "../schema.ts";
 import { expanded, isOneVariable, type Variables } from "./variables.ts";
-import { type FileIssue, InvalidFiles, parseYaml, type Place, placeOf, setOwn } from "./yaml.ts";
+import {
+  type FileIssue,
+  InvalidFiles,
+  parseYaml,
+  type Place,
+  placeOf,
+  setOwn,
+  typedScalar,
+} from "../../core/yaml.ts";
 import { type Fields, isObject } from "../../core/objects.ts";
 
 const sectionNames: readonly string[] = configSections;
@@ -90,10 +98,11 @@ async function readOne(file: string, variables: Variables): Promise<Merged | nul
   const readFile = (path: string) => utf8.decode(readFileSync(resolve(dirname(file), path)));
   /** Paths of what is one variable alone. */
   const single: string[] = [];
-  const { value, places } = await parseYaml(file, textOf(file), (text, path, fail) => {
+  const scalar = typedScalar((text, path, fail) => {
     if (isOneVariable(text)) single.push(path);
     return expanded(text, { variables, readFile }, fail);
   });
+  const { value, places } = await parseYaml(file, textOf(file), scalar);
   if (value === null) return null;
   if (!isObject(value))
     throw new InvalidFiles([{ place: firstPlace(places), message: "must be a map of sections" }]);

@@ -58,11 +58,11 @@ export async function issueOf(
 ): Promise<Issue | null> {
   if ("unreadable" in received) return issueFor(condition, received.unreadable);
   const { value } = received;
-  const found =
-    condition.op === "matches"
-      ? await matches(String(condition.value), value, context)
-      : holds(condition, value);
-  if (found === true) return null;
+  const { op } = condition;
+  const found = isSearch(op)
+    ? await matches(String(condition.value), value, context)
+    : holds(condition, value);
+  if (found === (op !== "notMatches")) return null;
   if (found === "too much work")
     return issueFor(condition, "its expression takes too much work on this answer");
   return otherThan(condition, value, secrets);
@@ -91,6 +91,9 @@ export function issueFor({ number }: Condition, why: string, received?: string):
   return received === undefined ? { told } : { told, said: `${told}${received}` };
 }
 
+/** Whether it looks for a regular expression, which can take several turns of the event loop. */
+export const isSearch = (op: Condition["op"]) => op === "matches" || op === "notMatches";
+
 function holds({ op, value }: Condition, received: unknown): boolean {
   switch (op) {
     case "within":
@@ -112,6 +115,7 @@ function holds({ op, value }: Condition, received: unknown): boolean {
     case "greaterThan":
       return numberIn(received) > Number(value);
     case "matches":
+    case "notMatches":
       throw new Error("An expression is searched for.");
   }
 }
@@ -159,6 +163,7 @@ const requirements: Record<Condition["op"], string> = {
   contains: "must contain",
   notContains: "must not contain",
   matches: "must match",
+  notMatches: "must not match",
   lessThan: "must be less than",
   greaterThan: "must be greater than",
   exists: "must be there",

@@ -16,8 +16,8 @@ const text = (max: number) =>
 
 export const JsonPath = text(maxPath)
   .regex(
-    /^\$(\.[\p{L}_][\p{L}\p{N}_-]*|\[(0|[1-9]\d{0,8})\]|\['[^'\\\p{Cc}]*'\]|\["[^"\\\p{Cc}]*"\])*$/u,
-    "must be a path such as $.data.items[0]['state']: names, quoted names and indexes",
+    /^\$(\.[\p{L}_][\p{L}\p{N}_-]*|\[(0|[1-9]\d{0,8})\]|\['[^'\\\p{Cc}]*'\]|\["[^"\\\p{Cc}]*"\])*(\.length\(\))?$/u,
+    "must be a path such as $.data.items[0]['state']: names, quoted names and indexes, at the end .length()",
   )
   .meta({ example: "$.status" });
 
@@ -27,7 +27,7 @@ const HeaderName = text(maxPath).regex(
 );
 
 const compared = ["equals", "notEquals", "lessThan", "greaterThan"] as const;
-const searched = ["contains", "notContains", "matches"] as const;
+const searched = ["contains", "notContains", "matches", "notMatches"] as const;
 const present = ["exists", "notExists"] as const;
 
 export const assertionOps = [...compared, ...searched, ...present] as const;
@@ -66,6 +66,7 @@ function valueIssue(source: Source, op: AssertionOp, value: Scalar): string | nu
     case "greaterThan":
       return of === "number" ? null : `must be a number: ${op} compares numbers`;
     case "matches":
+    case "notMatches":
       if (of !== "string" || value === "") return "must be a regular expression";
       return Array.from(value as string).length > maxExpression
         ? `must have at most ${maxExpression} characters: it is a regular expression`
@@ -93,7 +94,7 @@ const assertionAbout = (sources: readonly [AssertionSource, ...AssertionSource[]
       }),
       op: z.enum(assertionOps).meta({
         description:
-          "`lessThan` and `greaterThan` compare numbers, `matches` takes a regular expression as RE2 has them. Where there is nothing, only `notEquals`, `notContains` and `notExists` hold.",
+          "`lessThan` and `greaterThan` compare numbers, `matches` and `notMatches` take a regular expression in RE2 syntax. Where there is nothing, only `notEquals`, `notContains`, `notMatches` and `notExists` hold.",
       }),
       value: z
         .union([text(maxValue), z.number(), z.boolean()])

@@ -64,6 +64,7 @@ describe("an assertion holds", () => {
       ["^4\\d$", [42, "42"], [402]],
       ["(?i)größe", ["GRÖSSE: größe"], ["grosse"]],
     ],
+    notMatches: [["^a+$", ["ab", "", undefined, null, ["a"]], ["a", "aaa"]]],
     lessThan: [[10, [9, "9.5", " -3 "], [10, "10", "9 of 10", "", null, [1], undefined]]],
     greaterThan: [[10, [11, "10.5"], [10, "abc", "0x20", "Infinity", undefined]]],
     exists: [[null, ["", 0, null, false, {}], [undefined]]],

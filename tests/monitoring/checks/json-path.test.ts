@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { valueAt } from "../../../src/monitoring/checks/kinds/http-body.ts";
+import { JsonPath } from "../../../src/monitoring/monitors/assertions-schema.ts";
 
 const answer = {
   status: "ok",
@@ -57,6 +58,22 @@ describe("a JSON path", () => {
   ])
     test(`${path} leads nowhere, so to undefined`, () =>
       expect(valueAt(answer, path)).toBeUndefined());
+
+  test("a path that ends with .length() counts elements, characters and members", () => {
+    const json = { list: [1, [2], 3], text: "größe", empty: [], object: { a: 1, b: 2 }, no: null };
+    expect(valueAt(json, "$.list.length()")).toBe(3);
+    expect(valueAt(json, "$.list[1].length()")).toBe(1);
+    expect(valueAt(json, "$.empty.length()")).toBe(0);
+    expect(valueAt(json, "$.text.length()")).toBe(5);
+    expect(valueAt(json, "$.object.length()")).toBe(2);
+    expect(valueAt(json, "$.length()")).toBe(5);
+    for (const path of ["$.no.length()", "$.missing.length()", "$.list[0].length()"])
+      expect(valueAt(json, path)).toBeUndefined();
+    expect(valueAt({ length: 7 }, "$.length")).toBe(7);
+    expect(JsonPath.safeParse("$.items.length()").success).toBe(true);
+    for (const path of ["$.length().a", "$.a()", "length()"])
+      expect(JsonPath.safeParse(path).success).toBe(false);
+  });
 
   test("takes no part of an object that its JSON did not write", () => {
     expect(valueAt(JSON.parse('{"__proto__": {"state": "up"}}'), "$.__proto__.state")).toBe("up");

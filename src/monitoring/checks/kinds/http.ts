@@ -3,7 +3,14 @@ import { TargetFailure } from "../../../core/outgoing/failures.ts";
 import { named } from "../../../core/outgoing/http-answer.ts";
 import { type HttpRequest, send, type Transport } from "../../../core/outgoing/http-request.ts";
 import type { Scalar } from "../../../core/placeholders.ts";
-import { conditionsOf, type Issue, issueOf, secretsOf, type Secrets } from "../assertions.ts";
+import {
+  conditionsOf,
+  isSearch,
+  type Issue,
+  issueOf,
+  secretsOf,
+  type Secrets,
+} from "../assertions.ts";
 import { type CheckContext, type CheckKind, daysUntil, expiryOf, since } from "../check.ts";
 import { securedDetails } from "../conversation.ts";
 import { type ByteAllowance, wantedOf } from "./http-body.ts";
@@ -127,7 +134,7 @@ async function made(asking: Asking, run: Run): Promise<Done> {
       }
     };
     // A search may wait for its turn, and what arrives meanwhile would be kept.
-    const waits = conditions.some(({ source, op }) => source === "header" && op === "matches");
+    const waits = conditions.some(({ source, op }) => source === "header" && isSearch(op));
     if (waits) answer.pause();
     await mustFulfil({
       status: () => status,

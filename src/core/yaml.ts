@@ -1,5 +1,5 @@
 import type { Alias, Document, Node, Pair, Scalar, YAMLMap } from "yaml";
-import { fieldPath } from "../../core/text.ts";
+import { fieldPath } from "./text.ts";
 
 /** Values of a document, aliases counted as often as they stand for something. */
 const maxValues = 500_000;
@@ -24,17 +24,37 @@ export class InvalidFiles extends Error {
 
 const inWords = ({ file, line, column }: Place) => `${file}:${line}:${column}`;
 
-/** A text of the file with its place; what it returns stands in the text's place. */
-type Text = (text: string, path: string, fail: (message: string) => never) => string;
+/** Reads a scalar of the file; what it returns becomes the value. */
+export type ReadScalar = (
+  scalar: Scalar,
+  path: string,
+  fail: (message: string) => never,
+) => unknown;
+
+/** A scalar as YAML 1.2 types it; `textOf` reads its texts. */
+export const typedScalar =
+  (textOf: (text: string, path: string, fail: (message: string) => never) => string): ReadScalar =>
+  ({ value }, path, fail) => {
+    if (typeof value === "string") return textOf(value, path, fail);
+    if (typeof value === "number" && !Number.isFinite(value)) fail("must be a finite number");
+    if (typeof value === "bigint") fail("is too large a number");
+    return value;
+  };
 
 export type Parsed = {
   value: unknown;
   /** Of each value, by its path such as `monitors.shop.tags[0]`; of a field where its name stands. */
   places: Map<string, Place>;
+  /** Of each map. */
+  placesOfMaps: WeakMap<object, Place>;
 };
 
 /** A YAML 1.2 document with the places of its values. Throws InvalidFiles: for what is no YAML, a key that is there twice, aliases that stand for too much. */
-export async function parseYaml(file: string, source: string, textOf: Text): Promise<Parsed> {
+export async function parseYaml(
+  file: string,
+  source: string,
+  readScalar: ReadScalar,
+): Promise<Parsed> {
   const { parseDocument, LineCounter, isAlias, isMap, isScalar, isSeq } = await import("yaml");
   const lines = new LineCounter();
   const document: Document = parseDocument(source, {
@@ -59,6 +79,7 @@ export async function parseYaml(file: string, source: string, textOf: Text): Pro
       })),
     );
   const places = new Map<string, Place>();
+  const placesOfMaps = new WeakMap<object, Place>();
   const anchors = new Map<string, Node>();
   const open = new Set<Node>();
   let left = maxValues;
@@ -86,7 +107,7 @@ export async function parseYaml(file: string, source: string, textOf: Text): Pro
           const its = item as Node | null;
           return valueOf(its, [...keys, index], placeAt(its?.range?.[0] ?? 0));
         });
-      if (isScalar(node)) return scalarOf(node, path);
+      if (isScalar(node)) return readScalar(node, path, (message) => failAt(node, message));
     } finally {
       open.delete(node);
     }
@@ -116,6 +137,7 @@ export async function parseYaml(file: string, source: string, textOf: Text): Pro
     const all: Record<string, unknown> = {};
     for (const one of [...merged.toReversed(), own])
       for (const [name, value] of Object.entries(one)) setOwn(all, name, value);
+    placesOfMaps.set(all, placeAt(map.range?.[0] ?? 0));
     return all;
   }
 
@@ -129,16 +151,8 @@ export async function parseYaml(file: string, source: string, textOf: Text): Pro
       return value as Record<string, unknown>;
     });
   }
-  function scalarOf(node: Scalar, path: string): unknown {
-    const { value } = node;
-    if (typeof value === "string") return textOf(value, path, (message) => failAt(node, message));
-    if (typeof value === "number" && !Number.isFinite(value))
-      failAt(node, "must be a finite number");
-    if (typeof value === "bigint") failAt(node, "is too large a number");
-    return value;
-  }
 
-  return { value: valueOf(document.contents, [], placeAt(0)), places };
+  return { value: valueOf(document.contents, [], placeAt(0)), places, placesOfMaps };
 }
 
 /** Also where its name is `__proto__`, which an assignment would take for something else. */
