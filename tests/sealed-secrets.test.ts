@@ -13,14 +13,8 @@ import { dump, testAppliance } from "./support/appliance.ts";
 import { crawl, reads } from "./support/crawling.ts";
 import { mailServer } from "./support/mail-server.ts";
 import { apiRoutes } from "./support/records.ts";
-import {
-  canary,
-  clientCertificate,
-  clientKey,
-  newChannels,
-  newMonitors,
-  signingCanary,
-} from "./support/samples.ts";
+import { canary, clientKey, newMonitors, signingCanary } from "./support/samples.ts";
+import { channelHomes, httpHome, httpHomes } from "./support/secret-homes.ts";
 import { answer, target } from "./support/target.ts";
 import { member } from "./support/visiting.ts";
 import type { Json } from "./support/json.ts";
@@ -183,45 +177,6 @@ const marks = [
   clientKey.split("\n")[1] ?? "",
 ];
 const isSecret = (text: string) => marks.some((mark) => text.includes(mark));
-
-/** The type's own fields with every secret that it may have, one record for those that can't stand together. */
-const channelHomes = (type: string): Own[] => {
-  const { instead, ...first } = newChannels[type] ?? { secrets: {}, others: {} };
-  return [first, ...(instead ? [instead] : [])].map(({ secrets, others }) => ({
-    ...others,
-    ...secrets,
-    ...(type === "webhook" && headers),
-  }));
-};
-const headers = { headers: { "X-Api-Key": canary } };
-const httpHome = (url: string): Own => ({
-  url,
-  connectTo: null,
-  proxyUrl: null,
-  bearerToken: canary,
-  basicAuth: { username: "probe", password: canary },
-  oauth2: {
-    tokenUrl: new URL("/token", url).href,
-    clientId: "probe",
-    clientSecret: canary,
-    clientAuthentication: "header",
-  },
-  clientCertificate,
-  clientKey,
-  variables: { token: canary },
-  ...headers,
-});
-/** Straight, and through a proxy, which the target can be as well. */
-const httpHomes = (url: string): Own[] => [
-  httpHome(url),
-  {
-    url,
-    connectTo: null,
-    proxyUrl: new URL(url).origin,
-    proxyUsername: "probe",
-    proxyPassword: canary,
-  },
-];
 
 const at = (noun: string) => `/api/v1/${noun}`;
 

@@ -75,7 +75,7 @@ const channel = resource<ChannelRow, NewAlertChannel>({
       .from(alertChannels)
       .where(matching(alertChannels, { organizationId }))
       .orderBy(asc(alertChannels.id)),
-  fieldsOf: ({ vault }, row) => editableChannel(vault, row),
+  fieldsOf: ({ vault }, row) => editableChannel(vault, row).derive((fields) => ({ ...fields })),
   async read(scope, row, entry) {
     if (row !== null && row.type === entry["type"])
       return changedChannel(scope, row, patchOf("alertChannels", row.type, entry));
@@ -140,7 +140,8 @@ type MonitorWithChannels = MonitorRow & { alertChannelIds: string[] };
 /** Its group and its channels are written when all are there. */
 const monitor = resource<MonitorWithChannels, NewMonitor>({
   list: (scope) => allMonitors(scope),
-  fieldsOf: (scope, row) => ({ ...editable(scope, row), alertChannelIds: row.alertChannelIds }),
+  fieldsOf: (scope, row) =>
+    editable(scope, row).derive((fields) => ({ ...fields, alertChannelIds: row.alertChannelIds })),
   async read(scope, row, entry) {
     const input =
       row !== null && row.type === entry["type"]

@@ -110,7 +110,7 @@ function withKept(values: Fields, known: Fields): Fields {
   );
 }
 
-/** The stored secrets that a patch keeps although it changes where they are sent, each as the keys of its path. */
+/** Stored secrets that a patch leaves unchanged while it changes their address, each as the keys of its path. */
 export function strandedSecrets(
   kinds: Kinds,
   type: string,
@@ -139,17 +139,78 @@ const keyOf = ({ field, inner }: { field: string; inner: string | null }) =>
   `${field} ${inner?.toLowerCase() ?? ""}`;
 
 /**
- * A sealed secret never follows a changed address: throws VALIDATION_ERROR at each secret that a patch
- * keeps and would send elsewhere.
+ * A stored record with its secrets in plain text. The fields are private: they can be stored again only
+ * through `patched` and `patchedFromSource`, which never send a stored secret to another address.
  */
-export function mustNotFollow(kinds: Kinds, type: string, record: Fields, patch: Fields) {
-  const stranded = strandedSecrets(kinds, type, record, patch);
-  if (stranded.length === 0) return;
-  throw validationError(
-    stranded.map((keys) => ({
-      path: fieldPath(keys),
-      message: `stays with the address it was given for: send it again for the new address${orWithout(kinds[type], keys)}`,
-    })),
+export class OpenedRecord {
+  readonly #kinds: Kinds;
+  readonly #type: string;
+  readonly #fields: Fields;
+
+  constructor(kinds: Kinds, type: string, fields: Fields) {
+    this.#kinds = kinds;
+    this.#type = type;
+    this.#fields = fields;
+  }
+
+  /** Derives a value from the fields, such as their address. The result must not be stored. */
+  derive<T>(from: (fields: Readonly<Fields>) => T): T {
+    return from(this.#fields);
+  }
+
+  /**
+   * Merges a patch and parses the whole record. Throws VALIDATION_ERROR at each stored secret that the
+   * patch leaves unchanged and would send to another address.
+   */
+  patched<T>(patch: Fields, parse: (whole: Fields) => T): T {
+    const parsed = parse(merged(this.#kinds, this.#type, this.#fields, patch));
+    this.#assertDestinations(patch);
+    return parsed;
+  }
+
+  /**
+   * Merges a patch from another program that knows the whole record as `source`. A stored secret that
+   * would be sent to another address is replaced with the value of the source, or removed.
+   */
+  patchedFromSource(patch: Fields, source: Fields): { whole: Fields; notes: string[] } {
+    const stranded = strandedSecrets(this.#kinds, this.#type, this.#fields, patch);
+    const remaining = { ...this.#fields };
+    const complete = { ...patch };
+    for (const [field = ""] of stranded) {
+      delete remaining[field];
+      if (source[field] !== undefined) complete[field] = source[field];
+    }
+    return {
+      whole: merged(this.#kinds, this.#type, remaining, complete),
+      notes: stranded.map(
+        (keys) =>
+          `The address changed, so ${fieldPath(keys)} as it was stored here is not sent there: it ${
+            hasSecret(source, keys) ? "has the value of the source" : "is removed"
+          }. Enter it again.`,
+      ),
+    };
+  }
+
+  #assertDestinations(patch: Fields) {
+    const stranded = strandedSecrets(this.#kinds, this.#type, this.#fields, patch);
+    if (stranded.length === 0) return;
+    throw validationError(
+      stranded.map((keys) => ({
+        path: fieldPath(keys),
+        message: `stays with the address it was given for: send it again for the new address${orWithout(this.#kinds[this.#type], keys)}`,
+      })),
+    );
+  }
+}
+
+function hasSecret(source: Fields, [field = "", inner]: readonly string[]): boolean {
+  const value = source[field];
+  if (inner === undefined) return typeof value === "string";
+  return (
+    isObject(value) &&
+    Object.keys(value).some(
+      (name) => name.toLowerCase() === inner.toLowerCase() && value[name] !== null,
+    )
   );
 }
 

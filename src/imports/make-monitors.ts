@@ -35,6 +35,8 @@ import {
   insertMonitor,
 } from "../monitoring/monitors/store.ts";
 import { type Maker, type Making, names, refusalOf } from "./maker.ts";
+import type { z } from "zod";
+import type { OpenedRecord } from "../core/kind-secrets.ts";
 import type { Fields } from "../core/objects.ts";
 import { firstVersion, nextVersion } from "../database/rows.ts";
 
@@ -44,7 +46,7 @@ export const channel: Maker = {
     const refusal = await refusalOf(() => mustBeAllowed(scope.targets, channelTargets(input)));
     const row = await newChannelRow(
       { ...scope, targets: noTargets(scope) },
-      refusal === null ? input : { ...input, enabled: false, default: false },
+      refusal === null ? input : disabled(input),
     );
     return {
       id: row.id,
@@ -56,14 +58,19 @@ export const channel: Maker = {
   async update({ fields }, id, changed, { scope, at }) {
     const before = await findChannel(scope, id);
     if (before === null) return null;
-    const current = editableChannel(scope.vault, before);
-    const input = parse(
-      NewAlertChannel,
-      changed.has("type") ? fields : { ...current, ...changed.fields },
-    );
+    const { whole, notes } = changed.has("type")
+      ? { whole: fields, notes: [] }
+      : patchedOrReplaced(
+          NewAlertChannel,
+          editableChannel(scope.vault, before),
+          changed.fields,
+          fields,
+        );
+    const input = parse(NewAlertChannel, whole);
+    const refusal = await refusalOf(() => mustBeAllowed(scope.targets, channelTargets(input)));
     const row = {
       ...before,
-      ...channelColumns(scope, id, input),
+      ...channelColumns(scope, id, refusal === null ? input : disabled(input)),
       ...nextVersion(before, at),
     };
     return {
@@ -71,12 +78,33 @@ export const channel: Maker = {
         mustBeUnchanged(alertChannels, scope.organizationId, before),
         changeChannel(scope, row),
       ],
-      notes: [],
+      notes: refusal === null ? notes : [...notes, `Disabled: ${refusal}`],
+      isIncomplete: refusal !== null,
     };
   },
 };
 
-/** What an address is judged by where that was done already. */
+/** The stored record with the changes of the source, or the source's record where these do not fit together. */
+function patchedOrReplaced(
+  schema: z.ZodType,
+  record: OpenedRecord,
+  patch: Fields,
+  { pushToken: _token, ...source }: Fields,
+): { whole: Fields; notes: string[] } {
+  const patched = record.patchedFromSource(patch, source);
+  if (schema.safeParse(patched.whole).success) return patched;
+  const note =
+    "Its changes do not fit what was changed here since, so all of its fields have the values of the source.";
+  return { whole: source, notes: [...patched.notes, note] };
+}
+
+const disabled = (input: NewAlertChannel): NewAlertChannel => ({
+  ...input,
+  enabled: false,
+  default: false,
+});
+
+/** Accepts all addresses: they were validated before. */
 const noTargets = ({ targets }: Scope): Scope["targets"] => ({
   ...targets,
   refresh: async () => {},
@@ -163,16 +191,11 @@ export const monitor: Maker = {
     if (stored === null) return null;
     const before = stored.monitor;
     const { pushToken: _token, ...ofRecord } = changed.fields;
-    const whole = changed.has("type")
-      ? fields
-      : {
-          ...editable(scope, before),
-          type: before.type,
-          ...ofRecord,
-          ...(fields["pushToken"] !== undefined && { pushToken: fields["pushToken"] }),
-        };
+    const patched = changed.has("type")
+      ? { whole: fields, notes: [] }
+      : patchedOrReplaced(NewMonitor, editable(scope, before), ofRecord, fields);
     const { input, token, notes, isIncomplete } = await monitorInput(
-      whole,
+      { ...patched.whole, pushToken: fields["pushToken"] },
       making,
       before.pushTokenHash,
     );
@@ -195,7 +218,7 @@ export const monitor: Maker = {
           : []),
         ...(changed.has("groupId") ? assignMonitors(scope, groupId, [id], "end", at) : []),
       ],
-      notes,
+      notes: [...patched.notes, ...notes],
       isIncomplete,
     };
   },

@@ -5,7 +5,7 @@ import type { AppError } from "../../src/core/errors.ts";
 import {
   joinSecrets,
   merged,
-  mustNotFollow,
+  OpenedRecord,
   splitSecrets,
   strandedSecrets,
 } from "../../src/core/kind-secrets.ts";
@@ -124,7 +124,8 @@ describe("a secret never follows a changed address", () => {
   });
 
   test("each is told how it may go on", () => {
-    const refusal = () => mustNotFollow(kinds, "site", whole, { url: "http://b.lan" });
+    const refusal = () =>
+      new OpenedRecord(kinds, "site", whole).patched({ url: "http://b.lan" }, (after) => after);
     let details: unknown;
     try {
       refusal();
@@ -138,6 +139,54 @@ describe("a secret never follows a changed address", () => {
       { path: "headers.X-A", message: `${again}, or leave it out` },
       { path: "headers.X.B", message: `${again}, or leave it out` },
     ]);
+  });
+});
+
+describe("a record that another program changes", () => {
+  const whole = { ...record, token: "t", auth, headers: { "X-A": "1", "X-B": "2" } };
+  const opened = new OpenedRecord(kinds, "site", whole);
+  const elsewhere = { url: "http://b.lan/x" };
+  const cases: [does: string, patch: object, source: object, after: object, notes: number][] = [
+    ["at the same address leaves secrets unchanged", { name: "B" }, {}, { ...whole, name: "B" }, 0],
+    [
+      "at another address loses the secrets that the source does not have",
+      elsewhere,
+      {},
+      { name: "A", type: "site", ...elsewhere },
+      4,
+    ],
+    [
+      "at another address has the secrets of the source instead",
+      elsewhere,
+      { token: "s", auth: { user: "y" }, headers: { "X-A": "3" } },
+      {
+        name: "A",
+        type: "site",
+        ...elsewhere,
+        token: "s",
+        auth: { user: "y" },
+        headers: { "X-A": "3" },
+      },
+      4,
+    ],
+    [
+      "that sends its secrets again has these",
+      { ...elsewhere, token: "u", auth: { user: "z", pass: "q" }, headers: {} },
+      {},
+      { ...whole, ...elsewhere, token: "u", auth: { user: "z", pass: "q" }, headers: {} },
+      0,
+    ],
+  ];
+  test.each(cases)("%s", (_does, patch, source, after, notes) => {
+    const result = opened.patchedFromSource({ ...patch }, { ...source });
+    expect(result.whole).toEqual({ ...after });
+    expect(result.notes).toHaveLength(notes);
+    for (const note of result.notes) expect(note).toContain("Enter it again.");
+  });
+
+  test("can't be spread: its fields are private", () => {
+    expect(Object.keys(opened)).toEqual([]);
+    expect(JSON.stringify(opened)).toBe("{}");
   });
 });
 

@@ -3,13 +3,7 @@ import { commit, mustBeCurrent } from "../../events/commit.ts";
 import type { Scope } from "../../events/scope.ts";
 import { certificateIssue, subjectsIn } from "../../core/certificates.ts";
 import { timestamp } from "../../core/clock.ts";
-import {
-  joinSecrets,
-  merged,
-  mustNotFollow,
-  secretsSetOf,
-  splitSecrets,
-} from "../../core/kind-secrets.ts";
+import { joinSecrets, OpenedRecord, secretsSetOf, splitSecrets } from "../../core/kind-secrets.ts";
 import { openAll, sealAll, type Vault } from "../../core/secrets.ts";
 import { mustBeAllowed, type Place } from "../../core/target-guard.ts";
 import { invalid, parse } from "../../core/validation.ts";
@@ -123,10 +117,10 @@ export async function smtpAfter(
   before: SettingsRow,
   patch: SettingsPatch["smtp"],
 ): Promise<SmtpSettings | null> {
-  const record = { smtp: smtpOf(vault, before) };
-  const { smtp } = parse(Whole, merged(settingsKinds, kind, record, { smtp: patch }));
-  mustNotFollow(settingsKinds, kind, record, { smtp: patch });
-  if (smtp !== null) await mustBeAllowed(targets, placesOf(smtp), placesOf(record.smtp));
+  const record = new OpenedRecord(settingsKinds, kind, { smtp: smtpOf(vault, before) });
+  const { smtp } = record.patched({ smtp: patch }, (whole) => parse(Whole, whole));
+  const placesBefore = record.derive((fields) => placesOf(fields["smtp"] as SmtpSettings | null));
+  if (smtp !== null) await mustBeAllowed(targets, placesOf(smtp), placesBefore);
   return smtp;
 }
 

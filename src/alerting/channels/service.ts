@@ -3,14 +3,9 @@ import type { Scope } from "../../events/scope.ts";
 import { timestamp } from "../../core/clock.ts";
 import { deleted } from "../../core/paging.ts";
 import { newId } from "../../core/ids.ts";
-import {
-  joinSecrets,
-  merged,
-  mustNotFollow,
-  secretsSetOf,
-  splitSecrets,
-} from "../../core/kind-secrets.ts";
+import { joinSecrets, OpenedRecord, secretsSetOf, splitSecrets } from "../../core/kind-secrets.ts";
 import { settingsIn } from "../../core/kinds.ts";
+import type { Fields } from "../../core/objects.ts";
 import { openAll, sealAll, type Vault } from "../../core/secrets.ts";
 import { mustBeAllowed, type Place, portOf } from "../../core/target-guard.ts";
 import { invalid, parse } from "../../core/validation.ts";
@@ -122,16 +117,16 @@ export async function createAlertChannel(scope: Scope, input: NewAlertChannel) {
 export const mustBeFewDefaults = (scope: Scope) =>
   mustBeWithin(scope, "alert-channels-of-a-monitor", alertChannels, "is_default");
 
-/** The channel as it might have been sent, secrets included. */
-export function editable(vault: Vault, row: ChannelRow) {
-  return {
+/** The channel as a client would send it, secrets included. */
+export function editable(vault: Vault, row: ChannelRow): OpenedRecord {
+  return new OpenedRecord(channelKinds, row.type, {
     ...settingsOf(vault, row),
     name: row.name,
     type: row.type,
     enabled: row.enabled,
     default: row.isDefault,
     incidents: row.incidents,
-  };
+  });
 }
 
 /** The channel as a patch leaves it; nothing is stored. Throws VALIDATION_ERROR for what the channel's type does not take. */
@@ -139,9 +134,13 @@ export async function changedChannel(scope: Scope, before: ChannelRow, patch: Al
   if (patch.type !== undefined && patch.type !== before.type)
     throw invalid("type", "is fixed when the channel is created");
   const current = editable(scope.vault, before);
-  const channel = mergedChannel(current, patch);
-  await mustBeAllowed(scope.targets, targetsOf(channel), targetsOf(current));
-  mustNotFollow(channelKinds, before.type, current, patch);
+  const isSecretSent = before.type !== "webhook" || patch["secret"] !== undefined;
+  const channel = current.patched(patch, isSecretSent ? parsed : parsedWithStoredSecret);
+  await mustBeAllowed(
+    scope.targets,
+    targetsOf(channel),
+    current.derive((fields) => targetsOf({ ...fields, type: before.type })),
+  );
   return channel;
 }
 
@@ -176,19 +175,13 @@ export function updateAlertChannel(scope: Scope, id: string, patch: AlertChannel
   });
 }
 
-/**
- * The channel as a patch leaves it. A signing secret that is not sent again stays as it is: one of an
- * older version may be any text, and goes on working. Throws VALIDATION_ERROR.
- */
-function mergedChannel(
-  current: Record<string, unknown> & { type: string },
-  patch: AlertChannelPatch,
-): NewAlertChannel {
-  const kept = current.type === "webhook" && patch["secret"] === undefined;
-  const judged = kept ? { ...current, secret: null } : current;
-  const channel = parse(NewAlertChannel, merged(channelKinds, current.type, judged, patch));
-  return kept ? { ...channel, secret: current["secret"] } : channel;
-}
+const parsed = (whole: Fields) => parse(NewAlertChannel, whole);
+
+/** Leaves a stored signing secret unchecked: older versions accepted any text, which still works. */
+const parsedWithStoredSecret = (whole: Fields): NewAlertChannel => ({
+  ...parsed({ ...whole, secret: null }),
+  secret: whole["secret"],
+});
 
 /** Removes a channel and detaches it from monitors and groups. Throws NOT_FOUND, PRECONDITION_FAILED. */
 export function deleteAlertChannel(scope: Scope, id: string): Promise<typeof deleted> {

@@ -1,6 +1,6 @@
 import type { Scope } from "../../events/scope.ts";
 import { randomToken, sha256 } from "../../core/ids.ts";
-import { joinSecrets, secretsSetOf, splitSecrets } from "../../core/kind-secrets.ts";
+import { joinSecrets, OpenedRecord, secretsSetOf, splitSecrets } from "../../core/kind-secrets.ts";
 import { settingsIn } from "../../core/kinds.ts";
 import { openAll, sealAll, type Vault } from "../../core/secrets.ts";
 import { monitorKinds } from "./kinds-schema.ts";
@@ -77,9 +77,10 @@ function common(row: MonitorRow) {
   };
 }
 
-/** The monitor as it might have been sent, secrets included, for a patch to be merged into. */
-export function editable({ vault }: Scope, row: MonitorRow): Record<string, unknown> {
-  return { ...settingsOf(vault, row), ...common(row) };
+/** The monitor as a client would send it, secrets included. */
+export function editable({ vault }: Scope, row: MonitorRow): OpenedRecord {
+  const fields = { ...settingsOf(vault, row), ...common(row) };
+  return new OpenedRecord(monitorKinds, row.type, fields);
 }
 
 /** The fields of the monitor's type, secrets included: what a check is made with. */

@@ -5,7 +5,6 @@ import { timestamp } from "../../core/clock.ts";
 import { AppError } from "../../core/errors.ts";
 import { expressionIssue } from "../../core/expressions.ts";
 import { newId } from "../../core/ids.ts";
-import { merged, mustNotFollow } from "../../core/kind-secrets.ts";
 import { deleted, page } from "../../core/paging.ts";
 import { pingCommand } from "../../core/ping-command.ts";
 import { mustBeAllowed, type TargetGuard } from "../../core/target-guard.ts";
@@ -31,7 +30,6 @@ import {
 } from "../groups/store.ts";
 import { columnsOf, editable, type MonitorRecord, shown } from "./record.ts";
 import { channelsOfNew, channelsTogether, expressionsIn, targetsOf } from "./rules.ts";
-import { monitorKinds } from "./kinds-schema.ts";
 import {
   type ChangeOfMany,
   type ManyMonitors,
@@ -177,17 +175,17 @@ export async function changedMonitor(
   if (patch.type !== undefined && patch.type !== before.type)
     throw invalid("type", "is fixed when the monitor is created");
   const current = editable(scope, before);
-  const input = parse(NewMonitor, merged(monitorKinds, before.type, current, patch));
-  mustNotFollow(monitorKinds, before.type, current, patch);
+  const input = current.patched(patch, (whole) => parse(NewMonitor, whole));
   await mustBeAllowed(
     scope.targets,
     targetsOf(input),
-    targetsOf({ ...current, type: before.type }),
+    current.derive((fields) => targetsOf({ ...fields, type: before.type })),
   );
   if (["command", "arguments"].some((name) => patch[name] !== undefined))
     await mustRunCommands(scope.targets);
   await mustBeSearchable(input);
-  if (proofOf(input).some((part, index) => part !== proofOf(current)[index])) mustProve(input);
+  const proof = current.derive(proofOf);
+  if (proofOf(input).some((part, index) => part !== proof[index])) mustProve(input);
   return input;
 }
 

@@ -1,13 +1,7 @@
 import { auditOfPerson } from "../../accounts/sessions/service.ts";
 import { mustStillAdminister } from "../../accounts/people/store.ts";
 import { timestamp } from "../../core/clock.ts";
-import {
-  joinSecrets,
-  merged,
-  mustNotFollow,
-  secretsSetOf,
-  splitSecrets,
-} from "../../core/kind-secrets.ts";
+import { joinSecrets, OpenedRecord, secretsSetOf, splitSecrets } from "../../core/kind-secrets.ts";
 import { openAll, sealAll, type Vault } from "../../core/secrets.ts";
 import { mustBeAllowed, type Place, portOf, type TargetGuard } from "../../core/target-guard.ts";
 import { parse } from "../../core/validation.ts";
@@ -73,10 +67,10 @@ export function updateBackupSchedule(
   const { store, vault, clock, session } = context;
   return retrying(async () => {
     const row = await findSchedule(store);
-    const before = planOf(vault, row);
-    const after = parse(BackupPlan, merged(backupKinds, kind, before, patch));
-    mustNotFollow(backupKinds, kind, before, patch);
-    await mustBeAllowed(targets, placesOf(after), placesOf(before));
+    const before = new OpenedRecord(backupKinds, kind, planOf(vault, row));
+    const after = before.patched(patch, (whole) => parse(BackupPlan, whole));
+    const placesBefore = before.derive((fields) => placesOf(fields as BackupPlan));
+    await mustBeAllowed(targets, placesOf(after), placesBefore);
     const { settings, secrets } = splitSecrets(backupKinds, kind, after);
     const now = clock();
     const next: ScheduleRow = {

@@ -1,0 +1,64 @@
+import { canary, clientCertificate, clientKey, newChannels, newMonitors } from "./samples.ts";
+
+type Own = Record<string, unknown>;
+
+/** The own fields of a channel type with all its secrets: one record for each set that is allowed together. */
+export const channelHomes = (type: string): Own[] => {
+  const { instead, ...first } = newChannels[type] ?? { secrets: {}, others: {} };
+  return [first, ...(instead ? [instead] : [])].map(({ secrets, others }) => ({
+    ...others,
+    ...secrets,
+    ...(type === "webhook" && headers),
+  }));
+};
+const headers = { headers: { "X-Api-Key": canary } };
+export const httpHome = (url: string): Own => ({
+  url,
+  connectTo: null,
+  proxyUrl: null,
+  bearerToken: canary,
+  basicAuth: { username: "probe", password: canary },
+  oauth2: {
+    tokenUrl: new URL("/token", url).href,
+    clientId: "probe",
+    clientSecret: canary,
+    clientAuthentication: "header",
+  },
+  clientCertificate,
+  clientKey,
+  variables: { token: canary },
+  ...headers,
+});
+/** An http monitor with each secret that it can have: direct, and through a proxy. */
+export const httpHomes = (url: string): Own[] => [
+  httpHome(url),
+  {
+    url,
+    connectTo: null,
+    proxyUrl: new URL(url).origin,
+    proxyUsername: "probe",
+    proxyPassword: canary,
+  },
+];
+
+/** The own fields of a monitor type with all its secrets, checked at this host and port. */
+export function monitorHomes(type: string, host: string, port: number): Own[] {
+  const url = `http://${host}:${port}/`;
+  if (type === "http") return httpHomes(url);
+  const address = { ...newMonitors[type as keyof typeof newMonitors], host, port };
+  const login = { username: "probe", password: canary };
+  const own: Record<string, Own> = {
+    websocket: { url: url.replace("http:", "ws:"), ...headers },
+    browser: { url, ...login },
+    docker: { ...address, container: "web", clientCertificate, clientKey },
+    radius: { ...address, ...login, secret: canary },
+    snmp: {
+      ...address,
+      community: canary,
+      username: "probe",
+      authPassword: canary,
+      privPassword: canary,
+    },
+  };
+  return [own[type] ?? { ...address, ...login }];
+}
