@@ -1,3 +1,4 @@
+import { exactNumber, LongNumber } from "./decimals.ts";
 import { fieldPath } from "./text.ts";
 
 type JsonShape = { depth: number; members: number };
@@ -44,3 +45,102 @@ export function findRepeatedName(text: string): string | null {
 
 /** An answer that is nested deeper is not read: a MB of brackets would hold the event loop for 0.1 s. */
 export const maxAnswerDepth = 256;
+
+/** Numbers with more than 15 characters or an exponent: a double may not hold them. Also finds them in strings. */
+const mayBeLong = /\d[\d.]{15}|\d[eE]/;
+const number = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
+
+/** Begins a marked string: an answer can't guess it. */
+const randomMark = () => crypto.randomUUID().slice(0, 8);
+
+/** Where the string that begins at `start` ends. */
+function endOfString(text: string, start: number): number {
+  for (let index = start + 1; index < text.length; index++) {
+    const code = text.charCodeAt(index);
+    if (code === 0x5c) index++;
+    else if (code === 0x22) return index;
+  }
+  return text.length;
+}
+
+const isDigit = (code: number) => code >= 0x30 && code <= 0x39;
+/** `e` and `E`. */
+const isExponent = (code: number) => (code | 0x20) === 0x65;
+const isInNumber = (code: number) =>
+  isDigit(code) || isExponent(code) || code === 0x2b || code === 0x2d || code === 0x2e;
+
+/** Replaces the long numbers of a JSON text by strings that begin with `mark`; null where there are none. */
+function markedNumbers(
+  text: string,
+  mark: string,
+  isWanted: (source: string) => boolean,
+): string | null {
+  const parts: string[] = [];
+  let from = 0;
+  for (let index = 0; index < text.length; index++) {
+    const code = text.charCodeAt(index);
+    if (code === 0x22) index = endOfString(text, index);
+    if (code !== 0x2d && !isDigit(code)) continue;
+    let hasExponent = false;
+    let end = index + 1;
+    for (let next = text.charCodeAt(end); isInNumber(next); next = text.charCodeAt(++end))
+      hasExponent ||= isExponent(next);
+    if (hasExponent || end - index > 15) {
+      const source = text.slice(index, end);
+      // JSON.parse rejects what is no number.
+      if (number.test(source) && isWanted(source)) {
+        parts.push(text.slice(from, index), `"${mark}${source}"`);
+        from = end;
+      }
+    }
+    index = end - 1;
+  }
+  return parts.length === 0 ? null : [...parts, text.slice(from)].join("");
+}
+
+/** As JSON.parse, but numbers that a double might change become LongNumber. Throws SyntaxError. */
+export function parseExactly(text: string): unknown {
+  const mark = randomMark();
+  const marked = mayBeLong.test(text) ? markedNumbers(text, mark, () => true) : null;
+  if (marked === null) return JSON.parse(text);
+  return withLongNumbers(JSON.parse(marked), mark);
+}
+
+function withLongNumbers(value: unknown, mark: string): unknown {
+  if (typeof value === "string")
+    return value.startsWith(mark) ? new LongNumber(value.slice(mark.length)) : value;
+  if (Array.isArray(value)) {
+    for (let index = 0; index < value.length; index++)
+      if (typeof value[index] !== "number") value[index] = withLongNumbers(value[index], mark);
+  } else if (typeof value === "object" && value !== null) {
+    const fields = value as Record<string, unknown>;
+    for (const name in fields) {
+      const field = fields[name];
+      // An assignment would take it for something else.
+      if (name === "__proto__") continue;
+      if (typeof field === "string" || typeof field === "object")
+        fields[name] = withLongNumbers(field, mark);
+    }
+  }
+  return value;
+}
+
+/** The path of the first whole number in valid JSON that a double would change, such as 9007199254740993; null for none. */
+export function lossyIntegerAt(text: string): string | null {
+  if (!/\d{16}/.test(text)) return null;
+  const mark = randomMark();
+  const isLossy = (source: string) =>
+    /^-?\d{16,}$/.test(source) && typeof exactNumber(source) === "string";
+  const marked = markedNumbers(text, mark, isLossy);
+  return marked === null ? null : pathTo(JSON.parse(marked), mark, []);
+}
+
+function pathTo(value: unknown, mark: string, keys: readonly PropertyKey[]): string | null {
+  if (typeof value === "string") return value.startsWith(mark) ? fieldPath(keys) : null;
+  if (typeof value !== "object" || value === null) return null;
+  for (const [name, entry] of Object.entries(value)) {
+    const found = pathTo(entry, mark, [...keys, Array.isArray(value) ? Number(name) : name]);
+    if (found !== null) return found;
+  }
+  return null;
+}

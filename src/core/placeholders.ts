@@ -1,6 +1,10 @@
+import type { LongNumber } from "./decimals.ts";
+
 /** What a value by name may be. */
 export type Scalar = string | number | boolean | null;
-type ValueOf = (name: string) => Scalar;
+/** A value that a check saved, exactly as it was received. */
+export type SavedValue = Scalar | LongNumber;
+type ValueOf = (name: string) => SavedValue;
 
 const placeholder = /\{\{([^{}]*)\}\}/g;
 /** In JSON, whole strings apart from what stands between them; one without an end goes to the end, so that none is looked for twice. */

@@ -1,4 +1,5 @@
 import type { Alias, Document, Node, Pair, Scalar, YAMLMap } from "yaml";
+import { exactNumber, hasTooManyDigits } from "./decimals.ts";
 import { fieldPath } from "./text.ts";
 
 /** Values of a document, aliases counted as often as they stand for something. */
@@ -34,9 +35,11 @@ export type ReadScalar = (
 /** A scalar as YAML 1.2 types it; `textOf` reads its texts. */
 export const typedScalar =
   (textOf: (text: string, path: string, fail: (message: string) => never) => string): ReadScalar =>
-  ({ value }, path, fail) => {
+  ({ value, source = "" }, path, fail) => {
     if (typeof value === "string") return textOf(value, path, fail);
     if (typeof value === "number" && !Number.isFinite(value)) fail("must be a finite number");
+    const isWhole = typeof value === "number" && /^[-+]?\d{16,}$/.test(source);
+    if (isWhole && typeof exactNumber(source) === "string") fail(hasTooManyDigits);
     if (typeof value === "bigint") fail("is too large a number");
     return value;
   };

@@ -1,5 +1,6 @@
 import { networkOf } from "../core/client-network.ts";
-import { findRepeatedName, shapeOf } from "../core/json.ts";
+import { hasTooManyDigits } from "../core/decimals.ts";
+import { findRepeatedName, lossyIntegerAt, shapeOf } from "../core/json.ts";
 import { AppError, rateLimited } from "../core/errors.ts";
 import { excerpt } from "../core/text.ts";
 import { configurationBounds, requestBounds } from "../core/limits.ts";
@@ -163,7 +164,7 @@ async function readCapped(request: Request, most: number): Promise<Uint8Array<Ar
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
-/** JSON as RFC 8259 has it, at most 32 deep. Throws INVALID_JSON, or VALIDATION_ERROR for a repeated name and for a list no field would take. */
+/** JSON as RFC 8259 has it, at most 32 deep. Throws INVALID_JSON, or VALIDATION_ERROR for a repeated name, for a list no field would take and for a number that would be rounded. */
 export function parseJson(bytes: Uint8Array): unknown {
   if (bytes.length === 0) throw unreadable("The body is empty; send a JSON object.");
   let text: string;
@@ -172,7 +173,10 @@ export function parseJson(bytes: Uint8Array): unknown {
   } catch {
     throw notJson();
   }
-  return parseJsonText(text, bytes.length > maxBytes ? maxEntriesOfLong : maxEntries);
+  const value = parseJsonText(text, bytes.length > maxBytes ? maxEntriesOfLong : maxEntries);
+  const lossy = lossyIntegerAt(text);
+  if (lossy !== null) throw invalid(excerpt(lossy) || "body", hasTooManyDigits);
+  return value;
 }
 
 export function parseJsonText(text: string, most = maxEntries): unknown {

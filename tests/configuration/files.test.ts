@@ -49,6 +49,11 @@ const wrong: [what: string, text: string, said: RegExp][] = [
   ["a bomb of aliases", bomb, /^a\.yaml:\d+:\d+: aliases make this stand for too much$/],
   ["an alias of itself", "x-a: &a\n  b: *a\n", /^a\.yaml:2:6: stands for what it is in itself$/],
   ["an alias of nothing", "monitors:\n  a: *none\n", /^a\.yaml:2:6: /],
+  [
+    "a whole number that would be rounded",
+    "monitors:\n  a: {x: 9007199254740993}\n",
+    /^a\.yaml:2:10: has more digits than a number can hold: write it as text, in quotes$/,
+  ],
   ["brackets without end", `x-a: ${"[".repeat(30_000)}`, /^a\.yaml:1:/],
   ["maps without end", `x-a: ${"{a: ".repeat(40)}1${"}".repeat(40)}`, /deeper than 30/],
   [

@@ -5,8 +5,10 @@ import {
   type AssertionOp,
   assertionSources,
   type AssertionSource,
+  isOrdered,
   maxAssertions,
 } from "../../src/monitoring/monitors/assertions-schema.ts";
+import { exactNumber } from "../../src/core/decimals.ts";
 import { LinesField } from "./lines-field.tsx";
 
 const sourceWords: Record<AssertionSource, string> = {
@@ -23,7 +25,9 @@ const opWords: Record<AssertionOp, string> = {
   equals: "is",
   notEquals: "is not",
   lessThan: "is less than",
+  lessThanOrEqual: "is at most",
   greaterThan: "is greater than",
+  greaterThanOrEqual: "is at least",
   contains: "contains",
   notContains: "does not contain",
   matches: "matches",
@@ -47,8 +51,7 @@ type Writing = "text" | "number" | "any" | "none";
 
 function writingOf({ source, op }: Pick<Assertion, "source" | "op">): Writing {
   if (op === "exists" || op === "notExists") return "none";
-  if (op === "lessThan" || op === "greaterThan" || assertionSources[source].is === "number")
-    return "number";
+  if (isOrdered(op) || assertionSources[source].is === "number") return "number";
   return op === "matches" || op === "notMatches" ? "text" : assertionSources[source].is;
 }
 
@@ -198,8 +201,8 @@ function ValueInput({ label, writing, placeholder, value, onChange, error }: Val
       <NumberInput
         aria-label={label}
         hideControls
-        value={typeof value === "number" ? value : ""}
-        onChange={(next) => onChange(next === "" ? null : Number(next))}
+        value={typeof value === "boolean" ? "" : (value ?? "")}
+        onChange={(next) => onChange(next === "" ? null : exactNumber(String(next)))}
         error={error}
       />
     );
@@ -222,7 +225,9 @@ function ValueInput({ label, writing, placeholder, value, onChange, error }: Val
 export function scalarOf(text: string): Value {
   if (text === "null") return null;
   if (text === "true" || text === "false") return text === "true";
-  return /^-?(0|[1-9]\d*)(\.\d+)?$/.test(text) ? Number(text) : text.replace(/^"(.*)"$/s, "$1");
+  return /^-?(0|[1-9]\d*)(\.\d+)?$/.test(text)
+    ? exactNumber(text)
+    : text.replace(/^"(.*)"$/s, "$1");
 }
 
 /** The same written down, in quotes where it would be taken for something else. */

@@ -1,5 +1,6 @@
 import { comparisonOf, type Mapped } from "./databases.ts";
 import { isOn, jsonIn, listIn, number, orNull } from "./values.ts";
+import { exactNumber } from "../../core/decimals.ts";
 import type { Fields } from "../../core/objects.ts";
 import { isJson } from "../../core/placeholders.ts";
 import { text } from "../values.ts";
@@ -7,7 +8,13 @@ import { text } from "../values.ts";
 const isNumeric = (value: string) => /^-?(?:0|[1-9]\d*)(?:\.\d+)?$/.test(value);
 /** A value as people typed it, as JSON has it most likely. */
 const jsonValue = (value: string): string | number | boolean =>
-  isNumeric(value) ? Number(value) : value === "true" ? true : value === "false" ? false : value;
+  isNumeric(value)
+    ? exactNumber(value)
+    : value === "true"
+      ? true
+      : value === "false"
+        ? false
+        : value;
 
 export function expiry(m: Fields) {
   return { certificateExpiryDays: isOn(m["expiry_notification"]) ? 14 : null };
@@ -187,15 +194,13 @@ export function comparisonWith(
   expected: string,
   same: string | number | boolean,
 ) {
-  const wanted = isNumeric(expected) ? Number(expected) : null;
+  const wanted = isNumeric(expected) ? exactNumber(expected) : null;
   if (operator === "==") return { op: "equals", value: same };
   if (operator === "!=") return { op: "notEquals", value: same };
   if (operator === "contains") return { op: "contains", value: expected };
   if (wanted === null) return null;
-  // The number next to it, so that it is among those that are right itself.
-  const next = Math.max(1e-9, Math.abs(wanted) * 1e-15);
   if (operator === "<") return { op: "lessThan", value: wanted };
   if (operator === ">") return { op: "greaterThan", value: wanted };
-  if (operator === "<=") return { op: "lessThan", value: wanted + next };
-  return operator === ">=" ? { op: "greaterThan", value: wanted - next } : null;
+  if (operator === "<=") return { op: "lessThanOrEqual", value: wanted };
+  return operator === ">=" ? { op: "greaterThanOrEqual", value: wanted } : null;
 }

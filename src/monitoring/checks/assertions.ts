@@ -1,5 +1,6 @@
 import { TargetFailure } from "../../core/outgoing/failures.ts";
 import { credentialName } from "../../core/fields.ts";
+import { compareDecimals, LongNumber } from "../../core/decimals.ts";
 import { isFound, type Searched } from "../../core/expressions.ts";
 import { escapeXml, excerpt } from "../../core/text.ts";
 import type { Assertion } from "../monitors/assertions-schema.ts";
@@ -103,17 +104,21 @@ function holds({ op, value }: Condition, received: unknown): boolean {
     case "notExists":
       return received === undefined;
     case "equals":
-      return received === value;
+      return isEqual(received, value);
     case "notEquals":
-      return received !== value;
+      return !isEqual(received, value);
     case "contains":
       return includes(received, value);
     case "notContains":
       return !includes(received, value);
     case "lessThan":
-      return numberIn(received) < Number(value);
+      return compared(received, value) < 0;
+    case "lessThanOrEqual":
+      return compared(received, value) <= 0;
     case "greaterThan":
-      return numberIn(received) > Number(value);
+      return compared(received, value) > 0;
+    case "greaterThanOrEqual":
+      return compared(received, value) >= 0;
     case "matches":
     case "notMatches":
       throw new Error("An expression is searched for.");
@@ -126,15 +131,22 @@ function contains(range: string, status: number): boolean {
 }
 
 function includes(received: unknown, value: Condition["value"]): boolean {
-  if (Array.isArray(received)) return received.includes(value);
-  return typeof received === "string" && typeof value === "string" && received.includes(value);
+  if (Array.isArray(received)) return received.some((element) => isEqual(element, value));
+  if (typeof value !== "string") return false;
+  if (received instanceof LongNumber) return received.text.includes(value);
+  return typeof received === "string" && received.includes(value);
 }
 
-/** A number, also where it is written as text; NaN, which is neither less nor greater, for anything else. */
-function numberIn(received: unknown): number {
-  if (typeof received === "number") return received;
-  const text = typeof received === "string" ? received.trim() : "";
-  return /^-?\d{1,15}(\.\d{1,15})?$/.test(text) ? Number(text) : Number.NaN;
+/** Equal and of one type; a long number also equals the text that it is written as. */
+function isEqual(received: unknown, value: Condition["value"]): boolean {
+  if (!(received instanceof LongNumber)) return received === value;
+  if (typeof value !== "number") return received.text === value;
+  return Number(received.text) === value && compareDecimals(received.text, String(value)) === 0;
+}
+
+/** Compares numbers exactly, also those written as text; NaN, for which nothing holds, where one is none. */
+function compared(received: unknown, value: Condition["value"]): number {
+  return isScalar(received) ? compareDecimals(String(received), String(value)) : Number.NaN;
 }
 
 async function matches(
@@ -142,9 +154,13 @@ async function matches(
   received: unknown,
   context: SearchContext,
 ): Promise<Searched> {
-  if (!["string", "number", "boolean"].includes(typeof received)) return false;
+  if (!isScalar(received)) return false;
   return isFound(expression, String(received), context.inTurn, context.signal);
 }
+
+/** Whether it has a text of its own: no list, object, null or nothing. */
+const isScalar = (value: unknown): value is string | number | boolean | LongNumber =>
+  ["string", "number", "boolean"].includes(typeof value) || value instanceof LongNumber;
 
 const subjects: Record<Assertion["source"], string> = {
   status: "the status",
@@ -165,7 +181,9 @@ const requirements: Record<Condition["op"], string> = {
   matches: "must match",
   notMatches: "must not match",
   lessThan: "must be less than",
+  lessThanOrEqual: "must be at most",
   greaterThan: "must be greater than",
+  greaterThanOrEqual: "must be at least",
   exists: "must be there",
   notExists: "must not be there",
 };
@@ -184,7 +202,7 @@ const maxShown = 100;
 export const startNeeded = maxShown + 2 * 8192;
 
 function shown({ source, path }: Condition, value: unknown, secrets: Secrets): string {
-  const text = ["string", "number", "boolean"].includes(typeof value) ? String(value) : "";
+  const text = isScalar(value) ? String(value) : "";
   const isCredential =
     (source === "header" || source === "json") && credentialName.test(path ?? "");
   if (value !== undefined && (isCredential || repeats(text, secrets)))
@@ -195,6 +213,7 @@ function shown({ source, path }: Condition, value: unknown, secrets: Secrets): s
 function quoted(value: unknown): string {
   if (value === undefined) return "nothing";
   if (Array.isArray(value)) return "a list";
+  if (value instanceof LongNumber) return excerpt(value.text, maxShown);
   if (typeof value === "object" && value !== null) return "an object";
   return typeof value === "string" ? `"${excerpt(value, maxShown)}"` : JSON.stringify(value);
 }

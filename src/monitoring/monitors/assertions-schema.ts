@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { isDecimal } from "../../core/decimals.ts";
 import { monitorBounds } from "../../core/limits.ts";
 import type { Scalar } from "../../core/placeholders.ts";
 
@@ -26,12 +27,17 @@ const HeaderName = text(maxPath).regex(
   "must be the name of a header, such as Content-Type",
 );
 
-const compared = ["equals", "notEquals", "lessThan", "greaterThan"] as const;
+const ordered = ["lessThan", "lessThanOrEqual", "greaterThan", "greaterThanOrEqual"] as const;
+const compared = ["equals", "notEquals", ...ordered] as const;
 const searched = ["contains", "notContains", "matches", "notMatches"] as const;
 const present = ["exists", "notExists"] as const;
 
 export const assertionOps = [...compared, ...searched, ...present] as const;
 export type AssertionOp = (typeof assertionOps)[number];
+
+/** Whether it compares numbers by size. */
+export const isOrdered = (op: AssertionOp): boolean =>
+  (ordered as readonly AssertionOp[]).includes(op);
 
 type Source = {
   /** What may be asked of it. */
@@ -55,6 +61,9 @@ export const assertionSources = {
 
 export type AssertionSource = keyof typeof assertionSources;
 
+/** Whether a text is a number that JSON may round. */
+const isLongNumber = (text: string) => text.length > 15 && isDecimal(text);
+
 /** What would be right as the value; null where this one is. */
 function valueIssue(source: Source, op: AssertionOp, value: Scalar): string | null {
   const of = typeof value;
@@ -63,8 +72,12 @@ function valueIssue(source: Source, op: AssertionOp, value: Scalar): string | nu
     case "notExists":
       return value === null ? null : `must be null or left out: ${op} compares with nothing`;
     case "lessThan":
+    case "lessThanOrEqual":
     case "greaterThan":
-      return of === "number" ? null : `must be a number: ${op} compares numbers`;
+    case "greaterThanOrEqual": {
+      const isLong = typeof value === "string" && source.is !== "number" && isLongNumber(value);
+      return of === "number" || isLong ? null : `must be a number: ${op} compares numbers`;
+    }
     case "matches":
     case "notMatches":
       if (of !== "string" || value === "") return "must be a regular expression";
@@ -94,13 +107,16 @@ const assertionAbout = (sources: readonly [AssertionSource, ...AssertionSource[]
       }),
       op: z.enum(assertionOps).meta({
         description:
-          "`lessThan` and `greaterThan` compare numbers, `matches` and `notMatches` take a regular expression in RE2 syntax. Where there is nothing, only `notEquals`, `notContains`, `notMatches` and `notExists` hold.",
+          "`lessThan`, `lessThanOrEqual`, `greaterThan` and `greaterThanOrEqual` compare numbers, `matches` and `notMatches` take a regular expression in RE2 syntax. Where there is nothing, only `notEquals`, `notContains`, `notMatches` and `notExists` hold.",
       }),
       value: z
         .union([text(maxValue), z.number(), z.boolean()])
         .nullable()
         .default(null)
-        .meta({ description: 'Of the type that is meant: `200`, `true` and `"200"` differ.' }),
+        .meta({
+          description:
+            'Of the type that is meant: `200`, `true` and `"200"` differ. Write a number that JSON readers would round as text, such as `"9007199254740993"`.',
+        }),
     })
     .superRefine(({ source: name, path, op, value }, context) => {
       const issue = (field: string, message: string) =>

@@ -10,6 +10,7 @@ import {
   repeats,
   secretsOf,
 } from "../../../src/monitoring/checks/assertions.ts";
+import { LongNumber } from "../../../src/core/decimals.ts";
 import type { MonitorSettings } from "../../../src/monitoring/monitors/kinds-schema.ts";
 import { NewMonitor } from "../../../src/monitoring/monitors/schema.ts";
 import { check, contextOf } from "../../support/checking.ts";
@@ -49,14 +50,23 @@ describe("an assertion holds", () => {
       [1, [1], ["1", true, 1.5, undefined]],
       [false, [false], [0, "", null, undefined]],
       [null, [null], [undefined, 0, "null"]],
+      [2 ** 53, [new LongNumber("9007199254740992.0")], [new LongNumber("9007199254740993")]],
+      ["9007199254740993", [new LongNumber("9007199254740993")], [2 ** 53]],
+      [0, [-0, new LongNumber("-0e5")], [new LongNumber("1e-400")]],
     ],
     notEquals: [
       ["1", [1, undefined, null], ["1"]],
       [null, [undefined, 0], [null]],
+      [
+        2 ** 53,
+        [new LongNumber("9007199254740993")],
+        [2 ** 53, new LongNumber("9007199254740992")],
+      ],
     ],
     contains: [
       ["b", ["abc", ["b"]], ["B", ["abc"], 7, null, undefined]],
       [7, [[7]], [["7"], 7, "7"]],
+      [2 ** 53, [[2 ** 53]], [[new LongNumber("9007199254740993")]]],
     ],
     notContains: [["b", ["B", ["abc"], undefined, 7], ["abc", ["b"]]]],
     matches: [
@@ -65,8 +75,20 @@ describe("an assertion holds", () => {
       ["(?i)größe", ["GRÖSSE: größe"], ["grosse"]],
     ],
     notMatches: [["^a+$", ["ab", "", undefined, null, ["a"]], ["a", "aaa"]]],
-    lessThan: [[10, [9, "9.5", " -3 "], [10, "10", "9 of 10", "", null, [1], undefined]]],
-    greaterThan: [[10, [11, "10.5"], [10, "abc", "0x20", "Infinity", undefined]]],
+    lessThan: [
+      [10, [9, "9.5", " -3 ", "1e0"], [10, "10", "9 of 10", "", null, [1], true, undefined]],
+      [5, ["1.5000000000000000", new LongNumber("1.5000000000000000")], ["5.0000000000000000"]],
+      ["9007199254740993", [2 ** 53], [new LongNumber("9007199254740993")]],
+    ],
+    lessThanOrEqual: [
+      [10, [10, 9, "10.000", "1e1"], [10.5, "10.00000000000000000001", "", undefined, {}]],
+    ],
+    greaterThan: [
+      [10, [11, "10.5", "1e3"], [10, "abc", "0x20", "Infinity", "1_000", undefined]],
+      [1, ["9007199254740993", "1764175000000000000"], ["0.99999999999999999999"]],
+      [2 ** 53, [new LongNumber("9007199254740993")], [2 ** 53]],
+    ],
+    greaterThanOrEqual: [[10, [10, 11, "10.0"], [9, "9.99999999999999999999", null, false]]],
     exists: [[null, ["", 0, null, false, {}], [undefined]]],
     notExists: [[null, [undefined], ["", 0, null, false]]],
   };
@@ -182,6 +204,30 @@ describe("a check is judged by", () => {
         expect(down.message).toBe(`${down.said?.replace(/, received .*/s, "")}.`);
       }
     });
+
+  test("the numbers in JSON as they are written, however long", async () => {
+    site.reply(answer(200, '{"id":9007199254740993,"sum":1.5000000000000000,"few":1e2}'), "/");
+    const stateOf = async (assertion: Written) => {
+      const assertions = [{ source: "json", ...assertion }];
+      const { status, said } = await check("http", { url: site.at(), assertions });
+      return said ?? status;
+    };
+    const id = { path: "$.id" };
+    expect(await stateOf({ ...id, op: "equals", value: 2 ** 53 })).toEndWith(
+      "the value at $.id must be 9007199254740992, received 9007199254740993.",
+    );
+    for (const assertion of [
+      { ...id, op: "equals", value: "9007199254740993" },
+      { ...id, op: "greaterThan", value: 2 ** 53 },
+      { ...id, op: "greaterThan", value: "9007199254740992" },
+      { ...id, op: "matches", value: "^9007199254740993$" },
+      { path: "$.sum", op: "equals", value: 1.5 },
+      { path: "$.few", op: "equals", value: 100 },
+    ] as const)
+      expect([assertion, await stateOf(assertion)]).toEqual([assertion, "up"]);
+    const short = { url: site.at(), jsonPath: "$.id", jsonEquals: 2 ** 53 };
+    expect(await check("http", short)).toMatchObject({ status: "down" });
+  });
 
   test("the days of its certificate, where it has one", async () => {
     site.reply(answer(), "/");

@@ -542,7 +542,7 @@ describe("wrong values", () => {
       return (await api("POST", path, { body })).json.error.message;
     };
     expect(await issueOf({ ...ok, op: "contains" })).toBe(
-      "assertions[0].op must be one of: equals, notEquals, lessThan, greaterThan, as the source is status.",
+      "assertions[0].op must be one of: equals, notEquals, lessThan, lessThanOrEqual, greaterThan, greaterThanOrEqual, as the source is status.",
     );
     expect(await issueOf({ ...head, path: undefined })).toBe(
       "assertions[0].path must be the name of a header, such as Content-Type.",
@@ -553,6 +553,28 @@ describe("wrong values", () => {
     expect(await issueOf(matches("(a"))).toBe(
       "assertions[0].value must be a regular expression as RE2 has them: missing closing ).",
     );
+  });
+
+  test("a number that would be rounded is rejected at its field, and accepted as text", async () => {
+    const { api } = await dashboard();
+    const value = '{"source":"json","path":"$.id","op":"greaterThan","value":VALUE}';
+    const monitor = JSON.stringify({ type: "http", name: "Intranet", ...newMonitors.http });
+    const saved = (written: string) =>
+      api("POST", path, {
+        raw: `${monitor.slice(0, -1)},"assertions":[${value.replace("VALUE", written)}]}`,
+        headers: { "Content-Type": "application/json" },
+      });
+    const rounded = await saved("9007199254740993");
+    expect([rounded.status, rounded.json.error.message]).toEqual([
+      422,
+      "assertions[0].value has more digits than a number can hold: write it as text, in quotes.",
+    ]);
+    for (const exact of ["9007199254740992", '"9007199254740993"', "1764175000000000000"])
+      expect([exact, (await saved(exact)).status]).toEqual([exact, 201]);
+    for (const text of ['"many"', '"7"'])
+      expect((await saved(text)).json.error.message).toBe(
+        "assertions[0].value must be a number: greaterThan compares numbers.",
+      );
   });
 
   test("jsonEquals needs a jsonPath, which may stand alone", async () => {

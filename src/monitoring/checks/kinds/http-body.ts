@@ -1,7 +1,8 @@
 import type { Transform } from "node:stream";
 import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
+import { LongNumber } from "../../../core/decimals.ts";
 import { release } from "../../../core/garbage.ts";
-import { depthOf, maxAnswerDepth } from "../../../core/json.ts";
+import { depthOf, maxAnswerDepth, parseExactly } from "../../../core/json.ts";
 import { TargetFailure } from "../../../core/outgoing/failures.ts";
 import type { HttpAnswer } from "../../../core/outgoing/http-answer.ts";
 import { growingBuffer, inPieces } from "../../../core/outgoing/memory.ts";
@@ -79,7 +80,7 @@ export function wantedOf(conditions: readonly Condition[], secrets: Secrets, isS
     );
     const json = lazily(() => {
       if (!complete) return tooLong;
-      return depthOf(text()) > maxAnswerDepth ? tooDeep : parsed(text());
+      return jsonIn(text());
     });
     const received: ReadBody["received"] = ({ source, path }) => {
       if (source === "body") return { value: text() };
@@ -118,9 +119,11 @@ function lazily<T>(make: () => T): () => T {
 
 const isPresence = (op: Condition["op"]) => op === "exists" || op === "notExists";
 
-function parsed(text: string): Received {
+/** The JSON in a text, with the exact numbers; or why it can't be read. */
+export function jsonIn(text: string): Received {
+  if (depthOf(text) > maxAnswerDepth) return tooDeep;
   try {
-    return { value: JSON.parse(text) as unknown };
+    return { value: parseExactly(text) };
   } catch {
     return { unreadable: "it is not JSON" };
   }
@@ -269,7 +272,8 @@ export function valueAt(json: unknown, path: string): unknown {
   if (path.endsWith(lengthCall)) return lengthOf(valueAt(json, path.slice(0, -lengthCall.length)));
   let value = json;
   for (const [, name, index, quoted, doubleQuoted] of path.matchAll(step)) {
-    if (typeof value !== "object" || value === null) return undefined;
+    if (typeof value !== "object" || value === null || value instanceof LongNumber)
+      return undefined;
     const key = name ?? index ?? quoted ?? doubleQuoted ?? "";
     if (Array.isArray(value) !== (index !== undefined) || !Object.hasOwn(value, key))
       return undefined;
@@ -281,6 +285,6 @@ export function valueAt(json: unknown, path: string): unknown {
 /** Characters of a text, elements of a list, members of an object (RFC 9535 §2.4.4); undefined for other values. */
 function lengthOf(value: unknown): number | undefined {
   if (typeof value === "string") return Array.from(value).length;
-  if (typeof value !== "object" || value === null) return undefined;
+  if (typeof value !== "object" || value === null || value instanceof LongNumber) return undefined;
   return Array.isArray(value) ? value.length : Object.keys(value).length;
 }

@@ -1,7 +1,8 @@
 import { captured } from "../../../core/expressions.ts";
 import { TargetFailure } from "../../../core/outgoing/failures.ts";
 import type { Save } from "../../monitors/request-schema.ts";
-import type { Scalar } from "../../../core/placeholders.ts";
+import { LongNumber } from "../../../core/decimals.ts";
+import type { SavedValue } from "../../../core/placeholders.ts";
 import type { Received } from "../assertions.ts";
 import type { CheckContext } from "../check.ts";
 
@@ -17,14 +18,15 @@ export async function savedValue(
   received: Received,
   opening: string,
   { inTurn, signal }: Pick<CheckContext, "inTurn" | "signal">,
-): Promise<Scalar> {
+): Promise<SavedValue> {
   const nothing = (why: string) =>
     new TargetFailure(`${opening}, but nothing could be saved as ${name}: ${why}.`);
   if ("unreadable" in received) throw nothing(received.unreadable);
   const { value } = received;
   if (value === undefined) throw nothing("there is nothing");
-  if (typeof value === "object" && value !== null) throw nothing("it is a list or an object");
-  const scalar = value as Scalar;
+  if (typeof value === "object" && value !== null && !(value instanceof LongNumber))
+    throw nothing("it is a list or an object");
+  const scalar = value as SavedValue;
   const found =
     expression === null
       ? { text: scalar }

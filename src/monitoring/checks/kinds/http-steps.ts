@@ -2,7 +2,7 @@ import { randomToken } from "../../../core/ids.ts";
 import { TargetFailure } from "../../../core/outgoing/failures.ts";
 import type { HttpRequest, Transport } from "../../../core/outgoing/http-request.ts";
 import type { Proxy } from "../../../core/outgoing/proxy.ts";
-import { filled, filledJson, filledUrl, type Scalar } from "../../../core/placeholders.ts";
+import { filled, filledJson, filledUrl, type SavedValue } from "../../../core/placeholders.ts";
 import type { Step } from "../../monitors/request-schema.ts";
 import type { CheckKind } from "../check.ts";
 import { encodedBody } from "./http-body-types.ts";
@@ -10,7 +10,7 @@ import { encodedBody } from "./http-body-types.ts";
 type Settings = Parameters<CheckKind<"http">>[0];
 /** What a check asks, and what it makes of the answer: the monitor's own request, or one of its steps. */
 export type Asking = Omit<Step, "name">;
-type Values = ReadonlyMap<string, Scalar>;
+type Values = ReadonlyMap<string, SavedValue>;
 
 /** Whether a request goes where the credentials of the monitor may go. */
 export const isOwn = (asking: Asking, settings: Settings): boolean =>
@@ -28,7 +28,7 @@ export function requestOf(
 ): HttpRequest {
   const isFirst = asking === settings;
   const hasNames = !isFirst || Object.keys(settings.variables).length > 0;
-  const valueOf = (name: string): Scalar => {
+  const valueOf = (name: string): SavedValue => {
     const value = values.get(name);
     if (value === undefined) throw new Error(`Nothing was saved as ${name}.`);
     return value;
@@ -61,7 +61,7 @@ function headersOf(
   asking: Asking,
   settings: Settings,
   accessToken: string | null,
-  valueOf: (name: string) => Scalar,
+  valueOf: (name: string) => SavedValue,
 ) {
   const isFirst = asking === settings;
   const headers = new Map<string, [name: string, value: string]>();

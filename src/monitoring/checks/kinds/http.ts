@@ -2,7 +2,7 @@ import type { Connection } from "../../../core/outgoing/connection.ts";
 import { TargetFailure } from "../../../core/outgoing/failures.ts";
 import { named } from "../../../core/outgoing/http-answer.ts";
 import { type HttpRequest, send, type Transport } from "../../../core/outgoing/http-request.ts";
-import type { Scalar } from "../../../core/placeholders.ts";
+import type { SavedValue } from "../../../core/placeholders.ts";
 import {
   conditionsOf,
   isSearch,
@@ -30,7 +30,7 @@ type Run = {
   context: CheckContext;
   token: ReturnType<typeof tokenOf> | null;
   /** Variables, and what was saved of answers. */
-  values: Map<string, Scalar>;
+  values: Map<string, SavedValue>;
   secrets: Secrets;
   allowance: ByteAllowance;
 };
@@ -40,7 +40,7 @@ export const checkHttp: CheckKind<"http"> = async (settings, context) => {
   const { oauth2, verifyTls, steps, certificateExpiryDays } = settings;
   const transport = transportOf(settings);
   const token = oauth2 === null ? null : tokenOf(oauth2, { verifyTls, transport }, context);
-  const values = new Map<string, Scalar>(Object.entries(settings.variables));
+  const values = new Map<string, SavedValue>(Object.entries(settings.variables));
   const secrets = () => [
     ...secretsOf(settings),
     ...(token?.secrets() ?? []),

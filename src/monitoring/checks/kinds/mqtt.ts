@@ -5,7 +5,7 @@ import { excerpt } from "../../../core/text.ts";
 import { mustHold, type Received, repeats } from "../assertions.ts";
 import { type CheckContext, type CheckKind, since } from "../check.ts";
 import { converse } from "../conversation.ts";
-import { valueAt } from "./http-body.ts";
+import { jsonIn, valueAt } from "./http-body.ts";
 
 type Settings = Parameters<CheckKind<"mqtt">>[0];
 
@@ -38,11 +38,8 @@ export const checkMqtt: CheckKind<"mqtt"> = (settings, context) => {
 const notMqtt = () => new TargetFailure("The answer is not valid for MQTT.");
 
 function inJson(message: string, path: string): Received {
-  try {
-    return { value: valueAt(JSON.parse(message), path) };
-  } catch {
-    return { unreadable: "the message is not JSON" };
-  }
+  const json = jsonIn(message);
+  return "unreadable" in json ? json : { value: valueAt(json.value, path) };
 }
 
 /** §3.2.2.3 */

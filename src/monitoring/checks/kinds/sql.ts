@@ -1,5 +1,6 @@
 import type { SQL } from "bun";
 import { checkServerIdentity, type PeerCertificate } from "node:tls";
+import { isDecimal, LongNumber } from "../../../core/decimals.ts";
 import { TargetFailure } from "../../../core/outgoing/failures.ts";
 import { dial, trusted } from "../../../core/outgoing/connection.ts";
 import { reasonFor } from "../../../core/outgoing/reasons.ts";
@@ -120,7 +121,7 @@ async function ask(server: Server, settings: Settings, context: CheckContext) {
   }
   const latencyMs = since(startedAt);
   const received = ({ source, path }: { source: string; path: string | null }): Received => {
-    if (source === "json") return { value: valueAt(rows, path ?? "") };
+    if (source === "json") return { value: withNumber(valueAt(rows, path ?? "")) };
     if (source === "latency") return { value: latencyMs };
     return { value: daysUntil(certificateExpiresAt, context.now()) };
   };
@@ -155,6 +156,10 @@ async function secure(wire: Wire, tls: WireTls) {
 
 /** Of MySQL: Bun names one of its own where none is given, and this one is open to every user. */
 const everybodys = "information_schema";
+
+/** Drivers return decimals and long integers as text. */
+const withNumber = (value: unknown) =>
+  typeof value === "string" && isDecimal(value) ? new LongNumber(value) : value;
 
 /** Rows as JSON has them. */
 function plain(rows: unknown): unknown {

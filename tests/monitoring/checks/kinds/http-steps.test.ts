@@ -22,6 +22,27 @@ async function reasonOf(first: Reply, fields: object, circumstances: object = {}
   return [outcome.status, outcome.message, asked.length];
 }
 
+test("a saved number is sent on as it was received, however long it is", async () => {
+  const { asked } = await found(
+    { "/first": answer(200, '{"id":9007199254740993,"rate":1.10e5}') },
+    {
+      save: [save("id", "$.id"), save("rate", "$.rate")],
+      steps: [
+        {
+          url: "/orders/{{id}}",
+          method: "POST",
+          bodyType: "json",
+          body: '{"id":{{id}},"text":"{{id}}","rate":{{rate}}}',
+        },
+      ],
+    },
+  );
+  expect(asked[1]).toMatchObject({
+    path: "/orders/9007199254740993",
+    body: '{"id":9007199254740993,"text":"9007199254740993","rate":1.10e5}',
+  });
+});
+
 describe("a monitor with steps", () => {
   test("signs in, goes on with what it was given, and is up after the last step", async () => {
     const { outcome, asked } = await found(

@@ -1,0 +1,65 @@
+const pattern = /^([+-]?)(?:(\d+)(?:\.(\d*))?|\.(\d+))(?:e([+-]?\d{1,15}))?$/i;
+
+/** `0.DIGITS × 10^exponent` without zeros at either end; no digits are zero. */
+type Decimal = { isNegative: boolean; digits: string; exponent: number };
+
+function decimalIn(text: string): Decimal | null {
+  const [whole, sign, integer = "", fraction = "", bare = "", power = "0"] =
+    pattern.exec(text.trim()) ?? [];
+  if (whole === undefined) return null;
+  const all = `${integer}${fraction}${bare}`;
+  let from = 0;
+  while (all[from] === "0") from++;
+  // A pattern would look at each run of zeros again and again.
+  let to = all.length;
+  while (to > from && all[to - 1] === "0") to--;
+  const digits = all.slice(from, to);
+  const exponent = integer.length - from + Number(power);
+  return { isNegative: sign === "-" && digits !== "", digits, exponent };
+}
+
+/** Whether the text is one decimal number, such as `-12`, `0.50` or `1e3`. */
+export const isDecimal = (text: string): boolean => pattern.test(text.trim());
+
+/** Compares two decimal numbers of any length without rounding: negative, 0 or positive; NaN where one is no number. */
+export function compareDecimals(one: string, other: string): number {
+  const [a, b] = [decimalIn(one), decimalIn(other)];
+  if (a === null || b === null) return Number.NaN;
+  if (a.isNegative !== b.isNegative) return a.isNegative ? -1 : 1;
+  return a.isNegative ? compareSizes(b, a) : compareSizes(a, b);
+}
+
+function compareSizes(a: Decimal, b: Decimal): number {
+  if (a.digits === "" || b.digits === "") return a.digits.length - b.digits.length;
+  if (a.exponent !== b.exponent) return a.exponent - b.exponent;
+  if (a.digits === b.digits) return 0;
+  return a.digits < b.digits ? -1 : 1;
+}
+
+/** What is wrong with a number in an input, as a sentence about its field. */
+export const hasTooManyDigits =
+  "has more digits than a number can hold: write it as text, in quotes";
+
+/** The number that a text stands for; the text itself where a double would change it. */
+export function exactNumber(text: string): number | string {
+  const number = Number(text);
+  return compareDecimals(String(number), text) === 0 ? number : text;
+}
+
+/** A number with more digits than a double is sure to hold, as its source writes it. */
+export class LongNumber {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+
+  toString(): string {
+    return this.text;
+  }
+
+  /** Written without quotes, as it was. */
+  toJSON(): unknown {
+    return (JSON as unknown as { rawJSON(text: string): object }).rawJSON(this.text);
+  }
+}
