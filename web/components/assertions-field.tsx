@@ -5,10 +5,10 @@ import {
   type AssertionOp,
   assertionSources,
   type AssertionSource,
+  exactNumber,
   isOrdered,
   maxAssertions,
 } from "../../src/monitoring/monitors/assertions-schema.ts";
-import { exactNumber } from "../../src/core/decimals.ts";
 import { LinesField } from "./lines-field.tsx";
 
 const sourceWords: Record<AssertionSource, string> = {

@@ -3,6 +3,8 @@ import { isDecimal } from "../../core/decimals.ts";
 import { monitorBounds } from "../../core/limits.ts";
 import type { Scalar } from "../../core/placeholders.ts";
 
+export { exactNumber } from "../../core/decimals.ts";
+
 const ofMonitor = monitorBounds.assertions.value;
 const maxPath = monitorBounds.assertionPath.value;
 const maxValue = monitorBounds.assertionValue.value;
