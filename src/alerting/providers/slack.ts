@@ -23,7 +23,8 @@ function verdict(answer: ShortAnswer): Verdict {
   if (answer.status < 300 && (said === "ok" || ok === true)) return judged(answer);
   const reason = hopeless.get(typeof error === "string" ? error : said);
   if (reason !== undefined) return final(reason);
-  if (answer.status >= 300) return judged(answer);
+  // Slack sends errors with 4xx and 5xx: a 2xx whose body stalls is not sent again.
+  if (answer.status >= 300 || (answer.isUnfinished && ok !== false)) return judged(answer);
   // A page to sign in at, say: whoever answered is not Slack, or did not take it.
   return temporary(
     `The receiver answered ${named(answer.status)}, but did not confirm the message.`,

@@ -68,7 +68,16 @@ function successorIn(answer: ShortAnswer): number | null {
   return answer.status === 400 && Number.isSafeInteger(id) ? (id as number) : null;
 }
 
-function verdictOf(answer: ShortAnswer): Verdict {
+/** The status of a rejection; a proxy or a server of one's own can send it with 200. */
+function withStatusOf(answer: ShortAnswer): ShortAnswer {
+  const { ok, error_code: code } = fieldsIn(answer);
+  if (answer.status >= 300 || ok !== false) return answer;
+  const isError = Number.isSafeInteger(code) && Number(code) >= 400 && Number(code) < 600;
+  return { ...answer, status: isError ? Number(code) : 502 };
+}
+
+function verdictOf(received: ShortAnswer): Verdict {
+  const answer = withStatusOf(received);
   const { description } = fieldsIn(answer);
   const said = typeof description === "string" ? description : "";
   const reason =

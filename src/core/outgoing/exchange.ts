@@ -14,6 +14,8 @@ export type ExchangeContext = {
   timeoutMs: number;
   /** Ends it sooner. */
   cancelled: AbortSignal;
+  /** Longest wait for the body once the status has arrived. Without it a body that takes too long is a failure. */
+  bodyMs?: number;
   /** Where the addresses are known already, each one judged. */
   addressesOf?: OutgoingContext["addressesOf"];
 };
@@ -24,12 +26,15 @@ export type ShortAnswer = {
   status: number;
   headers: ReadonlyMap<string, string>;
   body: string;
+  /** Whether the body was still arriving after `bodyMs`. */
+  isUnfinished?: boolean;
   /** RFC 3339; null without TLS. */
   certificateExpiresAt?: string | null;
 };
 
 /** One request and its answer, over after `timeoutMs` whatever the other side does. Throws TargetFailure, OwnTrouble. */
 export function exchange(request: HttpRequest, context: ExchangeContext): Promise<ShortAnswer> {
+  const { bodyMs } = context;
   const plain = { ...request, headers: { ...request.headers, "Accept-Encoding": "identity" } };
   return inTime(context, async (context) => {
     const { answer, connection } = await send(plain, context);
@@ -37,7 +42,7 @@ export function exchange(request: HttpRequest, context: ExchangeContext): Promis
     return {
       status: answer.status,
       headers: answer.headers,
-      body: await start(answer, connection),
+      ...(await readStart(answer, connection, bodyMs)),
       certificateExpiresAt: connection.secured?.certificateExpiresAt ?? null,
     };
   });
@@ -83,17 +88,23 @@ export async function inTime<T>(
   }
 }
 
-/** The body's first bytes; one that ends too soon or not at all is as good: the status has been said. */
-function start(
+type Start = Pick<ShortAnswer, "body" | "isUnfinished">;
+
+/** Reads the first bytes of the body, also of one that is cut off: the status has arrived. */
+function readStart(
   answer: { read(take: (chunk: Buffer) => void): Promise<void> },
   connection: { close(): void },
-): Promise<string> {
-  const { promise, resolve } = Promise.withResolvers<string>();
+  bodyMs: number | undefined,
+): Promise<Start> {
+  const { promise, resolve } = Promise.withResolvers<Start>();
   const start = growingBuffer(maxBytes, uncounted);
-  const done = () => {
-    resolve(start.bytes().toString("utf8"));
+  const finish = (isUnfinished: boolean) => {
+    clearTimeout(timer);
+    resolve({ body: start.bytes().toString("utf8"), isUnfinished });
     connection.close();
   };
+  const done = () => finish(false);
+  const timer = bodyMs === undefined ? undefined : setTimeout(() => finish(true), bodyMs);
   answer
     .read((chunk) => {
       start.push(chunk);

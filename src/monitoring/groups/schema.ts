@@ -47,12 +47,21 @@ export const groupFields = {
   }),
 };
 
-const readOnly = ["id", "paused", "muted", "createdAt", "updatedAt"];
+const readOnly = ["id", "createdAt", "updatedAt"];
+
+/** Message for a `paused` or `muted` that is not the stored value: the client wants a change that REST does not make. */
+export const setInAdminPage = "can only be set in the admin page";
+
+const stored = z.boolean().optional().meta({
+  readOnly: true,
+  description: "Accepted with its stored value only: it is set in the admin page.",
+});
+const off = stored.refine((value) => value !== true, setInAdminPage);
 
 export const NewMonitorGroup = bodyOf(
   readOnly,
   z
-    .strictObject(groupFields)
+    .strictObject({ ...groupFields, paused: off, muted: off })
     .meta({ id: "NewMonitorGroup", example: { name: "Payments", color: "blue", tags: ["eu"] } }),
 );
 export type NewMonitorGroup = z.infer<typeof NewMonitorGroup>;
@@ -60,7 +69,7 @@ export type NewMonitorGroup = z.infer<typeof NewMonitorGroup>;
 export const MonitorGroupPatch = bodyOf(
   readOnly,
   z
-    .strictObject(patchOf(groupFields))
+    .strictObject({ ...patchOf(groupFields), paused: stored, muted: stored })
     .meta({ id: "MonitorGroupPatch", example: { description: "Card and bank payments" } }),
 );
 export type MonitorGroupPatch = z.infer<typeof MonitorGroupPatch>;

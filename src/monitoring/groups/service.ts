@@ -21,7 +21,13 @@ import {
   namesEveryGroup,
   replaceOrder,
 } from "./store.ts";
-import type { GroupOrder, MonitorGroupPatch, NewMonitorGroup } from "./schema.ts";
+import { invalid } from "../../core/validation.ts";
+import {
+  type GroupOrder,
+  type MonitorGroupPatch,
+  type NewMonitorGroup,
+  setInAdminPage,
+} from "./schema.ts";
 
 export { listGroups };
 
@@ -58,11 +64,13 @@ export function createGroup(scope: Scope, input: NewMonitorGroup): Promise<Group
   );
 }
 
-/** Throws NOT_FOUND, also for an unknown monitor or channel, and PRECONDITION_FAILED; nothing is changed then. */
-export function updateGroup(scope: Scope, id: string, patch: MonitorGroupPatch) {
+/** Throws NOT_FOUND, also for an unknown monitor or channel, PRECONDITION_FAILED, and VALIDATION_ERROR for a change of `paused` or `muted`; nothing is changed then. */
+export function updateGroup(scope: Scope, id: string, input: MonitorGroupPatch) {
   const { organizationId } = scope;
+  const { paused, muted, ...patch } = input;
   return retrying(async () => {
     const before = await getGroup(scope, id);
+    mustBeStored(before, { paused, muted });
     const at = timestamp(scope.clock());
     const after = {
       ...before,
@@ -91,6 +99,12 @@ export function updateGroup(scope: Scope, id: string, patch: MonitorGroupPatch) 
       after,
     );
   });
+}
+
+function mustBeStored(group: GroupRecord, given: Pick<MonitorGroupPatch, "paused" | "muted">) {
+  for (const name of ["paused", "muted"] as const)
+    if (given[name] !== undefined && given[name] !== group[name])
+      throw invalid(name, setInAdminPage);
 }
 
 function mustKnow(scope: Scope, { alertChannelIds, monitorIds }: MonitorGroupPatch) {

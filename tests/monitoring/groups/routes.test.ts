@@ -165,16 +165,34 @@ describe("reading and changing", () => {
     expect((await changeGroup(id, empty)).json.data).toMatchObject(empty);
   });
 
-  test("paused and muted are shown as the dashboard set them and can't be written", async () => {
-    const { group, groupOf, changeGroup, pauseGroup, muteGroup } = await dashboard();
-    const { id, paused, muted } = await group({ paused: true, muted: true });
+  test("paused and muted are shown as the dashboard set them, and take no other value", async () => {
+    const made = await dashboard();
+    const { api, group, groupOf, changeGroup, pauseGroup, muteGroup } = made;
+    const { id, paused, muted } = await group({ paused: false, muted: false });
     expect({ paused, muted }).toEqual({ paused: false, muted: false });
+    const expectRejected = async (fields: object) => {
+      const before = dump(made);
+      const whole = { name: "Cards", color: "red", monitorIds: [] };
+      const answers = [await changeGroup(id, { ...whole, ...fields })];
+      if (!Object.values(fields).includes(false))
+        answers.push(await api("POST", path, { body: { ...whole, ...fields } }));
+      for (const { status, json } of answers)
+        expect([status, json.error.details[0].path]).toEqual([422, Object.keys(fields)[0] ?? ""]);
+      expect(dump(made)).toBe(before);
+    };
+    for (const name of ["paused", "muted"])
+      for (const value of [true, null, "false", "true", 0, 1, []])
+        await expectRejected({ [name]: value });
     await pauseGroup(id, true);
     await muteGroup(id, true);
     const shown = await groupOf(id);
     expect(shown).toMatchObject({ paused: true, muted: true });
-    const { status, json } = await changeGroup(id, { ...shown, paused: false, muted: false });
+    for (const name of ["paused", "muted"]) await expectRejected({ [name]: false });
+    const { status, json } = await changeGroup(id, shown);
     expect([status, json.data]).toEqual([200, shown]);
+    const config = { groups: { cards: { name: "Cards", paused: true } } };
+    const put = await api("PUT", "/api/v1/config", { body: config });
+    expect([put.status, put.json.error.details[0].path]).toEqual([422, "groups.cards.paused"]);
   });
 
   test("deleting a group answers that, and returns its monitors to the ungrouped list", async () => {
