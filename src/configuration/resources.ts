@@ -105,7 +105,9 @@ const channel = resource<ChannelRow, NewAlertChannel>({
   ],
 });
 
-const group = resource<GroupRecord, NewMonitorGroup>({
+type NewGroup = Omit<NewMonitorGroup, "monitorIds" | "paused" | "muted">;
+
+const group = resource<GroupRecord, NewGroup>({
   list: (scope) => listGroups(scope),
   fieldsOf: (_scope, { name, description, color, tags, alertChannelIds }) => ({
     name,
@@ -115,8 +117,8 @@ const group = resource<GroupRecord, NewMonitorGroup>({
     alertChannelIds,
   }),
   async read(_scope, _row, entry) {
-    const { monitorIds: _members, ...input } = parse(NewMonitorGroup, entry);
-    return input as NewMonitorGroup;
+    const { monitorIds: _members, paused: _p, muted: _m, ...input } = parse(NewMonitorGroup, entry);
+    return input;
   },
   create: (scope, id, input, at) => [
     insertGroup(scope, {

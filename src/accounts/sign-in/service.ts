@@ -18,7 +18,12 @@ import {
 } from "../people/store.ts";
 import { countWrongCode, sessionsOf, removeSession } from "../sessions/store.ts";
 import { auditIn, auditOfPerson, newSession } from "../sessions/service.ts";
-import { countWrongCodeOf, forgiveWrongCodes, usedCode } from "../two-factor/service.ts";
+import {
+  clockIssueOf,
+  countWrongCodeOf,
+  forgiveWrongCodes,
+  usedCode,
+} from "../two-factor/service.ts";
 import type { Presence, SignIn, Stage } from "./schema.ts";
 
 export { setUp } from "./set-up.ts";
@@ -96,9 +101,10 @@ export async function enterCode(context: VisitorContext, code: string): Promise<
     session?.stage === "two-factor" ? await findPerson(store, session.person.id) : null;
   if (session === null || person === null) throw signInFirst();
   const wrong = () => new AppError("UNAUTHORIZED", "This code is wrong or has already been used.");
+  const now = clock();
   const used = await withAttemptLimits(
     context,
-    () => usedCode(context, person, code, clock(), wrong),
+    () => usedCode(context, person, code, now, wrong),
     await whoseCodes(context, person.id),
   );
   if (used !== null) {
@@ -115,7 +121,8 @@ export async function enterCode(context: VisitorContext, code: string): Promise<
       subjectId: person.id,
     }),
   ]);
-  throw wrong();
+  const issue = await clockIssueOf(context, person, code, now);
+  throw issue === null ? wrong() : new AppError("UNAUTHORIZED", `This code ${issue}.`);
 }
 
 /**

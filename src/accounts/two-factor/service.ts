@@ -1,6 +1,7 @@
 import { timestamp } from "../../core/clock.ts";
 import { AppError } from "../../core/errors.ts";
 import { randomToken, sha256 } from "../../core/ids.ts";
+import { recentSet } from "../../core/recent-set.ts";
 import type { Vault } from "../../core/secrets.ts";
 import { invalid } from "../../core/validation.ts";
 import { matching } from "../../database/rows.ts";
@@ -10,8 +11,16 @@ import type { SignedInContext } from "../../http/visitor-context.ts";
 import { ownRow, reauthenticated } from "../people/profile.ts";
 import { changePerson, type PersonRow } from "../people/store.ts";
 import { auditOfPerson, renewedSession } from "../sessions/service.ts";
-import { newTotpSecret, plainRecoveryCode, stepOfCode, totpUri } from "./totp.ts";
-import { and, eq, lt, sql } from "drizzle-orm";
+import {
+  clockIssue,
+  latestStep,
+  newTotpSecret,
+  plainRecoveryCode,
+  stepByWrongClock,
+  stepOfCode,
+  totpUri,
+} from "./totp.ts";
+import { and, eq, gt, lt, or, sql } from "drizzle-orm";
 import { people, recoveryCodes, sessions } from "../../database/tables/accounts.ts";
 
 const recoveryCodeCount = 10;
@@ -28,9 +37,11 @@ export async function usedCode(
 ): Promise<Statement[] | null> {
   if (person.totpSecret === null) return null;
   const secret = vault.open(person.totpSecret, placeOf(person));
-  const totpStep = await stepOfCode(secret, code.replaceAll(" ", ""), now, person.totpStep);
+  const totpStep = await stepOfCode(secret, plainCode(code), now, person.totpStep);
   if (totpStep !== null) {
-    const unused = and(eq(people.id, person.id), lt(people.totpStep, totpStep));
+    if (namedSteps.has(`${person.id} ${totpStep}`)) return null;
+    const isUnused = or(lt(people.totpStep, totpStep), gt(people.totpStep, latestStep(now)));
+    const unused = and(eq(people.id, person.id), isUnused);
     return [
       must(sql`exists (select 1 from ${people} where ${unused})`, otherwise),
       store.db.update(people).set({ totpStep }).where(unused),
@@ -44,6 +55,27 @@ export async function usedCode(
     store.db.delete(recoveryCodes).where(own),
   ];
 }
+
+/** Codes that a message has called right for another time: a guess must not be of use when that time comes. */
+const namedSteps = recentSet(10_000);
+
+/** What is wrong with a refused code where it would be right by another clock; null where it is just wrong. */
+export async function clockIssueOf(
+  { vault }: { vault: Vault },
+  person: PersonRow,
+  code: string,
+  now: number,
+): Promise<string | null> {
+  if (person.totpSecret === null) return null;
+  const secret = vault.open(person.totpSecret, placeOf(person));
+  const step = await stepByWrongClock(secret, plainCode(code), now);
+  const isUsed = step !== null && step <= person.totpStep && person.totpStep <= latestStep(now);
+  if (step === null || isUsed || namedSteps.has(`${person.id} ${step}`)) return null;
+  namedSteps.add(`${person.id} ${step}`);
+  return clockIssue(step, now);
+}
+
+const plainCode = (code: string) => code.replaceAll(" ", "");
 
 /** Makes a secret that the first code of it will confirm. Throws VALIDATION_ERROR for a wrong password, RATE_LIMITED, and CONFLICT where two-factor is on. */
 export function beginTwoFactor(context: SignedInContext, password: string) {
@@ -70,11 +102,14 @@ export async function confirmTwoFactor(context: SignedInContext, code: string) {
     if (person.totpPending === null)
       throw new AppError("CONFLICT", "Two-factor was not started, or is already on.");
     const secret = vault.open(person.totpPending, placeOf(person));
-    const plain = code.replaceAll(" ", "");
-    const step = await withAttemptLimits(context, async () =>
-      stepOfCode(secret, plain, clock(), 0),
-    );
-    if (step === null) throw invalid("code", "is not the code that this secret gives now");
+    const plain = plainCode(code);
+    const now = clock();
+    const step = await withAttemptLimits(context, async () => stepOfCode(secret, plain, now, 0));
+    if (step === null) {
+      const other = await stepByWrongClock(secret, plain, now);
+      const issue = other === null ? null : clockIssue(other, now);
+      throw invalid("code", issue ?? "is not the code that this secret gives now");
+    }
     const { codes, statements } = newRecoveryCodes(store, person.id);
     const renewed = renewedSession(context);
     await store.atomic([

@@ -16,15 +16,39 @@ export async function totpUri(secret: string, label: string): Promise<string> {
   return new TOTP({ ...shape, issuer: "Signalbox", label, secret }).toString();
 }
 
-/** The step that this code belongs to, at most one away from now (RFC 6238 §5.2) and later than `after`; null for a wrong code. */
+/** Steps by which a code can be off: 30 s each way (RFC 6238 §5.2). */
+const acceptedSteps = 1;
+/** Steps in which a wrong clock is recognized: 10 min. In a longer time a guess would often fit. */
+const recognizedSteps = 20;
+
+const stepAt = (now: number) => Math.floor(now / periodMs);
+
+/** Latest step of a code that is accepted now. A used step beyond it was stored while the clock was ahead. */
+export const latestStep = (now: number) => stepAt(now) + acceptedSteps;
+
+/** The accepted step of this code, later than the used step `after`; null for a wrong code. */
 export async function stepOfCode(secret: string, code: string, now: number, after: number) {
+  const step = await findStep(secret, code, now, acceptedSteps);
+  if (step === null) return null;
+  return step > after || after > latestStep(now) ? step : null;
+}
+
+/** The step of a code that a clock a few minutes wrong would give; null for a wrong code. */
+export function stepByWrongClock(secret: string, code: string, now: number) {
+  return findStep(secret, code, now, recognizedSteps);
+}
+
+/** Says that a clock is wrong, and by how much. */
+export function clockIssue(step: number, now: number): string {
+  const minutes = Math.max(1, Math.round((Math.abs(step - stepAt(now)) * periodMs) / 60_000));
+  return `is of another time: the clock of this server and that of your authenticator differ by about ${minutes} min. Set the clocks, then enter a new code`;
+}
+
+async function findStep(secret: string, code: string, now: number, window: number) {
   if (!/^\d{6}$/.test(code)) return null;
   const { TOTP } = await library();
-  const totp = new TOTP({ ...shape, secret });
-  const delta = totp.validate({ token: code, timestamp: now, window: 1 });
-  if (delta === null) return null;
-  const step = Math.floor(now / periodMs) + delta;
-  return step > after ? step : null;
+  const delta = new TOTP({ ...shape, secret }).validate({ token: code, timestamp: now, window });
+  return delta === null ? null : stepAt(now) + delta;
 }
 
 /** A recovery code as it is compared: written without its hyphens, or in capitals, it is the same one. */

@@ -79,6 +79,7 @@ describe("turning it on", () => {
     ]) {
       const { status, json } = await confirm(code);
       expect([code, status, json.error.details?.[0].path]).toEqual([code, 422, "code"]);
+      expect(json.error.message.includes("clock")).toBe(/^[0-9]{6}$/.test(code));
     }
     expect((await newBrowser(appliance).signIn(email)).json.data.state).toBe("signed-in");
   });
@@ -130,6 +131,97 @@ describe("signing in", () => {
     const late = newBrowser(appliance);
     await late.signIn(email);
     expect((await late.post("/sign-in/code", { code: code() })).status).toBe(401);
+  });
+
+  const dayMs = 86_400_000;
+
+  async function entering(appliance: TestAppliance, email: string, code: string) {
+    const ada = newBrowser(appliance);
+    await ada.signIn(email);
+    const { status, json } = await ada.post("/sign-in/code", { code });
+    return { status, message: (json.error?.message ?? "") as string };
+  }
+
+  test.each([1, 400, 3650])(
+    "takes codes again after a sign-in with a clock %d days ahead",
+    async (days) => {
+      const appliance = await testAppliance();
+      const { email, code } = await guarded(appliance);
+      appliance.time.now += days * dayMs;
+      const ofWrongClock = code();
+      expect((await entering(appliance, email, ofWrongClock)).status).toBe(200);
+      appliance.time.now -= days * dayMs;
+      expect((await entering(appliance, email, ofWrongClock)).status).toBe(401);
+      for (let time = 0; time < 3; time++) {
+        const fresh = code();
+        expect((await entering(appliance, email, fresh)).status).toBe(200);
+        expect((await entering(appliance, email, fresh)).status).toBe(401);
+        appliance.time.now += 2 * step;
+      }
+    },
+  );
+
+  test("takes a code once, also of two at the same moment, after a clock was ahead", async () => {
+    const appliance = await testAppliance();
+    const { email, code } = await guarded(appliance);
+    appliance.time.now += dayMs;
+    expect((await entering(appliance, email, code())).status).toBe(200);
+    appliance.time.now -= dayMs;
+    const browsers = [newBrowser(appliance), newBrowser(appliance)];
+    for (const one of browsers) await one.signIn(email);
+    const answers = await Promise.all(
+      browsers.map((one) => one.post("/sign-in/code", { code: code() })),
+    );
+    expect(statusesOf(answers)).toEqual([200, 401]);
+  });
+
+  test("speaks of the clock where a code is right a few minutes off, and counts it as wrong", async () => {
+    const appliance = await testAppliance({ attemptsPerMinute: 3 });
+    const { email, secret } = await guarded(appliance);
+    appliance.time.now += 30 * step;
+    const browsers = Array.from({ length: 5 }, () => newBrowser(appliance));
+    for (const one of browsers) await one.signIn(email);
+    const enter = async (offset: number) => {
+      const code = codeAt(secret, appliance.time.now + offset * step);
+      const { status, json } = (await browsers.shift()?.post("/sign-in/code", { code }))!;
+      return { status, message: json.error.message as string };
+    };
+    for (const [offset, minutes] of [
+      [3, 2],
+      [-10, 5],
+      [20, 10],
+    ] as const) {
+      const { status, message } = await enter(offset);
+      expect([status, message]).toEqual([
+        401,
+        `This code is of another time: the clock of this server and that of your authenticator differ by about ${minutes} min. Set the clocks, then enter a new code.`,
+      ]);
+    }
+    expect((await enter(3)).status).toBe(429);
+    appliance.time.now += 60_000;
+    expect((await enter(200)).message).toBe("This code is wrong or has already been used.");
+  });
+
+  test("does not take a code whose time comes after the message called it right", async () => {
+    const appliance = await testAppliance();
+    const { email, secret } = await guarded(appliance);
+    const later = codeAt(secret, appliance.time.now + 4 * step);
+    expect((await entering(appliance, email, later)).message).toContain("clock");
+    expect((await entering(appliance, email, later)).message).not.toContain("clock");
+    appliance.time.now += 4 * step;
+    expect((await entering(appliance, email, later)).status).toBe(401);
+    const next = codeAt(secret, appliance.time.now + step);
+    expect((await entering(appliance, email, next)).status).toBe(200);
+  });
+
+  test("does not speak of the clock where a code was used a few minutes ago", async () => {
+    const appliance = await testAppliance();
+    const { email, code } = await guarded(appliance);
+    const used = code();
+    expect((await entering(appliance, email, used)).status).toBe(200);
+    appliance.time.now += 5 * step;
+    const { message } = await entering(appliance, email, used);
+    expect(message).toBe("This code is wrong or has already been used.");
   });
 
   test("takes a recovery code instead, once, however it is written", async () => {

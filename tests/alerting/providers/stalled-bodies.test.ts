@@ -50,11 +50,12 @@ const overHttp = Object.keys(providers).filter((type) => type !== "email");
 test.each(overHttp)(
   "%s is delivered once the receiver said 2xx, whatever its body does",
   async (type) => {
-    const verdicts = await Promise.all(
-      Object.entries(unfinished).map(async ([name, reply]) => [name, await verdictOn(type, reply)]),
+    await Promise.all(
+      Object.entries(unfinished).map(async ([name, reply]) => {
+        const { outcome } = await verdictOn(type, reply);
+        expect([name, outcome]).toEqual([name, "delivered"]);
+      }),
     );
-    const wanted = Object.keys(unfinished).map((name) => [name, { outcome: "delivered" }]);
-    expect(verdicts).toEqual(wanted);
   },
 );
 
