@@ -148,7 +148,7 @@ async function begin(
   });
 }
 
-/** Where the results of each monitor are written: of new ones all of them, of known ones what is behind their last. */
+/** Where the results of each monitor are written: of a new monitor all, of a known one those after its last. */
 async function destinationsOf(
   scope: Scope,
   planned: readonly Planned[],

@@ -1,3 +1,4 @@
+import { dayMs, hourMs } from "../core/clock.ts";
 import { AppError } from "../core/errors.ts";
 import type { Fields } from "../core/objects.ts";
 import { openAll, sealAll, type Vault } from "../core/secrets.ts";
@@ -244,11 +245,64 @@ export const addition = sumColumns
   })
   .join(", ");
 
-/** When a monitor of each of these numbers was checked last, in Unix milliseconds. */
-export async function lastResults(store: Store, keys: readonly number[]) {
+/**
+ * The time up to which each of these monitors has results, in Unix milliseconds; null without results.
+ * Sums count as well, because they are stored longer than the results that they were made of.
+ */
+export async function lastResults(
+  store: Store,
+  keys: readonly number[],
+): Promise<Map<number, number | null>> {
   const rows = await store.query<{ key: number; at: number | null }>(
     `select value as key, (select max(at) from heartbeats where monitor_key = value) as at from json_each(?)`,
     [JSON.stringify(keys)],
   );
-  return new Map(rows.map(({ key, at }) => [key, at]));
+  const lasts = new Map(rows.map(({ key, at }) => [key, at]));
+  for await (const [day, found] of lastDays(store, lasts)) {
+    const hours = await lastHours(store, day, found);
+    for (const key of found) {
+      const hour = hours.get(key);
+      lasts.set(key, (hour === undefined ? (day + 1) * dayMs : (hour + 1) * hourMs) - 1);
+    }
+  }
+  return lasts;
+}
+
+/** Days from the newest on, each with the monitors whose last sum is of this day and is newer than their last result. */
+async function* lastDays(
+  store: Store,
+  lasts: ReadonlyMap<number, number | null>,
+): AsyncGenerator<[day: number, keys: number[]]> {
+  let left = [...lasts];
+  for (let before = Number.MAX_SAFE_INTEGER; ;) {
+    const [row] = await store.query<{ day: number | null }>(
+      "select max(day) as day from uptime_days where day < ?",
+      [before],
+    );
+    const day = row?.day ?? null;
+    if (day === null) return;
+    left = left.filter(([, at]) => at === null || Math.floor(at / dayMs) < day);
+    if (left.length === 0) return;
+    const rows = await store.query<{ key: number }>(
+      `select value as key from json_each(?)
+       where exists (select 1 from uptime_days where day = ? and monitor_key = value)`,
+      [JSON.stringify(left.map(([key]) => key)), day],
+    );
+    const found = new Set(rows.map(({ key }) => key));
+    if (found.size > 0) yield [day, [...found]];
+    left = left.filter(([key]) => !found.has(key));
+    before = day;
+  }
+}
+
+/** The last hour of the day that has a sum, by monitor. */
+async function lastHours(store: Store, day: number, keys: readonly number[]) {
+  const hours = Array.from({ length: 24 }, (_, hour) => day * 24 + hour);
+  const rows = await store.query<{ key: number; hour: number }>(
+    `select k.value as key, max(h.value) as hour from json_each(?) k, json_each(?) h
+     where exists (select 1 from uptime_hours where hour = h.value and monitor_key = k.value)
+     group by k.value`,
+    [JSON.stringify(keys), JSON.stringify(hours)],
+  );
+  return new Map(rows.map(({ key, hour }) => [key, hour]));
 }

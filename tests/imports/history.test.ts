@@ -1,0 +1,145 @@
+import { describe, expect, test } from "bun:test";
+import { sweepingOf } from "../../src/database/portions.ts";
+import { sweepResults } from "../../src/monitoring/uptime/retention.ts";
+import { dump, testAppliance, type TestAppliance } from "../support/appliance.ts";
+import { changedFixture, fixture, importKuma } from "../support/importing.ts";
+import type { Json } from "../support/json.ts";
+import { scratch } from "../support/scratch.ts";
+import { visitor } from "../support/visitor.ts";
+
+const newDirectory = scratch();
+const now = Date.parse("2026-11-22T06:00:00.000Z");
+const dayMs = 86_400_000;
+const files = ["kuma-1-acme.db", "kuma-2-acme-migrated.db", "kuma-2-acme.db"];
+
+/** Everything that is stored, but the list of imports and the counter of result keys. */
+const stored = (appliance: TestAppliance) => {
+  appliance.database.run("delete from imports");
+  return dump(appliance)
+    .replace(/\["monitor_states",\d+\]/, "")
+    .replace(/\["housekeeping".*?\]\]\]/, "");
+};
+
+async function sweep({ store, time }: TestAppliance, heartbeatDays: number) {
+  await sweepResults(sweepingOf(store, time.now), { heartbeatDays, hourDays: 400 });
+}
+
+describe("an import that is repeated adds no result a second time", () => {
+  const whole = (file: string) => ({ file, from: () => fixture(file) });
+  /** Results of other days than those of the fixture: an old copy, or monitors that were paused long ago. */
+  const older = (file: string, days: number) => ({
+    file: `${file}, ${days} days older`,
+    from: () =>
+      changedFixture(
+        file,
+        newDirectory(),
+        `update heartbeat set time = strftime('%Y-%m-%d %H:%M:%f', time, '-${days} days')`,
+        ...(file.includes("kuma-2")
+          ? ["stat_minutely", "stat_hourly", "stat_daily"].map(
+              (table) => `update ${table} set timestamp = timestamp - ${days * 86_400}`,
+            )
+          : []),
+      ),
+  });
+  const sources = [
+    ...files.map(whole),
+    ...files.map((file) => older(file, 20)),
+    ...files.map((file) => older(file, 500)),
+    {
+      file: "kuma-2-acme.db without results",
+      from: () => changedFixture("kuma-2-acme.db", newDirectory(), "delete from heartbeat"),
+    },
+  ];
+  test.each(sources)("from $file, whenever retention removed results", async ({ from }) => {
+    const appliance = await testAppliance();
+    appliance.time.now = now;
+    const source = from();
+    await importKuma(appliance.ours.scope, source);
+    for (const [days, heartbeatDays] of [
+      [0, 14],
+      [0, 1],
+      [15, 14],
+      [40, 14],
+      [300, 1],
+    ] as const) {
+      appliance.time.now = now + days * dayMs;
+      await sweep(appliance, heartbeatDays);
+      const before = stored(appliance);
+      for (let time = 0; time < 2; time++) {
+        const { report } = await importKuma(appliance.ours.scope, source);
+        expect([days, heartbeatDays, report.history]).toEqual([
+          days,
+          heartbeatDays,
+          { heartbeats: 0, hours: 0, days: 0 },
+        ]);
+        expect(stored(appliance)).toBe(before);
+      }
+    }
+  });
+
+  test("and adds the days that the source has measured since", async () => {
+    const appliance = await testAppliance();
+    appliance.time.now = now;
+    const database = "kuma-2-acme.db";
+    await importKuma(appliance.ours.scope, fixture(database));
+    appliance.time.now = now + 30 * dayMs;
+    await sweep(appliance, 14);
+    const sums = `from uptime_days d join monitor_states s on s.key = d.monitor_key
+      join monitors m on m.id = s.monitor_id where m.name = 'Acme website'`;
+    const days = () =>
+      appliance.database.query(`select count(*) as n ${sums}`).get() as { n: number };
+    const before = days().n;
+    const later = Math.floor(now / dayMs) * 86_400 + 20 * 86_400;
+    const changed = changedFixture(
+      database,
+      newDirectory(),
+      `insert into stat_daily (monitor_id, timestamp, ping, up, down) values (6, ${later}, 20, 1430, 10)`,
+      `insert into stat_hourly (monitor_id, timestamp, ping, up, down) values (6, ${later}, 20, 50, 10)`,
+    );
+    const { report } = await importKuma(appliance.ours.scope, changed);
+    expect(report.history).toEqual({ heartbeats: 0, hours: 1, days: 1 });
+    expect(days().n).toBe(before + 1);
+  });
+});
+
+describe("figures of imported history agree wherever they are shown", () => {
+  test.each(files)("%s", async (file) => {
+    const made = await visitor();
+    made.time.now = now;
+    await importKuma(made.ours.scope, fixture(file));
+    await made.restart();
+    const { api } = made.ours;
+    const zone = "timeZone=UTC";
+    const monitors = (await api("GET", "/api/v1/monitors?per_page=100")).json.data as Json[];
+    const { sections } = (await made.read("/status/acme-public.json")).json();
+    const publicMonitors = new Map<string, Json>(
+      sections.flatMap((section: Json) => section.monitors.map((one: Json) => [one.id, one])),
+    );
+    let compared = 0;
+    for (const { id, name } of monitors) {
+      const rest = (await api("GET", `/api/v1/monitors/${id}/uptime`)).json.data;
+      const days = rest.days as Json[];
+      for (const month of ["2026-09", "2026-10", "2026-11"]) {
+        const ours = days.filter(({ date }) => date.startsWith(month));
+        const { json } = await api("GET", `/api/v1/reports?month=${month}&monitorId=${id}&${zone}`);
+        const [row] = json.data.monitors as Json[];
+        const sum = (field: string) => ours.reduce((total, day) => total + day[field], 0);
+        for (const field of ["upSeconds", "downSeconds", "maintenanceSeconds"])
+          expect([name, month, field, row?.[field] ?? 0]).toEqual([name, month, field, sum(field)]);
+        compared += ours.length;
+      }
+      const shown = publicMonitors.get(id);
+      if (shown === undefined) continue;
+      for (const day of shown.days as Json[]) {
+        const here = days.find((one) => one.date === day.day);
+        expect([name, day.day, day.downSeconds, day.uptime]).toEqual([
+          name,
+          day.day,
+          here?.downSeconds ?? 0,
+          here?.ratio ?? null,
+        ]);
+      }
+    }
+    expect(compared).toBeGreaterThan(100);
+  });
+});
