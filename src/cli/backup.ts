@@ -6,7 +6,7 @@ import { clusterOf } from "../database/data.ts";
 import { copyCluster } from "../database/rqlite-data.ts";
 import { printJson } from "./output.ts";
 import { passphraseOf, withPassphrase } from "./passphrase.ts";
-import { type DataOptions, onData, placeOf } from "./with-data.ts";
+import { type DataOptions, existingPlaceOf, onData } from "./with-data.ts";
 
 type BackupFlags = DataOptions & { passphraseFile?: string; includeKey?: boolean };
 
@@ -18,7 +18,7 @@ export function addBackup(program: Command) {
     .description("write a copy of the database, also while the server runs")
     .option("--include-key", "include secret.key; needs a passphrase")
     .action(async (file: string, options: BackupFlags) => {
-      const place = placeOf(options);
+      const place = existingPlaceOf(options);
       const passphrase = passphraseOf(options.passphraseFile);
       const withKey = options.includeKey === true;
       if (withKey && passphrase === null)

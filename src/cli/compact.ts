@@ -7,13 +7,14 @@ import { bytesInWords } from "../core/text.ts";
 import { type DataDirectory, openDataDirectory } from "../database/data-directory.ts";
 import { freeBytesOf } from "../database/data-files.ts";
 import { printJson } from "./output.ts";
-import { type DataOptions, directoryOf, onData } from "./with-data.ts";
+import { type DataOptions, directoryOf, existingPlaceOf, onData } from "./with-data.ts";
 
 export function addCompact(program: Command) {
   onData(program.command("compact"))
     .description("return the space of deleted rows to the disk; the server must be stopped first")
     .action((options: DataOptions) => {
-      const dataDir = directoryOf(options, "rqlited does it with -auto-vacuum-int");
+      directoryOf(options, "rqlited does it with -auto-vacuum-int");
+      const { dataDir } = existingPlaceOf(options);
       const { migrations } = assets;
       const data = openDataDirectory(dataDir, { migrations, clock: systemClock, exclusive: true });
       try {

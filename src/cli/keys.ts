@@ -32,10 +32,10 @@ export function addKeys(program: Command) {
           scope: "read" | "write";
           expires?: string;
         },
-      ) =>
-        withData(options, async (data) => {
-          const expiresInMs =
-            options.expires === undefined ? null : durationMs("--expires", options.expires);
+      ) => {
+        const expiresInMs =
+          options.expires === undefined ? null : durationMs("--expires", options.expires);
+        return withData(options, async (data) => {
           const { id } = await getOrganization(data.store, options.org);
           const created = await createApiKey(commandLineScope(data, id), {
             name: options.name,
@@ -45,7 +45,8 @@ export function addKeys(program: Command) {
           if (options.json) return printJson(created);
           process.stderr.write("Keep this key: it is not shown again.\n");
           process.stdout.write(`${created.key}\n`);
-        }),
+        });
+      },
     );
 
   onData(keys.command("list"))

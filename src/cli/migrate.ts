@@ -5,14 +5,14 @@ import { DataError } from "../core/errors.ts";
 import { configOf } from "../config.ts";
 import { type DataPlace, openData } from "../database/data.ts";
 import { printJson } from "./output.ts";
-import { type DataOptions, onData, placeOf } from "./with-data.ts";
+import { type DataOptions, existingPlaceOf, onData } from "./with-data.ts";
 
 export function addMigrate(program: Command) {
   onData(program.command("migrate"))
     .description("upgrade older data to this version; its server must be stopped first")
     .option("--require-copy", "refuse to upgrade data without room for a copy of it")
     .action(async ({ json, ...options }: DataOptions & { requireCopy?: boolean }) => {
-      const migrated = await upgraded(placeOf(options), configOf(options).requireCopy);
+      const migrated = await upgraded(existingPlaceOf(options), configOf(options).requireCopy);
       if (json) printJson({ migrated });
       else
         process.stdout.write(

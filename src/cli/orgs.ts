@@ -6,9 +6,10 @@ import {
   createOrganization,
   getOrganization,
   listOrganizations,
+  type Organization,
 } from "../accounts/organizations/service.ts";
 import { printJson, printRows, say } from "./output.ts";
-import { commandLineScope, type DataOptions, onData, withData } from "./with-data.ts";
+import { commandLineScope, type DataOptions, onData, withData, withNewData } from "./with-data.ts";
 
 export function addOrgs(program: Command) {
   const orgs = program.command("orgs").description("organizations");
@@ -16,8 +17,10 @@ export function addOrgs(program: Command) {
   onData(orgs.command("create").argument("<name>", "name of the organization"))
     .description("create an organization and print its slug")
     .action((name: string, options: DataOptions) =>
-      withData(options, async ({ store }) => {
+      withNewData(options, async ({ store }) => {
+        const others = await listOrganizations(store);
         const organization = await createOrganization(store, systemClock, name);
+        for (const sentence of noticesAbout(organization, others)) say(sentence);
         if (options.json) printJson(organization);
         else process.stdout.write(`${organization.slug}\n`);
       }),
@@ -48,4 +51,22 @@ export function addOrgs(program: Command) {
         else say(`${name} is deleted.`);
       }),
     );
+}
+
+/** What a person should know about a new organization next to these others. */
+function noticesAbout({ name, slug }: Organization, others: readonly Organization[]): string[] {
+  const namesake = others.find((other) => other.name === name);
+  return [
+    ...(namesake === undefined
+      ? []
+      : [
+          `There already was an organization named ${name} (${namesake.slug}). The new one is ${slug}.`,
+        ]),
+    ...(others.length === 1
+      ? [
+          "This appliance now has two organizations. From now on, monitors and alerts of both can't reach " +
+            "this machine's own loopback addresses. `serve --allow-target 127.0.0.0/8 ::1/128` opens them again.",
+        ]
+      : []),
+  ];
 }

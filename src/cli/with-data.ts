@@ -1,3 +1,5 @@
+import { existsSync } from "node:fs";
+import { resolve } from "node:path";
 import type { Command } from "commander";
 import {
   getOrganization,
@@ -14,7 +16,9 @@ import { hasPassword } from "../database/address.ts";
 import { targetGuard } from "../core/target-guard.ts";
 import { configOf } from "../config.ts";
 import type { Data } from "../database/data-directory.ts";
+import { files, unusable } from "../database/data-files.ts";
 import { type DataPlace, openData } from "../database/data.ts";
+import { say } from "./output.ts";
 
 export type DataOptions = {
   dataDir?: string;
@@ -64,13 +68,41 @@ export function directoryOf(options: DataOptions, instead: string): string {
 const notForClusters = (instead: string) =>
   invalid("--database", `is not for this command: ${instead}`);
 
-/** Runs `use` on the data, also while a server runs on it. */
-export async function withData<T>(
-  options: DataOptions,
-  use: (data: Data) => Promise<T>,
-): Promise<T> {
+/** Throws DATA_UNUSABLE where there is no data, so that a mistyped path or a wrong working directory creates nothing. */
+export function existingPlaceOf(options: DataOptions): DataPlace {
+  const place = placeOf(options);
+  const path = resolve(place.dataDir);
+  if (!existsSync(path))
+    throw unusable(`${path} does not exist. Name the data directory with --data-dir.`);
+  if (place.database === undefined && !isInUse(path))
+    throw unusable(
+      `There is no data of Signalbox in ${path}. Name the data directory with --data-dir.`,
+    );
+  return place;
+}
+
+const isInUse = (path: string) =>
+  [files(path).database, files(path).marker].some((file) => existsSync(file));
+
+/** Runs `use` on existing data, also while a server runs on it. */
+export function withData<T>(options: DataOptions, use: (data: Data) => Promise<T>): Promise<T> {
+  return openFor(existingPlaceOf(options), use);
+}
+
+/** Runs `use` on the data, creating the data directory if there is none. Reports that on stderr. */
+export function withNewData<T>(options: DataOptions, use: (data: Data) => Promise<T>): Promise<T> {
+  const place = placeOf(options);
+  const path = resolve(place.dataDir);
+  const isNew = !existsSync(files(path).marker) && place.database === undefined;
+  return openFor(place, (data) => {
+    if (isNew) say(`Created the data directory ${path}.`);
+    return use(data);
+  });
+}
+
+async function openFor<T>(place: DataPlace, use: (data: Data) => Promise<T>): Promise<T> {
   const { migrations } = assets;
-  const data = await openData(placeOf(options), { migrations, clock: systemClock });
+  const data = await openData(place, { migrations, clock: systemClock });
   try {
     return await use(data);
   } finally {

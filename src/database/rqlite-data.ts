@@ -45,11 +45,13 @@ export async function openOnRqlite(
   options: OpenOptions,
 ): Promise<Data> {
   const path = resolve(directory);
+  const client = rqliteClient(address);
+  // A command that can't reach the cluster leaves no directory behind.
+  if (!options.exclusive) await mustBeUsable(client).catch(rethrowWithReason);
   makeDirectory(path);
   const unlock = options.exclusive ? lockDirectory(path) : () => {};
   try {
-    const client = rqliteClient(address);
-    await mustBeUsable(client);
+    if (options.exclusive) await mustBeUsable(client);
     const watch = clockWatch(client, options.clock);
     await watch.look();
     const problem = await watch.problem();
@@ -83,6 +85,10 @@ export async function openOnRqlite(
     unlock();
     throw withReason(error);
   }
+}
+
+function rethrowWithReason(error: unknown): never {
+  throw withReason(error);
 }
 
 const sentence = (text: string) => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
