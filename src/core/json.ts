@@ -1,22 +1,26 @@
 import { exactNumber, LongNumber } from "./decimals.ts";
 import { fieldPath } from "./text.ts";
 
-type JsonShape = { depth: number; members: number };
+type JsonShape = { depth: number; members: number; values: number };
 
-/** Depth of nesting and count of members (`"name": value`) of a JSON text, also of one that is cut off. */
+/** Depth of nesting, count of members (`"name": value`) and of all values of a JSON text, also of one that is cut off. */
 export function shapeOf(text: string): JsonShape {
-  let [depth, deepest, inString, members] = [0, 0, false, 0];
+  let [depth, deepest, inString, members, lists, commas] = [0, 0, false, 0, 0, 0];
   for (let index = 0; index < text.length; index++) {
     const code = text.charCodeAt(index);
     if (inString) {
       if (code === 0x5c) index++;
       else if (code === 0x22) inString = false;
     } else if (code === 0x22) inString = true;
-    else if (code === 0x5b || code === 0x7b) deepest = Math.max(deepest, ++depth);
-    else if (code === 0x5d || code === 0x7d) depth--;
+    else if (code === 0x5b || code === 0x7b) {
+      lists++;
+      deepest = Math.max(deepest, ++depth);
+    } else if (code === 0x5d || code === 0x7d) depth--;
+    else if (code === 0x2c) commas++;
     else if (code === 0x3a) members++;
   }
-  return { depth: deepest, members };
+  // Each list or object is a value, and has as many as commas and one more.
+  return { depth: deepest, members, values: 1 + lists + commas };
 }
 
 export const depthOf = (text: string): number => shapeOf(text).depth;
@@ -45,6 +49,28 @@ export function findRepeatedName(text: string): string | null {
 
 /** An answer that is nested deeper is not read: a MB of brackets would hold the event loop for 0.1 s. */
 export const maxAnswerDepth = 256;
+
+/** Values and member names of a target's JSON that is parsed: 20,000 take up to 30 ms of the event loop. */
+const maxAnswerValues = 20_000;
+
+type ParsedJson = { value: unknown } | { unreadable: string };
+
+/** Parses a target's JSON within bounds on depth and number of values, because parsing holds the event loop. */
+export function parseBounded(
+  text: string,
+  parse: (text: string) => unknown = parseExactly,
+): ParsedJson {
+  const { depth, members, values } = shapeOf(text);
+  if (depth > maxAnswerDepth)
+    return { unreadable: `it is nested deeper than ${maxAnswerDepth} levels` };
+  if (members + values > maxAnswerValues)
+    return { unreadable: `it has more than ${maxAnswerValues} values` };
+  try {
+    return { value: parse(text) };
+  } catch {
+    return { unreadable: "it is not JSON" };
+  }
+}
 
 /** Numbers with more than 15 characters or an exponent: a double may not hold them. Also finds them in strings. */
 const mayBeLong = /\d[\d.]{15}|\d[eE]/;

@@ -1,5 +1,5 @@
 import { release } from "../garbage.ts";
-import { depthOf, maxAnswerDepth } from "../json.ts";
+import { parseBounded } from "../json.ts";
 import { TargetFailure } from "./failures.ts";
 import type { Connection } from "./connection.ts";
 import { growingBuffer, type Memory, uncounted } from "./memory.ts";
@@ -45,13 +45,8 @@ export async function wholeBody(answer: HttpAnswer, maxBytes: number, memory: Me
 
 /** What the bytes say as JSON; null where they are none, or nested too deeply. */
 export function jsonOf(bytes: Uint8Array): unknown {
-  const text = Buffer.from(bytes).toString();
-  if (depthOf(text) > maxAnswerDepth) return null;
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
+  const parsed = parseBounded(Buffer.from(bytes).toString(), JSON.parse);
+  return "value" in parsed ? parsed.value : null;
 }
 
 const invalid = () => new TargetFailure("The answer is not valid HTTP.");

@@ -1,7 +1,11 @@
 import type { Connection, Tls } from "./connection.ts";
 import type { OutgoingContext } from "./context.ts";
 import { TargetFailure } from "./failures.ts";
+import { turn } from "../yielding.ts";
 import { growingBuffer } from "./memory.ts";
+
+/** Reads of what has arrived never wait by themselves: other work gets its turn after so many, some 2 ms. */
+const readsPerTurn = 500;
 
 /** So much of what one conversation brings is read, unless its protocol needs more. */
 const usualBytes = 64 * 1024;
@@ -33,6 +37,7 @@ export function wireOf(
   const received = growingBuffer(maxBytes, memory);
   let length = 0;
   let from = 0;
+  let reads = 0;
   let failure: unknown = null;
   let taker: ((chunk: Buffer) => void) | null = null;
   let arrived = Promise.withResolvers<void>();
@@ -75,7 +80,11 @@ export function wireOf(
       const found = find(unread);
       if (found !== null) {
         from += found.next;
-        return Buffer.from(unread.subarray(0, found.end));
+        // Copied before others have their turn: what arrives then can replace the buffer.
+        const piece = Buffer.from(unread.subarray(0, found.end));
+        reads++;
+        if (reads % readsPerTurn === 0) await turn();
+        return piece;
       }
       if (failure !== null) throw failure;
       await arrived.promise;

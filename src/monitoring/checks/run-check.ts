@@ -5,6 +5,7 @@ import type { Details, FoundDetails } from "../monitors/details-rules.ts";
 import { monitorKinds, type MonitorType } from "../monitors/kinds-schema.ts";
 import type { AccessTokens } from "../../core/outgoing/access-tokens.ts";
 import { allowedAddresses, nameServersAnswer } from "../../core/outgoing/addresses.ts";
+import type { OutgoingContext } from "../../core/outgoing/context.ts";
 import { OwnTrouble, TargetFailure } from "../../core/outgoing/failures.ts";
 import { reasonFor } from "../../core/outgoing/reasons.ts";
 import type { CheckMemory } from "./byte-budget.ts";
@@ -44,6 +45,14 @@ type EngineDependencies = {
   memory: CheckMemory;
   inTurn: CheckContext["inTurn"];
 };
+
+/** Steps in which a check reads what the target sent. */
+const stepsOfTarget: ReadonlySet<OutgoingContext["step"]> = new Set([
+  "waiting for the answer",
+  "waiting for a message",
+  "reading the answer",
+  "searching the answer",
+] as const);
 
 export function unknownResult(reason: string): Outcome {
   return { status: "unknown", message: `${notJudged}${reason}.`, latencyMs: null };
@@ -132,12 +141,9 @@ export async function runCheck(
   }
 
   async function outcomeOf(error: unknown): Promise<Outcome> {
-    const reason = error instanceof TimeUp ? await timeUp() : reasonFor(error);
+    const reason =
+      error instanceof TimeUp ? await timeUp() : (reasonFor(error) ?? unforeseen(error));
     if (reason instanceof OwnTrouble) return unknownResult(reason.message);
-    if (reason === null) {
-      dependencies.log.error("a check failed by itself", { type, cause: String(error) });
-      return unknownResult("the check itself failed; see the log");
-    }
     if (reached.length > 0 && reached.every(lacksNetworkFor))
       return unknownResult("this machine has no network to reach the target");
     const { message, said, final } = reason;
@@ -152,6 +158,14 @@ export async function runCheck(
     };
   }
 
+  /** An error that no type names: the target's if its bytes were being read, so that they can't hide an outage. */
+  function unforeseen(error: unknown): TargetFailure | OwnTrouble {
+    dependencies.log.error("a check failed by itself", { type, cause: String(error) });
+    return stepsOfTarget.has(context.step)
+      ? new TargetFailure("The answer can't be read.")
+      : new OwnTrouble("the check itself failed; see the log");
+  }
+
   async function timeUp(): Promise<TargetFailure | OwnTrouble> {
     if (context.step === "resolving the name" && !(await nameServersAnswer()))
       return new OwnTrouble("the name servers of this machine don't answer");
@@ -161,7 +175,9 @@ export async function runCheck(
       return new OwnTrouble("the browser took too long to start");
     if (context.step === "waiting for its turn")
       return new OwnTrouble("too many long answers are being searched at once");
-    return new TargetFailure(`Timed out after ${timeoutMs / 1000} s while ${context.step}.`);
+    const sentence = `Timed out after ${timeoutMs / 1000} s while ${context.step}.`;
+    const isSilent = context.step === "waiting for the answer" && context.silence;
+    return new TargetFailure(sentence, false, isSilent ? `${sentence} ${isSilent}` : undefined);
   }
 }
 

@@ -2,14 +2,33 @@ import { createHash, createHmac, pbkdf2, randomBytes, timingSafeEqual } from "no
 import { promisify } from "node:util";
 import { TargetFailure } from "../../core/outgoing/failures.ts";
 
-/** Fewer would give the password away to whoever plays the server; more would hold up other checks. */
-const iterations = { min: 4_096, max: 500_000 };
+/** With fewer, an impostor could guess the password; 100,000 take 50 ms of a thread that other checks need. */
+const iterations = { min: 4_096, max: 100_000 };
+
+/** How a password becomes bytes: Kafka takes its UTF-8 as it is, the others RFC 4013. */
+export type PasswordForm = "saslprep" | "raw";
+
+/** Characters that SASLprep rules out: servers fall back to the password as it was given. */
+async function inForm(password: string, form: PasswordForm): Promise<string> {
+  if (form === "raw" || /^[\x20-\x7e]*$/.test(password)) return password;
+  const { saslprep } = await import("@mongodb-js/saslprep");
+  try {
+    return saslprep(password);
+  } catch {
+    return password;
+  }
+}
 
 export const refusedLogin = () =>
   new TargetFailure("The server refused the user name or the password.");
 
 /** Signs in without sending the password (RFC 5802, RFC 7677), and asks the server whether it knows it, too. */
-export function scram(hash: "sha256" | "sha512", username: string, password: string) {
+export function scram(
+  hash: "sha256" | "sha512",
+  username: string,
+  password: string,
+  form: PasswordForm,
+) {
   const nonce = randomBytes(18).toString("base64");
   const bare = `n=${username.replaceAll("=", "=3D").replaceAll(",", "=2C")},r=${nonce}`;
   let serverSignature: Buffer = Buffer.alloc(0);
@@ -24,10 +43,12 @@ export function scram(hash: "sha256" | "sha512", username: string, password: str
       if (!r.startsWith(nonce) || !/^\d+$/.test(i) || count < iterations.min)
         throw new TargetFailure("The server offers no safe way to sign in.");
       if (count > iterations.max)
-        throw new TargetFailure("Signing in needs more iterations than are supported.");
+        throw new TargetFailure(
+          `Signing in needs more iterations than are supported: at most ${iterations.max}.`,
+        );
       const bytes = hash === "sha256" ? 32 : 64;
       const salted = await promisify(pbkdf2)(
-        password.normalize("NFKC"),
+        await inForm(password, form),
         Buffer.from(s, "base64"),
         count,
         bytes,

@@ -30,7 +30,7 @@ export const detailsOfTypes = {
   mqtt: { topic: { label: "Topic" }, message: { label: "Message" }, ...secured },
   redis: { version, role: { label: "Role" }, mode: { label: "Mode" }, ...secured },
   postgres: { version, role: { label: "Role" }, ...secured },
-  mysql: { version },
+  mysql: { version, ...secured },
   mongodb: {
     version,
     role: { label: "Role" },

@@ -140,7 +140,7 @@ export const sql = {
   assertions: ofRows,
 };
 export const sqlWords =
-  "the server answers the `query`, and all `assertions` about its rows hold, such as one that `$[0].count` is less than 100. Up to 1 MiB of rows are read.";
+  "the server answers the `query`, and all `assertions` about its rows hold, such as one that `$[0].count` is less than 100. Up to 1 MiB of rows are read; assertions about them allow 20,000 values and 64 KiB of JSON.";
 
 const mailTls = ["none", "starttls", "tls"] as const;
 type MailTls = (typeof mailTls)[number];

@@ -29,8 +29,6 @@ type Stream = Common & {
   flood: string | Uint8Array;
   /** For types that know TLS: whether a connection begins with it or becomes secure later; `both` where the monitor says which. */
   tls?: "first" | "later" | "both";
-  /** Whether the certificate's end is known only where the certificate is judged: its library does not tell it. */
-  hidesEnd?: true;
 };
 
 type Reply = (message: Buffer) => Uint8Array | null;

@@ -67,7 +67,10 @@ export const mongodb: Fake = {
     [speaking({ hello: { ok: 0, code: 13 } }), "The server answered with an error."],
     [speaking({ isKnown: false }), "The server refused the user name or the password."],
     [speaking({ count: 1 }), "The server offers no safe way to sign in."],
-    [speaking({ count: 10_000_000 }), "Signing in needs more iterations than are supported."],
+    [
+      speaking({ count: 10_000_000 }),
+      "Signing in needs more iterations than are supported: at most 100000.",
+    ],
     [says(message({ ok: 1 }, 1)), "The answer is not valid for MongoDB."],
     [says(message({ ok: 1 })), "The answer is not valid for MongoDB."],
     [says("HTTP/1.1 400 Bad Request\r\n\r\n"), "The answer is not valid for MongoDB."],

@@ -4,7 +4,7 @@ import { canary } from "../samples.ts";
 import type { Answers, Fake } from "./fake.ts";
 
 /** https://dev.mysql.com/doc/dev/mysql-server/latest/page_protocol_basic_packets.html */
-function packet(
+export function packet(
   sequence: number,
   ...parts: readonly (string | readonly number[] | Uint8Array)[]
 ): Buffer {
@@ -15,24 +15,25 @@ function packet(
   return Buffer.concat([head, body]);
 }
 
-const salt = "abcdefghijklmnopqrst";
-const plugin = "mysql_native_password\0";
+export const salt = "abcdefghijklmnopqrst";
+/** What says that a greeting names a plugin. */
+export const pluginAuth = 0x80000;
 const ssl = 0x0800;
 /** Of it the long password, a database, protocol 4.1 and its passwords. */
-const offered = 0x0001 + 0x0008 + 0x0200 + 0x8000 + ssl;
+export const offered = 0x0001 + 0x0008 + 0x0200 + 0x8000 + ssl;
 
-/** Protocol version 10, with a native password. */
-const greetingWith = (offered: number) =>
+/** Protocol version 10. */
+export const greetingWith = (offered: number, plugin = "mysql_native_password") =>
   packet(
     0,
     [10],
     "8.0.99\0",
     [1, 0, 0, 0],
     salt.slice(0, 8),
-    [0, offered & 0xff, offered >> 8, 33, 2, 0, 0x08 + 0x20, 0, 21],
+    [0, offered & 0xff, (offered >> 8) & 0xff, 33, 2, 0, offered >> 16, 0, 21],
     Buffer.alloc(10),
     `${salt.slice(8)}\0`,
-    plugin,
+    `${plugin}\0`,
   );
 const greeting = greetingWith(offered);
 
@@ -48,7 +49,7 @@ function scrambled(password: string): Buffer {
   return Buffer.from(stage.map((byte, index) => byte ^ (mask[index] ?? 0)));
 }
 
-const ok = (sequence: number) => packet(sequence, [0, 0, 0, 2, 0, 0, 0]);
+export const ok = (sequence: number) => packet(sequence, [0, 0, 0, 2, 0, 0, 0]);
 const error = (sequence: number, code: number, state: string, text: string) =>
   packet(sequence, [0xff, code & 0xff, code >> 8], `#${state}${text}`);
 const text = (value: string) => Buffer.concat([Buffer.from([value.length]), Buffer.from(value)]);
@@ -58,7 +59,7 @@ const column = (name: string, type: number) =>
     Buffer.from([0x0c, 33, 0, 11, 0, 0, 0, type, 0, 0, 0, 0, 0]),
   ]);
 const eof = [0xfe, 0, 0, 2, 0];
-const rows = (value: string, name = "n", type = 3) =>
+export const rows = (value: string, name = "n", type = 3) =>
   Buffer.concat([
     packet(1, [1]),
     packet(2, column(name, type)),
@@ -132,5 +133,4 @@ export const mysql: Fake = {
   ],
   flood: greeting,
   tls: "later",
-  hidesEnd: true,
 };

@@ -1,25 +1,26 @@
+import { createHash } from "node:crypto";
 import type { Duplex } from "node:stream";
 import { canary } from "../samples.ts";
 import { type Answers, type Fake, says } from "./fake.ts";
 
 /** A message of https://www.postgresql.org/docs/current/protocol-message-formats.html */
-function message(type: string, ...parts: readonly (string | Buffer)[]): Buffer {
+export function postgresMessage(type: string, ...parts: readonly (string | Buffer)[]): Buffer {
   const body = Buffer.concat(parts.map((part) => Buffer.from(part)));
   const length = Buffer.alloc(4);
   length.writeInt32BE(body.length + 4);
   return Buffer.concat([Buffer.from(type), length, body]);
 }
 
-const number = (value: number, bytes: number) => {
+export const number = (value: number, bytes: number) => {
   const buffer = Buffer.alloc(bytes);
   buffer.writeIntBE(value, 0, bytes);
   return buffer;
 };
 
 const error = (code: string, text: string) =>
-  message("E", `SFATAL\0VFATAL\0C${code}\0M${text}\0\0`);
-const ready = message("Z", "I");
-const columnCalled = (name: string, type: number) =>
+  postgresMessage("E", `SFATAL\0VFATAL\0C${code}\0M${text}\0\0`);
+export const ready = postgresMessage("Z", "I");
+export const columnCalled = (name: string, type: number) =>
   Buffer.concat([
     Buffer.from(`${name}\0`),
     number(0, 4),
@@ -30,30 +31,34 @@ const columnCalled = (name: string, type: number) =>
     number(0, 2),
   ]);
 const column = columnCalled("n", 23);
-const row = (...values: string[]) =>
-  message(
+export const row = (...values: string[]) =>
+  postgresMessage(
     "D",
     number(values.length, 2),
     ...values.flatMap((value) => [number(value.length, 4), value]),
   );
 const rows = Buffer.concat([
-  message("T", number(1, 2), column),
+  postgresMessage("T", number(1, 2), column),
   row("42"),
-  message("C", "SELECT 1\0"),
+  postgresMessage("C", "SELECT 1\0"),
   ready,
 ]);
 
 /** What it tells of itself, as text. */
 const about = Buffer.concat([
-  message("T", number(2, 2), columnCalled("version", 25), columnCalled("role", 25)),
+  postgresMessage("T", number(2, 2), columnCalled("version", 25), columnCalled("role", 25)),
   row("17.2 (Debian 17.2-1)", "standby"),
-  message("C", "SELECT 1\0"),
+  postgresMessage("C", "SELECT 1\0"),
   ready,
 ]);
 
 const sslRequest = 80_877_103;
 
-/** Takes TLS, the password of one user in the clear, and any query. */
+const salt = "salt";
+const md5 = (text: string) => createHash("md5").update(text).digest("hex");
+const proof = `md5${md5(md5(`${canary}probe`) + salt)}`;
+
+/** Takes TLS, a proof of the password of one user, and any query. */
 const speaking =
   (onQuery: Buffer): Answers =>
   (socket, secure) => {
@@ -62,11 +67,11 @@ const speaking =
         if (data.length === 8 && data.readInt32BE(4) === sslRequest) {
           line.removeAllListeners("data").write("S");
           hear(secure(line));
-        } else if (data[0] === 0) line.write(message("R", number(3, 4)));
+        } else if (data[0] === 0) line.write(postgresMessage("R", number(5, 4), salt));
         else if (data.toString("latin1", 0, 1) === "p")
           line.write(
-            data.includes(`${canary}\0`)
-              ? Buffer.concat([message("R", number(0, 4)), ready])
+            data.includes(`${proof}\0`)
+              ? Buffer.concat([postgresMessage("R", number(0, 4)), ready])
               : error("28P01", "password authentication failed"),
           );
         else line.write(data.includes("server_version") ? about : onQuery);
@@ -106,15 +111,15 @@ export const postgres: Fake = {
     [
       speaking(
         Buffer.concat([
-          message("T", number(1, 2), column),
+          postgresMessage("T", number(1, 2), column),
           row("7"),
-          message("C", "SELECT 1\0"),
+          postgresMessage("C", "SELECT 1\0"),
           ready,
         ]),
       ),
       "The query was answered, but assertion 1 failed: the value at $[0].n must be 42.",
     ],
-    [says(message("R", number(99, 4))), "The answer is not valid for PostgreSQL."],
+    [says(postgresMessage("R", number(99, 4))), "The answer is not valid for PostgreSQL."],
   ],
   // A notice of 256 MB.
   flood: Buffer.concat([Buffer.from("N"), number(0x1000_0000, 4)]),

@@ -84,6 +84,7 @@ async function signIn(wire: Wire, username: string, { password, mechanism }: Set
     mechanism === "scram-sha-256" ? "sha256" : "sha512",
     username,
     password ?? "",
+    "raw",
   );
   login.mustKnow(await step(await login.final(await step(login.first))));
 }

@@ -40,7 +40,7 @@ export const checkMongodb: CheckKind<"mongodb"> = async (settings, context) => {
   }
 
   async function signIn(wire: Wire, user: string) {
-    const login = scram("sha256", user, password ?? "");
+    const login = scram("sha256", user, password ?? "", "saslprep");
     const $db = authDatabase;
     const first = await run(wire, {
       saslStart: 1,

@@ -1,0 +1,86 @@
+/** How MySQL and MariaDB check a password: proofs of it, and its encryption where the server must see it. */
+import { constants, createHash, createPublicKey, type KeyObject, publicEncrypt } from "node:crypto";
+import { TargetFailure } from "../../../core/outgoing/failures.ts";
+
+const digest = (hash: "sha1" | "sha256", ...parts: readonly (string | Uint8Array)[]) => {
+  const state = createHash(hash);
+  for (const part of parts) state.update(part);
+  return state.digest();
+};
+
+const xor = (bytes: Uint8Array, mask: Uint8Array) =>
+  Buffer.from(bytes.map((byte, index) => byte ^ (mask[index % mask.length] ?? 0)));
+
+type Proof = (password: string, nonce: Buffer) => Buffer;
+
+/** Methods that prove the password without sending it, by the name of their plugin. */
+const proofs: Readonly<Record<string, Proof>> = {
+  /** https://dev.mysql.com/doc/dev/mysql-server/latest/page_protocol_connection_phase_authentication_methods_native_password_authentication.html */
+  mysql_native_password(password, nonce) {
+    const stage = digest("sha1", password);
+    return xor(stage, digest("sha1", nonce, digest("sha1", stage)));
+  },
+  /** https://dev.mysql.com/doc/dev/mysql-server/latest/page_caching_sha2_authentication_exchanges.html */
+  caching_sha2_password(password, nonce) {
+    const stage = digest("sha256", password);
+    return xor(stage, digest("sha256", digest("sha256", stage), nonce));
+  },
+};
+
+/** Methods that send the password itself, or need keys that this appliance lacks. */
+const unsupported = new Set([
+  "auth_gssapi_client",
+  "authentication_ldap_sasl_client",
+  "client_ed25519",
+  "dialog",
+  "mysql_clear_password",
+  "mysql_old_password",
+  "parsec",
+  "sha256_password",
+]);
+
+export const canProve = (plugin: string) => Object.hasOwn(proofs, plugin);
+
+/** Throws TargetFailure for a plugin that is not supported. */
+export function proofFor(plugin: string, password: string, nonce: Buffer): Buffer {
+  const proof = proofs[plugin];
+  if (proof === undefined || !canProve(plugin)) {
+    const sentence = "The server asks for a sign-in method that is not supported.";
+    const said = unsupported.has(plugin) ? `${sentence.slice(0, -1)}: ${plugin}.` : undefined;
+    throw new TargetFailure(sentence, false, said);
+  }
+  return password === "" ? Buffer.alloc(0) : proof(password, nonce.subarray(0, nonceBytes));
+}
+
+/** A NUL can follow. */
+const nonceBytes = 20;
+/** Shorter keys can be broken; longer ones are not in use, and their length is the server's to choose. */
+const keyBits = { min: 2_048, max: 8_192 };
+const maxPem = 4_096;
+
+/** The password as only the holder of the server's RSA key can read it. Throws TargetFailure for a key that is no such one. */
+export function encryptedFor(pem: Buffer, password: string, nonce: Buffer): Buffer {
+  const key = publicKeyIn(pem);
+  const masked = xor(Buffer.from(`${password}\0`), nonce.subarray(0, nonceBytes));
+  const padding = { padding: constants.RSA_PKCS1_OAEP_PADDING, oaepHash: "sha1" };
+  try {
+    return publicEncrypt({ key, ...padding }, masked);
+  } catch {
+    throw new TargetFailure("The server's RSA key can't encrypt the password: turn on TLS.");
+  }
+}
+
+function publicKeyIn(pem: Buffer): KeyObject {
+  let key: KeyObject | null = null;
+  try {
+    if (pem.length <= maxPem) key = createPublicKey(pem);
+  } catch {
+    // Judged below.
+  }
+  const bits = key?.asymmetricKeyDetails?.modulusLength ?? 0;
+  if (key?.asymmetricKeyType !== "rsa" || bits < keyBits.min || bits > keyBits.max)
+    throw new TargetFailure(
+      "The server sent no RSA key to encrypt the password with: turn on TLS.",
+    );
+  return key;
+}

@@ -1,0 +1,41 @@
+import { bytesInJson, floatNumber, instantInJson, type RowBudget, wholeNumber } from "./rows.ts";
+
+export type MysqlColumn = {
+  name: string;
+  type: number;
+  charset: number;
+  length: number;
+  /** MariaDB stores JSON as text and says so here. */
+  isJson: boolean;
+};
+
+/** https://dev.mysql.com/doc/dev/mysql-server/latest/field__types_8h.html */
+const types = {
+  whole: new Set([1, 2, 3, 8, 9, 13]),
+  float: new Set([4, 5]),
+  instant: new Set([7, 10, 12]),
+  bit: 16,
+  json: 245,
+  bytes: new Set([249, 250, 251, 252, 253, 254, 255]),
+};
+const binary = 63;
+
+/** A column's bytes as JSON has their value. Throws TargetFailure for one that costs too much. */
+export function mysqlValue(
+  { type, charset, length, isJson }: MysqlColumn,
+  bytes: Buffer,
+  budget: RowBudget,
+): unknown {
+  if (type === types.bit) return length === 1 ? bytes[0] === 1 : bytesOf(bytes, budget);
+  const text = bytes.toString();
+  if (type === types.json || isJson) return budget.parseJson(text);
+  if (types.whole.has(type)) return wholeNumber(text);
+  if (types.float.has(type)) return floatNumber(text);
+  if (types.instant.has(type)) return instantInJson(text);
+  return types.bytes.has(type) && charset === binary ? bytesOf(bytes, budget) : text;
+}
+
+function bytesOf(bytes: Buffer, budget: RowBudget) {
+  budget.takeBytes(bytes.length);
+  return bytesInJson(bytes);
+}

@@ -1,0 +1,155 @@
+import { expect, test } from "bun:test";
+import type { Duplex } from "node:stream";
+import {
+  monitorKinds,
+  type MonitorType,
+} from "../../../../src/monitoring/monitors/kinds-schema.ts";
+import { NewMonitor } from "../../../../src/monitoring/monitors/schema.ts";
+import { loggedCheck } from "../../../support/checking.ts";
+import { fakes, otherFakes } from "../../../support/fakes/all.ts";
+import type { Answers, Fake } from "../../../support/fakes/fake.ts";
+import { serving } from "../../../support/fakes/serving.ts";
+import { testWith } from "../../../support/real-targets.ts";
+import { canary } from "../../../support/samples.ts";
+import { randomFrom } from "../../../support/seeded.ts";
+
+const types = [...(Object.entries(fakes) as [MonitorType, Fake][]), ...otherFakes];
+const host = "127.0.0.1";
+
+/** Types whose protocol, or the method that the monitor names, sends a secret as it is where TLS is not asked for. */
+const clearByChoice = new Set<MonitorType>([
+  "smtp",
+  "imap",
+  "pop3",
+  "mqtt",
+  "redis",
+  "websocket",
+  "snmp",
+]);
+
+type Answer = Fake["answers"];
+
+/** What a check finds at a server that answers like this, and all that it sent there, decrypted. */
+async function foundAt(
+  type: MonitorType,
+  fake: Fake,
+  answer: Answer,
+  fields: object = {},
+  {
+    timeoutMs = 60_000,
+    certificate = null as "good" | null,
+    begins = undefined as "first" | "later" | undefined,
+  } = {},
+) {
+  const heard: Buffer[] = [];
+  const hearing = (line: Duplex) => {
+    const on = line.on.bind(line) as (event: string, take: (data: Buffer) => void) => Duplex;
+    const recorded = (event: string, take: (data: Buffer) => void) =>
+      on(event, (data) => {
+        if (event === "data") heard.push(data);
+        take(data);
+      });
+    line.on = recorded as Duplex["on"];
+    return line;
+  };
+  const answers: Answer =
+    fake.over === "udp"
+      ? (message: Buffer) => {
+          heard.push(message);
+          return (answer as (message: Buffer) => Uint8Array | null)(message);
+        }
+      : (socket: Duplex, secure: (socket: Duplex, unread?: Buffer) => Duplex) =>
+          (answer as Answers)(hearing(socket), (line, unread) => hearing(secure(line, unread)));
+  await using server = await serving(fake, answers, certificate, begins);
+  const at = fake.at?.(host, server.port, certificate !== null) ?? { host, port: server.port };
+  const settings = NewMonitor.parse({ type, name: "Target", ...at, ...fake.fields, ...fields });
+  const { outcome, logged } = await loggedCheck(type, settings, { timeoutMs });
+  return { outcome, logged, heard: Buffer.concat(heard).toString("latin1") };
+}
+
+/** As it is, or in Base64 in any alignment that a protocol has. */
+function holdsSecret(heard: string): boolean {
+  const words = heard.match(/[\w+/=]{8,}/g) ?? [];
+  return [heard, ...words.map((word) => Buffer.from(word, "base64").toString("latin1"))].some(
+    (text) => text.includes(canary),
+  );
+}
+
+test("without TLS a server hears a secret only where the protocol has no other way", async () => {
+  for (const [type, fake] of types) {
+    if (Object.keys(monitorKinds[type].secrets).length === 0) continue;
+    const others: readonly (readonly [Answer, ...unknown[]])[] = fake.wrong;
+    for (const answer of [fake.answers, ...others.map(([each]) => each)]) {
+      const { heard } = await foundAt(type, fake, answer, {}, { timeoutMs: 300 });
+      if (!clearByChoice.has(type)) expect([type, holdsSecret(heard)]).toEqual([type, false]);
+    }
+    const { heard } = await foundAt(type, fake, fake.answers);
+    expect([type, holdsSecret(heard)]).toEqual([type, clearByChoice.has(type)]);
+  }
+});
+
+testWith(["openssl"], "a server that can't prove who it is hears no secret over TLS", async () => {
+  for (const [type, fake] of types) {
+    if (fake.over === "udp" || fake.tls === undefined) continue;
+    const ways = fake.tls === "both" ? (["first", "later"] as const) : [fake.tls];
+    for (const begins of ways) {
+      const tls = fake.tls === "both" ? (begins === "first" ? "tls" : "starttls") : true;
+      const fields = "tls" in monitorKinds[type].fields ? { tls } : {};
+      const { outcome, heard } = await foundAt(type, fake, fake.answers, fields, {
+        certificate: "good",
+        begins,
+      });
+      expect([type, outcome.status, holdsSecret(heard)]).toEqual([type, "down", false]);
+    }
+  }
+});
+
+/** The same bytes with some of them changed, left out, or repeated. */
+function mutated(bytes: Uint8Array, random: () => number): Buffer {
+  const copy = Buffer.from(bytes);
+  const at = () => Math.floor(random() * copy.length);
+  const way = Math.floor(random() * 4);
+  if (way === 0) return copy.subarray(0, at());
+  if (way === 1) return Buffer.concat([copy.subarray(0, at()), copy]);
+  for (let count = 0; count < 1 + copy.length / 20; count++)
+    if (copy.length > 0) copy[at()] = way === 2 ? 0xff : Math.floor(random() * 256);
+  return copy;
+}
+
+test("whatever bytes a target sends, a check judges the target and never fails by itself", async () => {
+  const random = randomFrom(29);
+  const tries = Number(process.env["TRIES"] ?? 1) * 12;
+  for (const [type, fake] of types) {
+    const outcomes = await Promise.all(
+      Array.from({ length: tries }, () => {
+        const answer: Answer =
+          fake.over === "udp"
+            ? (message: Buffer) => {
+                const good = fake.answers(message);
+                return good && mutated(good, random);
+              }
+            : (socket, secure) => {
+                const write = socket.write.bind(socket) as (data: Uint8Array) => boolean;
+                socket.write = ((data: string | Uint8Array) =>
+                  write(mutated(Buffer.from(data as string), random))) as Duplex["write"];
+                (fake.answers as Answers)(socket, secure);
+              };
+        return foundAt(type, fake, answer, {}, { timeoutMs: 300 });
+      }),
+    );
+    for (const { outcome, logged } of outcomes)
+      expect([type, outcome.status, logged]).toEqual([
+        type,
+        expect.stringMatching(/^(up|down|degraded)$/),
+        [],
+      ]);
+  }
+});
+
+test("an error that no type foresaw is the target's fault once its answer was being read", async () => {
+  await using server = await serving(fakes.redis);
+  const settings = { host, port: server.port, send: null };
+  const { outcome, logged } = await loggedCheck("tcp", { ...settings, expect: Symbol("broken") });
+  expect(outcome).toMatchObject({ status: "down", message: "The answer can't be read." });
+  expect(logged.join()).toContain("a check failed by itself");
+});

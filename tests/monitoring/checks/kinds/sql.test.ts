@@ -1,0 +1,440 @@
+import { expect, test } from "bun:test";
+import { constants, generateKeyPairSync, privateDecrypt } from "node:crypto";
+import type { Duplex } from "node:stream";
+import { check, loggedCheck } from "../../../support/checking.ts";
+import type { Answers } from "../../../support/fakes/fake.ts";
+import {
+  greetingWith,
+  mysql,
+  offered,
+  ok,
+  packet,
+  pluginAuth,
+  rows,
+  salt,
+} from "../../../support/fakes/mysql.ts";
+import {
+  columnCalled,
+  number,
+  postgres,
+  postgresMessage,
+  ready,
+  row,
+} from "../../../support/fakes/postgres.ts";
+import { serving } from "../../../support/fakes/serving.ts";
+import { mariadbServer, postgresServer, testWith } from "../../../support/real-targets.ts";
+import { canary } from "../../../support/samples.ts";
+
+const host = "127.0.0.1";
+const login = { host, username: "probe", password: canary };
+type Sql = "postgres" | "mysql";
+
+/** What a check finds at a server that answers like this, and what it sent there. */
+async function foundAt(type: Sql, answers: Answers, fields: object = {}) {
+  const heard: Buffer[] = [];
+  const fake = type === "postgres" ? postgres : mysql;
+  await using server = await serving(fake, (socket, secure) => {
+    const hearing = (line: Duplex) => line.on("data", (data: Buffer) => void heard.push(data));
+    hearing(socket);
+    answers(socket, (line, unread) => hearing(secure(line, unread)) as Duplex);
+  });
+  const settings = { type, name: "Target", port: server.port, ...login, ...fields };
+  const { NewMonitor } = await import("../../../../src/monitoring/monitors/schema.ts");
+  const { outcome, logged } = await loggedCheck(type, NewMonitor.parse(settings));
+  return { outcome, logged, heard: Buffer.concat(heard) };
+}
+
+const caching = "caching_sha2_password";
+const { publicKey, privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
+const pem = publicKey.export({ type: "spki", format: "pem" });
+const fullAuthentication = (sequence: number) => packet(sequence, [1, 4]);
+
+/** A MySQL server that takes the password by RSA or over TLS, and how it comes to ask for it. */
+function cachingServer(first: Buffer, way: "greeting" | "switch", key: string | Buffer = pem) {
+  const received: { password?: string } = {};
+  const answers: Answers = (socket, secure) => {
+    let step = way === "greeting" ? 1 : 0;
+    let isSecure = false;
+    const hear = (line: Duplex) =>
+      line.on("data", (data: Buffer) => {
+        const sequence = data[3] ?? 0;
+        if (sequence === 0) return void line.write(data.includes("SET ") ? ok(1) : rows("42"));
+        if (sequence === 1 && (data.readUInt16LE(4) & 0x0800) !== 0) {
+          isSecure = true;
+          line.removeAllListeners("data");
+          return void hear(secure(line, data.subarray(36)));
+        }
+        if (step === 0) line.write(packet(sequence + 1, [0xfe], `${caching}\0${salt}\0`));
+        else if (step === 1) line.write(fullAuthentication(sequence + 1));
+        else if (data.length === 5 && data[4] === 2)
+          line.write(packet(sequence + 1, [1], Buffer.from(key)));
+        else {
+          const body = data.subarray(4);
+          received.password = isSecure ? body.toString() : decrypted(body);
+          line.write(ok(sequence + 1));
+        }
+        step++;
+      });
+    hear(socket);
+    socket.write(first);
+  };
+  return { answers, received };
+}
+
+function decrypted(body: Buffer): string {
+  const padding = { padding: constants.RSA_PKCS1_OAEP_PADDING, oaepHash: "sha1" };
+  const masked = privateDecrypt({ key: privateKey, ...padding }, body);
+  return Buffer.from(
+    masked.map((byte, index) => byte ^ salt.charCodeAt(index % salt.length)),
+  ).toString();
+}
+
+const ways = [
+  ["greeting", greetingWith(offered + pluginAuth, caching)],
+  ["switch", greetingWith(offered + pluginAuth)],
+  ["switch", greetingWith(offered + pluginAuth, "client_ed25519")],
+] as const;
+
+test("a MySQL server that must see the password gets it encrypted, or over TLS, never as it is", async () => {
+  for (const [way, first] of ways) {
+    const plain = cachingServer(first, way);
+    const { outcome, heard } = await foundAt("mysql", plain.answers);
+    expect(outcome.message).toStartWith("Answered the query");
+    expect(plain.received.password).toBe(`${canary}\0`);
+    expect(heard.toString("latin1")).not.toContain(canary);
+
+    const secured = cachingServer(first, way);
+    const overTls = await foundAt("mysql", secured.answers, { tls: true, verifyTls: false });
+    expect(overTls.outcome.message).toStartWith("Answered the query");
+    expect(secured.received.password).toBe(`${canary}\0`);
+  }
+});
+
+test("a MySQL server that sends no proper RSA key gets no password", async () => {
+  const short = generateKeyPairSync("rsa", { modulusLength: 1024 }).publicKey;
+  const curve = generateKeyPairSync("ec", { namedCurve: "P-256" }).publicKey;
+  const keys = [
+    "",
+    "no key",
+    "x".repeat(50_000),
+    ...[short, curve].map((key) => key.export({ type: "spki", format: "pem" })),
+  ];
+  for (const key of keys) {
+    const server = cachingServer(ways[0][1], "greeting", key);
+    const { outcome, heard } = await foundAt("mysql", server.answers);
+    expect(outcome).toMatchObject({
+      status: "down",
+      message: "The server sent no RSA key to encrypt the password with: turn on TLS.",
+    });
+    expect(server.received).toEqual({});
+    expect(heard.toString("latin1")).not.toContain(canary);
+  }
+});
+
+test("MySQL's sign-in methods that send the password as it is are refused, whatever the connection", async () => {
+  for (const plugin of ["mysql_clear_password", "dialog", "sha256_password", "parsec", "odd"])
+    for (const tls of [false, true]) {
+      const { outcome, heard } = await foundAt(
+        "mysql",
+        (socket, secure) => {
+          let isSecure = false;
+          const hear = (line: Duplex) =>
+            line.on("data", (data: Buffer) => {
+              if (tls && !isSecure) {
+                isSecure = true;
+                line.removeAllListeners("data");
+                return void hear(secure(line, data.subarray(36)));
+              }
+              line.write(packet((data[3] ?? 0) + 1, [0xfe], `${plugin}\0${salt}\0`));
+            });
+          hear(socket);
+          socket.write(greetingWith(offered + pluginAuth));
+        },
+        { tls, verifyTls: false },
+      );
+      expect(outcome.message).toBe("The server asks for a sign-in method that is not supported.");
+      if (plugin !== "odd") expect(outcome.said).toContain(plugin);
+      expect(heard.toString("latin1")).not.toContain(canary);
+    }
+});
+
+test("MySQL gets no file of this machine", async () => {
+  const { outcome } = await foundAt("mysql", (socket) => {
+    socket.on("data", (data: Buffer) => {
+      if (data[3] === 0) socket.write(packet(1, [0xfb], "/etc/passwd"));
+      else socket.write(ok((data[3] ?? 0) + 1));
+    });
+    socket.write(greetingWith(offered));
+  });
+  expect(outcome.message).toBe("The server asks for a file of this machine, which is not sent.");
+});
+
+const asksCleartext: Answers = (socket, secure) => {
+  const hear = (line: Duplex) =>
+    line.on("data", (data: Buffer) => {
+      if (data.length === 8) {
+        line.removeAllListeners("data").write("S");
+        return void hear(secure(line));
+      }
+      const type = data.toString("latin1", 0, 1);
+      if (data[0] === 0) line.write(postgresMessage("R", number(3, 4)));
+      else if (type === "p") line.write(Buffer.concat([postgresMessage("R", number(0, 4)), ready]));
+      else line.write(Buffer.concat([postgresMessage("I"), ready]));
+    });
+  hear(socket);
+};
+
+test("a PostgreSQL server that asks for the password in cleartext gets it over TLS alone", async () => {
+  const plain = await foundAt("postgres", asksCleartext);
+  expect(plain.outcome.message).toBe(
+    "The server asks for the password in cleartext over an unencrypted connection: turn on TLS.",
+  );
+  expect(plain.heard.toString("latin1")).not.toContain(canary);
+  const secured = await foundAt("postgres", asksCleartext, { tls: true, verifyTls: false });
+  expect(secured.outcome.status).toBe("up");
+  expect(secured.heard.toString("latin1")).toContain(canary);
+});
+
+test("a PostgreSQL server that wants more iterations than are supported gets no answer to that", async () => {
+  for (const count of ["100001", "500000", "10000000", "99999999999999999999"]) {
+    const messages: string[] = [];
+    const { outcome } = await foundAt("postgres", (socket) => {
+      socket.on("data", (data: Buffer) => {
+        if (data[0] === 0)
+          return void socket.write(postgresMessage("R", number(10, 4), "SCRAM-SHA-256\0\0"));
+        messages.push(data.toString());
+        const nonce = /r=(.*)$/.exec(data.toString())?.[1] ?? "";
+        const first = `r=${nonce}x,s=c2FsdA==,i=${count}`;
+        socket.write(postgresMessage("R", number(11, 4), first));
+      });
+    });
+    expect(outcome).toMatchObject({
+      status: "down",
+      message: "Signing in needs more iterations than are supported: at most 100000.",
+    });
+    // Its own first message, and none with a proof, for which the iterations are computed.
+    expect(messages).toHaveLength(1);
+  }
+});
+
+/** A PostgreSQL server that lets everybody in and answers each query with these values of a type. */
+const answering =
+  (oid: number, ...values: string[]): Answers =>
+  (socket) => {
+    socket.on("data", (data: Buffer) => {
+      if (data[0] === 0)
+        return void socket.write(Buffer.concat([postgresMessage("R", number(0, 4)), ready]));
+      const columns = postgresMessage("T", number(1, 2), columnCalled("v", oid));
+      const all = values.map((value) => row(value));
+      socket.write(Buffer.concat([columns, ...all, postgresMessage("C", "SELECT\0"), ready]));
+    });
+  };
+
+const wantsRows = { assertions: [{ source: "json", path: "$[0].v", op: "exists" }] };
+
+test("rows that cost too much are refused by a sentence, and are the target's fault", async () => {
+  const [json, jsonb, text, ints, bytes] = [114, 3802, 25, 1007, 17];
+  const names = Array.from({ length: 15_000 }, (_, index) => `"${index.toString(36)}":1`);
+  const cases: [Answers, string][] = [
+    [answering(json, "[".repeat(500_000)), "The JSON in the rows is longer than 64 KiB."],
+    [
+      answering(jsonb, `${"[".repeat(257)}${"]".repeat(257)}`),
+      "The JSON in the rows can't be read: it is nested deeper than 256 levels.",
+    ],
+    [answering(json, `{${names.join(",")}}`), "The JSON in the rows is longer than 64 KiB."],
+    [
+      answering(json, `[${"0,".repeat(30_000)}0]`),
+      "The JSON in the rows can't be read: it has more than 20000 values.",
+    ],
+    [answering(json, "{"), "The JSON in the rows can't be read: it is not JSON."],
+    [
+      answering(json, ...Array<string>(6_000).fill('{"a":1234567}')),
+      "The JSON in the rows is longer than 64 KiB.",
+    ],
+    [answering(text, ...Array<string>(30_000).fill("x")), "The rows have more than 20000 values."],
+    [answering(ints, "{".repeat(1_000)), "An array is nested deeper than 256 levels."],
+    [answering(ints, `{${"1,".repeat(30_000)}1}`), "The rows have more than 20000 values."],
+    [
+      answering(bytes, `\\x${"00".repeat(70_000)}`),
+      "The bytes in the rows are more than 64 KiB: use a query that returns text.",
+    ],
+    [answering(text, "x".repeat(2_000_000)), "The answer is longer than 1024 KiB."],
+  ];
+  for (const [answers, message] of cases) {
+    const { outcome, logged } = await foundAt("postgres", answers, wantsRows);
+    expect([message, outcome.status]).toEqual([outcome.message, "down"]);
+    expect(logged).toEqual([]);
+  }
+});
+
+test("rows that no assertion looks at are not built", async () => {
+  for (const answers of [
+    answering(114, `${"[".repeat(500_000)}`),
+    answering(25, ...Array<string>(30_000).fill("x")),
+  ])
+    expect((await foundAt("postgres", answers)).outcome.status).toBe("up");
+});
+
+const postgresValues: [sql: string, value: unknown][] = [
+  ["true", true],
+  ["5::int8", 5],
+  ["9007199254740993::int8", "9007199254740993"],
+  ["avg(x) FROM (VALUES (1),(2)) t(x)", "1.5000000000000000"],
+  ["1.50::float4", 1.5],
+  ["'NaN'::float8", null],
+  ["'a'::char(3)", "a  "],
+  ["'\\xdead'::bytea", { type: "Buffer", data: [222, 173] }],
+  ["'2024-01-02'::date", "2024-01-02T00:00:00.000Z"],
+  ["'2024-01-02 03:04:05.678901'::timestamp", "2024-01-02T03:04:05.678Z"],
+  ["'2024-01-02 03:04:05.678901+02'::timestamptz", "2024-01-02T01:04:05.678Z"],
+  ["'infinity'::timestamptz", null],
+  ["'0044-03-15 BC'::date", "-000043-03-15T00:00:00.000Z"],
+  ["'03:04:05+02'::timetz", "03:04:05+02"],
+  ["'1 day 2 hours'::interval", "1 day 02:00:00"],
+  [`'{"a":1,"b":[1,2]}'::jsonb`, { a: 1, b: [1, 2] }],
+  ["ARRAY[1,2,NULL]", [1, 2, null]],
+  [`ARRAY['a','b,c',NULL,'q"x\\','NULL']::text[]`, ["a", "b,c", null, 'q"x\\', "NULL"]],
+  [
+    "ARRAY[[1,2],[3,4]]",
+    [
+      [1, 2],
+      [3, 4],
+    ],
+  ],
+  [`ARRAY['{"a":[1]}']::jsonb[]`, [{ a: [1] }]],
+  ["ARRAY[]::int[]", []],
+  ["'[0:1]={1,2}'::int[]", [1, 2]],
+  ["5::oid", 5],
+  ["null", null],
+  ["row(1,2)", "(1,2)"],
+];
+
+/** What a session of ours reads of a query. */
+async function valuesAt(port: number, type: Sql, queries: readonly string[]) {
+  const { dial } = await import("../../../../src/core/outgoing/connection.ts");
+  const { wireOf } = await import("../../../../src/core/outgoing/wire.ts");
+  const { postgresSession } =
+    await import("../../../../src/monitoring/checks/sql/postgres-session.ts");
+  const { mysqlSession } = await import("../../../../src/monitoring/checks/sql/mysql-session.ts");
+  const { contextOf } = await import("../../../support/checking.ts");
+  const ending = new AbortController();
+  const context = contextOf(ending);
+  const addresses = [{ address: host, family: 4, isPrivate: true }] as const;
+  const wire = wireOf(await dial(addresses, port, context), context);
+  const open = type === "postgres" ? postgresSession : mysqlSession;
+  const database = type === "postgres" ? "postgres" : "shop";
+  const session = await open(wire, { username: "probe", password: canary, database }, null);
+  const found: unknown[] = [];
+  for (const query of queries)
+    found.push(JSON.parse(JSON.stringify(await session.query(query, true))));
+  ending.abort();
+  return found;
+}
+
+testWith(["initdb", "postgres", "openssl"], "PostgreSQL's values are read as JSON", async () => {
+  await using server = await postgresServer(canary);
+  const queries = postgresValues.map(([sql]) => `SELECT ${sql.replace(/^(avg\(x\))/, "$1")}`);
+  const named = queries.map((sql) =>
+    sql.includes(" FROM ") ? sql.replace(" FROM", " AS v FROM") : `${sql} AS v`,
+  );
+  expect(await valuesAt(server.port, "postgres", named)).toEqual(
+    postgresValues.map(([, v]) => [{ v }]),
+  );
+  expect(
+    await valuesAt(server.port, "postgres", [
+      "SELECT 1 AS a; SELECT 2 AS a",
+      "SELECT 1 WHERE false",
+      "SET statement_timeout = 0",
+      "SELECT",
+      'SELECT 1 AS "__proto__"',
+    ]),
+  ).toEqual([[[{ a: 1 }], [{ a: 2 }]], [], [], [{}], [JSON.parse('{"__proto__":1}')]]);
+});
+
+const passwords = [
+  "e\u0301x",
+  "\u00e9x",
+  "\ufb01x",
+  "\u2168",
+  "a\u00a0b",
+  "a\u00adb",
+  "\u0627\u0031",
+  "😀\ufb01",
+  " '\"\\%:@#",
+];
+
+testWith(
+  ["initdb", "postgres", "openssl"],
+  "PostgreSQL's users sign in with any password, as SASLprep has it",
+  async () => {
+    await using server = await postgresServer(canary);
+    const quoted = (password: string) => `'${password.replaceAll("'", "''")}'`;
+    for (const [index, password] of passwords.entries()) {
+      const query = `CREATE ROLE user${index} LOGIN PASSWORD ${quoted(password)}`;
+      const port = server.port;
+      const asked = { ...login, port, database: "postgres" };
+      expect(await check("postgres", { ...asked, query })).toMatchObject({ status: "up" });
+      const as = { ...asked, username: `user${index}` };
+      expect([password, await check("postgres", { ...as, password })]).toMatchObject([
+        password,
+        { status: "up" },
+      ]);
+      expect((await check("postgres", { ...as, password: `${password}\u00a0` })).message).toBe(
+        "The server refused the user name or the password.",
+      );
+    }
+  },
+);
+
+const mysqlValues: [sql: string, value: unknown][] = [
+  ["true", 1],
+  ["5000000000", 5_000_000_000],
+  ["18446744073709551615", "18446744073709551615"],
+  ["1.5", "1.5"],
+  ["1.5e0", 1.5],
+  ["'é'", "é"],
+  ["x'dead'", { type: "Buffer", data: [222, 173] }],
+  ["CAST('2024-01-02 03:04:05.678' AS DATETIME(3))", "2024-01-02T03:04:05.678Z"],
+  ["CAST('2024-01-02' AS DATE)", "2024-01-02T00:00:00.000Z"],
+  ["CAST('0000-00-00' AS DATE)", null],
+  ["CAST('838:59:59' AS TIME)", "838:59:59"],
+  ["NULL", null],
+  ["JSON_OBJECT('a',1)", { a: 1 }],
+  ["YEAR('2024-01-02')", 2024],
+  ["@@time_zone", "+00:00"],
+  ["REPEAT('x', 300)", "x".repeat(300)],
+];
+
+testWith(
+  ["mariadbd", "mariadb-install-db", "openssl"],
+  "MariaDB's values are read as JSON",
+  async () => {
+    await using server = await mariadbServer(canary);
+    const queries = mysqlValues.map(([sql]) => `SELECT ${sql} AS v`);
+    expect(await valuesAt(server.port, "mysql", queries)).toEqual(
+      mysqlValues.map(([, v]) => [{ v }]),
+    );
+    expect(
+      await valuesAt(server.port, "mysql", [
+        "CREATE TABLE t (b BIT(1), c BIT(9), l JSON, n BIGINT UNSIGNED)",
+        `INSERT INTO t VALUES (1, 257, '{"a":[1]}', 18446744073709551615)`,
+        "SELECT * FROM t",
+        "SELECT 1 AS a; SELECT 2 AS a",
+        "SELECT 1 WHERE false",
+      ]),
+    ).toEqual([
+      [],
+      [],
+      [
+        {
+          b: true,
+          c: { type: "Buffer", data: [1, 1] },
+          l: { a: [1] },
+          n: "18446744073709551615",
+        },
+      ],
+      [[{ a: 1 }], [{ a: 2 }]],
+      [],
+    ]);
+  },
+);
