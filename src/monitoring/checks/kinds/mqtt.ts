@@ -39,7 +39,8 @@ const notMqtt = () => new TargetFailure("The answer is not valid for MQTT.");
 
 function inJson(message: string, path: string): Received {
   const json = jsonIn(message);
-  return "unreadable" in json ? json : { value: valueAt(json.value, path) };
+  if (!("unreadable" in json)) return { value: valueAt(json.value, path) };
+  return { unreadable: json.unreadable.replace(/^it /, "the message ") };
 }
 
 /** §3.2.2.3 */
