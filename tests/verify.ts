@@ -1,64 +1,102 @@
+/** `bun run verify`: checks formatting, types and lint, builds, runs all tests, and ends with all failures and a count. */
 import { audit } from "../release/audit.ts";
 import { have, packages, programs } from "./support/real-targets.ts";
+import { createRunFolder, removeRunFolder } from "./support/temporary-folder.ts";
 import { type Failure, type Outcome, outcomeOf, verdict } from "./support/verdict.ts";
 
-// `bun run verify`: formatting, types, lint, build and all tests; ends with all that is red and `N passed, N failed`.
-// With `--update-timings` it notes how long each file takes, for the order of later runs.
+const help = `bun run verify [--install] [--update-timings] [TEST FILE OR FOLDER]…
 
-// Each thread of the linter would infer the same types anew, and what it collects it needs to the end.
+Checks formatting, types and lint, builds the executable and runs all tests, or those that you name.
+
+  --install          as root on Debian: first install the packages that tests use (servers, browsers, tools).
+                     Without them, their tests are skipped, and the output names each package.
+  --update-timings   record how long each test file takes in tests/timings.json, which orders later runs`;
+
+const args = process.argv.slice(2);
+if (args.includes("--help")) {
+  console.log(help);
+  process.exit(0);
+}
+
+// More threads would each infer the same types again, and a garbage collection frees nothing before the end.
 const lintEnv = { GOMAXPROCS: "1", GOGC: "off", GOMEMLIMIT: "3GiB" };
-const checks: [string, string[], Record<string, string>?][] = [
-  ["formatting", ["bun", "fmt", "--check"]],
-  ["types", ["bun", "check"]],
-  ["lint", ["bun", "x", "oxlint", "--type-aware", "--deny-warnings"], lintEnv],
-  ["build", ["bun", "build.ts"]],
+type Check = { name: string; command: string[]; env?: Record<string, string>; advice?: string };
+const checks: Check[] = [
+  {
+    name: "formatting",
+    command: ["bun", "fmt", "--check"],
+    advice: "`npx --yes bun@1.4.5 fmt` formats the files.",
+  },
+  { name: "types", command: ["bun", "check"] },
+  {
+    name: "lint",
+    command: ["bun", "x", "oxlint", "--type-aware", "--deny-warnings"],
+    env: lintEnv,
+  },
+  { name: "build", command: ["bun", "build.ts"] },
 ];
 
-let red: Failure[] = [];
+const runFolder = createRunFolder();
+let passed = 0;
+let failures: Failure[] = [];
 let tests: Bun.Subprocess<"ignore", "inherit", "pipe"> | undefined;
 for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const)
-  process.on(signal, () => stop(`was ended by ${signal}`));
-process.on("uncaughtException", (error) => stop(Bun.inspect(error)));
+  process.on(signal, () => void stop(`was ended by ${signal}`));
+process.on("uncaughtException", (error) => void stop(Bun.inspect(error)));
 
-// The linter takes one core for as long as types and build take the other; programs mostly wait for the network.
-const [checked] = await Promise.all([Promise.all(checks.map(run)), installPrograms()]);
-red = checked.filter(({ ok }) => !ok);
-for (const { text } of red) console.log(text);
-if (red.length > 0) end({ passed: 0, skipped: 0, failures: red });
+if (args.includes("--install")) await installPrograms();
+listMissingPrograms();
+// The linter uses one core for as long as types and build use the other.
+const results = await Promise.all(checks.map(runCheck));
+failures = results.filter((failure) => failure !== undefined);
+if (failures.length > 0) finish({ passed: 0, skipped: 0, failures });
+await reportAudit();
+finish(await runTests());
 
-// What others find out about a dependency stops a release, and no work on anything else.
-const audited = await audit();
-if (audited.state === "vulnerable") console.warn(`VULNERABLE DEPENDENCIES\n${audited.output}`);
-if (audited.state === "skipped")
-  console.warn(`NOT AUDITED: the registry tells nothing: ${audited.output}`);
+/** Publicly known vulnerabilities stop a release, but no other work. */
+async function reportAudit() {
+  const { state, output } = await audit();
+  if (state === "vulnerable") console.warn(`VULNERABLE DEPENDENCIES\n${output}`);
+  if (state === "skipped")
+    console.warn(
+      `NOT AUDITED: the package registry returned no list of vulnerabilities (${output}). Nothing for you to do.`,
+    );
+}
 
-const report = Bun.file("dist/tests.xml");
-await report.delete().catch(() => undefined);
-// Most tests wait for something outside: what takes long on a busy machine is no failure. A test that is
-// timed out loses its processes, so what it waits for gives up before.
-// Many wait, so more of them run than there are cores; a worker that reads all modules anew for each
-// file spends a fifth of its time on that. The longest come first: a last one would run alone.
-const order = ["--timings=tests/timings.json", ...process.argv.slice(2)];
-const options = ["--parallel=5", "--no-isolate", "--timeout=240000", ...order];
-tests = Bun.spawn(
-  ["bun", "test", ...options, "--reporter=junit", `--reporter-outfile=${report.name}`],
-  {
-    // Workers end before the last of the engine's compilers pays off.
-    env: { ...process.env, SCREENSHOTS: "no", BUN_JSC_useFTLJIT: "0" },
-    stdin: "ignore",
-    stdout: "inherit",
-    stderr: "pipe",
-  },
-);
-const output = passOn(tests.stderr);
-const code = await tests.exited;
-// What a test left behind may hold the other end.
-await Promise.race([output, Bun.sleep(5_000)]);
-const ended = code === 0 ? undefined : `ended by ${tests.signalCode ?? code}`;
-end(outcomeOf((await report.exists()) ? await report.text() : undefined, ended));
+async function runTests(): Promise<Outcome> {
+  const report = Bun.file("dist/tests.xml");
+  await report.delete().catch(() => undefined);
+  // Most tests wait for a process or a socket, so more workers than cores run. The longest files start
+  // first: started last, one would run alone. Loading all modules again for each file takes a fifth of
+  // the time, so files share a worker. A test that times out loses its child processes, hence 240 s.
+  const order = ["--timings=tests/timings.json", ...args.filter((arg) => arg !== "--install")];
+  const options = ["--parallel=5", "--no-isolate", "--timeout=240000", ...order];
+  tests = Bun.spawn(
+    ["bun", "test", ...options, "--reporter=junit", `--reporter-outfile=${report.name}`],
+    {
+      env: {
+        ...process.env,
+        TMPDIR: runFolder,
+        SIGNALBOX_TEST_FOLDER: runFolder,
+        SCREENSHOTS: "no",
+        // Workers end before the last of the engine's compilers pays off.
+        BUN_JSC_useFTLJIT: "0",
+      },
+      stdin: "ignore",
+      stdout: "inherit",
+      stderr: "pipe",
+    },
+  );
+  const output = forwardOutput(tests.stderr);
+  const code = await tests.exited;
+  // A process that a test left running can hold the pipe open.
+  await Promise.race([output, Bun.sleep(5_000)]);
+  const ended = code === 0 ? undefined : `ended by ${tests.signalCode ?? code}`;
+  return outcomeOf((await report.exists()) ? await report.text() : undefined, ended);
+}
 
-/** The report is written at the end: who ends a run before still hears what was red. */
-async function passOn(stream: ReadableStream<Uint8Array<ArrayBuffer>>) {
+/** Prints the output of the tests and counts results. The report is written at the end, too late for a stopped run. */
+async function forwardOutput(stream: ReadableStream<Uint8Array<ArrayBuffer>>) {
   let rest = "";
   let file = "";
   for await (const text of stream.pipeThrough(new TextDecoderStream())) {
@@ -67,52 +105,67 @@ async function passOn(stream: ReadableStream<Uint8Array<ArrayBuffer>>) {
     rest = lines.pop() ?? "";
     for (const line of lines) {
       file = /^(\S+\.test\.tsx?):$/.exec(line)?.[1] ?? file;
-      if (/^(\(fail\)|✗) /.test(line)) red.push({ name: `${file} > ${line}`, text: "" });
+      if (/^(\(pass\)|✓) /.test(line)) passed++;
+      if (/^(\(fail\)|✗) /.test(line)) failures.push({ name: `${file} > ${line}`, text: "" });
     }
   }
 }
 
-function stop(text: string) {
+async function stop(text: string) {
   tests?.kill();
-  end({ passed: 0, skipped: 0, failures: [{ name: "verify", text }, ...red] });
+  await Promise.race([tests?.exited, Bun.sleep(5_000)]);
+  finish({ passed, skipped: 0, failures: [{ name: "verify", text }, ...failures] });
 }
 
-function end(outcome: Outcome): never {
+function finish(outcome: Outcome): never {
+  removeRunFolder(runFolder);
   console.log(verdict(outcome));
   process.exit(outcome.failures.length === 0 ? 0 : 1);
 }
 
-async function run([name, command, env = {}]: (typeof checks)[number]) {
+/** Runs one check; returns its output if it failed. */
+async function runCheck({ name, command, env = {}, advice }: Check): Promise<Failure | undefined> {
   const child = Bun.spawn(command, {
     env: { ...process.env, ...env },
     stdout: "pipe",
     stderr: "pipe",
   });
-  const texts = [child.stdout, child.stderr].map((stream) => new Response(stream).text());
-  const text = (await Promise.all(texts)).join("");
-  return { name, text, ok: (await child.exited) === 0 };
+  const outputs = [child.stdout, child.stderr].map((stream) => new Response(stream).text());
+  const text = (await Promise.all(outputs)).join("");
+  if ((await child.exited) === 0) return undefined;
+  return { name, text: [text.trim(), advice].filter(Boolean).join("\n") };
 }
 
-/** What is tested against real programs; where one can't be installed, tests do without or are skipped. */
+/** Installs the Debian packages of missing programs; tests without their program are skipped. */
 async function installPrograms() {
   const missing = () => programs.filter((program) => !have(program));
-  const mayInstall = Bun.which("apt-get") !== null && process.getuid?.() === 0;
-  // Where there is no systemd, as in containers, packages start no services in this run level.
-  const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive", RUNLEVEL: "1" };
-  // What a power cut would cost is installed again.
-  const quick = ["-qq", "-o", "Dpkg::Options::=--force-unsafe-io"];
-  const apt = (...args: string[]) =>
-    Bun.spawn(["apt-get", ...quick, ...args], { stdout: "ignore", stderr: "inherit", env }).exited;
-  if (mayInstall && missing().length > 0) {
-    await apt("update");
-    const install = (names: readonly string[]) =>
-      apt("install", "-y", "--no-install-recommends", ...names);
-    const isKnown = (name: string) =>
-      Bun.spawnSync(["apt-cache", "show", name], { stdout: "ignore", stderr: "ignore" }).success;
-    // All at once takes half the time; then one by one, as one that fails takes the others with it.
-    await install([...new Set(missing().map((program) => packages[program]))].filter(isKnown));
-    for (const program of missing()) await install([packages[program]]);
+  if (Bun.which("apt-get") === null || process.getuid?.() !== 0) {
+    console.warn("--install needs root and apt-get: nothing is installed.");
+    return;
   }
-  for (const program of missing())
-    console.warn(`NOT INSTALLED: ${program}; apt-get install ${packages[program]} brings it.`);
+  if (missing().length === 0) return;
+  console.warn(`Installing packages for ${missing().join(", ")} …`);
+  // Without systemd, as in containers, packages start no services in this run level.
+  const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive", RUNLEVEL: "1" };
+  const apt = (...more: string[]) =>
+    Bun.spawn(["apt-get", "-qq", "-o", "Dpkg::Options::=--force-unsafe-io", ...more], {
+      stdout: "ignore",
+      stderr: "inherit",
+      env,
+    }).exited;
+  const install = (names: readonly string[]) =>
+    apt("install", "-y", "--no-install-recommends", ...names);
+  const isKnown = (name: string) =>
+    Bun.spawnSync(["apt-cache", "show", name], { stdout: "ignore", stderr: "ignore" }).success;
+  await apt("update");
+  // One call for all takes half the time; then one by one, because one failure fails the whole call.
+  await install([...new Set(missing().map((program) => packages[program]))].filter(isKnown));
+  for (const program of missing()) await install([packages[program]]);
+}
+
+function listMissingPrograms() {
+  for (const program of programs.filter((each) => !have(each)))
+    console.warn(
+      `NOT INSTALLED: ${program}. Install it with: apt-get install ${packages[program]}`,
+    );
 }

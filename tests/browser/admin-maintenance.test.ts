@@ -6,6 +6,19 @@ import { describeInChromium, violations } from "../support/browsing.ts";
 
 const dialog = (page: Page, name: string) => page.getByRole("dialog", { name });
 
+/** A weekly window that is next in progress in two days, so never while the tests run. */
+function weeklyAtNight() {
+  const dayMs = 86_400_000;
+  const start = new Date(Date.now() - 26 * dayMs);
+  start.setUTCHours(1, 0, 0, 0);
+  const weekday = ["SU", "MO", "TU", "WE", "TH", "FR", "SA"][start.getUTCDay()];
+  return {
+    startsAt: start.toISOString(),
+    endsAt: new Date(start.getTime() + 2 * 3_600_000).toISOString(),
+    rrule: `FREQ=WEEKLY;BYDAY=${weekday}`,
+  };
+}
+
 describeInChromium("maintenance", (browser) => {
   let world: Awaited<ReturnType<typeof adminWorld>>;
   let windowId = "";
@@ -15,10 +28,8 @@ describeInChromium("maintenance", (browser) => {
     await ask("PATCH", "/organization", { timeZone: "Europe/Berlin" });
     const planned = await ask("POST", "/api/v1/maintenance-windows", {
       title: "Router firmware",
-      startsAt: "2026-11-01T01:00:00Z",
-      endsAt: "2026-11-01T03:00:00Z",
+      ...weeklyAtNight(),
       timeZone: "Europe/Berlin",
-      rrule: "FREQ=WEEKLY;BYDAY=SU",
       groupIds: [office.id],
     });
     windowId = planned.id;

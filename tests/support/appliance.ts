@@ -156,7 +156,7 @@ export function applianceOn(
     exchange,
     attemptMs = 120_000,
     backups = noBackups,
-    uploadsIn = join(tmpdir(), "signalbox-test-uploads"),
+    uploadsIn = join(tmpdir(), `signalbox-uploads-${crypto.randomUUID()}`),
   }: Settings = {},
 ) {
   const data = { ...given, leases };

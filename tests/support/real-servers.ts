@@ -149,7 +149,7 @@ export async function sshServer(
   };
   const lines = [
     ...Object.entries(config).map(([name, value]) => `${name} ${value}`),
-    ...types.map((type) => `HostKey ${join(folder, type)}`),
+    ...types.map((type) => `HostKey "${join(folder, type)}"`),
   ];
   writeFileSync(join(folder, "sshd.conf"), lines.join("\n"));
   const args = ["-D", "-e", "-f", join(folder, "sshd.conf")];

@@ -69,19 +69,23 @@ const postgresFolder = () =>
 export const have = (...needed: Program[]): boolean =>
   needed.every((program) => pathOf(program) !== null);
 
-const told = new Set<Program>();
+type Requirement = Program | "root";
+const reported = new Set<Requirement>();
 
-/** A test that needs these programs; skipped, and loudly so, where one of them is missing. */
+/** Defines a test that needs these programs or root's rights. Without one of them it is skipped with a warning. */
 export function testWith(
-  needed: readonly Program[],
+  needed: readonly Requirement[],
   name: string,
   run: () => void | Promise<unknown>,
   timeoutMs = 240_000,
 ) {
-  const missing = needed.filter((program) => !have(program));
-  for (const program of missing.filter((each) => !told.has(each))) {
-    told.add(program);
-    console.warn(`\nNOT TESTED: what needs ${program}; apt-get install ${packages[program]}\n`);
+  const missing = needed.filter((each) =>
+    each === "root" ? process.getuid?.() !== 0 : !have(each),
+  );
+  for (const each of missing.filter((one) => !reported.has(one))) {
+    reported.add(each);
+    const advice = each === "root" ? "run it as root" : `apt-get install ${packages[each]}`;
+    console.warn(`\nNOT TESTED: tests that need ${each}; ${advice}\n`);
   }
   if (missing.length > 0) test.skip(name, run);
   else test(name, run, timeoutMs);
@@ -109,7 +113,7 @@ export async function start(
   const output = openSync(log, "a");
   const command = [...as, pathOf(program) ?? program, ...args];
   // Some keep files of their own where they take their user to be at home.
-  const env = { ...process.env, HOME: folder, XDG_CONFIG_HOME: folder, ...own };
+  const env = { ...process.env, LC_ALL: "C", HOME: folder, XDG_CONFIG_HOME: folder, ...own };
   const child = Bun.spawn(command, { cwd: folder, env, stdio: ["ignore", output, output] });
   closeSync(output);
   const stop = async () => {
@@ -307,7 +311,8 @@ export async function postgresServer(password: string) {
     "probe",
     "--no-sync",
   ];
-  ran([...user, pathOf("initdb") ?? "", ...init], folder);
+  // The locale that a terminal passes on can be missing on this machine.
+  ran(["env", "LC_ALL=C", ...user, pathOf("initdb") ?? "", ...init], folder);
   ran([...user, "cp", "good.pem", "good.key", "data"], folder);
   ran([...user, "chmod", "600", "data/good.key"], folder);
   const settings = ["ssl=on", "ssl_cert_file=good.pem", "ssl_key_file=good.key", "fsync=off"];
@@ -398,10 +403,10 @@ export async function radiusServer(secret: string, password: string) {
   const [port, folder] = [freePort(), newFolder()];
   const config = `
     prefix = /usr
-    logdir = ${folder}
-    raddbdir = ${folder}
-    run_dir = ${folder}
-    pidfile = ${folder}/pid
+    logdir = "${folder}"
+    raddbdir = "${folder}"
+    run_dir = "${folder}"
+    pidfile = "${folder}/pid"
     libdir = /usr/lib/freeradius
     client localhost {
       ipaddr = 127.0.0.1
@@ -411,7 +416,7 @@ export async function radiusServer(secret: string, password: string) {
       pap {
       }
       files {
-        usersfile = ${folder}/users
+        usersfile = "${folder}/users"
       }
     }
     server default {

@@ -24,6 +24,8 @@ export type RqliteNode = {
   kill(): Promise<void>;
   /** The same node again, on the same ports and data. */
   restart(): Promise<void>;
+  /** Removes its data, after `kill`. */
+  remove(): void;
 };
 
 /** Runs a node for as long as this process does, however that ends. */
@@ -53,7 +55,6 @@ async function startNode({
     return { pid: Number(new TextDecoder().decode(value)), child };
   };
   let { pid, child } = await start();
-  process.on("exit", () => rmSync(directory, { recursive: true, force: true }));
   const kill = async () => {
     void child.stdin.end();
     await child.exited;
@@ -71,6 +72,7 @@ async function startNode({
       while (!readdirSync(threads).every(isStopped)) await Bun.sleep(1);
     },
     kill,
+    remove: () => rmSync(directory, { recursive: true, force: true }),
     async restart() {
       await kill();
       ({ pid, child } = await start());
@@ -107,7 +109,12 @@ export async function startCluster(): Promise<RqliteNode[]> {
 export function nodesOfTests() {
   const running: RqliteNode[] = [];
   afterEach(async () => {
-    await Promise.all(running.splice(0).map((node) => node.kill()));
+    await Promise.all(
+      running.splice(0).map(async (node) => {
+        await node.kill();
+        node.remove();
+      }),
+    );
   });
   const kept = <N extends readonly RqliteNode[]>(nodes: N): N => {
     running.push(...nodes);

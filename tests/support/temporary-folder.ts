@@ -1,0 +1,26 @@
+import { chmodSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+// Loaded before all tests. Every temporary folder of a run is inside one folder, so that nothing remains
+// when a worker is killed. `bun run verify` creates it for all workers; a direct `bun test` does so here.
+if (process.env["SIGNALBOX_TEST_FOLDER"] === undefined) {
+  const folder = createRunFolder();
+  process.env["TMPDIR"] = folder;
+  process.on("exit", () => removeRunFolder(folder));
+}
+
+/**
+ * Creates the folder of one run. Servers that tests start as other users can enter it, but not list it.
+ * Its path has no blanks, because tests type the commands of the documents as they are printed there.
+ */
+export function createRunFolder(): string {
+  const parent = /\s/.test(tmpdir()) ? "/tmp" : tmpdir();
+  const folder = mkdtempSync(join(parent, "signalbox-run-"));
+  chmodSync(folder, 0o711);
+  return folder;
+}
+
+export function removeRunFolder(folder: string) {
+  rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
+}
