@@ -1,3 +1,4 @@
+import { watch } from "node:fs";
 import { cp, mkdir, readdir, rm } from "node:fs/promises";
 import { brotliCompressSync, constants } from "node:zlib";
 import { configSchema } from "./src/configuration/document.ts";
@@ -21,34 +22,85 @@ const targets = {
 
 const brotli = { params: { [constants.BROTLI_PARAM_QUALITY]: 11 } };
 
-// The pictures stay: to make them all takes hours, and each is written anew in its turn.
-for (const name of await readdir("dist").catch(() => []))
-  if (name !== "screenshots") await rm(`dist/${name}`, { recursive: true, force: true });
-await buildWeb();
-// Not the snapshots that the next migration is made from: they are longer than all the rest.
-await cp("migrations", "dist/migrations", {
-  recursive: true,
-  filter: (path) => !path.endsWith("_snapshot.json"),
-});
-makeEmptyDatabase(`dist/migrations/${emptyDatabase}`, "migrations");
-const built = builtFrom();
-const packages = shippedPackages();
-await Bun.write("dist/legal/licences.txt", licencesText(packages));
-await Bun.write("dist/signalbox.cdx.json", billOfMaterials(packages, built.builtAt));
-if (process.argv.includes("--all")) {
-  const { state, output } = await audit();
-  if (state === "vulnerable") throw new Error(output);
-  if (state === "skipped") console.warn(`NOT AUDITED: the registry tells nothing: ${output}`);
-  for (const [target, name] of Object.entries(targets))
-    await compile(`dist/${name}`, target as keyof typeof targets);
-  await writeChecksums([...Object.values(targets), "signalbox.cdx.json"]);
-  sign("dist/SHA256SUMS", process.env["SIGNALBOX_SIGNING_KEY"]);
-} else {
-  await compile(process.platform === "win32" ? "dist/signalbox.exe" : "dist/signalbox");
+if (process.argv.includes("--watch")) await serveAndWatch();
+else if (process.argv.includes("--page")) await buildPage();
+else await buildAll();
+
+/** Builds the executable for this machine, or with `--all` a release: executables for all systems, checksums, signature. */
+async function buildAll() {
+  // Screenshots stay, because drawing all of them takes hours.
+  for (const name of await readdir("dist").catch(() => []))
+    if (name !== "screenshots") await rm(`dist/${name}`, { recursive: true, force: true });
+  await buildWeb();
+  // Not the snapshots that the next migration is made from: they are longer than all the rest.
+  await cp("migrations", "dist/migrations", {
+    recursive: true,
+    filter: (path) => !path.endsWith("_snapshot.json"),
+  });
+  makeEmptyDatabase(`dist/migrations/${emptyDatabase}`, "migrations");
+  const built = builtFrom();
+  const packages = shippedPackages();
+  await Bun.write("dist/legal/licences.txt", licencesText(packages));
+  await Bun.write("dist/signalbox.cdx.json", billOfMaterials(packages, built.builtAt));
+  if (process.argv.includes("--all")) {
+    const { state, output } = await audit();
+    if (state === "vulnerable") throw new Error(output);
+    if (state === "skipped") console.warn(`NOT AUDITED: the registry tells nothing: ${output}`);
+    for (const [target, name] of Object.entries(targets))
+      await compile(`dist/${name}`, target as keyof typeof targets);
+    await writeChecksums([...Object.values(targets), "signalbox.cdx.json"]);
+    sign("dist/SHA256SUMS", process.env["SIGNALBOX_SIGNING_KEY"]);
+  } else {
+    await compile(process.platform === "win32" ? "dist/signalbox.exe" : "dist/signalbox");
+  }
 }
 
-/** Everything a browser may ask for, gzipped and mostly as Brotli too, in dist/web. */
-async function buildWeb() {
+/** Builds what browsers load and nothing else, without slow compression: `bun run dev` serves it from dist/web. */
+async function buildPage() {
+  await rm("dist/web", { recursive: true, force: true });
+  await buildWeb({ isQuick: true });
+}
+
+/** Serves from the sources with the options that follow `--watch`. Each change in src, web or migrations rebuilds and restarts. */
+async function serveAndWatch() {
+  const args = process.argv.slice(process.argv.indexOf("--watch") + 1);
+  const bun = (...command: string[]) =>
+    Bun.spawn([process.execPath, ...command], { stdio: ["inherit", "inherit", "inherit"] });
+  let server: Bun.Subprocess | undefined;
+  const stop = async () => {
+    server?.kill();
+    await server?.exited;
+  };
+  for (const signal of ["SIGINT", "SIGTERM"] as const)
+    process.on(signal, () => void stop().then(() => process.exit(0)));
+  const changes = watchFolders(["src", "web", "migrations"]);
+  for (;;) {
+    const isBuilt = (await bun("build.ts", "--page").exited) === 0;
+    await stop();
+    server = isBuilt ? bun("src/main.ts", "serve", ...args) : undefined;
+    await changes.next();
+  }
+}
+
+/** `next` resolves after the next change in one of the folders, once nothing changed for 100 ms. */
+function watchFolders(folders: readonly string[]) {
+  let changed = Promise.withResolvers<void>();
+  let timer: Timer | undefined;
+  const onChange = () => {
+    clearTimeout(timer);
+    timer = setTimeout(() => changed.resolve(), 100);
+  };
+  for (const folder of folders) watch(folder, { recursive: true }, onChange);
+  return {
+    async next() {
+      await changed.promise;
+      changed = Promise.withResolvers();
+    },
+  };
+}
+
+/** Builds every file that browsers load into dist/web: all gzipped, most as Brotli too unless `isQuick`. */
+async function buildWeb({ isQuick = false } = {}) {
   await buildAdmin();
   await mkdir("dist/plain/docs", { recursive: true });
   await cp("web/docs", "dist/plain/docs", { recursive: true });
@@ -66,9 +118,9 @@ async function buildWeb() {
     const file = Bun.file(`dist/plain/${name}`);
     if ((await file.stat()).isDirectory()) continue;
     const bytes = await file.bytes();
-    await Bun.write(`dist/web/${name}.gz`, Bun.gzipSync(bytes, { level: 9 }));
-    // The reference page's library is too long for its best effort, fonts are compressed already.
-    if (bytes.length < 1024 ** 2 && !name.endsWith(".woff2"))
+    await Bun.write(`dist/web/${name}.gz`, Bun.gzipSync(bytes, { level: isQuick ? 1 : 9 }));
+    // Brotli would take seconds for the API reference (4 MB), and fonts are compressed already.
+    if (!isQuick && bytes.length < 1024 ** 2 && !name.endsWith(".woff2"))
       await Bun.write(`dist/web/${name}.br`, brotliCompressSync(bytes, brotli));
   }
   await rm("dist/plain", { recursive: true });
