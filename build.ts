@@ -20,6 +20,7 @@ const targets = {
   "bun-windows-x64": "signalbox-windows-x64.exe",
 } as const;
 
+const built = builtFrom();
 const brotli = { params: { [constants.BROTLI_PARAM_QUALITY]: 11 } };
 
 if (process.argv.includes("--watch")) await serveAndWatch();
@@ -38,7 +39,6 @@ async function buildAll() {
     filter: (path) => !path.endsWith("_snapshot.json"),
   });
   makeEmptyDatabase(`dist/migrations/${emptyDatabase}`, "migrations");
-  const built = builtFrom();
   const packages = shippedPackages();
   await Bun.write("dist/legal/licences.txt", licencesText(packages));
   await Bun.write("dist/signalbox.cdx.json", billOfMaterials(packages, built.builtAt));
