@@ -65,6 +65,8 @@ const hardStopMs = 8_000;
 type RunningApp = {
   /** Addresses to open: this machine first, then the LAN. */
   urls: string[];
+  /** The same of the port for the public pages; empty where there is none. */
+  publicUrls: string[];
   port: number;
   /** Where the first person signs in; null where there is somebody already. */
   setUpLink: string | null;
@@ -320,10 +322,12 @@ export async function startApp(
   }
 
   const urls = urlsOf(config, main.number);
+  const publicNumber = ports.publicNumber();
   const configurations = configurationFiles(services, environment());
   configurations.apply(config.apply);
   return {
     urls,
+    publicUrls: publicNumber === null ? [] : urlsOf(config, publicNumber),
     port: main.number,
     setUpLink: firstRun && `${urls[0]}/set-up#${firstRun.token}`,
     reload: reloading(config, { log, ports, token, onTls: (its) => (tls = its), configurations }),

@@ -49,6 +49,26 @@ export const ServerAddress = z
   .refine((text) => URL.canParse(text), "must be a URL such as https://status.team.example")
   .transform((text) => text.replace(/\/+$/, ""));
 
+/** Address under which people open this appliance: scheme, host and port. */
+const OwnAddress = z
+  .string()
+  .superRefine((text, context) => {
+    const message = wrongOwnAddress(text);
+    if (message !== null) context.addIssue({ code: "custom", message });
+  })
+  .transform((text) => text.replace(/\/+$/, ""));
+
+function wrongOwnAddress(text: string): string | null {
+  const example = "such as https://status.team.example";
+  if (!/^https?:\/\/[^\s/?#]+[^\s]*$/i.test(text)) return `must be a URL ${example}`;
+  if (/^https?:\/\/[^/?#]*@/i.test(text)) return "must not contain a user name or password";
+  if (/[?#]/.test(text)) return `must have no query or fragment, ${example}`;
+  if (!URL.canParse(text)) return `must be a URL ${example}`;
+  if (!/^https?:\/\/[^/]+\/*$/i.test(text))
+    return `must have no path: Signalbox needs a host name of its own, ${example}`;
+  return null;
+}
+
 const Config = z.strictObject({
   /** Where further settings are. */
   config: z.string().min(1).optional(),
@@ -83,7 +103,7 @@ const Config = z.strictObject({
   tlsCert: z.string().min(1).optional(),
   tlsKey: z.string().min(1).optional(),
   /** Address under which people open this appliance, for the links in alerts. */
-  url: ServerAddress.optional(),
+  url: OwnAddress.optional(),
   /** Ranges that may be checked and alerted although they are blocked for good reasons. */
   allowTarget: listOf(parseRange, "must be a range such as 169.254.10.0/24"),
   /** Ranges and names that are neither checked nor alerted, whatever is allowed. */
@@ -174,6 +194,11 @@ export function configOf(
     throw config.tlsCert === undefined
       ? invalid("--tls-cert", "must be given with --tls-key")
       : invalid("--tls-key", "must be given with --tls-cert");
+  if (config.publicPort === config.port && config.port !== 0)
+    throw invalid(
+      givenAs.get("publicPort") ?? "--public-port",
+      `must be another port than --port, which is ${config.port}`,
+    );
   return config;
 }
 

@@ -8,6 +8,7 @@ import {
   filledWith,
   latencyInWords,
   withLatencies,
+  withLineFeeds,
 } from "../core/text.ts";
 import type { Alert } from "./alert.ts";
 import type { AlertType } from "./schema.ts";
@@ -87,7 +88,7 @@ export function messageOf(
   const said =
     custom === null
       ? facts.map(({ label, value }) => (label === "" ? value : `${label}: ${value}`))
-      : [filled(custom, alert, origin)];
+      : [withLineFeeds(filled(custom, alert, origin))];
   const url = urlOf(alert, origin);
   // Each test is a case of its own: one that was acknowledged would swallow the next.
   const key = alert.type === "test" ? `signalbox-${id}` : caseOf(alert);

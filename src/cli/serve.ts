@@ -106,6 +106,7 @@ async function serve(config: Config, readAgain: () => Config) {
     `Signalbox ${version} is running.`,
     `  On this machine  ${here}`,
     ...others.map((url) => `  On the network   ${url}`),
+    ...app.publicUrls.map((url) => `  Public pages     ${url}`),
     `  API reference    ${here}/docs`,
     `  Data             ${resolve(config.dataDir)}`,
     ...(app.setUpLink === null ? [] : [`  Set it up        ${app.setUpLink}`]),

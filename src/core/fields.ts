@@ -1,5 +1,6 @@
 import { severities } from "./statuses.ts";
 import { z } from "zod";
+import { toAsciiEmail } from "./email-address.ts";
 import { inBraces, isBlank, validateLine, validateParagraphs } from "./text.ts";
 
 type Issue = (text: string) => string | null;
@@ -25,7 +26,7 @@ const blank: Issue = (text) => (text !== "" && isBlank(text) ? "must not be blan
 /** A required single line of 1 to `max` Unicode code points, not blank, stored exactly as sent. */
 export const line = (max: number) => text(1, max, validateLine, blank);
 
-/** Required running text of 1 to `max` code points; line breaks and tabs are kept. */
+/** Required running text of 1 to `max` code points, stored exactly as sent; line breaks are LF or CRLF. */
 export const paragraphs = (max: number) => text(1, max, validateParagraphs, blank);
 
 /** A text in which `{{name}}` may stand for these, and for nothing else. */
@@ -241,10 +242,14 @@ function validateHeader(name: string, value: string, seen: ReadonlySet<string>):
 export const Severity = z.enum(severities).meta({ id: "Severity" });
 export type Severity = z.infer<typeof Severity>;
 
-export const EmailAddress = z
-  .email("must be an e-mail address, such as oncall@team.example")
-  .max(254)
-  .meta({ example: "oncall@team.example" });
+/** An e-mail address, also of a mail server on the LAN; an international domain is stored in its ASCII form. */
+export const EmailAddress = text(1, 254, (value) =>
+  value === "" || value.length > 254 || toAsciiEmail(value) !== null
+    ? null
+    : "must be an e-mail address, such as oncall@team.example",
+)
+  .transform((value) => toAsciiEmail(value) ?? value)
+  .meta({ format: "email", example: "oncall@team.example" });
 
 /** A time that a query names, in Unix milliseconds. */
 export const instant = z.iso

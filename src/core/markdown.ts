@@ -1,4 +1,5 @@
 import type { Node } from "commonmark";
+import { withLineFeeds } from "./text.ts";
 
 /** Words in one style. */
 export type Run = { kind: "text"; text: string; bold: boolean; italic: boolean; code: boolean };
@@ -35,7 +36,8 @@ let parser: InstanceType<ReturnType<typeof library>["Parser"]> | null = null;
  * CommonMark (https://spec.commonmark.org/0.31.2/) as far as we show it: bold, italic, code, lists, links
  * and line breaks, as they were typed. Headings are bold paragraphs, quotes paragraphs, images links; HTML is text.
  */
-export function parseMarkdown(text: string): Block[] {
+export function parseMarkdown(typed: string): Block[] {
+  const text = withLineFeeds(typed);
   if (!markup.test(text) || isTooMuch(text)) return plainBlocks(text);
   parser ??= new (library().Parser)();
   return blocksIn(parser.parse(text), 0);
@@ -43,7 +45,7 @@ export function parseMarkdown(text: string): Block[] {
 
 /** The same for words that are not Markdown: paragraphs and lines as they stand. */
 export function plainBlocks(text: string): Block[] {
-  return text
+  return withLineFeeds(text)
     .split(/\n[ \t]*(?:\n[ \t]*)+/)
     .map((lines) => lines.split("\n").map(withoutLastSpaces).join("\n").trim())
     .filter((lines) => lines !== "")

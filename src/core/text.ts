@@ -13,13 +13,16 @@ export function validateLine(text: string): string | null {
   return null;
 }
 
-/** Why `text` can't be stored as running text, where line breaks and tabs are fine. */
+/** Why `text` can't be stored as running text, where tabs and line breaks (LF or CRLF) are fine. */
 export function validateParagraphs(text: string): string | null {
   if (!text.isWellFormed()) return "must be valid Unicode, without lone surrogates";
-  if (controlsButBreaks.test(text))
+  if (controlsButBreaks.test(withLineFeeds(text)))
     return "must not contain control characters other than line breaks and tabs";
   return null;
 }
+
+/** Running text with LF as its only line break, for whatever splits or renders it. */
+export const withLineFeeds = (text: string): string => text.replaceAll("\r\n", "\n");
 
 /** The text as `validateLine` accepts it, cut at `max` code points; empty where nothing visible is left. */
 export function toLine(text: string, max: number): string {

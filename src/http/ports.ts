@@ -27,6 +27,8 @@ export function portsOf(
     useTls(tls: Tls) {
       for (const port of open()) port.useTls(tls);
     },
+    /** Number of the port for the public pages; null where there is none. */
+    publicNumber: () => publicPort?.number ?? null,
     pendingRequests: () => all().reduce((sum, { pendingRequests }) => sum + pendingRequests, 0),
     stop: (closeActive?: boolean) => Promise.all(all().map((port) => port.stop(closeActive))),
   };

@@ -58,7 +58,7 @@ const figures = {
   maintenanceSeconds: seconds,
   outages: z.int().min(0).nullable().meta({
     description:
-      "Times in which a monitor was `down`, also those that began before the month; null where the history of states does not go back so far.",
+      "Times in which a monitor was `down`, also those that began before the month; null where the history of states is incomplete, as for imported results.",
   }),
   mttrSeconds: mean.meta({
     description:

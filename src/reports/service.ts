@@ -17,12 +17,14 @@ import {
   together,
 } from "./rules.ts";
 import type { Outage, Report, ReportGroup, ReportQuery, ReportRow } from "./schema.ts";
+import { beginOfSpan } from "../monitoring/uptime/rules.ts";
 import {
   groupNames,
   incidentsByGroup,
   incidentsIn,
   oldestEvent,
   oldestHour,
+  type Measured,
   type ReportedMonitor,
   reportedMonitors,
   statesIn,
@@ -140,7 +142,7 @@ async function rowsOf(
     for (const { key, id, name, groupId, createdAt } of some) {
       const { measured, ...seconds } = sums.get(key) ?? nothing;
       const createdMs = Date.parse(createdAt);
-      const isKnown = oldest !== null && oldest <= timestamp(Math.max(span.from, createdMs));
+      const isKnown = areStatesKnown(oldest, span, createdMs, measured);
       const outages = isKnown ? outagesOf(id, states.get(id) ?? [], span) : null;
       if (outages !== null) all.push(...outages);
       const found = {
@@ -155,6 +157,19 @@ async function rowsOf(
     if (reported.length > stride) await Bun.sleep(0);
   }
   return { rows, outages: all };
+}
+
+/** Whether the history of states covers the measured time. Imported results are older than their monitor's states. */
+function areStatesKnown(
+  oldest: string | null,
+  span: Span,
+  createdMs: number,
+  measured: Measured["measured"],
+): boolean {
+  if (oldest === null) return false;
+  const begin = beginOfSpan(span.from, createdMs, measured?.at ?? null, measured?.length ?? 0);
+  const from = Math.max(span.from, createdMs);
+  return begin >= from && oldest <= timestamp(from);
 }
 
 const nothing = {

@@ -61,7 +61,7 @@ const sumTexts = {
   days: sumText("uptime_days", "day"),
 };
 
-type Measured = Seconds & { measured: { at: number; length: number } | null };
+export type Measured = Seconds & { measured: { at: number; length: number } | null };
 
 /** What these periods add up to for each of these monitors that has any. */
 export async function sumsIn(store: Store, keys: readonly number[], periods: Periods) {

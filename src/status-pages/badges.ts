@@ -54,7 +54,10 @@ export function toneOfRatio(ratio: number | null): Tone {
   return ratio >= 0.999 ? "up" : ratio >= 0.99 ? "degraded" : "down";
 }
 
-/** About what Verdana at 11 px takes; `textLength` makes it exact. */
+/** Width of a narrow character of Verdana at 11 px, in pixels; `textLength` fits the text exactly. */
+const characterPx = 6.6;
+
+/** Graphemes count once, East Asian wide ones and emoji twice. */
 function widthOf(text: string): number {
-  return Math.round(text.length * 6.6) + 12;
+  return Math.round(Bun.stringWidth(text) * characterPx) + 12;
 }

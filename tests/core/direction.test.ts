@@ -1,28 +1,5 @@
 import { expect, test } from "bun:test";
-import { z } from "zod";
-import { api, dashboard } from "../../src/api.ts";
-import type { Route } from "../../src/http/openapi.ts";
-
-/** Every schema of text in a schema, with the name of the field it stands in. */
-function textsIn(schema: unknown, name: string, seen = new Set<unknown>()): [string, z.ZodType][] {
-  if (!(schema instanceof z.ZodType) || seen.has(schema)) return [];
-  seen.add(schema);
-  if (schema instanceof z.ZodString || schema instanceof z.ZodEmail) return [[name, schema]];
-  if (schema instanceof z.ZodObject)
-    return Object.entries(schema.shape).flatMap(([key, field]) => textsIn(field, key, seen));
-  const { def } = schema as unknown as { def: Record<string, unknown> };
-  const parts = ["innerType", "element", "in", "out", "left", "right", "keyType", "valueType"];
-  const inner = [...parts.map((part) => def[part]), ...((def["options"] ?? []) as unknown[])];
-  const lazy = typeof def["getter"] === "function" ? [(def["getter"] as () => unknown)()] : [];
-  return [...inner, ...lazy].flatMap((part) => textsIn(part, name, seen));
-}
-
-const routes = [...api.routes, ...dashboard.routes] as unknown as Route[];
-const texts = routes.flatMap(({ method, path, hooks }) =>
-  [hooks.detail?.endpoint?.body, hooks.detail?.endpoint?.query].flatMap((schema) =>
-    textsIn(schema, "").map(([name, text]) => [`${method} ${path} ${name}`, text] as const),
-  ),
-);
+import { texts } from "../support/texts.ts";
 
 const samples = ["Shop", "a".repeat(12), "https://shop.example/a", "$.a", "Ann <ann@team.example>"];
 

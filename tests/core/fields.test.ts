@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { z } from "zod";
 import {
   bodyOf,
+  EmailAddress,
   Headers,
   Host,
   HttpUrl,
@@ -41,8 +42,8 @@ const cases: Record<string, { field: z.ZodType; takes: unknown[]; refuses: unkno
   },
   "required paragraphs": {
     field: paragraphs(5),
-    takes: ["a\nb", "\ta\n", "\u202eab", "😀\n😀\n😀"],
-    refuses: ["", ...blanks, "\n\t\n", ...controls, ...surrogates, "a\r\nb", "abcdef"],
+    takes: ["a\nb", "\ta\n", "\u202eab", "😀\n😀\n😀", "a\r\nb"],
+    refuses: ["", ...blanks, "\n\t\n", ...controls, ...surrogates, "a\rb", "a\n\rb", "abcdef"],
   },
   "optional paragraphs": {
     field: optionalParagraphs(5),
@@ -99,6 +100,55 @@ const cases: Record<string, { field: z.ZodType; takes: unknown[]; refuses: unkno
       "http://@nas",
       "http://:@nas",
       `http://h/${"x".repeat(2040)}`,
+    ],
+  },
+  "an e-mail address": {
+    field: EmailAddress,
+    takes: [
+      "oncall@team.example",
+      "ops@xn--e1afmkfd.xn--p1ai",
+      "a&b=c/d@example.test",
+      "!#$%&'*+-/=?^_`{|}~@example.test",
+      "root@localhost",
+      "ops@nas",
+      "a.b.c@3com.example",
+      "a@b-c.d1",
+      `${"a".repeat(64)}@team.example`,
+    ],
+    refuses: [
+      "",
+      "ops",
+      "@team.example",
+      "ops@",
+      "ops@-nas",
+      "ops@nas-",
+      "ops@team..example",
+      "ops@.example",
+      "ops@team.example.",
+      "ops@1.2.3.4",
+      "ops@1",
+      "ops@nas:25",
+      "ops@nas/x",
+      "ops@nas?x",
+      "ops@nas#x",
+      "ops@a%62.example",
+      "a@b@team.example",
+      ".a@team.example",
+      "a.@team.example",
+      "a..b@team.example",
+      "a b@team.example",
+      "a,b@team.example",
+      "a@team.example\n",
+      "a@te\u0000am.example",
+      '"a b"@team.example',
+      "Ann <ann@team.example>",
+      "ä@team.example",
+      `${"a".repeat(65)}@team.example`,
+      `a@${"b".repeat(64)}.example`,
+      `a@${"b.".repeat(126)}example`,
+      `a@${"ü".repeat(63)}.example`,
+      7,
+      null,
     ],
   },
   "a host": {
@@ -217,4 +267,10 @@ describe("a patch", () => {
     for (const value of [{ ID: 1 }, [], null, "id", 7])
       expect([value, Body.safeParse(value).success]).toEqual([value, false]);
   });
+});
+
+test("the international domain of an e-mail address is stored in ASCII, any other address as sent", () => {
+  expect(EmailAddress.parse("Ops@Müller.example")).toBe("Ops@xn--mller-kva.example");
+  expect(EmailAddress.parse("a@почта.рф")).toBe("a@xn--80a1acny.xn--p1ai");
+  expect(EmailAddress.parse("Ops@NAS.Example")).toBe("Ops@NAS.Example");
 });

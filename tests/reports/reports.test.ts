@@ -255,6 +255,38 @@ describe("figures", () => {
     });
   });
 
+  test("say nothing of outages where results are older than the monitor: imported history has no states", async () => {
+    const { report, csv, measure, state, monitor, time, checkout } = await reporting();
+    time.now = at("2026-11-10T00:00:00.000Z");
+    const { id } = await monitor({ name: "Imported" });
+    time.now = at("2026-11-20T10:00:00.000Z");
+    for (const month of ["2026-10", "2026-11"]) {
+      await measure(id, { at: at(`${month}-05T10:00:00.000Z`), seconds: 86_400 });
+      await measure(id, { at: at(`${month}-06T10:00:00.000Z`), status: "down", seconds: 3_720 });
+      await measure(checkout, { at: at(`${month}-06T10:00:00.000Z`), seconds: 3_600 });
+    }
+    await state(id, "down", "2026-11-12T10:00:00.000Z");
+    const unknown = {
+      outages: null,
+      longestOutageSeconds: null,
+      mttrSeconds: null,
+      mtbfSeconds: null,
+    };
+    for (const month of ["2026-10", "2026-11"]) {
+      const { summary, groups, monitors, outages } = await report({ month });
+      const imported = monitors.find((one) => one.id === id);
+      expect(imported).toMatchObject({ ...unknown, downSeconds: 3_720 });
+      expect(summary).toMatchObject(unknown);
+      expect(groups.find((one) => one.id === null)).toMatchObject(unknown);
+      expect(monitors.find((one) => one.id === checkout)).toMatchObject({ outages: 0 });
+      expect(outages.filter(({ monitorId }) => monitorId === id)).toEqual([]);
+      const lines = (await csv({ month })).split("\r\n").map((line) => line.split(","));
+      const [head = []] = lines;
+      const row = lines.find(([, rowId]) => rowId === id) ?? [];
+      for (const name of Object.keys(unknown)) expect(row[head.indexOf(name)]).toBe("");
+    }
+  });
+
   test("of a monitor that was made within the month say since when", async () => {
     const { report, time, monitor } = await reporting();
     time.now = at("2026-10-12T08:00:00.000Z");

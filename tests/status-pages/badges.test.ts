@@ -76,6 +76,15 @@ describe("a badge", () => {
     const width = (name: string) =>
       Number(/width="(\d+)"/.exec(badgeOf("status", monitor({ name }), "UTC", now))?.[1]);
     expect(width("A".repeat(40))).toBeGreaterThan(width("A".repeat(20)) + 100);
+    const empty = width("");
+    const widths = (count: number, glyph: string) => (width(glyph.repeat(count)) - empty) / count;
+    // Of Verdana at 11 px and its fallback fonts.
+    for (const wide of ["稼", "ア", "한", "😀", "👨‍👩‍👧", "🇩🇪", "❤️"]) {
+      expect([wide, widths(20, wide) >= 11]).toEqual([wide, true]);
+      expect([wide, widths(20, wide) <= 14]).toEqual([wide, true]);
+    }
+    for (const narrow of ["a", "é", "e\u0301", "ｱ", "й"])
+      expect([narrow, Math.round(widths(20, narrow))]).toEqual([narrow, 7]);
   });
 });
 

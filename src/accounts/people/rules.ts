@@ -1,8 +1,9 @@
+import { toAsciiEmail } from "../../core/email-address.ts";
 import { isAtLeast, type Role } from "../../core/roles.ts";
 
 /** An e-mail address as it is compared: whoever writes it in capitals is the same person. */
 export function emailKeyOf(email: string): string {
-  return email.normalize("NFC").toLowerCase();
+  return (toAsciiEmail(email) ?? email).normalize("NFC").toLowerCase();
 }
 
 /** What people choose first of all, by the lists of leaked passwords, with at least 10 characters. */

@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { noWeaker, sameHost, sameIn, sameValue } from "../../core/destinations.ts";
+import { toAsciiEmail } from "../../core/email-address.ts";
 import {
   bodyOf,
-  EmailAddress,
   Host,
   line,
   patchOf,
@@ -22,10 +22,15 @@ const Tls = z.enum(["starttls", "tls", "none"]).meta({
 /** A sender: an address, alone or as `Name <address>`. */
 const From = line(320)
   .refine(
-    (text) => EmailAddress.safeParse(/^[^<>]*<([^<>]+)>$/.exec(text)?.[1] ?? text).success,
+    (text) => toAsciiEmail(addressIn(text)) !== null,
     "must be an e-mail address, alone or as Name <address>",
   )
+  .transform((text) => text.replace(addressIn(text), (address) => toAsciiEmail(address) ?? address))
   .meta({ example: "Signalbox <signalbox@team.example>" });
+
+function addressIn(text: string): string {
+  return /^[^<>]*<([^<>]+)>$/.exec(text)?.[1] ?? text;
+}
 
 const Auth = z.enum(["password", "microsoft", "google"]).meta({
   description:

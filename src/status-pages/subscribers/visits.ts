@@ -34,7 +34,8 @@ export function subscriptionsOf({ services, signUps, addressOf }: Dependencies):
       const address = addressOf(request);
       const pause = signUps.take(address);
       if (pause > 0) return refused(said, tooManyHere, pause);
-      if (!EmailAddress.safeParse(said).success)
+      const mailbox = EmailAddress.safeParse(said);
+      if (!mailbox.success)
         return {
           email: said,
           trouble: "This must be an e-mail address, such as ann@team.example.",
@@ -43,7 +44,7 @@ export function subscriptionsOf({ services, signUps, addressOf }: Dependencies):
       // Before anything is looked up: who is known here and who is not are answered alike.
       const { wait, by } = budget.take(address, page.id);
       if (wait > 0) return refused(said, by === "network" ? tooManyHere : tooManyPeople, wait);
-      await askMailbox(visitorScope(page.organizationId), page.id, said, budget.mayAsk);
+      await askMailbox(visitorScope(page.organizationId), page.id, mailbox.data, budget.mayAsk);
       return { email: said, trouble: null, status: 200 };
     },
 

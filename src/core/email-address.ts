@@ -1,0 +1,25 @@
+const atom = "[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+";
+/** Dot-string of RFC 5321 §4.1.2, at most 64 characters (§4.5.3.1.1). */
+const localPart = new RegExp(`^(?=.{1,64}$)${atom}(?:\\.${atom})*$`);
+const label = "[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?";
+/** Also a host of the LAN such as `nas`, but no IP address: the last label has a letter. */
+const domainName = new RegExp(`^(?:${label}\\.)*(?!\\d+$)${label}$`);
+/** Characters of Path (RFC 5321 §4.5.3.1.3) without its angle brackets. */
+const maxLength = 254;
+
+/** The address as mail servers accept it, with an international domain in ASCII (RFC 5890 §2.3.2.1); null for anything else. */
+export function toAsciiEmail(text: string): string | null {
+  const at = text.lastIndexOf("@");
+  const [local, domain] = [text.slice(0, at), asciiDomain(text.slice(at + 1))];
+  if (at === -1 || domain === null || !localPart.test(local)) return null;
+  const address = `${local}@${domain}`;
+  return address.length <= maxLength ? address : null;
+}
+
+function asciiDomain(text: string): string | null {
+  // URL would decode or cut at these.
+  if (/[\s/?#%:\\@]/.test(text)) return null;
+  const isAscii = /^\p{ASCII}*$/u.test(text);
+  const domain = isAscii ? text : (URL.parse(`http://${text}`)?.hostname ?? "");
+  return domainName.test(domain) ? domain : null;
+}

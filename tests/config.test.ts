@@ -1,0 +1,59 @@
+import { describe, expect, test } from "bun:test";
+import { configOf } from "../src/config.ts";
+import { AppError } from "../src/core/errors.ts";
+
+/** What is wrong with these options, as people read it; null for nothing. */
+function issueOf(flags: Record<string, unknown>, environment: Record<string, string> = {}) {
+  try {
+    configOf(flags, environment);
+    return null;
+  } catch (error) {
+    if (error instanceof AppError) return error.message;
+    throw error;
+  }
+}
+
+describe("--url", () => {
+  test.each([
+    ["http://nas", "http://nas"],
+    ["http://nas:3210/", "http://nas:3210"],
+    ["HTTPS://Status.Team.Example//", "HTTPS://Status.Team.Example"],
+    ["https://[fd00::1]:8443", "https://[fd00::1]:8443"],
+  ])("takes %s", (url, stored) => {
+    expect(configOf({ url }, {}).url).toBe(stored);
+  });
+
+  test.each([
+    ["https://a.example/st", "have no path: Signalbox needs a host name of its own"],
+    ["https://a.example/st/", "have no path"],
+    ["https://a.example//st", "have no path"],
+    ["https://a.example/%2e", "have no path"],
+    ["https://a.example?x=1", "have no query or fragment"],
+    ["https://a.example/?x=1", "have no query or fragment"],
+    ["https://a.example/#top", "have no query or fragment"],
+    ["https://ops:secret@a.example", "not contain a user name or password"],
+    ["https://ops@a.example/", "not contain a user name or password"],
+    ["https://@a.example", "not contain a user name or password"],
+    ["a.example", "be a URL such as https://status.team.example"],
+    ["ftp://a.example", "be a URL"],
+    ["https://", "be a URL"],
+    ["https:///st", "be a URL"],
+    ["https://a b.example", "be a URL"],
+    ["https://a.example:port", "be a URL"],
+  ])("rejects %s", (url, issue) => {
+    expect(issueOf({ url })).toStartWith(`--url must ${issue}`);
+    expect(issueOf({}, { SIGNALBOX_URL: url })).toBe(issueOf({ url }));
+    expect(issueOf({ url })).not.toContain("secret");
+  });
+});
+
+describe("--public-port", () => {
+  test("is another port than --port", () => {
+    const wrong = "--public-port must be another port than --port, which is 3210.";
+    expect(issueOf({ publicPort: "3210" })).toBe(wrong);
+    expect(issueOf({ port: "3210", publicPort: "3210" })).toBe(wrong);
+    expect(issueOf({ port: "3210" }, { SIGNALBOX_PUBLIC_PORT: "3210" })).toBe(wrong);
+    expect(issueOf({ port: "3210", publicPort: "3211" })).toBeNull();
+    expect(issueOf({ port: "0", publicPort: "0" })).toBeNull();
+  });
+});

@@ -1,0 +1,67 @@
+import { expect, test } from "bun:test";
+import { parseMarkdown, toHtml, toText } from "../../src/core/markdown.ts";
+import { dump } from "../support/appliance.ts";
+import { dashboard } from "../support/dashboard.ts";
+import type { Json } from "../support/json.ts";
+import { made } from "../support/records.ts";
+import { texts } from "../support/texts.ts";
+
+test("every text of several lines takes CRLF as it takes LF, and no CR alone", () => {
+  const wrong: string[] = [];
+  let count = 0;
+  for (const [name, text] of texts) {
+    const takes = (sample: string) => text.safeParse(sample).success;
+    // A request body or a script can have any character.
+    if (!takes("a\nb") || takes("a\u0007b")) continue;
+    count++;
+    for (const good of ["a\r\nb", "a\r\n", "\r\n\ta\r\n\r\nb"])
+      if (!takes(good)) wrong.push(`${name} rejects ${JSON.stringify(good)}`);
+    for (const bad of ["a\rb", "a\r", "a\n\rb", "a\r\r\nb", "\r"])
+      if (takes(bad)) wrong.push(`${name} takes ${JSON.stringify(bad)}`);
+  }
+  expect(wrong).toEqual([]);
+  expect(count).toBeGreaterThan(15);
+});
+
+const crlf = "First line\r\n\r\n- a point\r\n- another";
+
+const fields: [noun: string, field: string, path: string][] = [
+  ["monitor-groups", "description", ""],
+  ["monitors", "description", ""],
+  ["maintenance-windows", "description", ""],
+  ["status-pages", "description", ""],
+  ["alert-channels", "template", ""],
+  ["incident-templates", "message", ""],
+  ["incidents", "message", ""],
+  ["incidents", "message", "/notes"],
+  ["incidents", "message", "/postmortem"],
+];
+
+test.each(fields)("%s: %s%s is stored exactly as sent", async (noun, field, below) => {
+  const appliance = await dashboard();
+  const { api } = appliance;
+  const id = await made(api, noun);
+  const path = `/api/v1/${noun}/${id}${below}`;
+  const method = below === "/notes" ? "POST" : "PATCH";
+  const { status, json } = await api(method, path, { body: { [field]: crlf } });
+  expect([200, 201]).toContain(status);
+  const { data } = json as { data: Json };
+  const stored =
+    below === "/postmortem"
+      ? data.postmortem.message
+      : (data[field] ?? data.updates.at(-1).message);
+  expect(stored).toBe(crlf);
+  const before = dump(appliance);
+  const rejected = await api(method, path, { body: { [field]: "a\rb" } });
+  expect([rejected.status, rejected.json.error.details[0].path]).toEqual([422, field]);
+  expect(dump(appliance)).toBe(before);
+});
+
+test("CRLF shows as LF does", () => {
+  const lf = crlf.replaceAll("\r", "");
+  for (const text of [lf, "plain\nlines\n\nand more", "`code`\n\n    block\n    lines"]) {
+    const other = text.replaceAll("\n", "\r\n");
+    expect(toHtml(parseMarkdown(other))).toBe(toHtml(parseMarkdown(text)));
+    expect(toText(parseMarkdown(other))).toBe(toText(parseMarkdown(text)));
+  }
+});
