@@ -75,7 +75,7 @@ const alerting = {
   subscriber: false,
 } as const satisfies EventTable<boolean | "reopening">;
 
-type AlertingEvent = LoggedEvent<TypesWith<typeof alerting, true | "reopening">>;
+export type AlertingEvent = LoggedEvent<TypesWith<typeof alerting, true | "reopening">>;
 
 export function concernsAlerting(event: LoggedEvent): event is AlertingEvent {
   return Boolean(valueIn<boolean | "reopening">(alerting, event.type));

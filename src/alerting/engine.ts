@@ -10,8 +10,6 @@ import type { Receivers } from "./queue.ts";
 
 /** What gets due – deliveries, reminders, the end of flapping, certificates – is looked for this often. */
 const tickMs = 1_000;
-/** So long events gather between two portions: a storm is turned into deliveries in few writes. */
-const portionMs = 100;
 /** Requests under way when the appliance is told to stop have so long to be answered. */
 const graceMs = 3_000;
 
@@ -27,20 +25,16 @@ type Dependencies = SendingContext & {
 export function alertEngine(dependencies: Dependencies) {
   const { store, clock, log, events, leases } = dependencies;
   const fanNow = perLease(leases, "alerting", (lease) =>
-    fanOut({ ...dependencies, store: underLease(store, lease) }),
+    fanOut({ ...dependencies, store: underLease(store, lease), onWrite: () => sending.wake() }),
   );
   const receivers = { channel: channelReceivers(dependencies), ...dependencies.subscribers };
   const sending = notifier({ ...dependencies, receivers });
   const deciding = whileHeld(dependencies, "alerting", async () => {
     const fan = fanNow();
     if (fan === null) return async () => {};
-    const subscription = events.subscribe("alerting", await fan.position(), async (events) => {
-      await fan.take(events);
-      sending.wake();
-      await Bun.sleep(portionMs);
-    });
+    const stop = await fan.start(events, log);
     return async () => {
-      await subscription.stop();
+      await stop();
       // Where that fails, whoever goes on reads these events again and finds nothing to tell in them.
       await fan.save().catch(() => {});
     };
@@ -75,8 +69,11 @@ export function alertEngine(dependencies: Dependencies) {
     /** Turns what happened into deliveries and sends what is due now: for tests, instead of `start`. */
     async runOnce() {
       const fan = fanNow();
-      await fan?.take(await readSince(store, await fan.position(), 10_000));
-      await fan?.tick();
+      if (fan !== null) {
+        await fan.take(await readSince(store, (await fan.cursor.read()).seq, 10_000));
+        await fan.drain();
+        await fan.tick();
+      }
       await sending.runOnce();
     },
   };

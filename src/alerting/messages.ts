@@ -214,6 +214,10 @@ function titleOf({ type, data }: Alert): string {
 
 /** What a problem of the appliance is called while it lasts, and when it is over. */
 export const problemTitles: Record<ProblemName, { begins: string; ends: string }> = {
+  alerts: {
+    begins: "Signalbox: alerts were left out",
+    ends: "Signalbox: alerts are no longer left out",
+  },
   backup: {
     begins: "Signalbox: the backup is missing",
     ends: "Signalbox: backups are being made again",
@@ -245,6 +249,10 @@ export const problemTitles: Record<ProblemName, { begins: string; ends: string }
   node: {
     begins: "Signalbox: one of its machines is not responding",
     ends: "Signalbox: all of its machines are responding again",
+  },
+  notices: {
+    begins: "Signalbox: notices to subscribers were left out",
+    ends: "Signalbox: notices to subscribers are no longer left out",
   },
 };
 

@@ -56,8 +56,8 @@ export type Part = {
   after: string;
 };
 
-/** How many rows one write takes, shared by all that goes into it. */
-export type Budget = { left: number };
+/** Rows that one write takes, and alerts that the organization's outbox has room for. */
+export type Budget = { left: number; alerts: number };
 const rowsOfOneChannel = 4;
 
 export type Outbox = ReturnType<typeof outbox>;
@@ -76,6 +76,8 @@ export function outbox(
   const used = new Set<string>();
   let resumed = part;
   let rest: { part: Part | null } | null = null;
+  let added = 0;
+  let leftOut = 0;
 
   function write(...statements: readonly Statement[]) {
     written.push(...statements);
@@ -225,7 +227,14 @@ export function outbox(
         snapshot.channels.has(channelId) &&
         (!opensCases(typeOf(channelId)) ||
           (isRecovery ? over(channelId).length > 0 : problem !== null));
-      const those = inThisWrite(id, to.filter(hears), known);
+      const hearing = to.filter(hears);
+      if (budget.alerts <= 0 && !isRecovery && type !== "appliance.troubled") {
+        leftOut += hearing.filter((channelId) => known === null || channelId > known.after).length;
+        return [];
+      }
+      const those = inThisWrite(id, hearing, known);
+      added += those.length;
+      budget.alerts -= those.length;
       if (those.length > 0 && known === null)
         write(
           insertAlert({
@@ -325,6 +334,8 @@ export function outbox(
     stop: () => void (rest = { part: null }),
     /** What is left to the next write; null where all was written. */
     rest: () => rest,
+    /** Alerts that channels get by this write, and that were left out because the outbox is full. */
+    counts: () => ({ added, leftOut }),
     statements(): Statement[] {
       return [
         ...mustExist(alertChannels, organizationId, [...used], () => new StaleRead()),

@@ -13,7 +13,8 @@ const untold = `
     join alerts a on a.organization_id = t.organization_id and a.id = t.alert_id
     where d.due_at is not null and a.monitor_id is not null
   union select e.organization_id, e.subject_id from events e
-    where e.seq > coalesce((select seq from followers where name = 'alerting'), 0)
+    where e.seq > coalesce((select min(seq) from followers
+        where name in ('alerting', 'alerting/' || e.organization_id)), 0)
       and e.type in ('monitor.up', 'monitor.degraded', 'monitor.down')`;
 
 /**
@@ -31,8 +32,8 @@ export function afterRestoring(now: number): Statement[] {
         held_until = null, error = ? where due_at is not null`,
       skippedBecause,
     ),
-    passAllEvents("alerting"),
-    passAllEvents("subscribers"),
+    ...passAllEvents("alerting"),
+    ...passAllEvents("subscribers"),
     text(
       `update alert_memory set due_at = max(due_at, ?1 + max(?2, 2000 * coalesce((
           select interval_seconds from monitors m where m.organization_id = alert_memory.organization_id

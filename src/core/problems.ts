@@ -1,5 +1,6 @@
 /** What may be wrong with the appliance itself. */
 export const problemNames = [
+  "alerts",
   "backup",
   "certificate",
   "checks",
@@ -8,6 +9,7 @@ export const problemNames = [
   "events",
   "loop",
   "node",
+  "notices",
 ] as const;
 export type ProblemName = (typeof problemNames)[number];
 

@@ -59,12 +59,15 @@ export function eventCursor(store: Store, name: (typeof followerNames)[number]) 
   };
 }
 
-/** Has a subscriber go on behind the newest event, whatever it has not read. */
-export function passAllEvents(name: string): Statement {
-  return {
-    text: `insert into followers (name, seq, version, part)
-      select ?, coalesce(max(seq), 0), 1, null from events where true
-      on conflict (name) do update set seq = excluded.seq, version = version + 1, part = null`,
-    parameters: [name],
-  };
+/** Moves a subscriber behind the newest event; events that it has not handled are dropped. */
+export function passAllEvents(name: string): Statement[] {
+  return [
+    {
+      text: `insert into followers (name, seq, version, part)
+        select ?, coalesce(max(seq), 0), 1, null from events where true
+        on conflict (name) do update set seq = excluded.seq, version = version + 1, part = null`,
+      parameters: [name],
+    },
+    { text: "delete from followers where name like ? || '/%'", parameters: [name] },
+  ];
 }

@@ -10,18 +10,30 @@ export function appendEvent({ data, ...event }: Event): Statement {
   return insertEvent({ ...event, data: data === undefined ? null : JSON.stringify(data) });
 }
 
+type EventRow = Omit<LoggedEvent, "data"> & { data: string | null };
+
+const selectEvents = `select seq, organization_id as organizationId, at, type,
+  subject_id as subjectId, data from events`;
+
+function parseRow({ data, ...event }: EventRow): LoggedEvent {
+  return { ...event, ...(data !== null && { data: JSON.parse(data) as object }) } as LoggedEvent;
+}
+
 /** The events after this one, oldest first. */
 export async function readSince(store: Store, seq: number, limit: number): Promise<LoggedEvent[]> {
-  type Row = Omit<LoggedEvent, "data"> & { data: string | null };
-  const rows = await store.query<Row>(
-    `select seq, organization_id as organizationId, at, type, subject_id as subjectId, data
-     from events where seq > ? order by seq limit ?`,
-    [seq, limit],
-  );
-  return rows.map(
-    ({ data, ...event }) =>
-      ({ ...event, ...(data !== null && { data: JSON.parse(data) as object }) }) as LoggedEvent,
-  );
+  const text = `${selectEvents} where seq > ? order by seq limit ?`;
+  return (await store.query<EventRow>(text, [seq, limit])).map(parseRow);
+}
+
+/** One organization's events in a part of the log, oldest first. */
+export async function readSinceOf(
+  store: Store,
+  organizationId: string,
+  { after, upTo, limit }: { after: number; upTo: number; limit: number },
+): Promise<LoggedEvent[]> {
+  const text = `${selectEvents}
+    where organization_id = ? and seq > ? and seq <= ? order by seq limit ?`;
+  return (await store.query<EventRow>(text, [organizationId, after, upTo, limit])).map(parseRow);
 }
 
 /** The newest event's `seq`; 0 where there is none. */

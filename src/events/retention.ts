@@ -43,10 +43,11 @@ function removeBetween(from: number, to: number, which: string): Statement {
   };
 }
 
-async function slowestCursor(store: Store): Promise<number> {
+/** The event up to which everything was handled. */
+export async function slowestCursor(store: Store): Promise<number> {
   const [row] = await store.query<{ seq: number }>(
     `select min(coalesce(f.seq, 0)) as seq from json_each(?) wanted
-     left join followers f on f.name = wanted.value`,
+     left join followers f on f.name = wanted.value or f.name like wanted.value || '/%'`,
     [JSON.stringify(followerNames)],
   );
   return row?.seq ?? 0;

@@ -86,8 +86,8 @@ export const alertMemory = sqliteTable(
   },
   (t) => [
     primaryKey({ columns: [t.organizationId, t.monitorId] }),
-    index("alert_memory_due")
-      .on(t.dueAt)
+    index("alert_memory_due_of_organization")
+      .on(t.organizationId, t.dueAt)
       .where(sql`due_at is not null`),
   ],
 );

@@ -81,8 +81,10 @@ export function closeOrganization(id: string, at: string): Statement[] {
     inOrganization("delete from alert_channels where organization_id = ?", id),
     inOrganization("delete from alert_memory where organization_id = ?", id),
     inOrganization("delete from maintenance_windows where organization_id = ?", id),
-    // How far the window's occurrences were told.
+    // Progress with its maintenance windows, and with events that its alerts and notices have yet to follow.
     inOrganization("delete from followers where name like 'maintenance ' || ? || ' %'", id),
+    inOrganization("delete from followers where name like '%/' || ?", id),
+    inOrganization("delete from housekeeping where name like '%/' || ?", id),
     inOrganization("update monitors set push_token_hash = null where organization_id = ?", id),
     inOrganization(
       "update monitor_states set paused = 1, epoch = epoch + 1 where organization_id = ?",

@@ -141,6 +141,7 @@ export function hasPassed(until: number | null, now: number): boolean {
 
 /** What is said when it is over. */
 export const ends = {
+  alerts: "The outbox has room for alerts again.",
   backup: "A backup has been made again.",
   certificate: "No certificate expires within two weeks.",
   checks: "Checks have been reliable for five minutes.",
@@ -149,4 +150,5 @@ export const ends = {
   events: "All events have been handled.",
   loop: "It has not stalled for ten minutes.",
   node: "It is back, or was taken out of service.",
+  notices: "The outbox has room for notices again.",
 } as const;

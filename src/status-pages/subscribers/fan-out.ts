@@ -1,8 +1,9 @@
 import { type Leases, perLease, underLease, whileHeld } from "../../cluster/leases.ts";
 import { type Clock, timestamp } from "../../core/clock.ts";
 import { newId } from "../../core/ids.ts";
-import { retrying, type Statement, type Store } from "../../database/store.ts";
-import { eventCursor, type Position } from "../../events/cursor.ts";
+import type { Statement, Store } from "../../database/store.ts";
+import { type OutboxRoom, outboxRoom } from "../../alerting/outbox-room.ts";
+import { fairFollower, type Outcome, type Work } from "../../events/fair-follower.ts";
 import type { LoggedEvent } from "../../events/catalogue.ts";
 import { readSince } from "../../events/log.ts";
 import type { Log } from "../../core/log.ts";
@@ -14,32 +15,14 @@ import { updateInWords } from "../../incidents/rules.ts";
 import type { IncidentData, NoticeContent } from "./notice.ts";
 import { concernsSubscribers, type NoticedEvent } from "./rules.ts";
 import {
+  countSubscribersAt,
+  insertDeliveries,
   insertNotice,
   lastNoticeOf,
-  subscribersAt,
+  organizationsWithSubscribers,
   pagesWithSubscribers,
-  insertDeliveries,
+  subscribersAt,
 } from "./store.ts";
-
-/** So long events gather between two portions: a storm is told in few writes. */
-const portionMs = 100;
-/** So many deliveries stand in one write. */
-const atOnce = 2_000;
-
-type Cursor = ReturnType<typeof eventCursor>;
-type ShownPage = { id: string; loaded: Loaded };
-
-/** What of one notice earlier writes have told. */
-type Part = {
-  seq: number;
-  pageId: string;
-  noticeId: string;
-  /** The last subscriber. */
-  after: string;
-};
-
-/** What one write holds so far. */
-type Portion = { statements: Statement[]; left: number };
 
 type Dependencies = {
   store: Store;
@@ -49,80 +32,107 @@ type Dependencies = {
   log: Log;
 };
 
-/** Tells the subscribers of status pages what these show: the new deliveries and the position in the log stand in one atomic write. */
-export function subscriberFanOut(dependencies: Dependencies) {
-  const { store, clock, events: reader, leases } = dependencies;
-  const cursorNow = perLease(leases, "subscribers", (lease) =>
-    eventCursor(underLease(store, lease), "subscribers"),
+type ShownPage = { id: string; loaded: Loaded };
+
+/** Progress with a notice that has more subscribers than one write takes. */
+type Part = {
+  seq: number;
+  pageId: string;
+  noticeId: string;
+  /** The last subscriber. */
+  after: string;
+};
+
+/** The statements of one write, the deliveries that it has room for, and those that the outbox lacks room for. */
+type Portion = { statements: Statement[]; left: number; room: number; leftOut: number };
+
+/** Turns events into notices for the subscribers of status pages, in turns between organizations. */
+export function subscriberFanOut({ store, clock, events: reader, leases, log }: Dependencies) {
+  const followerNow = perLease(leases, "subscribers", (lease) =>
+    followerOf(underLease(store, lease)),
   );
   const load = loaderOf(store);
-  const save = async () => {
-    const cursor = cursorNow();
-    if (cursor !== null) await retrying(() => cursor.save());
-  };
 
-  const telling = whileHeld(dependencies, "subscribers", async () => {
-    const cursor = cursorNow();
-    if (cursor === null) return async () => {};
-    const { seq } = await cursor.read();
-    const subscription = reader.subscribe("subscribers", seq, async (events) => {
-      await take(cursor, events);
-      await Bun.sleep(portionMs);
-    });
+  const telling = whileHeld({ leases, log }, "subscribers", async () => {
+    const follower = followerNow();
+    if (follower === null) return async () => {};
+    const stop = await follower.start(reader, log);
     return async () => {
-      await subscription.stop();
-      await retrying(() => cursor.save()).catch(() => {});
+      await stop();
+      await follower.save().catch(() => {});
     };
   });
 
-  const take = (cursor: Cursor, events: readonly LoggedEvent[]) =>
-    retrying(async () => {
-      let position = await cursor.read();
-      const unread = events.filter(({ seq }) => seq > position.seq).filter(concernsSubscribers);
-      const last = unread.at(-1);
-      if (last === undefined) return;
-      const pages = new Map<string, ShownPage[] | null>();
-      for (const { organizationId } of unread)
-        if (!pages.has(organizationId)) pages.set(organizationId, await pagesOf(organizationId));
-      // Where nobody listens, a write costs others more than reading the events again.
-      if ([...pages.values()].every((its) => its === null)) return cursor.skip(last.seq);
-      let portion: Portion = { statements: [], left: atOnce };
-      const write = async (seq: number, part: Part | null) => {
-        const rest = part === null ? null : JSON.stringify(part);
-        await cursor.advance(position, seq, portion.statements, rest);
-        position = await cursor.read();
-        portion = { statements: [], left: atOnce };
-        // Others have their turn between two writes of a storm.
-        await Bun.sleep(0);
-      };
-      for (const [index, event] of unread.entries()) {
-        let part = partOf(position, event);
-        const before = unread[index - 1]?.seq ?? position.seq;
-        // What was told so far says who is told of it.
-        if (isRemoval(event) && portion.statements.length > 0) await write(before, null);
-        for (const page of pages.get(event.organizationId) ?? []) {
-          if (part !== null && page.id < part.pageId) continue;
-          do {
-            part = await addNotice(page, event, portion, part?.pageId === page.id ? part : null);
-            if (part !== null) await write(Math.max(before, position.seq), part);
-          } while (part !== null);
-        }
-        if (event === last || portion.left <= 0) await write(event.seq, null);
-      }
+  function followerOf(leased: Store) {
+    const room = outboxRoom(leased, "notices");
+    const follower = fairFollower<NoticedEvent, Part>(leased, {
+      name: "subscribers",
+      concerns: concernsSubscribers,
+      listening: (organizationIds) => organizationsWithSubscribers(store, organizationIds),
+      decide: (work) => decide(work, room),
     });
+    /** Ends the reports of a full outbox that has room again. */
+    const reportRoom = () =>
+      follower.exclusively(async () => {
+        const statements = await room.endings(clock());
+        if (statements.length === 0) return;
+        const position = await follower.cursor.read();
+        await follower.cursor.advance(position, position.seq, statements, position.part);
+      });
+    return { ...follower, reportRoom };
+  }
 
-  /** An organization's pages that somebody subscribes to, as they are now, without hidden ones; null where nobody subscribes. */
-  async function pagesOf(organizationId: string): Promise<ShownPage[] | null> {
-    const ids = await pagesWithSubscribers(store, organizationId);
+  async function decide(
+    { organizationId, events, part, rows }: Work<NoticedEvent, Part>,
+    room: OutboxRoom,
+  ): Promise<Outcome<Part>> {
+    const now = clock();
+    const portion: Portion = {
+      statements: [],
+      left: rows,
+      room: await room.of(organizationId, now),
+      leftOut: 0,
+    };
+    const outcome = await addNotices(portion, await pagesOf(organizationId), events, part);
+    const added = rows - portion.left;
+    const { leftOut } = portion;
+    const reports = await room.add({ organizationId, now, added, leftOut });
+    return { ...outcome, statements: [...portion.statements, ...reports], rows: added };
+  }
+
+  /** Adds the notices of these events to `portion`, as far as it has room. */
+  async function addNotices(
+    portion: Portion,
+    pages: readonly ShownPage[],
+    events: readonly NoticedEvent[],
+    earlier: Part | null,
+  ): Promise<Pick<Outcome<Part>, "finished" | "part">> {
+    for (const [finished, event] of events.entries()) {
+      // The notice of a removal is read from the notices that were written.
+      const mustWait = isRemoval(event) && portion.statements.length > 0;
+      if (mustWait || portion.left <= 0) return { finished, part: null };
+      const part = earlier?.seq === event.seq ? earlier : null;
+      for (const page of pages) {
+        if (part !== null && page.id < part.pageId) continue;
+        const own = part?.pageId === page.id ? part : null;
+        const rest = await addNotice(page, event, portion, own);
+        if (rest !== null) return { finished, part: rest };
+      }
+    }
+    return { finished: events.length, part: null };
+  }
+
+  /** An organization's visible pages that have subscribers, as they are now. */
+  async function pagesOf(organizationId: string): Promise<ShownPage[]> {
     const shown: ShownPage[] = [];
-    for (const id of ids) {
+    for (const id of await pagesWithSubscribers(store, organizationId)) {
       const page = await findPublicPageById({ store, organizationId }, id);
       if (page !== null) shown.push({ id, loaded: await load(page, clock()) });
     }
-    return ids.length === 0 ? null : shown;
+    return shown;
   }
 
-  /** Adds to `portion` what a page tells of an event after `part`, as far as it takes that; returns how far it came, or null where that is all. */
+  /** Adds a page's notice of an event after `part` to `portion`; returns the progress, or null when all of it was added. */
   async function addNotice(
     { id: pageId, loaded }: ShownPage,
     event: NoticedEvent,
@@ -133,12 +143,14 @@ export function subscriberFanOut(dependencies: Dependencies) {
     const { organizationId, seq } = event;
     const content = (await contentOf(loaded, event)) ?? (await removalOf(store, pageId, event));
     if (content === null) return null;
+    const after = part?.after ?? "";
+    const of = { organizationId, pageId };
+    if (portion.room <= 0) {
+      portion.leftOut += await countSubscribersAt(store, of, { seq, after });
+      return null;
+    }
     const available = Math.max(1, portion.left);
-    const found = await subscribersAt(
-      store,
-      { organizationId, pageId },
-      { seq, after: part?.after ?? "", limit: available + 1 },
-    );
+    const found = await subscribersAt(store, of, { seq, after, limit: available + 1 });
     const to = found.slice(0, available);
     const last = to.at(-1);
     if (last === undefined) return null;
@@ -148,28 +160,29 @@ export function subscriberFanOut(dependencies: Dependencies) {
     if (part === null) portion.statements.push(insertNotice(row));
     portion.statements.push(insertDeliveries(row, to, now, timestamp(now)));
     portion.left -= to.length;
+    portion.room -= to.length;
     return found.length === to.length ? null : { seq, pageId, noticeId: id, after: last.id };
   }
 
   return {
     start: () => telling.start(),
     stop: () => telling.stop(),
-    /** Writes down how far it has come, where nothing else did. */
-    save,
-    /** Turns what happened into deliveries: for tests, instead of `start`. */
+    /** Saves the position of events that led to nothing, and ends reports of a full outbox. */
+    async save() {
+      const follower = followerNow();
+      if (follower === null) return;
+      await follower.save();
+      await follower.reportRoom();
+    },
+    /** Turns events into deliveries: for tests, instead of `start`. */
     async runOnce() {
-      const cursor = cursorNow();
-      if (cursor === null) return;
-      const { seq } = await cursor.read();
-      await take(cursor, await readSince(store, seq, 10_000));
+      const follower = followerNow();
+      if (follower === null) return;
+      const { seq } = await follower.cursor.read();
+      await follower.take(await readSince(store, seq, 10_000));
+      await follower.drain();
     },
   };
-}
-
-/** How far earlier writes came with this event; null where it is not under way. */
-function partOf({ part }: Position, { seq }: LoggedEvent): Part | null {
-  const found = part === null ? null : (JSON.parse(part) as Part);
-  return found?.seq === seq ? found : null;
 }
 
 /** What the page says of what happened, under its public names; null where it shows nothing of it. */

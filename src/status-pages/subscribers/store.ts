@@ -139,6 +139,35 @@ export function subscribersAt(
   );
 }
 
+/** How many of them come after this one. */
+export async function countSubscribersAt(
+  store: Store,
+  { organizationId, pageId }: OfPage,
+  { seq, after }: { seq: number; after: string },
+): Promise<number> {
+  const [row] = await store.query<{ count: number }>(
+    `select count(*) as count from subscribers where organization_id = ? and page_id = ?
+       and heard_from < ? and id > ?`,
+    [organizationId, pageId, seq, after],
+  );
+  return row?.count ?? 0;
+}
+
+/** Organizations among these with a confirmed subscriber. */
+export async function organizationsWithSubscribers(
+  store: Store,
+  organizationIds: readonly string[],
+): Promise<Set<string>> {
+  const rows = await store.query<{ id: string }>(
+    `select value as id from json_each(?) where exists (
+       select 1 from status_pages p join subscribers s
+         on s.organization_id = p.organization_id and s.page_id = p.id and s.confirmed_at is not null
+       where p.organization_id = value)`,
+    [JSON.stringify(organizationIds)],
+  );
+  return new Set(rows.map(({ id }) => id));
+}
+
 type Listener = Pick<SubscriberRow, "id" | "type">;
 
 /** From now on it is told of what happens. */

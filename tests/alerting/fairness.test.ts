@@ -1,0 +1,256 @@
+import { describe, expect, test } from "bun:test";
+import { fanOut } from "../../src/alerting/fan-out.ts";
+import { outboxRoom } from "../../src/alerting/outbox-room.ts";
+import { newId } from "../../src/core/ids.ts";
+import { compiled } from "../../src/database/store.ts";
+import { readSince } from "../../src/events/log.ts";
+import { slowestCursor } from "../../src/events/retention.ts";
+import { pager } from "../support/pager.ts";
+
+const channels = 490;
+const incidents = 3_500;
+
+/** Counts the writes of fan-outs; the power fails before the one that `dies` names. */
+function countWrites(store: Awaited<ReturnType<typeof pager>>["store"], dies = -1) {
+  const counted = { writes: 0 };
+  const atomic = store.atomic.bind(store);
+  store.atomic = (statements) => {
+    if (!statements.some((one) => compiled(one).text.includes("into followers")))
+      return atomic(statements);
+    if (counted.writes === dies) {
+      dies = -1;
+      return Promise.reject(new Error("The power failed."));
+    }
+    counted.writes += 1;
+    return atomic(statements);
+  };
+  return counted;
+}
+
+/** One organization with so many incidents for so many channels, and another with one monitor and one channel. */
+async function flooded(size = { channels, incidents }) {
+  const made = await pager();
+  const { database, ours, theirs, time } = made;
+  const hook = await made.channel({ type: "webhook", url: "http://bot.lan/a", incidents: true });
+  const copyChannel = database.query(
+    `insert into alert_channels (organization_id, id, name, type, enabled, is_default, incidents,
+       settings, secrets, version, created_at, updated_at)
+     select organization_id, ?1, name, type, enabled, is_default, incidents, settings, secrets, version,
+       created_at, updated_at from alert_channels where id = ?2`,
+  );
+  for (let index = 1; index < size.channels; index++) copyChannel.run(newId(time.now), hook.id);
+  const body = { name: "Theirs", type: "webhook", url: "http://bot.lan/b" };
+  const { id: channelId } = (await theirs.api("POST", "/api/v1/alert-channels", { body })).json
+    .data;
+  const { fan } = restarted(made);
+  await settle(made, fan);
+  const { id } = (await ours.api("POST", "/api/v1/incidents", { body: { title: "Flood" } })).json
+    .data;
+  copyRows(made, id, size.incidents - 1);
+  return { ...made, channelId };
+}
+
+type Made = Awaited<ReturnType<typeof pager>>;
+
+/** Copies an incident with its timeline and its event. */
+function copyRows({ database, time }: Made, id: string, count: number) {
+  const columnsOf = (table: string) =>
+    database
+      .query<{ name: string }, [string]>("select name from pragma_table_info(?)")
+      .all(table)
+      .map(({ name }) => name);
+  const copy = (table: string, replaced: Record<string, string>, where: string) => {
+    const names = columnsOf(table).filter((name) => table !== "events" || name !== "seq");
+    const values = names.map((name) => replaced[name] ?? name).join(", ");
+    return database.query(
+      `insert into ${table} (${names.join(", ")}) select ${values} from ${table} where ${where}`,
+    );
+  };
+  const incident = copy("incidents", { id: "?1" }, "id = ?2");
+  const updates = copy("incident_updates", { id: "?3", incident_id: "?1" }, "incident_id = ?2");
+  const data = "json_set(data, '$.updateId', ?3)";
+  const event = copy("events", { subject_id: "?1", data }, "subject_id = ?2");
+  database.transaction(() => {
+    for (let index = 0; index < count; index++) {
+      const [copied, update] = [newId(time.now), newId(time.now)];
+      incident.run(copied, id);
+      updates.run(copied, id, update);
+      event.run(copied, id, update);
+    }
+  })();
+}
+
+/** A fan-out that knows nothing but what is stored. */
+function restarted({ store, appliance }: Made, most?: number) {
+  const { clock, origin, signals } = appliance;
+  const room = outboxRoom(store, "alerts", most);
+  return { fan: fanOut({ store, clock, origin, signals, room }) };
+}
+
+type Fan = ReturnType<typeof restarted>["fan"];
+
+/** Reads the log as the event reader does: in batches, each handled before the next. */
+async function readAll({ store }: Made, fan: Fan) {
+  for (let seq = (await fan.cursor.read()).seq; ;) {
+    const events = await readSince(store, seq, 500);
+    const last = events.at(-1);
+    if (last === undefined) return;
+    await fan.take(events);
+    ({ seq } = last);
+  }
+}
+
+async function settle(made: Made, fan: Fan) {
+  await readAll(made, fan);
+  await fan.drain();
+}
+
+const deliveriesOf = ({ database }: Made, organizationId: string) =>
+  database
+    .query<{ count: number }, [string]>(
+      `select count(*) as count from delivery_alerts where organization_id = ?`,
+    )
+    .get(organizationId)?.count ?? 0;
+
+describe("an organization that has 1.7 million alerts to send", () => {
+  test("delays an alert of another by two writes at most", async () => {
+    const made = await flooded();
+    const { fan } = restarted(made);
+    const counted = countWrites(made.store);
+    await readAll(made, fan);
+    expect(counted.writes).toBeLessThanOrEqual(Math.ceil(incidents / 500) + 1);
+    for (let turn = 0; turn < 3; turn++) expect(await fan.turn()).toBe(true);
+    const draining = fan.drain(() => deliveriesOf(made, made.theirs.id) > 0);
+    const before = counted.writes;
+    await made.theirs.api("POST", "/api/v1/incidents", { body: { title: "Theirs" } });
+    await readAll(made, fan);
+    expect(deliveriesOf(made, made.theirs.id)).toBe(1);
+    expect(counted.writes - before).toBeLessThanOrEqual(2);
+    await draining;
+    expect(deliveriesOf(made, made.ours.id)).toBeLessThan(20_000);
+  });
+
+  test("delays a reminder of another by two writes at most", async () => {
+    const made = await pager();
+    const { database, theirs, time } = made;
+    const hook = await made.channel({ type: "webhook", url: "http://bot.lan/a" });
+    const job = await made.watched([hook], { reminderInterval: 600 });
+    await job.goes("down");
+    const body = { name: "Theirs", type: "webhook", url: "http://bot.lan/b" };
+    const { id } = (await theirs.api("POST", "/api/v1/alert-channels", { body })).json.data;
+    const { fan } = restarted(made);
+    await settle(made, fan);
+    // Both are due: so many timers of ours come first by time, and one of theirs.
+    const memory = database.query(
+      `insert into alert_memory (organization_id, monitor_id, changes, remind_at, due_at)
+       values (?, ?, '[]', ?, ?)`,
+    );
+    for (let index = 0; index < 5_000; index++)
+      memory.run(made.ours.id, newId(time.now), 1, time.now);
+    const monitor = {
+      name: "Job",
+      type: "push",
+      retries: 0,
+      reminderInterval: 600,
+      alertChannelIds: [id],
+    };
+    const created = (await theirs.api("POST", "/api/v1/monitors", { body: monitor })).json.data;
+    database.run("update monitor_states set status = 'down' where monitor_id = ?", [created.id]);
+    memory.run(theirs.id, created.id, time.now, time.now + 1);
+    time.now += 700_000;
+    const counted = countWrites(made.store);
+    const writesUntilTheirs: number[] = [];
+    const atomic = made.store.atomic.bind(made.store);
+    made.store.atomic = async (statements) => {
+      await atomic(statements);
+      if (deliveriesOf(made, theirs.id) > 0 && writesUntilTheirs.length === 0)
+        writesUntilTheirs.push(counted.writes);
+    };
+    await fan.tick();
+    expect(writesUntilTheirs).toEqual([1]);
+  });
+});
+
+describe("events that wait for another turn", () => {
+  const size = { channels: 30, incidents: 150 };
+  const all = size.channels * size.incidents;
+
+  for (const dies of [0, 1, 2])
+    test(`become alerts once and in order, though the machine stops before write ${dies}`, async () => {
+      const made = await flooded(size);
+      const events = made.database
+        .query<{ id: string }, []>(
+          "select subject_id as id from events where type = 'incident.opened' order by seq",
+        )
+        .all()
+        .map(({ id }) => id);
+      countWrites(made.store, dies);
+      let failures = 0;
+      for (let start = 0; start < 3; start++)
+        await settle(made, restarted(made).fan).catch(() => failures++);
+      expect(failures).toBe(1);
+      const told = made.database
+        .query<{ id: string; channels: number }, []>(
+          `select a.incident_id as id, count(distinct d.receiver_id) as channels from alerts a
+             join delivery_alerts t on t.alert_id = a.id join deliveries d on d.id = t.delivery_id
+           group by a.id order by a.rowid`,
+        )
+        .all();
+      expect(told).toEqual(events.map((id) => ({ id, channels: size.channels })));
+      expect(deliveriesOf(made, made.ours.id)).toBe(all);
+      const left = "select name from followers where name like '%/%'";
+      expect(made.database.query(left).all()).toEqual([]);
+    });
+
+  test("are kept until they were handled, however old they are", async () => {
+    const made = await flooded(size);
+    const { fan } = restarted(made);
+    await readAll(made, fan);
+    const [row] = await made.store.query<{ seq: number }>(
+      "select seq from followers where name like 'alerting/%'",
+      [],
+    );
+    made.database.run(
+      "insert or replace into followers (name, seq, version) values ('subscribers', 1000000, 1)",
+    );
+    expect(await slowestCursor(made.store)).toBe(row?.seq ?? -1);
+  });
+});
+
+describe("an organization whose outbox is full", () => {
+  test("is told how many alerts were left out, and when there is room again", async () => {
+    const size = { channels: 30, incidents: 40 };
+    const made = await flooded(size);
+    const { fan } = restarted(made, 300);
+    await settle(made, fan);
+    const told = deliveriesOf(made, made.ours.id);
+    expect(told).toBeGreaterThanOrEqual(300);
+    expect(told).toBeLessThan(300 + 3 * size.channels);
+    const problems = () =>
+      made.database.query("select organization_id as id, name, message from problems").all();
+    // The report itself is in the outbox of each channel, too.
+    const leftOut = size.channels * size.incidents - (told - size.channels);
+    expect(problems()).toEqual([
+      {
+        id: made.ours.id,
+        name: "alerts",
+        message: expect.stringContaining(`${leftOut.toLocaleString("en")} alerts were left out`),
+      },
+    ]);
+    const types = () =>
+      made.database.query("select distinct type from alerts order by type").values();
+    expect(types()).toEqual([["appliance.troubled"], ["incident.opened"]]);
+    made.database.run("update deliveries set status = 'delivered', due_at = null");
+    made.time.now += 60_000;
+    await fan.tick();
+    await settle(made, fan);
+    expect(problems()).toEqual([]);
+    expect(types()).toEqual([["appliance.recovered"], ["appliance.troubled"], ["incident.opened"]]);
+    await made.ours.api("POST", "/api/v1/incidents", { body: { title: "After" } });
+    await settle(made, fan);
+    const after = made.database.query(
+      "select count(*) from alerts where json_extract(data, '$.incident.title') = 'After'",
+    );
+    expect(after.values()).toEqual([[1]]);
+  });
+});
