@@ -2,7 +2,7 @@ import { minuteInUtc, timestamp } from "../core/clock.ts";
 import { newId } from "../core/ids.ts";
 import { type EventTable, type TypesWith, valueIn, type LoggedEvent } from "../events/catalogue.ts";
 import type { Alert, AlertData } from "./alert.ts";
-import type { Outbox } from "./outbox.ts";
+import type { Outbox, Part } from "./outbox.ts";
 import {
   afterChange,
   afterFlapping,
@@ -90,6 +90,14 @@ export type Timer = { kind: "memory" | "certificate"; organizationId: string; mo
 
 /** What is known, what follows from it, and what time it is. */
 export type Decision = { snapshot: Snapshot; out: Outbox; now: number };
+
+/** What one decision reads, and how much it may write. */
+export type DecisionScope = {
+  monitorIds: readonly string[];
+  incidentIds: readonly string[];
+  rows: number;
+  part: Part | null;
+};
 
 /** Applies the rules to what happened, in the order of events; the outbox takes what follows. */
 export function applyEvent(decision: Decision, event: AlertingEvent) {

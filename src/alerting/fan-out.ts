@@ -7,6 +7,7 @@ import {
   applyEvent,
   concernsAlerting,
   type Decision,
+  type DecisionScope,
   mayReopen,
 } from "./decide.ts";
 import { outbox, type Part } from "./outbox.ts";
@@ -22,14 +23,6 @@ type Dependencies = { store: Store; clock: Clock; origin: () => string; signals:
 
 /** Progress with an event that has more recipients than one write takes. */
 type EventPart = { event: Part & { seq: number } };
-
-/** What one decision reads, and how much it may write. */
-export type DecisionScope = {
-  monitorIds: readonly string[];
-  incidentIds: readonly string[];
-  rows: number;
-  part: Part | null;
-};
 
 /** Turns events into alerts and alerts into deliveries, in turns between organizations. */
 export function fanOut(dependencies: Dependencies) {

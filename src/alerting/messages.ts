@@ -1,6 +1,6 @@
 import type { Placeholder } from "./channels/kinds-schema.ts";
 import { keyOfProblem } from "../events/problems.ts";
-import type { ProblemName, ProblemSeverity } from "../core/problems.ts";
+import type { ProblemSeverity } from "../core/problems.ts";
 import { parseMarkdown, toHtml, toText } from "../core/markdown.ts";
 import {
   countInWords,
@@ -12,6 +12,7 @@ import {
 } from "../core/text.ts";
 import type { Alert } from "./alert.ts";
 import type { AlertType } from "./schema.ts";
+import { problemTitles } from "./problem-titles.ts";
 
 /** `down` and `degraded` call for somebody, `up` says that it is over, `info` is neither. */
 export type Tone = "down" | "degraded" | "up" | "info";
@@ -211,50 +212,6 @@ function titleOf({ type, data }: Alert): string {
       return "Test alert from Signalbox";
   }
 }
-
-/** What a problem of the appliance is called while it lasts, and when it is over. */
-export const problemTitles: Record<ProblemName, { begins: string; ends: string }> = {
-  alerts: {
-    begins: "Signalbox: alerts were left out",
-    ends: "Signalbox: alerts are no longer left out",
-  },
-  backup: {
-    begins: "Signalbox: the backup is missing",
-    ends: "Signalbox: backups are being made again",
-  },
-  certificate: {
-    begins: "Signalbox: its own certificate expires soon",
-    ends: "Signalbox: its own certificate was renewed",
-  },
-  checks: {
-    begins: "Signalbox can't check reliably",
-    ends: "Signalbox can check reliably again",
-  },
-  clock: {
-    begins: "Signalbox: the clock of its machine jumped",
-    ends: "Signalbox: the clock of its machine is steady again",
-  },
-  disk: {
-    begins: "Signalbox: the disk is nearly full",
-    ends: "Signalbox: the disk has room again",
-  },
-  events: {
-    begins: "Signalbox has fallen behind",
-    ends: "Signalbox has caught up",
-  },
-  loop: {
-    begins: "Signalbox stalled",
-    ends: "Signalbox is running normally again",
-  },
-  node: {
-    begins: "Signalbox: one of its machines is not responding",
-    ends: "Signalbox: all of its machines are responding again",
-  },
-  notices: {
-    begins: "Signalbox: notices to subscribers were left out",
-    ends: "Signalbox: notices to subscribers are no longer left out",
-  },
-};
 
 function expiryIn(days: number): string {
   if (days < 0) return "has expired";

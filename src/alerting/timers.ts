@@ -4,8 +4,13 @@ import type { Statement, Store } from "../database/store.ts";
 import type { eventCursor } from "../events/cursor.ts";
 import { rowsAtOnce } from "../events/fair-follower.ts";
 import { caseRound } from "./cases.ts";
-import { alertOfCertificate, applyTimer, type Decision, type Timer } from "./decide.ts";
-import type { DecisionScope } from "./fan-out.ts";
+import {
+  alertOfCertificate,
+  applyTimer,
+  type Decision,
+  type DecisionScope,
+  type Timer,
+} from "./decide.ts";
 import type { Part } from "./outbox.ts";
 import { type OutboxRoom, statementsOf } from "./outbox-room.ts";
 import { certificateDays, certificateStep } from "./rules.ts";

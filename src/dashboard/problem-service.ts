@@ -1,4 +1,4 @@
-import { problemTitles } from "../alerting/messages.ts";
+import { problemTitles } from "../alerting/problem-titles.ts";
 import type { Scope } from "../events/scope.ts";
 import type { Problems } from "./problem-schema.ts";
 import { failingChannels, problemsOf } from "./problem-store.ts";

@@ -59,6 +59,15 @@ export function eventCursor(store: Store, name: (typeof followerNames)[number]) 
   };
 }
 
+/** How many organizations each follower has yet to catch up with. */
+export function countBacklogs(store: Store): Promise<{ follower: string; count: number }[]> {
+  return store.query(
+    `select value as follower, count(f.name) as count from json_each(?)
+       left join followers f on f.name like value || '/%' group by value order by value`,
+    [JSON.stringify(followerNames)],
+  );
+}
+
 /** Moves a subscriber behind the newest event; events that it has not handled are dropped. */
 export function passAllEvents(name: string): Statement[] {
   return [

@@ -2,6 +2,7 @@ import type { Log } from "../core/log.ts";
 import { family, type Family } from "../core/metrics.ts";
 import type { Store } from "../database/store.ts";
 import type { LoggedEvent } from "./catalogue.ts";
+import { countBacklogs } from "./cursor.ts";
 import { lastSeq, readSince } from "./log.ts";
 
 /** Events that another process appended are seen this late at most, and the time of one read. */
@@ -100,6 +101,15 @@ export function eventReader(store: Store, log: Log) {
           progress().map(({ name, seq }) => ({
             labels: { follower: name },
             value: Math.max(0, last - seq),
+          })),
+        ),
+        family(
+          "signalbox_event_backlog_organizations",
+          "gauge",
+          "Organizations with more events than a follower of the log has handled in their turns.",
+          (await countBacklogs(store)).map(({ follower, count }) => ({
+            labels: { follower },
+            value: count,
           })),
         ),
       ];

@@ -4,7 +4,7 @@ import type { Actor } from "../../events/scope.ts";
 import { type Clock, timestamp } from "../../core/clock.ts";
 import { AppError } from "../../core/errors.ts";
 import { retrying, type Statement, type Store } from "../../database/store.ts";
-import { problemTitles } from "../../alerting/messages.ts";
+import { problemTitles } from "../../alerting/problem-titles.ts";
 import { keyOfProblem, openProblems } from "../../events/problems.ts";
 import { appendEvent } from "../../events/log.ts";
 import type { Membership } from "../../http/session.ts";

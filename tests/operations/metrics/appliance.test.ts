@@ -188,6 +188,7 @@ test("while the database can't be read, it tells how many parts tell nothing, an
     "signalbox_outbox_deliveries",
     "signalbox_outbox_delay_seconds",
     "signalbox_event_follower_lag",
+    "signalbox_event_backlog_organizations",
   ]);
 });
 

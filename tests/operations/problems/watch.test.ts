@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { problemTitles } from "../../../src/alerting/messages.ts";
+import { problemTitles } from "../../../src/alerting/problem-titles.ts";
 import { AppError } from "../../../src/core/errors.ts";
 import { lastSeq } from "../../../src/events/log.ts";
 import { openProblems } from "../../../src/events/problems.ts";
@@ -136,9 +136,14 @@ const causes: {
   },
 ];
 
-test("every problem of the appliance but those of its checks and of other machines is among what is tried", () => {
+test("every problem of the appliance but those of its checks, of other machines and of full outboxes is among what is tried", () => {
   const tried = new Set<string>(causes.map(({ name }) => name));
-  expect(Object.keys(problemTitles).filter((name) => !tried.has(name))).toEqual(["checks", "node"]);
+  expect(Object.keys(problemTitles).filter((name) => !tried.has(name))).toEqual([
+    "alerts",
+    "checks",
+    "node",
+    "notices",
+  ]);
 });
 
 describe.each(causes)("$name", ({ name, begins, ends }) => {

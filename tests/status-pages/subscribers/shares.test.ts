@@ -73,3 +73,43 @@ describe.concurrent("an organization whose webhooks say nothing", () => {
     },
   );
 });
+
+test("a notice of one organization waits for two writes at most, however many another has to send", async () => {
+  await using made = await publisher();
+  const { store, database, theirs, time } = made;
+  const one = await made.added({ type: "webhook", url: "http://bot.lan/0" });
+  const copy = database.query(
+    `insert into subscribers (organization_id, id, page_id, type, address, address_key, secrets,
+       confirmed_at, heard_from, asked, version, created_at)
+     select organization_id, ?1, page_id, type, ?1, ?1, secrets, confirmed_at, heard_from, asked,
+       version, created_at from subscribers where id = ?2`,
+  );
+  for (let number = 0; number < 10_000; number++) copy.run(`subscriber-${number}`, one.id);
+  const [page] = (await theirs.api("GET", "/api/v1/status-pages")).json.data;
+  const body = { type: "webhook", url: "http://bot.lan/theirs" };
+  await theirs.api("POST", `/api/v1/status-pages/${page.id}/subscribers`, { body });
+  time.now += 1;
+  for (let number = 0; number < 3; number++) await made.incident({ title: `Ours ${number}` });
+  await theirs.api("POST", "/api/v1/incidents", { body: { title: "Theirs" } });
+  await made.incident({ title: "Ours again" });
+  const counts = () =>
+    database
+      .query<{ ours: number; theirs: number }, [string]>(
+        `select count(*) filter (where organization_id <> ?1) as ours,
+           count(*) filter (where organization_id = ?1) as theirs from deliveries`,
+      )
+      .get(theirs.id);
+  const writes: ReturnType<typeof counts>[] = [];
+  const atomic = store.atomic.bind(store);
+  store.atomic = async (statements) => {
+    await atomic(statements);
+    writes.push(counts());
+  };
+  await made.notices.runOnce();
+  expect(writes.findIndex((one) => (one?.theirs ?? 0) > 0)).toBeLessThanOrEqual(1);
+  expect(counts()).toEqual({ ours: 4 * 10_001, theirs: 1 });
+  const order = database
+    .query("select data ->> 'title' from notices where organization_id <> ? order by rowid")
+    .values(theirs.id);
+  expect(order).toEqual([["Ours 0"], ["Ours 1"], ["Ours 2"], ["Ours again"]]);
+});
