@@ -28,6 +28,8 @@ export class TimeUp extends Error {}
 /** What a check is made with. */
 export type CheckContext = OutgoingContext & {
   timeoutMs: number;
+  /** The organization of the monitor: what a check remembers is not shared with others. */
+  organizationId: string;
   /** Which part of the check is made, to begin the sentence that says why it failed; null for a check of one part. */
   part: string | null;
   /** What was in sight when the check failed, as JPEG; null where nothing was. */

@@ -62,6 +62,7 @@ export function organizationChecks(
         {
           ...dependencies,
           ...watch,
+          organizationId,
           memory: budget.of(organizationId),
           inTurn: (work) => searches.run(organizationId, work),
           browserTurn: (work) => pages.run(organizationId, () => untilEnded(work())),

@@ -35,6 +35,7 @@ type EngineDependencies = {
   trouble: TroubleWatch;
   log: Log;
   dockerSocket?: string;
+  organizationId: string;
   accessTokens: AccessTokens;
   /** What the organization trusts beside the usual authorities, in PEM. */
   authorities?: string | null;
@@ -73,6 +74,7 @@ export async function runCheck(
   const reached: string[] = [];
   const context: CheckContext = {
     timeoutMs,
+    organizationId: dependencies.organizationId,
     part: null,
     screenshot: null,
     accessTokens: dependencies.accessTokens,

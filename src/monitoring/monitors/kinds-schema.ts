@@ -330,7 +330,7 @@ export const monitorKinds = {
   domain: monitorKind({
     name: "Domain",
     upWhen:
-      "the domain stays registered for at least `minDays` more days, as its registry says by RDAP. The registry is asked once a day at most, and an hour after it did not answer well; until then its last answer counts. Give the domain as it was registered: `example.org`, not `www.example.org`.",
+      "the domain stays registered for at least `minDays` more days, as its registry says by RDAP. The registry is asked once a day while it answers; until then its last answer counts. After a failure the next check asks again, unless the registry names a later time. Give the domain as it was registered: `example.org`, not `www.example.org`.",
     fields: {
       domain: RegisteredDomain,
       minDays: integer(1, 3650).default(14),

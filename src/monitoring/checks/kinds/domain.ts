@@ -1,11 +1,12 @@
 import { minuteInUtc } from "../../../core/clock.ts";
 import { setRecent } from "../../../core/recent-set.ts";
-import { Blocked, OwnTrouble, TargetFailure } from "../../../core/outgoing/failures.ts";
-import { jsonOf, named, wholeBody } from "../../../core/outgoing/http-answer.ts";
+import { Blocked, TargetFailure } from "../../../core/outgoing/failures.ts";
+import { type HttpAnswer, jsonOf, named, wholeBody } from "../../../core/outgoing/http-answer.ts";
+import { retryAfterIn } from "../../../core/outgoing/retry-after.ts";
 import { send } from "../../../core/outgoing/http-request.ts";
 import { plainName } from "../../../core/destinations.ts";
 import { dayMs, hourMs } from "../../uptime/rules.ts";
-import { type CheckContext, type CheckKind, daysUntil, since, TimeUp } from "../check.ts";
+import { type CheckContext, type CheckKind, daysUntil, since } from "../check.ts";
 import { rdapServerOf } from "./rdap-registries.ts";
 
 const maxBytes = 256 * 1024;
@@ -15,20 +16,27 @@ const maxKept = 10_000;
 /** What a registry says of a domain. */
 type Registration = { expiresAt: string; states: readonly string[] };
 
-/** What was asked, by server and domain: registries take it ill to be asked often. */
+/** Answers by organization, server and domain: registries object to frequent queries. */
 const asked = new Map<string, { until: number; answer: Promise<Registration> }>();
+
+/** The check that asked is over before the registry answered: others that wait for it ask themselves. */
+class Abandoned extends Error {}
+
+/** The registry wants to be left alone for so many seconds. */
+class NotNow extends TargetFailure {
+  readonly seconds: number;
+
+  constructor(message: string, seconds: number) {
+    super(message);
+    this.seconds = seconds;
+  }
+}
 
 /** Up while the registration lasts for long enough. RFC 9082, 9083 */
 export const checkDomain: CheckKind<"domain"> = async ({ domain, minDays, server }, context) => {
   const name = plainName(domain);
   if (name === null) throw new TargetFailure("This is not the name of a domain.");
-  const key = `${server ?? ""} ${name}`;
-  const kept = asked.get(key);
-  const isKept = kept !== undefined && context.now() < kept.until;
-  const startedAt = performance.now();
-  context.step = isKept ? "waiting for the answer" : "resolving the name";
-  const { expiresAt, states } = await (isKept ? kept.answer : ask(key, name, server, context));
-  const latencyMs = isKept ? null : since(startedAt);
+  const { expiresAt, states, latencyMs } = await registered(name, server, context);
   const details = { expiresAt };
   const down = (message: string) =>
     ({ status: "down", message, latencyMs: null, details }) as const;
@@ -51,27 +59,38 @@ const badStates: Readonly<Record<string, string>> = {
   "server hold": "is on hold by its registry, and not in the DNS",
 };
 
-/** Asks, and keeps the answer; a failure as well, for shorter. */
+/** The cached registration, or a new one with the time that the registry took. */
+async function registered(name: string, server: string | null, context: CheckContext) {
+  const key = `${context.organizationId} ${server ?? ""} ${name}`;
+  for (;;) {
+    const cached = asked.get(key);
+    const isCached = cached !== undefined && context.now() < cached.until;
+    const startedAt = performance.now();
+    context.step = isCached ? "waiting for the answer" : "resolving the name";
+    try {
+      const found = await (isCached ? cached.answer : ask(key, name, server, context));
+      return { ...found, latencyMs: isCached ? null : since(startedAt) };
+    } catch (error) {
+      if (!(error instanceof Abandoned) || context.signal.aborted) throw error;
+    }
+  }
+}
+
+/** Asks, and caches the registration; a failure only for as long as the registry wants to be left alone. */
 function ask(key: string, name: string, server: string | null, context: CheckContext) {
   const given = Promise.withResolvers<Registration>();
   const answer = given.promise;
-  const keep = (until: number) => setRecent(asked, key, { until, answer }, maxKept);
-  keep(Infinity);
+  const entry = { until: Infinity, answer };
+  const cacheUntil = (until: number) => setRecent(asked, key, { ...entry, until }, maxKept);
+  setRecent(asked, key, entry, maxKept);
   answer.then(
-    () => keep(context.now() + dayMs),
-    // What was not asked, or given up by ourselves, is no failure of the registry.
-    (error: unknown) =>
-      error instanceof OwnTrouble || error instanceof Blocked
-        ? asked.delete(key)
-        : keep(context.now() + hourMs),
+    () => cacheUntil(context.now() + dayMs),
+    (error: unknown) => {
+      if (error instanceof NotNow) cacheUntil(context.now() + error.seconds * 1_000);
+      else asked.delete(key);
+    },
   );
-  context.signal.addEventListener("abort", () =>
-    given.reject(
-      context.signal.reason instanceof TimeUp
-        ? new TargetFailure("The registry did not answer.")
-        : new OwnTrouble("the check was stopped"),
-    ),
-  );
+  context.signal.addEventListener("abort", () => given.reject(new Abandoned()));
   registrationOf(name, server, context).then(given.resolve, given.reject);
   return answer;
 }
@@ -104,13 +123,22 @@ async function registrationOf(
       throw new TargetFailure(
         "The registry does not know this domain: it is not registered, or not under this name.",
       );
-    if (status !== 200) throw new TargetFailure(`${named(status)}, expected 200.`);
+    if (status !== 200) throw failureOf(answer, context.now());
     context.step = "reading the answer";
     const body = await wholeBody(answer, maxBytes, context.memory);
     connection.close();
     return registrationIn(jsonOf(body), name);
   }
   throw new TargetFailure(`Redirected more than ${maxRedirects} times.`);
+}
+
+function failureOf({ status, headers }: HttpAnswer, now: number): TargetFailure {
+  const message = `${named(status)}, expected 200.`;
+  const seconds = retryAfterIn(headers.get("retry-after"), now) ?? 0;
+  const isBusy = (status === 429 || status === 503) && seconds > 0;
+  return isBusy
+    ? new NotNow(message, Math.min(seconds, hourMs / 1_000))
+    : new TargetFailure(message);
 }
 
 /** Where IANA lists no server, it is not at its usual place either, as a rule. */

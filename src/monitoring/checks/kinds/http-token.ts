@@ -23,7 +23,7 @@ class Abandoned extends Error {}
 /** The access token with which one check asks its target (RFC 6749 §4.4). */
 export function tokenOf(oauth2: OAuth2, connection: ConnectionOf, context: CheckContext) {
   const credentials = createHash("sha256")
-    .update(JSON.stringify([oauth2, connection]))
+    .update(JSON.stringify([context.organizationId, oauth2, connection]))
     .digest("base64");
   let token: string | null = null;
   let mayBeOld = true;

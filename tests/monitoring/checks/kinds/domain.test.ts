@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { checkDomain } from "../../../../src/monitoring/checks/kinds/domain.ts";
 import { rdapServerOf } from "../../../../src/monitoring/checks/kinds/rdap-registries.ts";
 import { TargetFailure } from "../../../../src/core/outgoing/failures.ts";
-import { check, contextOf, listener } from "../../../support/checking.ts";
+import { check, contextOf, listener, says } from "../../../support/checking.ts";
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
@@ -56,23 +56,56 @@ test("checks at the same time ask once", async () => {
   expect(server.accepted()).toBe(1);
 });
 
-test("after a failure, or silence, the registry is left alone for an hour", async () => {
+test("after a failure, or silence, the next check asks again", async () => {
   await using server = await registry(failing);
   const unavailable = { status: "down", message: "HTTP 503 (Service Unavailable), expected 200." };
   expect(await server.ask(noon)).toMatchObject(unavailable);
-  expect(await server.ask(noon + hourMs - 1)).toMatchObject(unavailable);
-  expect(server.accepted()).toBe(1);
-  await server.ask(noon + hourMs);
+  expect(await server.ask(noon)).toMatchObject(unavailable);
   expect(server.accepted()).toBe(2);
 
   await using silent = await registry(null);
   expect((await silent.ask(noon, {}, 200)).message).toStartWith("Timed out after 0.2 s while");
   silent.set.expiresAt = "2027-12-05T00:00:00Z";
-  expect(await silent.ask(noon + hourMs - 1)).toMatchObject({
-    status: "down",
-    message: "The registry did not answer.",
-  });
-  expect(await silent.ask(noon + hourMs)).toMatchObject({ status: "up" });
+  expect(await silent.ask(noon)).toMatchObject({ status: "up" });
+});
+
+test("a registry that wants to be left alone is, for an hour at most", async () => {
+  for (const [status, seconds, until] of [
+    [429, 600, 600_000],
+    [503, 999_999, hourMs],
+  ] as const) {
+    await using server = await listener(
+      says(`HTTP/1.1 ${status} No\r\nRetry-After: ${seconds}\r\nContent-Length: 0\r\n\r\n`),
+    );
+    const fields = { domain: "example.org", server: server.url };
+    for (const now of [noon, noon + until - 1])
+      expect((await check("domain", fields, { now })).message).toStartWith(`HTTP ${status}`);
+    expect(server.accepted()).toBe(1);
+    await check("domain", fields, { now: noon + until });
+    expect(server.accepted()).toBe(2);
+  }
+});
+
+test("no organization learns of another's checks, nor waits for them, nor fails with them", async () => {
+  await using server = await registry("2027-12-05T00:00:00Z");
+  const fields = { domain: "example.org", server: server.url };
+  const ask = (organizationId: string) => check("domain", fields, { now: noon, organizationId });
+  for (const organizationId of ["first", "second"])
+    expect((await ask(organizationId)).message).toContain("; the registry answered in");
+  expect((await ask("first")).message).not.toContain("answered");
+  expect(server.accepted()).toBe(2);
+});
+
+test("a check whose time is up fails alone: others that wait for the same answer ask themselves", async () => {
+  await using server = await registry(null);
+  const hasty = server.ask(noon, {}, 200);
+  await server.untilAccepted(1);
+  const patient = [server.ask(noon), server.ask(noon, { minDays: 1 })];
+  expect((await hasty).message).toStartWith("Timed out after 0.2 s while");
+  // Only then does one of the others ask; its answer is for both.
+  server.set.expiresAt = "2027-12-05T00:00:00Z";
+  expect((await Promise.all(patient)).map(({ status }) => status)).toEqual(["up", "up"]);
+  expect(server.accepted()).toBe(2);
 });
 
 test("a check that was stopped, and an address that was blocked, are no failures of the registry", async () => {
