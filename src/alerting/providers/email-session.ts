@@ -3,6 +3,7 @@ import { TLSSocket } from "node:tls";
 import SMTPConnection from "nodemailer/lib/smtp-connection";
 import XOAuth2 from "nodemailer/lib/xoauth2";
 import type { Address, OutgoingContext } from "../../core/outgoing/context.ts";
+import { explainedRefusal } from "../../core/outgoing/reachability.ts";
 import type { SmtpSettings } from "../../accounts/settings/schema.ts";
 import type { Mail } from "./email-mail.ts";
 
@@ -127,6 +128,10 @@ function opened(host: string, addresses: readonly Address[], port: number, signa
   if (signal.aborted) stop();
   signal.addEventListener("abort", stop);
   socket.once("connect", () => resolve(socket));
-  socket.on("error", reject);
+  const { address = "" } = addresses.at(-1) ?? {};
+  const startedAt = performance.now();
+  socket.on("error", (error) => {
+    void explainedRefusal(error, address, port, startedAt, signal).then(reject);
+  });
   return promise;
 }

@@ -3,6 +3,8 @@ import { checkServerIdentity, getCACertificates } from "node:tls";
 import { recentSet } from "../recent-set.ts";
 import type { Address, OutgoingContext } from "./context.ts";
 import { TargetFailure } from "./failures.ts";
+import { firstOf } from "./first-of.ts";
+import { explainedRefusal } from "./reachability.ts";
 import { alertOf, reasonFor, reasonOf } from "./reasons.ts";
 
 /** How long an address has to itself before the next one is tried beside it (RFC 8305 §8). */
@@ -58,45 +60,14 @@ export function dial(
   const [only, ...others] = addresses;
   if (only === undefined) throw new TargetFailure("The name has no address.");
   const to = ({ address }: Address) => attempt(address, port, tls, context);
-  return others.length === 0 ? to(only) : firstOf([only, ...others], to);
+  if (others.length === 0) return to(only);
+  return firstOf([only, ...others], headStartMs, to, (late) => late.close());
 }
 
 /** Connects to a socket of this machine's file system. */
 export function dialFile(path: string, context: OutgoingContext): Promise<Connection> {
   context.step = "connecting";
   return open(path, { unix: path }, null, context);
-}
-
-function firstOf(
-  addresses: readonly Address[],
-  connect: (address: Address) => Promise<Connection>,
-): Promise<Connection> {
-  const { promise, resolve, reject } = Promise.withResolvers<Connection>();
-  let next = 0;
-  let open = 0;
-  let isOver = false;
-  const begin = () => {
-    const address = addresses[next++];
-    if (isOver || address === undefined) return;
-    open++;
-    const timer = setTimeout(begin, headStartMs);
-    connect(address).then(
-      (connection) => {
-        clearTimeout(timer);
-        if (isOver) connection.close();
-        isOver = true;
-        resolve(connection);
-      },
-      (error: unknown) => {
-        clearTimeout(timer);
-        open--;
-        if (next < addresses.length) begin();
-        else if (open === 0) reject(error);
-      },
-    );
-  };
-  begin();
-  return promise;
 }
 
 type OpeningContext = Pick<OutgoingContext, "signal" | "authorities">;
@@ -111,9 +82,14 @@ async function attempt(
   context: OpeningContext,
 ): Promise<Connection> {
   const place = `${address} ${port}`;
-  if (silent.has(place)) await probe(address, port, context.signal);
-  if (context.signal.aborted) throw new TargetFailure("No connection could be established.");
-  return open(place, { hostname: address, port }, tls, context);
+  const startedAt = performance.now();
+  try {
+    if (silent.has(place)) await probe(address, port, context.signal);
+    if (context.signal.aborted) throw new TargetFailure("No connection could be established.");
+    return await open(place, { hostname: address, port }, tls, context);
+  } catch (error) {
+    throw await explainedRefusal(error, address, port, startedAt, context.signal);
+  }
 }
 
 /**

@@ -37,7 +37,8 @@ const ownReasons = new Map(
     ENFILE: "this machine has no file handles left",
     ENOMEM: "this machine has no memory left",
     ENOBUFS: "this machine has no network buffers left",
-    EADDRNOTAVAIL: "this machine has no free ports left",
+    EADDRNOTAVAIL: "this machine has no free ports left, or no address of this family",
+    EAFNOSUPPORT: "this machine has no IPv6",
   }),
 );
 

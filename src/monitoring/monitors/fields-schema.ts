@@ -190,11 +190,22 @@ export const Container = line(255)
   )
   .meta({ example: "shop-web" });
 
-/** Of SNMP. */
+/** Of SNMP (RFC 2578 §3.5, §7.1.3). */
 export const Oid = z
   .string()
   .max(500)
-  .regex(/^\.?[0-2](\.\d{1,10}){1,127}$/, "must be an object such as 1.3.6.1.2.1.1.3.0");
+  .refine((text) => {
+    const parts = text.replace(/^\./, "").split(".");
+    const [first = "", second = ""] = parts;
+    return (
+      parts.length >= 2 &&
+      parts.length <= 128 &&
+      parts.every((part) => /^(0|[1-9]\d{0,9})$/.test(part) && Number(part) < 2 ** 32) &&
+      Number(first) <= 2 &&
+      (first === "2" || Number(second) < 40)
+    );
+  }, "must be an object such as 1.3.6.1.2.1.1.3.0: numbers below 4294967296 with dots between them")
+  .transform((text) => text.replace(/^\./, ""));
 
 export const RegisteredDomain = Host.refine(
   (text) => /^[^:]+\.[^.:\d][^.:]*\.?$/.test(text),

@@ -69,10 +69,15 @@ function continued(socket: Duplex, unread: Buffer): Duplex {
   return whole;
 }
 
-async function servingDatagrams(answers: (message: Buffer) => Uint8Array | null) {
+/** A service over UDP that answers each datagram; null is silence. */
+export async function servingDatagrams(
+  answers: (message: Buffer) => Uint8Array | null,
+  { hostname = "127.0.0.1", port = 0 } = {},
+) {
   let received = 0;
   const socket = await Bun.udpSocket({
-    hostname: "127.0.0.1",
+    hostname,
+    port,
     socket: {
       data(own, message, port, address) {
         received++;

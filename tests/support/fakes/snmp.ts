@@ -1,7 +1,7 @@
 import { canary } from "../samples.ts";
 import type { Fake } from "./fake.ts";
 
-const tlv = (type: number, ...parts: readonly Uint8Array[]) => {
+export const tlv = (type: number, ...parts: readonly Uint8Array[]) => {
   const value = Buffer.concat(parts);
   return Buffer.concat([Buffer.from([type, value.length]), value]);
 };
@@ -24,7 +24,7 @@ function parts(bytes: Buffer): { whole: Buffer; type: number; value: Buffer }[] 
 const zero = tlv(2, Buffer.from([0]));
 
 /** An agent of version 2c that says this of any object, or answers with an error. */
-const agent =
+export const agent =
   (value: Buffer, status = 0) =>
   (request: Buffer) => {
     const [version, community, pdu] = parts(parts(request)[0]?.value ?? Buffer.alloc(0));

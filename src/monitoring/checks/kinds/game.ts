@@ -1,4 +1,4 @@
-import { askByDatagram, datagramsTo } from "../../../core/outgoing/datagrams.ts";
+import { askByDatagram, type Datagrams } from "../../../core/outgoing/datagrams.ts";
 import { TargetFailure } from "../../../core/outgoing/failures.ts";
 import { jsonOf } from "../../../core/outgoing/http-answer.ts";
 import type { Wire } from "../../../core/outgoing/wire.ts";
@@ -25,8 +25,13 @@ async function source(
 ): Promise<Finding<DetailsOf<"game">>> {
   context.step = "resolving the name";
   const addresses = await context.addressesOf(host, port);
-  const socket = await datagramsTo(addresses, port, context);
-  context.step = "waiting for the answer";
+  const { details, latencyMs } = await askByDatagram(addresses, port, context, sourceQuery);
+  const message = `${inWords(details)}, answered in ${latencyMs} ms.`;
+  return { status: "up", message, latencyMs, details };
+}
+
+/** Asks for the status; a server may first want to hear its challenge repeated. */
+function sourceQuery(send: Datagrams["send"]) {
   let challenge = Buffer.alloc(0);
   let challenges = 0;
   let startedAt = 0;
@@ -34,27 +39,23 @@ async function source(
     startedAt = performance.now();
     return Buffer.concat([query, challenge]);
   };
-  const { details, latencyMs } = await askByDatagram(
-    socket,
+  return {
     question,
-    (answer) => {
+    understood(answer: Buffer) {
       const kind = String.fromCharCode(answer[4] ?? 0);
       const isSimple = answer.subarray(0, 4).equals(simple);
       if (isSimple && kind === "A" && answer.length >= 9) {
         if (++challenges > maxChallenges)
           throw new TargetFailure("The server does not accept the answer to its challenge.");
         challenge = Buffer.from(answer.subarray(5, 9));
-        socket.send(question());
+        send(question());
         return null;
       }
       const details = isSimple ? statusIn(answer, kind) : null;
       if (details === null) throw new TargetFailure("The answer is not valid for a game server.");
       return { details, latencyMs: since(startedAt) };
     },
-    context,
-  );
-  const message = `${inWords(details)}, answered in ${latencyMs} ms.`;
-  return { status: "up", message, latencyMs, details };
+  };
 }
 
 /** Of S2A_INFO: after the texts stand the number of the game, players and room for them. GoldSrc has an address as well, and no number. */

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { TargetFailure } from "../../../core/outgoing/failures.ts";
-import { askByDatagram, datagramsTo } from "../../../core/outgoing/datagrams.ts";
+import { askByDatagram } from "../../../core/outgoing/datagrams.ts";
 import { type CheckKind, since } from "../check.ts";
 import { ntpAnswerIn, ntpOffset, ntpQuestion } from "../../../core/outgoing/ntp.ts";
 
@@ -9,24 +9,27 @@ export const checkNtp: CheckKind<"ntp"> = async (settings, context) => {
   const { host, port, maxOffsetMs, maxStratum } = settings;
   context.step = "resolving the name";
   const addresses = await context.addressesOf(host, port);
-  const socket = await datagramsTo(addresses, port, context);
-  context.step = "waiting for the answer";
-  const mark = randomBytes(8);
-  let startedAt = 0;
-  let sentAt = 0;
-  const question = () => {
-    startedAt = performance.now();
-    sentAt = context.now();
-    return ntpQuestion(mark);
+  const asking = () => {
+    const mark = randomBytes(8);
+    let startedAt = 0;
+    let sentAt = 0;
+    return {
+      question() {
+        startedAt = performance.now();
+        sentAt = context.now();
+        return ntpQuestion(mark);
+      },
+      understood(message: Buffer) {
+        const answer = ntpAnswerIn(message, mark);
+        return answer && { answer, sentAt, receivedAt: context.now(), latencyMs: since(startedAt) };
+      },
+    };
   };
-  const { answer, receivedAt, latencyMs } = await askByDatagram(
-    socket,
-    question,
-    (message) => {
-      const answer = ntpAnswerIn(message, mark);
-      return answer && { answer, receivedAt: context.now(), latencyMs: since(startedAt) };
-    },
+  const { answer, sentAt, receivedAt, latencyMs } = await askByDatagram(
+    addresses,
+    port,
     context,
+    asking,
   );
   const { stratum } = answer;
   if (stratum === 0) throw new TargetFailure("The server refuses requests (kiss-o'-death).");

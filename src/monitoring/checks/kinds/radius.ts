@@ -1,6 +1,6 @@
 import { createHash, createHmac, randomBytes } from "node:crypto";
 import { TargetFailure } from "../../../core/outgoing/failures.ts";
-import { askByDatagram, datagramsTo } from "../../../core/outgoing/datagrams.ts";
+import { askByDatagram } from "../../../core/outgoing/datagrams.ts";
 import { type CheckKind, since } from "../check.ts";
 
 const code = { request: 1, accept: 2, reject: 3, challenge: 11 };
@@ -18,17 +18,13 @@ export const checkRadius: CheckKind<"radius"> = async (settings, context) => {
   const startedAt = performance.now();
   context.step = "resolving the name";
   const addresses = await context.addressesOf(host, port);
-  const socket = await datagramsTo(addresses, port, context);
-  context.step = "waiting for the answer";
   const authenticator = randomBytes(16);
   const [id = 0] = randomBytes(1);
   const request = requestOf({ id, authenticator, secret, username, password });
-  const answer = await askByDatagram(
-    socket,
-    () => request,
-    (message) => (message.length >= 20 && message[1] === id ? message : null),
-    context,
-  );
+  const answer = await askByDatagram(addresses, port, context, () => ({
+    question: () => request,
+    understood: (message) => (message.length >= 20 && message[1] === id ? message : null),
+  }));
   if (!isSigned(answer, authenticator, secret))
     throw new TargetFailure("The answer is not signed with the shared secret.");
   const latencyMs = since(startedAt);

@@ -1,11 +1,12 @@
 import type dgram from "node:dgram";
 import { EventEmitter } from "node:events";
 import type { Session, User, Varbind } from "net-snmp";
-import { type Datagrams, datagramsTo } from "../../../core/outgoing/datagrams.ts";
+import { type Datagrams, overDatagrams } from "../../../core/outgoing/datagrams.ts";
 import { TargetFailure } from "../../../core/outgoing/failures.ts";
 import { excerpt } from "../../../core/text.ts";
 import { mustHold, repeats } from "../assertions.ts";
 import { type CheckKind, since } from "../check.ts";
+import { snmpText } from "../snmp-values.ts";
 
 type Settings = Parameters<CheckKind<"snmp">>[0];
 type Snmp = typeof import("net-snmp");
@@ -17,22 +18,12 @@ export const checkSnmp: CheckKind<"snmp"> = async (settings, context) => {
   const addresses = await context.addressesOf(host, port);
   const snmp = await import("net-snmp");
   const startedAt = performance.now();
-  const socket = new OneSocket(await datagramsTo(addresses, port, context));
-  context.step = "waiting for the answer";
-  const { promise, resolve, reject } = Promise.withResolvers<Varbind>();
-  socket.on("refused", reject);
-  const session = sessionOver(socket, snmp, settings);
-  context.signal.addEventListener("abort", () => session.close());
-  session.on("error", () => reject(notSnmp()));
-  session.get([oid], (error, varbinds) => {
-    const [value] = varbinds ?? [];
-    if (error === null && value !== undefined) resolve(value);
-    else reject(error === null ? notSnmp() : failureOf(error, snmp));
-  });
-  const varbind = await promise;
+  const varbind = await overDatagrams(addresses, port, context, (socket, signal) =>
+    read(plainOid(oid), new OneSocket(socket), snmp, settings, signal),
+  );
   if (snmp.isVarbindError(varbind)) throw new TargetFailure("The device has no such object.");
   const latencyMs = since(startedAt);
-  const text = textOf(varbind.value);
+  const text = snmpText(varbind.type ?? 0, varbind.value);
   await mustHold(
     assertions,
     ({ source }) => ({ value: source === "latency" ? latencyMs : text }),
@@ -47,10 +38,40 @@ export const checkSnmp: CheckKind<"snmp"> = async (settings, context) => {
   return { status: "up", message, said, latencyMs, details: { value } };
 };
 
+/** Asks one address for the object. Throws TargetFailure. */
+function read(
+  oid: string,
+  socket: OneSocket,
+  snmp: Snmp,
+  settings: Settings,
+  signal: AbortSignal,
+): Promise<Varbind> {
+  const { promise, resolve, reject } = Promise.withResolvers<Varbind>();
+  socket.on("refused", reject);
+  const session = sessionOver(socket, snmp, settings);
+  signal.addEventListener("abort", () => session.close());
+  session.on("error", () => reject(notSnmp()));
+  session.get([oid], (error, varbinds) => {
+    const [value] = varbinds ?? [];
+    if (error === null && value !== undefined) resolve(value);
+    else reject(error === null ? notSnmp() : failureOf(error, snmp));
+  });
+  return promise;
+}
+
+/** As the library takes it: tools often write a dot in front. */
+const plainOid = (oid: string) => oid.replace(/^\./, "");
+
 const notSnmp = () => new TargetFailure("The answer is not valid for SNMP.");
 
 const secretsIn = ({ community, authPassword, privPassword }: Settings) =>
   [community, authPassword, privPassword].filter((secret) => secret !== null);
+
+/**
+ * Messages of a device that are read. A report can make the library derive its keys from a MB of text again, which takes
+ * milliseconds of the event loop; a real sign-in needs three messages.
+ */
+const maxMessages = 20;
 
 /** A socket as the library uses one: its own would take from anywhere, and is not told when nobody listens. */
 class OneSocket extends EventEmitter {
@@ -59,8 +80,13 @@ class OneSocket extends EventEmitter {
   constructor(socket: Datagrams) {
     super();
     this.socket = socket;
+    let messages = 0;
     socket
-      .read((message) => this.emit("message", message))
+      .read((message) => {
+        messages++;
+        if (messages <= maxMessages) this.emit("message", message);
+        else this.emit("refused", notSnmp());
+      })
       .catch((error: unknown) => this.emit("refused", error));
   }
   send(
@@ -75,7 +101,6 @@ class OneSocket extends EventEmitter {
     sent(null);
   }
   close() {
-    this.socket.close();
     this.emit("close");
   }
   bind() {}
@@ -114,12 +139,6 @@ function userOf(snmp: Snmp, settings: Settings): User {
       privKey: privPassword,
     }),
   } as User;
-}
-
-function textOf(value: unknown): string {
-  return Buffer.isBuffer(value) && value.length === 8 && value.includes(0)
-    ? String(value.readBigUInt64BE())
-    : String(value);
 }
 
 /** https://www.rfc-editor.org/rfc/rfc3416#section-3 */

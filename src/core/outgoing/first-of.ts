@@ -1,0 +1,37 @@
+/**
+ * Tries addresses in turn until one succeeds: the next one at once where an attempt fails, and next to it where
+ * that is silent for `headStartMs` (RFC 8305 §5). Rejects with the last failure.
+ */
+export function firstOf<A, T>(
+  addresses: readonly A[],
+  headStartMs: number,
+  attempt: (address: A) => Promise<T>,
+  discard: (late: T) => void = () => {},
+): Promise<T> {
+  const { promise, resolve, reject } = Promise.withResolvers<T>();
+  let next = 0;
+  let open = 0;
+  let isOver = false;
+  const begin = () => {
+    const address = addresses[next++];
+    if (isOver || address === undefined) return;
+    open++;
+    const timer = setTimeout(begin, headStartMs);
+    attempt(address).then(
+      (found) => {
+        clearTimeout(timer);
+        if (isOver) discard(found);
+        isOver = true;
+        resolve(found);
+      },
+      (error: unknown) => {
+        clearTimeout(timer);
+        open--;
+        if (next < addresses.length) begin();
+        else if (open === 0) reject(error);
+      },
+    );
+  };
+  begin();
+  return promise;
+}

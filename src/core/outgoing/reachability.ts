@@ -1,0 +1,68 @@
+/**
+ * Why a connection was not established. Bun's sockets report every failure as a refusal (1.4.5: errno -111 for
+ * EHOSTUNREACH, too); a datagram to the same address brings the error that the system has.
+ */
+import { isIPv6 } from "node:net";
+import { isLoopback } from "../target-guard.ts";
+import { TargetFailure } from "./failures.ts";
+
+/** An address that no host has fails after three seconds without an answer to ARP or neighbor discovery. */
+const neighborMs = 3_500;
+/** Errors of this machine and of routers arrive about as fast as the refusal did. */
+const usualMs = 250;
+/** A refusal that took longer is likely none. */
+const slowMs = 900;
+
+const unreachable = new Set(["EHOSTUNREACH", "ENETUNREACH", "EHOSTDOWN", "ENETDOWN"]);
+
+/** The error of a connection, with its true cause where it looks like a refusal. */
+export async function explainedRefusal(
+  error: unknown,
+  address: string,
+  port: number,
+  startedAt: number,
+  signal: AbortSignal,
+): Promise<unknown> {
+  const { code } = error as NodeJS.ErrnoException;
+  if (code !== "ECONNREFUSED" || isLoopback(address) || signal.aborted) return error;
+  const isSlow = performance.now() - startedAt > slowMs;
+  const found = await datagramError(address, port, isSlow ? neighborMs : usualMs, signal);
+  if (found !== null && unreachable.has(found)) return Object.assign(new Error(), { code: found });
+  return isSlow && found === null
+    ? new TargetFailure("The connection was refused, or the host can't be reached.")
+    : error;
+}
+
+/** The error that an empty datagram brings within this time; null for none. */
+async function datagramError(
+  address: string,
+  port: number,
+  withinMs: number,
+  signal: AbortSignal,
+): Promise<string | null> {
+  const { promise, resolve } = Promise.withResolvers<string | null>();
+  const codeOf = (error: unknown) => String((error as NodeJS.ErrnoException).code ?? "");
+  const timer = setTimeout(() => resolve(null), withinMs);
+  const stop = () => resolve(null);
+  signal.addEventListener("abort", stop);
+  let socket: { close(): void } | null = null;
+  try {
+    const opened = await Bun.udpSocket({
+      hostname: isIPv6(address) ? "::" : "0.0.0.0",
+      connect: { hostname: address, port },
+      socket: {
+        data: () => resolve(null),
+        error: (first: unknown, error?: unknown) => resolve(codeOf(error ?? first)),
+      },
+    });
+    socket = opened;
+    opened.send(new Uint8Array());
+    return await promise;
+  } catch (error) {
+    return codeOf(error);
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener("abort", stop);
+    socket?.close();
+  }
+}

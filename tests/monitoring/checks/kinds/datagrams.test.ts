@@ -1,0 +1,85 @@
+import { describe, expect, test } from "bun:test";
+import { networkInterfaces } from "node:os";
+import type { Address } from "../../../../src/core/outgoing/context.ts";
+import { askByDatagram } from "../../../../src/core/outgoing/datagrams.ts";
+import { checkKinds } from "../../../../src/monitoring/checks/kinds.ts";
+import type { CheckKind } from "../../../../src/monitoring/checks/check.ts";
+import type { MonitorType } from "../../../../src/monitoring/monitors/kinds-schema.ts";
+import { NewMonitor } from "../../../../src/monitoring/monitors/schema.ts";
+import { freePort } from "../../../support/binary.ts";
+import { check, contextOf } from "../../../support/checking.ts";
+import { fakes, otherFakes } from "../../../support/fakes/all.ts";
+import type { Fake } from "../../../support/fakes/fake.ts";
+import { servingDatagrams } from "../../../support/fakes/serving.ts";
+
+const hasIPv6 = Object.values(networkInterfaces()).some((list) =>
+  list?.some(({ address }) => address === "::1"),
+);
+const all = [...(Object.entries(fakes) as [MonitorType, Fake][]), ...otherFakes];
+const overUdp = all.flatMap(([type, fake]) => (fake.over === "udp" ? [[type, fake] as const] : []));
+
+test("the types over UDP are known", () => {
+  expect(new Set(overUdp.map(([type]) => type))).toEqual(
+    new Set(["snmp", "radius", "ntp", "game"]),
+  );
+});
+
+const address = (text: string, family: 4 | 6): Address => ({
+  address: text,
+  family,
+  isPrivate: true,
+});
+
+describe.each(overUdp)("%s", (type, fake) => {
+  /** What a check finds whose name has these addresses. */
+  async function foundAt(addresses: Address[], port: number) {
+    const ending = new AbortController();
+    const context = { ...contextOf(ending), addressesOf: async () => addresses };
+    const settings = NewMonitor.parse({
+      type,
+      name: "Target",
+      host: "target.lan",
+      port,
+      ...fake.fields,
+    });
+    const run = checkKinds[type as keyof typeof checkKinds] as unknown as CheckKind<MonitorType>;
+    try {
+      return await run(settings as never, context);
+    } finally {
+      ending.abort();
+    }
+  }
+
+  test.skipIf(!hasIPv6)("is up at an IPv6 address", async () => {
+    await using server = await servingDatagrams(fake.answers, { hostname: "::1" });
+    const fields = { host: "::1", port: server.port, ...fake.fields };
+    expect((await check(type, fields)).status).toBe("up");
+  });
+
+  test.skipIf(!hasIPv6)("is down where nobody listens at an IPv6 address", async () => {
+    const fields = { host: "::1", port: freePort(), ...fake.fields };
+    expect((await check(type, fields)).message).toBe("The connection was refused.");
+  });
+
+  test("is up when the first address of a name refuses, and when it is silent", async () => {
+    await using server = await servingDatagrams(fake.answers, { hostname: "127.0.0.1" });
+    const good = address("127.0.0.1", 4);
+    const refusing = address(hasIPv6 ? "::1" : "127.0.0.2", hasIPv6 ? 6 : 4);
+    expect((await foundAt([refusing, good], server.port)).status).toBe("up");
+    await using silent = await servingDatagrams(() => null, {
+      hostname: "127.0.0.3",
+      port: server.port,
+    });
+    expect((await foundAt([address("127.0.0.3", 4), good], silent.port)).status).toBe("up");
+  });
+});
+
+test("where all addresses fail, the last failure counts", async () => {
+  const asked = askByDatagram(
+    [address("127.0.0.2", 4), address("127.0.0.1", 4)],
+    freePort(),
+    contextOf(),
+    () => ({ question: () => Buffer.from("?"), understood: () => null }),
+  );
+  expect(await asked.catch((error: NodeJS.ErrnoException) => error.code)).toBe("ECONNREFUSED");
+});

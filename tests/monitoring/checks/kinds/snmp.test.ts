@@ -1,0 +1,103 @@
+import { expect, test } from "bun:test";
+import { Oid } from "../../../../src/monitoring/monitors/fields-schema.ts";
+import { check } from "../../../support/checking.ts";
+import { agent, snmp, tlv } from "../../../support/fakes/snmp.ts";
+import { serving } from "../../../support/fakes/serving.ts";
+import { snmpAgent, testWith } from "../../../support/real-targets.ts";
+import { canary } from "../../../support/samples.ts";
+
+const bytes = (hex: string) => Buffer.from(hex.replaceAll(" ", ""), "hex");
+const text = (value: string) => tlv(4, Buffer.from(value));
+
+/** What is shown of an object with this value, as BER has it. */
+async function valueOf(value: Buffer, fields: object = {}) {
+  await using server = await serving(snmp, agent(value));
+  const asked = { host: "127.0.0.1", port: server.port, community: canary, ...fields };
+  const { status, message, details } = await check("snmp", asked);
+  return status === "up" ? details?.["value"] : message;
+}
+
+const values: [ber: Buffer, text: string][] = [
+  [bytes("46 01 00"), "0"],
+  [bytes("46 03 12 d6 87"), "1234567"],
+  [bytes("46 07 20 00 00 00 00 00 01"), "9007199254740993"],
+  [bytes("46 08 01 23 45 67 89 ab cd ef"), "81985529216486895"],
+  [bytes("46 08 ff ff ff ff ff ff ff ff"), "18446744073709551615"],
+  [bytes("46 09 00 ff ff ff ff ff ff ff ff"), "18446744073709551615"],
+  [bytes("46 09 01 ff ff ff ff ff ff ff ff"), "The answer is not valid for SNMP."],
+  [bytes("41 05 00 ff ff ff ff"), "4294967295"],
+  [bytes("02 01 ff"), "-1"],
+  [bytes("43 02 01 00"), "256"],
+  [bytes("40 04 c0 00 02 01"), "192.0.2.1"],
+  [bytes("06 03 2b 06 01"), "1.3.6.1"],
+  [bytes("44 07 9f 78 04 40 20 00 00"), "2.5"],
+  [bytes("44 07 9f 78 04 3d cc cc cd"), "0.1"],
+  [bytes("44 0b 9f 79 08 3f b9 99 99 99 99 99 9a"), "0.1"],
+  [bytes("44 05 9f 7b 02 01 00"), "256"],
+  [bytes("44 04 9f 7a 01 ff"), "-1"],
+  [bytes("44 02 01 02"), "01 02"],
+  [text("München"), "München"],
+  [text("ABCDEFG\0"), "ABCDEFG"],
+  [text("12345678"), "12345678"],
+  [bytes("04 06 00 1a 2b 3c 4d ff"), "00 1A 2B 3C 4D FF"],
+  [bytes("04 08 00 00 00 00 00 00 00 01"), "00 00 00 00 00 00 00 01"],
+  [bytes("04 08 07 ea 0b 1a 0e 05 09 00"), "2026-11-26T14:05:09.0"],
+  [bytes("04 0b 07 ea 0b 1a 0e 05 09 03 2d 05 1e"), "2026-11-26T14:05:09.3-05:30"],
+  [bytes("04 08 07 ea 0d 1a 0e 05 09 00"), "07 EA 0D 1A 0E 05 09 00"],
+];
+
+test("a value is read by its type, whatever its length", async () => {
+  for (const [ber, shown] of values)
+    expect([ber.toString("hex"), await valueOf(ber)]).toEqual([ber.toString("hex"), shown]);
+});
+
+test("a 64-bit counter is compared exactly", async () => {
+  const ber = bytes("46 07 20 00 00 00 00 00 01");
+  const asserting = (op: string, value: string) =>
+    valueOf(ber, { assertions: [{ source: "body", op, value }] });
+  expect(await asserting("greaterThan", "9007199254740992")).toBe("9007199254740993");
+  expect(await asserting("equals", "9007199254740993")).toBe("9007199254740993");
+  expect(await asserting("equals", "9007199254740992")).toStartWith("The object was read, but");
+});
+
+test("an object identifier is normalized and validated when it is saved", () => {
+  expect(Oid.parse(".1.3.6.1.2.1.1.3.0")).toBe("1.3.6.1.2.1.1.3.0");
+  expect(Oid.parse("1.3.6.1.4.1.4294967295")).toBe("1.3.6.1.4.1.4294967295");
+  expect(Oid.parse("2.999.1")).toBe("2.999.1");
+  for (const wrong of [
+    "1.3.4294967296",
+    "1.3.9999999999",
+    "3.1",
+    "1.40.1",
+    "1",
+    "..1.3",
+    "1.3.",
+    "1.03",
+  ])
+    expect([wrong, Oid.safeParse(wrong).success]).toEqual([wrong, false]);
+});
+
+test("an object that was stored with a dot in front is read", async () => {
+  await using server = await serving(snmp);
+  const { loggedCheck } = await import("../../../support/checking.ts");
+  const { NewMonitor } = await import("../../../../src/monitoring/monitors/schema.ts");
+  const fields = { host: "127.0.0.1", port: server.port, community: canary };
+  const settings = NewMonitor.parse({ type: "snmp", name: "Target", ...fields });
+  const stored = { ...settings, oid: ".1.3.6.1.2.1.1.3.0" };
+  expect((await loggedCheck("snmp", stored)).outcome.status).toBe("up");
+});
+
+testWith(["snmpd"], "a real agent's counters and dates are read", async () => {
+  await using server = await snmpAgent(canary, `${canary}-auth`, `${canary}-priv`);
+  const asked = { host: "127.0.0.1", port: server.port, community: canary };
+  const counter = await check("snmp", {
+    ...asked,
+    oid: "1.3.6.1.2.1.31.1.1.1.6.1",
+    assertions: [{ source: "body", op: "matches", value: "^\\d+$" }],
+  });
+  expect(counter.message).toMatch(/^(Read the object|The device has no such object)/);
+  const date = await check("snmp", { ...asked, oid: "1.3.6.1.2.1.25.1.2.0" });
+  if (date.status === "up")
+    expect(date.details?.["value"]).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d/);
+  else expect(date.message).toBe("The device has no such object.");
+});
