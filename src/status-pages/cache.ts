@@ -9,6 +9,7 @@ import { setRecent } from "../core/recent-set.ts";
 import { eachYielding } from "../core/yielding.ts";
 import { type Encoding, encodingFor, hasTag, tagIn } from "../http/encoding.ts";
 import { brotliOf, gzipped, inflater } from "./long-pages.ts";
+import { afterRenewal, allRenewals, canRenew, renewMs, type Renewals } from "./renewals.ts";
 
 /** What is served at one address: made once, kept in every encoding that was asked for. */
 export type Rendered = {
@@ -23,9 +24,7 @@ export type Rendered = {
 /** What was made of an organization's page, from what was read at `readAt` by the cache's own time; null where there is nothing to publish. */
 export type Rendering = { organizationId: string; readAt: number; made: Rendered | null };
 
-/** A page is made again this often at most, whatever happens … */
-export const atMostEveryMs = 1_000;
-/** … and at least so often, because its times and figures grow old. */
+/** A page without changes is rendered again after this long, because its times and figures age. */
 const atLeastEveryMs = 30_000;
 /** Bytes that are kept in all, in whichever encoding. */
 const usualCapacity = statusPageBounds.cache.value;
@@ -52,6 +51,7 @@ type Entry = {
   /** Encodings that are being made. */
   compressing: Map<Encoding, Promise<void>>;
   size: number;
+  renewals: Renewals;
 };
 
 const compress = {
@@ -88,9 +88,11 @@ export function pageCache(
   const compressions = fairQueue();
   const inflated = inflater();
 
-  function mayServe({ organizationId, readAt }: Entry): boolean {
+  function mayServe({ organizationId, readAt, renewals }: Entry): boolean {
+    const now = monotonic();
+    if (now - readAt >= atLeastEveryMs) return false;
     const isStale = (touched.get(organizationId) ?? -Infinity) >= readAt;
-    return monotonic() - readAt < (isStale ? atMostEveryMs : atLeastEveryMs);
+    return !isStale || !canRenew(renewals, now);
   }
 
   function respond(request: Request, entry: Entry): Response | null {
@@ -154,6 +156,11 @@ export function pageCache(
     discarded(entry.size);
   }
 
+  function renewalsAfter(before: Entry | undefined): Renewals {
+    const now = monotonic();
+    return before === undefined ? allRenewals(now) : afterRenewal(before.renewals, now);
+  }
+
   async function fill(
     key: string,
     make: () => Promise<Rendering | null>,
@@ -164,6 +171,7 @@ export function pageCache(
     // What was read before it was dropped is not kept, nor answered.
     if (making !== null && (dropped.get(making.organizationId) ?? -Infinity) >= making.readAt)
       return tries > 0 ? fill(key, make, tries - 1) : null;
+    const renewals = renewalsAfter(entries.get(key));
     remove(key);
     if (making === null || making.made === null || whole === null) {
       setRecent(misses, key, monotonic(), maxMisses);
@@ -188,6 +196,7 @@ export function pageCache(
       variants: new Map(),
       compressing: new Map(),
       size: 0,
+      renewals,
     };
     entry.variants.set(encoding, variantIn(encoding, entry, bytes));
     entries.set(key, entry);
@@ -203,7 +212,7 @@ export function pageCache(
       return entry === undefined || !mayServe(entry) ? null : respond(request, entry);
     },
     /** Whether it was looked for a moment ago and there was nothing. */
-    isMissing: (key: string) => monotonic() - (misses.get(key) ?? -Infinity) < atMostEveryMs,
+    isMissing: (key: string) => monotonic() - (misses.get(key) ?? -Infinity) < renewMs,
     /** Makes the response in its lane's turn where there is none, or an old one. Null where `make` finds nothing to publish. */
     async answerOrMake(
       request: Request,

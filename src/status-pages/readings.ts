@@ -1,13 +1,13 @@
 import type { Clock } from "../core/clock.ts";
 import type { Store } from "../database/store.ts";
-import { atMostEveryMs } from "./cache.ts";
 import { type Loaded, loaderOf } from "./load.ts";
+import { afterRenewal, allRenewals, canRenew, isFull, renewMs, type Renewals } from "./renewals.ts";
 import { findPublicPageById, type PageHead, type PublicPage } from "./store.ts";
 
-/** What a page publishes, as it was read at one time by the cache's own clock. */
+/** The published data of a page, read at one time of the cache's monotonic clock. */
 type Reading = { page: PublicPage; loaded: Loaded; readAt: number };
 
-type Kept = {
+type CachedReading = {
   organizationId: string;
   now: number;
   readAt: number;
@@ -19,10 +19,24 @@ export function pageReadings(
   clock: Clock,
   monotonic: () => number = () => performance.now(),
 ) {
-  const kept = new Map<string, Kept>();
+  const cached = new Map<string, CachedReading>();
+  /** By page, of pages that were read because something changed. */
+  const spent = new Map<string, Renewals>();
+  /** When an organization's data changed last. */
+  const touched = new Map<string, number>();
 
-  const isOver = ({ now, readAt }: Kept) =>
-    monotonic() - readAt >= atMostEveryMs || Math.abs(clock() - now) >= atMostEveryMs;
+  const isOver = ({ now, readAt }: CachedReading) =>
+    monotonic() - readAt >= renewMs || Math.abs(clock() - now) >= renewMs;
+
+  const isStale = ({ organizationId, readAt }: CachedReading) =>
+    (touched.get(organizationId) ?? -Infinity) >= readAt;
+
+  const renewalsOf = (id: string) => spent.get(id) ?? allRenewals(monotonic());
+
+  function sweep() {
+    for (const [id, one] of cached) if (isOver(one)) cached.delete(id);
+    for (const [id, one] of spent) if (isFull(one, monotonic())) spent.delete(id);
+  }
 
   async function read(head: PageHead, now: number, readAt: number): Promise<Reading | null> {
     const page = await findPublicPageById({ store, organizationId: head.organizationId }, head.id);
@@ -31,22 +45,27 @@ export function pageReadings(
   }
 
   return {
-    /** Read at most once a second, whatever is made of it. Null for a page that is gone, or open to others than it was. */
+    /** Read once a second at most while it changes all the time, for all that is rendered of it. Null for a page that is gone, or open to others than it was. */
     of(head: PageHead): Promise<Reading | null> {
-      for (const [id, one] of kept) if (isOver(one)) kept.delete(id);
-      const known = kept.get(head.id);
-      if (known !== undefined) return known.reading;
-      const { organizationId } = head;
+      sweep();
+      const { id, organizationId } = head;
+      const known = cached.get(id);
+      if (known !== undefined && !(isStale(known) && canRenew(renewalsOf(id), monotonic())))
+        return known.reading;
+      if (known !== undefined) spent.set(id, afterRenewal(renewalsOf(id), monotonic()));
       const [now, readAt] = [clock(), monotonic()];
       const reading = read(head, now, readAt);
-      kept.set(head.id, { organizationId, now, readAt, reading });
-      // What failed is tried again.
-      reading.catch(() => kept.delete(head.id));
+      const one = { organizationId, now, readAt, reading };
+      cached.set(id, one);
+      // A failed reading is repeated.
+      reading.catch(() => cached.get(id) === one && cached.delete(id));
       return reading;
     },
-    /** What was read of this organization's pages holds no more. */
+    /** This organization's data has changed. */
+    touch: (organizationId: string) => void touched.set(organizationId, monotonic()),
+    /** Cached readings of this organization's pages are no longer valid. */
     drop(organizationId: string) {
-      for (const [id, one] of kept) if (one.organizationId === organizationId) kept.delete(id);
+      for (const [id, one] of cached) if (one.organizationId === organizationId) cached.delete(id);
     },
   };
 }

@@ -327,7 +327,10 @@ export function statusSite(dependencies: Dependencies) {
           if (valueIn(publishes, type) === true) {
             cache.drop(organizationId);
             readings.drop(organizationId);
-          } else cache.touch(organizationId);
+          } else {
+            cache.touch(organizationId);
+            readings.touch(organizationId);
+          }
         if (events.some(({ type }) => valueIn(publishes, type) === true)) await readHosts();
       });
     },

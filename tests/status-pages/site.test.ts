@@ -270,8 +270,17 @@ describe("a host of its own", () => {
     await restart();
     const paths = ["/", "/status.json", "/feed.atom", "/maintenance.ics", "/api/v2/summary.json"];
     const first = new Map<string, string>();
-    for (const path of paths) first.set(path, (await read(path, { host: "s0.example:6666" })).text);
+    const readAll = async () => {
+      for (const path of paths)
+        first.set(path, (await read(path, { host: "s0.example:6666" })).text);
+    };
+    await readAll();
     expect(first.get("/feed.atom")).toContain(`<link href="http://${host}:3210"/>`);
+    // Further changes within the second show together: a second copy would have the last one already.
+    for (let change = 0; change < 3; change++) {
+      await incident();
+      await readAll();
+    }
     await incident();
     for (const name of hosts)
       for (const asked of [name, `${name.toUpperCase()}.`, `${name}:3210`, `${name}:8080`])
