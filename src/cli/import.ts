@@ -44,6 +44,7 @@ function withFlags(command: Command): Command {
 function run(source: ImportSource, from: string, flags: Flags) {
   return withData(flags, async (data) => {
     const { id } = await getOrganization(data.store, flags.org);
+    const scope = commandLineScope(data, id);
     const { keepResults, keepHours } = configOf(flags);
     const { openSource } = await import("../imports/open.ts");
     const { runImport } = await import("../imports/service.ts");
@@ -51,9 +52,10 @@ function run(source: ImportSource, from: string, flags: Flags) {
       workIn: data.path,
       now: Date.now(),
       variables: environment(),
+      limits: scope.limits,
     });
     try {
-      const { report } = await runImport(commandLineScope(data, id), plan, history, {
+      const { report } = await runImport(scope, plan, history, {
         keepResults,
         keepHours,
         ...(flags.dryRun !== undefined && { dryRun: flags.dryRun }),

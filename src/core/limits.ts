@@ -340,6 +340,25 @@ export const importBounds = {
   },
   jsonBackup: { value: 64 * MiB, unit: "bytes", per: "file", beyond: "The file is rejected." },
   yaml: { value: 2 * MiB, unit: "bytes", per: "file", beyond: "The file is rejected." },
+  yamlOfFolder: { value: 8 * MiB, unit: "bytes", per: "folder", beyond: "The folder is rejected." },
+  filesOfFolder: {
+    value: 1_000,
+    unit: "entries",
+    per: "folder",
+    beyond: "The folder is rejected.",
+  },
+  foldersInEachOther: {
+    value: 20,
+    unit: "levels",
+    per: "folder",
+    beyond: "The folder is rejected.",
+  },
+  namedFile: {
+    value: 64 * KiB,
+    unit: "bytes",
+    per: "certificate or key",
+    beyond: "It is not read, and the monitor that needs it is paused.",
+  },
 } satisfies Section;
 
 /** Open pages of the admin page, which receive changes as they happen. */

@@ -1,3 +1,4 @@
+import type { Limits } from "../core/limits.ts";
 import type { History, Plan } from "./plan.ts";
 import type { ImportOptions } from "./prepare.ts";
 import type { ImportSource } from "./schema.ts";
@@ -16,18 +17,26 @@ type Opening = {
   now: number;
   /** What its files may name. */
   variables: Readonly<Record<string, string | undefined>>;
+  /** How many records the organization can have. */
+  limits: Limits;
+  /** An upload, by the name that people know it by: it must not name files of this machine. */
+  uploadName?: string;
 };
 
 /** Throws VALIDATION_ERROR and BAD_REQUEST for what can't be read. */
 export async function openSource(
   source: ImportSource,
   from: string,
-  { workIn, now, variables }: Opening,
+  { workIn, now, variables, limits, uploadName }: Opening,
 ): Promise<OpenSource> {
   // What reads files is loaded with the first one.
   if (source === "gatus") {
     const { gatusPlan } = await import("./gatus/plan.ts");
-    return { plan: await gatusPlan(from, variables), history: null };
+    const options =
+      uploadName === undefined
+        ? { now, limits }
+        : { now, limits, name: uploadName, readsFiles: false };
+    return { plan: await gatusPlan(from, variables, options), history: null };
   }
   const { openKuma } = await import("./kuma/open.ts");
   const { planOf } = await import("./kuma/plan.ts");

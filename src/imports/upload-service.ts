@@ -32,12 +32,14 @@ function withUpload<T>(
   source: ImportSource,
   use: (opened: OpenSource) => Promise<T>,
 ): Promise<T> {
-  return uploads.use(scope.organizationId, id, async ({ file, folder }) => {
+  return uploads.use(scope.organizationId, id, async ({ file, folder, name }) => {
     // Its variables are those of another machine: here they would be the appliance's own.
     const opened = await openSource(source, file, {
       workIn: folder,
       now: scope.clock(),
       variables: {},
+      limits: scope.limits,
+      uploadName: name,
     });
     try {
       return await use(opened);

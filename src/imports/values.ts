@@ -17,3 +17,18 @@ export function issueOf(schema: z.ZodType, input: Fields): string | null {
   const [issue] = result.error.issues;
   return `its field ${issue?.path.join(".")} can't be taken (${issue?.message ?? "not valid"})`;
 }
+
+/** One line of text that a record can have. */
+export const clean = (value: string) =>
+  value
+    .toWellFormed()
+    .replace(/[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu, " ")
+    .trim();
+
+/** Running text that a record can have. */
+export const paragraphs = (value: string) =>
+  value
+    .toWellFormed()
+    .replace(/\r\n?/g, "\n")
+    .replace(/[^\P{Cc}\n\t]/gu, " ")
+    .trim();

@@ -1,60 +1,205 @@
+/** Reads a Gatus configuration: one file or a folder of them, with variables and merging as Gatus does it. */
 import { readdir, readFile, stat } from "node:fs/promises";
-import { join } from "node:path";
+import { basename, join, relative } from "node:path";
+import type { Scalar } from "yaml";
+import { AppError } from "../../core/errors.ts";
 import { importBounds } from "../../core/limits.ts";
-import { invalid } from "../../core/validation.ts";
-import { unreadable } from "../limits.ts";
 import { type Fields, isObject } from "../../core/objects.ts";
+import { bytesInWords, excerpt } from "../../core/text.ts";
+import { invalid } from "../../core/validation.ts";
+import { InvalidFiles, type Parsed, parseYaml, type Place, setOwn } from "../../core/yaml.ts";
+import { turn } from "../../core/yielding.ts";
+import { unreadable } from "../limits.ts";
 
-const maxBytes = importBounds.yaml.value;
-/** Values of a document, aliases counted as often as they stand for something. */
-const maxValues = 200_000;
+const { yaml, yamlOfFolder, filesOfFolder, foldersInEachOther } = importBounds;
 const maxDepth = 50;
 
 export type Variables = Readonly<Record<string, string | undefined>>;
 
-/** What a Gatus says of itself in its file, or in all YAML files of its folder. */
-export async function gatusConfig(from: string, variables: Variables): Promise<Fields> {
+export type Configuration = {
+  config: Fields;
+  /** Where a map of the configuration starts, as `config.yaml:12:5`; null if unknown. */
+  placeOf: (map: object) => string | null;
+  /** Variables that the configuration uses and that are not set, sorted. */
+  unsetVariables: string[];
+};
+
+/** Throws VALIDATION_ERROR if there is nothing at `from`, BAD_REQUEST for files that Gatus would reject. */
+export async function readConfiguration(
+  from: string,
+  variables: Variables,
+  name: string = basename(from),
+): Promise<Configuration> {
   const found = await stat(from).catch(() => null);
   if (found === null) throw invalid("source", `is not a file or folder here: ${from}`);
-  const files = found.isDirectory()
-    ? (await readdir(from))
-        .filter((name) => /\.ya?ml$/i.test(name))
-        .sort()
-        .map((name) => join(from, name))
-    : [from];
+  const files = found.isDirectory() ? await filesIn(from) : [from];
+  const places = new WeakMap<object, Place>();
+  const unset = new Set<string>();
   let config: Fields = {};
-  for (const file of files) config = merged(config, await documentOf(file, variables));
-  if (!Array.isArray(config["endpoints"]) && !Array.isArray(config["external-endpoints"]))
-    throw unreadable(from, "it names no endpoints: it is not a configuration of Gatus.");
-  return config;
-}
-
-async function documentOf(file: string, variables: Variables): Promise<Fields> {
-  const { size } = await stat(file);
-  if (size > maxBytes) throw unreadable(file, `it has ${size} bytes.`);
-  const source = expanded(await readFile(file, "utf8"), variables);
-  if (isTooDeep(source)) throw unreadable(file, "it holds too much, or is nested too deep.");
-  let document: unknown;
-  try {
-    document = Bun.YAML.parse(source);
-  } catch (error) {
-    throw unreadable(file, `it is not YAML (${(error as Error).message}).`);
+  let bytes = 0;
+  for (const file of files) {
+    const shown = found.isDirectory() ? relative(from, file) : name;
+    const { size } = await stat(file);
+    bytes += size;
+    if (size > yaml.value || bytes > yamlOfFolder.value)
+      throw unreadable(
+        shown,
+        size > yaml.value
+          ? `it has ${bytesInWords(size)}, and at most ${bytesInWords(yaml.value)} are read.`
+          : `with it the folder has more than ${bytesInWords(yamlOfFolder.value)}.`,
+      );
+    const source = await readFile(file, "utf8");
+    const document = await readDocument(shown, source, variables, unset, places);
+    config = merged(config, document, "", shown);
+    await turn();
   }
-  if (!isBounded(document)) throw unreadable(file, "it holds too much, or is nested too deep.");
-  if (!isObject(document)) throw unreadable(file, "it is not a configuration of Gatus.");
-  return document;
+  assertGatus(config, name);
+  const inWords = ({ file, line, column }: Place) => `${file}:${line}:${column}`;
+  return {
+    config,
+    placeOf: (map) => {
+      const place = places.get(map);
+      return place === undefined ? null : inWords(place);
+    },
+    unsetVariables: [...unset].sort(),
+  };
 }
 
-/** `$NAME` and `${NAME}` as Gatus has them; `$$` stands for itself. */
-function expanded(source: string, variables: Variables): string {
-  return source.replace(
-    /\$(\$|\{(\w+)\}|([A-Za-z_]\w*))/g,
-    (_all, what: string, braced?: string, plain?: string) =>
-      what === "$" ? "$" : (variables[braced ?? plain ?? ""] ?? ""),
-  );
+/** All YAML files below the folder in lexical order. Skips paths with `..`, as Kubernetes mounts have, and follows no linked folder. */
+async function filesIn(from: string): Promise<string[]> {
+  const files: string[] = [];
+  const walk = async (folder: string, depth: number): Promise<void> => {
+    const entries = await readdir(folder, { withFileTypes: true });
+    for (const entry of entries.sort((one, other) => (one.name < other.name ? -1 : 1))) {
+      if (entry.name.includes("..")) continue;
+      const path = join(folder, entry.name);
+      if (entry.isDirectory()) {
+        if (depth >= foldersInEachOther.value)
+          throw unreadable(from, `its folders are nested deeper than ${depth} levels.`);
+        await walk(path, depth + 1);
+        continue;
+      }
+      if (!/\.ya?ml$/i.test(entry.name)) continue;
+      const target = await stat(path).catch(() => null);
+      if (target?.isFile() === true) files.push(path);
+      if (files.length > filesOfFolder.value)
+        throw unreadable(from, `it has more than ${filesOfFolder.value} files.`);
+    }
+  };
+  await walk(from, 1);
+  return files;
 }
 
-/** Looked for before the parser sees it, which calls itself for each level. */
+async function readDocument(
+  name: string,
+  source: string,
+  variables: Variables,
+  unset: Set<string>,
+  places: WeakMap<object, Place>,
+): Promise<Fields> {
+  if (isTooDeep(source)) throw unreadable(name, "it holds too much, or is nested too deep.");
+  const { value, placesOfMaps, names } = await parseExpanded(name, source, variables);
+  for (const one of names) unset.add(excerpt(one));
+  if (value === null) return {};
+  if (!isObject(value)) throw unreadable(name, "it is not a configuration of Gatus.");
+  const keepPlaces = (inner: unknown): void => {
+    if (typeof inner !== "object" || inner === null) return;
+    const place = placesOfMaps.get(inner);
+    if (place !== undefined) places.set(inner, place);
+    for (const one of Object.values(inner)) keepPlaces(one);
+  };
+  keepPlaces(value);
+  return value;
+}
+
+type Expanded = Parsed & { names: ReadonlySet<string> };
+
+/**
+ * Unset variables expand to nothing. A marker takes their position while the file is parsed, so that those in
+ * comments are not reported. A file that does not parse with markers, such as one with a variable on a line
+ * of its own, is parsed without them.
+ */
+async function parseExpanded(
+  name: string,
+  source: string,
+  variables: Variables,
+): Promise<Expanded> {
+  const listed: string[] = [];
+  const marked = expandVariables(source, variables, (one) => {
+    listed.push(one);
+    return `\u{e000}${listed.length - 1}\u{e001}`;
+  });
+  const isMarkable = listed.length > 0 && !/[\u{e000}\u{e001}]/u.test(source);
+  if (isMarkable)
+    try {
+      const names = new Set<string>();
+      const parsed = await parseYaml(name, marked, (scalar) =>
+        textOf(scalar, (text) =>
+          text.replace(/\u{e000}(\d+)\u{e001}/gu, (_marker, index: string) => {
+            names.add(listed[Number(index)] ?? "");
+            return "";
+          }),
+        ),
+      );
+      return { ...parsed, names };
+    } catch (error) {
+      if (!(error instanceof InvalidFiles)) throw error;
+    }
+  try {
+    const plain = expandVariables(source, variables, () => "");
+    const parsed = await parseYaml(name, plain, (scalar) => textOf(scalar, (text) => text));
+    return { ...parsed, names: new Set(listed) };
+  } catch (error) {
+    throw error instanceof InvalidFiles ? rejection(name, source, error) : error;
+  }
+}
+
+/**
+ * Every scalar stays the text that the file has: Gatus reads it by the type of its field, so that
+ * `password: 0123` has four digits and `enabled: no` is a boolean.
+ */
+function textOf({ source, value, type }: Scalar, strip: (text: string) => string): string | null {
+  const text = strip(source ?? String(value ?? ""));
+  const isNull = type === "PLAIN" && /^(?:|~|null|Null|NULL)$/.test(text);
+  return isNull ? null : text;
+}
+
+function rejection(name: string, source: string, { issues }: InvalidFiles): AppError {
+  const [issue] = issues;
+  const at =
+    issue === undefined ? "" : `${issue.place.file}:${issue.place.line}:${issue.place.column}: `;
+  const message = issue?.message ?? "";
+  if (/stand for too much|nested deeper/.test(message))
+    return unreadable(name, `it holds too much, or is nested too deep (${at.slice(0, -2)}).`);
+  if (/\{\{-?\s*[.$\w(]/.test(source))
+    return unreadable(
+      name,
+      `it is a template (${at}${message}). Render it first, such as with helm template.`,
+    );
+  if (/multiple documents/.test(message))
+    return unreadable(name, "it has several YAML documents (---). Gatus reads only the first.");
+  if (message.includes("is there twice")) return unreadable(name, `${at}${message}.`);
+  return unreadable(name, `it is not YAML (${at}${message}).`);
+}
+
+const variable =
+  /\$\$|\$\{([*#$@!?0-9-])\}|\$\{\}|\$\{([^}]+)\}|\$\{|\$([*#$@!?0-9-])|\$([A-Za-z_]\w*)/g;
+
+/** As Go's os.ExpandEnv: `$NAME` and `${NAME}`, where a name in braces can have any characters. `$$` is a dollar sign. */
+function expandVariables(
+  source: string,
+  variables: Variables,
+  unset: (name: string) => string,
+): string {
+  return source.replace(variable, (all, ...groups: (string | undefined)[]) => {
+    if (all === "$$") return "$";
+    const name = groups.slice(0, 4).find((group) => group !== undefined);
+    if (name === undefined) return "";
+    return variables[name] ?? unset(name);
+  });
+}
+
+/** Checked before the parser runs, which calls itself for each level. */
 function isTooDeep(source: string): boolean {
   let [depth, deepest] = [0, 0];
   for (const character of source)
@@ -63,25 +208,33 @@ function isTooDeep(source: string): boolean {
   return deepest > 10 * maxDepth || /(?:[-?:][ \t]+){50}/.test(source) || /^ {1000}/m.test(source);
 }
 
-/** Aliases may make a small file stand for billions of values, or for itself. */
-function isBounded(document: unknown): boolean {
-  let left = maxValues;
-  const isFine = (value: unknown, depth: number): boolean => {
-    if (left-- <= 0 || depth > maxDepth) return false;
-    if (typeof value !== "object" || value === null) return true;
-    return Object.values(value).every((inner) => isFine(inner, depth + 1));
-  };
-  return isFine(document, 0);
-}
-
-/** Objects are merged, lists appended, as Gatus does with several files. */
-function merged(one: Fields, other: Fields): Fields {
+/** Merges maps and appends lists. Gatus rejects any other key that two files have. */
+function merged(one: Fields, other: Fields, path: string, file: string): Fields {
   const result = { ...one };
   for (const [name, value] of Object.entries(other)) {
-    const known = result[name];
-    if (isObject(known) && isObject(value)) result[name] = merged(known, value);
-    else if (Array.isArray(known) && Array.isArray(value)) result[name] = [...known, ...value];
-    else result[name] = value;
+    const known = Object.hasOwn(result, name) ? result[name] : undefined;
+    const at = path === "" ? name : `${path}.${name}`;
+    if (isObject(known) && isObject(value)) setOwn(result, name, merged(known, value, at, file));
+    else if (Array.isArray(known) && Array.isArray(value))
+      setOwn(result, name, [...known, ...value]);
+    else if (known === undefined) setOwn(result, name, value);
+    else throw unreadable(file, `another file has ${at} too. Gatus merges only maps and lists.`);
   }
   return result;
+}
+
+function assertGatus(config: Fields, name: string) {
+  const { kind, apiVersion, data } = config;
+  if (typeof kind === "string" && typeof apiVersion === "string") {
+    const files = isObject(data) ? Object.keys(data).join(", ") : "";
+    throw unreadable(
+      name,
+      kind === "ConfigMap"
+        ? `it is a Kubernetes ConfigMap. Save the text under data (${excerpt(files)}) as a file and import that.`
+        : `it is a Kubernetes ${excerpt(kind)}, not a configuration of Gatus.`,
+    );
+  }
+  const lists = ["endpoints", "external-endpoints", "suites"];
+  if (!lists.some((key) => Array.isArray(config[key])))
+    throw unreadable(name, "it names no endpoints: it is not a configuration of Gatus.");
 }

@@ -1,268 +1,192 @@
+/** Endpoints of Gatus as monitors: complete, or paused with the reasons. */
+import { type Fields } from "../../core/objects.ts";
+import { toLine } from "../../core/text.ts";
 import { NewMonitor } from "../../monitoring/monitors/schema.ts";
-import { objects, secondsOf } from "./values.ts";
-import { type Fields, isObject } from "../../core/objects.ts";
-import { percentDecoded } from "../../core/text.ts";
-import { type Converted, issueOf, text, within } from "../values.ts";
+import { clean, type Converted, issueOf, paragraphs, within } from "../values.ts";
+import { alertingOf } from "./alerts.ts";
+import type { Channels } from "./channels.ts";
+import { applyConditions, type Judgement } from "./judge.ts";
+import type { Section } from "./section.ts";
+import { hostOf, type ReadNamedFile, type Target, targetOf } from "./targets.ts";
 
-/** An endpoint as one of our monitors: whole, or paused with what it lacks. */
-export function monitorOf(endpoint: Fields, isExternal: boolean, providers: Fields): Converted {
-  const notes: string[] = [];
-  const missing: string[] = [];
-  const client = isObject(endpoint["client"]) ? endpoint["client"] : {};
-  const heartbeat = isObject(endpoint["heartbeat"]) ? endpoint["heartbeat"] : {};
-  const asked = secondsOf(isExternal ? heartbeat["interval"] : endpoint["interval"]) ?? 60;
-  const interval = within(Math.round(asked) || 60, 5, 86_400);
-  if (interval !== asked) notes.push(`Checked every ${interval} s instead of ${asked} s.`);
-  const timeout = within(Math.round(secondsOf(client["timeout"]) ?? 10), 1, Math.min(60, interval));
-  const [alert] = objects(endpoint["alerts"]);
-  const provider = providers[text(alert?.["type"])];
-  const usual =
-    isObject(provider) && isObject(provider["default-alert"]) ? provider["default-alert"] : {};
-  const threshold = (name: string, otherwise: number) =>
-    Number(alert?.[name] ?? usual[name] ?? otherwise) || otherwise;
-  const every = secondsOf(
-    alert?.["minimum-reminder-interval"] ?? usual["minimum-reminder-interval"],
-  );
-  const common: Fields = {
-    name: text(endpoint["name"]).slice(0, 255),
-    interval,
-    timeout,
-    retries: within(threshold("failure-threshold", 3) - 1, 0, 10),
-    retryInterval: interval,
-    successThreshold: within(threshold("success-threshold", 2), 1, 10),
-    reminderInterval: every === null || every === 0 ? null : within(Math.round(every), 60, 604_800),
-    paused: endpoint["enabled"] === false,
-  };
-  const conditions = Array.isArray(endpoint["conditions"]) ? endpoint["conditions"].map(text) : [];
-  const target = isExternal
-    ? { type: "push", fields: { pushToken: text(endpoint["token"]), grace: 5 } }
-    : isAboutDomain(conditions)
-      ? { type: "domain", fields: { domain: hostOf(text(endpoint["url"])) } }
-      : targetOf(endpoint, missing);
-  if (isExternal)
-    notes.push(
-      "Its job reports to /push/TOKEN?status=up|down&msg=…, with the token that it has: Gatus' own address is not served.",
-    );
-  for (const condition of conditions) take(condition, target, notes, missing);
-  const proxy = target.type === "http" ? proxyOf(text(client["proxy-url"])) : null;
-  if (proxy !== null) Object.assign(target.fields, proxy);
-  else if (client["proxy-url"] !== undefined) missing.push("client.proxy-url");
-  for (const option of ["tunnel", "identity-aware-proxy", "tls"])
-    if (client[option] !== undefined) missing.push(`client.${option}`);
-  const { pushToken, ...own } = target.fields;
-  const whole = { type: target.type, ...common, ...own };
-  const issue = issueOf(NewMonitor, whole);
-  const isWhole = issue === null && missing.length === 0;
-  const reason =
-    issue === null ? `Paused: it lacks ${missing.join(" and ")}.` : `Paused: ${issue}.`;
-  const base = issue === null ? whole : { ...common, type: "push" };
-  return {
-    fields: {
-      ...base,
-      ...(typeof pushToken === "string" && pushToken !== "" && { pushToken }),
-      ...(!isWhole && {
-        paused: true,
-        description:
-          `${reason}\n\nGatus had here: ${text(endpoint["url"]).replace(/\/\/[^/@\s]*@/, "//")} ${conditions.join("; ")}`.slice(
-            0,
-            2_000,
-          ),
-      }),
-    },
-    notes: isWhole ? notes : [reason, ...notes],
-    isIncomplete: !isWhole,
-  };
-}
+/** A monitor that watches one part of what an endpoint checks. */
+type Part = Converted & { suffix: string };
 
-/** The proxy as fields of a monitor; null for none that is one of ours. */
-function proxyOf(address: string): Fields | null {
-  const url = URL.parse(address);
-  if (url === null || !["http:", "socks5:"].includes(url.protocol)) return null;
-  return {
-    proxyUrl: `${url.protocol}//${url.host}`,
-    proxyUsername: percentDecoded(url.username) || null,
-    proxyPassword: percentDecoded(url.password) || null,
-  };
-}
-
-function oauth2Of(settings: Fields): Fields {
-  return {
-    tokenUrl: text(settings["token-url"]),
-    clientId: text(settings["client-id"]),
-    clientSecret: text(settings["client-secret"]) || null,
-    scope:
-      (Array.isArray(settings["scopes"]) ? settings["scopes"].map(text).join(" ") : "") || null,
-  };
-}
-
-type Target = { type: string; fields: Fields };
-
-const domainExpiry = "[DOMAIN_EXPIRATION]";
-
-/** Whether nothing else is asked than how long the domain is registered for. */
-const isAboutDomain = (conditions: readonly string[]) =>
-  conditions.length > 0 &&
-  conditions.every((condition) => condition.trimStart().startsWith(domainExpiry));
-
-const hostOf = (address: string) =>
-  (URL.parse(address.replace(/^\w+:/, "http:"))?.hostname ?? address).replace(/^\[|\]$/g, "");
-
-function targetOf(endpoint: Fields, missing: string[]): Target {
-  const address = text(endpoint["url"]);
-  const dns = endpoint["dns"];
-  const client = isObject(endpoint["client"]) ? endpoint["client"] : {};
-  if (isObject(dns))
-    return {
-      type: "dns",
-      fields: {
-        host: text(dns["query-name"]).replace(/\.$/, ""),
-        recordType: text(dns["query-type"]) || "A",
-        resolver: address === "" ? null : address,
-        expected: [],
-      },
-    };
-  const [, scheme = "", rest = ""] = /^([a-z0-9+]+):\/\/(.*)$/i.exec(address) ?? [];
-  const url = URL.parse(`http://${rest}`);
-  const host = (url?.hostname ?? rest).replace(/^\[|\]$/g, "");
-  const port = Number(url?.port || 0);
-  switch (scheme.toLowerCase()) {
-    case "http":
-    case "https": {
-      const isGraphql = endpoint["graphql"] === true;
-      const headers = isObject(endpoint["headers"])
-        ? Object.fromEntries(
-            Object.entries(endpoint["headers"]).map(([name, value]) => [name, text(value)]),
-          )
-        : {};
-      const body = text(endpoint["body"]);
-      return {
-        type: "http",
-        fields: {
-          url: address,
-          method: text(endpoint["method"]).toUpperCase() || "GET",
-          headers: isGraphql ? { "Content-Type": "application/json", ...headers } : headers,
-          body: body === "" ? null : isGraphql ? JSON.stringify({ query: body }) : body,
-          followRedirects: client["ignore-redirect"] !== true,
-          verifyTls: client["insecure"] !== true,
-          oauth2: isObject(client["oauth2"]) ? oauth2Of(client["oauth2"]) : null,
-          // Without a condition Gatus takes any answer for right.
-          expectedStatus: ["100-599"],
-          certificateExpiryDays: null,
-          assertions: [],
-        },
-      };
-    }
-    case "tcp":
-      return { type: "tcp", fields: { host, port } };
-    case "icmp":
-      return { type: "ping", fields: { host } };
-    case "tls":
-      return { type: "tls", fields: { host, port: port || 443, certificateExpiryDays: null } };
-    case "starttls":
-      return {
-        type: "smtp",
-        fields: {
-          host,
-          port: port || 25,
-          tls: "starttls",
-          verifyTls: client["insecure"] !== true,
-          certificateExpiryDays: null,
-        },
-      };
-    case "ssh":
-      if (signsIn(endpoint)) missing.push("signing in over SSH: its host key is asked for alone");
-      return { type: "ssh", fields: { host, port: port || 22 } };
-    default:
-      missing.push(`the scheme ${scheme}`);
-      return { type: "tcp", fields: { host, port: port || 80 } };
-  }
-}
-
-/** Without a user Gatus asks an SSH server for no more than its greeting. */
-const signsIn = ({ ssh }: Fields) =>
-  isObject(ssh) && ["username", "password", "private-key"].some((name) => text(ssh[name]) !== "");
-
-const operators: Record<string, string> = {
-  "==": "equals",
-  "!=": "notEquals",
-  "<": "lessThan",
-  ">": "greaterThan",
+export type ConvertedEndpoint = {
+  monitor: Converted;
+  /** Further monitors, for the domain and the addresses of the endpoint's host. */
+  parts: Part[];
+  channelIds: string[];
+  comparesNumbers: boolean;
 };
 
-/** Has the monitor ask what a condition of Gatus asks. */
-function take(condition: string, { type, fields }: Target, notes: string[], missing: string[]) {
-  const [, left = "", operator = "", right = ""] =
-    /^\s*(.+?)\s*(==|!=|<=|>=|<|>)\s*(.+?)\s*$/.exec(condition) ?? [];
-  const lack = () => void missing.push(`the condition ${condition}`);
-  const assertions = fields["assertions"] as Fields[] | undefined;
-  const ask = (source: string, path: string | null, value: unknown, op = operators[operator]) =>
-    op === undefined || assertions === undefined
-      ? lack()
-      : void assertions.push({ source, ...(path !== null && { path }), op, value });
-  if (left === "[CONNECTED]") return operator === "==" && right === "true" ? undefined : lack();
-  // The exit code, which is 0 where no command is run.
-  if (left === "[STATUS]" && type === "ssh" && operator === "==" && right === "0") return undefined;
-  if (left === "[STATUS]" && type === "http") {
-    const codes = (/^any\((.+)\)$/.exec(right)?.[1] ?? right).split(",").map((one) => one.trim());
-    if (operator === "==" && codes.every((code) => /^[1-5]\d\d$/.test(code)))
-      return void (fields["expectedStatus"] = codes);
-    const code = Number(right);
-    if (operator === "<" && code > 100)
-      return void (fields["expectedStatus"] = [`100-${Math.min(599, code - 1)}`]);
-    return Number.isInteger(code) ? ask("status", null, code) : lack();
+type Context = { channels: Channels; readFile: ReadNamedFile };
+
+const maxDescription = 2_000;
+const daySeconds = 86_400;
+
+export async function convertEndpoint(
+  endpoint: Section,
+  { channels, readFile }: Context,
+): Promise<ConvertedEndpoint> {
+  const conditions = endpoint.texts("conditions");
+  const isAboutDomain =
+    conditions.length > 0 && conditions.every((one) => /^\s*\[DOMAIN_EXPIRATION\]/i.test(one));
+  const target: Target = isAboutDomain
+    ? { type: "domain", fields: { domain: hostOf(endpoint.text("url")) }, notes: [], missing: [] }
+    : await targetOf(endpoint, readFile);
+  const judgement = applyConditions(conditions, target);
+  if (isAboutDomain) {
+    target.fields["minDays"] = judgement.domainDays ?? 14;
+    for (const key of ["method", "headers", "graphql", "body", "client", "dns", "ssh"])
+      endpoint.value(key);
   }
-  if (left === "[RESPONSE_TIME]") {
-    const ms = Number(right.replace(/ms$/, ""));
-    if (operator !== "<" || !(ms > 0)) return lack();
-    if (assertions !== undefined) return ask("latency", null, ms, "lessThan");
-    fields["degradedAfterMs"] = within(Math.round(ms), 1, 60_000);
-    return void notes.push(`Degraded, not down, from ${ms} ms on.`);
-  }
-  if (left === "[CERTIFICATE_EXPIRATION]" && "certificateExpiryDays" in fields) {
-    const seconds = secondsOf(right);
-    if (!operator.startsWith(">") || seconds === null) return lack();
-    fields["certificateExpiryDays"] = within(Math.ceil(seconds / 86_400), 1, 3_650);
-    return void notes.push("Degraded, not down, when the certificate ends soon.");
-  }
-  if (left === domainExpiry) {
-    const seconds = secondsOf(right);
-    if (!operator.startsWith(">") || seconds === null) return lack();
-    if (type === "domain")
-      return void (fields["minDays"] = within(Math.ceil(seconds / 86_400), 1, 3_650));
-    return void notes.push(
-      `When its domain expires is not watched by this monitor (${condition}): make one of the type domain.`,
+  const common = commonFields(endpoint, endpoint.duration("interval") ?? 60, target.notes);
+  const seconds = endpoint.map("client").duration("timeout") || 10;
+  const interval = Number(common["interval"]);
+  common["timeout"] = within(Math.ceil(seconds), 1, Math.min(60, interval));
+  if (common["timeout"] !== seconds && endpoint.map("client").has("timeout"))
+    target.notes.push(`Times out after ${String(common["timeout"])} s instead of ${seconds} s.`);
+  const alerting = alertingOf(endpoint, interval, channels);
+  Object.assign(common, alerting.fields, { inverted: judgement.inverted });
+  const parts = isAboutDomain ? [] : partsOf(endpoint, common, judgement, target);
+  target.notes.push(...alerting.notes, ...endpoint.notes());
+  const had = `${endpoint.text("url").replace(/\/\/[^/@\s]*@/, "//")} ${conditions.join("; ")}`;
+  const monitor = finished(common, target, alerting.description, `Gatus had here: ${had}`);
+  const { channelIds } = alerting;
+  return { monitor, parts, channelIds, comparesNumbers: judgement.comparesNumbers };
+}
+
+/** An endpoint whose results a job reports. */
+export function convertExternalEndpoint(
+  endpoint: Section,
+  { channels }: Context,
+): ConvertedEndpoint {
+  const written = endpoint.map("heartbeat").duration("interval") || null;
+  const target: Target = {
+    type: "push",
+    fields: { grace: written === null ? daySeconds : 5 },
+    notes: [
+      "Its job reports to /push/TOKEN?status=up|down&msg=… with the token that it has. Gatus' own address is not served.",
+      ...(written === null
+        ? [
+            "Down after two days without a report. Without a heartbeat Gatus waits for ever: set the interval of the job.",
+          ]
+        : []),
+    ],
+    missing: [],
+  };
+  const common = commonFields(endpoint, written ?? daySeconds, target.notes);
+  const alerting = alertingOf(endpoint, Number(common["interval"]), channels);
+  Object.assign(common, { timeout: 5 }, alerting.fields);
+  const token = endpoint.text("token");
+  target.notes.push(...alerting.notes, ...endpoint.notes());
+  const monitor = finished(common, target, alerting.description, "");
+  if (token !== "") monitor.fields["pushToken"] = token;
+  return { monitor, parts: [], channelIds: alerting.channelIds, comparesNumbers: false };
+}
+
+const maxTags = 10;
+const maxTagLength = 50;
+
+function commonFields(endpoint: Section, seconds: number, notes: string[]): Fields {
+  const interval = within(Math.round(seconds), 5, daySeconds);
+  if (interval !== seconds) notes.push(`Checked every ${interval} s instead of ${seconds} s.`);
+  const name = clean(endpoint.text("name"));
+  const shown = toLine(name, 255) || "Endpoint";
+  if (shown !== endpoint.text("name"))
+    notes.push("Its name is changed: it has at most 255 characters on one line.");
+  const labels = Object.entries(endpoint.table("extra-labels")).map(([key, value]) =>
+    clean(`${key}: ${value}`),
+  );
+  const tags = [...new Set(labels.map((label) => toLine(label, maxTagLength)))].filter(
+    (tag) => tag !== "",
+  );
+  if (labels.some((label) => Array.from(label).length > maxTagLength))
+    notes.push(`Labels are cut to tags of ${maxTagLength} characters.`);
+  if (tags.length > maxTags)
+    notes.push(
+      `Without the labels ${tags.slice(maxTags).join(", ")}: a monitor has at most ${maxTags} tags.`,
     );
+  return {
+    name: shown,
+    interval,
+    tags: tags.slice(0, maxTags),
+    paused: endpoint.flag("enabled") === false,
+  };
+}
+
+/** What an endpoint also requires of its host, which are checks of their own here. */
+function partsOf(endpoint: Section, common: Fields, judgement: Judgement, target: Target): Part[] {
+  const parts: Part[] = [];
+  const host = hostOf(endpoint.text("url"));
+  const { addresses, domainDays } = judgement;
+  const add = (suffix: string, fields: Fields, what: string) => {
+    const name = `${toLine(String(common["name"]), 240)}: ${suffix}`;
+    const { inverted: _inverted, ...own } = common;
+    const part = { ...own, name, ...fields };
+    const issue = issueOf(NewMonitor, part);
+    if (issue !== null) return void target.missing.push(`${what}: ${issue}`);
+    target.notes.push(`The monitor “${name}” checks ${what}.`);
+    const notes = [`Part of “${String(common["name"])}”: checks ${what}.`];
+    parts.push({ suffix, fields: part, notes, isIncomplete: false });
+  };
+  if (addresses.length > 0)
+    add(
+      "address",
+      {
+        type: "dns",
+        host,
+        recordType: addresses.some((one) => one.includes(":")) ? "AAAA" : "A",
+        resolver: null,
+        expected: addresses,
+      },
+      "the address of its host",
+    );
+  if (domainDays !== null)
+    add("domain", { type: "domain", domain: host, minDays: domainDays }, "when its domain expires");
+  return parts;
+}
+
+/** Fields that carry the target itself: without them another type takes its place. */
+const essential = new Set(["url", "host", "port", "domain", "type"]);
+
+/** Drops fields that a monitor can't have, up to a few, and pauses the monitor for what it then lacks. */
+function finished(common: Fields, target: Target, description: string, had: string): Converted {
+  const own = { ...target.fields };
+  const missing = [...target.missing];
+  let type = target.type;
+  const whole = () => ({ type, ...common, ...own });
+  for (let attempt = 0; attempt < 10; attempt++) {
+    const result = NewMonitor.safeParse(whole());
+    if (result.success) break;
+    const [issue] = result.error.issues;
+    const field = String(issue?.path[0] ?? "");
+    missing.push(
+      `${issue?.path.join(".") || "a field"}, which ${issue?.message ?? "is not valid"}`,
+    );
+    if (field in own && !essential.has(field)) delete own[field];
+    else if (field in common && field !== "name") delete common[field];
+    else {
+      type = "push";
+      for (const name of Object.keys(own)) delete own[name];
+    }
   }
-  const pattern = /^pat\(\*?(.*?)\*?\)$/.exec(right)?.[1];
-  if (left === "[BODY]" && type === "http" && pattern !== undefined && !/[*?[\]]/.test(pattern))
-    return operator === "=="
-      ? ask("body", null, pattern, "contains")
-      : ask("body", null, pattern, "notContains");
-  if (left === "[BODY]" && type === "dns" && operator === "==")
-    return void (fields["expected"] as string[]).push(right);
-  const path = /^\[BODY\](\.?[\w.[\]]+)$/.exec(left)?.[1];
-  const has = /^has\(\[BODY\](\.?[\w.[\]]+)\)$/.exec(left)?.[1];
-  const jsonPath = (one: string) =>
-    `$${one.startsWith(".") || one.startsWith("[") ? one : `.${one}`}`;
-  if (type === "http" && has !== undefined)
-    return ask(
-      "json",
-      jsonPath(has),
-      null,
-      (right === "true") === (operator === "==") ? "exists" : "notExists",
-    );
-  if (type === "http" && path !== undefined && pattern === undefined && !right.startsWith("any("))
-    return ask(
-      "json",
-      jsonPath(path),
-      /^-?\d+(\.\d+)?$/.test(right)
-        ? Number(right)
-        : right === "true"
-          ? true
-          : right === "false"
-            ? false
-            : right,
-    );
-  if (left === "[DNS_RCODE]" && right === "NOERROR" && operator === "==") return undefined;
-  return lack();
+  if (missing.length === 0)
+    return {
+      fields: { ...whole(), ...(description !== "" && { description: paragraphs(description) }) },
+      notes: target.notes,
+      isIncomplete: false,
+    };
+  const reason = `Paused: it lacks ${[...new Set(missing)].join("; ")}.`;
+  const text = [description, reason, had].filter((part) => part !== "").join("\n\n");
+  return {
+    fields: { ...whole(), paused: true, description: paragraphs(text).slice(0, maxDescription) },
+    notes: [
+      reason,
+      ...(type === target.type ? [] : [`It is imported as the type ${type}.`]),
+      ...target.notes,
+    ],
+    isIncomplete: true,
+  };
 }

@@ -1,149 +1,312 @@
-import { NewAlertChannel } from "../../alerting/channels/schema.ts";
-import type { NotTaken, Plan, Planned } from "../plan.ts";
-import { gatusConfig, type Variables } from "./documents.ts";
-import { monitorOf } from "./endpoints.ts";
-import { objects } from "./values.ts";
+/** Everything in a Gatus configuration as records of ours; what is left out is named with the reason. */
+import { readFile } from "node:fs/promises";
+import { dirname, isAbsolute, join } from "node:path";
+import { importBounds, type Limits } from "../../core/limits.ts";
 import { type Fields, isObject } from "../../core/objects.ts";
-import { text, issueOf } from "../values.ts";
+import { countInWords, plural, toLine } from "../../core/text.ts";
+import { eachYielding } from "../../core/yielding.ts";
+import { unreadable } from "../limits.ts";
+import type { NotTaken, Plan, Planned } from "../plan.ts";
+import { Channels } from "./channels.ts";
+import { type Configuration, readConfiguration, type Variables } from "./documents.ts";
+import { convertEndpoint, type ConvertedEndpoint, convertExternalEndpoint } from "./endpoints.ts";
+import { maintenanceOf } from "./maintenance.ts";
+import { announcementOf, pageOf } from "./page.ts";
+import { notesOf, Section } from "./section.ts";
+import type { ReadNamedFile } from "./targets.ts";
 
-/** What a Gatus has, in our words. */
-export const gatusPlan = async (from: string, variables: Variables): Promise<Plan> =>
-  planOf(await gatusConfig(from, variables));
+export type GatusOptions = {
+  now?: number;
+  /** What people call the file; its base name otherwise. */
+  name?: string;
+  /** Whether the configuration may name further files, such as client certificates: never for an upload. */
+  readsFiles?: boolean;
+  /** How many records the organization can have. */
+  limits?: Limits;
+};
 
-function planOf(config: Fields): Plan {
-  const records: Planned[] = [];
-  const notTaken: NotTaken[] = [];
-  const providers = isObject(config["alerting"]) ? config["alerting"] : {};
-  for (const [type, settings] of Object.entries(providers)) {
-    const made = isObject(settings) ? channelOf(type, settings) : { reason: "it is empty" };
-    if ("reason" in made)
-      notTaken.push({
-        noun: "alert-channel",
-        externalId: type,
-        name: type,
-        notes: [`Not taken: ${made.reason}.`],
-      });
-    else
-      records.push({
-        noun: "alert-channel",
-        externalId: type,
-        name: `Gatus ${type}`,
-        fields: { ...made.fields, name: `Gatus ${type}`, incidents: false },
-        links: {},
-        notes: ["Also tells that an outage is over, unless Gatus was told not to."],
-      });
-  }
-  const channels = new Set(records.map(({ externalId }) => externalId));
-  const all = [
-    ...objects(config["endpoints"]).map((endpoint) => ({ endpoint, isExternal: false })),
-    ...objects(config["external-endpoints"]).map((endpoint) => ({ endpoint, isExternal: true })),
-  ];
-  for (const name of new Set(
-    all.map(({ endpoint }) => text(endpoint["group"])).filter((one) => one !== ""),
-  ))
-    records.push({
-      noun: "group",
-      externalId: name,
-      name,
-      fields: { name, description: "", tags: [], paused: false },
-      links: { alertChannelIds: [] },
-      notes: [],
-    });
-  const seen = new Set<string>();
-  for (const { endpoint, isExternal } of all) {
-    const group = text(endpoint["group"]);
-    const name = text(endpoint["name"]);
-    const externalId = `${group}_${name}`;
-    if (name === "" || seen.has(externalId)) {
-      notTaken.push({
-        noun: "monitor",
-        externalId,
-        name,
-        notes: ["Not taken: it has no name of its own."],
-      });
-      continue;
-    }
-    seen.add(externalId);
-    const { fields, notes, isIncomplete } = monitorOf(endpoint, isExternal, providers);
-    const wanted = objects(endpoint["alerts"]).map((alert) => text(alert["type"]));
-    records.push({
-      noun: "monitor",
-      externalId,
-      name,
-      fields,
-      links: {
-        groupId: group === "" ? [] : [group],
-        alertChannelIds: [...new Set(wanted)].filter((type) => channels.has(type)),
-      },
-      notes,
-      isIncomplete,
-    });
-  }
-  for (const noun of [
-    "suites",
-    "remote",
-    "announcements",
-    "maintenance",
-    "security",
-    "ui",
-    "tunneling",
-  ])
-    if (config[noun] !== undefined && config[noun] !== null)
-      notTaken.push({
-        noun: "setting",
-        externalId: noun,
-        name: noun,
-        notes: [`Not taken: ${noun} has no equal in a file here.`],
-      });
-  return {
-    source: "gatus",
-    product: "Gatus",
-    records,
-    notTaken,
-    hints: ["Gatus keeps its history outside its configuration, so history starts empty here."],
-    smtp: null,
-  };
+/** Throws BAD_REQUEST for files that Gatus would reject, and for more records than the organization can have. */
+export async function gatusPlan(
+  from: string,
+  variables: Variables,
+  options: GatusOptions = {},
+): Promise<Plan> {
+  const configuration = await readConfiguration(from, variables, options.name);
+  const named = options.name ?? from;
+  if (options.limits !== undefined) assertFits(configuration.config, named, options.limits);
+  const readNamed: ReadNamedFile =
+    options.readsFiles === false ? async () => null : (path) => readNear(from, path);
+  return new GatusPlan(configuration, readNamed, options.now ?? Date.now()).plan();
 }
 
-function channelOf(type: string, s: Fields): { fields: Fields } | { reason: string } {
-  const hook = text(s["webhook-url"]);
-  const fields: Record<string, () => Fields> = {
-    slack: () => ({ type: "slack", webhookUrl: hook }),
-    discord: () => ({ type: "discord", webhookUrl: hook }),
-    mattermost: () => ({ type: "mattermost", webhookUrl: hook }),
-    googlechat: () => ({ type: "googlechat", webhookUrl: hook }),
-    teams: () => ({ type: "teams", webhookUrl: hook }),
-    "teams-workflows": () => ({ type: "teams", webhookUrl: hook }),
-    telegram: () => ({ type: "telegram", botToken: text(s["token"]), chatId: text(s["id"]) }),
-    ntfy: () => ({
-      type: "ntfy",
-      topic: text(s["topic"]),
-      server: text(s["url"]) || "https://ntfy.sh",
-      token: text(s["token"]) || null,
-    }),
-    gotify: () => ({ type: "gotify", server: text(s["server-url"]), token: text(s["token"]) }),
-    pushover: () => ({
-      type: "pushover",
-      userKey: text(s["user-key"]),
-      apiToken: text(s["application-token"]),
-    }),
-    pagerduty: () => ({ type: "pagerduty", routingKey: text(s["integration-key"]) }),
-    opsgenie: () => ({ type: "opsgenie", apiKey: text(s["api-key"]) }),
-    email: () => ({
-      type: "email",
-      to: text(s["to"])
-        .split(",")
-        .map((one) => one.trim()),
-    }),
-    custom: () => ({
-      type: "webhook",
-      url: text(s["url"]),
-      headers: isObject(s["headers"]) ? s["headers"] : {},
-    }),
-  };
-  const made = fields[type]?.();
-  if (made === undefined)
-    return { reason: `there is no channel type ${type} here; an Apprise server may reach it` };
-  const reason = issueOf(NewAlertChannel, { ...made, name: type });
-  return reason === null ? { fields: made } : { reason };
+/** A file as Gatus would find it, or next to the configuration; null if there is none. */
+async function readNear(from: string, path: string): Promise<string | null> {
+  const near = [dirname(from), from].map((folder) => join(folder, path));
+  for (const candidate of [path, ...(isAbsolute(path) ? [] : near)]) {
+    const text = await readFile(candidate, "utf8").catch(() => null);
+    if (text !== null && text.length <= importBounds.namedFile.value) return text;
+  }
+  return null;
+}
+
+const lengthOf = (value: unknown) => (Array.isArray(value) ? value.length : 0);
+
+function assertFits(config: Fields, name: string, limits: Limits) {
+  const endpoints = lengthOf(config["endpoints"]) + lengthOf(config["external-endpoints"]);
+  const { monitors, "alert-channels": maxChannels } = limits;
+  if (endpoints > monitors)
+    throw unreadable(
+      name,
+      `it has ${countInWords(endpoints)} endpoints, and an organization can have ${plural(monitors, "monitor")}.`,
+    );
+  const providers = isObject(config["alerting"]) ? Object.values(config["alerting"]) : [];
+  const channels = providers.reduce<number>(
+    (sum, one) => sum + 1 + lengthOf(isObject(one) ? one["overrides"] : null),
+    0,
+  );
+  if (channels > maxChannels)
+    throw unreadable(
+      name,
+      `it has ${countInWords(channels)} providers and overrides, and an organization can have ${plural(maxChannels, "alert channel")}.`,
+    );
+}
+
+type Members = { monitorIds: Set<string>; groupIds: Set<string> };
+type Window = Members & { fields: Fields; basis: string };
+
+class GatusPlan {
+  readonly #configuration: Configuration;
+  readonly #config: Section;
+  readonly #channels: Channels;
+  readonly #readFile: ReadNamedFile;
+  readonly #now: number;
+  readonly #monitors: Planned[] = [];
+  readonly #notTaken: NotTaken[] = [];
+  readonly #groups = new Map<string, string[]>();
+  readonly #windows = new Map<string, Window>();
+  readonly #seen = new Set<string>();
+  #comparesNumbers = false;
+
+  constructor(configuration: Configuration, readFile: ReadNamedFile, now: number) {
+    this.#configuration = configuration;
+    this.#config = new Section(configuration.config, "config");
+    this.#channels = new Channels(this.#config.map("alerting"));
+    this.#readFile = readFile;
+    this.#now = now;
+  }
+
+  async plan(): Promise<Plan> {
+    const context = { channels: this.#channels, readFile: this.#readFile };
+    await this.#takeEndpoints("endpoints", "endpoint", (one) => convertEndpoint(one, context));
+    await this.#takeEndpoints("external-endpoints", "external-endpoint", (one) =>
+      convertExternalEndpoint(one, context),
+    );
+    this.#takeGlobalMaintenance();
+    const announcements = this.#announcements();
+    const pages = this.#config.has("ui") ? [pageOf(this.#config.map("ui"), this.#groups)] : [];
+    this.#leaveOutSuites();
+    this.#leaveOutSettings();
+    const channels = this.#channels.records();
+    const { smtp, hints } = this.#channels.mailServer();
+    return {
+      source: "gatus",
+      product: "Gatus",
+      records: [
+        ...channels.records,
+        ...this.#groupRecords(),
+        ...this.#monitors,
+        ...this.#windowRecords(),
+        ...pages,
+        ...announcements,
+      ],
+      notTaken: [...channels.notTaken, ...this.#notTaken],
+      hints: [...this.#hints(), ...hints],
+      smtp,
+    };
+  }
+
+  #hints(): string[] {
+    const { unsetVariables } = this.#configuration;
+    const shown = unsetVariables.slice(0, 100).join(", ");
+    const more = unsetVariables.length > 100 ? ` and ${unsetVariables.length - 100} more` : "";
+    return [
+      ...(unsetVariables.length === 0
+        ? []
+        : [`These variables are not set: ${shown}${more}. They are empty, as in Gatus.`]),
+      ...(this.#comparesNumbers
+        ? ["A value that an answer lacks fails a comparison such as < 100. Gatus compares it as 0."]
+        : []),
+      "Gatus keeps its history outside its configuration, so history starts empty here.",
+    ];
+  }
+
+  #takeEndpoints(
+    key: string,
+    schema: string,
+    convert: (endpoint: Section) => ConvertedEndpoint | Promise<ConvertedEndpoint>,
+  ) {
+    return eachYielding(this.#config.maps(key, schema), async (endpoint) => {
+      const group = endpoint.text("group");
+      const name = endpoint.text("name");
+      const externalId = `${group}_${name}`;
+      if (name === "" || this.#seen.has(externalId)) {
+        const at = this.#configuration.placeOf(endpoint.fields);
+        const why = name === "" ? "it has no name" : "another endpoint has its name and group";
+        this.#leaveOut(
+          "monitor",
+          externalId,
+          name,
+          `Not taken: ${why}${at === null ? "" : ` (${at})`}.`,
+        );
+        return;
+      }
+      this.#seen.add(externalId);
+      const windows = endpoint.maps("maintenance-windows", "maintenance");
+      const windowNotes = windows.flatMap((window) =>
+        this.#takeWindow(window, name, { monitorIds: new Set([externalId]), groupIds: new Set() }),
+      );
+      this.#add(group, externalId, await convert(endpoint), windowNotes);
+    });
+  }
+
+  #add(group: string, externalId: string, converted: ConvertedEndpoint, windowNotes: string[]) {
+    const { monitor, parts, channelIds, comparesNumbers } = converted;
+    this.#comparesNumbers ||= comparesNumbers;
+    const links = { groupId: group === "" ? [] : [group], alertChannelIds: channelIds };
+    const all = [
+      { ...monitor, notes: [...monitor.notes, ...windowNotes], id: externalId },
+      ...parts.map((part) => ({ ...part, id: `${externalId}#${part.suffix}` })),
+    ];
+    const members = this.#groups.get(group) ?? [];
+    for (const { id, fields, notes, isIncomplete } of all) {
+      members.push(id);
+      this.#monitors.push({
+        noun: "monitor",
+        externalId: id,
+        name: String(fields["name"]),
+        fields,
+        links,
+        notes,
+        isIncomplete,
+      });
+    }
+    this.#groups.set(group, members);
+    const ids = parts.map(({ suffix }) => `${externalId}#${suffix}`);
+    for (const { monitorIds } of this.#windows.values())
+      if (ids.length > 0 && monitorIds.has(externalId)) for (const id of ids) monitorIds.add(id);
+  }
+
+  #leaveOut(noun: string, externalId: string, name: string, ...notes: string[]) {
+    this.#notTaken.push({ noun, externalId, name: toLine(name, 255), notes });
+  }
+
+  /** Equal windows of several endpoints become one. Returns what the endpoint's report says. */
+  #takeWindow(section: Section, of: string, members: Members): string[] {
+    const window = maintenanceOf(section, this.#now);
+    if ("reason" in window) return [`Without its maintenance window: ${window.reason}.`];
+    const known = this.#windows.get(window.basis);
+    if (known === undefined)
+      this.#windows.set(window.basis, {
+        ...members,
+        basis: window.basis,
+        fields: { ...window.fields, title: `Maintenance of ${toLine(of, 200)}` },
+      });
+    else {
+      for (const id of members.monitorIds) known.monitorIds.add(id);
+      for (const id of members.groupIds) known.groupIds.add(id);
+    }
+    return window.notes;
+  }
+
+  #takeGlobalMaintenance() {
+    if (!this.#config.has("maintenance")) return;
+    const section = this.#config.map("maintenance");
+    const groups = [...this.#groups.keys()].filter((group) => group !== "");
+    const members = {
+      monitorIds: new Set(this.#groups.get("")),
+      groupIds: new Set(groups),
+    };
+    const notes = this.#takeWindow(section, "all monitors", members);
+    if (notes.length > 0)
+      this.#leaveOut(
+        "setting",
+        "maintenance",
+        "maintenance",
+        ...notes.map((note) => note.replace("Without its maintenance window", "Not taken")),
+      );
+  }
+
+  #windowRecords(): Planned[] {
+    const maxMonitors = 5_000;
+    return [...this.#windows.values()].map(({ fields, basis, monitorIds, groupIds }) => {
+      const ids = [...monitorIds];
+      return {
+        noun: "maintenance-window",
+        externalId: basis,
+        name: String(fields["title"]),
+        fields,
+        basis: [basis, ids, [...groupIds]],
+        links: { monitorIds: ids.slice(0, maxMonitors), groupIds: [...groupIds] },
+        notes: [
+          "Alerts are held, and checks count in uptime, as in Gatus.",
+          ...(ids.length > maxMonitors
+            ? [`Has the first ${maxMonitors} of ${ids.length} monitors.`]
+            : []),
+        ],
+      };
+    });
+  }
+
+  #groupRecords(): Planned[] {
+    return [...this.#groups.keys()]
+      .filter((name) => name !== "")
+      .map((name) => ({
+        noun: "group",
+        externalId: name,
+        name: toLine(name, 255),
+        fields: { name: toLine(name, 255) || "Group", description: "", tags: [], paused: false },
+        links: { alertChannelIds: [] },
+        notes: [],
+      }));
+  }
+
+  #announcements(): Planned[] {
+    return this.#config.maps("announcements", "announcement").flatMap((one) => {
+      const incident = announcementOf(one, this.#now);
+      if (incident === null)
+        this.#leaveOut("incident", "announcement", "announcement", "Not taken: it has no message.");
+      return incident ?? [];
+    });
+  }
+
+  #leaveOutSuites() {
+    for (const suite of this.#config.maps("suites", "suite")) {
+      const name = suite.text("name");
+      const requests = plural(lengthOf(suite.value("endpoints")), "request");
+      const keys = Object.keys(suite.fields).map((key) => toLine(key, 60));
+      this.#leaveOut(
+        "suite",
+        `${suite.text("group")}_${name}`,
+        name,
+        `Not taken: a suite of ${requests}. Build it as an http monitor with steps, which can use values of earlier answers.`,
+        `Left out with it: ${keys.join(", ")}.`,
+      );
+      for (const key of Object.keys(suite.fields)) suite.value(key);
+    }
+  }
+
+  /** Settings without a counterpart and unknown keys. Keys that begin with `x-` or a dot only hold anchors. */
+  #leaveOutSettings() {
+    const reported = new Set(["endpoints", "external-endpoints", "ui", "announcements", "suites"]);
+    const leftOut = this.#config
+      .leftOut((key) => reported.has(key))
+      .filter(({ path }) => !/^(?:x-|\.)/.test(path));
+    for (const [key, paths] of Map.groupBy(leftOut, ({ path }) => path.split(".")[0] ?? path))
+      this.#leaveOut(
+        "setting",
+        key,
+        toLine(key, 60),
+        ...notesOf(paths).map((note) => note.replace(/^Left out/, "Not taken")),
+      );
+  }
 }

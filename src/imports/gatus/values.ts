@@ -1,15 +1,80 @@
-import { type Fields, isObject } from "../../core/objects.ts";
-import { text } from "../values.ts";
+/** Reads scalars of a Gatus configuration as yaml.v3 decodes them into the types of Gatus' fields. */
 
-export const objects = (value: unknown): Fields[] =>
-  Array.isArray(value) ? value.filter(isObject) : [];
+/** A number with all digits that JavaScript and Go tell apart has fewer; expressions stay fast on longer texts. */
+const maxNumberLength = 64;
 
-const units: Record<string, number> = { ms: 0.001, s: 1, m: 60, h: 3_600, d: 86_400 };
+const truths = new Set(["true", "True", "TRUE", "y", "Y", "yes", "Yes", "YES", "on", "On", "ON"]);
+const falsehoods = new Set([
+  "false",
+  "False",
+  "FALSE",
+  "n",
+  "N",
+  "no",
+  "No",
+  "NO",
+  "off",
+  "Off",
+  "OFF",
+]);
 
-/** `1h30m` in seconds; null for what is no duration. */
-export function secondsOf(value: unknown): number | null {
-  if (typeof value === "number") return value / 1e9;
-  const parts = [...text(value).matchAll(/(\d+(?:\.\d+)?)(ms|s|m|h|d)/g)];
-  if (parts.length === 0 || parts.map(([all]) => all).join("") !== text(value)) return null;
-  return parts.reduce((sum, [, count, unit]) => sum + Number(count) * (units[unit ?? ""] ?? 0), 0);
+/** YAML 1.1 booleans, which yaml.v3 accepts for a boolean field; null for other texts. */
+export function booleanIn(text: string): boolean | null {
+  if (truths.has(text)) return true;
+  return falsehoods.has(text) ? false : null;
+}
+
+/** As Go's strconv.ParseInt with base 0: decimal, `0x`, `0o`, `0b`, octal by a leading zero, and `_` between digits. */
+export function integerIn(text: string): number | null {
+  if (text.length > maxNumberLength) return null;
+  const [, sign = "", digits = ""] = /^([+-]?)(\w+)$/.exec(text) ?? [];
+  if (!/^\d(?:_?[\da-fA-FxXoObB])*$/.test(digits)) return null;
+  const bare = digits.replaceAll("_", "");
+  const octal = /^0[0-7]+$/.test(bare) ? `0o${bare.slice(1)}` : bare;
+  if (/^0\d/.test(bare) && octal === bare) return null;
+  const value = Number(octal);
+  return Number.isInteger(value) ? (sign === "-" ? -value : value) : null;
+}
+
+const unitSeconds: Record<string, number> = {
+  ns: 1e-9,
+  us: 1e-6,
+  µs: 1e-6,
+  μs: 1e-6,
+  ms: 1e-3,
+  s: 1,
+  m: 60,
+  h: 3_600,
+  d: 86_400,
+};
+
+/** A duration of Go such as `1h30m` or `0.5s` in seconds; null for other texts. Also reads days, which Go lacks. */
+export function durationIn(text: string): number | null {
+  if (text.length > maxNumberLength) return null;
+  if (/^[+-]?0$/.test(text)) return 0;
+  const [, sign = "", rest = ""] = /^([+-]?)(.+)$/.exec(text) ?? [];
+  const parts = [...rest.matchAll(/(\d+\.?\d*|\.\d+)(ns|us|µs|μs|ms|s|m|h|d)/g)];
+  if (parts.length === 0 || parts.map(([all]) => all).join("") !== rest) return null;
+  // Rounded to nanoseconds, which are Go's unit.
+  const seconds = parts.reduce(
+    (sum, [, count, unit]) => sum + Number(count) * (unitSeconds[unit ?? ""] ?? 0),
+    0,
+  );
+  return (sign === "-" ? -1 : 1) * (Math.round(seconds * 1e9) / 1e9);
+}
+
+/**
+ * An operand of `<`, `<=`, `>` and `>=` as Gatus compares it: a duration in whole milliseconds, an integer, a
+ * number without its fraction, or 0 for any other text.
+ */
+export function comparedNumber(text: string): number {
+  const seconds = /\dd/.test(text) ? null : durationIn(text);
+  if (seconds !== null && seconds !== 0) return Math.trunc(Math.round(seconds * 1e9) / 1e6);
+  const integer = integerIn(text);
+  if (integer !== null) return integer;
+  const isNumber = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/.test(
+    text.slice(0, maxNumberLength),
+  );
+  const number = isNumber ? Number(text) : 0;
+  return Number.isFinite(number) ? Math.trunc(number) : 0;
 }

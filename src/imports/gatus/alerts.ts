@@ -1,0 +1,143 @@
+/** The alerts of a Gatus endpoint: where they go, after how many failures, and what they say. */
+import type { Fields } from "../../core/objects.ts";
+import { toLine } from "../../core/text.ts";
+import { within } from "../values.ts";
+import type { Channels } from "./channels.ts";
+import type { Section } from "./section.ts";
+
+const maxDescription = 1_500;
+const maxChannels = 50;
+
+type Alert = {
+  type: string;
+  channelId: string | null;
+  failureThreshold: number;
+  successThreshold: number;
+  /** Seconds; 0 for none. */
+  reminderInterval: number;
+  description: string;
+};
+
+export type Alerting = {
+  fields: Fields;
+  description: string;
+  channelIds: string[];
+  notes: string[];
+};
+
+/** Reads the alerts of an endpoint, each with the defaults of its provider. */
+export function alertingOf(endpoint: Section, interval: number, channels: Channels): Alerting {
+  const notes: string[] = [];
+  const alerts: Alert[] = [];
+  for (const alert of endpoint.maps("alerts", "alert")) {
+    const one = alertOf(alert, endpoint, channels, notes);
+    if (one !== null) alerts.push(one);
+  }
+  const sent = alerts.filter(({ channelId }) => channelId !== null);
+  const patience = patienceOf(sent.length > 0 ? sent : alerts, notes);
+  const channelIds = [...new Set(sent.flatMap(({ channelId }) => channelId ?? []))];
+  if (channelIds.length > maxChannels)
+    notes.push(`Has the first ${maxChannels} of ${channelIds.length} alert channels.`);
+  return {
+    fields: { ...patience, retryInterval: interval },
+    description: descriptionOf(alerts),
+    channelIds: channelIds.slice(0, maxChannels),
+    notes: [...new Set(notes)],
+  };
+}
+
+function alertOf(
+  alert: Section,
+  endpoint: Section,
+  channels: Channels,
+  notes: string[],
+): Alert | null {
+  const type = toLine(alert.text("type"), 60);
+  const usual = channels.defaultAlert(type);
+  const override = alert.map("provider-override", `provider.${type}`);
+  const own = {
+    enabled: alert.flag("enabled") ?? usual?.flag("enabled") ?? true,
+    failures: alert.integer("failure-threshold") || usual?.integer("failure-threshold") || 3,
+    successes: alert.integer("success-threshold") || usual?.integer("success-threshold") || 2,
+    reminder:
+      alert.duration("minimum-reminder-interval") ||
+      usual?.duration("minimum-reminder-interval") ||
+      0,
+    description: alert.has("description")
+      ? alert.text("description")
+      : (usual?.text("description") ?? ""),
+    sendsOnResolved: alert.flag("send-on-resolved") ?? usual?.flag("send-on-resolved") ?? false,
+  };
+  // The channel reads its keys and names those that it leaves out.
+  for (const key of Object.keys(override.fields)) override.value(key);
+  if (!own.enabled) {
+    notes.push(`Without the alert by ${type}, which is switched off.`);
+    return null;
+  }
+  const channel = channels.channelFor(type, endpoint, override.fields, own.sendsOnResolved);
+  if ("reason" in channel) notes.push(`No alerts by ${type}: ${channel.reason}.`);
+  return {
+    type,
+    channelId: "id" in channel ? channel.id : null,
+    failureThreshold: own.failures > 0 ? own.failures : 3,
+    successThreshold: own.successes > 0 ? own.successes : 2,
+    reminderInterval: own.reminder,
+    description: own.description,
+  };
+}
+
+/** One monitor has one threshold for all channels: the lowest, so that no alert is late. */
+function patienceOf(alerts: readonly Alert[], notes: string[]): Fields {
+  const lowest = (
+    value: (alert: Alert) => number,
+    usual: number,
+    note: (lowest: number, others: string) => string,
+  ) => {
+    const all = alerts.map(value).filter((one) => one > 0);
+    const least = all.length === 0 ? usual : Math.min(...all);
+    const others = alerts
+      .filter((alert) => value(alert) > least)
+      .map((alert) => `${alert.type} ${value(alert)}`);
+    if (others.length > 0) notes.push(note(least, [...new Set(others)].join(", ")));
+    return least;
+  };
+  const failures = lowest(
+    ({ failureThreshold }) => failureThreshold,
+    3,
+    (least, others) =>
+      `All channels are alerted after ${least} failures in a row; Gatus waits for more: ${others}.`,
+  );
+  const successes = lowest(
+    ({ successThreshold }) => successThreshold,
+    2,
+    (least, others) =>
+      `Up again after ${least} successes in a row for all channels; Gatus waits for more: ${others}.`,
+  );
+  const reminder = lowest(
+    ({ reminderInterval }) => reminderInterval,
+    0,
+    (least, others) =>
+      `All channels are reminded every ${least} s; Gatus has other intervals: ${others} s.`,
+  );
+  const retries = within(failures - 1, 0, 10);
+  if (retries < failures - 1)
+    notes.push(`Down after ${retries + 1} failures in a row instead of ${failures}.`);
+  const successThreshold = within(successes, 1, 10);
+  if (successThreshold < successes)
+    notes.push(`Up again after ${successThreshold} successes in a row instead of ${successes}.`);
+  const reminderInterval = reminder === 0 ? null : within(Math.round(reminder), 60, 604_800);
+  if (reminderInterval !== null && reminderInterval !== reminder)
+    notes.push(`Reminds every ${reminderInterval} s instead of ${reminder} s.`);
+  return { retries, successThreshold, reminderInterval };
+}
+
+/** The people on call read it: alerts here show the monitor's description. */
+function descriptionOf(alerts: readonly Alert[]): string {
+  const written = alerts.filter(({ description }) => description !== "");
+  const texts = [...new Set(written.map(({ description }) => description))];
+  const lines = texts.map((text) => {
+    const types = written.filter(({ description }) => description === text).map(({ type }) => type);
+    return texts.length === 1 ? text : `${[...new Set(types)].join(", ")}: ${text}`;
+  });
+  return lines.join("\n\n").slice(0, maxDescription);
+}

@@ -1,0 +1,326 @@
+/** Alerting providers of Gatus as alert channels: one for the provider, and one for each distinct override. */
+import { NewAlertChannel } from "../../alerting/channels/schema.ts";
+import { type Fields, isObject } from "../../core/objects.ts";
+import { toLine } from "../../core/text.ts";
+import type { NotTaken, Planned } from "../plan.ts";
+import { issueOf, text } from "../values.ts";
+import { Section } from "./section.ts";
+
+type Mapped = { fields: Fields; notes?: string[]; disabled?: string };
+
+const webhook =
+  (type: string) =>
+  (s: Section): Mapped => ({ fields: { type, webhookUrl: s.text("webhook-url") } });
+
+/** The providers that are channel types here. */
+const providers: Readonly<Record<string, (s: Section) => Mapped>> = {
+  slack: webhook("slack"),
+  discord: webhook("discord"),
+  mattermost: webhook("mattermost"),
+  googlechat: webhook("googlechat"),
+  teams: webhook("teams"),
+  "teams-workflows": webhook("teams"),
+  telegram: (s) => ({
+    fields: {
+      type: "telegram",
+      botToken: s.text("token"),
+      chatId: s.text("id"),
+      topic: s.integer("topic-id"),
+      ...(s.text("api-url") !== "" && { server: s.text("api-url").replace(/\/+$/, "") }),
+    },
+  }),
+  ntfy: (s) => ({
+    fields: {
+      type: "ntfy",
+      topic: s.text("topic"),
+      server: s.text("url") || "https://ntfy.sh",
+      token: s.text("token") || null,
+      priority: s.integer("priority") ?? 3,
+    },
+  }),
+  gotify: (s) => ({
+    fields: { type: "gotify", server: s.text("server-url"), token: s.text("token") },
+  }),
+  pushover: (s) => ({
+    fields: {
+      type: "pushover",
+      userKey: s.text("user-key"),
+      apiToken: s.text("application-token"),
+      priority: s.integer("priority") ?? 0,
+    },
+  }),
+  pagerduty: (s) => ({ fields: { type: "pagerduty", routingKey: s.text("integration-key") } }),
+  opsgenie: (s) => ({ fields: { type: "opsgenie", apiKey: s.text("api-key") } }),
+  email(s) {
+    for (const key of ["from", "username", "password", "host", "port"]) s.value(key);
+    const to = s.text("to").split(",");
+    return {
+      fields: { type: "email", to: to.map((one) => one.trim()).filter((one) => one !== "") },
+    };
+  },
+  custom: (s) => ({
+    fields: { type: "webhook", url: s.text("url"), headers: s.table("headers") },
+    disabled: `Gatus sends ${toLine(s.text("method"), 20) || "GET"} with a text of its own, and a webhook here sends JSON by POST. Enable it once the receiver reads that`,
+  }),
+};
+
+/** Other providers of Gatus. */
+const unsupported: ReadonlySet<string> = new Set(
+  "aws-ses clickup datadog gitea github gitlab homeassistant ifttt ilert incident-io jetbrainsspace line matrix messagebird n8n newrelic plivo rocketchat sendgrid signal signl4 splunk squadcast twilio vonage webex zapier zulip".split(
+    " ",
+  ),
+);
+/** Providers whose configuration can differ by group. */
+const withoutOverrides: ReadonlySet<string> = new Set(["gotify", "pushover", "opsgenie"]);
+
+const alertKeys = [
+  "type",
+  "enabled",
+  "failure-threshold",
+  "success-threshold",
+  "minimum-reminder-interval",
+  "description",
+  "send-on-resolved",
+];
+
+/** Why a provider can't be a channel here; null if it can. */
+function unsupportedReason(type: string): string | null {
+  if (Object.hasOwn(providers, type)) return null;
+  return unsupported.has(type)
+    ? `there is no channel type ${type} here; an Apprise server may reach it`
+    : "it is not a provider of Gatus";
+}
+
+type Channel = {
+  id: string;
+  name: string;
+  fields: Fields;
+  notes: string[];
+  isIncomplete: boolean;
+  /** Whether an alert through it is not sent when the outage is over. */
+  hidesRecoveries: boolean;
+};
+type NoChannel = { reason: string; notes: string[] };
+type Provider = {
+  base: Fields;
+  defaultAlert: Section;
+  /** By group. */
+  overrides: Map<string, Fields>;
+  /** Why no channel is possible; null if one is. */
+  reason: string | null;
+};
+
+export class Channels {
+  readonly #providers = new Map<string, Provider>();
+  /** By provider and what an override changes. */
+  readonly #channels = new Map<string, Channel | NoChannel>();
+  readonly #notTaken: NotTaken[] = [];
+
+  constructor(alerting: Section) {
+    for (const type of Object.keys(alerting.fields)) {
+      if (!alerting.has(type)) continue;
+      this.#add(type, alerting.map(type, `provider.${type}`));
+    }
+  }
+
+  #add(type: string, section: Section) {
+    const defaultAlert = section.map("default-alert");
+    for (const key of alertKeys) defaultAlert.value(key);
+    const { "default-alert": _alert, overrides, ...base } = section.fields;
+    // The channels read these keys and name those that they leave out.
+    for (const key of Object.keys(base)) section.value(key);
+    const reason = unsupportedReason(type);
+    if (reason === null && !withoutOverrides.has(type)) section.value("overrides");
+    const provider: Provider = { base, defaultAlert, overrides: new Map(), reason };
+    this.#providers.set(type, provider);
+    if (reason !== null) {
+      section.value("overrides");
+      const keys = Object.keys(base).map((key) => toLine(key, 60));
+      if (overrides !== undefined) keys.push("overrides");
+      const without = keys.length === 0 ? "" : ` Left out with it: ${keys.join(", ")}.`;
+      this.#leaveOut(type, toLine(type, 60), `Not taken: ${reason}.${without}`);
+      return;
+    }
+    this.#channel(type, "", type, `Gatus ${type}`, base);
+    if (withoutOverrides.has(type) || !Array.isArray(overrides)) return;
+    for (const { group, ...changes } of overrides.filter(isObject)) {
+      const name = text(group);
+      if (provider.overrides.has(name)) continue;
+      provider.overrides.set(name, changes);
+      this.#channelOfGroup(type, name, provider);
+    }
+  }
+
+  /** Groups with the same changes share a channel. */
+  #channelOfGroup(type: string, group: string, { base, overrides }: Provider) {
+    const changes = overrides.get(group);
+    return changes === undefined
+      ? this.#channel(type, "", type, `Gatus ${type}`, base)
+      : this.#channel(
+          type,
+          JSON.stringify(changes),
+          `${type}/${group}`,
+          `Gatus ${type} (${group})`,
+          merged(base, changes),
+        );
+  }
+
+  #leaveOut(externalId: string, name: string, ...notes: string[]) {
+    this.#notTaken.push({ noun: "alert-channel", externalId, name, notes });
+  }
+
+  /** The channel of the provider with these changes, created when it is first needed. */
+  #channel(
+    type: string,
+    changes: string,
+    id: string,
+    name: string,
+    config: Fields,
+  ): Channel | NoChannel {
+    const key = `${type}#${changes}`;
+    const known = this.#channels.get(key);
+    if (known !== undefined) return known;
+    const channel = channelOf(type, id, toLine(name, 255), config);
+    if ("reason" in channel)
+      this.#leaveOut(id, toLine(name, 255), `Not taken: ${channel.reason}.`, ...channel.notes);
+    this.#channels.set(key, channel);
+    return channel;
+  }
+
+  /** The defaults of a provider's alerts; null if the file does not configure it. */
+  defaultAlert(type: string): Section | null {
+    return this.#providers.get(type)?.defaultAlert ?? null;
+  }
+
+  /** Where an alert of this endpoint goes: the provider, as its group and then the alert change it. */
+  channelFor(
+    type: string,
+    endpoint: Section,
+    override: Fields,
+    sendsOnResolved: boolean,
+  ): { id: string } | { reason: string } {
+    const provider = this.#providers.get(type);
+    if (provider === undefined) return { reason: "the configuration has no such provider" };
+    if (provider.reason !== null) return { reason: provider.reason };
+    const group = endpoint.text("group");
+    const ofGroup = this.#channelOfGroup(type, group, provider);
+    const channel =
+      Object.keys(override).length === 0
+        ? ofGroup
+        : this.#overridden(type, endpoint, provider, override);
+    if ("reason" in channel) return { reason: channel.reason };
+    if (!sendsOnResolved) channel.hidesRecoveries = true;
+    return { id: channel.id };
+  }
+
+  #overridden(type: string, endpoint: Section, { base, overrides }: Provider, override: Fields) {
+    const ofGroup = overrides.get(endpoint.text("group"));
+    const config = merged(ofGroup === undefined ? base : merged(base, ofGroup), override);
+    const changes = JSON.stringify([ofGroup, override]);
+    const id = `${type}#${Bun.hash(changes).toString(36)}`;
+    const name = `Gatus ${type} (${endpoint.text("name")})`;
+    return this.#channel(type, changes, id, name, config);
+  }
+
+  /** Call it after the endpoints: some of them need channels of their own. */
+  records(): { records: Planned[]; notTaken: NotTaken[] } {
+    const records = [...this.#channels.values()].flatMap((channel): Planned[] => {
+      if ("reason" in channel) return [];
+      const { id, name, fields, notes, isIncomplete, hidesRecoveries } = channel;
+      const recovery =
+        "Also reports when an outage is over. Gatus does so only with send-on-resolved.";
+      return [
+        {
+          noun: "alert-channel",
+          externalId: id,
+          name,
+          fields: { ...fields, name, incidents: false },
+          links: {},
+          notes: [...notes, ...(hidesRecoveries ? [recovery] : [])],
+          isIncomplete,
+        },
+      ];
+    });
+    return { records, notTaken: this.#notTaken };
+  }
+
+  /** The mail server of the provider `email`, and a hint about others that its overrides have. */
+  mailServer(): { smtp: Fields | null; hints: string[] } {
+    const provider = this.#providers.get("email");
+    if (provider === undefined) return { smtp: null, hints: [] };
+    const s = new Section(provider.base, "provider.email");
+    const from = s.text("from");
+    const port = s.integer("port") ?? 25;
+    const password = s.text("password") || null;
+    const hosts = [provider.base, ...[...provider.overrides.values()]]
+      .map((config) => new Section(config, "provider.email").text("host"))
+      .filter((host) => host !== "");
+    const others = [...new Set(hosts)].filter((host) => host !== s.text("host"));
+    if (s.text("host") === "") return { smtp: null, hints: [] };
+    return {
+      smtp: {
+        host: s.text("host"),
+        port,
+        // Gatus uses STARTTLS if the server offers it.
+        tls: port === 465 ? "tls" : port === 587 ? "starttls" : "none",
+        user: password === null ? null : s.text("username") || from,
+        password,
+        from: from.replaceAll('"', ""),
+      },
+      hints:
+        others.length === 0
+          ? []
+          : [
+              `All e-mails go through one mail server, ${toLine(s.text("host"), 253)}; Gatus also has ${toLine(others.join(", "), 500)}.`,
+            ],
+    };
+  }
+}
+
+/** Gatus changes only what an override sets to more than an empty value. */
+function merged(base: Fields, changes: Fields): Fields {
+  const own = Object.entries(changes).filter(([key, value]) => {
+    const isEmpty =
+      value === null ||
+      value === "" ||
+      value === "0" ||
+      (isObject(value) && Object.keys(value).length === 0);
+    return key !== "group" && !isEmpty;
+  });
+  return { ...base, ...Object.fromEntries(own) };
+}
+
+function channelOf(type: string, id: string, name: string, config: Fields): Channel | NoChannel {
+  const section = new Section(config, `provider.${type}`);
+  const { fields, notes = [], disabled } = providers[type]?.(section) ?? { fields: {} };
+  const all = [...notes, ...section.notes()];
+  const whole = { ...fields, ...(disabled !== undefined && { enabled: false }) };
+  const issue = issueOf(NewAlertChannel, { ...whole, name: "Gatus" });
+  if (issue !== null) {
+    const empty = [
+      "webhook-url",
+      "token",
+      "id",
+      "topic",
+      "to",
+      "url",
+      "server-url",
+      "user-key",
+      "application-token",
+      "integration-key",
+      "api-key",
+    ].filter((key) =>
+      section.has(key) ? section.text(key) === "" : key === "webhook-url" && "webhookUrl" in fields,
+    );
+    const reason = empty.length > 0 ? `${empty.join(" and ")} is not set` : issue;
+    return { reason, notes: section.notes() };
+  }
+  return {
+    id,
+    name,
+    fields: whole,
+    notes: disabled === undefined ? all : [`Disabled: ${disabled}.`, ...all],
+    isIncomplete: disabled !== undefined,
+    hidesRecoveries: false,
+  };
+}

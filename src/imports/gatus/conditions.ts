@@ -1,0 +1,166 @@
+/** Reads a condition of Gatus: its operands, and what an operand must be to satisfy it. */
+import { excerpt } from "../../core/text.ts";
+import { comparedNumber, integerIn } from "./values.ts";
+
+const comparisons = ["==", "!=", "<=", ">=", ">", "<"] as const;
+/** Characters of a condition: as many as an assertion's value has, twice. */
+const maxLength = 2_000;
+export type Comparison = (typeof comparisons)[number];
+
+/** `[BODY].user.name` has the name `BODY` and the path `user.name`. */
+type Placeholder = { name: string; path: string; call: "len" | "has" | null };
+
+/** A placeholder that is compared with a text. */
+export type Condition = {
+  written: string;
+  placeholder: Placeholder;
+  op: Comparison;
+  expected: string;
+};
+
+type ReadCondition =
+  | Condition
+  /** Both operands are texts, so it always or never holds. */
+  | { written: string; isConstant: true; holds: boolean }
+  | { written: string; unsupported: string };
+
+const names = [
+  "STATUS",
+  "IP",
+  "RESPONSE_TIME",
+  "DNS_RCODE",
+  "CONNECTED",
+  "CERTIFICATE_EXPIRATION",
+  "DOMAIN_EXPIRATION",
+  "BODY",
+  "HEADER",
+  "CONTEXT",
+];
+const plain = new RegExp(`^\\[(${names.join("|")})\\]$`, "i");
+const withPath = /^\[(BODY|HEADER|CONTEXT)\](?:\.(.*)|(\[.*))$/is;
+
+function placeholderIn(operand: string): Placeholder | null {
+  const [, call = null, inner = operand] = /^(len|has)\((.*)\)$/s.exec(operand) ?? [];
+  const [, name] = plain.exec(inner) ?? [];
+  const of = { call: call as Placeholder["call"] };
+  if (name !== undefined) return { name: name.toUpperCase(), path: "", ...of };
+  const [, base, path, index] = withPath.exec(inner) ?? [];
+  if (base !== undefined)
+    return { name: base.toUpperCase(), path: (path ?? index ?? "").replace(/^\./, ""), ...of };
+  return call === null ? null : { name: "", path: "", ...of };
+}
+
+const mirrored: Record<Comparison, Comparison> = {
+  "==": "==",
+  "!=": "!=",
+  "<": ">",
+  ">": "<",
+  "<=": ">=",
+  ">=": "<=",
+};
+
+/** Gatus looks for the operators in this order, each between spaces, and reads the first two operands. */
+export function readCondition(written: string): ReadCondition {
+  if (written.length > maxLength)
+    return { written, unsupported: `has more than ${maxLength} characters` };
+  const op =
+    comparisons.find((one) => written.includes(` ${one} `)) ??
+    comparisons.find((one) => written.includes(one));
+  if (op === undefined) return { written, unsupported: "has no operator" };
+  const separator = written.includes(` ${op} `) ? ` ${op} ` : op;
+  const [left = "", right = ""] = written.split(separator).map((operand) => operand.trim());
+  const [first, second] = [placeholderIn(left), placeholderIn(right)];
+  if (first !== null && second !== null)
+    return { written, unsupported: "compares two parts of an answer with each other" };
+  if (first !== null) return { written, placeholder: first, op, expected: right };
+  if (second !== null) return { written, placeholder: second, op: mirrored[op], expected: left };
+  return { written, isConstant: true, holds: isSatisfied(op, right, left) };
+}
+
+/** Whether a known operand satisfies the comparison, as Gatus computes it. */
+export function isSatisfied(op: Comparison, expected: string, actual: string): boolean {
+  const [number, bound] = [comparedNumber(actual), comparedNumber(expected)];
+  switch (op) {
+    case "==":
+      return isEqual(actual, expected);
+    case "!=":
+      return !isEqual(actual, expected);
+    case "<":
+      return number < bound;
+    case ">":
+      return number > bound;
+    case "<=":
+      return number <= bound;
+    case ">=":
+      return number >= bound;
+  }
+}
+
+function isEqual(actual: string, expected: string): boolean {
+  const wanted = expectationIn(expected);
+  if (wanted.type === "pattern") return matchesGlob(wanted.pattern, actual);
+  if (wanted.type === "options") return wanted.options.includes(actual);
+  const [one, other] = [integerIn(actual), integerIn(expected)];
+  return one !== null && other !== null ? one === other : actual === expected;
+}
+
+type Expectation =
+  | { type: "pattern"; pattern: string }
+  | { type: "options"; options: string[] }
+  | { type: "text"; text: string };
+
+/** `pat(…)`, `any(…)` or a text. */
+export function expectationIn(expected: string): Expectation {
+  const [, call, inner = ""] = /^(pat|any)\((.*)\)$/s.exec(expected) ?? [];
+  if (call === "pat") return { type: "pattern", pattern: inner };
+  if (call === "any")
+    return { type: "options", options: inner.split(",").map((option) => option.trim()) };
+  return { type: "text", text: expected };
+}
+
+export const escapeExpression = (text: string) => text.replace(/[\\^$.*+?()[\]{}|/-]/g, "\\$&");
+
+/** As Go's filepath.Match without slashes, in time proportional to pattern × text. */
+function matchesGlob(pattern: string, text: string): boolean {
+  const sources = partsOf(pattern.replaceAll("/", "")).map(partSource);
+  if (sources.includes(null)) return false;
+  const parts = sources.map((source) => (source === ".*" ? null : new RegExp(`^${source}$`, "su")));
+  const characters = Array.from(text.replaceAll("/", ""));
+  let reached = new Set([0]);
+  for (const part of parts) {
+    const next = new Set<number>();
+    const first = Math.min(...reached);
+    if (part === null) for (let at = first; at <= characters.length; at++) next.add(at);
+    else
+      for (const at of reached)
+        if (at < characters.length && part.test(characters[at] ?? "")) next.add(at + 1);
+    reached = next;
+  }
+  return reached.has(characters.length);
+}
+
+/**
+ * The source of a regular expression, for RE2 and JavaScript alike, that matches what the pattern matches:
+ * Go's filepath.Match, for which Gatus removes all slashes from pattern and text. Null for an invalid pattern.
+ */
+export function globSource(pattern: string): string | null {
+  const sources = partsOf(pattern).map(partSource);
+  return sources.includes(null) ? null : sources.join("");
+}
+
+const part = /\*+|\/+|\\[\s\S]|\[\^?(?:\\[\s\S]|[^\]\\])+\]|[\s\S]/gu;
+const partsOf = (pattern: string): string[] => pattern.match(part) ?? [];
+
+function partSource(part: string): string | null {
+  if (part.startsWith("*")) return ".*";
+  if (part.startsWith("/")) return "/*";
+  if (part === "?") return "[^/]";
+  if (part === "[" || part === "\\") return null;
+  if (part.startsWith("\\")) return escapeExpression(part.slice(1));
+  if (!part.startsWith("[") || part.length === 1) return escapeExpression(part);
+  const [, not = "", members = ""] = /^\[(\^?)(.*)\]$/s.exec(part) ?? [];
+  return `[${not}${members.replace(/\\?([\s\S])/gu, (_all, one: string) => (one === "-" ? "-" : escapeExpression(one)))}]`;
+}
+
+/** The condition in a sentence. */
+export const quoted = (written: string) => excerpt(written, 200);

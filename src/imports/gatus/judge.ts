@@ -1,0 +1,283 @@
+/** Makes a monitor check what the conditions of its Gatus endpoint require. */
+import type { Fields } from "../../core/objects.ts";
+import { within } from "../values.ts";
+import { judgedBody, judgedHeader, type Judged } from "./assertions.ts";
+import { type Condition, expectationIn, isSatisfied, quoted, readCondition } from "./conditions.ts";
+import type { Target } from "./targets.ts";
+import { comparedNumber } from "./values.ts";
+
+const daySeconds = 86_400;
+
+/** What the conditions require beyond the monitor itself. */
+export type Judgement = {
+  /** Up when the check fails. */
+  inverted: boolean;
+  /** Addresses that the host must resolve to, as `[IP]` names them. */
+  addresses: string[];
+  /** Days that the domain must stay registered; null without a condition on it. */
+  domainDays: number | null;
+  /** Whether a missing value fails a comparison here, which Gatus compares as 0. */
+  comparesNumbers: boolean;
+};
+
+const firstStatus = 100;
+const statuses = Array.from({ length: 500 }, (_, index) => firstStatus + index);
+/** Ranges that `expectedStatus` can have. */
+const maxRanges = 20;
+
+/** Applies all conditions to the target: its fields, notes and what is missing. */
+export function applyConditions(conditions: readonly string[], target: Target): Judgement {
+  const { missing, notes, fields, type } = target;
+  const judgement: Judgement = {
+    inverted: false,
+    addresses: [],
+    domainDays: null,
+    comparesNumbers: false,
+  };
+  let allowed = statuses;
+  let constrains = false;
+  const statusConditions: string[] = [];
+  for (const written of conditions) {
+    const condition = readCondition(written);
+    if ("placeholder" in condition && isMisread(condition))
+      notes.push(
+        `Gatus compares with 0 in ${quoted(written)}: “${quoted(condition.expected)}” is not a number.`,
+      );
+    const lack = (why: string) => void missing.push(`the condition ${quoted(written)}: ${why}`);
+    if ("unsupported" in condition) lack(`it ${condition.unsupported}`);
+    else if ("isConstant" in condition) apply(always(condition.holds), condition.written);
+    else if (condition.placeholder.name === "STATUS" && type === "http") {
+      const read = String(condition.placeholder.call === "has" ? true : "");
+      const textOf = (status: number) => (read === "true" ? read : String(status));
+      allowed = allowed.filter((status) =>
+        isSatisfied(condition.op, condition.expected, textOf(status)),
+      );
+      statusConditions.push(written);
+    } else apply(judgedBy(condition, target, judgement), written);
+
+    function apply(judged: Judged | "done", of: string) {
+      if (judged === "done") return;
+      if ("lacks" in judged) return lack(judged.lacks);
+      if ("never" in judged) return lack("it never holds in Gatus either");
+      if ("always" in judged)
+        return void notes.push(`Without the condition ${quoted(of)}, which always holds in Gatus.`);
+      constrains = true;
+      addAssertions(fields, judged.assertions);
+    }
+  }
+  if (statusConditions.length > 0) takeStatuses(allowed, statusConditions, target);
+  if (
+    judgement.inverted &&
+    (constrains || (statusConditions.length > 0 && allowed.length < statuses.length))
+  )
+    missing.push("[CONNECTED] == false together with conditions on an answer");
+  return judgement;
+}
+
+/** Whether it compares with a text that Gatus takes for 0, such as a second condition behind `&&`. */
+const isMisread = ({ op, expected }: Condition) =>
+  /[<>]/.test(op) && comparedNumber(expected) === 0 && !/^[+-]?[0.]+[a-zµμ]*$/.test(expected);
+
+const always = (holds: boolean): Judged => (holds ? { always: true } : { never: true });
+
+function addAssertions(fields: Fields, assertions: readonly Fields[]) {
+  const known = fields["assertions"] as Fields[];
+  for (const assertion of assertions)
+    if (!known.some((one) => JSON.stringify(one) === JSON.stringify(assertion)))
+      known.push(assertion);
+}
+
+/** Statuses that satisfy all conditions together, as ranges. */
+function takeStatuses(allowed: readonly number[], written: readonly string[], target: Target) {
+  const { fields, missing } = target;
+  const ranges: string[] = [];
+  for (let index = 0; index < allowed.length;) {
+    const from = allowed[index] as number;
+    let length = 1;
+    while (allowed[index + length] === from + length) length++;
+    if (length > 2) ranges.push(`${from}-${from + length - 1}`);
+    else for (let more = 0; more < length; more++) ranges.push(String(from + more));
+    index += length;
+  }
+  const conditions = written.map(quoted).join(" and ");
+  const others = [0, 600, 999].filter((status) =>
+    written.every((one) => {
+      const condition = readCondition(one);
+      return (
+        "placeholder" in condition && isSatisfied(condition.op, condition.expected, String(status))
+      );
+    }),
+  );
+  if (ranges.length === 0)
+    missing.push(
+      others.some((status) => status > 0)
+        ? `the condition ${conditions}: HTTP has no status above 599`
+        : `the condition ${conditions}: no status satisfies it`,
+    );
+  else if (ranges.length > maxRanges)
+    missing.push(`the condition ${conditions}: it has more than ${maxRanges} ranges of statuses`);
+  else {
+    fields["expectedStatus"] = ranges;
+    const odd = written.filter((one) => /\b[6-9]\d\d\b/.test(one) && /any\(/.test(one));
+    if (odd.length > 0)
+      target.notes.push(
+        `HTTP has no status above 599: that part of ${odd.map(quoted).join(", ")} is left out.`,
+      );
+  }
+}
+
+function judgedBy(condition: Condition, target: Target, judgement: Judgement): Judged | "done" {
+  const { name, call } = condition.placeholder;
+  if (call === "has" && !["BODY", "HEADER", "CONTEXT", ""].includes(name))
+    return always(isSatisfied(condition.op, condition.expected, "true"));
+  if (call === "len" && name !== "BODY" && name !== "HEADER")
+    return { lacks: "the length of this value can't be compared" };
+  switch (name) {
+    case "STATUS":
+      // Gatus has 0 where there is no HTTP, such as the exit code of a greeting over SSH.
+      return isSatisfied(condition.op, condition.expected, "0") ? "done" : { never: true };
+    case "CONNECTED":
+      return judgedConnection(condition, judgement);
+    case "RESPONSE_TIME":
+      return judgedTime(condition, target);
+    case "DNS_RCODE":
+      return judgedCode(condition, target);
+    case "CERTIFICATE_EXPIRATION":
+      return judgedCertificate(condition, target);
+    case "DOMAIN_EXPIRATION":
+      return judgedDomain(condition, judgement);
+    case "IP":
+      return judgedAddress(condition, judgement);
+    case "BODY":
+      return judgedAnswer(condition, target, judgement);
+    case "HEADER":
+      return target.type === "http"
+        ? judgedHeader(condition)
+        : { lacks: "only an answer of HTTP has headers" };
+    default:
+      return { lacks: "this placeholder has no counterpart" };
+  }
+}
+
+function judgedConnection({ op, expected }: Condition, judgement: Judgement): Judged | "done" {
+  const [whenUp, whenDown] = ["true", "false"].map((text) => isSatisfied(op, expected, text));
+  if (whenUp === whenDown) return always(whenUp === true);
+  if (whenDown === true) judgement.inverted = true;
+  return "done";
+}
+
+function judgedTime({ op, expected }: Condition, { fields, notes }: Target): Judged | "done" {
+  const ms = comparedNumber(expected);
+  if ("assertions" in fields) {
+    const latency = (op: string, value: number): Judged => ({
+      assertions: [{ source: "latency", op, value }],
+    });
+    if (op === "<") return latency("lessThan", ms);
+    if (op === "<=") return latency("lessThanOrEqual", ms);
+    if (op === ">") return latency("greaterThan", ms);
+    if (op === ">=") return latency("greaterThanOrEqual", ms);
+    return latency(op === "==" ? "equals" : "notEquals", ms);
+  }
+  if ((op !== "<" && op !== "<=") || ms < 1)
+    return { lacks: "this type only has an upper bound of the latency" };
+  const from = within(op === "<" ? ms : ms + 1, 1, 60_000);
+  const before = Number(fields["degradedAfterMs"] ?? Infinity);
+  fields["degradedAfterMs"] = Math.min(before, from);
+  notes.push(`Degraded, not down, from ${from} ms on.`);
+  return "done";
+}
+
+/** The check of DNS is up only if the response code is NOERROR. */
+function judgedCode({ op, expected }: Condition, { type }: Target): Judged | "done" {
+  if (type !== "dns") return always(isSatisfied(op, expected, ""));
+  return isSatisfied(op, expected, "NOERROR")
+    ? "done"
+    : { lacks: "only NOERROR is a good response code here" };
+}
+
+function judgedCertificate(
+  { op, expected }: Condition,
+  { fields, notes }: Target,
+): Judged | "done" {
+  if (!("certificateExpiryDays" in fields)) return { lacks: "this type sees no certificate" };
+  const days = comparedNumber(expected) / 1000 / daySeconds;
+  if (op === ">" || op === ">=") {
+    const before = Number(fields["certificateExpiryDays"] ?? 0);
+    const wanted = within(Math.ceil(days), 1, 3_650);
+    fields["certificateExpiryDays"] = Math.max(before, wanted);
+    notes.push(
+      `Degraded, not down, once the certificate expires within ${wanted === 1 ? "a day" : `${wanted} days`}.`,
+    );
+    return "done";
+  }
+  if (!("assertions" in fields) || op === "==" || op === "!=")
+    return { lacks: "only a lower bound of the days is possible" };
+  const own = op === "<" ? "lessThan" : "lessThanOrEqual";
+  return { assertions: [{ source: "certificateDays", op: own, value: days }] };
+}
+
+function judgedDomain({ op, expected }: Condition, judgement: Judgement): Judged | "done" {
+  if (op !== ">" && op !== ">=") return { lacks: "only a lower bound of the days is possible" };
+  const days = within(Math.ceil(comparedNumber(expected) / 1000 / daySeconds), 1, 3_650);
+  judgement.domainDays = Math.max(judgement.domainDays ?? 0, days);
+  return "done";
+}
+
+function judgedAddress({ op, expected }: Condition, judgement: Judgement): Judged | "done" {
+  const expectation = expectationIn(expected);
+  const isOne = op === "==" && expectation.type === "text" && /^[\da-f.:]+$/i.test(expected);
+  if (!isOne) return { lacks: "addresses are only compared with one address" };
+  judgement.addresses.push(expected);
+  return "done";
+}
+
+function judgedAnswer(condition: Condition, target: Target, judgement: Judgement): Judged | "done" {
+  const { type, fields, notes } = target;
+  const { op, expected, placeholder } = condition;
+  if (type === "http") {
+    const judged = judgedBody(condition);
+    if (placeholder.path !== "" && /[<>]/.test(op) && "assertions" in judged)
+      judgement.comparesNumbers = true;
+    return judged;
+  }
+  const isWhole = placeholder.call === null && placeholder.path === "";
+  if (type === "grpc") {
+    const actual = isWhole
+      ? '{"status":"SERVING"}'
+      : placeholder.path === "status"
+        ? "SERVING"
+        : null;
+    const isFine =
+      actual !== null && placeholder.call === null && isSatisfied(op, expected, actual);
+    return isFine ? "done" : { lacks: "only the status SERVING is good here" };
+  }
+  if (type === "dns" && isWhole && op === "==" && expectationIn(expected).type === "text") {
+    (fields["expected"] as string[]).push(expected);
+    return "done";
+  }
+  if (
+    (type === "tcp" || type === "websocket") &&
+    isWhole &&
+    op === "==" &&
+    fields["expect"] === null
+  ) {
+    const part = expectedPart(expected);
+    if (part !== null) {
+      fields["expect"] = part.text;
+      if (!part.isExact)
+        notes.push(`Up when the answer contains “${part.text}”. Gatus compares all of it.`);
+      return "done";
+    }
+  }
+  return { lacks: "an answer of this type can't be compared like this" };
+}
+
+/** The text that an answer must contain; null if a pattern needs more than that. */
+function expectedPart(expected: string): { text: string; isExact: boolean } | null {
+  const expectation = expectationIn(expected);
+  if (expectation.type === "text")
+    return expected === "" ? null : { text: expected, isExact: false };
+  if (expectation.type !== "pattern") return null;
+  const [, before, text, after] = /^(\*?)([^*?[\]\\]+)(\*?)$/s.exec(expectation.pattern) ?? [];
+  return text === undefined ? null : { text, isExact: before === "*" && after === "*" };
+}

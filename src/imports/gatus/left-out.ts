@@ -1,0 +1,72 @@
+/** Why a key of Gatus' configuration has no effect here. A key of Gatus that is not listed is read by the import. */
+
+const ownPage = "about Gatus' own page";
+const ownServer = "about Gatus' own server; see signalbox serve --help";
+const ofSuites = "only requests of a suite have it";
+const message = "messages have their own form here";
+const ownClient = "alerts are sent with this machine's network settings";
+
+/** By the struct that Gatus decodes the key into, and the key's path in it; a path covers everything below. */
+const reasons: Readonly<Record<string, string>> = {
+  "config.debug": ownServer,
+  "config.metrics": "metrics are always served, at /metrics",
+  "config.skip-invalid-config-update": ownServer,
+  "config.disable-monitoring-lock": "checks run at the same time here",
+  "config.concurrency": "checks run at the same time here",
+  "config.security": "people sign in here; invite them on the page People",
+  "config.storage": "results are stored in the data directory",
+  "config.web": ownServer,
+  "config.remote": "endpoints of other Gatus instances are not shown; import their configuration",
+  "config.connectivity": "there is no check of this machine's own connection",
+  "config.tunneling": "checks can't go through an SSH tunnel",
+  "ui.logo": "upload the logo at the status page",
+  "ui.custom-css": "pages have a theme and an accent color instead",
+  "ui.default-sort-by": ownPage,
+  "ui.default-filter-by": ownPage,
+  "endpoint.ui": ownPage,
+  "endpoint.store": ofSuites,
+  "endpoint.always-run": ofSuites,
+  "default-alert.provider-override": "Gatus reads it only at the alert of an endpoint",
+  "client.network": "both IPv4 and IPv6 are used",
+  "client.tls.renegotiation": "TLS 1.3 has no renegotiation",
+  "provider.slack.title": message,
+  "provider.discord.title": message,
+  "provider.discord.message-content":
+    "messages mention nobody; add the mention to the channel's template",
+  "provider.teams.title": message,
+  "provider.teams.client": ownClient,
+  "provider.teams-workflows.title": message,
+  "provider.mattermost.channel": "a webhook has its own channel",
+  "provider.mattermost.client": ownClient,
+  "provider.googlechat.client": ownClient,
+  "provider.telegram.client": ownClient,
+  "provider.email.client": ownClient,
+  "provider.ntfy.email": "ntfy forwards no e-mail of these messages",
+  "provider.ntfy.click": "messages link to the monitor",
+  "provider.ntfy.disable-firebase": message,
+  "provider.ntfy.disable-cache": message,
+  "provider.gotify.priority": "the priority follows from the kind of alert",
+  "provider.gotify.title": message,
+  "provider.pushover.title": message,
+  "provider.pushover.resolved-priority": "recoveries have at most priority 0",
+  "provider.pushover.sound": message,
+  "provider.pushover.ttl": message,
+  "provider.pushover.device": "all devices of the user get the message",
+  "provider.opsgenie.priority": "the priority follows from the kind of alert",
+  "provider.opsgenie.source": message,
+  "provider.opsgenie.entity-prefix": message,
+  "provider.opsgenie.alias-prefix": message,
+  "provider.opsgenie.tags": message,
+  "provider.custom": "a webhook sends JSON by POST and has no template",
+};
+
+const unknown = "not a key of Gatus";
+
+/** The reason for `client.tls.renegotiation`, or for the closest path above it that has one. */
+export function leftOutReason(schema: string): string {
+  for (let path = schema; path.includes("."); path = path.slice(0, path.lastIndexOf("."))) {
+    const reason = reasons[path];
+    if (reason !== undefined) return reason;
+  }
+  return unknown;
+}

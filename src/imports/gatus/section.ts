@@ -1,0 +1,148 @@
+/** A map of a Gatus configuration that knows which of its keys were read, so that the report names all others. */
+import { type Fields, isObject } from "../../core/objects.ts";
+import { toLine } from "../../core/text.ts";
+import { text } from "../values.ts";
+import { leftOutReason } from "./left-out.ts";
+import { booleanIn, durationIn, integerIn } from "./values.ts";
+
+type LeftOut = { path: string; schema: string };
+/** Keys that one sentence names; a map of thousands of unknown keys is cut there. */
+const maxNamed = 30;
+const maxKeyLength = 60;
+
+export class Section {
+  readonly #fields: Fields;
+  readonly #schema: string;
+  readonly #read = new Set<string>();
+  readonly #children = new Map<string, Section[]>();
+  readonly #invalid: string[] = [];
+
+  /** `schema` names the struct of Gatus that the map is decoded into, such as `endpoint` or `client`. */
+  constructor(fields: Fields, schema: string) {
+    this.#fields = fields;
+    this.#schema = schema;
+  }
+
+  /** The map itself, for its position and for merging. */
+  get fields(): Fields {
+    return this.#fields;
+  }
+
+  /** The value, which counts as read; undefined if the key is missing or null. */
+  value(key: string): unknown {
+    this.#read.add(key);
+    return Object.hasOwn(this.#fields, key) ? (this.#fields[key] ?? undefined) : undefined;
+  }
+
+  has(key: string): boolean {
+    return this.value(key) !== undefined;
+  }
+
+  text(key: string): string {
+    return text(this.value(key));
+  }
+
+  flag(key: string): boolean | null {
+    return this.#typed(key, "yes or no", booleanIn);
+  }
+
+  integer(key: string): number | null {
+    return this.#typed(key, "a whole number", integerIn);
+  }
+
+  /** In seconds. Gatus takes a number without a unit for nanoseconds. */
+  duration(key: string): number | null {
+    const nanoseconds = integerIn(this.text(key));
+    if (nanoseconds !== null && nanoseconds !== 0) {
+      this.#invalid.push(`${key} ${this.text(key)} has no unit, such as s or m`);
+      return null;
+    }
+    return this.#typed(key, "a duration such as 30s or 1h30m", durationIn);
+  }
+
+  #typed<T>(key: string, what: string, read: (text: string) => T | null): T | null {
+    const written = this.text(key);
+    if (written === "") return null;
+    const value = read(written);
+    if (value === null) this.#invalid.push(`${key} is not ${what}`);
+    return value;
+  }
+
+  texts(key: string): string[] {
+    const value = this.value(key);
+    return Array.isArray(value) ? value.map(text) : [];
+  }
+
+  /** Texts by names that people choose, such as headers. */
+  table(key: string): Record<string, string> {
+    const value = this.value(key);
+    const entries = isObject(value) ? Object.entries(value) : [];
+    return Object.fromEntries(entries.map(([name, one]) => [name, text(one)]));
+  }
+
+  /** The map under the key, the same each time; an empty one if there is none. */
+  map(key: string, schema = key): Section {
+    const value = this.value(key);
+    return this.#below(key, [isObject(value) ? value : {}], schema)[0] as Section;
+  }
+
+  maps(key: string, schema: string): Section[] {
+    const value = this.value(key);
+    return this.#below(key, Array.isArray(value) ? value.filter(isObject) : [], schema);
+  }
+
+  #below(key: string, maps: readonly Fields[], schema: string): Section[] {
+    const known = this.#children.get(key);
+    if (known !== undefined) return known;
+    const sections = maps.map((one) => new Section(one, schema));
+    this.#children.set(key, sections);
+    return sections;
+  }
+
+  /** Keys with a value that nothing has read. Maps under a key that `isOwn` names report theirs themselves. */
+  leftOut(isOwn: (key: string) => boolean = () => false): LeftOut[] {
+    const own = Object.entries(this.#fields)
+      .filter(([key, value]) => !this.#read.has(key) && (value ?? null) !== null)
+      .flatMap(([key, value]) =>
+        namesIn(value, key).map((path) => ({ path, schema: `${this.#schema}.${path}` })),
+      );
+    const children = [...this.#children].filter(([key]) => !isOwn(key));
+    const below = children.flatMap(([key, sections]) =>
+      sections.flatMap((section) =>
+        section.leftOut().map(({ path, schema }) => ({ path: `${key}.${path}`, schema })),
+      ),
+    );
+    return [...own, ...below];
+  }
+
+  invalidValues(): string[] {
+    const below = [...this.#children].flatMap(([key, sections]) =>
+      sections.flatMap((section) => section.invalidValues().map((one) => `${key}.${one}`)),
+    );
+    return [...this.#invalid, ...below];
+  }
+
+  /** One sentence for each reason. */
+  notes(): string[] {
+    const invalid = [...new Set(this.invalidValues())].map(
+      (one) => `${toLine(one, 200)}: the default is used.`,
+    );
+    return [...invalid, ...notesOf(this.leftOut())];
+  }
+}
+
+/** The keys of a value that was left out: of a map those within, so that each is named. */
+function namesIn(value: unknown, path: string, depth = 0): string[] {
+  if (!isObject(value) || depth > 3 || Object.keys(value).length === 0) return [path];
+  return Object.entries(value)
+    .slice(0, maxNamed)
+    .flatMap(([key, inner]) => namesIn(inner, `${path}.${key}`, depth + 1));
+}
+
+export function notesOf(leftOut: readonly LeftOut[]): string[] {
+  return [...Map.groupBy(leftOut, ({ schema }) => leftOutReason(schema))].map(([reason, keys]) => {
+    const names = [...new Set(keys.map(({ path }) => toLine(path, maxKeyLength)))];
+    const more = names.length > maxNamed ? ` and ${names.length - maxNamed} more` : "";
+    return `Left out: ${names.slice(0, maxNamed).join(", ")}${more} (${reason}).`;
+  });
+}

@@ -1,0 +1,297 @@
+/** The URL of a Gatus endpoint as a monitor type with its fields; what can't be checked here is listed. */
+import { isIP } from "node:net";
+import type { Fields } from "../../core/objects.ts";
+import { percentDecoded } from "../../core/text.ts";
+import type { Section } from "./section.ts";
+
+export type Target = {
+  type: string;
+  fields: Fields;
+  notes: string[];
+  /** What the check needs and can't have here. */
+  missing: string[];
+};
+
+/** Reads a file that the configuration names; null if there is none, or if files may not be read. */
+export type ReadNamedFile = (path: string) => Promise<string | null>;
+
+export const hostOf = (address: string) =>
+  (URL.parse(address.replace(/^\w+:/, "http:"))?.hostname ?? address).replace(/^\[|\]$/g, "");
+
+export async function targetOf(endpoint: Section, readFile: ReadNamedFile): Promise<Target> {
+  const address = endpoint.text("url");
+  const client = endpoint.map("client");
+  const dns = endpoint.has("dns");
+  const scheme = /^([a-z0-9+]+):\/\//i.exec(address)?.[1]?.toLowerCase() ?? "";
+  const target: Target = dns
+    ? dnsTarget(endpoint.map("dns"), address)
+    : (targets[scheme]?.(endpoint, client, partsOf(address)) ?? otherTarget(scheme, address));
+  if (!["http", "https"].includes(scheme) || dns) ignoreHttpKeys(endpoint);
+  await takeClient(client, target, readFile);
+  return target;
+}
+
+type Parts = { address: string; host: string; port: number; username: string; password: string };
+
+function partsOf(address: string): Parts {
+  const rest = address.replace(/^[^:]*:\/\//, "");
+  const url = URL.parse(`http://${rest}`);
+  const host = (url?.hostname ?? rest).replace(/^\[|\]$/g, "");
+  return {
+    address,
+    host,
+    port: Number(url?.port || 0),
+    username: percentDecoded(url?.username ?? ""),
+    password: percentDecoded(url?.password ?? ""),
+  };
+}
+
+const plain = (type: string, fields: Fields): Target => ({ type, fields, notes: [], missing: [] });
+
+const http = (endpoint: Section, client: Section, parts: Parts) =>
+  httpTarget(endpoint, client, parts);
+const webSocket = (endpoint: Section, client: Section, parts: Parts): Target => ({
+  ...plain("websocket", {
+    url: withoutUser(parts.address),
+    headers: { ...authorization(parts), ...headersOf(endpoint.table("headers"), []) },
+    send: bodyOf(endpoint) || null,
+    expect: null,
+    verifyTls: client.flag("insecure") !== true,
+    certificateExpiryDays: null,
+  }),
+  notes: ["Up once the server accepts the connection. Gatus also waits for a message."],
+});
+const grpc =
+  (tls: boolean) =>
+  (_endpoint: Section, client: Section, { host, port }: Parts): Target => ({
+    ...plain("grpc", {
+      host,
+      port: port || (tls ? 443 : 80),
+      tls,
+      verifyTls: client.flag("insecure") !== true,
+      certificateExpiryDays: null,
+    }),
+    notes: ["Down unless the server reports SERVING. Gatus requires that only with [BODY].status."],
+  });
+
+type MakeTarget = (endpoint: Section, client: Section, parts: Parts) => Target;
+const targets: Readonly<Record<string, MakeTarget>> = {
+  http,
+  https: http,
+  ws: webSocket,
+  wss: webSocket,
+  grpc: grpc(false),
+  grpcs: grpc(true),
+  icmp: (_endpoint, _client, { host }) => plain("ping", { host }),
+  tcp(endpoint, _client, { host, port }) {
+    const send = bodyOf(endpoint);
+    const target = plain("tcp", { host, port, send: send || null, expect: null });
+    if (send !== "") target.notes.push("Up once the text is sent. Gatus also waits for an answer.");
+    return target;
+  },
+  tls(endpoint, client, { host, port }) {
+    const target = plain("tls", { host, port: port || 443, certificateExpiryDays: null });
+    if (client.flag("insecure") === true)
+      target.missing.push("client.insecure: this type requires a trusted certificate");
+    if (bodyOf(endpoint) !== "") target.missing.push("body: nothing is sent over TLS");
+    return target;
+  },
+  starttls: (_endpoint, client, { host, port }) =>
+    plain("smtp", {
+      host,
+      port: port || 25,
+      tls: "starttls",
+      verifyTls: client.flag("insecure") !== true,
+      certificateExpiryDays: null,
+    }),
+  ssh(endpoint, _client, { host, port }) {
+    const ssh = endpoint.map("ssh");
+    const target = plain("ssh", { host, port: port || 22 });
+    const credentials = ["username", "password", "private-key", "passphrase"].filter(
+      (key) => ssh.text(key) !== "",
+    );
+    // Without a user Gatus only reads the greeting.
+    if (credentials.length > 0)
+      target.missing.push(
+        `${credentials.map((key) => `ssh.${key}`).join(", ")}: signing in and running a command`,
+      );
+    return target;
+  },
+};
+
+const otherTarget = (scheme: string, address: string): Target => {
+  const { host, port } = partsOf(address);
+  const target = plain("tcp", { host, port: port || 80 });
+  target.missing.push(scheme === "" ? "a URL with a scheme" : `the scheme ${scheme}`);
+  return target;
+};
+
+function dnsTarget(dns: Section, address: string): Target {
+  const target = plain("dns", {
+    host: dns.text("query-name").replace(/\.$/, ""),
+    recordType: dns.text("query-type") || "A",
+    resolver: null,
+    expected: [],
+  });
+  const [, host = "", port] = /^(.*?)(?::(\d+))?$/.exec(address.replace(/^\w+:\/\//, "")) ?? [];
+  const bare = (isIP(address) === 0 ? host : address).replace(/^\[|\]$/g, "");
+  const family = isIP(bare);
+  if (family === 0 && address !== "")
+    target.notes.push(`Asks the resolver of this machine: ${address} is not an IP address.`);
+  else if (address !== "")
+    target.fields["resolver"] =
+      port === undefined || isIP(address) !== 0
+        ? bare
+        : `${family === 6 ? `[${bare}]` : bare}:${port}`;
+  return target;
+}
+
+/** Gatus reads these of every endpoint, and uses them for HTTP alone. */
+function ignoreHttpKeys(endpoint: Section) {
+  for (const key of ["method", "headers", "graphql", "body"]) endpoint.value(key);
+}
+
+/** The body with the placeholders that Gatus fills in. */
+function bodyOf(endpoint: Section): string {
+  return endpoint
+    .text("body")
+    .replaceAll("[ENDPOINT_NAME]", endpoint.text("name"))
+    .replaceAll("[ENDPOINT_GROUP]", endpoint.text("group"))
+    .replaceAll("[ENDPOINT_URL]", endpoint.text("url"));
+}
+
+const withoutUser = (address: string) => address.replace(/^(\w+:\/\/)[^/?#]*@/, "$1");
+
+const authorization = ({ username, password }: Parts): Record<string, string> =>
+  username === "" && password === ""
+    ? {}
+    : { Authorization: `Basic ${Buffer.from(`${username}:${password}`).toString("base64")}` };
+
+const ofConnection =
+  /^(?:connection|content-length|host|keep-alive|te|trailer|transfer-encoding|upgrade)$/i;
+
+/** Headers that a monitor can send. */
+function headersOf(headers: Record<string, string>, notes: string[]): Record<string, string> {
+  const own = Object.entries(headers).filter(([name]) => !ofConnection.test(name));
+  const lost = Object.keys(headers).filter((name) => ofConnection.test(name) && name !== "Host");
+  if (lost.length > 0)
+    notes.push(`Without the header ${lost.join(", ")}, which belongs to the connection.`);
+  return Object.fromEntries(own);
+}
+
+function httpTarget(endpoint: Section, client: Section, parts: Parts): Target {
+  const isGraphql = endpoint.flag("graphql") === true;
+  const written = endpoint.table("headers");
+  const body = bodyOf(endpoint);
+  const notes: string[] = [];
+  const headers = headersOf(written, notes);
+  const { username, password } = parts;
+  const canSignIn = username !== "" && !username.includes(":") && !("Authorization" in headers);
+  const target: Target = {
+    ...plain("http", {
+      url: withoutUser(parts.address),
+      method: endpoint.text("method") || "GET",
+      headers: {
+        ...(isGraphql && { "Content-Type": "application/json" }),
+        ...(!canSignIn && authorization(parts)),
+        ...headers,
+      },
+      body: body === "" ? null : isGraphql ? JSON.stringify({ query: body }) : body,
+      basicAuth: canSignIn ? { username, password: password || null } : null,
+      followRedirects: client.flag("ignore-redirect") !== true,
+      verifyTls: client.flag("insecure") !== true,
+      oauth2: null,
+      // Gatus judges nothing but its conditions.
+      expectedStatus: ["100-599"],
+      certificateExpiryDays: null,
+      assertions: [],
+    }),
+    notes,
+  };
+  const random = /\[RANDOM_STRING_\d+\]/.exec(body);
+  if (random !== null) target.missing.push(`${random[0]} in the body`);
+  if (written["Host"] !== undefined) takeHostHeader(target, written["Host"]);
+  takeOAuth2(client, target);
+  takeProxy(client, target);
+  return target;
+}
+
+/** Connects to the host of the URL and sends another name: here the URL has that name, and `connectTo` the host. */
+function takeHostHeader(target: Target, header: string) {
+  const url = URL.parse(String(target.fields["url"]));
+  const other = URL.parse(`${url?.protocol ?? "http:"}//${header}`);
+  if (url === null || other === null || header.includes("/"))
+    return void target.missing.push(`the header Host: ${header}`);
+  if (other.host === url.host) return;
+  if (other.port !== "" && other.port !== url.port)
+    return void target.missing.push(`the header Host: ${header}, whose port is another`);
+  const host = url.hostname.replace(/^\[|\]$/g, "");
+  url.hostname = other.hostname;
+  Object.assign(target.fields, { url: url.href, connectTo: host });
+  target.notes.push(
+    `Connects to ${host} and asks for ${url.host}${url.protocol === "https:" ? ", also in TLS" : ""}.`,
+  );
+}
+
+function takeOAuth2(client: Section, target: Target) {
+  if (!client.has("oauth2")) return;
+  const oauth2 = client.map("oauth2");
+  target.fields["oauth2"] = {
+    tokenUrl: oauth2.text("token-url"),
+    clientId: oauth2.text("client-id"),
+    clientSecret: oauth2.text("client-secret") || null,
+    scope: oauth2.texts("scopes").join(" ") || null,
+  };
+}
+
+function takeProxy(client: Section, target: Target) {
+  const address = client.text("proxy-url");
+  if (address === "") return;
+  const url = URL.parse(address);
+  if (url === null || !["http:", "socks5:"].includes(url.protocol))
+    return void target.missing.push("client.proxy-url: a proxy of HTTP or SOCKS5");
+  Object.assign(target.fields, {
+    proxyUrl: `${url.protocol}//${url.host}`,
+    proxyUsername: percentDecoded(url.username) || null,
+    proxyPassword: percentDecoded(url.password) || null,
+  });
+  if ("connectTo" in target.fields) {
+    delete target.fields["connectTo"];
+    target.missing.push("the header Host through a proxy");
+  }
+}
+
+/** Settings of the client that any type of endpoint can have. */
+async function takeClient(client: Section, target: Target, readFile: ReadNamedFile) {
+  const { type, missing, notes } = target;
+  // Gatus uses them for HTTP alone.
+  for (const key of ["proxy-url", "insecure", "ignore-redirect", "oauth2"]) client.value(key);
+  const resolver = client.text("dns-resolver");
+  if (resolver !== "" && ["http", "smtp", "grpc"].includes(type))
+    notes.push(`Names are resolved by this machine, not by ${resolver}.`);
+  if (type !== "ping") client.value("network");
+  if (client.has("tunnel")) missing.push("client.tunnel: an SSH tunnel");
+  if (client.has("identity-aware-proxy")) {
+    client.map("identity-aware-proxy").value("audience");
+    missing.push("client.identity-aware-proxy");
+  }
+  if (client.has("tls") && ["http", "websocket", "grpc"].includes(type))
+    await takeCertificate(client.map("tls"), target, readFile);
+  else client.value("tls");
+}
+
+async function takeCertificate(
+  tls: Section,
+  { type, fields, missing }: Target,
+  readFile: ReadNamedFile,
+) {
+  const paths = [tls.text("certificate-file"), tls.text("private-key-file")];
+  if (paths.includes("")) return;
+  if (type !== "http") return void missing.push("client.tls: a client certificate");
+  const [certificate = null, key = null] = await Promise.all(paths.map(readFile));
+  if (certificate === null || key === null)
+    return void missing.push(
+      `client.tls: ${paths.join(" and ")} can't be read here. Enter the client certificate at the monitor`,
+    );
+  Object.assign(fields, { clientCertificate: certificate, clientKey: key });
+}
