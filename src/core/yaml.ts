@@ -2,8 +2,6 @@ import type { Alias, Document, Node, Pair, Scalar, YAMLMap } from "yaml";
 import { exactNumber, hasTooManyDigits } from "./decimals.ts";
 import { fieldPath } from "./text.ts";
 
-/** Values of a document, aliases counted as often as they stand for something. */
-const maxValues = 500_000;
 const maxDepth = 30;
 const maxPlaces = 10;
 
@@ -44,6 +42,13 @@ export const typedScalar =
     return value;
   };
 
+export type YamlOptions = {
+  /** Values of a document. Those behind an alias count each time. */
+  maxValues?: number;
+  /** Whether `places` and the paths of scalars are wanted. */
+  hasPaths?: boolean;
+};
+
 export type Parsed = {
   value: unknown;
   /** Of each value, by its path such as `monitors.shop.tags[0]`; of a field where its name stands. */
@@ -57,6 +62,7 @@ export async function parseYaml(
   file: string,
   source: string,
   readScalar: ReadScalar,
+  { maxValues = 500_000, hasPaths = true }: YamlOptions = {},
 ): Promise<Parsed> {
   const { parseDocument, LineCounter, isAlias, isMap, isScalar, isSeq } = await import("yaml");
   const lines = new LineCounter();
@@ -96,8 +102,8 @@ export async function parseYaml(
 
   function valueOf(node: Node | null, keys: readonly PropertyKey[], at: Place): unknown {
     if (node === null) return null;
-    const path = fieldPath(keys);
-    if (!places.has(path)) places.set(path, at);
+    const path = hasPaths ? fieldPath(keys) : "";
+    if (hasPaths && !places.has(path)) places.set(path, at);
     if (left-- <= 0) failAt(node, "aliases make this stand for too much");
     if (keys.length > maxDepth) failAt(node, `is nested deeper than ${maxDepth} levels`);
     if (isAlias(node)) return valueOf(targetOf(node), keys, at);

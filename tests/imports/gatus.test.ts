@@ -1,9 +1,12 @@
 import { describe, expect, test } from "bun:test";
-import { mkdirSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { noLimits } from "../../src/core/limits.ts";
 import { gatusPlan } from "../../src/imports/gatus/plan.ts";
+import type { Noun } from "../../src/imports/rules.ts";
 import { runImport } from "../../src/imports/service.ts";
 import { testAppliance } from "../support/appliance.ts";
+import { selfSigned } from "../support/certificates.ts";
 import { scratch } from "../support/scratch.ts";
 
 const newDirectory = scratch();
@@ -131,7 +134,7 @@ describe("Gatus' configuration", () => {
       resolver: "9.9.9.9",
       expected: ["93.184.216.34"],
     });
-    expect(named("chat")).toMatchObject({ paused: true });
+    expect(named("chat")).toMatchObject({ type: "websocket", paused: false });
     expect(named("domain")).toMatchObject({
       type: "domain",
       domain: "acme.example",
@@ -139,8 +142,9 @@ describe("Gatus' configuration", () => {
       paused: false,
     });
     expect(named("domain-too")).toMatchObject({ type: "http", paused: false });
+    expect(named("domain-too: domain")).toMatchObject({ type: "domain", minDays: 30 });
     expect(report.items.find(({ name }) => name === "domain-too")?.notes.join()).toContain(
-      "make one of the type domain",
+      "“domain-too: domain” checks when its domain expires",
     );
     expect(named("jump")).toMatchObject({ type: "ssh", port: 2222, paused: false });
     expect(named("deploy")).toMatchObject({ type: "ssh", port: 22, paused: true });
@@ -152,14 +156,17 @@ describe("Gatus' configuration", () => {
       certificateExpiryDays: 3,
       paused: false,
     });
-    expect(named("length")).toMatchObject({ type: "http", paused: true });
+    expect(named("length")).toMatchObject({
+      paused: false,
+      assertions: [{ path: "$.items.length()", op: "greaterThan", value: 3 }],
+    });
     expect(named("backup")).toMatchObject({ type: "push", interval: 86_400 });
     expect(named("backup").pushUrl).toEndWith("/push/backup-token-of-gatus");
     expect(
       report.items.filter(({ decision }) => decision === "not-taken").map(({ name }) => name),
     ).toEqual(["matrix"]);
     expect(report.items.filter(({ isIncomplete }) => isIncomplete).map(({ name }) => name)).toEqual(
-      expect.arrayContaining(["chat", "deploy", "length"]),
+      ["deploy"],
     );
     const again = await runImport(ours.scope, await gatusPlan(file, variables), null, options);
     expect(new Set(again.report.items.map(({ decision }) => decision))).toEqual(
@@ -195,4 +202,542 @@ describe("Gatus' configuration", () => {
       expect(gatusPlan(file, {})).rejects.toThrow(why);
       await gatusPlan(file, {}).catch(() => {});
     });
+});
+
+/** The configuration of a company, in files of a folder and the folders in it. */
+const company = join(import.meta.dir, "..", "fixtures", "gatus", "folder");
+const now = Date.UTC(2026, 10, 25, 12);
+
+function fileWith(yaml: string, name = "config.yaml"): string {
+  const file = join(newDirectory(), name);
+  writeFileSync(file, yaml);
+  return file;
+}
+
+const planOf = (yaml: string, variables: Record<string, string> = {}) =>
+  gatusPlan(fileWith(yaml), variables, { now });
+
+async function recordOf(yaml: string, noun: Noun, name: string) {
+  const { records } = await planOf(yaml);
+  const record = records.find((one) => one.noun === noun && one.name === name);
+  if (record === undefined) throw new Error(`There is no ${noun} ${name}.`);
+  return record;
+}
+
+describe("A folder of Gatus", () => {
+  test("is imported with the folders in it, and all of it arrives", async () => {
+    const { ours } = await testAppliance();
+    const plan = await gatusPlan(company, { DOMAIN: "acme.example" }, { now });
+    const options = { keepResults: 14, keepHours: 400 };
+    const { report } = await runImport(ours.scope, plan, null, options);
+    const list = async (path: string) => (await ours.api("GET", `/api/v1/${path}`)).json.data;
+    const channels = await list("alert-channels");
+    const monitors = await list("monitors");
+    const channelNames = (name: string) =>
+      monitors
+        .find((one: { name: string }) => one.name === name)
+        .alertChannelIds.map(
+          (id: string) => channels.find((one: { id: string }) => one.id === id).name,
+        )
+        .sort();
+    expect(channelNames("orders")).toEqual(["Gatus pagerduty", "Gatus slack (databases)"]);
+    expect(channelNames("checkout")).toEqual(["Gatus email (checkout)", "Gatus slack (payments)"]);
+    expect(channelNames("nightly")).toEqual(["Gatus slack (payments)"]);
+    const [windows, pages, incidents] = await Promise.all(
+      ["maintenance-windows", "status-pages", "incidents"].map(list),
+    );
+    expect(windows).toHaveLength(2);
+    expect(pages.find((one: { slug: string }) => one.slug === "gatus")).toMatchObject({
+      title: "Acme",
+      theme: "light",
+      visibility: "hidden",
+      description: "[Support](https://support.acme.example)",
+    });
+    expect(incidents).toHaveLength(2);
+    const { json } = await ours.api("GET", "/api/v1/settings");
+    expect(json.data.smtp).toMatchObject({
+      host: "mail.acme.example",
+      port: 587,
+      user: "gatus",
+      tls: "starttls",
+    });
+    expect(
+      report.items.filter(({ decision }) => decision === "not-taken").map(({ name }) => name),
+    ).toEqual(["storage", "web", "metrics", "security"]);
+    const again = await gatusPlan(company, { DOMAIN: "acme.example" }, { now: now + 86_400_000 });
+    const repeated = await runImport(ours.scope, again, null, options);
+    expect(new Set(repeated.report.items.map(({ decision }) => decision))).toEqual(
+      new Set(["unchanged", "not-taken"]),
+    );
+  });
+
+  test("is read in lexical order; linked folders and paths with .. are not", async () => {
+    const folder = newDirectory();
+    const one = (name: string) => `endpoints: [{name: ${name}, url: 'http://${name}.example'}]`;
+    for (const [path, name] of [
+      ["b.yaml", "b"],
+      ["a/z.yml", "az"],
+      ["..data/hidden.yaml", "hidden"],
+      ["notes.txt", "notes"],
+    ] as const) {
+      mkdirSync(join(folder, dirname(path)), { recursive: true });
+      writeFileSync(join(folder, path), one(name));
+    }
+    symlinkSync(join(folder, "..data", "hidden.yaml"), join(folder, "c.yaml"));
+    symlinkSync(folder, join(folder, "loop"));
+    const { records } = await gatusPlan(folder, {});
+    expect(records.map(({ name }) => name)).toEqual(["az", "b", "hidden"]);
+  });
+
+  test("may not have a value in two of its files", async () => {
+    const folder = newDirectory();
+    writeFileSync(join(folder, "a.yaml"), "web: {port: 1}\nendpoints: []");
+    writeFileSync(join(folder, "b.yaml"), "web: {port: 2}");
+    expect(gatusPlan(folder, {})).rejects.toThrow(
+      /^b.yaml can't be imported: another file has web.port too/,
+    );
+    await gatusPlan(folder, {}).catch(() => {});
+  });
+});
+
+describe("Alerts of Gatus", () => {
+  const orders = async () => {
+    const { records } = await gatusPlan(company, { DOMAIN: "acme.example" }, { now });
+    return (name: string) => {
+      const found = records.find((one) => one.name === name);
+      if (found === undefined) throw new Error(`There is no ${name}.`);
+      return found;
+    };
+  };
+
+  test("with several thresholds use the lowest, and the report names the others", async () => {
+    const { fields, notes } = (await orders())("orders");
+    expect(fields).toMatchObject({ retries: 1, successThreshold: 1 });
+    expect(notes).toContain(
+      "All channels are alerted after 2 failures in a row; Gatus waits for more: pagerduty 20.",
+    );
+    expect(notes).toContain(
+      "Up again after 1 successes in a row for all channels; Gatus waits for more: pagerduty 15.",
+    );
+  });
+
+  test("say what is limited: thresholds, timeouts and reminders", async () => {
+    const { fields, notes } = await recordOf(
+      `alerting: {pagerduty: {integration-key: 0123456789abcdef0123456789abcdef}}
+endpoints:
+  - name: shop
+    url: https://shop.example
+    client: {timeout: 90s}
+    conditions: ["[STATUS] == 200"]
+    alerts: [{type: pagerduty, failure-threshold: 20, success-threshold: 15, minimum-reminder-interval: 30s}]`,
+      "monitor",
+      "shop",
+    );
+    expect(fields).toMatchObject({
+      retries: 10,
+      successThreshold: 10,
+      timeout: 60,
+      reminderInterval: 60,
+    });
+    expect(notes).toEqual(
+      expect.arrayContaining([
+        "Times out after 60 s instead of 90 s.",
+        "Down after 11 failures in a row instead of 20.",
+        "Up again after 10 successes in a row instead of 15.",
+        "Reminds every 60 s instead of 30 s.",
+      ]),
+    );
+  });
+
+  test("bring their descriptions into the monitor, where alerts show them", async () => {
+    const record = await orders();
+    expect(record("orders").fields["description"]).toBe(
+      "slack: health check failed\n\npagerduty: Call the data team.",
+    );
+    expect(record("nightly").fields["description"]).toBe("health check failed");
+  });
+
+  test("that are switched off, there or by default, are not attached", async () => {
+    const { notes, links } = (await orders())("checkout");
+    expect(links["alertChannelIds"]?.filter((id) => id.startsWith("telegram"))).toEqual([]);
+    expect(notes).toContain("Without the alert by telegram, which is switched off.");
+    expect(notes).toContain("Without the alert by slack, which is switched off.");
+    expect(notes).toContain("No alerts by discord: the configuration has no such provider.");
+  });
+
+  test("with equal overrides share a channel, and each other override has one", async () => {
+    const alert = (url: string) =>
+      `alerts: [{type: slack, provider-override: {webhook-url: "${url}"}}]`;
+    const { records } = await planOf(`
+alerting: {slack: {webhook-url: "https://hooks.example/all"}}
+endpoints:
+  - {name: one, url: "http://one.example", ${alert("https://hooks.example/a")}}
+  - {name: two, url: "http://two.example", ${alert("https://hooks.example/a")}}
+  - {name: three, url: "http://three.example", ${alert("https://hooks.example/b")}}
+  - {name: four, url: "http://four.example", alerts: [{type: slack}]}`);
+    const urlOf = (name: string) => {
+      const [id] = records.find((one) => one.name === name)?.links["alertChannelIds"] ?? [];
+      return records.find((one) => one.noun === "alert-channel" && one.externalId === id)?.fields[
+        "webhookUrl"
+      ];
+    };
+    expect(["one", "two", "three", "four"].map(urlOf)).toEqual([
+      "https://hooks.example/a",
+      "https://hooks.example/a",
+      "https://hooks.example/b",
+      "https://hooks.example/all",
+    ]);
+    expect(records.filter(({ noun }) => noun === "alert-channel")).toHaveLength(3);
+  });
+
+  test("by custom come as a disabled webhook with the reason", async () => {
+    const { fields, notes, isIncomplete } = (await orders())("Gatus custom");
+    expect(fields).toMatchObject({ type: "webhook", enabled: false });
+    expect(isIncomplete).toBe(true);
+    expect(notes[0]).toStartWith("Disabled: its method POST and its own text can't be sent.");
+    expect(notes.join()).toContain("body, placeholders.ALERT_TRIGGERED_OR_RESOLVED");
+  });
+
+  test("keep numbers as they are written: a chat, a topic and a password", async () => {
+    const record = await orders();
+    expect(record("Gatus telegram").fields).toMatchObject({
+      chatId: "-1001234567890123456",
+      topic: 42,
+    });
+    const { smtp } = await gatusPlan(company, {}, { now });
+    expect(smtp).toMatchObject({ password: "0123" });
+  });
+
+  test("without an address say which key is not set", async () => {
+    const { notTaken } = await planOf(
+      `alerting: {slack: {webhook-url: "\${HOOK}"}}\nendpoints: [{name: a, url: "http://a.example", alerts: [{type: slack}]}]`,
+    );
+    expect(notTaken[0]?.notes).toEqual(["Not taken: webhook-url is not set."]);
+  });
+});
+
+describe("Gatus' booleans, as its YAML reads them, switch an endpoint off:", () => {
+  for (const word of [
+    "no",
+    "No",
+    "NO",
+    "off",
+    "Off",
+    "OFF",
+    "n",
+    "N",
+    "false",
+    "False",
+    "FALSE",
+    '"no"',
+  ])
+    test(word, async () => {
+      const yaml = `endpoints: [{name: a, url: "http://a.example", enabled: ${word}}]`;
+      expect((await recordOf(yaml, "monitor", "a")).fields["paused"]).toBe(true);
+    });
+  for (const word of ["yes", "on", "y", "true", "~", "maybe"])
+    test(`but not ${word}`, async () => {
+      const yaml = `endpoints: [{name: a, url: "http://a.example", enabled: ${word}}]`;
+      const { fields, notes } = await recordOf(yaml, "monitor", "a");
+      expect(fields["paused"]).toBe(false);
+      expect(notes.some((note) => note.startsWith("enabled is not yes or no"))).toBe(
+        word === "maybe",
+      );
+    });
+});
+
+describe("An endpoint of Gatus", () => {
+  const endpoint = (fields: string) =>
+    recordOf(
+      `endpoints: [{name: a, url: "https://a.example/x", conditions: ["[STATUS] == 200"], ${fields}}]`,
+      "monitor",
+      "a",
+    );
+
+  test("with the user in its URL signs in", async () => {
+    const yaml = `endpoints: [{name: a, url: "https://ann:p%40ss@a.example/x"}]`;
+    const { fields, isIncomplete } = await recordOf(yaml, "monitor", "a");
+    expect(isIncomplete).toBe(false);
+    expect(fields).toMatchObject({
+      url: "https://a.example/x",
+      basicAuth: { username: "ann", password: "p@ss" },
+    });
+  });
+
+  test("with its own host in the Host header needs none, with another one connects to its address", async () => {
+    const same = await endpoint("headers: {Host: a.example, X-Team: core}");
+    expect(same).toMatchObject({
+      isIncomplete: false,
+      fields: {
+        type: "http",
+        url: "https://a.example/x",
+        headers: { "X-Team": "core" },
+        paused: false,
+      },
+    });
+    const other = await endpoint("headers: {Host: b.example}");
+    expect(other).toMatchObject({
+      isIncomplete: false,
+      fields: { url: "https://b.example/x", connectTo: "a.example", headers: {}, paused: false },
+    });
+    expect(other.notes).toContain("Connects to a.example and asks for b.example, also in TLS.");
+  });
+
+  test("keeps its type and URL where a field can't be imported", async () => {
+    const { fields, notes, isIncomplete } = await endpoint("method: PURGE");
+    expect(isIncomplete).toBe(true);
+    expect(fields).toMatchObject({ type: "http", url: "https://a.example/x", paused: true });
+    expect(notes[0]).toStartWith("Paused: it lacks method, which");
+  });
+
+  test("resolves names here instead of by its own resolver, and says so", async () => {
+    const { fields, notes, isIncomplete } = await endpoint(
+      `client: {dns-resolver: "tcp://1.1.1.1:53"}`,
+    );
+    expect({ isIncomplete, paused: fields["paused"] }).toEqual({
+      isIncomplete: false,
+      paused: false,
+    });
+    expect(notes.join()).toContain(
+      "client.dns-resolver: this machine resolves names, not tcp://1.1.1.1:53",
+    );
+  });
+
+  test("has its client certificate where its files are here, and never those of an upload", async () => {
+    const files = selfSigned(newDirectory(), "client", "DNS:client.example");
+    const [certificate, key] = [files.cert, files.key].map((path) => readFileSync(path, "utf8"));
+    const yaml = `endpoints: [{name: a, url: "https://a.example", client: {tls: {certificate-file: cert.pem, private-key-file: key.pem}}}]`;
+    const file = fileWith(yaml);
+    const missing = await gatusPlan(file, {});
+    expect(missing.records[0]).toMatchObject({
+      isIncomplete: true,
+      fields: { type: "http", paused: true },
+    });
+    expect(missing.records[0]?.notes[0]).toContain("cert.pem and key.pem can't be read here");
+    writeFileSync(join(dirname(file), "cert.pem"), certificate ?? "");
+    writeFileSync(join(dirname(file), "key.pem"), key ?? "");
+    const found = await gatusPlan(file, {});
+    expect(found.records[0]).toMatchObject({
+      isIncomplete: false,
+      fields: { clientCertificate: certificate, clientKey: key, paused: false },
+    });
+    const upload = await gatusPlan(file, {}, { readsFiles: false });
+    expect(upload.records[0]).toMatchObject({ isIncomplete: true });
+    expect(JSON.stringify(upload)).not.toContain("PRIVATE KEY");
+  });
+
+  test("without a unit in its interval is checked every minute, and says why", async () => {
+    const { fields, notes } = await endpoint("interval: 30");
+    expect(fields["interval"]).toBe(60);
+    expect(notes).toContain("interval 30 has no unit, such as s or m: the default is used.");
+  });
+
+  test("has its labels as tags", async () => {
+    const { records } = await gatusPlan(company, {}, { now });
+    expect(records.find(({ name }) => name === "orders")?.fields["tags"]).toEqual([
+      "team: data",
+      "tier: 1",
+    ]);
+  });
+
+  test("with the name and group of another one is left out with its position", async () => {
+    const { notTaken } = await planOf(`endpoints:
+  - {name: a, url: "http://a.example"}
+  - {name: a, url: "http://b.example"}
+  - {url: "http://c.example"}`);
+    expect(notTaken.map(({ notes }) => notes[0])).toEqual([
+      "Not taken: another endpoint has its name and group (config.yaml:3:5).",
+      "Not taken: it has no name (config.yaml:4:5).",
+    ]);
+  });
+});
+
+describe("An external endpoint of Gatus", () => {
+  test("without a heartbeat waits as long as possible, and says so", async () => {
+    const { fields, notes } = await recordOf(
+      "external-endpoints: [{name: nightly, token: example-token-1}]",
+      "monitor",
+      "nightly",
+    );
+    expect(fields).toMatchObject({ type: "push", interval: 86_400, grace: 86_400, paused: false });
+    expect(notes.join()).toContain("Without a heartbeat Gatus waits for ever");
+  });
+
+  test("that is switched off is paused, and has its maintenance", async () => {
+    const { records } = await planOf(
+      `external-endpoints: [{name: nightly, token: t, enabled: off, maintenance-windows: [{start: "01:00", duration: 2h}]}]`,
+    );
+    expect(records.map(({ noun }) => noun)).toEqual(["monitor", "maintenance-window"]);
+    expect(records[0]?.fields["paused"]).toBe(true);
+    expect(records[1]?.links).toEqual({ monitorIds: ["_nightly"], groupIds: [] });
+  });
+});
+
+describe("Maintenance of Gatus", () => {
+  test("is a window that recurs; equal ones of several endpoints are one", async () => {
+    const { records } = await gatusPlan(company, {}, { now });
+    const windows = records.filter(({ noun }) => noun === "maintenance-window");
+    expect(windows.map(({ fields, links }) => ({ ...fields, ...links }))).toMatchObject([
+      {
+        title: "Maintenance of orders",
+        startsAt: "2026-11-25T02:00:00.000Z",
+        endsAt: "2026-11-25T02:30:00.000Z",
+        timeZone: "UTC",
+        rrule: "FREQ=DAILY",
+        monitorIds: ["databases_orders", "databases_archive"],
+      },
+      {
+        // 25 November 2026 is a Wednesday.
+        startsAt: "2026-11-26T22:00:00.000Z",
+        endsAt: "2026-11-26T23:00:00.000Z",
+        timeZone: "Europe/Berlin",
+        rrule: "FREQ=WEEKLY;BYDAY=MO,TH",
+        countsUptime: true,
+        groupIds: ["databases", "payments"],
+        monitorIds: [],
+      },
+    ]);
+  });
+
+  test("that can't be read is named with the reason", async () => {
+    for (const [window, why] of [
+      ["{start: 25:00, duration: 1h}", "its start is not a time such as 23:00"],
+      ["{start: 23:00, duration: 25h}", "its duration is not between 1m and 24h"],
+      ["{start: 23:00, duration: 1h, timezone: Mars/Base}", "its time zone is unknown"],
+      [
+        "{start: 23:00, duration: 1h, every: [Mon]}",
+        "its days are not names such as Monday and Tuesday",
+      ],
+      ["{start: 23:00, duration: 1h, enabled: no}", "it is switched off"],
+    ]) {
+      const { records, notTaken } = await planOf(
+        `maintenance: ${window}\nendpoints: [{name: a, url: "http://a.example", maintenance-windows: [${window}]}]`,
+      );
+      expect(records).toHaveLength(1);
+      expect(records[0]?.notes.join()).toContain(`Without its maintenance window: ${why}.`);
+      expect(notTaken[0]?.notes).toEqual([`Not taken: ${why}.`]);
+    }
+  });
+});
+
+describe("Variables in Gatus' files", () => {
+  test("that are not set are named once, unless they are only in a comment", async () => {
+    const { hints, records } = await gatusPlan(company, {}, { now });
+    expect(hints[0]).toBe(
+      "These variables are not set: DOMAIN, HINT:-none. They are empty, as in Gatus.",
+    );
+    expect(records.find(({ name }) => name === "checkout")?.fields["url"]).toBe(
+      "https://shop./checkout",
+    );
+  });
+
+  test("are expanded as Gatus does it", async () => {
+    const yaml = `endpoints: [{name: a, url: "http://a.example/$PATH_OF/\${ID}$$x/$1/$/\${}/\${A B}"}]`;
+    const { records, hints } = await planOf(yaml, { PATH_OF: "p", ID: "7" });
+    expect(records[0]?.fields["url"]).toBe("http://a.example/p/7$x//$//");
+    expect(hints[0]).toStartWith("These variables are not set: 1, A B.");
+  });
+
+  test("that hold several lines are part of the file", async () => {
+    const { records } = await planOf("endpoints:\n$MORE\n", {
+      MORE: "  - {name: a, url: 'http://a.example'}",
+    });
+    expect(records.map(({ name }) => name)).toEqual(["a"]);
+    expect(planOf("endpoints: []\n$MORE\n")).resolves.toMatchObject({
+      hints: expect.arrayContaining([
+        "These variables are not set: MORE. They are empty, as in Gatus.",
+      ]),
+    });
+    await planOf("endpoints: []\n$MORE\n");
+  });
+});
+
+describe("A message about Gatus' files", () => {
+  const rejected: [what: string, yaml: string, message: RegExp][] = [
+    [
+      "names line and column",
+      "endpoints:\n  - name: a\n\turl: b",
+      /config\.yaml can't be imported: it is not YAML \(config\.yaml:3:1: /,
+    ],
+    [
+      "names a key that is there twice",
+      "endpoints: []\nweb: {}\nweb: {}",
+      /config\.yaml:3:1: this key is there twice/,
+    ],
+    [
+      "says that it is a ConfigMap",
+      "apiVersion: v1\nkind: ConfigMap\ndata: {config.yaml: x}",
+      /Kubernetes ConfigMap. Save the text under data \(config\.yaml\)/,
+    ],
+    [
+      "says that it is a template",
+      "endpoints:\n{{- range .Values.all }}\n  - name: {{ .name }}\n{{- end }}",
+      /it is a template .*Render it first/,
+    ],
+    [
+      "says that it has several documents",
+      "endpoints: []\n---\nendpoints: []",
+      /several YAML documents/,
+    ],
+  ];
+  for (const [what, yaml, message] of rejected)
+    test(what, async () => {
+      expect(gatusPlan(fileWith(yaml), {})).rejects.toThrow(message);
+      await gatusPlan(fileWith(yaml), {}).catch(() => {});
+    });
+
+  test("names each of the suites, which alone are a configuration", async () => {
+    const { records, notTaken } = await planOf(
+      "suites: [{name: checkout, group: shop, timeout: 1m, endpoints: [{name: login}, {name: pay}]}]",
+    );
+    expect(records).toEqual([]);
+    expect(notTaken).toMatchObject([{ noun: "suite", name: "checkout" }]);
+    expect(notTaken[0]?.notes.join(" ")).toContain("2 requests");
+    expect(notTaken[0]?.notes.join(" ")).toContain("name, group, timeout, endpoints");
+  });
+
+  test("rejects more endpoints or channels than the organization can have, before it reads them", async () => {
+    const limits = { ...noLimits, monitors: 2, "alert-channels": 2 };
+    const many = fileWith(`endpoints: [{name: a}, {name: b}]\nexternal-endpoints: [{name: c}]`);
+    expect(gatusPlan(many, {}, { limits })).rejects.toThrow(
+      "it has 3 endpoints, and an organization can have 2 monitors.",
+    );
+    await gatusPlan(many, {}, { limits }).catch(() => {});
+    const channels = fileWith(
+      `alerting: {slack: {overrides: [{group: a}, {group: b}]}}\nendpoints: [{name: a}]`,
+    );
+    expect(gatusPlan(channels, {}, { limits })).rejects.toThrow(/providers and overrides/);
+    await gatusPlan(channels, {}, { limits }).catch(() => {});
+  });
+
+  test("never has the folder of an upload in it", async () => {
+    const file = fileWith("- 1");
+    const failure = await gatusPlan(file, {}, { name: "my.yaml" }).catch((error) => error.message);
+    expect(failure).toBe(
+      "my.yaml can't be imported: it is not a configuration of Gatus. Nothing was changed.",
+    );
+  });
+});
+
+test("other work gets its turn while many endpoints are planned", async () => {
+  const turnsFor = async (count: number) => {
+    const endpoints = Array.from(
+      { length: count },
+      (_, index) => `  - {name: s${index}, url: "https://s${index}.example"}`,
+    );
+    const file = fileWith(`endpoints:\n${endpoints.join("\n")}`);
+    let turns = 0;
+    let isOver = false;
+    const takeTurn = () => {
+      turns++;
+      if (!isOver) setImmediate(takeTurn);
+    };
+    setImmediate(takeTurn);
+    const { records } = await gatusPlan(file, {}, { now });
+    isOver = true;
+    expect(records).toHaveLength(count);
+    return turns;
+  };
+  const few = await turnsFor(1);
+  expect(await turnsFor(600)).toBeGreaterThan(few + 3);
 });

@@ -7,6 +7,8 @@ import type { Section } from "./section.ts";
 
 const maxDescription = 1_500;
 const maxChannels = 50;
+/** Of an endpoint: twice as many as a monitor has channels. */
+const maxAlerts = 100;
 
 type Alert = {
   type: string;
@@ -29,7 +31,10 @@ export type Alerting = {
 export function alertingOf(endpoint: Section, interval: number, channels: Channels): Alerting {
   const notes: string[] = [];
   const alerts: Alert[] = [];
-  for (const alert of endpoint.maps("alerts", "alert")) {
+  const written = endpoint.maps("alerts", "alert");
+  if (written.length > maxAlerts)
+    notes.push(`Has the first ${maxAlerts} of ${written.length} alerts.`);
+  for (const alert of written.slice(0, maxAlerts)) {
     const one = alertOf(alert, endpoint, channels, notes);
     if (one !== null) alerts.push(one);
   }

@@ -12,6 +12,9 @@ const webhook =
   (type: string) =>
   (s: Section): Mapped => ({ fields: { type, webhookUrl: s.text("webhook-url") } });
 
+/** Of the mail server, which the organization has for all its e-mails. */
+const mailServerKeys = ["from", "username", "password", "host", "port"];
+
 /** The providers that are channel types here. */
 const providers: Readonly<Record<string, (s: Section) => Mapped>> = {
   slack: webhook("slack"),
@@ -52,7 +55,7 @@ const providers: Readonly<Record<string, (s: Section) => Mapped>> = {
   pagerduty: (s) => ({ fields: { type: "pagerduty", routingKey: s.text("integration-key") } }),
   opsgenie: (s) => ({ fields: { type: "opsgenie", apiKey: s.text("api-key") } }),
   email(s) {
-    for (const key of ["from", "username", "password", "host", "port"]) s.value(key);
+    for (const key of mailServerKeys) s.value(key);
     const to = s.text("to").split(",");
     return {
       fields: { type: "email", to: to.map((one) => one.trim()).filter((one) => one !== "") },
@@ -60,7 +63,7 @@ const providers: Readonly<Record<string, (s: Section) => Mapped>> = {
   },
   custom: (s) => ({
     fields: { type: "webhook", url: s.text("url"), headers: s.table("headers") },
-    disabled: `Gatus sends ${toLine(s.text("method"), 20) || "GET"} with a text of its own, and a webhook here sends JSON by POST. Enable it once the receiver reads that`,
+    disabled: `its method ${toLine(s.text("method"), 20) || "GET"} and its own text can't be sent. A webhook here sends JSON by POST; enable it once the receiver reads that`,
   }),
 };
 
@@ -183,8 +186,17 @@ export class Channels {
     const channel = channelOf(type, id, toLine(name, 255), config);
     if ("reason" in channel)
       this.#leaveOut(id, toLine(name, 255), `Not taken: ${channel.reason}.`, ...channel.notes);
+    else if (type === "email") channel.notes.push(...this.#otherMailServer(config));
     this.#channels.set(key, channel);
     return channel;
+  }
+
+  #otherMailServer(config: Fields): string[] {
+    const base = this.#providers.get("email")?.base ?? {};
+    const others = mailServerKeys.filter((key) => config[key] !== base[key]);
+    return others.length === 0
+      ? []
+      : [`Left out: ${others.join(", ")} (all e-mails go through one mail server).`];
   }
 
   /** The defaults of a provider's alerts; null if the file does not configure it. */
@@ -244,35 +256,23 @@ export class Channels {
     return { records, notTaken: this.#notTaken };
   }
 
-  /** The mail server of the provider `email`, and a hint about others that its overrides have. */
-  mailServer(): { smtp: Fields | null; hints: string[] } {
+  /** The mail server of the provider `email`. */
+  mailServer(): Fields | null {
     const provider = this.#providers.get("email");
-    if (provider === undefined) return { smtp: null, hints: [] };
+    if (provider === undefined) return null;
     const s = new Section(provider.base, "provider.email");
     const from = s.text("from");
     const port = s.integer("port") ?? 25;
     const password = s.text("password") || null;
-    const hosts = [provider.base, ...[...provider.overrides.values()]]
-      .map((config) => new Section(config, "provider.email").text("host"))
-      .filter((host) => host !== "");
-    const others = [...new Set(hosts)].filter((host) => host !== s.text("host"));
-    if (s.text("host") === "") return { smtp: null, hints: [] };
+    if (s.text("host") === "") return null;
     return {
-      smtp: {
-        host: s.text("host"),
-        port,
-        // Gatus uses STARTTLS if the server offers it.
-        tls: port === 465 ? "tls" : port === 587 ? "starttls" : "none",
-        user: password === null ? null : s.text("username") || from,
-        password,
-        from: from.replaceAll('"', ""),
-      },
-      hints:
-        others.length === 0
-          ? []
-          : [
-              `All e-mails go through one mail server, ${toLine(s.text("host"), 253)}; Gatus also has ${toLine(others.join(", "), 500)}.`,
-            ],
+      host: s.text("host"),
+      port,
+      // Gatus uses STARTTLS if the server offers it.
+      tls: port === 465 ? "tls" : port === 587 ? "starttls" : "none",
+      user: password === null ? null : s.text("username") || from,
+      password,
+      from: from.replaceAll('"', ""),
     };
   }
 }

@@ -78,30 +78,32 @@ export function readCondition(written: string): ReadCondition {
 }
 
 /** Whether a known operand satisfies the comparison, as Gatus computes it. */
-export function isSatisfied(op: Comparison, expected: string, actual: string): boolean {
-  const [number, bound] = [comparedNumber(actual), comparedNumber(expected)];
-  switch (op) {
-    case "==":
-      return isEqual(actual, expected);
-    case "!=":
-      return !isEqual(actual, expected);
-    case "<":
-      return number < bound;
-    case ">":
-      return number > bound;
-    case "<=":
-      return number <= bound;
-    case ">=":
-      return number >= bound;
+export const isSatisfied = (op: Comparison, expected: string, actual: string): boolean =>
+  satisfying(op, expected)(actual);
+
+/** The same for many operands. */
+export function satisfying(op: Comparison, expected: string): (actual: string) => boolean {
+  if (op === "==") return equaling(expected);
+  if (op === "!=") {
+    const isEqual = equaling(expected);
+    return (actual) => !isEqual(actual);
   }
+  const bound = comparedNumber(expected);
+  if (op === "<") return (actual) => comparedNumber(actual) < bound;
+  if (op === ">") return (actual) => comparedNumber(actual) > bound;
+  if (op === "<=") return (actual) => comparedNumber(actual) <= bound;
+  return (actual) => comparedNumber(actual) >= bound;
 }
 
-function isEqual(actual: string, expected: string): boolean {
+function equaling(expected: string): (actual: string) => boolean {
   const wanted = expectationIn(expected);
-  if (wanted.type === "pattern") return matchesGlob(wanted.pattern, actual);
-  if (wanted.type === "options") return wanted.options.includes(actual);
-  const [one, other] = [integerIn(actual), integerIn(expected)];
-  return one !== null && other !== null ? one === other : actual === expected;
+  if (wanted.type === "pattern") return globMatcher(wanted.pattern);
+  if (wanted.type === "options") return (actual) => wanted.options.includes(actual);
+  const integer = integerIn(expected);
+  return (actual) => {
+    const other = integer === null ? null : integerIn(actual);
+    return other === null ? actual === expected : other === integer;
+  };
 }
 
 type Expectation =
@@ -120,23 +122,29 @@ export function expectationIn(expected: string): Expectation {
 
 export const escapeExpression = (text: string) => text.replace(/[\\^$.*+?()[\]{}|/-]/g, "\\$&");
 
-/** As Go's filepath.Match without slashes, in time proportional to pattern × text. */
-function matchesGlob(pattern: string, text: string): boolean {
+/** Go's filepath.Match without slashes, in time proportional to pattern × text. */
+function globMatcher(pattern: string): (text: string) => boolean {
   const sources = partsOf(pattern.replaceAll("/", "")).map(partSource);
-  if (sources.includes(null)) return false;
+  if (sources.includes(null)) return () => false;
   const parts = sources.map((source) => (source === ".*" ? null : new RegExp(`^${source}$`, "su")));
-  const characters = Array.from(text.replaceAll("/", ""));
-  let reached = new Set([0]);
-  for (const part of parts) {
-    const next = new Set<number>();
-    const first = Math.min(...reached);
-    if (part === null) for (let at = first; at <= characters.length; at++) next.add(at);
-    else
-      for (const at of reached)
-        if (at < characters.length && part.test(characters[at] ?? "")) next.add(at + 1);
-    reached = next;
-  }
-  return reached.has(characters.length);
+  return (text) => {
+    const characters = Array.from(text.replaceAll("/", ""));
+    let reached = [0];
+    for (const part of parts) {
+      const [first = 0] = reached;
+      if (reached.length === 0) return false;
+      reached =
+        part === null
+          ? characters
+              .slice(first)
+              .map((_, index) => first + index)
+              .concat(characters.length)
+          : reached
+              .filter((at) => at < characters.length && part.test(characters[at] ?? ""))
+              .map((at) => at + 1);
+    }
+    return reached.includes(characters.length);
+  };
 }
 
 /**
@@ -148,7 +156,7 @@ export function globSource(pattern: string): string | null {
   return sources.includes(null) ? null : sources.join("");
 }
 
-const part = /\*+|\/+|\\[\s\S]|\[\^?(?:\\[\s\S]|[^\]\\])+\]|[\s\S]/gu;
+const part = /\*+|\/+|\\[\s\S]|\[\^?(?:\\[\s\S]|[^\]\\]){1,100}\]|[\s\S]/gu;
 const partsOf = (pattern: string): string[] => pattern.match(part) ?? [];
 
 function partSource(part: string): string | null {

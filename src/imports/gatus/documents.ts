@@ -13,6 +13,7 @@ import { unreadable } from "../limits.ts";
 
 const { yaml, yamlOfFolder, filesOfFolder, foldersInEachOther } = importBounds;
 const maxDepth = 50;
+const yamlOptions = { maxValues: 200_000, hasPaths: false };
 
 export type Variables = Readonly<Record<string, string | undefined>>;
 
@@ -133,13 +134,16 @@ async function parseExpanded(
   if (isMarkable)
     try {
       const names = new Set<string>();
-      const parsed = await parseYaml(name, marked, (scalar) =>
-        textOf(scalar, (text) =>
-          text.replace(/\u{e000}(\d+)\u{e001}/gu, (_marker, index: string) => {
-            names.add(listed[Number(index)] ?? "");
-            return "";
-          }),
-        ),
+      const withoutMarkers = (text: string) =>
+        text.replace(/\u{e000}(\d+)\u{e001}/gu, (_marker, index: string) => {
+          names.add(listed[Number(index)] ?? "");
+          return "";
+        });
+      const parsed = await parseYaml(
+        name,
+        marked,
+        (scalar) => textOf(scalar, withoutMarkers),
+        yamlOptions,
       );
       return { ...parsed, names };
     } catch (error) {
@@ -147,7 +151,12 @@ async function parseExpanded(
     }
   try {
     const plain = expandVariables(source, variables, () => "");
-    const parsed = await parseYaml(name, plain, (scalar) => textOf(scalar, (text) => text));
+    const parsed = await parseYaml(
+      name,
+      plain,
+      (scalar) => textOf(scalar, (text) => text),
+      yamlOptions,
+    );
     return { ...parsed, names: new Set(listed) };
   } catch (error) {
     throw error instanceof InvalidFiles ? rejection(name, source, error) : error;

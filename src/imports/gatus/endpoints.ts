@@ -1,6 +1,6 @@
 /** Endpoints of Gatus as monitors: complete, or paused with the reasons. */
 import { type Fields } from "../../core/objects.ts";
-import { toLine } from "../../core/text.ts";
+import { excerpt, toLine } from "../../core/text.ts";
 import { NewMonitor } from "../../monitoring/monitors/schema.ts";
 import { clean, type Converted, issueOf, paragraphs, within } from "../values.ts";
 import { alertingOf } from "./alerts.ts";
@@ -106,7 +106,7 @@ function commonFields(endpoint: Section, seconds: number, notes: string[]): Fiel
     notes.push(`Labels are cut to tags of ${maxTagLength} characters.`);
   if (tags.length > maxTags)
     notes.push(
-      `Without the labels ${tags.slice(maxTags).join(", ")}: a monitor has at most ${maxTags} tags.`,
+      `Without the labels ${excerpt(tags.slice(maxTags).join(", "), 500)}: a monitor has at most ${maxTags} tags.`,
     );
   return {
     name: shown,

@@ -2,9 +2,16 @@
 import type { Fields } from "../../core/objects.ts";
 import { within } from "../values.ts";
 import { judgedBody, judgedHeader, type Judged } from "./assertions.ts";
-import { type Condition, expectationIn, isSatisfied, quoted, readCondition } from "./conditions.ts";
+import {
+  type Condition,
+  expectationIn,
+  isSatisfied,
+  quoted,
+  readCondition,
+  satisfying,
+} from "./conditions.ts";
 import type { Target } from "./targets.ts";
-import { comparedNumber } from "./values.ts";
+import { comparedNumber, integerIn } from "./values.ts";
 
 const daySeconds = 86_400;
 
@@ -22,6 +29,8 @@ export type Judgement = {
 
 const firstStatus = 100;
 const statuses = Array.from({ length: 500 }, (_, index) => firstStatus + index);
+/** More than a monitor has assertions for. */
+const maxConditions = 100;
 /** Ranges that `expectedStatus` can have. */
 const maxRanges = 20;
 
@@ -37,7 +46,9 @@ export function applyConditions(conditions: readonly string[], target: Target): 
   let allowed = statuses;
   let constrains = false;
   const statusConditions: string[] = [];
-  for (const written of conditions) {
+  if (conditions.length > maxConditions)
+    missing.push(`${conditions.length - maxConditions} of ${conditions.length} conditions`);
+  for (const written of conditions.slice(0, maxConditions)) {
     const condition = readCondition(written);
     if ("placeholder" in condition && isMisread(condition))
       notes.push(
@@ -47,11 +58,7 @@ export function applyConditions(conditions: readonly string[], target: Target): 
     if ("unsupported" in condition) lack(`it ${condition.unsupported}`);
     else if ("isConstant" in condition) apply(always(condition.holds), condition.written);
     else if (condition.placeholder.name === "STATUS" && type === "http") {
-      const read = String(condition.placeholder.call === "has" ? true : "");
-      const textOf = (status: number) => (read === "true" ? read : String(status));
-      allowed = allowed.filter((status) =>
-        isSatisfied(condition.op, condition.expected, textOf(status)),
-      );
+      allowed = allowed.filter(satisfyingStatus(condition));
       statusConditions.push(written);
     } else apply(judgedBy(condition, target, judgement), written);
 
@@ -72,6 +79,17 @@ export function applyConditions(conditions: readonly string[], target: Target): 
   )
     missing.push("[CONNECTED] == false together with conditions on an answer");
   return judgement;
+}
+
+/** For a status of HTTP. Each has one, so `has([STATUS])` is true. */
+function satisfyingStatus({ op, expected, placeholder }: Condition): (status: number) => boolean {
+  if (placeholder.call === "has") return () => isSatisfied(op, expected, "true");
+  // Five hundred texts need not be read as numbers.
+  const number = integerIn(expected);
+  if (number !== null && op === "==") return (status) => status === number;
+  if (number !== null && op === "!=") return (status) => status !== number;
+  const isFine = satisfying(op, expected);
+  return (status) => isFine(String(status));
 }
 
 /** Whether it compares with a text that Gatus takes for 0, such as a second condition behind `&&`. */
@@ -103,9 +121,7 @@ function takeStatuses(allowed: readonly number[], written: readonly string[], ta
   const others = [0, 600, 999].filter((status) =>
     written.every((one) => {
       const condition = readCondition(one);
-      return (
-        "placeholder" in condition && isSatisfied(condition.op, condition.expected, String(status))
-      );
+      return "placeholder" in condition && satisfyingStatus(condition)(status);
     }),
   );
   if (ranges.length === 0)

@@ -107,7 +107,6 @@ class GatusPlan {
     this.#leaveOutSuites();
     this.#leaveOutSettings();
     const channels = this.#channels.records();
-    const { smtp, hints } = this.#channels.mailServer();
     return {
       source: "gatus",
       product: "Gatus",
@@ -120,8 +119,8 @@ class GatusPlan {
         ...announcements,
       ],
       notTaken: [...channels.notTaken, ...this.#notTaken],
-      hints: [...this.#hints(), ...hints],
-      smtp,
+      hints: this.#hints(),
+      smtp: this.#channels.mailServer(),
     };
   }
 
@@ -288,7 +287,7 @@ class GatusPlan {
         "suite",
         `${suite.text("group")}_${name}`,
         name,
-        `Not taken: a suite of ${requests}. Build it as an http monitor with steps, which can use values of earlier answers.`,
+        `Not taken: one of the suites, with ${requests}. Build it as an http monitor with steps, which can use values of earlier answers.`,
         `Left out with it: ${keys.join(", ")}.`,
       );
       for (const key of Object.keys(suite.fields)) suite.value(key);

@@ -268,7 +268,7 @@ async function takeClient(client: Section, target: Target, readFile: ReadNamedFi
   for (const key of ["proxy-url", "insecure", "ignore-redirect", "oauth2"]) client.value(key);
   const resolver = client.text("dns-resolver");
   if (resolver !== "" && ["http", "smtp", "grpc"].includes(type))
-    notes.push(`Names are resolved by this machine, not by ${resolver}.`);
+    notes.push(`Without client.dns-resolver: this machine resolves names, not ${resolver}.`);
   if (type !== "ping") client.value("network");
   if (client.has("tunnel")) missing.push("client.tunnel: an SSH tunnel");
   if (client.has("identity-aware-proxy")) {
