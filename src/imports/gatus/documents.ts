@@ -167,8 +167,8 @@ async function parseExpanded(
  * Every scalar stays the text that the file has: Gatus reads it by the type of its field, so that
  * `password: 0123` has four digits and `enabled: no` is a boolean.
  */
-function textOf({ source, value, type }: Scalar, strip: (text: string) => string): string | null {
-  const text = strip(source ?? String(value ?? ""));
+function textOf({ source, type }: Scalar, strip: (text: string) => string): string | null {
+  const text = strip(source ?? "");
   const isNull = type === "PLAIN" && /^(?:|~|null|Null|NULL)$/.test(text);
   return isNull ? null : text;
 }

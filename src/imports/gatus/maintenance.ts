@@ -37,7 +37,9 @@ export function maintenanceOf(section: Section, now: number): Window | { reason:
     (day) => weekdays.length === 0 || weekdays.includes(new Date(day).getUTCDay()),
   );
   const startsAt = toInstant((first ?? today) + startMinutes * 60_000, zone);
-  const names = [...new Set(weekdays)].sort().map((day) => days[day]?.slice(0, 2).toUpperCase());
+  const names = [...new Set(weekdays)]
+    .sort((one, other) => one - other)
+    .map((day) => days[day]?.slice(0, 2).toUpperCase());
   const times = {
     startsAt: new Date(startsAt).toISOString(),
     endsAt: new Date(startsAt + Math.round(seconds * 1000)).toISOString(),
