@@ -3,6 +3,7 @@ import { statfs } from "node:fs/promises";
 import { hostname, networkInterfaces } from "node:os";
 import { channelKinds } from "./alerting/channels/kinds-schema.ts";
 import { alertEngine } from "./alerting/engine.ts";
+import { storageAlarm } from "./alerting/storage-alarm.ts";
 import { housekeeping } from "./operations/retention/service.ts";
 import { backupDownloads } from "./operations/backups/downloads.ts";
 import { scheduledBackups } from "./operations/backups/scheduler.ts";
@@ -149,6 +150,7 @@ export async function startApp(
     accessTokens: accessTokens(),
   };
   const alerts = alertEngine({ ...shared, subscribers: subscriberReceivers(shared) });
+  const alarm = storageAlarm(shared);
   const notices = subscriberFanOut(shared);
   const maintenance = maintenanceWatch(shared);
   const engine = checkEngine({ ...shared, browser: config.browser, maintenanceOf: maintenance.of });
@@ -307,7 +309,7 @@ export async function startApp(
   ];
   await node?.start();
   for (const part of [site, live, alerts, notices, maintenance]) await part.start();
-  for (const part of [loop, cleaning, scheduled, problems]) part.start();
+  for (const part of [loop, cleaning, scheduled, problems, alarm]) part.start();
   // Requests are answered while it takes in the monitors: all that they can ask for is there.
   await engine.start();
   maintenance.onChange(engine.checkSoon);
@@ -335,7 +337,9 @@ export async function startApp(
       void ports.stop();
       await configurations.settled();
       await Promise.all(
-        [live, engine, maintenance, cleaning, problems].map((part) => ended(() => part.stop())),
+        [live, engine, maintenance, cleaning, problems, alarm].map((part) =>
+          ended(() => part.stop()),
+        ),
       );
       for (const part of [notices, alerts, site]) await ended(() => part.stop());
       await ended(() => node?.stop());

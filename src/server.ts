@@ -88,9 +88,7 @@ export function serverOf(services: Services, { web, addressOf, push, metrics }: 
       if (response instanceof Response)
         response.headers.set("X-Request-Id", requestContext.requestId);
     })
-    .get("/healthz", () =>
-      Response.json({ status: "ok" }, { headers: { "Cache-Control": "no-store" } }),
-    )
+    .get("/healthz", () => healthOf(services))
     .get("/metrics", async ({ request, requestContext: { principal } }) => {
       services.extendTimeout(request, longSeconds);
       const text =
@@ -207,6 +205,16 @@ export function withFindablePath(request: Request): Request {
     new Request(`${scheme}://localhost${request.url.slice(start)}`, request),
     request,
   );
+}
+
+/** 503 while results of checks can't be stored: who watches the appliance from outside learns of it there. */
+function healthOf({ store }: Pick<Services, "store">): Response {
+  const isFailing = store.writes.failingSince() !== null;
+  const body = isFailing ? { status: "failing", reasons: ["storage"] } : { status: "ok" };
+  return Response.json(body, {
+    status: isFailing ? 503 : 200,
+    headers: { "Cache-Control": "no-store" },
+  });
 }
 
 /** The port for the public pages alone. */

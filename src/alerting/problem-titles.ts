@@ -42,4 +42,8 @@ export const problemTitles: Record<ProblemName, { begins: string; ends: string }
     begins: "Signalbox: notices to subscribers were left out",
     ends: "Signalbox: notices to subscribers are no longer left out",
   },
+  storage: {
+    begins: "Signalbox can't store results of checks",
+    ends: "Signalbox stores results of checks again",
+  },
 };

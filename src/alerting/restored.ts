@@ -24,7 +24,7 @@ const untold = `
  */
 export function afterRestoring(now: number): Statement[] {
   return [
-    text(`update monitor_states set status = 'pending', failures = 0
+    text(`update monitor_states set status = 'pending', failures = 0, not_judged_since = null
       where not paused and status in ('up', 'degraded', 'down')
         and (organization_id, monitor_id) in (${untold})`),
     text(

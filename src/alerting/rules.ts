@@ -332,7 +332,7 @@ export function nextAttemptAt(
   const { attempts, scheduledAttempts, dueAt, firstAttemptAt, progress } = delivery;
   const doubtfulSince = delivery.caseKey === null ? delivery.doubtfulSince : null;
   if (progress?.reached === null && attempts + 1 >= blindAttempts) return null;
-  const usual = (retrySeconds[scheduledAttempts] ?? laterSeconds) * (0.8 + 0.4 * random) * 1000;
+  const usual = retryDelayMs(scheduledAttempts, random);
   const scheduled = isEarly({ dueAt }, now) ? dueAt : now + usual;
   const next = Math.round(Math.max(scheduled, heldUntil(retryAfterSeconds, now) ?? 0));
   const end = Math.min(
@@ -341,6 +341,10 @@ export function nextAttemptAt(
   );
   return next > end ? null : next;
 }
+
+/** The usual wait after so many attempts, ± 20 %. `random` is in 0…1. */
+export const retryDelayMs = (attempts: number, random: number): number =>
+  (retrySeconds[attempts] ?? laterSeconds) * (0.8 + 0.4 * random) * 1000;
 
 /** Whether an attempt at `now` comes before its time. */
 export function isEarly({ dueAt }: { dueAt: number }, now: number): boolean {

@@ -217,10 +217,15 @@ export function clusterNode({
   function go() {
     timer = null;
     let waitMs = beatMs;
+    store.writes.began("leases");
     beating = heartbeat()
-      .then(() => void (isFailing = false))
+      .then(() => {
+        isFailing = false;
+        store.writes.succeeded("leases");
+      })
       .catch((error: unknown) => {
         waitMs = retryMs;
+        store.writes.failed("leases");
         if (isFailing) return;
         isFailing = true;
         const { cause = error } = error as { cause?: unknown };

@@ -10,6 +10,7 @@ export const problemNames = [
   "loop",
   "node",
   "notices",
+  "storage",
 ] as const;
 export type ProblemName = (typeof problemNames)[number];
 

@@ -26,6 +26,8 @@ const maxRows = 500;
 const maxEvents = 200;
 /** How often it is asked whether a reader may still listen, beside what events say of people. */
 const authorizeMs = 2_000;
+/** How often pages notice that results can't be stored, or are again. */
+const writesMs = 1_000;
 /** Results and deliveries that another process writes are seen this late at most: where others serve, too, and where none does. */
 const rescanMs = { shared: 5_000, alone: 30_000 };
 
@@ -256,6 +258,17 @@ export function livePages({ store, clock, vault, events, signals, log }: Depende
     }
   }
 
+  let failingSince: number | null = null;
+
+  /** While results can't be stored no monitor is judged: every row changes, without an event. */
+  async function followWrites() {
+    const now = store.writes.failingSince();
+    if (now === failingSince) return;
+    failingSince = now;
+    for (const [organizationId, pages] of organizations)
+      send(pages, at("reset", organizationId, await lastSeqOf(store, organizationId)));
+  }
+
   function rescan() {
     for (const pages of organizations.values()) plan(pages, { monitors: true, deliveries: true });
   }
@@ -278,6 +291,11 @@ export function livePages({ store, clock, vault, events, signals, log }: Depende
             log.error("sessions of open pages can't be read", { cause: String(error) }),
           );
         }, authorizeMs),
+        setInterval(() => {
+          followWrites().catch((error: unknown) =>
+            log.error("open pages can't be sent what changed", { cause: String(error) }),
+          );
+        }, writesMs),
         setInterval(rescan, store.revision() === null ? rescanMs.shared : rescanMs.alone),
       );
     },

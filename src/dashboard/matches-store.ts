@@ -11,10 +11,14 @@ type Status = OverviewMonitor["status"];
 /** Monitors that are looked at in one go, after which others have their turn. */
 const stride = 1_000;
 
-/** `shownStatus` of `rules.ts`. */
-const shownStatus = `case when s.paused then 'paused'
-  when s.status in ('up', 'degraded', 'pending') and s.last_message glob '${notJudged}*' then 'unknown'
-  else s.status end`;
+/** The same as `shownStatus` of `judgement-rules.ts`. */
+const statusIn = ({ store }: Tenant) => {
+  const isUnknown =
+    store.writes.failingSince() === null ? `s.last_message glob '${notJudged}*'` : "true";
+  return `case when s.paused then 'paused'
+    when s.status in ('up', 'degraded', 'pending') and ${isUnknown} then 'unknown'
+    else s.status end`;
+};
 
 const joins = `join monitor_states s on s.organization_id = m.organization_id and s.monitor_id = m.id
   left join monitor_groups g on g.organization_id = m.organization_id and g.id = m.group_id`;
@@ -24,7 +28,7 @@ const searched = `m.name || ' ' || coalesce(m.settings ->> 'url', ${watchedSql},
   || coalesce(':' || (m.settings ->> 'port'), '') || ' ' || coalesce(g.name, '')`;
 
 /** The condition that a monitor is among what the page is narrowed to, after ` and `. */
-function narrowed({ q, status, type, tag }: OverviewFilters) {
+function narrowed({ q, status, type, tag }: OverviewFilters, shownStatus: string) {
   const conditions: string[] = [];
   const parameters: string[] = [];
   const add = (condition: string, ...values: string[]) => {
@@ -63,7 +67,7 @@ const windowOf = (columns: string, condition: string) => `select ${columns} from
     select * from monitors where organization_id = ? and group_id is ?
     order by position, id limit ? offset ?) m
   ${joins} where true${condition} order by m.position, m.id`;
-const matchColumns = `m.id, m.type, m.tags, ${shownStatus} as status,
+const matchColumns = (shownStatus: string) => `m.id, m.type, m.tags, ${shownStatus} as status,
   case when s.status in ('down', 'degraded') and ${shownStatus} = s.status then s.since end as troubledSince`;
 
 const sizesText = `select group_id as groupId, count(*) as count from monitors
@@ -74,16 +78,18 @@ const sizesText = `select group_id as groupId, count(*) as count from monitors
  * where there are `most` or fewer of them; of more, also what they add up to and which are worst.
  */
 export async function matchesOf(
-  { store, organizationId }: Tenant,
+  tenant: Tenant,
   filters: OverviewFilters,
   groupIds: readonly string[],
   { first, most }: { first: number; most: number },
 ) {
+  const { store, organizationId } = tenant;
+  const shownStatus = statusIn(tenant);
   type Size = { groupId: string | null; count: number };
   const sizes = await store.query<Size>(sizesText, [organizationId]);
   const countOf = new Map(sizes.map(({ groupId, count }) => [groupId, count]));
-  const { text, parameters } = narrowed(filters);
-  const matchText = windowOf(matchColumns, text);
+  const { text, parameters } = narrowed(filters, shownStatus);
+  const matchText = windowOf(matchColumns(shownStatus), text);
   const folders = new Map<string | null, FolderTotals>();
   const types = new Set<string>();
   const tags = new Set<string>();
@@ -139,12 +145,13 @@ const sizeText =
 
 /** Monitors of a folder that match, in its order: `count` of them behind the first `from`. */
 export async function idsIn(
-  { store, organizationId }: Tenant,
+  tenant: Tenant,
   filters: OverviewFilters,
   groupId: string | null,
   { from, count }: { from: number; count: number },
 ): Promise<string[]> {
-  const { text, parameters } = narrowed(filters);
+  const { store, organizationId } = tenant;
+  const { text, parameters } = narrowed(filters, statusIn(tenant));
   const read = async (query: string, place: Parameter[]) =>
     (await store.query<{ id: string }>(query, [organizationId, groupId, ...place])).map(
       ({ id }) => id,

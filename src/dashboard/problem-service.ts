@@ -1,4 +1,5 @@
 import { problemTitles } from "../alerting/problem-titles.ts";
+import { storageProblem } from "../events/problems.ts";
 import type { Scope } from "../events/scope.ts";
 import type { Problems } from "./problem-schema.ts";
 import { failingChannels, problemsOf } from "./problem-store.ts";
@@ -12,8 +13,12 @@ export async function listProblems(scope: Scope): Promise<Problems> {
     failingChannels(scope, now),
     problemsOf(scope, now),
   ]);
+  const storage = storageProblem(scope.store);
   return {
     channels,
-    appliance: appliance.map((one) => ({ ...one, title: problemTitles[one.name].begins })),
+    appliance: [...(storage === null ? [] : [storage]), ...appliance].map((one) => ({
+      ...one,
+      title: problemTitles[one.name].begins,
+    })),
   };
 }

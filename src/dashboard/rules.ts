@@ -1,6 +1,5 @@
 import { livePageBounds } from "../core/limits.ts";
 import type { Vault } from "../core/secrets.ts";
-import { notJudged } from "../core/text.ts";
 import { type EventTable, type EventType, type StateType, valueIn } from "../events/catalogue.ts";
 import { watchedInWords } from "../monitoring/monitors/target-rules.ts";
 import type {
@@ -132,14 +131,7 @@ export function targetOf({ type, url, watched, port }: Target): string | null {
   return watched === null ? null : watchedInWords(type, watched, port);
 }
 
-/** What a row shows: not what the monitor was before its last check could not be judged, unless that was worse. */
-export function shownStatus({
-  status,
-  lastMessage,
-}: Pick<OverviewMonitor, "status" | "lastMessage">): OverviewMonitor["status"] {
-  const mayHide = status === "up" || status === "degraded" || status === "pending";
-  return mayHide && lastMessage?.startsWith(notJudged) === true ? "unknown" : status;
-}
+export { shownStatus } from "../monitoring/monitors/judgement-rules.ts";
 
 /** Whether the last message says more than that all is well. */
 export function hasMessage(status: OverviewMonitor["status"]): boolean {

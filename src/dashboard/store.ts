@@ -3,7 +3,9 @@ import type { Tenant } from "../database/rows.ts";
 import type { Store } from "../database/store.ts";
 import type { StoredStatus } from "../core/statuses.ts";
 import { type LoggedEvent, stateTypeList, type StateType } from "../events/catalogue.ts";
-import { hasMessage, shownStatus, targetOf } from "./rules.ts";
+import { asJudged, shownStatus } from "../monitoring/monitors/judgement-rules.ts";
+import type { MonitorStatus } from "../core/statuses.ts";
+import { hasMessage, targetOf } from "./rules.ts";
 import type { ChannelUse, OverviewGroup, OverviewMonitor, SubscriberCount } from "./schema.ts";
 import { watchedSql } from "../monitoring/monitors/store.ts";
 
@@ -30,7 +32,7 @@ export async function groupsOf({ store, organizationId }: Tenant): Promise<Overv
 
 const monitorColumns = `s.key, m.id, m.name, m.type, m.group_id as groupId, m.tags,
   case when s.paused then 'paused' else s.status end as status, s.since as statusSince,
-  s.last_message as lastMessage, s.latency_ms as latencyMs, m.paused, m.muted,
+  s.last_message as lastMessage, s.not_judged_since as notJudgedSince, s.latency_ms as latencyMs, m.paused, m.muted,
   m.settings ->> 'url' as url, ${watchedSql} as watched, m.settings ->> 'port' as port, m.created_at as createdAt`;
 
 const someText = `select ${monitorColumns} from json_each(?) wanted
@@ -44,9 +46,11 @@ type MonitorRow = {
   paused: number;
   muted: number;
   createdAt: string;
+  status: MonitorStatus;
+  notJudgedSince: string | null;
 } & Record<"url" | "watched", string | null> & { port: number | null } & Omit<
     OverviewMonitor,
-    "tags" | "paused" | "muted" | "target" | keyof Recent
+    "tags" | "status" | "paused" | "muted" | "target" | keyof Recent
   >;
 
 /** What the last hours and days of a monitor were. */
@@ -68,21 +72,27 @@ export async function monitorsOf(
     rows.push(...(await store.query<MonitorRow>(someText, [some, organizationId])));
   }
   const recentOf = await read(rows.map(({ key }) => key));
-  return mapYielding(rows, (row) => ({
-    id: row.id,
-    name: row.name,
-    type: row.type,
-    groupId: row.groupId,
-    tags: row.tags === "[]" ? [] : (JSON.parse(row.tags) as string[]),
-    status: shownStatus(row),
-    statusSince: row.statusSince,
-    lastMessage: hasMessage(shownStatus(row)) ? row.lastMessage : null,
-    latencyMs: row.latencyMs,
-    paused: row.paused === 1,
-    muted: row.muted === 1,
-    target: targetOf(row),
-    ...recentOf(row.key, row.createdAt),
-  }));
+  const failingSince = store.writes.failingSince();
+  return mapYielding(rows, (stored) => {
+    const row = asJudged(stored, failingSince);
+    const status = shownStatus(row);
+    const { notJudgedSince, statusSince } = row;
+    return {
+      id: row.id,
+      name: row.name,
+      type: row.type,
+      groupId: row.groupId,
+      tags: row.tags === "[]" ? [] : (JSON.parse(row.tags) as string[]),
+      status,
+      statusSince: status === "unknown" ? (notJudgedSince ?? statusSince) : statusSince,
+      lastMessage: hasMessage(status) ? row.lastMessage : null,
+      latencyMs: row.latencyMs,
+      paused: row.paused === 1,
+      muted: row.muted === 1,
+      target: targetOf(row),
+      ...recentOf(row.key, row.createdAt),
+    };
+  });
 }
 
 /** What differs as soon as somebody changes a row of the Monitors page, and as soon as a check does. */

@@ -2,6 +2,7 @@ import { Database } from "bun:sqlite";
 import { AppError } from "../core/errors.ts";
 import { eachYielding } from "../core/yielding.ts";
 import { queryBuilders } from "./query-builders.ts";
+import { writeHealth } from "./write-health.ts";
 import {
   compiled,
   portion,
@@ -58,6 +59,7 @@ export function embeddedStore(
   const written = new Map<string | null, number>();
   let isDamaged = false;
   const listeners = new Set<() => void>();
+  const writes = writeHealth();
   const dataVersion = database.query<{ data_version: number }, []>("PRAGMA data_version");
 
   function flush() {
@@ -187,6 +189,7 @@ export function embeddedStore(
     async query<Row>(text: string, parameters: readonly Parameter[]) {
       return reading(() => database.query<Row, Parameter[]>(text).all(...parameters));
     },
+    writes,
     batchWindowMs: 250,
     revision(tables) {
       const last =
@@ -195,7 +198,7 @@ export function embeddedStore(
           : Math.max(...[null, ...tables].map((table) => written.get(table) ?? 0));
       // SQLite's own counter moves only for the commits of other connections.
       try {
-        return `${last}.${dataVersion.get()?.data_version}`;
+        return `${last}.${dataVersion.get()?.data_version}.${writes.failingSince() ?? ""}`;
       } catch {
         return null;
       }

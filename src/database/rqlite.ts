@@ -4,6 +4,7 @@ import { firstIdAt, newId } from "../core/ids.ts";
 import { queryBuilders } from "./query-builders.ts";
 import { type Result, type RqliteClient, type Sent, Unresolved } from "./rqlite-client.ts";
 import { sqlError, unavailable } from "./rqlite-errors.ts";
+import { writeHealth } from "./write-health.ts";
 import { compiled, type Parameter, type Prepared, type Store } from "./store.ts";
 
 type Write = {
@@ -176,6 +177,7 @@ export function rqliteStore(
       if (queue.length === 1) setImmediate(start);
       return promise;
     },
+    writes: writeHealth(clock),
     batchWindowMs,
     revision: () => null,
     onCommit(listener) {

@@ -6,6 +6,7 @@ import {
   type SQLiteTable,
 } from "drizzle-orm/sqlite-core";
 import type { AppError } from "../core/errors.ts";
+import type { WriteHealth } from "./write-health.ts";
 
 /**
  * One persistence layer for one file or a cluster. There is no transaction(): between a read and
@@ -21,11 +22,14 @@ export type Store = {
   atomic(statements: readonly Statement[]): Promise<void>;
   /** Rows of a fixed text, prepared once: for the hottest reads, where a builder's mapping costs more than the query. */
   query<Row>(text: string, parameters: readonly Parameter[]): Promise<Row[]>;
+  /** Whether regular writes are stored at the moment. */
+  writes: WriteHealth;
   /** How long writes that nobody waits for are worth gathering for one commit, in milliseconds. */
   batchWindowMs: number;
   /**
-   * Differs after every write, by this process or another; null where that can't be told at once. With
-   * tables, only after writes to one of them, or to whatever else by another process.
+   * Differs after every write, by this process or another, and when `writes` begin or cease to fail; null
+   * where that can't be known at once. With tables, only after writes to one of them, or after any write of
+   * another process.
    */
   revision(tables?: readonly string[]): string | null;
   /** Calls `listener` after every write of this process; returns how to end that. */

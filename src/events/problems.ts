@@ -1,4 +1,4 @@
-import { timestamp } from "../core/clock.ts";
+import { minuteInUtc, timestamp } from "../core/clock.ts";
 import type { Problem, ProblemName } from "../core/problems.ts";
 import type { Prepared, Store } from "../database/store.ts";
 
@@ -22,6 +22,24 @@ export async function organizationsOfAdministrators(store: Store): Promise<strin
     [],
   );
   return rows.map(({ id }) => id);
+}
+
+export const storageEnds = "Results of checks are stored again.";
+
+/** That results can't be stored, which no table can tell; null while they are. Unix milliseconds say since when. */
+export function storageProblem({
+  writes,
+}: Pick<Store, "writes">): (Problem & { since: string }) | null {
+  const failingSince = writes.failingSince();
+  if (failingSince === null) return null;
+  return {
+    name: "storage",
+    stage: "",
+    severity: "critical",
+    message: `Results of checks have not been stored since ${minuteInUtc(failingSince)}, and no other alerts are sent. Make sure that the disk has space and that the database can be reached; see the log.`,
+    until: null,
+    since: timestamp(failingSince),
+  };
 }
 
 export async function openProblems(store: Store): Promise<OpenProblem[]> {

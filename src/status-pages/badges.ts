@@ -2,6 +2,7 @@ import { escapeXml, latencyInWords, percent } from "../core/text.ts";
 import { sinceIn } from "../core/times.ts";
 import { dayMs } from "../monitoring/uptime/rules.ts";
 import { partialSince, type PublicMonitor, uptimeOf } from "./public-data.ts";
+import type { ShownStatus } from "../monitoring/monitors/judgement-rules.ts";
 import { stateTones, type Tone } from "./view.ts";
 
 export const badgeKinds = ["status", "uptime", "latency"] as const;
@@ -36,12 +37,19 @@ export function badge(label: string, text: string, tone: Tone): string {
   return `<svg xmlns="http://www.w3.org/2000/svg" width="${left + right}" height="20" role="img" aria-label="${name}"><title>${name}</title><clipPath id="r"><rect width="${left + right}" height="20" rx="4"/></clipPath><g clip-path="url(#r)"><rect width="${left}" height="20" fill="#3a3936"/><rect x="${left}" width="${right}" height="20" fill="${colours[tone]}"/></g><g fill="#fff" font-family="Verdana,Geneva,DejaVu Sans,sans-serif" font-size="11" text-anchor="middle"><text x="${left / 2}" y="14" textLength="${left - 12}">${escapeXml(label)}</text><text x="${left + right / 2}" y="14" textLength="${right - 12}">${escapeXml(text)}</text></g></svg>`;
 }
 
+const badgeWords: Partial<Record<ShownStatus, string>> = {
+  pending: "not checked yet",
+  unknown: "not judged",
+};
+
 function valueOf(kind: BadgeKind, monitor: PublicMonitor, timeZone: string, now: number) {
   const { state, latencyMs, days } = monitor;
   const stateTone = stateTones[state];
-  if (kind === "status")
-    return { text: state === "pending" ? "not checked yet" : state, tone: stateTone };
-  if (kind === "latency") return { text: latencyInWords(latencyMs), tone: stateTone };
+  if (kind === "status") return { text: badgeWords[state] ?? state, tone: stateTone };
+  if (kind === "latency") {
+    const isKnown = state !== "unknown";
+    return { text: latencyInWords(isKnown ? latencyMs : null), tone: stateTone };
+  }
   const today = Math.floor(now / dayMs);
   const ratio = uptimeOf(days, today, badgeDays);
   const since = partialSince(monitor, today, badgeDays);

@@ -84,6 +84,8 @@ export function pageCache(
   const touched = new Map<string, number>();
   /** When what an organization publishes at all changed last. */
   const dropped = new Map<string, number>();
+  /** What was read up to here is served no more, not even where nothing newer can be read. */
+  let distrustedUpTo = -Infinity;
   const filling = new Map<string, Promise<Entry | null>>();
   const compressions = fairQueue();
   const inflated = inflater();
@@ -91,7 +93,8 @@ export function pageCache(
   function mayServe({ organizationId, readAt, renewals }: Entry): boolean {
     const now = monotonic();
     if (now - readAt >= atLeastEveryMs) return false;
-    const isStale = (touched.get(organizationId) ?? -Infinity) >= readAt;
+    const changedAt = touched.get(organizationId) ?? -Infinity;
+    const isStale = Math.max(changedAt, distrustedUpTo) >= readAt;
     return !isStale || !canRenew(renewals, now);
   }
 
@@ -232,7 +235,7 @@ export function pageCache(
       } catch (error) {
         const before = entries.get(key);
         // What was true a moment ago is better than nothing.
-        if (before === undefined) throw error;
+        if (before === undefined || before.readAt <= distrustedUpTo) throw error;
         if (!(error instanceof AppError) || error.code !== "RATE_LIMITED")
           log.warn("a status page could not be made anew", { key, cause: String(error) });
         return prepared(request, key, before);
@@ -240,6 +243,8 @@ export function pageCache(
     },
     /** What this organization publishes has changed. */
     touch: (organizationId: string) => void touched.set(organizationId, monotonic()),
+    /** All that was read so far may be wrong: it is served no longer than it takes to read it again. */
+    distrust: () => void (distrustedUpTo = monotonic()),
     /** So has what it publishes at all: nothing that is kept may be served any more. */
     drop(organizationId: string) {
       dropped.set(organizationId, monotonic());

@@ -46,7 +46,7 @@ export function* jsonOf(
 }
 
 function monitorOf(
-  { id, name, description, state, latencyMs, days, lastCheckedAt }: PublicMonitor,
+  { id, name, description, state, latencyMs, days, lastCheckedAt, ...known }: PublicMonitor,
   { showLatency, historyDays }: PublicData["page"],
   dates: readonly string[],
   now: number,
@@ -57,6 +57,8 @@ function monitorOf(
     name,
     ...(description !== null && { description }),
     status: state,
+    lastKnownStatus: known.lastKnown,
+    notJudgedSince: known.notJudgedSince,
     uptime: uptimeOf(days, today, historyDays),
     ...(showLatency && { latencyMs }),
     lastCheckedAt,

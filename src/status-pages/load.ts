@@ -9,18 +9,20 @@ import type { PublicMonitor } from "./public-data.ts";
 import { maxShownMonitors, shownDays } from "./rules.ts";
 import type { PublicPage } from "./store.ts";
 import { windowReader } from "./windows.ts";
-import type { StoredStatus } from "../core/statuses.ts";
+import type { MonitorStatus } from "../core/statuses.ts";
+import { asJudged, shownStatus } from "../monitoring/monitors/judgement-rules.ts";
 
-type MonitorRow = Omit<PublicMonitor, "description" | "state" | "days"> & {
+type MonitorRow = Omit<PublicMonitor, "description" | "state" | "lastKnown" | "days"> & {
   description: string;
   key: number;
   groupId: string | null;
-  state: StoredStatus;
-  paused: number;
+  status: MonitorStatus;
+  lastMessage: string | null;
 };
 
-const monitorColumns = `s.key, m.id, m.group_id as groupId, m.name, m.description, s.status as state,
-  s.paused, s.latency_ms as latencyMs,
+const monitorColumns = `s.key, m.id, m.group_id as groupId, m.name, m.description,
+  case when s.paused then 'paused' else s.status end as status, s.last_message as lastMessage,
+  s.not_judged_since as notJudgedSince, s.latency_ms as latencyMs,
   s.last_checked_at as lastCheckedAt, m.created_at as createdAt, s.since`;
 
 const listedText = `select ${monitorColumns}
@@ -112,13 +114,17 @@ function pageLoader(store: Store) {
     const keys = monitors.map(({ key }) => key);
     const historyDays = shownDays(page.historyDays, monitors.length);
     const days = await daysOf(keys, today, Math.max(historyDays, badgeDays));
+    const failingSince = store.writes.failingSince();
+    const publicMonitor = (
+      stored: Omit<MonitorRow, "description"> & { description: string | null },
+    ): PublicMonitor => {
+      const { key, groupId: _group, status, lastMessage, ...row } = asJudged(stored, failingSince);
+      const state = shownStatus({ status, lastMessage });
+      return { ...row, state, lastKnown: status, days: days.get(key) ?? noDays };
+    };
     const sections = parts.map(({ name, monitors }) => ({
       name,
-      monitors: monitors.map(({ state, paused, key, groupId: _group, ...row }): PublicMonitor => ({
-        ...row,
-        state: paused === 1 ? "paused" : state,
-        days: days.get(key) ?? noDays,
-      })),
+      monitors: monitors.map(publicMonitor),
     }));
     const { currentIncidents, ...incidentReads } = incidentReader(store, page, shown);
     const { currentWindows, ...windowReads } = windowReader(store, page, monitors, now);

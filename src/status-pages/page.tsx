@@ -218,7 +218,8 @@ function iconOf(tone: Tone): string {
 }
 
 function* monitorPieces(monitor: MonitorView, { words, base }: PageDocument): Generator<string> {
-  const { name, description, tone, word, figures, latency, daysBetween, settled, marks } = monitor;
+  const { name, description, tone, word, lastKnown, figures, latency } = monitor;
+  const { daysBetween, settled, marks } = monitor;
   const { uptime, since } = figures;
   const count = monitor.historyDays;
   const took = latency === null ? "" : `<span class="latency">${Bun.escapeHTML(latency)}</span>`;
@@ -228,7 +229,8 @@ function* monitorPieces(monitor: MonitorView, { words, base }: PageDocument): Ge
   const recent = count > recentDays ? monitor.recentFigures : figures;
   const about =
     description === null ? "" : `<div class="about md">${words(description).html}</div>`;
-  yield `<div class="comp"><div class="line"><span class="what">${iconOf(tone)}<b dir="auto">${Bun.escapeHTML(name)}</b></span>${byWidth("since", since, recent.since)}<span class="num">${took}<span class="word ${tone}">${word}</span>${byWidth("uptime", uptime, recent.uptime)}</span></div>${about}<div class="bars${count > denseFrom ? " dense" : ""}"${marked} role="img" aria-label="Uptime ${since ?? `of ${count} days`}: ${uptime}">`;
+  const known = lastKnown === null ? "" : `<p class="quiet">${Bun.escapeHTML(lastKnown)}</p>`;
+  yield `<div class="comp"><div class="line"><span class="what">${iconOf(tone)}<b dir="auto">${Bun.escapeHTML(name)}</b></span>${byWidth("since", since, recent.since)}<span class="num">${took}<span class="word ${tone}">${word}</span>${byWidth("uptime", uptime, recent.uptime)}</span></div>${known}${about}<div class="bars${count > denseFrom ? " dense" : ""}"${marked} role="img" aria-label="Uptime ${since ?? `of ${count} days`}: ${uptime}">`;
   yield settledBars(monitor);
   yield `${barsOf(daysBetween(settled.count, count))}</div></div>`;
 }

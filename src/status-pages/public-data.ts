@@ -1,6 +1,7 @@
 import { beginOfSpan, dayMs, ratioOf, type Sums } from "../monitoring/uptime/rules.ts";
 import type { Severity } from "../core/fields.ts";
 import type { MonitorStatus } from "../core/statuses.ts";
+import type { ShownStatus } from "../monitoring/monitors/judgement-rules.ts";
 import type { IncidentStatus } from "../incidents/schema.ts";
 import type { PublicWindow } from "./windows.ts";
 
@@ -35,7 +36,11 @@ export type PublicMonitor = {
   name: string;
   /** Null unless it is public on purpose. */
   description: string | null;
-  state: MonitorStatus;
+  /** `unknown` where it can't be judged, for trouble of this appliance. */
+  state: ShownStatus;
+  lastKnown: MonitorStatus;
+  /** RFC 3339; since when it can't be judged, null while it is. */
+  notJudgedSince: string | null;
   latencyMs: number | null;
   days: DaySums;
   lastCheckedAt: string | null;

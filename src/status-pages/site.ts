@@ -27,6 +27,7 @@ import {
   findHeadByHost,
   findHosts,
   findSlugShowing,
+  unjudgedByOrganization,
   hasIncidentsBefore,
   logoOf,
   mayShowIncident,
@@ -60,6 +61,9 @@ type Dependencies = Pick<
   lock: PageLock;
   subscriptions: Subscriptions;
 };
+
+/** How often pages notice that checks begin or cease to be judged. */
+const judgementMs = 2_000;
 
 /** Whether an event may change which pages there are, and where; any other may change what they show. */
 const publishes: EventTable<boolean> = {
@@ -98,19 +102,46 @@ export function statusSite(dependencies: Dependencies) {
     const making = () => make(head);
     return (await cache.answerOrMake(request, key, laneOf(head, true), making)) ?? nothing();
   });
+  /** The last answers about what can't be judged, by organization. */
+  let unjudged = new Map<string, string>();
+  let failingSince: number | null = null;
+  let timer: ReturnType<typeof setInterval> | null = null;
   /** Slugs of pages by host. */
   let hosts: ReadonlyMap<string, string> = new Map();
   let subscription: Subscription | null = null;
 
   /** The response; null where the path is none of the public pages'. */
   function answer(request: Request): Response | Promise<Response> | null {
+    followWrites();
     const response = route(request);
-    return response instanceof Promise ? response.catch(failed) : response;
+    return response instanceof Promise
+      ? response.catch((error) => failed(request, error))
+      : response;
   }
 
-  function failed(error: unknown): Response {
-    return error instanceof AppError && error.code === "RATE_LIMITED"
-      ? tooMany(error.headers["Retry-After"] ?? "1")
+  /** While results can't be stored every page is about the last known states. */
+  function followWrites() {
+    const now = store.writes.failingSince();
+    if (now === failingSince) return;
+    failingSince = now;
+    cache.distrust();
+  }
+
+  /** Checks begin and cease to be judged without an event, on any machine. */
+  async function followJudgement() {
+    const found = await unjudgedByOrganization(store);
+    for (const id of new Set([...found.keys(), ...unjudged.keys()]))
+      if (found.get(id) !== unjudged.get(id)) cache.touch(id);
+    unjudged = found;
+  }
+
+  function failed(request: Request, error: unknown): Response {
+    const { code, headers } = error instanceof AppError ? error : { code: null, headers: {} };
+    const retryAfter = (headers as Record<string, string>)["Retry-After"];
+    if (code === "RATE_LIMITED") return tooMany(retryAfter ?? "1");
+    const isPage = request.headers.get("accept")?.includes("text/html") === true;
+    return code === "UNAVAILABLE" && isPage
+      ? notKnown(retryAfter ?? "5")
       : errorResponse(error, Bun.randomUUIDv7(), log);
   }
 
@@ -322,6 +353,11 @@ export function statusSite(dependencies: Dependencies) {
     async start() {
       const seq = await lastSeq(store);
       await readHosts();
+      timer = setInterval(() => {
+        followJudgement().catch((error: unknown) =>
+          log.warn("what can't be judged can't be read", { cause: String(error) }),
+        );
+      }, judgementMs);
       subscription = events.subscribe("status-pages", seq, async (events) => {
         for (const { organizationId, type } of events)
           if (valueIn(publishes, type) === true) {
@@ -334,7 +370,10 @@ export function statusSite(dependencies: Dependencies) {
         if (events.some(({ type }) => valueIn(publishes, type) === true)) await readHosts();
       });
     },
-    stop: async () => subscription?.stop(),
+    async stop() {
+      if (timer !== null) clearInterval(timer);
+      await subscription?.stop();
+    },
   };
 }
 
@@ -367,6 +406,15 @@ function nothing(): Response {
     '<h1 class="month">Nothing here</h1><p class="quiet">There is nothing public at this address.</p>',
     404,
     { "Cache-Control": "no-cache" },
+  );
+}
+
+function notKnown(retryAfter: string): Response {
+  return smallPage(
+    "Status not known",
+    '<h1 class="month">The current status is not known</h1><p class="quiet">The monitoring itself has trouble. Try again in a minute.</p>',
+    503,
+    { "Retry-After": retryAfter, "Cache-Control": "no-store" },
   );
 }
 

@@ -111,12 +111,14 @@ function indicatorOf({ sections, incidents, windows }: PublicData): string {
   const states = sections
     .flatMap(({ monitors }) => monitors.map(({ state }) => state))
     .filter((state) => state !== "paused" && state !== "pending");
+  const isUnknown = states.includes("unknown");
   const impacts = new Set<string>(
     incidents.filter(({ status }) => status !== "resolved").map(({ severity }) => severity),
   );
   if (states.includes("down"))
     impacts.add(states.every((state) => state === "down") ? "critical" : "major");
-  if (states.includes("degraded")) impacts.add("minor");
+  // The vocabulary has no word for it, and "none" would mean that all is well.
+  if (states.includes("degraded") || isUnknown) impacts.add("minor");
   const worst = ["critical", "major", "minor"].find((impact) => impacts.has(impact));
   if (worst !== undefined) return worst;
   const isMaintained = states.includes("maintenance") || windows.some(({ isRunning }) => isRunning);
@@ -152,7 +154,8 @@ function componentsOf({ page, sections }: PublicData, words: WordsOf) {
       ...monitors.map((monitor, place) => ({
         id: monitor.id,
         name: monitor.name,
-        status: componentStatus[monitor.state],
+        status: componentStatus[monitor.lastKnown],
+        not_judged_since: monitor.notJudgedSince,
         position: place + 1,
         group_id: groupId,
         group: false,

@@ -262,3 +262,13 @@ export async function findDefaultSlugs(store: Store): Promise<string[]> {
   );
   return rows.map(({ slug }) => slug);
 }
+
+/** How many monitors of each organization can't be judged, and the latest of them; organizations without any are absent. */
+export async function unjudgedByOrganization(store: Store): Promise<Map<string, string>> {
+  const rows = await store.query<{ id: string; mark: string }>(
+    `select organization_id as id, count(*) || ' ' || max(not_judged_since) as mark
+     from monitor_states where not_judged_since is not null group by organization_id`,
+    [],
+  );
+  return new Map(rows.map(({ id, mark }) => [id, mark]));
+}

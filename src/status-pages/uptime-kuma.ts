@@ -142,7 +142,8 @@ async function badgeLikeUptimeKuma(
   const of = (name: string) => labels.label ?? name;
   if (measure === "status") {
     const words = { up: labels.upLabel ?? "Up", down: labels.downLabel ?? "Down" };
-    const text = state === "up" || state === "down" ? words[state] : state;
+    const other = state === "unknown" ? "not judged" : state;
+    const text = state === "up" || state === "down" ? words[state] : other;
     return badge(of("Status"), text, stateTones[state]);
   }
   const found = (await keysOf(tenant, [id])).get(id);
@@ -269,7 +270,8 @@ const beatText = `select k.value as key, h.at, h.status, h.latency_ms as latency
 type Beat = { key: number; at: number; status: number; latencyMs: number | null };
 
 /** Uptime Kuma's numbers for what a heartbeat found: 0 down, 1 up, 2 pending, 3 maintenance. */
-const numberOfStatus = [1, 1, 0, 2, 3];
+const pending = 2;
+const numberOfStatus = [1, 1, 0, pending, 3];
 
 /** The last heartbeats of a page's monitors, and their uptime of 24 hours, as Uptime Kuma tells them. */
 async function heartbeatsLikeUptimeKuma(
@@ -291,6 +293,11 @@ async function heartbeatsLikeUptimeKuma(
     for (const key of some) uptimeOf.set(key, uptime(key) ?? 0);
     await turn();
   }
+  const unknown = new Set(
+    data.sections.flatMap(({ monitors }) =>
+      monitors.filter(({ state }) => state === "unknown").map(({ id }) => id),
+    ),
+  );
   const heartbeatList: string[] = [];
   const uptimeList: Record<string, number> = {};
   await eachYielding(states, ([id, { key }]) => {
@@ -301,6 +308,9 @@ async function heartbeatsLikeUptimeKuma(
       msg: "",
       ping: data.page.showLatency ? latencyMs : null,
     }));
+    // The last one of a monitor is taken for what it is now.
+    if (unknown.has(id) && list.at(-1)?.status !== pending)
+      list.push({ status: pending, time: timeOf(now), msg: "", ping: null });
     heartbeatList.push(`${JSON.stringify(number)}:${JSON.stringify(list)}`);
     uptimeList[`${number}_24`] = uptimeOf.get(key) ?? 0;
   });

@@ -17,7 +17,7 @@ import {
   uptimeOf,
 } from "./public-data.ts";
 import type { PublicWindow } from "./windows.ts";
-import type { MonitorStatus } from "../core/statuses.ts";
+import type { ShownStatus } from "../monitoring/monitors/judgement-rules.ts";
 
 export type Tone = "up" | "degraded" | "down" | "maintenance" | "none";
 
@@ -75,7 +75,7 @@ export function viewOf(published: PublicData, now: number) {
     sections: sections.map(({ name, monitors }) => ({
       name,
       monitors: monitors.map((monitor) =>
-        monitorView(monitor, page, marksBy.get(monitor.id) ?? [], now),
+        monitorView(monitor, page, marksBy.get(monitor.id) ?? [], now, times),
       ),
     })),
     /** Resolved, and of the last days of the page's time zone; newest first. */
@@ -98,7 +98,8 @@ function plannedWork(windows: readonly PublicWindow[], times: ReturnType<typeof 
   });
 }
 
-export const stateTones: Record<MonitorStatus, Tone> = {
+export const stateTones: Record<ShownStatus, Tone> = {
+  unknown: "none",
   up: "up",
   degraded: "degraded",
   down: "down",
@@ -107,7 +108,8 @@ export const stateTones: Record<MonitorStatus, Tone> = {
   paused: "none",
 };
 
-const stateWords: Record<MonitorStatus, string> = {
+const stateWords: Record<ShownStatus, string> = {
+  unknown: "Not judged",
   up: "Up",
   degraded: "Degraded",
   down: "Down",
@@ -124,6 +126,7 @@ function monitorView(
   { historyDays, showLatency, timeZone }: PublicData["page"],
   marks: readonly IncidentMark[],
   now: number,
+  times: ReturnType<typeof timesIn>,
 ) {
   const { id, name, description, state, latencyMs, days } = monitor;
   const today = Math.floor(now / dayMs);
@@ -147,7 +150,9 @@ function monitorView(
     description,
     tone: stateTones[state],
     word: stateWords[state],
-    latency: showLatency && latencyMs !== null ? latencyInWords(latencyMs) : null,
+    lastKnown: lastKnownOf(monitor, times),
+    latency:
+      showLatency && state !== "unknown" && latencyMs !== null ? latencyInWords(latencyMs) : null,
     // Of a large page these are most of the work: done monitor by monitor, where they are needed.
     get figures() {
       return figuresOf(historyDays);
@@ -172,6 +177,18 @@ function monitorView(
   };
 }
 
+/** What was known before the appliance's own trouble, and since when nothing newer is; null while it is judged. */
+function lastKnownOf(
+  { state, lastKnown, notJudgedSince }: PublicMonitor,
+  times: ReturnType<typeof timesIn>,
+): string | null {
+  if (state !== "unknown" && notJudgedSince === null) return null;
+  const since = notJudgedSince === null ? "" : ` since ${times.moment(notJudgedSince).text}`;
+  const before =
+    lastKnown === "pending" ? "" : ` Last known: ${stateWords[lastKnown].toLowerCase()}.`;
+  return `Not judged${since}.${before}`;
+}
+
 function dayView(day: number, sums: Totals | undefined): DayView {
   const date = new Date(day * dayMs).toISOString().slice(0, 10);
   if (sums === undefined) return { tone: "none", text: `${date}: no data` };
@@ -192,10 +209,11 @@ function headlineOf(
   incidents: readonly IncidentView[],
   windows: readonly PublicWindow[],
 ) {
-  const named = (state: MonitorStatus) =>
+  const named = (state: ShownStatus) =>
     monitors.filter((one) => one.state === state).map(({ name }) => name);
   const [down, degraded, maintained] = [named("down"), named("degraded"), named("maintenance")];
   const up = named("up").length;
+  const unknown = named("unknown").length;
   const judged = up + down.length + degraded.length + maintained.length;
   const open = incidents.filter(({ isOpen }) => isOpen);
   const detail =
@@ -217,6 +235,7 @@ function headlineOf(
     const affected = new Set([...down, ...degraded]);
     const isAll =
       up > 0 &&
+      unknown === 0 &&
       maintained.length === 0 &&
       open.every(
         ({ affects }) => affects.length > 0 && affects.every((name) => affected.has(name)),
@@ -234,10 +253,19 @@ function headlineOf(
   if (open.length > 0) return says("degraded", "Some systems are affected");
   if (maintained.length > 0 || windows.some(({ isRunning }) => isRunning))
     return says("maintenance", "Maintenance in progress");
+  if (unknown > 0)
+    return {
+      ...says("none", ...(judged === 0 ? ["The current status is not known"] : notJudged(unknown))),
+      detail: "The monitoring itself has trouble. What is shown is the last known state.",
+    };
   if (judged === 0)
     return { ...says("none", "No status yet"), detail: "There are no check results to show." };
   return says("up", "All systems are up");
 }
+
+const notJudged = (count: number): Words => [
+  `${count === 1 ? "One system" : `${countInWords(count)} systems`} can't be judged right now`,
+];
 
 /** A sentence in which names of people's own keep their direction of writing to themselves. */
 type Words = (string | { name: string })[];

@@ -40,8 +40,37 @@ async function expectReadsAlone(url: string, api: Outside, pushUrl: string) {
   for (const { headers } of [written, pushed]) expect(headers.get("retry-after")).toBe("5");
   for (const path of ["/api/v1/incidents", "/api/v1/monitors", "/api/v1/monitor-groups"])
     expect([path, (await api("GET", path)).status]).toEqual([path, 200]);
-  for (const path of ["/healthz", "/status/acme", "/status/acme.json", "/"])
+  for (const path of ["/status/acme", "/status/acme.json", "/"])
     expect([path, (await fetch(`${url}${path}`)).status]).toEqual([path, 200]);
+}
+
+const isOfStorage = ({ data }: { data: { problem?: string } }) => data.problem === "storage";
+
+/** No page, figure or list calls the monitor up once its results can't be stored. */
+async function expectNotJudged(url: string, api: Outside, key: string, id: string) {
+  const healthy = async () => (await fetch(`${url}/healthz`)).status === 200;
+  while (await healthy()) await Bun.sleep(100);
+  expect(await (await fetch(`${url}/healthz`)).json()).toEqual({
+    status: "failing",
+    reasons: ["storage"],
+  });
+  const { data } = (await api("GET", `/api/v1/monitors/${id}`)).json;
+  expect(data).toMatchObject({ status: "up", notJudgedSince: expect.any(String) });
+  expect(data.lastMessage).toStartWith("Not judged: ");
+  const textOf = async (path: string, headers = {}) =>
+    (await fetch(`${url}${path}`, { headers })).text();
+  const pageSays = () => textOf("/status/acme");
+  // A page is rendered again once a second at most.
+  while (!(await pageSays()).includes("Not judged since")) await Bun.sleep(100);
+  const { status, sections } = JSON.parse(await textOf("/status/acme.json"));
+  // Incidents are open.
+  expect(status).toBe("degraded");
+  expect(sections.flatMap(({ monitors }: { monitors: object[] }) => monitors)).toContainEqual(
+    expect.objectContaining({ id, status: "unknown", lastKnownStatus: "up" }),
+  );
+  const metrics = await textOf("/metrics", { Authorization: `Bearer ${key}` });
+  expect(metrics).toContain("signalbox_storage_failing 1\n");
+  expect(metrics).not.toContain(`signalbox_monitor_up{id="${id}"`);
 }
 
 /** Four writers until the disk takes no more of any of them. */
@@ -72,6 +101,9 @@ test.skipIf(possible === null)(
     const monitor = { name: "Shop", interval: 5, retries: 0, alertChannelIds: [channel.id] };
     const { id } = await made("monitors", { ...monitor, type: "http", url: shop.at() });
     const { pushUrl } = await made("monitors", { type: "push", name: "Job", retries: 0 });
+    const [page] = (await api("GET", "/api/v1/status-pages")).json.data;
+    const sections = [{ name: "All", monitors: [{ id }] }];
+    await api("PATCH", `/api/v1/status-pages/${page.id}`, { sections });
     const statusOf = async () => (await api("GET", `/api/v1/monitors/${id}`)).json.data.status;
     while ((await statusOf()) !== "up") await Bun.sleep(20);
 
@@ -87,11 +119,18 @@ test.skipIf(possible === null)(
     const alerts = () =>
       hook.arrived().flatMap(({ monitorId, type }) => (monitorId === id ? [type] : []));
     expect([await statusOf(), alerts()]).toEqual(["up", []]);
+    await expectNotJudged(server.url, api, box.key, id);
+    const own = () => hook.asked.map(({ body }) => JSON.parse(body)).filter(isOfStorage);
+    await hook.untilArrived(() => own().length > 0);
+    expect(own().map(({ type }) => type)).toEqual(["appliance.troubled"]);
 
     const freedAt = new Date().toISOString();
     small.free();
     await hook.untilArrived(() => alerts().length > 0);
     expect([await statusOf(), alerts()]).toEqual(["down", ["monitor.down"]]);
+    expect((await fetch(`${server.url}/healthz`)).status).toBe(200);
+    await hook.untilArrived(() => own().length > 1);
+    expect(own().map(({ type }) => type)).toEqual(["appliance.troubled", "appliance.recovered"]);
     // What was found while nothing could be written was kept meanwhile.
     const { data } = (await api("GET", `/api/v1/monitors/${id}/heartbeats`)).json;
     const found = data.filter(({ at }: { at: string }) => at < freedAt);

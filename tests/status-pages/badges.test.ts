@@ -8,6 +8,8 @@ import { listed, visitor } from "../support/visitor.ts";
 const now = Date.parse("2026-11-20T10:00:00.000Z");
 const today = Math.floor(now / dayMs);
 const monitor = (fields: Partial<PublicMonitor> = {}): PublicMonitor => ({
+  lastKnown: "up",
+  notJudgedSince: null,
   id: "m",
   name: "Shop",
   description: null,

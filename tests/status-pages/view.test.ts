@@ -28,6 +28,8 @@ const page: PublicData["page"] = {
 };
 
 const monitor = (fields: Partial<PublicMonitor> = {}): PublicMonitor => ({
+  lastKnown: "up",
+  notJudgedSince: null,
   id: "m",
   name: "Shop",
   description: null,

@@ -105,12 +105,17 @@ export const monitorStates = sqliteTable(
     certificateExpiresAt: text("certificate_expires_at"),
     /** What the last check found out beside its result, as JSON; null for nothing. */
     details: text("details"),
+    /** Since when its checks can't be judged, for trouble of this appliance; null while they are. */
+    notJudgedSince: text("not_judged_since"),
   },
   (t) => [
     uniqueIndex("monitor_states_by_monitor").on(t.organizationId, t.monitorId),
     index("monitor_states_maintained")
       .on(t.organizationId, t.monitorId)
       .where(sql`status = 'maintenance'`),
+    index("monitor_states_not_judged")
+      .on(t.organizationId, t.notJudgedSince)
+      .where(sql`not_judged_since is not null`),
     check(
       "monitor_states_status",
       sql`${t.status} IN ('pending', 'up', 'degraded', 'down', 'maintenance')`,

@@ -24,6 +24,10 @@ const batch = 250;
 const retryMs = 1_000;
 /** Beyond so many unwritten results the oldest are dropped: memory is finite, too. */
 const maxWaiting = 200_000;
+/** Statements about trouble of the appliance itself that wait for the next write; the oldest are dropped. */
+const maxWaitingEvents = 1_000;
+/** How often the log repeats that writes fail. */
+const logFailureMs = 60_000;
 /** So many screenshots wait at most; results go on without those that are older. */
 const maxScreenshots = 32;
 
@@ -67,6 +71,9 @@ export function recorder({ store, log, signals, leases }: Dependencies) {
   let writing: Promise<boolean> | null = null;
   let stopping = false;
   let dropped = 0;
+  /** Whether results still wait that a write could not store. */
+  let isBehind = false;
+  let failureLoggedAt = -Infinity;
 
   function later(ms: number) {
     const at = Math.max(performance.now() + ms, retryAt);
@@ -97,8 +104,10 @@ export function recorder({ store, log, signals, leases }: Dependencies) {
     while (waiting.length > 0 || events.length > 0) {
       const portion = waiting.splice(0, portionOf(waiting));
       const told = events.splice(0);
+      store.writes.began("results");
       try {
         await writePortion(portion, told);
+        if (!isBehind) store.writes.succeeded("results");
         // Others have their turn between two portions.
         if (waiting.length > 0) await Bun.sleep(0);
       } catch (error) {
@@ -106,16 +115,28 @@ export function recorder({ store, log, signals, leases }: Dependencies) {
         for (const one of [...portion, ...waiting]) failed(one, error);
         waiting = [...portion, ...waiting];
         events = [...told, ...events];
-        log.error("results of checks can't be written; they are kept and tried again", {
-          waiting: waiting.length,
-          cause: String(error),
-        });
+        logFailure(error);
+        isBehind = true;
+        store.writes.failed("results");
         retryAt = performance.now() + retryMs;
         later(0);
         return false;
       }
     }
+    isBehind = false;
+    store.writes.succeeded("results");
     return true;
+  }
+
+  /** Once for each time that writes fail, and once a minute while they do. */
+  function logFailure(error: unknown) {
+    const now = performance.now();
+    if (isBehind && now - failureLoggedAt < logFailureMs) return;
+    failureLoggedAt = now;
+    log.error("results of checks can't be written; they are kept and tried again", {
+      waiting: waiting.length,
+      cause: String(error),
+    });
   }
 
   /** Throws UNAVAILABLE. A result that can't be written for a reason of its own is dropped alone. */
@@ -185,6 +206,7 @@ export function recorder({ store, log, signals, leases }: Dependencies) {
     /** Adds what is wrong with the appliance itself to the next write. */
     addEvents(statements: readonly Statement[]) {
       events.push(...statements);
+      events.splice(0, events.length - maxWaitingEvents);
       later(changeMs);
     },
     /** How many results are not written yet. */
@@ -263,20 +285,39 @@ async function writeResults(
 const stateText = `update monitor_states set status = given.status, since = given.since,
     failures = given.failures, successes = given.successes, last_checked_at = given.last_checked_at,
     last_message = coalesce(given.last_message, monitor_states.last_message), latency_ms = given.latency_ms,
-    certificate_expires_at = given.certificate_expires_at, details = given.details
+    certificate_expires_at = given.certificate_expires_at, details = given.details,
+    not_judged_since = case when given.was_judged then given.not_judged_since
+      else coalesce(monitor_states.not_judged_since, given.not_judged_since) end
   from (select value ->> 0 as key, value ->> 1 as epoch, value ->> 2 as status, value ->> 3 as since,
       value ->> 4 as failures, value ->> 5 as successes, value ->> 6 as last_checked_at,
       value ->> 7 as last_message, value ->> 8 as latency_ms, value ->> 9 as certificate_expires_at,
-      value ->> 10 as details
+      value ->> 10 as details, value ->> 11 as was_judged, value ->> 12 as not_judged_since
     from json_each(?)) given
   where monitor_states.key = given.key and monitor_states.epoch = given.epoch`;
 
+type LastResult = Result & {
+  /** Whether one of the results was judged, so that an earlier trouble is over. */
+  wasJudged: boolean;
+  /** RFC 3339; when the results that can't be judged began, null where the last one was. */
+  notJudgedSince: string | null;
+};
+
+function lastResult(before: LastResult | undefined, result: Result): LastResult {
+  const isJudged = result.heartbeat.status !== "unknown";
+  return {
+    ...result,
+    message: result.message ?? before?.message ?? null,
+    wasJudged: isJudged || before?.wasJudged === true,
+    notJudgedSince: isJudged ? null : (before?.notJudgedSince ?? result.checkedAt),
+  };
+}
+
 /** What each monitor is after its last result among these. */
 function stateStatement(results: readonly Result[]): Prepared {
-  const last = new Map<string, Result>();
+  const last = new Map<string, LastResult>();
   for (const result of results) {
     const name = `${result.monitor.key} ${result.monitor.epoch}`;
-    last.set(name, { ...result, message: result.message ?? last.get(name)?.message ?? null });
+    last.set(name, lastResult(last.get(name), result));
   }
   const list = [...last.values()].map(({ monitor, heartbeat, after, ...result }) => [
     monitor.key,
@@ -290,6 +331,8 @@ function stateStatement(results: readonly Result[]): Prepared {
     heartbeat.latencyMs,
     result.certificateExpiresAt,
     result.details,
+    result.wasJudged ? 1 : 0,
+    result.notJudgedSince,
   ]);
   return { text: stateText, parameters: [JSON.stringify(list)] };
 }

@@ -190,7 +190,8 @@ const textsFor = (among: string) => [
     select ?1, ?2, case when paused then '${resumed}' else '${paused}' end, monitor_id
     from ${turned(among)}`,
   `update monitor_states
-    set paused = not paused, status = 'pending', since = ?2, failures = 0, epoch = epoch + 1
+    set paused = not paused, status = 'pending', since = ?2, failures = 0, epoch = epoch + 1,
+      not_judged_since = null
     where key in (select key from ${turned(among)})`,
 ];
 const ofSome = textsFor("monitor_id in (select value from json_each(?3))");

@@ -3,6 +3,7 @@ import { randomToken, sha256 } from "../../core/ids.ts";
 import { joinSecrets, OpenedRecord, secretsSetOf, splitSecrets } from "../../core/kind-secrets.ts";
 import { settingsIn } from "../../core/kinds.ts";
 import { openAll, sealAll, type Vault } from "../../core/secrets.ts";
+import { asJudged } from "./judgement-rules.ts";
 import { monitorKinds } from "./kinds-schema.ts";
 import { type Monitor, type NewMonitor } from "./schema.ts";
 import type { MonitorRow, StoredMonitor } from "./store.ts";
@@ -99,7 +100,11 @@ type ShownMonitor = Omit<StoredMonitor, "state" | "groupPaused"> & {
 
 /** The monitor as clients see it. */
 export function shown(scope: Scope, stored: ShownMonitor): MonitorRecord {
-  const { monitor, state, alertChannelIds, screenshotAt, uptime24h } = stored;
+  const { monitor, alertChannelIds, screenshotAt, uptime24h } = stored;
+  const state = asJudged(
+    { ...stored.state, status: stored.state.paused ? "paused" : stored.state.status },
+    scope.store.writes.failingSince(),
+  );
   return {
     ...settingsIn(monitorKinds, monitor.type, monitor.settings),
     ...(monitor.type === "push" && { pushUrl: pushUrlOf(scope, monitor) }),
@@ -108,10 +113,11 @@ export function shown(scope: Scope, stored: ShownMonitor): MonitorRecord {
     id: monitor.id,
     alertChannelIds,
     secretsSet: secretsSetOf(monitorKinds, monitor.type, monitor.secrets),
-    status: state.paused ? "paused" : state.status,
+    status: state.status,
     statusSince: state.since,
     lastCheckedAt: state.lastCheckedAt,
     lastMessage: state.lastMessage,
+    notJudgedSince: state.notJudgedSince,
     latencyMs: state.latencyMs,
     uptime24h,
     certificateExpiresAt: state.certificateExpiresAt,

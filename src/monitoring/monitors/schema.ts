@@ -84,6 +84,7 @@ const readOnly = [
   "statusSince",
   "lastCheckedAt",
   "lastMessage",
+  "notJudgedSince",
   "latencyMs",
   "uptime24h",
   "certificateExpiresAt",
@@ -166,6 +167,10 @@ export const Monitor = shownOf(
       description:
         "What the last check said. While the monitor is down, a check that could not be judged leaves the reason as it is.",
     }),
+    notJudgedSince: Timestamp.nullable().meta({
+      description:
+        "Since when it can't be judged, for trouble of this appliance itself: `status` is then the last known one. Null while its checks are judged.",
+    }),
     latencyMs: milliseconds.nullable(),
     uptime24h: z
       .number()
@@ -205,6 +210,7 @@ export const Monitor = shownOf(
       statusSince: "2026-11-20T23:02:00.000Z",
       lastCheckedAt: null,
       lastMessage: null,
+      notJudgedSince: null,
       latencyMs: null,
       uptime24h: null,
       certificateExpiresAt: null,

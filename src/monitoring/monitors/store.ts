@@ -194,6 +194,7 @@ export const unchecked = {
   latencyMs: null,
   certificateExpiresAt: null,
   details: null,
+  notJudgedSince: null,
 } as const;
 
 /** Writes what people edit; the group and the place in it change by joining and leaving alone. */

@@ -5,7 +5,7 @@ import { type Clock, timestamp } from "../../core/clock.ts";
 import { AppError } from "../../core/errors.ts";
 import { retrying, type Statement, type Store } from "../../database/store.ts";
 import { problemTitles } from "../../alerting/problem-titles.ts";
-import { keyOfProblem, openProblems } from "../../events/problems.ts";
+import { keyOfProblem, openProblems, storageProblem } from "../../events/problems.ts";
 import { appendEvent } from "../../events/log.ts";
 import type { Membership } from "../../http/session.ts";
 import type { SignedInContext } from "../../http/visitor-context.ts";
@@ -139,7 +139,8 @@ export async function figuresOf(
   context: Pick<SignedInContext, "store" | "clock" | "databaseNodes">,
 ): Promise<ApplianceFigures> {
   const { store } = context;
-  const open = await openProblems(store);
+  const storage = storageProblem(store);
+  const open = [...(storage === null ? [] : [storage]), ...(await openProblems(store))];
   // Organizations were told of the same one each by itself.
   const problems = new Map(open.toReversed().map((one) => [keyOfProblem(one), one]));
   return {

@@ -6,6 +6,7 @@ import { type Collector, family, type Family, metricsText } from "../../core/met
 import { waitingPasswords } from "../../core/passwords.ts";
 import { files } from "../../database/data-files.ts";
 import type { Store } from "../../database/store.ts";
+import { storageFamily } from "./storage.ts";
 
 type Dependencies = {
   store: Store;
@@ -44,6 +45,7 @@ export async function applianceMetrics({
       "Parts that can tell nothing at the moment, most likely because the database can't be read.",
       collected.filter(({ status }) => status === "rejected").length,
     ),
+    storageFamily(store),
     ...collected.flatMap((one) => (one.status === "fulfilled" ? one.value : [])),
     family(
       "signalbox_queue_waiting",

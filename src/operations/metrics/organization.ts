@@ -1,4 +1,4 @@
-import { and, eq, gt } from "drizzle-orm";
+import { and, eq, gt, sql } from "drizzle-orm";
 import { version } from "../../core/assets.ts";
 import type { Clock } from "../../core/clock.ts";
 import { family, type Family, metricsText, type Sample } from "../../core/metrics.ts";
@@ -9,6 +9,13 @@ import type { Store } from "../../database/store.ts";
 import { incidentCounts } from "../../database/tables/incidents.ts";
 import { monitorGroups, monitors, monitorStates } from "../../database/tables/monitoring.ts";
 import { organizations } from "../../database/tables/organizations.ts";
+import {
+  asJudged,
+  type ShownStatus,
+  shownStatus,
+} from "../../monitoring/monitors/judgement-rules.ts";
+import type { MonitorStatus } from "../../core/statuses.ts";
+import { storageFamily } from "./storage.ts";
 import { currentStatus, inGroup, ofMonitor } from "../../monitoring/monitors/store.ts";
 
 type Caller = { store: Store; clock: Clock; organizationId: string };
@@ -32,7 +39,11 @@ async function madeMetrics(caller: Caller): Promise<string> {
     })
     .from(incidentCounts)
     .where(eq(incidentCounts.organizationId, organizationId));
-  const rows = await monitorsOf(caller);
+  const failingSince = store.writes.failingSince();
+  const rows = (await monitorsOf(caller)).map((stored) => {
+    const row = asJudged(stored, failingSince);
+    return { ...row, status: shownStatus(row) };
+  });
   const isAlone = (await store.db.$count(organizations)) === 1;
   return metricsText([
     family("signalbox_build_info", "gauge", "Version of the executable.", [
@@ -55,6 +66,7 @@ async function madeMetrics(caller: Caller): Promise<string> {
         })),
       ),
     ),
+    storageFamily(store),
     ...(await seriesOfMonitors(caller, rows)),
     ...(isAlone ? seriesOfProcess() : []),
   ]);
@@ -71,7 +83,9 @@ async function monitorsOf({ store, organizationId }: Caller) {
         monitor: monitors.name,
         type: monitors.type,
         group: monitorGroups.name,
-        status: currentStatus,
+        status: sql<MonitorStatus>`${currentStatus}`,
+        lastMessage: monitorStates.lastMessage,
+        notJudgedSince: monitorStates.notJudgedSince,
         key: monitorStates.key,
         latencyMs: monitorStates.latencyMs,
         certificateExpiresAt: monitorStates.certificateExpiresAt,
@@ -92,7 +106,9 @@ async function monitorsOf({ store, organizationId }: Caller) {
   return rows;
 }
 
-type MonitorRow = Awaited<ReturnType<typeof monitorsOf>>[number];
+type MonitorRow = Omit<Awaited<ReturnType<typeof monitorsOf>>[number], "status"> & {
+  status: ShownStatus;
+};
 
 /** One sample a monitor of each; what is not known of it, or not measured while it is paused, has none. */
 async function seriesOfMonitors(
@@ -114,11 +130,14 @@ async function seriesOfMonitors(
     of("status", "State of each monitor, as the label status.", () => 1, true),
     of(
       "up",
-      "1 while a monitor is up or degraded, 0 while it is down.",
+      "1 while a monitor is up or degraded, 0 while it is down; absent where it can't be judged.",
       ({ status }) => upOf[status] ?? null,
     ),
-    of("latency_seconds", "Latency of the last check.", ({ latencyMs }) =>
-      latencyMs === null ? null : latencyMs / 1_000,
+    of("judged", "0 while the appliance's own trouble keeps a monitor from being judged.", (row) =>
+      row.status === "paused" ? null : Number(row.notJudgedSince === null),
+    ),
+    of("latency_seconds", "Latency of the last check.", ({ latencyMs, status }) =>
+      latencyMs === null || status === "unknown" ? null : latencyMs / 1_000,
     ),
     of("uptime_ratio", "Uptime of the last 24 hours in 0..1.", ({ key }) => dayOf(key).uptime24h),
     of(

@@ -1,6 +1,7 @@
 import { dayMs, hourMs, minuteInUtc } from "../../core/clock.ts";
 import { bytesInWords, durationInWords } from "../../core/text.ts";
 import type { Problem } from "../../core/problems.ts";
+import { storageEnds } from "../../events/problems.ts";
 
 /** So much room is little, whatever the size of the disk … */
 const fewBytes = 1_000_000_000;
@@ -151,4 +152,5 @@ export const ends = {
   loop: "It has not stalled for ten minutes.",
   node: "It is back, or was taken out of service.",
   notices: "The outbox has room for notices again.",
+  storage: storageEnds,
 } as const;

@@ -1,0 +1,2 @@
+ALTER TABLE `monitor_states` ADD `not_judged_since` text;--> statement-breakpoint
+CREATE INDEX `monitor_states_not_judged` ON `monitor_states` (`organization_id`,`not_judged_since`) WHERE not_judged_since is not null;

@@ -1,0 +1,50 @@
+import { type Clock, systemClock } from "../core/clock.ts";
+
+/** Regular writes that show whether the database still accepts any. */
+type Source = "results" | "leases";
+
+/** A failed write counts once it has been repeated for this long: a busy disk or an election takes 2–3 s. */
+const failedMs = 2_000;
+/** A write without an outcome counts after this long; the clients of a cluster retry for 5 s. */
+const pendingMs = 5_000;
+
+/** The oldest write of a source that is not stored yet. */
+type Unstored = { since: number; begunAt: number; hasFailed: boolean };
+
+/** Knows, in memory, since when the database has not accepted the regular writes of this process. */
+export type WriteHealth = {
+  began(source: Source): void;
+  failed(source: Source): void;
+  succeeded(source: Source): void;
+  /** Unix milliseconds of the oldest write that can't be stored; null while writes are stored. */
+  failingSince(): number | null;
+};
+
+export function writeHealth(
+  clock: Clock = systemClock,
+  monotonic: Clock = () => performance.now(),
+): WriteHealth {
+  const unstored = new Map<Source, Unstored>();
+
+  function begin(source: Source): Unstored {
+    const known = unstored.get(source);
+    if (known !== undefined) return known;
+    const begun = { since: clock(), begunAt: monotonic(), hasFailed: false };
+    unstored.set(source, begun);
+    return begun;
+  }
+
+  const counts = ({ begunAt, hasFailed }: Unstored) =>
+    monotonic() - begunAt >= (hasFailed ? failedMs : pendingMs);
+
+  return {
+    began: (source) => void begin(source),
+    failed: (source) => void (begin(source).hasFailed = true),
+    succeeded: (source) => void unstored.delete(source),
+    failingSince() {
+      if (unstored.size === 0) return null;
+      const failing = [...unstored.values()].filter(counts);
+      return failing.length === 0 ? null : Math.min(...failing.map(({ since }) => since));
+    },
+  };
+}

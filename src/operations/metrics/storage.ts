@@ -1,0 +1,11 @@
+import { family, type Family } from "../../core/metrics.ts";
+import type { Store } from "../../database/store.ts";
+
+/** Whether results of checks can be stored: while they can't, no monitor is judged. */
+export const storageFamily = ({ writes }: Pick<Store, "writes">): Family =>
+  family(
+    "signalbox_storage_failing",
+    "gauge",
+    "1 while results of checks can't be stored, so that no monitor is judged.",
+    writes.failingSince() === null ? 0 : 1,
+  );

@@ -1,0 +1,84 @@
+import { expect, test } from "bun:test";
+import { storageAlarm } from "../../src/alerting/storage-alarm.ts";
+import { pager } from "../support/pager.ts";
+import { answer } from "../support/target.ts";
+import { unstorable } from "../support/unstorable.ts";
+
+/** An appliance whose regular writes a test lets fail; time passes as told. */
+async function watched() {
+  const made = await pager();
+  const disk = unstorable(made.store, made.time);
+  const alarm = storageAlarm({
+    ...made.appliance,
+    monotonic: () => made.time.now,
+    random: () => 0.5,
+  });
+  const passes = async (seconds: number, isFailing: boolean) => {
+    for (let passed = 0; passed < seconds; passed++) {
+      made.time.now += 1_000;
+      if (isFailing) made.store.writes.failed("results");
+      else made.store.writes.succeeded("results");
+      await alarm.runOnce();
+    }
+  };
+  return { ...made, disk, passes };
+}
+
+const told = (inbox: { received(): { type: string; data: { problem: string } }[] }) =>
+  inbox.received().map(({ type, data }) => `${type} ${data.problem}`);
+
+test("one alert from memory says that results can't be stored, one that they are again, whatever the disk accepts in between", async () => {
+  const made = await watched();
+  await using usual = await made.inbox({ default: true });
+  await using other = await made.inbox();
+  await using off = await made.inbox({ default: true, enabled: false });
+  made.disk.fill();
+  await made.passes(8, true);
+  expect(told(usual)).toEqual(["appliance.troubled storage"]);
+  for (let times = 0; times < 10; times++) {
+    await made.passes(60, true);
+    await made.passes(5, false);
+  }
+  expect(told(usual)).toEqual(["appliance.troubled storage"]);
+  made.disk.free();
+  await made.passes(60, false);
+  const both = ["appliance.troubled storage", "appliance.recovered storage"];
+  expect(told(usual)).toEqual(both);
+  await made.passes(60, true);
+  expect(told(usual)).toEqual([...both, "appliance.troubled storage"]);
+  expect([...told(other), ...told(off)]).toEqual([]);
+});
+
+test("without a default channel all of an organization hear of it, and each organization by its own", async () => {
+  const made = await watched();
+  await using one = await made.inbox();
+  await using two = await made.inbox();
+  const { json } = await made.theirs.api("POST", "/api/v1/alert-channels", {
+    body: { type: "webhook", name: "Theirs", url: two.at("/theirs") },
+  });
+  expect(json.data.name).toBe("Theirs");
+  await made.passes(8, true);
+  expect(told(one)).toEqual(["appliance.troubled storage"]);
+  expect(two.asked.map(({ path }) => path).toSorted()).toEqual(["/hook", "/theirs"]);
+});
+
+test("a channel that fails is tried again, with the same id, and hears of the end after the beginning", async () => {
+  const made = await watched();
+  await using hook = await made.inbox({ default: true }, answer(503));
+  await made.passes(8, true);
+  const first = hook.received()[0]?.id;
+  await made.passes(20, false);
+  hook.reply(answer());
+  await made.passes(60, false);
+  const delivered = hook.received().slice(-2);
+  expect(delivered.map(({ type }) => type)).toEqual(["appliance.troubled", "appliance.recovered"]);
+  expect(delivered[0]?.id).toBe(first ?? "");
+});
+
+test("a write that fails once is no trouble to tell of", async () => {
+  const made = await watched();
+  await using hook = await made.inbox({ default: true });
+  await made.passes(1, true);
+  await made.passes(60, false);
+  expect(hook.asked).toEqual([]);
+});

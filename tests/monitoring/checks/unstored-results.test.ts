@@ -1,0 +1,106 @@
+import { expect, test } from "bun:test";
+import { timestamp } from "../../../src/core/clock.ts";
+import { unstorable } from "../../support/unstorable.ts";
+import { answer, hang } from "../../support/target.ts";
+import { watch } from "../../support/watch.ts";
+
+/** A monitor that is up and one that is down, on a disk that takes nothing from now on. */
+async function filled() {
+  const made = await watch();
+  const disk = unstorable(made.store, made.time);
+  const shop = await made.site({ name: "Shop", interval: 10 });
+  const mail = await made.site({ name: "Mail", interval: 10 });
+  mail.fails();
+  await made.pass(20);
+  disk.fill();
+  const filledAt = made.time.now;
+  await made.pass(10);
+  return { ...made, disk, shop, mail, filledAt };
+}
+
+const metricsOf = async ({ app, ours }: Awaited<ReturnType<typeof watch>>) => {
+  const headers = { Host: "localhost", Authorization: `Bearer ${ours.writeKey.key}` };
+  return (await app.handle(new Request("http://localhost/metrics", { headers }))).text();
+};
+
+const healthOf = async ({ app }: Awaited<ReturnType<typeof watch>>) => {
+  const response = await app.handle(
+    new Request("http://localhost/healthz", { headers: { Host: "localhost" } }),
+  );
+  return [response.status, await response.json()];
+};
+
+test("results that can't be stored make no monitor look judged: in REST, metrics and /healthz, within ten seconds", async () => {
+  const made = await filled();
+  await using shop = made.shop;
+  await using mail = made.mail;
+  shop.fails();
+  const up = await made.monitorOf(shop.id);
+  expect(up).toMatchObject({
+    status: "up",
+    lastMessage: expect.stringMatching(/^Not judged: results have not been stored since /),
+  });
+  expect(Date.parse(up.notJudgedSince)).toBeGreaterThanOrEqual(made.filledAt - 250);
+  expect(Date.parse(up.notJudgedSince)).toBeLessThanOrEqual(made.filledAt + 10_000);
+  expect(up.lastCheckedAt < timestamp(made.filledAt + 1)).toBe(true);
+  // What was wrong stays: to hide it would be worse than not to know.
+  expect(await made.monitorOf(mail.id)).toMatchObject({
+    status: "down",
+    lastMessage: "HTTP 500 (Internal Server Error), expected 200-299.",
+    notJudgedSince: up.notJudgedSince,
+  });
+  const text = await metricsOf(made);
+  const of = (name: string) =>
+    text.split("\n").filter((line) => line.startsWith(`signalbox_${name}`));
+  expect(of("storage_failing")).toEqual(["signalbox_storage_failing 1"]);
+  expect(of("monitor_up{").map((line) => line.slice(-2))).toEqual([" 0"]);
+  expect(of("monitor_judged{").map((line) => line.slice(-2))).toEqual([" 0", " 0"]);
+  expect(text).toContain('status="unknown"} 1');
+  expect(await healthOf(made)).toEqual([503, { status: "failing", reasons: ["storage"] }]);
+});
+
+test("once results can be stored again, everything is judged, and what was found meanwhile counts", async () => {
+  const made = await filled();
+  await using shop = made.shop;
+  await using mail = made.mail;
+  shop.fails();
+  mail.recovers();
+  await made.pass(10);
+  const before = (await made.changes()).length;
+  made.disk.free();
+  await made.pass(10);
+  const [down, up] = [await made.monitorOf(shop.id), await made.monitorOf(mail.id)];
+  expect(down).toMatchObject({ status: "down", notJudgedSince: null });
+  expect(up).toMatchObject({ status: "up", notJudgedSince: null });
+  expect(
+    (await made.changes())
+      .slice(before)
+      .map(({ type }) => type)
+      .sort(),
+  ).toEqual(["monitor.down", "monitor.up"]);
+  expect(await healthOf(made)).toEqual([200, { status: "ok" }]);
+  expect(await metricsOf(made)).toContain("signalbox_storage_failing 0\n");
+});
+
+test("since when checks could not be judged is stored with their monitor until one is", async () => {
+  const made = await watch();
+  await using shop = await made.site({ interval: 10, retryInterval: 10 });
+  await made.pass(10);
+  const standStill = async () => {
+    const asked = shop.asked.length;
+    shop.reply(hang);
+    const passing = made.pass(10);
+    await shop.untilAsked(asked + 1);
+    made.time.now += 3_000;
+    shop.release(answer(500));
+    await passing;
+  };
+  await standStill();
+  await standStill();
+  const unknown = (await made.beatsOf(shop.id)).filter(({ status }) => status === "unknown");
+  expect(unknown.length).toBeGreaterThan(1);
+  expect((await made.monitorOf(shop.id)).notJudgedSince).toBe(unknown[0]?.at);
+  shop.recovers();
+  await made.pass(10);
+  expect(await made.monitorOf(shop.id)).toMatchObject({ status: "up", notJudgedSince: null });
+});

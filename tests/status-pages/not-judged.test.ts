@@ -1,0 +1,102 @@
+import { describe, expect, test } from "bun:test";
+import { badgeKinds, badgeOf } from "../../src/status-pages/badges.ts";
+import type { Loaded } from "../../src/status-pages/load.ts";
+import { jsonOf } from "../../src/status-pages/json.ts";
+import type { PublicData, PublicMonitor } from "../../src/status-pages/public-data.ts";
+import { v2Of } from "../../src/status-pages/statuspage-v2.ts";
+import { viewOf } from "../../src/status-pages/view.ts";
+
+const now = Date.parse("2026-11-20T10:00:00.000Z");
+const since = "2026-11-20T09:30:00.000Z";
+
+const monitor = (fields: Partial<PublicMonitor>): PublicMonitor => ({
+  id: fields.name ?? "m",
+  name: "Shop",
+  description: null,
+  state: "unknown",
+  lastKnown: "up",
+  notJudgedSince: since,
+  latencyMs: 42,
+  days: new Map(),
+  lastCheckedAt: since,
+  createdAt: since,
+  since,
+  ...fields,
+});
+
+const pageOf = (...monitors: PublicMonitor[]): PublicData => ({
+  page: {
+    id: "p",
+    slug: "ours",
+    title: "Ours",
+    description: "",
+    accentColor: null,
+    theme: "auto",
+    logoUrl: null,
+    showLatency: true,
+    historyDays: 2,
+    timeZone: "UTC",
+    createdAt: since,
+    updatedAt: since,
+  },
+  sections: [{ name: "All", monitors }],
+  incidents: [],
+  windows: [],
+  marks: [],
+  takesMail: false,
+});
+
+const up = monitor({ name: "Mail", state: "up", notJudgedSince: null });
+
+describe("a page whose monitors can't be judged", () => {
+  test("has no headline that says up, and none that says down", () => {
+    const { headline } = viewOf(pageOf(monitor({}), monitor({ name: "Blog" })), now);
+    expect(headline).toMatchObject({ tone: "none", text: "The current status is not known" });
+    const some = viewOf(pageOf(monitor({}), up), now).headline;
+    expect(some).toMatchObject({ tone: "none", text: "One system can't be judged right now" });
+    const worse = viewOf(pageOf(monitor({}), up, monitor({ name: "Blog", state: "down" })), now);
+    expect(worse.headline.text).toBe("Blog is down");
+  });
+
+  test("shows each of them with the last known state and since when nothing newer is known", () => {
+    const [shown] = viewOf(pageOf(monitor({})), now).sections[0]?.monitors ?? [];
+    expect(shown).toMatchObject({
+      tone: "none",
+      word: "Not judged",
+      lastKnown: "Not judged since 20 Nov 09:30. Last known: up.",
+      latency: null,
+    });
+    const down = monitor({ state: "down", lastKnown: "down" });
+    const [stillDown] = viewOf(pageOf(down), now).sections[0]?.monitors ?? [];
+    expect(stillDown).toMatchObject({
+      word: "Down",
+      lastKnown: "Not judged since 20 Nov 09:30. Last known: down.",
+    });
+    const [judged] = viewOf(pageOf(up), now).sections[0]?.monitors ?? [];
+    expect(judged?.lastKnown).toBeNull();
+  });
+
+  test("says the same as JSON, to Statuspage's clients, and in badges", async () => {
+    const data = pageOf(monitor({}), up);
+    const view = viewOf(data, now);
+    const told = JSON.parse([...jsonOf(data, view, now)].join(""));
+    expect(told).toMatchObject({
+      status: "none",
+      headline: "One system can't be judged right now",
+    });
+    expect(told.sections[0].monitors).toMatchObject([
+      { status: "unknown", lastKnownStatus: "up", notJudgedSince: since },
+      { status: "up", lastKnownStatus: "up", notJudgedSince: null },
+    ]);
+    const loaded = { ...data, windowsOver: async () => [], lastChange: async () => null };
+    const asked = [data, view, "https://a.example", now] as const;
+    const [, , ...rest] = asked;
+    const v2 = await v2Of("summary", loaded as unknown as Loaded, view, ...rest);
+    expect(v2).toMatchObject({
+      status: { indicator: "minor", description: "One system can't be judged right now" },
+    });
+    const badges = badgeKinds.map((kind) => badgeOf(kind, monitor({}), "UTC", now));
+    expect(badges[0]).toContain("<title>Shop: not judged</title>");
+    for (const badge of badges) expect(badge).not.toContain("42 ms");
+  });
+});
