@@ -15,19 +15,19 @@ import { type BadgeKind, badgeOf } from "./badges.ts";
 import { type Rendered, type Rendering, pageCache } from "./cache.ts";
 import { askedLikeUptimeKuma, uptimeKumaAnswers } from "./uptime-kuma.ts";
 import { endOf, monthAt, monthOf } from "./history.ts";
+import { judgementWatch } from "./judgement-watch.ts";
 import type { PageLock } from "./lock.ts";
 import { renderPart, renderSignUp, svg, uncached } from "./parts.ts";
 import { badgePath, linkPath, pagePath, type Part, partAt, publicPaths } from "./public-paths.ts";
 import { pageReadings } from "./readings.ts";
 import { addressesOf, hostsOf } from "./rules.ts";
-import { smallPage } from "./small-page.ts";
+import { notKnown, nothing, tooMany } from "./small-page.ts";
 import {
   findDefaultSlugs,
   findHead,
   findHeadByHost,
   findHosts,
   findSlugShowing,
-  unjudgedByOrganization,
   hasIncidentsBefore,
   logoOf,
   mayShowIncident,
@@ -61,9 +61,6 @@ type Dependencies = Pick<
   lock: PageLock;
   subscriptions: Subscriptions;
 };
-
-/** How often pages notice that checks begin or cease to be judged. */
-const judgementMs = 2_000;
 
 /** Whether an event may change which pages there are, and where; any other may change what they show. */
 const publishes: EventTable<boolean> = {
@@ -102,37 +99,18 @@ export function statusSite(dependencies: Dependencies) {
     const making = () => make(head);
     return (await cache.answerOrMake(request, key, laneOf(head, true), making)) ?? nothing();
   });
-  /** The last answers about what can't be judged, by organization. */
-  let unjudged = new Map<string, string>();
-  let failingSince: number | null = null;
-  let timer: ReturnType<typeof setInterval> | null = null;
+  const judgement = judgementWatch(store, log, cache);
   /** Slugs of pages by host. */
   let hosts: ReadonlyMap<string, string> = new Map();
   let subscription: Subscription | null = null;
 
   /** The response; null where the path is none of the public pages'. */
   function answer(request: Request): Response | Promise<Response> | null {
-    followWrites();
+    judgement.followWrites();
     const response = route(request);
     return response instanceof Promise
       ? response.catch((error) => failed(request, error))
       : response;
-  }
-
-  /** While results can't be stored every page is about the last known states. */
-  function followWrites() {
-    const now = store.writes.failingSince();
-    if (now === failingSince) return;
-    failingSince = now;
-    cache.distrust();
-  }
-
-  /** Checks begin and cease to be judged without an event, on any machine. */
-  async function followJudgement() {
-    const found = await unjudgedByOrganization(store);
-    for (const id of new Set([...found.keys(), ...unjudged.keys()]))
-      if (found.get(id) !== unjudged.get(id)) cache.touch(id);
-    unjudged = found;
   }
 
   function failed(request: Request, error: unknown): Response {
@@ -353,11 +331,7 @@ export function statusSite(dependencies: Dependencies) {
     async start() {
       const seq = await lastSeq(store);
       await readHosts();
-      timer = setInterval(() => {
-        followJudgement().catch((error: unknown) =>
-          log.warn("what can't be judged can't be read", { cause: String(error) }),
-        );
-      }, judgementMs);
+      judgement.start();
       subscription = events.subscribe("status-pages", seq, async (events) => {
         for (const { organizationId, type } of events)
           if (valueIn(publishes, type) === true) {
@@ -371,7 +345,7 @@ export function statusSite(dependencies: Dependencies) {
       });
     },
     async stop() {
-      if (timer !== null) clearInterval(timer);
+      judgement.stop();
       await subscription?.stop();
     },
   };
@@ -397,32 +371,4 @@ function isEndless({ name, parameter }: Part): boolean {
 /** Nothing that a cache may hand to others. */
 function forOne(made: Rendered): Rendered {
   return { ...made, headers: { ...made.headers, "Cache-Control": "private, no-cache" } };
-}
-
-/** One and the same for what does not exist, what is private and what no page shows. */
-function nothing(): Response {
-  return smallPage(
-    "Nothing here",
-    '<h1 class="month">Nothing here</h1><p class="quiet">There is nothing public at this address.</p>',
-    404,
-    { "Cache-Control": "no-cache" },
-  );
-}
-
-function notKnown(retryAfter: string): Response {
-  return smallPage(
-    "Status not known",
-    '<h1 class="month">The current status is not known</h1><p class="quiet">The monitoring itself has trouble. Try again in a minute.</p>',
-    503,
-    { "Retry-After": retryAfter, "Cache-Control": "no-store" },
-  );
-}
-
-function tooMany(retryAfter: string): Response {
-  return smallPage(
-    "Too many requests",
-    '<h1 class="month">Too many requests</h1><p class="quiet">Try again in a minute.</p>',
-    429,
-    { "Retry-After": retryAfter },
-  );
 }

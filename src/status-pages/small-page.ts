@@ -31,3 +31,32 @@ export async function fieldsOf(request: Request): Promise<Record<string, string>
   const length = Number(request.headers.get("content-length") ?? maxFormBytes + 1);
   return Object.fromEntries(new URLSearchParams(length > maxFormBytes ? "" : await request.text()));
 }
+
+/** One and the same for what does not exist, what is private and what no page shows. */
+export function nothing(): Response {
+  return smallPage(
+    "Nothing here",
+    '<h1 class="month">Nothing here</h1><p class="quiet">There is nothing public at this address.</p>',
+    404,
+    { "Cache-Control": "no-cache" },
+  );
+}
+
+/** What is shown can't be read, for trouble of this appliance. */
+export function notKnown(retryAfter: string): Response {
+  return smallPage(
+    "Status not known",
+    '<h1 class="month">The current status is not known</h1><p class="quiet">The monitoring itself has trouble. Try again in a minute.</p>',
+    503,
+    { "Retry-After": retryAfter, "Cache-Control": "no-store" },
+  );
+}
+
+export function tooMany(retryAfter: string): Response {
+  return smallPage(
+    "Too many requests",
+    '<h1 class="month">Too many requests</h1><p class="quiet">Try again in a minute.</p>',
+    429,
+    { "Retry-After": retryAfter },
+  );
+}
