@@ -1,9 +1,9 @@
 import { type Leases, ofNode } from "../cluster/leases.ts";
 import { timestamp } from "../core/clock.ts";
 import { newId } from "../core/ids.ts";
-import type { Problem } from "../core/problems.ts";
+import { type Problem, storageEnds } from "../core/problems.ts";
 import type { Store } from "../database/store.ts";
-import { storageEnds, storageProblem } from "../events/problems.ts";
+import { storageProblem } from "../events/problems.ts";
 import type { Alert } from "./alert.ts";
 import { makeAttempt, type SendingContext } from "./attempt.ts";
 import { findChannel } from "./channels/service.ts";

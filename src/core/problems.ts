@@ -31,3 +31,6 @@ export type Problem = {
   /** When it is over unless it shows again, in Unix milliseconds; null for what lasts until it is mended. */
   until: number | null;
 };
+
+/** What is said when results of checks can be stored again. */
+export const storageEnds = "Results of checks are stored again.";

@@ -131,7 +131,7 @@ export function targetOf({ type, url, watched, port }: Target): string | null {
   return watched === null ? null : watchedInWords(type, watched, port);
 }
 
-export { shownStatus } from "../monitoring/monitors/judgement-rules.ts";
+export { asJudged, shownStatus } from "../monitoring/monitors/judgement-rules.ts";
 
 /** Whether the last message says more than that all is well. */
 export function hasMessage(status: OverviewMonitor["status"]): boolean {

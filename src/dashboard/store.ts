@@ -3,9 +3,8 @@ import type { Tenant } from "../database/rows.ts";
 import type { Store } from "../database/store.ts";
 import type { StoredStatus } from "../core/statuses.ts";
 import { type LoggedEvent, stateTypeList, type StateType } from "../events/catalogue.ts";
-import { asJudged, shownStatus } from "../monitoring/monitors/judgement-rules.ts";
 import type { MonitorStatus } from "../core/statuses.ts";
-import { hasMessage, targetOf } from "./rules.ts";
+import { asJudged, hasMessage, shownStatus, targetOf } from "./rules.ts";
 import type { ChannelUse, OverviewGroup, OverviewMonitor, SubscriberCount } from "./schema.ts";
 import { watchedSql } from "../monitoring/monitors/store.ts";
 

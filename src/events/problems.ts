@@ -24,8 +24,6 @@ export async function organizationsOfAdministrators(store: Store): Promise<strin
   return rows.map(({ id }) => id);
 }
 
-export const storageEnds = "Results of checks are stored again.";
-
 /** That results can't be stored, which no table can tell; null while they are. Unix milliseconds say since when. */
 export function storageProblem({
   writes,

@@ -1,7 +1,6 @@
 import { dayMs, hourMs, minuteInUtc } from "../../core/clock.ts";
 import { bytesInWords, durationInWords } from "../../core/text.ts";
-import type { Problem } from "../../core/problems.ts";
-import { storageEnds } from "../../events/problems.ts";
+import { type Problem, storageEnds } from "../../core/problems.ts";
 
 /** So much room is little, whatever the size of the disk … */
 const fewBytes = 1_000_000_000;
