@@ -317,7 +317,7 @@ describe("Alerts of Gatus", () => {
       "All channels are alerted after 2 failures in a row; Gatus waits for more: pagerduty 20.",
     );
     expect(notes).toContain(
-      "Up again after 1 successes in a row for all channels; Gatus waits for more: pagerduty 15.",
+      "Up again after 1 success in a row for all channels; Gatus waits for more: pagerduty 15.",
     );
   });
 

@@ -1,6 +1,6 @@
 /** The alerts of a Gatus endpoint: where they go, after how many failures, and what they say. */
 import type { Fields } from "../../core/objects.ts";
-import { toLine } from "../../core/text.ts";
+import { plural, toLine } from "../../core/text.ts";
 import { within } from "../values.ts";
 import type { Channels } from "./channels.ts";
 import type { Section } from "./section.ts";
@@ -110,13 +110,13 @@ function patienceOf(alerts: readonly Alert[], notes: string[]): Fields {
     ({ failureThreshold }) => failureThreshold,
     3,
     (least, others) =>
-      `All channels are alerted after ${least} failures in a row; Gatus waits for more: ${others}.`,
+      `All channels are alerted after ${plural(least, "failure")} in a row; Gatus waits for more: ${others}.`,
   );
   const successes = lowest(
     ({ successThreshold }) => successThreshold,
     2,
     (least, others) =>
-      `Up again after ${least} successes in a row for all channels; Gatus waits for more: ${others}.`,
+      `Up again after ${plural(least, "success", "successes")} in a row for all channels; Gatus waits for more: ${others}.`,
   );
   const reminder = lowest(
     ({ reminderInterval }) => reminderInterval,

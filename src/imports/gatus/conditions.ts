@@ -18,7 +18,7 @@ export type Condition = {
   expected: string;
 };
 
-type ReadCondition =
+export type ReadCondition =
   | Condition
   /** Both operands are texts, so it always or never holds. */
   | { written: string; isConstant: true; holds: boolean }

@@ -7,6 +7,7 @@ import {
   expectationIn,
   isSatisfied,
   quoted,
+  type ReadCondition,
   readCondition,
   satisfying,
 } from "./conditions.ts";
@@ -27,8 +28,8 @@ export type Judgement = {
   comparesNumbers: boolean;
 };
 
-const firstStatus = 100;
-const statuses = Array.from({ length: 500 }, (_, index) => firstStatus + index);
+const anyStatus = "100-599";
+const statuses = Array.from({ length: 500 }, (_, index) => 100 + index);
 /** More than a monitor has assertions for. */
 const maxConditions = 100;
 /** Ranges that `expectedStatus` can have. */
@@ -36,49 +37,43 @@ const maxRanges = 20;
 
 /** Applies all conditions to the target: its fields, notes and what is missing. */
 export function applyConditions(conditions: readonly string[], target: Target): Judgement {
-  const { missing, notes, fields, type } = target;
+  const { missing, notes, type } = target;
   const judgement: Judgement = {
     inverted: false,
     addresses: [],
     domainDays: null,
     comparesNumbers: false,
   };
-  let allowed = statuses;
-  let constrains = false;
-  const statusConditions: string[] = [];
   if (conditions.length > maxConditions)
     missing.push(`${conditions.length - maxConditions} of ${conditions.length} conditions`);
+  const ofStatus: Condition[] = [];
   for (const written of conditions.slice(0, maxConditions)) {
     const condition = readCondition(written);
     if ("placeholder" in condition && isMisread(condition))
       notes.push(
         `Gatus compares with 0 in ${quoted(written)}: “${quoted(condition.expected)}” is not a number.`,
       );
-    const lack = (why: string) => void missing.push(`the condition ${quoted(written)}: ${why}`);
-    if ("unsupported" in condition) lack(`it ${condition.unsupported}`);
-    else if ("isConstant" in condition) apply(always(condition.holds), condition.written);
-    else if (condition.placeholder.name === "STATUS" && type === "http") {
-      allowed = allowed.filter(satisfyingStatus(condition));
-      statusConditions.push(written);
-    } else apply(judgedBy(condition, target, judgement), written);
-
-    function apply(judged: Judged | "done", of: string) {
-      if (judged === "done") return;
-      if ("lacks" in judged) return lack(judged.lacks);
-      if ("never" in judged) return lack("it never holds in Gatus either");
-      if ("always" in judged)
-        return void notes.push(`Without the condition ${quoted(of)}, which always holds in Gatus.`);
-      constrains = true;
-      addAssertions(fields, judged.assertions);
-    }
+    if ("placeholder" in condition && condition.placeholder.name === "STATUS" && type === "http")
+      ofStatus.push(condition);
+    else apply(judgedBy(condition, target, judgement), written, target);
   }
-  if (statusConditions.length > 0) takeStatuses(allowed, statusConditions, target);
-  if (
-    judgement.inverted &&
-    (constrains || (statusConditions.length > 0 && allowed.length < statuses.length))
-  )
+  takeStatuses(ofStatus, target);
+  const { assertions = [], expectedStatus = anyStatus } = target.fields;
+  const judgesAnswers =
+    (assertions as unknown[]).length > 0 || String(expectedStatus) !== anyStatus;
+  if (judgement.inverted && judgesAnswers)
     missing.push("[CONNECTED] == false together with conditions on an answer");
   return judgement;
+}
+
+function apply(judged: Judged | "done", written: string, { fields, missing, notes }: Target) {
+  if (judged === "done") return;
+  if ("lacks" in judged) missing.push(`the condition ${quoted(written)}: ${judged.lacks}`);
+  else if ("never" in judged)
+    missing.push(`the condition ${quoted(written)}: it never holds in Gatus either`);
+  else if ("always" in judged)
+    notes.push(`Without the condition ${quoted(written)}, which always holds in Gatus.`);
+  else addAssertions(fields, judged.assertions);
 }
 
 /** For a status of HTTP. Each has one, so `has([STATUS])` is true. */
@@ -105,44 +100,46 @@ function addAssertions(fields: Fields, assertions: readonly Fields[]) {
       known.push(assertion);
 }
 
-/** Statuses that satisfy all conditions together, as ranges. */
-function takeStatuses(allowed: readonly number[], written: readonly string[], target: Target) {
-  const { fields, missing } = target;
+/** Sets the statuses that satisfy all conditions together. */
+function takeStatuses(conditions: readonly Condition[], { fields, missing, notes }: Target) {
+  if (conditions.length === 0) return;
+  const tests = conditions.map(satisfyingStatus);
+  const satisfiesAll = (status: number) => tests.every((test) => test(status));
+  const ranges = rangesOf(statuses.filter(satisfiesAll));
+  const written = conditions.map((one) => quoted(one.written)).join(" and ");
+  if (ranges.length === 0)
+    missing.push(
+      [600, 999].some(satisfiesAll)
+        ? `the condition ${written}: HTTP has no status above 599`
+        : `the condition ${written}: no status satisfies it`,
+    );
+  else if (ranges.length > maxRanges)
+    missing.push(`the condition ${written}: it has more than ${maxRanges} ranges of statuses`);
+  else {
+    fields["expectedStatus"] = ranges;
+    const odd = conditions.filter(({ expected }) => /^any\(.*\b[6-9]\d\d\b/.test(expected));
+    for (const one of odd)
+      notes.push(`HTTP has no status above 599: that part of ${quoted(one.written)} is left out.`);
+  }
+}
+
+/** `204`, or `200-299` for three or more in a row. */
+function rangesOf(numbers: readonly number[]): string[] {
   const ranges: string[] = [];
-  for (let index = 0; index < allowed.length;) {
-    const from = allowed[index] as number;
+  for (let index = 0; index < numbers.length;) {
+    const from = numbers[index] as number;
     let length = 1;
-    while (allowed[index + length] === from + length) length++;
+    while (numbers[index + length] === from + length) length++;
     if (length > 2) ranges.push(`${from}-${from + length - 1}`);
     else for (let more = 0; more < length; more++) ranges.push(String(from + more));
     index += length;
   }
-  const conditions = written.map(quoted).join(" and ");
-  const others = [0, 600, 999].filter((status) =>
-    written.every((one) => {
-      const condition = readCondition(one);
-      return "placeholder" in condition && satisfyingStatus(condition)(status);
-    }),
-  );
-  if (ranges.length === 0)
-    missing.push(
-      others.some((status) => status > 0)
-        ? `the condition ${conditions}: HTTP has no status above 599`
-        : `the condition ${conditions}: no status satisfies it`,
-    );
-  else if (ranges.length > maxRanges)
-    missing.push(`the condition ${conditions}: it has more than ${maxRanges} ranges of statuses`);
-  else {
-    fields["expectedStatus"] = ranges;
-    const odd = written.filter((one) => /\b[6-9]\d\d\b/.test(one) && /any\(/.test(one));
-    if (odd.length > 0)
-      target.notes.push(
-        `HTTP has no status above 599: that part of ${odd.map(quoted).join(", ")} is left out.`,
-      );
-  }
+  return ranges;
 }
 
-function judgedBy(condition: Condition, target: Target, judgement: Judgement): Judged | "done" {
+function judgedBy(condition: ReadCondition, target: Target, judgement: Judgement): Judged | "done" {
+  if ("unsupported" in condition) return { lacks: `it ${condition.unsupported}` };
+  if ("isConstant" in condition) return always(condition.holds);
   const { name, call } = condition.placeholder;
   if (call === "has" && !["BODY", "HEADER", "CONTEXT", ""].includes(name))
     return always(isSatisfied(condition.op, condition.expected, "true"));

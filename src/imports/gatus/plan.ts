@@ -1,4 +1,4 @@
-/** Everything in a Gatus configuration as records of ours; what is left out is named with the reason. */
+/** Converts a Gatus configuration into records of ours. The report names every key that it leaves out. */
 import { readFile } from "node:fs/promises";
 import { dirname, isAbsolute, join } from "node:path";
 import { importBounds, type Limits } from "../../core/limits.ts";
