@@ -1,7 +1,8 @@
 import { describe, expect, test } from "bun:test";
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { testAppliance } from "../support/appliance.ts";
+import { selfSigned } from "../support/certificates.ts";
 import { fixture } from "../support/importing.ts";
 import type { Json } from "../support/json.ts";
 import { scratch } from "../support/scratch.ts";
@@ -116,5 +117,41 @@ describe("an upload", () => {
     time.now += 2 * 3_600_000;
     await begin(20);
     expect(left()).toHaveLength(1);
+  });
+});
+
+describe("an uploaded Gatus configuration", () => {
+  const source = "gatus";
+
+  async function previewOf(yaml: string) {
+    const { admin, sent } = await world();
+    const folder = newDirectory();
+    const file = join(folder, "config.yaml");
+    writeFileSync(file, yaml);
+    const id = await sent(file);
+    return admin.page("POST", `/dashboard/imports/uploads/${id}/preview`, { body: { source } });
+  }
+
+  test("reads neither files nor variables of this machine", async () => {
+    const files = selfSigned(newDirectory(), "client", "DNS:client.example");
+    const { status, json } = await previewOf(`
+endpoints:
+  - name: shop
+    url: https://\${PATH}.example
+    client: {tls: {certificate-file: ${files.cert}, private-key-file: ${files.key}}}
+`);
+    expect(status).toBe(200);
+    const [shop] = json.data.items;
+    expect(shop).toMatchObject({ name: "shop", isIncomplete: true });
+    expect(shop.notes[0]).toContain("can't be read here. Enter the client certificate");
+    expect(json.data.hints[0]).toStartWith("These variables are not set: PATH.");
+  });
+
+  test("is named as its sender knows it, with the line of what is wrong", async () => {
+    const { status, json } = await previewOf("endpoints:\n  - name: a\n\turl: b\n");
+    expect([status, json.error.message]).toEqual([
+      400,
+      expect.stringMatching(/^kuma\.db can't be imported: it is not YAML \(kuma\.db:3:1: /),
+    ]);
   });
 });

@@ -105,7 +105,7 @@ function takeStatuses(conditions: readonly Condition[], { fields, missing, notes
   if (conditions.length === 0) return;
   const tests = conditions.map(satisfyingStatus);
   const satisfiesAll = (status: number) => tests.every((test) => test(status));
-  const ranges = rangesOf(statuses.filter(satisfiesAll));
+  const ranges = rangesOf(candidatesFor(conditions).filter(satisfiesAll));
   const written = conditions.map((one) => quoted(one.written)).join(" and ");
   if (ranges.length === 0)
     missing.push(
@@ -121,6 +121,15 @@ function takeStatuses(conditions: readonly Condition[], { fields, missing, notes
     for (const one of odd)
       notes.push(`HTTP has no status above 599: that part of ${quoted(one.written)} is left out.`);
   }
+}
+
+/** Statuses that can satisfy the conditions: one if a condition names it, as most do. */
+function candidatesFor(conditions: readonly Condition[]): readonly number[] {
+  for (const { op, expected, placeholder } of conditions) {
+    const number = op === "==" && placeholder.call === null ? integerIn(expected) : null;
+    if (number !== null) return number >= 100 && number < 600 ? [number] : [];
+  }
+  return statuses;
 }
 
 /** `204`, or `200-299` for three or more in a row. */
