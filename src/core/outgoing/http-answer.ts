@@ -1,19 +1,27 @@
 import { release } from "../garbage.ts";
-import { parseBounded } from "../json.ts";
 import { TargetFailure } from "./failures.ts";
 import type { Connection } from "./connection.ts";
+import {
+  findEndOfHead,
+  type Head,
+  headTooLong,
+  invalidHttp,
+  isInterim,
+  maxHeadBytes,
+  maxInterim,
+  parseHead,
+  transferCodings,
+} from "./http-head.ts";
 import { growingBuffer, type Memory, uncounted } from "./memory.ts";
 
-const maxHeadBytes = 64 * 1024;
 const maxLineBytes = 1024;
-/** Of interim answers, such as one that work goes on. */
-const maxInterim = 100;
 const none: Buffer = Buffer.alloc(0);
 
-export type HttpAnswer = {
-  status: number;
-  /** By lower-case name; several fields of one name joined (RFC 9110 §5.3). */
-  headers: ReadonlyMap<string, string>;
+export { named } from "./http-head.ts";
+
+export type HttpAnswer = Head & {
+  /** Bytes of the body as it is framed; null where only its end shows them. */
+  length: number | null;
   /** Lends the body piece by piece as it arrives, each for as long as `take` runs; resolves at its end. Rejects where it is cut short. Once an answer. */
   read(take: (chunk: Buffer) => void): Promise<void>;
   /** Nothing more arrives until `resume`. */
@@ -21,36 +29,6 @@ export type HttpAnswer = {
   resume: () => void;
 };
 
-/** `HTTP 404 (Not Found)`. */
-export function named(status: number): string {
-  // Loaded when first used: it costs a start 4 ms, and this is all that is used of it.
-  const phrase = process.getBuiltinModule("node:http").STATUS_CODES[status];
-  return phrase === undefined ? `HTTP ${status}` : `HTTP ${status} (${phrase})`;
-}
-
-/** The whole body where it is no longer than so much. Throws TargetFailure. */
-export async function wholeBody(answer: HttpAnswer, maxBytes: number, memory: Memory) {
-  const body = growingBuffer(maxBytes, memory);
-  let length = 0;
-  const tooLong = Promise.withResolvers<never>();
-  const all = answer.read((chunk) => {
-    length += chunk.length;
-    if (length > maxBytes)
-      tooLong.reject(new TargetFailure(`The answer is longer than ${maxBytes / 1024} KiB.`));
-    else body.push(chunk);
-  });
-  await Promise.race([all, tooLong.promise]);
-  return body.bytes();
-}
-
-/** What the bytes say as JSON; null where they are none, or nested too deeply. */
-export function jsonOf(bytes: Uint8Array): unknown {
-  const parsed = parseBounded(Buffer.from(bytes).toString(), JSON.parse);
-  return "value" in parsed ? parsed.value : null;
-}
-
-const invalid = () => new TargetFailure("The answer is not valid HTTP.");
-const tooLong = () => new TargetFailure("The headers of the answer are too long.");
 const cutShort = () =>
   new TargetFailure("The connection was closed before the answer was complete.");
 
@@ -111,24 +89,24 @@ export function readAnswer(
     if (before > 0) head.push(chunk);
     const bytes = before > 0 ? head.bytes() : chunk.subarray(0, maxHeadBytes + 4);
     // What was looked at before can't end the head but with what arrived now.
-    const end = endOfHead(bytes, Math.max(0, before - 3));
-    if (end > maxHeadBytes || (end === -1 && bytes.length > maxHeadBytes)) throw tooLong();
-    if (end === -1) {
-      if (bytes.length > 8 && bytes.toString("latin1", 0, 7) !== "HTTP/1.") throw invalid();
+    const found = findEndOfHead(bytes, Math.max(0, before - 3));
+    if ((found?.end ?? bytes.length) > maxHeadBytes) throw headTooLong();
+    if (found === null) {
+      if (bytes.length > 8 && bytes.toString("latin1", 0, 7) !== "HTTP/1.") throw invalidHttp();
       if (before === 0) head.push(chunk);
       return none;
     }
-    const { status, headers } = parsedHead(bytes.toString("latin1", 0, end));
-    const rest = chunk.subarray(end + (bytes[end] === 0x0d ? 4 : 2) - before);
+    const parsed = parseHead(bytes.toString("latin1", 0, found.end));
+    const rest = chunk.subarray(found.next - before);
     head.drop();
-    if (status < 200 && status !== 101) {
-      if (++interim > maxInterim) throw tooLong();
+    if (isInterim(parsed.status)) {
+      if (++interim > maxInterim) throw headTooLong();
       return rest;
     }
-    body = bodyOf(method, status, headers, give);
+    body = bodyOf(method, parsed, give);
     first.resolve({
-      status,
-      headers,
+      ...parsed,
+      length: body.length,
       read(taker) {
         take = taker;
         for (const waiting of unread.splice(0)) taker(waiting);
@@ -151,57 +129,28 @@ export function readAnswer(
   return first.promise;
 }
 
-/** Where the lines of the head end, -1 while they don't. Small devices end lines with LF alone, as RFC 9112 §2.2 allows for. */
-function endOfHead(bytes: Buffer, from: number): number {
-  const ends = [bytes.indexOf("\r\n\r\n", from), bytes.indexOf("\n\n", from)];
-  const found = ends.filter((end) => end !== -1);
-  return found.length === 0 ? -1 : Math.min(...found);
-}
-
-const statusLine = /^HTTP\/1\.[01] ([1-5]\d\d)(?: [^\r\n\0]*)?$/;
-const token = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
-
-function parsedHead(text: string): { status: number; headers: Map<string, string> } {
-  const [first = "", ...lines] = text.split(/\r?\n/);
-  const status = statusLine.exec(first)?.[1];
-  if (status === undefined) throw invalid();
-  const headers = new Map<string, string>();
-  for (const line of lines) {
-    const colon = line.indexOf(":");
-    const name = line.slice(0, Math.max(colon, 0));
-    const value = line.slice(colon + 1).trim();
-    // Looked at without backtracking: a target may send a line of blanks as long as the head may be.
-    if (!token.test(name) || /[\r\0]/.test(value)) throw invalid();
-    const key = name.toLowerCase();
-    const before = headers.get(key);
-    headers.set(key, before === undefined ? value : `${before}, ${value}`);
-  }
-  return { status: Number(status), headers };
-}
-
 /** Takes what arrives of a body; true once it is complete. */
-type Body = { push(chunk: Buffer): boolean; endsWithConnection: boolean };
+type Body = { push(chunk: Buffer): boolean; length: number | null; endsWithConnection: boolean };
+
+const isChunked = (coding: string) => coding === "chunked";
 
 /** The length of the body, in the order of RFC 9112 §6.3. */
-function bodyOf(
-  method: string,
-  status: number,
-  headers: ReadonlyMap<string, string>,
-  give: (chunk: Buffer) => void,
-): Body {
+function bodyOf(method: string, head: Head, give: (chunk: Buffer) => void): Body {
+  const { status, headers } = head;
   if (method === "HEAD" || status === 101 || status === 204 || status === 304)
-    return { push: () => true, endsWithConnection: true };
-  const coding = headers.get("transfer-encoding")?.toLowerCase();
-  if (coding?.split(",").at(-1)?.trim() === "chunked") return chunkedBody(give);
+    return { push: () => true, length: 0, endsWithConnection: true };
+  const codings = transferCodings(head);
+  if (codings.slice(0, -1).some(isChunked) && !codings.every(isChunked)) throw invalidHttp();
+  if (codings.at(-1) === "chunked") return chunkedBody(give);
   const lengths = new Set(
     headers
       .get("content-length")
       ?.split(",")
       .map((part) => part.trim()),
   );
-  if (coding === undefined && lengths.size > 0) {
+  if (codings.length === 0 && lengths.size > 0) {
     const [length = ""] = lengths;
-    if (lengths.size > 1 || !/^\d{1,15}$/.test(length)) throw invalid();
+    if (lengths.size > 1 || !/^\d{1,15}$/.test(length)) throw invalidHttp();
     return sizedBody(Number(length), give);
   }
   return {
@@ -209,6 +158,7 @@ function bodyOf(
       give(chunk);
       return false;
     },
+    length: null,
     endsWithConnection: true,
   };
 }
@@ -221,6 +171,7 @@ function sizedBody(length: number, give: (chunk: Buffer) => void): Body {
       left = Math.max(0, left - chunk.length);
       return left === 0;
     },
+    length,
     endsWithConnection: false,
   };
 }
@@ -244,13 +195,13 @@ function chunkedBody(give: (chunk: Buffer) => void): Body {
   function lineFrom(rest: Buffer): { text: string; after: Buffer } | null {
     const end = rest.indexOf("\n");
     line += rest.toString("latin1", 0, end === -1 ? rest.length : end);
-    if (line.length > maxLineBytes) throw invalid();
+    if (line.length > maxLineBytes) throw invalidHttp();
     if (end === -1) return null;
     const text = line;
     line = "";
-    if (!text.endsWith("\r")) throw invalid();
+    if (!text.endsWith("\r")) throw invalidHttp();
     framing -= text.length + 1;
-    if (framing < 0) throw step === "trailer" ? tooLong() : invalid();
+    if (framing < 0) throw step === "trailer" ? headTooLong() : invalidHttp();
     return { text: text.slice(0, -1), after: rest.subarray(end + 1) };
   }
 
@@ -291,11 +242,11 @@ function chunkedBody(give: (chunk: Buffer) => void): Body {
         at = bytes.length - found.after.length;
         if (step === "size") {
           const size = /^([0-9a-f]{1,12})[ \t]*(;.*)?$/i.exec(found.text)?.[1];
-          if (size === undefined) throw invalid();
+          if (size === undefined) throw invalidHttp();
           left = Number.parseInt(size, 16);
         } else if (found.text === "") {
           if (step === "trailer") step = "done";
-        } else if (step === "data end") throw invalid();
+        } else if (step === "data end") throw invalidHttp();
       }
       if (step === "size") {
         step = left === 0 ? "trailer" : "data";
@@ -310,6 +261,7 @@ function chunkedBody(give: (chunk: Buffer) => void): Body {
       give(bytes.subarray(0, gathered(bytes)));
       return step === "done";
     },
+    length: null,
     endsWithConnection: false,
   };
 }

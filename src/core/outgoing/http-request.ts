@@ -82,7 +82,7 @@ export function headOf(
   { url, method, headers, body }: Pick<HttpRequest, "url" | "method" | "headers" | "body">,
   proxy: Proxy | null = null,
 ): Uint8Array {
-  const fields = new Map([
+  const fields = new Map<string, [name: string, value: string]>([
     ["host", ["Host", url.host]],
     ["user-agent", ["User-Agent", `Signalbox/${version}`]],
     ["accept", ["Accept", "*/*"]],
@@ -95,8 +95,15 @@ export function headOf(
   fields.set("connection", ["Connection", "close"]);
   const credentials = proxy && credentialsOf(proxy);
   if (credentials !== null) fields.set("proxy-authorization", ["Proxy-Authorization", credentials]);
-  const lines = [...fields.values()].map(([name, value = ""]) => `${name}: ${octets(value)}`);
   const origin = proxy === null ? "" : url.origin;
-  const start = `${method} ${origin}${url.pathname}${url.search} HTTP/1.1`;
+  return writtenHead(`${method} ${origin}${url.pathname}${url.search} HTTP/1.1`, fields.values());
+}
+
+/** The bytes of a request's head. */
+export function writtenHead(
+  start: string,
+  fields: Iterable<readonly [name: string, value: string]>,
+): Uint8Array {
+  const lines = Array.from(fields, ([name, value]) => `${name}: ${octets(value)}`);
   return Buffer.from(`${[start, ...lines].join("\r\n")}\r\n\r\n`, "latin1");
 }

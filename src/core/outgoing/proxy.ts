@@ -5,7 +5,7 @@ import { portOf } from "../target-guard.ts";
 import { type Connection, dial, type Tls } from "./connection.ts";
 import type { OutgoingContext } from "./context.ts";
 import { Blocked, TargetFailure } from "./failures.ts";
-import { named } from "./http-answer.ts";
+import { InvalidHttp, named, readHead } from "./http-head.ts";
 import { reasonFor } from "./reasons.ts";
 import { type Wire, wireOf } from "./wire.ts";
 
@@ -88,15 +88,23 @@ async function openByHttp(wire: Wire, proxy: Proxy, { host, port }: Target) {
     ...(credentials === null ? [] : [`Proxy-Authorization: ${credentials}`]),
   ];
   wire.write(`${lines.join("\r\n")}\r\n\r\n`);
-  const start = (await wire.read(12)).toString("latin1");
-  const status = Number(/^HTTP\/1\.[01] ([1-5]\d\d)$/.exec(start)?.[1]);
-  if (Number.isNaN(status)) return new TargetFailure("The proxy does not speak HTTP.");
+  const status = await statusOf(wire);
+  if (status === null) return new TargetFailure("The proxy does not speak HTTP.");
   // RFC 9110 has 407 for both; tinyproxy says 401 where a password is wrong.
   if (status === 407 || status === 401) return refusedCredentials(proxy);
   if (status < 200 || status > 299)
     return new TargetFailure(`The proxy did not connect to the target: ${named(status)}.`);
-  await wire.until("\r\n\r\n");
   return null;
+}
+
+/** The final status of an HTTP response; null for another protocol. */
+async function statusOf(wire: Wire): Promise<number | null> {
+  try {
+    return (await readHead(wire)).status;
+  } catch (error) {
+    if (error instanceof InvalidHttp) return null;
+    throw error;
+  }
 }
 
 const socks = { version: 5, connect: 1, noSignIn: 0, password: 2, noMethod: 0xff };

@@ -18,6 +18,8 @@ export type Wire = {
   write(data: string | Uint8Array): void;
   /** The next bytes, exactly so many. Throws TargetFailure where the connection ends before, and for more than may be read. */
   read(count: number): Promise<Buffer>;
+  /** The bytes before `end`, as soon as `find` sees it in those that were not read yet; `next` is read next. Throws as `read`. */
+  take(find: (unread: Buffer) => { end: number; next: number } | null): Promise<Buffer>;
   /** What stands before the next such mark, which is dropped. Throws as `read`. */
   until(mark: string): Promise<Buffer>;
   /** Hands over all that arrives from now on; rejects once that ends, or is more than may be read. */
@@ -93,6 +95,7 @@ export function wireOf(
 
   return {
     write: connection.write,
+    take,
     read(count) {
       // A length that the other side names is not waited for where it can't come.
       if (from + count > maxBytes)

@@ -30,6 +30,8 @@ export type CheckContext = OutgoingContext & {
   timeoutMs: number;
   /** The organization of the monitor: what a check remembers is not shared with others. */
   organizationId: string;
+  /** Above this latency the monitor is degraded; null for never. */
+  degradedAfterMs?: number | null;
   /** Which part of the check is made, to begin the sentence that says why it failed; null for a check of one part. */
   part: string | null;
   /** What was in sight when the check failed, as JPEG; null where nothing was. */

@@ -75,6 +75,7 @@ export async function runCheck(
   const context: CheckContext = {
     timeoutMs,
     organizationId: dependencies.organizationId,
+    degradedAfterMs,
     part: null,
     screenshot: null,
     accessTokens: dependencies.accessTokens,

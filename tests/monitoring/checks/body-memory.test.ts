@@ -21,6 +21,8 @@ function answerOf(chunks: Iterable<Buffer>, headers: Record<string, string> = {}
   return {
     status: 200,
     headers: new Map(Object.entries(headers)),
+    setCookies: [],
+    length: null,
     async read(take) {
       for (const chunk of chunks) {
         take(chunk);

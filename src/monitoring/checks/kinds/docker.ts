@@ -1,6 +1,7 @@
 import { type Connection, dialFile } from "../../../core/outgoing/connection.ts";
 import { OwnTrouble, TargetFailure } from "../../../core/outgoing/failures.ts";
-import { jsonOf, named, readAnswer, wholeBody } from "../../../core/outgoing/http-answer.ts";
+import { jsonOf, wholeBody } from "../../../core/outgoing/decoded-body.ts";
+import { named, readAnswer } from "../../../core/outgoing/http-answer.ts";
 import { headOf } from "../../../core/outgoing/http-request.ts";
 import type { DetailsOf } from "../../monitors/details-rules.ts";
 import { thisMachine } from "../../monitors/rules.ts";
@@ -70,7 +71,7 @@ async function containersCalled(
   connection.write(headOf({ url, method: "GET", headers, body: null }));
   const answer = await answering;
   context.step = "reading the answer";
-  const body = await wholeBody(answer, maxBytes, context.memory);
+  const body = await wholeBody(answer, maxBytes, context);
   connection.close();
   if (answer.status !== 200) throw new TargetFailure(`${named(answer.status)}, expected 200.`);
   const list = jsonOf(body);

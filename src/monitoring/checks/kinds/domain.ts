@@ -1,7 +1,9 @@
 import { minuteInUtc } from "../../../core/clock.ts";
 import { setRecent } from "../../../core/recent-set.ts";
+import { jsonOf, wholeBody } from "../../../core/outgoing/decoded-body.ts";
 import { Blocked, TargetFailure } from "../../../core/outgoing/failures.ts";
-import { type HttpAnswer, jsonOf, named, wholeBody } from "../../../core/outgoing/http-answer.ts";
+import { type HttpAnswer, named } from "../../../core/outgoing/http-answer.ts";
+import { locationIn } from "../../../core/outgoing/http-head.ts";
 import { retryAfterIn } from "../../../core/outgoing/retry-after.ts";
 import { send } from "../../../core/outgoing/http-request.ts";
 import { plainName } from "../../../core/destinations.ts";
@@ -113,7 +115,7 @@ async function registrationOf(
     const next = status >= 300 && status < 400 ? answer.headers.get("location") : undefined;
     if (next !== undefined) {
       connection.close();
-      const to = URL.parse(next, url);
+      const to = locationIn(next, url);
       if (to === null || !/^https?:$/.test(to.protocol))
         throw new TargetFailure("Redirected to something that is not an http or https address.");
       url = to;
@@ -125,7 +127,7 @@ async function registrationOf(
       );
     if (status !== 200) throw failureOf(answer, context.now());
     context.step = "reading the answer";
-    const body = await wholeBody(answer, maxBytes, context.memory);
+    const body = await wholeBody(answer, maxBytes, context);
     connection.close();
     return registrationIn(jsonOf(body), name);
   }

@@ -1,6 +1,6 @@
 import { askByDatagram, type Datagrams } from "../../../core/outgoing/datagrams.ts";
 import { TargetFailure } from "../../../core/outgoing/failures.ts";
-import { jsonOf } from "../../../core/outgoing/http-answer.ts";
+import { jsonOf } from "../../../core/outgoing/decoded-body.ts";
 import type { Wire } from "../../../core/outgoing/wire.ts";
 import type { DetailsOf } from "../../monitors/details-rules.ts";
 import type { MonitorSettings } from "../../monitors/kinds-schema.ts";

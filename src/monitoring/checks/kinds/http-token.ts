@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 import type { AccessToken } from "../../../core/outgoing/access-tokens.ts";
 import { TargetFailure } from "../../../core/outgoing/failures.ts";
+import { wholeBody } from "../../../core/outgoing/decoded-body.ts";
 import { named } from "../../../core/outgoing/http-answer.ts";
 import { type HttpRequest, send } from "../../../core/outgoing/http-request.ts";
-import { growingBuffer } from "../../../core/outgoing/memory.ts";
 import type { OAuth2 } from "../../monitors/request-schema.ts";
 import type { CheckContext } from "../check.ts";
 import { objectIn } from "../../../core/objects.ts";
@@ -108,16 +108,9 @@ const refusals = new Map<unknown, string>([
 async function asked(request: HttpRequest, context: CheckContext): Promise<AccessToken> {
   const { answer, connection } = await send(request, context);
   context.step = "reading the answer";
-  const body = growingBuffer(maxBytes, context.memory);
-  let length = 0;
-  await answer.read((chunk) => {
-    length += chunk.length;
-    if (length > maxBytes) throw new TargetFailure("The answer is longer than 64 KiB.");
-    body.push(chunk);
-  });
+  const body = await wholeBody(answer, maxBytes, context);
   connection.close();
-  const said = objectIn(body.bytes().toString("utf8"));
-  body.drop();
+  const said = objectIn(new TextDecoder().decode(body));
   const status = named(answer.status);
   const reason = refusals.get(said?.["error"]);
   if (reason !== undefined) throw new TargetFailure(`${status}, ${reason}.`);

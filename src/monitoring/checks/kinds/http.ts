@@ -1,9 +1,11 @@
 import type { Connection } from "../../../core/outgoing/connection.ts";
 import { TargetFailure } from "../../../core/outgoing/failures.ts";
-import { named } from "../../../core/outgoing/http-answer.ts";
+import { type HttpAnswer, named } from "../../../core/outgoing/http-answer.ts";
+import { fieldText } from "../../../core/outgoing/http-head.ts";
 import { type HttpRequest, send, type Transport } from "../../../core/outgoing/http-request.ts";
 import type { SavedValue } from "../../../core/placeholders.ts";
 import {
+  type Condition,
   conditionsOf,
   isSearch,
   type Issue,
@@ -13,7 +15,9 @@ import {
 } from "../assertions.ts";
 import { type CheckContext, type CheckKind, daysUntil, expiryOf, since } from "../check.ts";
 import { securedDetails } from "../conversation.ts";
-import { type ByteAllowance, wantedOf } from "./http-body.ts";
+import { type ByteAllowance, patienceMs, wantedOf } from "./http-body.ts";
+import { CookieJar, withCookies } from "./http-cookies.ts";
+import { isRedirect, nextRequest } from "./http-redirects.ts";
 import { savedValue } from "./http-saved.ts";
 import { type Asking, bearerOf, isOwn, requestOf, transportOf } from "./http-steps.ts";
 import { tokenOf } from "./http-token.ts";
@@ -21,6 +25,8 @@ import { tokenOf } from "./http-token.ts";
 const maxRedirects = 5;
 /** So much of all answers together is read; of each no more than the first 1 MiB. */
 const maxBytes = 4 * 1024 * 1024;
+/** Follows the message of a check that looked for absent text in a longer body. */
+const partlySearched = "; only the first 1 MiB of the answer was searched for what must be absent";
 type Settings = Parameters<CheckKind<"http">>[0];
 
 /** What the requests of one check share. */
@@ -33,6 +39,9 @@ type Run = {
   values: Map<string, SavedValue>;
   secrets: Secrets;
   allowance: ByteAllowance;
+  cookies: CookieJar;
+  /** Of performance.now(). */
+  startedAt: number;
 };
 
 /** Up when the last answer to each request fulfils all of its conditions. */
@@ -41,30 +50,45 @@ export const checkHttp: CheckKind<"http"> = async (settings, context) => {
   const transport = transportOf(settings);
   const token = oauth2 === null ? null : tokenOf(oauth2, { verifyTls, transport }, context);
   const values = new Map<string, SavedValue>(Object.entries(settings.variables));
+  const cookies = new CookieJar();
   const secrets = () => [
     ...secretsOf(settings),
     ...(token?.secrets() ?? []),
+    ...cookies.secrets(),
     ...[...values.values()].map(String),
   ];
   const allowance = { left: maxBytes };
-  const run: Run = { settings, transport, context, token, values, secrets, allowance };
+  const startedAt = performance.now();
+  const run: Run = {
+    settings,
+    transport,
+    context,
+    token,
+    values,
+    secrets,
+    allowance,
+    cookies,
+    startedAt,
+  };
   const begin = (name: string | null, number: number) => {
     if (steps.length > 0) context.part = `Step ${number}${name === null ? "" : ` (${name})`}`;
   };
   begin(null, 1);
   let done = await made(settings, run);
-  let { latencyMs, expiresAt } = done;
+  let { latencyMs, expiresAt, isPartlySearched } = done;
   for (const [index, step] of steps.entries()) {
     begin(step.name, index + 2);
     done = await made(step, run);
     latencyMs += done.latencyMs;
     expiresAt = earliest(expiresAt, done.expiresAt);
+    isPartlySearched ||= done.isPartlySearched;
   }
   const expiry = expiryOf(expiresAt, certificateExpiryDays, context.now());
-  const usual =
+  const words =
     steps.length === 0
-      ? `${named(done.status)} in ${latencyMs} ms, first byte after ${done.firstByteMs} ms.`
-      : `${steps.length + 1} steps in ${latencyMs} ms, the last ${named(done.status)}.`;
+      ? `${named(done.status)} in ${latencyMs} ms, first byte after ${done.firstByteMs} ms`
+      : `${steps.length + 1} steps in ${latencyMs} ms, the last ${named(done.status)}`;
+  const usual = `${words}${isPartlySearched ? partlySearched : ""}.`;
   return {
     status: expiry === null ? "up" : "degraded",
     message: expiry ?? usual,
@@ -80,25 +104,61 @@ type Done = {
   firstByteMs: number;
   expiresAt: string | undefined;
   secured: Connection["secured"];
+  isPartlySearched: boolean;
 };
 
-/** One request with its redirects, judged, and what is to be saved of its answer. Throws TargetFailure, OwnTrouble. */
+/** One request with its redirects, judged, and what is saved of its response. Throws TargetFailure, OwnTrouble. */
 async function made(asking: Asking, run: Run): Promise<Done> {
-  const { settings, transport, context, values, secrets, allowance } = run;
-  const token = isOwn(asking, settings) ? run.token : null;
+  const { context, values } = run;
+  const final = await finalResponse(asking, run);
+  const { answer, connection, startedAt, firstByteMs, expiresAt } = final;
   const conditions = conditionsOf(asking);
+  await judgeHead(conditions, final, run);
+  context.step = "reading the answer";
   const isSaved = asking.save.some(({ source }) => source !== "header");
-  const wanted = wantedOf(conditions, secrets, isSaved);
+  const wanted = wantedOf(conditions, run.secrets, isSaved);
+  const body = await wanted.reading(answer, context, run.allowance, patienceFor(conditions, run));
+  connection.close();
+  const latencyMs = since(startedAt);
+  mustHold(answer, await body.issue());
+  await mustFulfil(conditions, answer, run, { latency: () => latencyMs });
+  for (const saved of asking.save) {
+    const { name, source, path } = saved;
+    const received =
+      source === "header"
+        ? { value: headerIn(answer, path ?? "") }
+        : body.received({ source, path });
+    values.set(name, await savedValue(saved, received, named(answer.status), context));
+  }
+  body.drop();
+  const { isPartlySearched } = body;
+  const { secured } = connection;
+  return { status: answer.status, latencyMs, firstByteMs, expiresAt, secured, isPartlySearched };
+}
+
+type Final = Pick<Awaited<ReturnType<typeof send>>, "answer" | "connection"> & {
+  startedAt: number;
+  firstByteMs: number;
+  redirects: number;
+  expiresAt: string | undefined;
+};
+
+/** The response that counts: the last one of the redirects, with a token that is accepted. */
+async function finalResponse(asking: Asking, run: Run): Promise<Final> {
+  const { settings, transport, context, values, cookies } = run;
+  const token = isOwn(asking, settings) ? run.token : null;
   let accessToken = (await token?.get()) ?? null;
   const next = () => requestOf(asking, settings, transport, accessToken, values);
   let request = next();
   let startedAt = performance.now();
   let expiresAt: string | undefined;
   for (let redirects = 0; ; redirects++) {
-    const { answer, connection, isPublic } = await send(request, context);
+    const sent = withCookiesOf(cookies, request);
+    const { answer, connection, isPublic } = await send(sent, context);
     const firstByteMs = since(startedAt);
     expiresAt = earliest(expiresAt, connection.secured?.certificateExpiresAt ?? undefined);
-    const { status, headers } = answer;
+    const { status, headers, setCookies } = answer;
+    if (setCookies.length > 0) cookies.store(setCookies, request.url, context.now());
     if (
       status === 401 &&
       accessToken !== null &&
@@ -113,85 +173,82 @@ async function made(asking: Asking, run: Run): Promise<Done> {
       continue;
     }
     const location = headers.get("location");
-    if (settings.followRedirects && isRedirect(status) && location !== undefined) {
-      connection.close();
-      if (redirects === maxRedirects)
-        throw new TargetFailure(`Redirected more than ${maxRedirects} times.`);
-      const target = nextRequest(request, status, location);
-      request = { ...target, onlyPublic: isPublic && settings.followToPrivate !== true };
-      continue;
-    }
-    const mustHold = (issue: Issue | null) => {
-      if (issue === null) return;
-      const sentence = (words: string) => `${named(status)}, ${words}.`;
-      throw new TargetFailure(sentence(issue.told), false, issue.said && sentence(issue.said));
-    };
-    const mustFulfil = async (known: Readonly<Record<string, (path: string) => unknown>>) => {
-      for (const condition of conditions) {
-        const value = known[condition.source]?.(condition.path ?? "");
-        if (condition.source in known)
-          mustHold(await issueOf(condition, { value }, secrets, context));
-      }
-    };
-    // A search may wait for its turn, and what arrives meanwhile would be kept.
-    const waits = conditions.some(({ source, op }) => source === "header" && isSearch(op));
-    if (waits) answer.pause();
-    await mustFulfil({
-      status: () => status,
-      header: (name) => headers.get(name.toLowerCase()),
-      redirectCount: () => redirects,
-      certificateDays: () => daysUntil(expiresAt, context.now()),
-    });
-    if (waits) answer.resume();
-    context.step = "reading the answer";
-    const body = await wanted.reading(answer, context, allowance);
+    if (!settings.followRedirects || !isRedirect(status) || location === undefined)
+      return { answer, connection, startedAt, firstByteMs, redirects, expiresAt };
     connection.close();
-    const latencyMs = since(startedAt);
-    mustHold(await body.issue());
-    await mustFulfil({ latency: () => latencyMs });
-    for (const saved of asking.save) {
-      const { name, source, path } = saved;
-      const received =
-        source === "header"
-          ? { value: headers.get((path ?? "").toLowerCase()) }
-          : body.received({ source, path });
-      values.set(name, await savedValue(saved, received, named(status), context));
-    }
-    body.drop();
-    return { status, latencyMs, firstByteMs, expiresAt, secured: connection.secured };
+    if (redirects === maxRedirects)
+      throw new TargetFailure(`Redirected more than ${maxRedirects} times.`);
+    const target = nextRequest(request, status, location);
+    request = { ...target, onlyPublic: isPublic && settings.followToPrivate !== true };
   }
 }
 
-function isRedirect(status: number): boolean {
-  return [301, 302, 303, 307, 308].includes(status);
+/** The request with the cookies that servers have set in this check; those of its own header go before them. */
+function withCookiesOf(cookies: CookieJar, request: HttpRequest): HttpRequest {
+  const jar = cookies.headerFor(request.url);
+  if (jar === null) return request;
+  const headers = { ...request.headers };
+  const own = Object.keys(headers).find((name) => name.toLowerCase() === "cookie");
+  headers[own ?? "Cookie"] = withCookies(own === undefined ? undefined : headers[own], jar);
+  return { ...request, headers };
+}
+
+const headerIn = ({ headers }: HttpAnswer, name: string): string | undefined => {
+  const value = headers.get(name.toLowerCase());
+  return value === undefined ? undefined : fieldText(value);
+};
+
+/** Throws TargetFailure where an issue is one. */
+function mustHold({ status }: HttpAnswer, issue: Issue | null) {
+  if (issue === null) return;
+  const sentence = (words: string) => `${named(status)}, ${words}.`;
+  throw new TargetFailure(sentence(issue.told), false, issue.said && sentence(issue.said));
+}
+
+type Known = Readonly<Record<string, (path: string) => unknown>>;
+
+/** Judges the conditions about these sources. */
+async function mustFulfil(
+  conditions: readonly Condition[],
+  answer: HttpAnswer,
+  { secrets, context }: Run,
+  known: Known,
+) {
+  for (const condition of conditions) {
+    const value = known[condition.source]?.(condition.path ?? "");
+    if (condition.source in known)
+      mustHold(answer, await issueOf(condition, { value }, secrets, context));
+  }
+}
+
+/** Judges what is known before the body. */
+async function judgeHead(
+  conditions: readonly Condition[],
+  { answer, redirects, expiresAt }: Final,
+  run: Run,
+) {
+  // A search may wait for its turn, and what arrives meanwhile would be kept.
+  const waits = conditions.some(({ source, op }) => source === "header" && isSearch(op));
+  if (waits) answer.pause();
+  await mustFulfil(conditions, answer, run, {
+    status: () => answer.status,
+    header: (name) => headerIn(answer, name),
+    redirectCount: () => redirects,
+    certificateDays: () => daysUntil(expiresAt, run.context.now()),
+  });
+  if (waits) answer.resume();
 }
 
 /**
- * What a redirect makes of a request (RFC 9110 §15.4). Another origin is only ever asked for something,
- * and without the monitor's headers, which may hold credentials.
+ * How long a body without a known end is read once all is decided: longer than each latency that counts, and within
+ * the check's time.
  */
-function nextRequest(before: HttpRequest, status: number, location: string): HttpRequest {
-  const { url, method, body, headers } = before;
-  const next = URL.parse(location, url);
-  if (next === null || (next.protocol !== "http:" && next.protocol !== "https:"))
-    throw new TargetFailure("Redirected to something that is not an http or https address.");
-  const stays = next.origin === url.origin;
-  const becomesGet = (status === 303 && method !== "HEAD") || (status < 303 && method === "POST");
-  if (!stays && !becomesGet && body !== null)
-    throw new TargetFailure(
-      "Redirected to another origin, to which the request's body is not sent.",
-    );
-  if (!stays && !becomesGet && method !== "GET" && method !== "HEAD")
-    throw new TargetFailure(
-      "Redirected to another origin, to which only GET and HEAD requests are sent.",
-    );
-  return {
-    ...before,
-    url: next,
-    method: becomesGet ? "GET" : method,
-    body: becomesGet ? null : body,
-    headers: stays ? headers : {},
-  };
+function patienceFor(conditions: readonly Condition[], { context, startedAt }: Run): number {
+  const latencies = conditions
+    .filter(({ source }) => source === "latency")
+    .map(({ value }) => Number(value) + 1);
+  const wanted = Math.max(patienceMs, ...latencies, (context.degradedAfterMs ?? 0) + 1);
+  return Math.min(wanted, (context.timeoutMs - since(startedAt)) * 0.8);
 }
 
 function earliest(one: string | undefined, other: string | undefined): string | undefined {

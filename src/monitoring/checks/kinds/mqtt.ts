@@ -5,7 +5,8 @@ import { excerpt } from "../../../core/text.ts";
 import { mustHold, type Received, repeats } from "../assertions.ts";
 import { type CheckContext, type CheckKind, since } from "../check.ts";
 import { converse } from "../conversation.ts";
-import { jsonIn, valueAt } from "./http-body.ts";
+import { parseBounded } from "../../../core/json.ts";
+import { valueAt } from "./http-body.ts";
 
 type Settings = Parameters<CheckKind<"mqtt">>[0];
 
@@ -38,7 +39,7 @@ export const checkMqtt: CheckKind<"mqtt"> = (settings, context) => {
 const notMqtt = () => new TargetFailure("The answer is not valid for MQTT.");
 
 function inJson(message: string, path: string): Received {
-  const json = jsonIn(message);
+  const json = parseBounded(message);
   if (!("unreadable" in json)) return { value: valueAt(json.value, path) };
   return { unreadable: json.unreadable.replace(/^it /, "the message ") };
 }

@@ -1,7 +1,8 @@
 import { createHash, randomBytes } from "node:crypto";
 import { version } from "../../../core/assets.ts";
 import { TargetFailure } from "../../../core/outgoing/failures.ts";
-import { named } from "../../../core/outgoing/http-answer.ts";
+import { listIn, named, readHead } from "../../../core/outgoing/http-head.ts";
+import { writtenHead } from "../../../core/outgoing/http-request.ts";
 import type { Wire } from "../../../core/outgoing/wire.ts";
 import { portOf } from "../../../core/target-guard.ts";
 import type { CheckKind } from "../check.ts";
@@ -37,36 +38,46 @@ export const checkWebsocket: CheckKind<"websocket"> = (settings, context) => {
   });
 };
 
-/** Returns the subprotocol that the server has chosen. */
+const notWebSocket = () => new TargetFailure("The server does not speak WebSocket.");
+
+/** Opens the WebSocket as RFC 6455 §4.1 has it; returns the subprotocol that the server has chosen. */
 async function shakeHands(wire: Wire, url: URL, { headers }: Settings): Promise<string | null> {
   const key = randomBytes(16).toString("base64");
-  const fields = {
-    Host: url.host,
-    "User-Agent": `Signalbox/${version}`,
-    ...headers,
-    Upgrade: "websocket",
-    Connection: "Upgrade",
-    "Sec-WebSocket-Key": key,
-    "Sec-WebSocket-Version": "13",
-  };
-  const lines = Object.entries(fields).map(([name, value]) => `${name}: ${value}`);
-  const head = [`GET ${url.pathname}${url.search} HTTP/1.1`, ...lines, "", ""].join("\r\n");
-  wire.write(Buffer.from(head, "latin1"));
-  const start = (await wire.read(9)).toString("latin1");
-  if (!/^HTTP\/1\.[01] $/.test(start)) throw new TargetFailure("The answer is not valid HTTP.");
-  const [status = "", ...answer] = (await wire.until("\r\n\r\n")).toString("latin1").split("\r\n");
-  const code = Number(status.slice(0, 3));
-  if (code !== 101) throw new TargetFailure(`${named(code)}, expected 101.`);
-  const valueOf = (name: string) =>
-    answer
-      .map((line) => /^([^:]+):\s*(\S+)\s*$/.exec(line))
-      .find((field) => field?.[1]?.toLowerCase() === name)?.[2] ?? null;
-  if (
-    valueOf("sec-websocket-accept") !== createHash("sha1").update(`${key}${magic}`).digest("base64")
-  )
-    throw new TargetFailure("The server does not speak WebSocket.");
-  return valueOf("sec-websocket-protocol");
+  const fields = new Map<string, [name: string, value: string]>();
+  const set = ([name, value]: [string, string]) => fields.set(name.toLowerCase(), [name, value]);
+  set(["Host", url.host]);
+  set(["User-Agent", `Signalbox/${version}`]);
+  Object.entries(headers).forEach(set);
+  set(["Upgrade", "websocket"]);
+  set(["Connection", "Upgrade"]);
+  set(["Sec-WebSocket-Key", key]);
+  set(["Sec-WebSocket-Version", "13"]);
+  wire.write(writtenHead(`GET ${url.pathname}${url.search} HTTP/1.1`, fields.values()));
+  const head = await readHead(wire);
+  if (head.status !== 101) throw new TargetFailure(`${named(head.status)}, expected 101.`);
+  const accept = createHash("sha1").update(`${key}${magic}`).digest("base64");
+  const isAccepted =
+    listIn(head.headers.get("upgrade")).join() === "websocket" &&
+    listIn(head.headers.get("connection")).includes("upgrade") &&
+    head.headers.get("sec-websocket-accept") === accept;
+  if (!isAccepted) throw notWebSocket();
+  const offered = (name: string) =>
+    fields
+      .get(name)?.[1]
+      .split(",")
+      .map((one) => one.trim()) ?? [];
+  const extensions = listIn(head.headers.get("sec-websocket-extensions"));
+  const offeredExtensions = offered("sec-websocket-extensions").map(extensionName);
+  if (!extensions.every((one) => offeredExtensions.includes(extensionName(one))))
+    throw new TargetFailure("The server chose a WebSocket extension that was not offered.");
+  const subprotocol = head.headers.get("sec-websocket-protocol") ?? null;
+  if (subprotocol !== null && !offered("sec-websocket-protocol").includes(subprotocol))
+    throw new TargetFailure("The server chose a WebSocket subprotocol that was not offered.");
+  return subprotocol;
 }
+
+/** Without its parameters (RFC 6455 §9.1). */
+const extensionName = (extension: string) => extension.split(";", 1)[0]?.trim().toLowerCase() ?? "";
 
 /** A whole message of ours, masked as RFC 6455 §5.3 asks of a client. */
 function frame(code: number, payload: Buffer): Buffer {
@@ -93,7 +104,7 @@ async function heard(wire: Wire, wanted: Buffer): Promise<string> {
           ? (await wire.read(2)).readUInt16BE()
           : Number((await wire.read(8)).readBigUInt64BE());
     if ((second & 0x80) !== 0 || (first & 0x70) !== 0 || (code > 2 && code < 8) || code > 10)
-      throw new TargetFailure("The server does not speak WebSocket.");
+      throw notWebSocket();
     const payload = await wire.read(length);
     if (code === opcode.close)
       throw new TargetFailure("The connection was closed without the expected answer.");

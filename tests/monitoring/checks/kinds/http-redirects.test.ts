@@ -37,7 +37,8 @@ describe("a redirect leads", () => {
     ["http://127.0.0.1:PORT/b", "/b"],
     ["HTTP://127.0.0.1:PORT/b", "/b"],
     ["http://user:password@127.0.0.1:PORT/b", "/b"],
-    ["/ä", "/%C3%83%C2%A4"],
+    ["/caf\u00e9?x=\u00e9", "/caf%C3%A9?x=%C3%A9"],
+    ["/caf%C3%A9", "/caf%C3%A9"],
   ];
   for (const [location, path] of places)
     test(`from /a/start by ${location} to ${path}`, async () => {
@@ -47,6 +48,13 @@ describe("a redirect leads", () => {
       expect(await check("http", { url: shop.at("/a/start") })).toMatchObject({ status: "up" });
       expect(shop.asked.map((asked) => asked.path)).toEqual(["/a/start", path]);
     });
+
+  test("to the bytes of its path, also where they are not UTF-8", async () => {
+    await using shop = await target();
+    shop.reply(redirect("/caf\xe9?x=\xe4"), "/start");
+    await check("http", { url: shop.at("/start") });
+    expect(shop.asked.map(({ path }) => path)).toEqual(["/start", "/caf%E9?x=%E4"]);
+  });
 
   for (const location of [
     "file:///etc/passwd",

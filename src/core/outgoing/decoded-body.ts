@@ -1,0 +1,198 @@
+/** Reads bodies of HTTP responses without their content and transfer codings, up to a bound. */
+import { Transform } from "node:stream";
+import { createBrotliDecompress, createGunzip, createInflate, createInflateRaw } from "node:zlib";
+import { release } from "../garbage.ts";
+import { parseBounded } from "../json.ts";
+import type { OutgoingContext } from "./context.ts";
+import { TargetFailure } from "./failures.ts";
+import type { HttpAnswer } from "./http-answer.ts";
+import { type Head, listIn, transferCodings } from "./http-head.ts";
+import { growingBuffer, inPieces } from "./memory.ts";
+
+type Context = Pick<OutgoingContext, "memory" | "signal">;
+
+/** Roughly what one decoder takes. */
+const decoderBytes = 64 * 1024;
+/** Codings of one body, one in the other. */
+const maxCodings = 4;
+
+const decoders = new Map<string, () => Transform>([
+  ["gzip", createGunzip],
+  ["x-gzip", createGunzip],
+  ["deflate", createAnyInflate],
+  ["br", createBrotliDecompress],
+]);
+
+/** Words that servers send by mistake for “not coded”; S3 stores the last one. */
+const noCodings = new Set(["identity", "none", "binary", "7bit", "8bit", "text", "aws-chunked"]);
+
+/** A charset is no coding, but some servers name theirs here. */
+function isCharset(name: string): boolean {
+  try {
+    return new TextDecoder(name as Bun.Encoding).encoding !== "";
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * `deflate` as zlib wraps it (RFC 9110 §8.4.1.2), or bare, as some servers send it: no encoder begins a bare
+ * stream with the byte of a zlib header.
+ */
+function createAnyInflate(): Transform {
+  let inner: Transform | null = null;
+  return new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      if (inner === null) {
+        const isWrapped = ((chunk[0] ?? 0) & 0x8f) === 0x08;
+        inner = isWrapped ? createInflate() : createInflateRaw();
+        inner.on("data", (data: Buffer) => this.push(data));
+        inner.on("error", (error) => this.destroy(error));
+      }
+      inner.write(chunk, () => done());
+    },
+    flush(done) {
+      if (inner === null) return done();
+      inner.on("end", done);
+      inner.end();
+    },
+    destroy(error, done) {
+      inner?.destroy();
+      done(error);
+    },
+  });
+}
+
+/** The decoders of a body, the last applied coding first. Throws TargetFailure for a coding that was not requested. */
+function decodersOf(head: Pick<Head, "headers">, { memory, signal }: Context): Transform[] {
+  const coded = [...listIn(head.headers.get("content-encoding")), ...transferCodings(head)];
+  const codings = coded.filter((coding) => coding !== "chunked" && !noCodings.has(coding));
+  const makers = codings.flatMap((coding) => {
+    const maker = decoders.get(coding);
+    if (maker === undefined && !isCharset(coding))
+      throw new TargetFailure("The body of the answer has an encoding that nobody asked for.");
+    return maker ?? [];
+  });
+  if (makers.length > maxCodings)
+    throw new TargetFailure(`The body of the answer is encoded more than ${maxCodings} times.`);
+  if (makers.length === 0) return [];
+  memory.take(decoderBytes * makers.length);
+  const made = makers.reverse().map((maker) => maker());
+  signal.addEventListener("abort", () => made.forEach((decoder) => decoder.destroy()));
+  return made;
+}
+
+/** Whether a body came to its end, or was longer than what is read, or was stopped. */
+export type Ending = "whole" | "long" | "stopped";
+
+export type BodyReading = {
+  /** Rejects with TargetFailure where the body is cut short or broken. */
+  ending: Promise<Ending>;
+  /** Reads no more, if it is not over yet. */
+  stop(): void;
+};
+
+/** Hands over the decoded body piece by piece, at most `maxBytes` before and after each coding. Throws as `decodersOf`. */
+export function readDecoded(
+  answer: HttpAnswer,
+  maxBytes: number,
+  context: Context,
+  take: (chunk: Buffer) => void,
+): BodyReading {
+  const chain = decodersOf(answer, context);
+  const { promise: ending, resolve, reject } = Promise.withResolvers<Ending>();
+  let length = 0;
+  const decoded = (chunk: Buffer) => {
+    const left = maxBytes - length;
+    if (left < 0) return;
+    length += chunk.length;
+    try {
+      take(chunk.subarray(0, left));
+    } catch (error) {
+      reject(error);
+    }
+    if (length > maxBytes) stop("long");
+  };
+  function stop(ending: Ending) {
+    resolve(ending);
+    for (const decoder of chain) decoder.destroy();
+  }
+  if (chain.length === 0) answer.read(decoded).then(() => resolve("whole"), reject);
+  else decode(answer, chain, maxBytes, context, decoded, { resolve, reject, stop });
+  return { ending, stop: () => stop("stopped") };
+}
+
+type Outcome = {
+  resolve: (ending: Ending) => void;
+  reject: (error: unknown) => void;
+  stop: (ending: Ending) => void;
+};
+
+/** Writes the body into the first decoder, each into the next, and hands over what the last one gives. */
+function decode(
+  answer: HttpAnswer,
+  chain: readonly Transform[],
+  maxBytes: number,
+  { memory }: Context,
+  decoded: (chunk: Buffer) => void,
+  { resolve, reject, stop }: Outcome,
+) {
+  const [first, ...others] = chain;
+  let last = first as Transform;
+  for (const decoder of chain)
+    decoder.on("error", () =>
+      reject(new TargetFailure("The compressed body of the answer is broken.")),
+    );
+  for (const next of others) {
+    let length = 0;
+    // A few bytes can stand for gigabytes between two decoders.
+    last.on("data", (chunk: Buffer) => {
+      length += chunk.length;
+      if (length > maxBytes) stop("long");
+    });
+    last = last.pipe(next);
+  }
+  last.on("data", (chunk: Buffer) => {
+    decoded(chunk);
+    release(chunk);
+  });
+  last.on("end", () => resolve("whole"));
+  first?.on("drain", answer.resume);
+  let encoded = 0;
+  const pieces = inPieces((piece) => {
+    if (encoded > maxBytes || first === undefined || first.destroyed) return;
+    encoded += piece.length;
+    memory.take(piece.length);
+    const isLast = encoded > maxBytes;
+    const kept = Buffer.from(piece);
+    const isReady = first.write(kept, () => {
+      memory.giveBack(kept.length);
+      release(kept);
+      if (isLast) resolve("long");
+    });
+    if (!isReady) answer.pause();
+  }, Infinity);
+  const all = async () => {
+    await answer.read((chunk) => pieces.push(chunk));
+    pieces.flush();
+    // An empty body has nothing to undo.
+    if (encoded === 0) resolve("whole");
+    else first?.end();
+  };
+  all().catch(reject);
+}
+
+/** The whole body where it is at most `maxBytes` long. Throws TargetFailure. */
+export async function wholeBody(answer: HttpAnswer, maxBytes: number, context: Context) {
+  const body = growingBuffer(maxBytes, context.memory);
+  const { ending } = readDecoded(answer, maxBytes, context, (chunk) => body.push(chunk));
+  if ((await ending) !== "whole")
+    throw new TargetFailure(`The answer is longer than ${maxBytes / 1024} KiB.`);
+  return body.bytes();
+}
+
+/** What the bytes say as JSON; null where they are none, or nested too deeply. */
+export function jsonOf(bytes: Uint8Array): unknown {
+  const parsed = parseBounded(new TextDecoder().decode(bytes), JSON.parse);
+  return "value" in parsed ? parsed.value : null;
+}

@@ -1,0 +1,71 @@
+/** Finds the charset of a body by the labels of the Encoding standard (https://encoding.spec.whatwg.org). */
+import { TargetFailure } from "../../../core/outgoing/failures.ts";
+
+/** Bytes of a body in which a declaration counts (https://html.spec.whatwg.org/#determining-the-character-encoding). */
+export const declarationBytes = 1024;
+
+/** The charset parameter of a Content-Type (RFC 9110 §8.3.2), which can be in quotes. */
+const parameter = /;\s*charset\s*=\s*(?:"([^"]*)"|'([^']*)'|([^;,\s]*))/i;
+const declarationOfXml = /^<\?xml\s[^>]*?\sencoding\s*=\s*["']([^"']*)["']/i;
+const comment = /<!--[^]*?(?:-->|$)/g;
+const meta = /<meta\s[^>]*?charset\s*=\s*["']?\s*([^\s"'/>;]+)/i;
+
+/** Decoded by the standard to a single replacement character, because they hide markup. */
+const unreadable =
+  /^(csiso2022kr|hz-gb-2312|iso-2022-cn|iso-2022-cn-ext|iso-2022-kr|replacement)$/i;
+
+/** The name of an encoding by its label; null for none. Throws TargetFailure for one that is never decoded. */
+function encodingOf(label: string | undefined): Bun.Encoding | null {
+  const name = label?.trim() ?? "";
+  if (name === "") return null;
+  if (unreadable.test(name))
+    throw new TargetFailure("The text of the answer has a charset that can't be read.");
+  try {
+    return new TextDecoder(name as Bun.Encoding).encoding as Bun.Encoding;
+  } catch {
+    return null;
+  }
+}
+
+function byMark([first, second, third]: Uint8Array): Bun.Encoding | null {
+  if (first === 0xef && second === 0xbb && third === 0xbf) return "utf-8";
+  if (first === 0xfe && second === 0xff) return "utf-16be" as Bun.Encoding;
+  return first === 0xff && second === 0xfe ? "utf-16le" : null;
+}
+
+/** UTF-16 without a mark: texts of JSON and XML begin with an ASCII character. */
+function byZeros([first, second]: Uint8Array): Bun.Encoding | null {
+  if (first === undefined || second === undefined || (first === 0) === (second === 0)) return null;
+  return first === 0 ? ("utf-16be" as Bun.Encoding) : "utf-16le";
+}
+
+/** A declaration is ASCII, so it can't be one of UTF-16. */
+function byDeclaration(start: Uint8Array): Bun.Encoding | null {
+  const text = Buffer.from(start).toString("latin1").replace(comment, "");
+  const declared = encodingOf(declarationOfXml.exec(text)?.[1] ?? meta.exec(text)?.[1]);
+  return declared?.startsWith("utf-16") ? "utf-8" : declared;
+}
+
+/** Whether the charset is known without a look at the body, unless it begins with a byte order mark. */
+export const isDeclared = (contentType: string): boolean =>
+  /^text\/event-stream\b/i.test(contentType) || parameter.test(contentType);
+
+/**
+ * The charset of a body that starts with these bytes: by its byte order mark, then by its Content-Type, then by
+ * its own declaration; UTF-8 where there is none.
+ */
+export function charsetOf(contentType: string, body: Uint8Array): Bun.Encoding {
+  const start = body.subarray(0, declarationBytes);
+  const mark = byMark(start);
+  if (mark !== null) return mark;
+  const [, quoted, single, plain] = parameter.exec(contentType) ?? [];
+  const named = encodingOf(quoted ?? single ?? plain);
+  if (named !== null) return named;
+  const type = /^[^;\s]*/.exec(contentType)?.[0].toLowerCase() ?? "";
+  if (/[/+](json|xml)$/.test(type)) {
+    const wide = byZeros(start);
+    if (wide !== null) return wide;
+  }
+  const mayDeclare = type === "" || /html|xml/.test(type);
+  return (mayDeclare ? byDeclaration(start) : null) ?? "utf-8";
+}

@@ -1,0 +1,121 @@
+/** Cookies that servers set within one check (RFC 6265): sent on its redirects and in its steps, and then forgotten. */
+import { isIP } from "node:net";
+
+const maxCookies = 50;
+/** Longer cookies are ignored, as by browsers (RFC 6265 §6.1). */
+const maxCookieLength = 4_096;
+/** Characters of a `Cookie` header: servers reject longer ones. */
+const maxHeaderLength = 8_192;
+
+type Cookie = {
+  name: string;
+  value: string;
+  domain: string;
+  isHostOnly: boolean;
+  path: string;
+  isSecure: boolean;
+};
+
+const hostOf = (url: URL) => url.hostname.toLowerCase().replace(/\.$/, "");
+
+const isBelow = (host: string, domain: string) =>
+  host === domain || (host.endsWith(`.${domain}`) && isIP(host.replace(/^\[|\]$/g, "")) === 0);
+
+const isTrustworthy = (url: URL) => url.protocol === "https:";
+
+/** RFC 6265 §5.1.4. */
+const defaultPath = ({ pathname }: URL) => pathname.slice(0, pathname.lastIndexOf("/")) || "/";
+
+const isWithin = (pathname: string, path: string) =>
+  pathname === path ||
+  (pathname.startsWith(path) && (path.endsWith("/") || pathname[path.length] === "/"));
+
+export class CookieJar {
+  private cookies: Cookie[] = [];
+
+  /** Stores what a response from this URL sets, by RFC 6265 §5.3. */
+  store(setCookies: readonly string[], url: URL, nowMs: number) {
+    for (const text of setCookies) this.set(text, url, nowMs);
+    this.cookies = this.cookies.slice(-maxCookies);
+  }
+
+  /** The `Cookie` header of a request to this URL; null where there are none. Cookies of longer paths come first. */
+  headerFor(url: URL): string | null {
+    const host = hostOf(url);
+    const pairs = this.cookies
+      .filter(
+        ({ domain, isHostOnly, path, isSecure }) =>
+          (isHostOnly ? host === domain : isBelow(host, domain)) &&
+          isWithin(url.pathname, path) &&
+          (!isSecure || isTrustworthy(url)),
+      )
+      .toSorted((one, other) => other.path.length - one.path.length)
+      .map(({ name, value }) => (name === "" ? value : `${name}=${value}`));
+    while (pairs.join("; ").length > maxHeaderLength) pairs.pop();
+    return pairs.length === 0 ? null : pairs.join("; ");
+  }
+
+  /** Values that can be of a session, and are not shown. */
+  secrets(): string[] {
+    return this.cookies.map(({ value }) => value).filter((value) => value.length >= 8);
+  }
+
+  private set(text: string, url: URL, nowMs: number) {
+    const [pair = "", ...rest] = text.split(";");
+    const equals = pair.indexOf("=");
+    const name = pair.slice(0, Math.max(equals, 0)).trim();
+    const value = pair.slice(equals + 1).trim();
+    const attributes = attributesIn(rest);
+    const host = hostOf(url);
+    const wanted =
+      attributes
+        .get("domain")
+        ?.toLowerCase()
+        .replace(/^\.|\.$/g, "") ?? "";
+    const domain = wanted === "" ? host : wanted;
+    // A name without a dot is a registry's, such as `com`, or one of a host in the LAN.
+    const isRegistry = !domain.includes(".");
+    const isHostOnly = wanted === "" || (domain === host && isRegistry);
+    const path = attributes.get("path")?.startsWith("/")
+      ? (attributes.get("path") ?? "/")
+      : defaultPath(url);
+    const isSecure = attributes.has("secure");
+    if (pair.trim() === "" || pair.length > maxCookieLength || /[^\P{Cc}\t]/u.test(pair)) return;
+    if (!isHostOnly && (isRegistry || !isBelow(host, domain))) return;
+    if (isSecure && !isTrustworthy(url)) return;
+    // https://datatracker.ietf.org/doc/html/draft-ietf-httpbis-rfc6265bis#section-4.1.3
+    if (/^__secure-/i.test(name) && !isSecure) return;
+    if (/^__host-/i.test(name) && !(isSecure && path === "/" && !attributes.has("domain"))) return;
+    this.cookies = this.cookies.filter(
+      (known) => known.name !== name || known.domain !== domain || known.path !== path,
+    );
+    if (isExpired(attributes, nowMs)) return;
+    this.cookies.push({ name, value, domain, isHostOnly, path, isSecure });
+  }
+}
+
+/** By lower-case name; the last of one name counts. */
+function attributesIn(parts: readonly string[]): Map<string, string> {
+  return new Map(
+    parts.map((part) => {
+      const [name = "", ...value] = part.split("=");
+      return [name.trim().toLowerCase(), value.join("=").trim()];
+    }),
+  );
+}
+
+/** Max-Age goes before Expires (RFC 6265 §4.1.2.2). */
+function isExpired(attributes: ReadonlyMap<string, string>, nowMs: number): boolean {
+  const maxAge = attributes.get("max-age") ?? "";
+  if (/^-?\d+$/.test(maxAge)) return Number(maxAge) <= 0;
+  const expires = Date.parse((attributes.get("expires") ?? "").replaceAll("-", " "));
+  return expires <= nowMs;
+}
+
+/** A `Cookie` header with those cookies of the jar whose names it lacks. */
+export function withCookies(own: string | undefined, jar: string): string {
+  if (own === undefined) return jar;
+  const nameIn = (pair: string) => pair.split("=", 1)[0]?.trim();
+  const names = new Set(own.split(";").map(nameIn));
+  return [own, ...jar.split("; ").filter((pair) => !names.has(nameIn(pair)))].join("; ");
+}

@@ -1,0 +1,41 @@
+import { TargetFailure } from "../../../core/outgoing/failures.ts";
+import { locationIn } from "../../../core/outgoing/http-head.ts";
+import type { HttpRequest } from "../../../core/outgoing/http-request.ts";
+
+export function isRedirect(status: number): boolean {
+  return [301, 302, 303, 307, 308].includes(status);
+}
+
+/** Fields about a body that is no longer sent (RFC 9110 §15.4). */
+const isAboutBody = (name: string) => /^(content-.*|digest|last-modified)$/i.test(name);
+
+/**
+ * What a redirect makes of a request (RFC 9110 §15.4). Another origin is only ever asked for something,
+ * and without the monitor's headers, which may hold credentials.
+ */
+export function nextRequest(before: HttpRequest, status: number, location: string): HttpRequest {
+  const { url, method, body, headers } = before;
+  const next = locationIn(location, url);
+  if (next === null || (next.protocol !== "http:" && next.protocol !== "https:"))
+    throw new TargetFailure("Redirected to something that is not an http or https address.");
+  const stays = next.origin === url.origin;
+  const becomesGet = (status === 303 && method !== "HEAD") || (status < 303 && method === "POST");
+  if (!stays && !becomesGet && body !== null)
+    throw new TargetFailure(
+      "Redirected to another origin, to which the request's body is not sent.",
+    );
+  if (!stays && !becomesGet && method !== "GET" && method !== "HEAD")
+    throw new TargetFailure(
+      "Redirected to another origin, to which only GET and HEAD requests are sent.",
+    );
+  const fields = Object.entries(headers).filter(
+    ([name]) => !becomesGet || (method === "GET" && body === null) || !isAboutBody(name),
+  );
+  return {
+    ...before,
+    url: next,
+    method: becomesGet ? "GET" : method,
+    body: becomesGet ? null : body,
+    headers: stays ? Object.fromEntries(fields) : {},
+  };
+}

@@ -1,0 +1,80 @@
+/** Looks for texts in a body while it arrives. */
+import { growingBuffer, inPieces, uncounted } from "../../../core/outgoing/memory.ts";
+import { charsetOf, declarationBytes, isDeclared } from "./http-charset.ts";
+
+/** Bytes of a piece that is searched: its end, which is retained, keeps the piece. */
+const searchedBytes = 16 * 1024;
+
+/** Looks for texts wherever the body is cut, and retains no more of it than they are long, and its start. */
+export class TextSearch {
+  readonly found = new Set<string>();
+  /** The first characters of the body, `startLength` at most. */
+  start = "";
+  private readonly texts: readonly string[];
+  private readonly contentType: string;
+  private readonly startLength: number;
+  private readonly overlap: number;
+  private decoder: TextDecoder | null = null;
+  private tail = "";
+  /** The body until its charset is known. */
+  private readonly undecoded = growingBuffer(declarationBytes, uncounted);
+  private readonly pieces = inPieces((piece) => this.search(piece), searchedBytes);
+
+  constructor(texts: readonly string[], contentType: string, startLength: number) {
+    this.texts = texts;
+    this.contentType = contentType;
+    this.startLength = startLength;
+    this.overlap = Math.max(0, ...texts.map((text) => text.length - 1));
+  }
+
+  push(chunk: Buffer) {
+    if (this.texts.length > 0) this.pieces.push(chunk);
+  }
+
+  /** Searches what has arrived so far. */
+  flush() {
+    this.pieces.flush();
+  }
+
+  /** Searches the rest; the body is over. */
+  end() {
+    this.pieces.flush();
+    if (this.decoder === null) this.begin();
+    this.look(this.decoder?.decode() ?? "");
+  }
+
+  private search(piece: Buffer) {
+    if (this.decoder !== null) return this.look(this.decoder.decode(piece, { stream: true }));
+    const before = this.undecoded.bytes().length;
+    this.undecoded.push(piece);
+    const needed = isDeclared(this.contentType) ? 3 : declarationBytes;
+    const isKnown = this.undecoded.bytes().length >= needed;
+    if (!isKnown) return this.peek();
+    const rest = piece.subarray(this.undecoded.bytes().length - before);
+    this.begin();
+    this.search(rest);
+  }
+
+  /** Searches what was set aside, as if nothing more arrived. */
+  private peek() {
+    const start = this.undecoded.bytes();
+    const text = new TextDecoder(charsetOf(this.contentType, start)).decode(start);
+    for (const wanted of this.texts) if (text.includes(wanted)) this.found.add(wanted);
+  }
+
+  /** Decodes what was set aside. */
+  private begin() {
+    this.found.clear();
+    const start = this.undecoded.bytes();
+    this.decoder = new TextDecoder(charsetOf(this.contentType, start));
+    this.look(this.decoder.decode(start, { stream: true }));
+  }
+
+  private look(text: string) {
+    if (this.start.length < this.startLength)
+      this.start += text.slice(0, this.startLength - this.start.length);
+    const searched = this.tail + text;
+    for (const wanted of this.texts) if (searched.includes(wanted)) this.found.add(wanted);
+    this.tail = searched.slice(Math.max(0, searched.length - this.overlap));
+  }
+}

@@ -1,0 +1,187 @@
+import { describe, expect, test } from "bun:test";
+import { CookieJar } from "../../../../src/monitoring/checks/kinds/http-cookies.ts";
+import { check } from "../../../support/checking.ts";
+import { answer, type Asked, redirect, type Reply, target } from "../../../support/target.ts";
+
+const now = Date.parse("2026-01-01T00:00:00Z");
+
+/** The Cookie header that a URL gets after another one has set these. */
+function sent(setCookies: readonly string[], from: string, to: string): string | null {
+  const jar = new CookieJar();
+  jar.store(setCookies, new URL(from), now);
+  return jar.headerFor(new URL(to));
+}
+
+describe("a cookie is sent", () => {
+  const shop = "https://shop.example/a/start";
+  const cases: [what: string, cookie: string, to: string, sent: string | null][] = [
+    ["to the path that it was set for", "s=1; Path=/a", "https://shop.example/a/b", "s=1"],
+    ["to paths below that of the request, by default", "s=1", "https://shop.example/a/b", "s=1"],
+    ["not above that", "s=1", "https://shop.example/", null],
+    ["not to a path that begins alike", "s=1; Path=/a", "https://shop.example/ab", null],
+    ["everywhere by Path=/", "s=1; Path=/", "https://shop.example/other?a", "s=1"],
+    ["by the default path where its own is none", "s=1; Path=a", "https://shop.example/b", null],
+    ["to its own host alone", "s=1; Path=/", "https://www.shop.example/", null],
+    ["on every port of the host", "s=1; Path=/", "https://shop.example:8443/", "s=1"],
+    [
+      "to hosts below its Domain",
+      "s=1; Path=/; Domain=.SHOP.example",
+      "https://www.shop.example/",
+      "s=1",
+    ],
+    ["not for another Domain", "s=1; Path=/; Domain=other.example", "https://other.example/", null],
+    [
+      "not for a Domain below its own",
+      "s=1; Path=/; Domain=www.shop.example",
+      "https://www.shop.example/",
+      null,
+    ],
+    [
+      "not for a Domain that ends alike",
+      "s=1; Path=/; Domain=op.example",
+      "https://op.example/",
+      null,
+    ],
+    ["not for a registry's Domain", "s=1; Path=/; Domain=example", "https://other.example/", null],
+    ["over TLS alone where it is Secure", "s=1; Path=/; Secure", "http://shop.example/", null],
+    ["over TLS where it is Secure", "s=1; Path=/; Secure", "https://shop.example/", "s=1"],
+    ["until it is deleted by Max-Age", "s=1; Path=/; Max-Age=0", "https://shop.example/", null],
+    [
+      "until it is deleted by Expires",
+      "s=1; Path=/; Expires=Thu, 01-Jan-1970 00:00:00 GMT",
+      "https://shop.example/",
+      null,
+    ],
+    [
+      "by Max-Age, which goes before Expires",
+      "s=1; Path=/; Max-Age=60; Expires=Thu, 01 Jan 1970 00:00:00 GMT",
+      "https://shop.example/",
+      "s=1",
+    ],
+    ["with an = in its value", 's="a=b"; Path=/', "https://shop.example/", 's="a=b"'],
+    ["without a name", "alone; Path=/", "https://shop.example/", "alone"],
+    ["not with a control character", "s=a\u0001b; Path=/", "https://shop.example/", null],
+    [
+      "not as __Host- for a Domain",
+      "__Host-s=1; Secure; Path=/; Domain=shop.example",
+      "https://shop.example/",
+      null,
+    ],
+    [
+      "as __Host- for one host",
+      "__Host-s=1; Secure; Path=/",
+      "https://shop.example/",
+      "__Host-s=1",
+    ],
+    ["not as __Secure- without Secure", "__Secure-s=1; Path=/", "https://shop.example/", null],
+  ];
+  for (const [what, cookie, to, expected] of cases)
+    test(what, () => expect(sent([cookie], shop, to)).toBe(expected));
+
+  test("with others, the longest path first, a newer one in place of an older", () => {
+    const cookies = ["a=1; Path=/", "b=2; Path=/x", "a=3; Path=/", "c=4; Path=/"];
+    expect(sent(cookies, "https://shop.example/", "https://shop.example/x/y")).toBe(
+      "b=2; a=3; c=4",
+    );
+    const secure = "s=1; Path=/; Secure";
+    expect(sent([secure], "http://shop.example/", "https://shop.example/")).toBeNull();
+    expect(sent(["s=1; Domain=intranet"], "http://intranet/", "http://intranet/")).toBe("s=1");
+    expect(sent(["s=1; Domain=1"], "http://127.0.0.1/", "http://127.0.0.1/")).toBeNull();
+  });
+
+  test("within bounds: 50 of 4 KiB, 8 KiB in one request", () => {
+    const many = Array.from({ length: 60 }, (_, index) => `c${index}=1`);
+    const { length } = (sent(many, "http://a.example/", "http://a.example/") ?? "").split("; ");
+    expect(length).toBe(50);
+    const long = (size: number) => `l=${"x".repeat(size)}`;
+    expect(sent([long(5_000)], "http://a.example/", "http://a.example/")).toBeNull();
+    const three = ["a", "b", "c"].map((name) => `${name}${long(4_000)}`);
+    const header = sent(three, "http://a.example/", "http://a.example/") ?? "";
+    expect(header.length).toBeLessThanOrEqual(8_192);
+  });
+});
+
+describe("cookies of one check", () => {
+  const cookiesIn = (asked: readonly Asked[]) => asked.map(({ headers }) => headers.cookie ?? null);
+  /** Lets in who has the cookie, and redirects everybody else to the same address with it. */
+  const gate =
+    (cookie: string): Reply =>
+    (response) => {
+      const has = response.req.headers.cookie?.includes(cookie) === true;
+      (has
+        ? answer()
+        : answer(302, "", { location: response.req.url ?? "", "set-cookie": `${cookie}; Path=/` }))(
+        response,
+      );
+    };
+
+  test("are sent on its redirects, and forgotten after it", async () => {
+    await using shop = await target(gate("s=1"));
+    for (let checks = 0; checks < 2; checks++)
+      expect(await check("http", { url: shop.at() })).toMatchObject({ status: "up" });
+    expect(cookiesIn(shop.asked)).toEqual([null, "s=1", null, "s=1"]);
+  });
+
+  test("are sent after a login by POST", async () => {
+    await using shop = await target(answer(401));
+    shop.reply(answer(303, "", { location: "/home", "set-cookie": "s=1; Path=/" }), "/login");
+    shop.reply(
+      (response) => (response.req.headers.cookie === "s=1" ? answer() : answer(401))(response),
+      "/home",
+    );
+    const login = { url: shop.at("/login"), method: "POST", body: "a=b" };
+    expect(await check("http", login)).toMatchObject({ status: "up" });
+  });
+
+  test("are sent in its steps, and not to other hosts", async () => {
+    await using shop = await target(answer(200, "", { "set-cookie": "s=1; Path=/" }));
+    await using other = await target();
+    const elsewhere = other.at().replace("127.0.0.1", "localhost");
+    const steps = [{ url: "/next" }, { url: elsewhere }, { url: "/last" }];
+    await check("http", { url: shop.at(), steps });
+    expect(cookiesIn(shop.asked)).toEqual([null, "s=1", "s=1"]);
+    expect(cookiesIn(other.asked)).toEqual([null]);
+    shop.reply(answer(302, "", { location: elsewhere, "set-cookie": "s=2; Path=/" }));
+    await check("http", { url: shop.at() });
+    expect(cookiesIn(other.asked)).toEqual([null, null]);
+  });
+
+  test("are added to a Cookie header of the monitor, whose own names win", async () => {
+    await using shop = await target(redirect("/next"));
+    shop.reply(answer(302, "", { location: "/next", "set-cookie": "own=2" }), "/");
+    shop.reply(answer(302, "", { location: "/last", "set-cookie": "s=1; Path=/" }), "/next");
+    shop.reply(answer(), "/last");
+    await check("http", { url: shop.at(), headers: { cookie: "own=1" } });
+    expect(cookiesIn(shop.asked)).toEqual(["own=1", "own=1", "own=1; s=1"]);
+  });
+
+  test("are not shown where the answer repeats them", async () => {
+    const cookie = "session=8f14e45fceea167a";
+    await using shop = await target(answer(200, `you are ${cookie}`, { "set-cookie": cookie }));
+    const assertions = [{ source: "body", op: "contains", value: "none" }];
+    const { said } = await check("http", { url: shop.at(), assertions });
+    expect(said).toEndWith("received what may hold a credential and is not shown.");
+  });
+});
+
+describe("a redirect that makes a GET of a request", () => {
+  for (const [status, method] of [
+    [301, "POST"],
+    [302, "POST"],
+    [303, "POST"],
+    [303, "PUT"],
+    [303, "DELETE"],
+  ] as const)
+    test(`drops what its fields say of the body: ${method} by ${status}`, async () => {
+      await using shop = await target(redirect("/b", status));
+      shop.reply(answer(), "/b");
+      const headers = { "content-LANGUAGE": "en", "X-Team": "ops" };
+      const body = { bodyType: "json", body: "{}" };
+      await check("http", { url: shop.at(), method, headers, ...body });
+      const after = shop.asked[1];
+      expect([after?.method, after?.headers["x-team"]]).toEqual(["GET", "ops"]);
+      expect(
+        Object.keys(after?.headers ?? {}).filter((name) => name.startsWith("content-")),
+      ).toEqual([]);
+    });
+});

@@ -1,0 +1,123 @@
+import { describe, expect, test } from "bun:test";
+import { head } from "../../../support/answering.ts";
+import { check, listener, timedOut } from "../../../support/checking.ts";
+import { answer, target } from "../../../support/target.ts";
+
+const events = ["Content-Type: text/event-stream", "Transfer-Encoding: chunked"];
+const up = { status: "up", message: expect.stringMatching(/^HTTP 200 \(OK\) in \d+ ms/) };
+
+/** A server whose responses begin like this, go on for as long as anybody reads, and never end. */
+const streaming = (fields: readonly string[], ...starts: string[]) =>
+  listener((socket) => {
+    const isChunked = fields.some((field) => field.endsWith("chunked"));
+    const send = (data: string) =>
+      void socket.write(isChunked ? `${data.length.toString(16)}\r\n${data}\r\n` : data);
+    socket.once("data", () => {
+      const going = setInterval(() => send("data: x\n\n"), 20);
+      socket.on("close", () => clearInterval(going));
+      socket.write(head("HTTP/1.1 200 OK", ...fields));
+      for (const start of starts) send(start);
+    });
+  });
+
+describe("a body without an end is up once all conditions are decided, and its connection is closed:", () => {
+  const streams: Record<string, string[]> = {
+    "a stream of events": events,
+    "audio until the connection ends": ["Content-Type: audio/mpeg"],
+    "chunks of no known type": ["Transfer-Encoding: chunked"],
+    "a text until the connection ends": ["Content-Type: text/plain"],
+    "a file longer than is read": ["Content-Length: 99999999"],
+  };
+  for (const [name, fields] of Object.entries(streams))
+    test.concurrent(name, async () => {
+      await using server = await streaming(fields, "data: ready\n\n");
+      const { url } = server;
+      for (const conditions of [
+        {},
+        { keyword: "ready" },
+        { assertions: [{ source: "header", path: "X-None", op: "notExists" }] },
+        { assertions: [{ source: "body", op: "contains", value: "data: x" }] },
+        { steps: [{ url: "/next", keyword: "ready" }] },
+      ]) {
+        const found = await check("http", { url, ...conditions });
+        expect([conditions, found.status === "up" ? "up" : found.message]).toEqual([
+          conditions,
+          "up",
+        ]);
+      }
+      await server.untilAllClosed();
+    });
+
+  test("what must be absent is down as soon as it is there", async () => {
+    await using server = await streaming(events, "data: error\n\n");
+    expect(await check("http", { url: server.url, keywordAbsent: "error" })).toMatchObject({
+      status: "down",
+      message: "HTTP 200 (OK), but it has the keyword that must be absent.",
+    });
+  });
+
+  test("what is absent so far is not decided before the time is up", async () => {
+    await using server = await streaming(events);
+    const message = "Timed out while reading the answer.";
+    for (const conditions of [
+      { keywordAbsent: "error" },
+      { keyword: "missing" },
+      { jsonPath: "$.a" },
+    ])
+      expect(
+        await timedOut(message, (timeoutMs) =>
+          check("http", { url: server.url, ...conditions }, { timeoutMs }),
+        ),
+      ).toMatchObject({ status: "down", message });
+  });
+
+  test("a latency that is judged is waited for", async () => {
+    await using server = await streaming(["Transfer-Encoding: chunked"]);
+    const latency = { source: "latency", op: "lessThan", value: 1_500 };
+    expect(await check("http", { url: server.url, assertions: [latency] })).toMatchObject({
+      status: "down",
+      message: "HTTP 200 (OK), but assertion 1 failed: the latency in ms must be less than 1500.",
+    });
+    const degradedAfterMs = 1_500;
+    expect(await check("http", { url: server.url }, { degradedAfterMs })).toMatchObject({
+      status: "degraded",
+    });
+    await using quick = await streaming(events);
+    const assertions = [{ ...latency, value: 59_000 }];
+    expect(await check("http", { url: quick.url, assertions })).toMatchObject(up);
+  });
+
+  test("one that breaks off is down all the same", async () => {
+    await using server = await listener((socket) => {
+      socket.once("data", () =>
+        socket.end(`${head("HTTP/1.1 200 OK", "Transfer-Encoding: chunked")}5\r\nhello\r\n`),
+      );
+    });
+    for (const conditions of [{}, { keyword: "hello" }])
+      expect(await check("http", { url: server.url, ...conditions })).toMatchObject({
+        status: "down",
+        message: "The connection was closed before the answer was complete.",
+      });
+  });
+});
+
+describe("of what must be absent from a body longer than 1 MiB, that only its start was searched is said:", () => {
+  const note = "only the first 1 MiB of the answer was searched for what must be absent";
+  const long = `${"x".repeat(1.5 * 1024 * 1024)}error`;
+  const absent: Record<string, object> = {
+    keywordAbsent: { keywordAbsent: "error" },
+    notContains: { assertions: [{ source: "body", op: "notContains", value: "error" }] },
+    notMatches: { assertions: [{ source: "body", op: "notMatches", value: "err.r" }] },
+  };
+  for (const [name, conditions] of Object.entries(absent))
+    test(name, async () => {
+      await using site = await target(answer(200, long));
+      const url = site.at();
+      expect((await check("http", { url, ...conditions })).message).toEndWith(`; ${note}.`);
+      const steps = [{ url: "/next", ...conditions }];
+      expect((await check("http", { url, steps })).message).toEndWith(`; ${note}.`);
+      expect((await check("http", { url })).message).not.toContain("1 MiB");
+      site.reply(answer(200, "short"));
+      expect((await check("http", { url, ...conditions })).message).not.toContain("1 MiB");
+    });
+});

@@ -1,0 +1,282 @@
+import { afterAll, describe, expect, test } from "bun:test";
+import { createHash } from "node:crypto";
+import { check, listener, type Says, says } from "../../../support/checking.ts";
+import { head } from "../../../support/answering.ts";
+import { charsets, framings, refusedFramings } from "../../../support/odd-responses.ts";
+
+const good = /^HTTP 200 \(OK\) in \d+ ms, first byte after \d+ ms\.$/;
+const inTenDays = new Date(Date.now() + 400 * 86_400_000).toISOString();
+let served = 0;
+
+type Reader = {
+  /** The body that its target sends. */
+  body: string;
+  /** What it says of a good one. */
+  up: RegExp;
+  check: (url: string, circumstances: { port: number }) => ReturnType<typeof check>;
+  /** How its failures begin. */
+  part?: string;
+};
+
+/** All that reads a body over HTTP, each with its own conditions. */
+const readers: Readonly<Record<string, Reader>> = {
+  "http with a keyword": {
+    body: "this is fine, größe",
+    up: good,
+    check: (url) => check("http", { url, keyword: "fine, größe" }),
+  },
+  "http with an absent text": {
+    body: "this is fine",
+    up: good,
+    check: (url) => check("http", { url, keywordAbsent: "error", keyword: "fine" }),
+  },
+  "http with JSON": {
+    body: '{"state":"up","id":9007199254740993}',
+    up: good,
+    check: (url) =>
+      check("http", {
+        url,
+        jsonPath: "$.state",
+        jsonEquals: "up",
+        assertions: [{ source: "json", path: "$.id", op: "equals", value: "9007199254740993" }],
+      }),
+  },
+  "http with a step": {
+    body: "this is fine",
+    up: /^2 steps in \d+ ms, the last HTTP 200 \(OK\)\.$/,
+    part: "Step 1: ",
+    check: (url) =>
+      check("http", { url, keyword: "fine", steps: [{ url: "/next", keyword: "fine" }] }),
+  },
+  "an access token": {
+    body: '{"access_token":"abc","token_type":"bearer"}',
+    up: good,
+    part: "Access token: ",
+    check: (url) =>
+      check("http", { url, keyword: "abc", oauth2: { tokenUrl: `${url}token`, clientId: "a" } }),
+  },
+  domain: {
+    body: JSON.stringify({
+      ldhName: "example.org",
+      events: [{ eventAction: "expiration", eventDate: inTenDays }],
+    }),
+    up: /^The domain expires in 400 days|^The domain expires in 399 days/,
+    check: (url) => check("domain", { domain: "example.org", server: `${url}${++served}` }),
+  },
+  docker: {
+    body: '[{"State":"running","Status":"Up 3 hours"}]',
+    up: /^The container is running, answered/,
+    check: (_url, { port }) =>
+      check("docker", { container: "web", host: "127.0.0.1", port, tls: false }),
+  },
+};
+
+/** Whole, and cut after each byte. */
+const sending = (bytes: Buffer, isCut: boolean): Says =>
+  isCut
+    ? (socket) =>
+        void socket.setNoDelay(true).once("data", () => {
+          for (const byte of bytes) socket.write(Buffer.of(byte));
+          socket.end();
+        })
+    : says(bytes);
+
+for (const [reader, { body, up, part = "", check: attempt }] of Object.entries(readers))
+  describe(`${reader} reads a response`, () => {
+    for (const [name, framing] of Object.entries(framings))
+      test(name, async () => {
+        const bytes = framing(Buffer.from(body));
+        for (const isCut of [false, true]) {
+          await using server = await listener(sending(bytes, isCut));
+          expect(await attempt(server.url, server)).toMatchObject({
+            status: "up",
+            message: expect.stringMatching(up),
+          });
+        }
+      });
+
+    for (const [name, [framing, words]] of Object.entries(refusedFramings))
+      test(`not ${name}`, async () => {
+        await using server = await listener(says(framing(Buffer.from(body))));
+        expect(await attempt(server.url, server)).toMatchObject({
+          status: "down",
+          message: `${part}${words}`,
+        });
+      });
+  });
+
+describe("a text is found, and is not absent, in", () => {
+  for (const [name, { type, bytes, text }] of Object.entries(charsets))
+    test(name, async () => {
+      for (const filler of ["", "x".repeat(5_000)]) {
+        const wide = /utf-?16/i.test(type) || /by its mark/.test(name);
+        const sent = wide ? bytes : Buffer.concat([bytes, Buffer.from(filler)]);
+        const response = Buffer.concat([
+          Buffer.from(head("HTTP/1.1 200 OK", `Content-Type: ${type}`), "latin1"),
+          sent,
+        ]);
+        for (const isCut of [false, true]) {
+          await using server = await listener(sending(response, isCut));
+          const { url } = server;
+          const foundBy = async (fields: object) =>
+            (await check("http", { url, ...fields })).status;
+          expect(await foundBy({ keyword: text })).toBe("up");
+          expect(await foundBy({ keywordAbsent: text })).toBe("down");
+          const matches = { source: "body", op: "matches", value: text };
+          expect(await foundBy({ assertions: [matches] })).toBe("up");
+        }
+      }
+    });
+
+  test("no charset that is never decoded: that is said instead", async () => {
+    const response = head("HTTP/1.1 200 OK", "Content-Type: text/html; charset=iso-2022-kr");
+    await using server = await listener(says(response, "fine"));
+    for (const fields of [{ keyword: "fine" }, { keywordAbsent: "error" }])
+      expect(await check("http", { url: server.url, ...fields })).toMatchObject({
+        status: "down",
+        message: "The text of the answer has a charset that can't be read.",
+      });
+    expect(await check("http", { url: server.url })).toMatchObject({ status: "up" });
+  });
+
+  test("JSON in UTF-16, with and without a mark", async () => {
+    for (const bytes of [
+      Buffer.from('\ufeff{"a":"ä"}', "utf16le"),
+      Buffer.from('{"a":"ä"}', "utf16le"),
+      Buffer.from('{"a":"ä"}', "utf16le").swap16(),
+    ]) {
+      const type = "Content-Type: application/json";
+      await using server = await listener(says(head("HTTP/1.1 200 OK", type), bytes));
+      expect(
+        await check("http", { url: server.url, jsonPath: "$.a", jsonEquals: "ä" }),
+      ).toMatchObject({ status: "up" });
+    }
+  });
+});
+
+describe("without a body", () => {
+  for (const start of ["HTTP/1.1 204 No Content", "HTTP/1.1 304 Not Modified"])
+    test(`${start} ends with its head, whatever that says of a body`, async () => {
+      for (const field of [
+        "Content-Length: 7",
+        "Transfer-Encoding: chunked",
+        "Content-Encoding: gzip",
+      ]) {
+        await using server = await listener((socket) => {
+          socket.once("data", () => socket.write(head(start, field)));
+        });
+        const fields = { url: server.url, expectedStatus: ["204", "304"] };
+        expect(await check("http", fields)).toMatchObject({ status: "up" });
+      }
+    });
+
+  test("HEAD ends with the head as well", async () => {
+    await using server = await listener((socket) => {
+      socket.once("data", () => socket.write(head("HTTP/1.1 200 OK", "Content-Length: 7")));
+    });
+    expect(await check("http", { url: server.url, method: "HEAD" })).toMatchObject({
+      status: "up",
+    });
+  });
+});
+
+test("a status that HTTP does not have is named, and judged as any other", async () => {
+  for (const status of [600, 700, 999]) {
+    await using server = await listener(says(head(`HTTP/1.1 ${status} Odd`)));
+    expect(await check("http", { url: server.url })).toMatchObject({
+      status: "down",
+      message: `HTTP ${status}, expected 200-299.`,
+    });
+  }
+});
+
+describe("a WebSocket", () => {
+  const magic = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
+  const opened = new Set<AsyncDisposable>();
+  afterAll(async () => {
+    for (const server of opened) await server[Symbol.asyncDispose]();
+  });
+
+  /** What is found of a server that takes the handshake with these lines, ACCEPT among them. */
+  async function found(lines: (accept: string) => string, fields: object = {}) {
+    const server = await listener((socket) => {
+      socket.once("data", (request: Buffer) => {
+        const key = /Sec-WebSocket-Key: (\S+)/.exec(request.toString())?.[1] ?? "";
+        const accept = createHash("sha1").update(`${key}${magic}`).digest("base64");
+        socket.write(lines(accept));
+      });
+    });
+    opened.add(server);
+    const url = server.url.replace("http", "ws");
+    const { status, message } = await check("websocket", { url, ...fields });
+    return status === "up" ? "up" : message;
+  }
+  const accepting =
+    (...others: string[]) =>
+    (accept: string) =>
+      head(
+        "HTTP/1.1 101 Switching Protocols",
+        "Upgrade: websocket",
+        "Connection: Upgrade",
+        `Sec-WebSocket-Accept: ${accept}`,
+        ...others,
+      );
+
+  test("is opened by every handshake that RFC 6455 allows", async () => {
+    for (const lines of [
+      accepting(),
+      accepting("X-Long: first\r\n second"),
+      (accept: string) => accepting()(accept).replaceAll("\r\n", "\n"),
+      (accept: string) => `${head("HTTP/1.1 103 Early Hints")}${accepting()(accept)}`,
+      (accept: string) =>
+        accepting()(accept)
+          .replace("websocket", "WebSocket")
+          .replace("Connection: Upgrade", "connection: keep-alive, upgrade"),
+    ])
+      expect(await found(lines)).toBe("up");
+    const headers = { "sec-websocket-protocol": "chat, ticks" };
+    expect(await found(accepting("Sec-WebSocket-Protocol: ticks"), { headers })).toBe("up");
+  });
+
+  test("is not opened by one that no client may accept", async () => {
+    const not = "The server does not speak WebSocket.";
+    for (const change of [
+      (lines: string) => lines.replace("Upgrade: websocket\r\n", ""),
+      (lines: string) => lines.replace("Upgrade: websocket", "Upgrade: h2c"),
+      (lines: string) => lines.replace("Upgrade: websocket", "Upgrade: websocket, h2c"),
+      (lines: string) => lines.replace("Connection: Upgrade", "Connection: keep-alive"),
+      (lines: string) => lines.replace("Connection: Upgrade\r\n", ""),
+      (lines: string) => lines.replace("Accept: ", "Accept: x"),
+      (lines: string) => lines.replace("Accept: ", "Other: "),
+    ])
+      expect(await found((accept) => change(accepting()(accept)))).toBe(not);
+    const subprotocol = "The server chose a WebSocket subprotocol that was not offered.";
+    const headers = { "Sec-WebSocket-Protocol": "chat" };
+    expect(await found(accepting("Sec-WebSocket-Protocol: evil"))).toBe(subprotocol);
+    for (const other of ["evil", "Chat", "chat, evil"])
+      expect(await found(accepting(`Sec-WebSocket-Protocol: ${other}`), { headers })).toBe(
+        subprotocol,
+      );
+    expect(await found(accepting("Sec-WebSocket-Extensions: permessage-deflate"))).toBe(
+      "The server chose a WebSocket extension that was not offered.",
+    );
+    expect(await found(() => head("HTTP/1.1 103 Hints").repeat(101))).toBe(
+      "The headers of the answer are too long.",
+    );
+    expect(await found(() => head("HTTP/1.1 700 Odd"))).toBe("HTTP 700, expected 101.");
+    expect(await found(() => "SSH-2.0-OpenSSH_9.2\r\n")).toBe("The answer is not valid HTTP.");
+  });
+
+  test("is asked for with each header once, in whatever case the monitor writes it", async () => {
+    let asked = "";
+    await using server = await listener((socket) => {
+      socket.once("data", (request: Buffer) => {
+        asked = request.toString("latin1");
+        socket.end(head("HTTP/1.1 404 Not Found"));
+      });
+    });
+    const headers = { "user-agent": "probe" };
+    await check("websocket", { url: server.url.replace("http", "ws"), headers });
+    expect(asked.match(/^user-agent: .*$/gim)).toEqual(["user-agent: probe"]);
+  });
+});
