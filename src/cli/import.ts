@@ -53,6 +53,7 @@ function run(source: ImportSource, from: string, flags: Flags) {
       now: Date.now(),
       variables: environment(),
       limits: scope.limits,
+      readsNamedFiles: true,
     });
     try {
       const { report } = await runImport(scope, plan, history, {

@@ -19,23 +19,22 @@ type Opening = {
   variables: Readonly<Record<string, string | undefined>>;
   /** How many records the organization can have. */
   limits: Limits;
-  /** An upload, by the name that people know it by: it must not name files of this machine. */
-  uploadName?: string;
+  /** Whether its files may name further files of this machine: never those of an upload. */
+  readsNamedFiles: boolean;
+  /** What people call the file; its base name otherwise. */
+  name?: string;
 };
 
 /** Throws VALIDATION_ERROR and BAD_REQUEST for what can't be read. */
 export async function openSource(
   source: ImportSource,
   from: string,
-  { workIn, now, variables, limits, uploadName }: Opening,
+  { workIn, now, variables, limits, readsNamedFiles, name }: Opening,
 ): Promise<OpenSource> {
   // What reads files is loaded with the first one.
   if (source === "gatus") {
     const { gatusPlan } = await import("./gatus/plan.ts");
-    const options =
-      uploadName === undefined
-        ? { now, limits }
-        : { now, limits, name: uploadName, readsFiles: false };
+    const options = { now, limits, readsNamedFiles, ...(name !== undefined && { name }) };
     return { plan: await gatusPlan(from, variables, options), history: null };
   }
   const { openKuma } = await import("./kuma/open.ts");

@@ -39,7 +39,8 @@ function withUpload<T>(
       now: scope.clock(),
       variables: {},
       limits: scope.limits,
-      uploadName: name,
+      readsNamedFiles: false,
+      name,
     });
     try {
       return await use(opened);

@@ -34,7 +34,7 @@ function changed(map: Map, path: string, value: unknown): Map {
 function planOf(config: Map): Promise<Plan> {
   const file = join(newDirectory(), "config.yaml");
   writeFileSync(file, JSON.stringify(config));
-  return gatusPlan(file, {}, { now, readsFiles: false });
+  return gatusPlan(file, {}, { now, readsNamedFiles: false });
 }
 
 const imported = ({ records, smtp }: Plan) =>

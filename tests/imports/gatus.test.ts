@@ -521,7 +521,7 @@ describe("An endpoint of Gatus", () => {
       isIncomplete: false,
       fields: { clientCertificate: certificate, clientKey: key, paused: false },
     });
-    const upload = await gatusPlan(file, {}, { readsFiles: false });
+    const upload = await gatusPlan(file, {}, { readsNamedFiles: false });
     expect(upload.records[0]).toMatchObject({ isIncomplete: true });
     expect(JSON.stringify(upload)).not.toContain("PRIVATE KEY");
   });

@@ -20,7 +20,7 @@ export type GatusOptions = {
   /** What people call the file; its base name otherwise. */
   name?: string;
   /** Whether the configuration may name further files, such as client certificates: never for an upload. */
-  readsFiles?: boolean;
+  readsNamedFiles?: boolean;
   /** How many records the organization can have. */
   limits?: Limits;
 };
@@ -35,7 +35,7 @@ export async function gatusPlan(
   const named = options.name ?? from;
   if (options.limits !== undefined) assertFits(configuration.config, named, options.limits);
   const readNamed: ReadNamedFile =
-    options.readsFiles === false ? async () => null : (path) => readNear(from, path);
+    options.readsNamedFiles === false ? async () => null : (path) => readNear(from, path);
   return new GatusPlan(configuration, readNamed, options.now ?? Date.now()).plan();
 }
 
