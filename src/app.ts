@@ -234,7 +234,7 @@ export async function startApp(
   });
   const listening = () => ({ host: config.host, tls, proxies, requests, log });
   const main = listen(listening(), config.port, (request) => {
-    const published = site.answer(request);
+    const published = site.answer(request) ?? site.options(request);
     if (published !== null) return published;
     if (request.method !== "GET")
       contention.recordWrite(main.server.requestIP(originalRequest(request))?.port ?? 0);

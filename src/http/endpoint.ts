@@ -14,7 +14,7 @@ import {
   toResponse,
 } from "./api-response.ts";
 import { principalOf, signedInSession, authorize, mustBeAdministrator } from "./authentication.ts";
-import { type BodyClient, mediaTypeOf, parseJson, readBody } from "./body.ts";
+import { type BodyClient, mediaTypeOf, mustHaveNoBody, parseJson, readBody } from "./body.ts";
 import { errorResponse } from "./error-response.ts";
 import { idempotencyKeyOf, onlyOnce, routeOf, takesIdempotencyKey } from "./idempotency.ts";
 import { parseQuery } from "./query.ts";
@@ -188,6 +188,7 @@ export function endpoint<
   async function read(context: Context, caller: AnyCaller) {
     const { request, requestContext } = context;
     const { responses, clock, extendTimeout } = requestContext.services;
+    mustHaveNoBody(request);
     const hour = Math.floor(clock() / hourMs);
     const key = `${caller.principal?.organizationId} ${caller.principal?.scope} ${hour} ${request.url}`;
     const tables = spec.cached === true ? undefined : spec.cached;

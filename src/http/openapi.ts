@@ -93,9 +93,10 @@ function operationOf({ method, path, hooks }: Route, tag: string): ZodOpenApiOpe
               "`true` where the answer was kept from an earlier request.",
             ),
           }),
-          ...(spec.status === 201 && {
-            Location: z.string().meta({ description: "Path of the new record." }),
-          }),
+          ...(spec.status === 201 &&
+            spec.isLocated !== false && {
+              Location: z.string().meta({ description: "Path of the new record." }),
+            }),
         }),
         content: spec.bytes
           ? { [spec.bytes]: {} }
@@ -118,7 +119,7 @@ const introduction = `Scripts on the LAN talk to Signalbox here. Make a key with
   or DELETE to refuse the write when somebody else was first. A monitor's results don't break an edit.
 - A POST or PATCH with an \`Idempotency-Key\` is done once, however often it is sent: the first answer is
   given again, before \`If-Match\` is looked at.
-- HEAD works wherever GET does; OPTIONS lists the methods of a path.`;
+- HEAD works wherever GET does, except at push URLs; OPTIONS lists the methods of a path.`;
 
 type Beside = {
   operationId: string;

@@ -94,10 +94,10 @@ export function statusSite(dependencies: Dependencies) {
   const readings = pageReadings(store, clock, monotonic);
   const likeUptimeKuma = uptimeKumaAnswers({ store, clock, readings }, async (...asked) => {
     const [request, { key, isEndless }, head, make] = asked;
-    if (head?.visibility !== "public" || cache.isMissing(key)) return nothing();
+    if (head?.visibility !== "public" || cache.isMissing(key)) return nothing(request);
     if (isEndless) consume(makingLimit, addressOf(request));
     const making = () => make(head);
-    return (await cache.answerOrMake(request, key, laneOf(head, true), making)) ?? nothing();
+    return (await cache.answerOrMake(request, key, laneOf(head, true), making)) ?? nothing(request);
   });
   const judgement = judgementWatch(store, log, cache);
   /** Slugs of pages by host. */
@@ -136,11 +136,11 @@ export function statusSite(dependencies: Dependencies) {
       }
       if (path.startsWith("/status-files/")) {
         setRoute(request, publicPaths.file);
-        return web.serve(request, path.slice(1).replace("-files", "")) ?? nothing();
+        return web.serve(request, path.slice(1).replace("-files", "")) ?? nothing(request);
       }
       if (path.startsWith("/badge/")) {
         setRoute(request, publicPaths.badge);
-        return cache.answer(request, path) ?? badge(request, path);
+        return cache.answer(request, path) ?? badgeAt(request, path);
       }
       const asked = path.startsWith("/api/") ? askedLikeUptimeKuma(path, request.url) : null;
       if (asked !== null) {
@@ -149,12 +149,20 @@ export function statusSite(dependencies: Dependencies) {
       }
     }
     const { verb, token = "" } = linkPath.exec(path)?.groups ?? {};
-    if (verb !== undefined) {
+    if (verb !== undefined && request.method !== "OPTIONS") {
       setRoute(request, publicPaths.link);
       return linked(request, verb as "confirm" | "unsubscribe", token);
     }
-    if (isRead(request)) return path.startsWith("/status/") ? nothing() : null;
+    if (isRead(request)) return path.startsWith("/status/") ? nothing(request) : null;
     return request.method === "POST" && address !== null ? sent(request, address) : null;
+  }
+
+  /** The response to OPTIONS; null for any other method, and where the path is none of the public pages'. */
+  function options(request: Request): Response | null {
+    const path = pathOf(request);
+    if (request.method !== "OPTIONS" || path.startsWith("/api/v1/")) return null;
+    const allow = allowedAt(path, addressed(request, path), request.url);
+    return allow === null ? null : new Response(null, { status: 204, headers: { Allow: allow } });
   }
 
   function addressed(request: Request, path: string): Address | null {
@@ -181,7 +189,7 @@ export function statusSite(dependencies: Dependencies) {
 
   async function served(request: Request, address: Address, part: Part): Promise<Response> {
     const head = await findAt(address);
-    if (head === null) return nothing();
+    if (head === null) return nothing(request);
     const isLocked = head.visibility === "password";
     if (isLocked && !lock.isOpenFor(request, head))
       return lock.ask(head, address.base || "/", pathOf(request));
@@ -190,7 +198,7 @@ export function statusSite(dependencies: Dependencies) {
     const key = isLocked ? `locked ${plainKey}` : plainKey;
     const known = cache.answer(request, key);
     if (known !== null) return known;
-    if (cache.isMissing(key) || !(await mayExist(head, part))) return nothing();
+    if (cache.isMissing(key) || !(await mayExist(head, part))) return nothing(request);
     if (isEndless(part)) consume(makingLimit, addressOf(request));
     if (part.name === "logo" && part.parameter !== "") {
       const version = (await logoOf(store, head))?.version;
@@ -203,7 +211,7 @@ export function statusSite(dependencies: Dependencies) {
       if (making === null || !isLocked) return making;
       return { ...making, made: making.made && forOne(making.made) };
     });
-    return made ?? nothing();
+    return made ?? nothing(request);
   }
 
   /** Looked up before the page is read for it. */
@@ -235,7 +243,7 @@ export function statusSite(dependencies: Dependencies) {
 
   /** The links of e-mails: a question, which its own button answers. */
   async function linked(request: Request, verb: "confirm" | "unsubscribe", token: string) {
-    return (await subscriptions.answer(request, verb, token)) ?? nothing();
+    return (await subscriptions.answer(request, verb, token)) ?? nothing(request);
   }
 
   /** Takes what the forms of a page send: its password, at its own address, or a sign-up; null where there is none. */
@@ -245,11 +253,11 @@ export function statusSite(dependencies: Dependencies) {
     setRoute(request, signUp === undefined ? publicPaths.page : publicPaths.subscribe);
     return (async () => {
       const head = await findAt(address);
-      if (head === null) return nothing();
+      if (head === null) return nothing(request);
       if (signUp !== undefined) return signedUp(request, head, address.base);
       return head.visibility === "password"
         ? lock.unlock(request, head, address.base || "/")
-        : nothing();
+        : nothing(request);
     })();
   }
 
@@ -257,10 +265,10 @@ export function statusSite(dependencies: Dependencies) {
     if (head.visibility === "password" && !lock.isOpenFor(request, head))
       return lock.ask(head, base || "/", `${base}/subscribe`);
     consume(makingLimit, addressOf(request));
-    if ((await findSettings(store, head.organizationId)).smtp === null) return nothing();
+    if ((await findSettings(store, head.organizationId)).smtp === null) return nothing(request);
     const result = await subscriptions.signUp(request, head);
     const reading = await queue.run(laneOf(head, true), () => readings.of(head));
-    if (reading === null) return nothing();
+    if (reading === null) return nothing(request);
     const { retryAfter } = result;
     return uncached(
       await renderSignUp(reading.loaded, result, base, clock()),
@@ -287,12 +295,12 @@ export function statusSite(dependencies: Dependencies) {
     return { organizationId: head.organizationId, readAt, made };
   }
 
-  async function badge(request: Request, path: string): Promise<Response> {
+  async function badgeAt(request: Request, path: string): Promise<Response> {
     const { id, kind } = badgePath.exec(path)?.groups ?? {};
-    if (id === undefined || cache.isMissing(path)) return nothing();
+    if (id === undefined || cache.isMissing(path)) return nothing(request);
     const slug = await findSlugShowing(store, id);
     const head = slug === null ? null : await findHead(store, slug);
-    if (head === null) return nothing();
+    if (head === null) return nothing(request);
     consume(makingLimit, addressOf(request));
     const made = await cache.answerOrMake(request, path, laneOf(head, true), async () => {
       const reading = head.visibility === "public" ? await readings.of(head) : null;
@@ -307,12 +315,12 @@ export function statusSite(dependencies: Dependencies) {
         : null;
       return { organizationId: page.organizationId, readAt, made };
     });
-    return made ?? nothing();
+    return made ?? nothing(request);
   }
 
-  async function home(): Promise<Response> {
+  async function home(request: Request): Promise<Response> {
     const [slug, ...others] = await findDefaultSlugs(store);
-    if (slug === undefined || others.length > 0) return nothing();
+    if (slug === undefined || others.length > 0) return nothing(request);
     return new Response(null, { status: 302, headers: { Location: `/status/${slug}` } });
   }
 
@@ -325,9 +333,12 @@ export function statusSite(dependencies: Dependencies) {
 
   return {
     answer,
+    options,
     /** The same on a port that has nothing else: `/` leads to the page of the only organization. */
     answerAlone: (request: Request) =>
-      answer(request) ?? (pathOf(request) === "/" && isRead(request) ? home() : null),
+      answer(request) ??
+      options(request) ??
+      (pathOf(request) === "/" && isRead(request) ? home(request) : null),
     async start() {
       const seq = await lastSeq(store);
       await readHosts();
@@ -371,4 +382,17 @@ function isEndless({ name, parameter }: Part): boolean {
 /** Nothing that a cache may hand to others. */
 function forOne(made: Rendered): Rendered {
   return { ...made, headers: { ...made.headers, "Cache-Control": "private, no-cache" } };
+}
+
+/** The methods of a public path as `Allow` lists them, whether or not a page is there; null for any other path. */
+function allowedAt(path: string, address: Address | null, url: string): string | null {
+  const part = address && partAt(address.rest);
+  if (linkPath.test(path) || part?.name === "page" || part?.name === "subscribe")
+    return "GET, HEAD, OPTIONS, POST";
+  const isRead =
+    part !== null ||
+    badgePath.test(path) ||
+    path.startsWith("/status-files/") ||
+    askedLikeUptimeKuma(path, url) !== null;
+  return isRead ? "GET, HEAD, OPTIONS" : null;
 }

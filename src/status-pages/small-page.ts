@@ -1,3 +1,5 @@
+import { pathOf } from "../http/request.ts";
+import { badge } from "./badges.ts";
 import { html, uncached } from "./parts.ts";
 
 /** A page of few words, such as a question, that nobody keeps; `content` is HTML. */
@@ -32,14 +34,30 @@ export async function fieldsOf(request: Request): Promise<Record<string, string>
   return Object.fromEntries(new URLSearchParams(length > maxFormBytes ? "" : await request.text()));
 }
 
-/** One and the same for what does not exist, what is private and what no page shows. */
-export function nothing(): Response {
+/** One and the same for what does not exist, what is private and what no page shows; an image path gets no HTML. */
+export function nothing(request: Request): Response {
+  const path = pathOf(request);
+  const text = "There is nothing public at this address.";
+  if (/^(\/api)?\/badge\//.test(path))
+    return nothingAs("image/svg+xml", badge("badge", "not found", "none"));
+  if (/\.png$|\/logo$/.test(path)) return nothingAs("text/plain", text);
   return smallPage(
     "Nothing here",
-    '<h1 class="month">Nothing here</h1><p class="quiet">There is nothing public at this address.</p>',
+    `<h1 class="month">Nothing here</h1><p class="quiet">${text}</p>`,
     404,
     { "Cache-Control": "no-cache" },
   );
+}
+
+function nothingAs(type: string, body: string): Response {
+  return new Response(body, {
+    status: 404,
+    headers: {
+      "Cache-Control": "no-cache",
+      "Content-Type": `${type}; charset=utf-8`,
+      "X-Content-Type-Options": "nosniff",
+    },
+  });
 }
 
 /** What is shown can't be read, for trouble of this appliance. */

@@ -25,7 +25,10 @@ async function flawsOf(handle: Handle, method: string, path: string, headers: He
   const isError = response.status >= 400 && method !== "HEAD";
   if (isError && type.startsWith("application/json") && JSON.parse(text).error.requestId !== id)
     issues.push(`${told}: another body for its error`);
-  if (isError && !/^(application\/json|text\/html)/.test(type)) issues.push(`${told}: ${type}`);
+  const isImage = /\/badge\/|\.png(\?|$)|\/logo(\?|$)/.test(path);
+  const types = isImage ? /^(image\/svg\+xml|text\/plain)/ : /^(application\/json|text\/html)/;
+  if (isError && !types.test(type) && !/^application\/json/.test(type))
+    issues.push(`${told}: ${type}`);
   return issues;
 }
 

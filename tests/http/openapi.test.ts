@@ -5,7 +5,7 @@ import { statusOf } from "../../src/http/error-response.ts";
 import { openApiOf, type Route } from "../../src/http/openapi.ts";
 import { documentOf } from "../../src/document.ts";
 import { testAppliance } from "../support/appliance.ts";
-import { apiRoutes, made, nounOf, placed } from "../support/records.ts";
+import { apiRoutes, bodyFor, made, nounOf, placed } from "../support/records.ts";
 
 const document = documentOf("1.0.0");
 
@@ -17,7 +17,7 @@ type Operation = {
   operationId: string;
   "x-access": string;
   requestBody: Content;
-  responses: Record<string, Content>;
+  responses: Record<string, Content & { headers?: Record<string, object> }>;
 };
 const { schemas, responses } = document.components as unknown as {
   schemas: Record<string, Schema>;
@@ -134,6 +134,25 @@ test("every body has an example, and the server takes it", async () => {
     const { status } = await api(route.method, path, { body });
     expect([nameOf(route), status]).toEqual([nameOf(route), route.method === "POST" ? 201 : 200]);
   }
+});
+
+test("a 201 has a Location where the document says so and nowhere else, and the new record is there", async () => {
+  const creating = apiRoutes.filter(({ hooks }) => hooks.detail?.endpoint?.status === 201);
+  expect(creating.length).toBeGreaterThan(7);
+  const without: string[] = [];
+  for (const route of creating) {
+    const { api } = (await testAppliance()).ours;
+    const id = route.path.includes(":id") ? await made(api, nounOf(route.path)) : "";
+    const options = { body: bodyFor(route) };
+    const { status, headers, json } = await api("POST", placed(route.path, id), options);
+    expect([nameOf(route), status]).toEqual([nameOf(route), 201]);
+    const documented = operationOf(route).responses["201"]?.headers?.["Location"] !== undefined;
+    const location = headers.get("location");
+    expect([nameOf(route), location !== null]).toEqual([nameOf(route), documented]);
+    if (location === null) without.push(nameOf(route));
+    else expect((await api("GET", location)).json.data.id).toBe(json.data.id);
+  }
+  expect(without).toEqual(["POST /api/v1/incidents/{id}/notes"]);
 });
 
 test("every record has an example, just as an answer could show it", () => {

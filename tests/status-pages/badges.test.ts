@@ -3,6 +3,8 @@ import { describe, expect, test } from "bun:test";
 import { badgeKinds, badgeOf } from "../../src/status-pages/badges.ts";
 import type { PublicMonitor } from "../../src/status-pages/public-data.ts";
 import { dayMs } from "../../src/monitoring/uptime/rules.ts";
+import { publicPaths } from "../../src/status-pages/public-paths.ts";
+import { unknownId } from "../support/appliance.ts";
 import { listed, visitor } from "../support/visitor.ts";
 
 const now = Date.parse("2026-11-20T10:00:00.000Z");
@@ -126,4 +128,63 @@ test("a badge has its monitor's public name, its type and no script", async () =
     expect(text).toContain(kind === "status" ? "Orders: up" : "Orders uptime: ");
     expect(text).not.toMatch(/db-1|script|\son\w+=/);
   }
+});
+
+test("a badge or image that is not public is not found without a page of HTML", async () => {
+  await using made = await visitor();
+  const { get, defaultPage, restart } = made;
+  const { slug } = await defaultPage();
+  await restart();
+  const types: [path: string, type: string][] = [
+    ...badgeKinds.map((kind): [string, string] => [
+      `/badge/monitor/${unknownId}/${kind}.svg`,
+      "image/svg+xml",
+    ]),
+    ["/badge/monitor/nothing/status.svg", "image/svg+xml"],
+    ["/api/badge/9999/status", "image/svg+xml"],
+    [`/status/${slug}/incidents/${unknownId}/image.png`, "text/plain"],
+    [`/status/${slug}/logo`, "text/plain"],
+    ["/status/nowhere/logo", "text/plain"],
+    ["/status/nowhere", "text/html"],
+  ];
+  for (const [path, type] of types) {
+    const seen = await get(path);
+    expect([path, seen.status, seen.type?.split(";")[0]]).toEqual([path, 404, type]);
+    expect(seen.headers.get("x-content-type-options")).toBe("nosniff");
+    if (type === "image/svg+xml") expect(said(seen.text)[0]).toBe("badge: not found");
+  }
+});
+
+const optionsOf = (path: string) =>
+  new Request(`http://signalbox.lan${path}`, {
+    method: "OPTIONS",
+    headers: { Host: "signalbox.lan" },
+  });
+
+test("OPTIONS lists the methods of every public path, whether or not anything is there", async () => {
+  await using made = await visitor();
+  for (const [name, path] of Object.entries(publicPaths)) {
+    const parameters: Record<string, string> = {
+      slug: "nowhere",
+      id: unknownId,
+      name: "summary",
+      kind: "status",
+      verb: "confirm",
+      token: "a.b",
+      file: "status.css",
+      number: "7",
+      measure: "uptime",
+      span: "24h",
+    };
+    const at = path.replace(/:(\w+)/g, (_, parameter: string) => parameters[parameter] ?? "");
+    const answer = await made.answer(optionsOf(at));
+    const takesForms = ["page", "subscribe", "link"].includes(name);
+    expect([name, answer?.status, answer?.headers.get("allow")]).toEqual([
+      name,
+      204,
+      takesForms ? "GET, HEAD, OPTIONS, POST" : "GET, HEAD, OPTIONS",
+    ]);
+  }
+  for (const path of ["/status/nowhere/nothing", "/badge/monitor/x.svg", "/api/badge/x/status"])
+    expect([path, await made.answer(optionsOf(path))]).toEqual([path, null]);
 });

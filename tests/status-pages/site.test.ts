@@ -218,8 +218,14 @@ describe("what is not public", () => {
     ];
     const told = ({ status, headers, text }: Seen) => [status, [...headers], text];
     const unknown = told(await get("/status/nobody"));
-    expect(unknown[0]).toBe(404);
-    for (const path of paths) expect([path, ...told(await get(path))]).toEqual([path, ...unknown]);
+    const unknownLogo = told(await get("/status/nobody/logo"));
+    const unknownBadge = told(await get(`/badge/monitor/${unknownId}/status.svg`));
+    expect([unknown[0], unknownLogo[0], unknownBadge[0]]).toEqual([404, 404, 404]);
+    for (const path of paths) {
+      const isBadge = path.startsWith("/badge/");
+      const same = isBadge ? unknownBadge : path.endsWith("/logo") ? unknownLogo : unknown;
+      expect([path, ...told(await get(path))]).toEqual([path, ...same]);
+    }
     await made.restart();
     expect(told(await get("/", { host: "hidden.example" }))).toEqual(unknown);
   });

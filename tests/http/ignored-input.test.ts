@@ -1,0 +1,184 @@
+import { describe, expect, test } from "bun:test";
+import { z } from "zod";
+import { api, dashboard as pageApi } from "../../src/api.ts";
+import type { Route } from "../../src/http/openapi.ts";
+import { type Answer, dump, type Options, unknownId } from "../support/appliance.ts";
+import { dashboard } from "../support/dashboard.ts";
+import { inputFor } from "../support/records.ts";
+import { member } from "../support/visiting.ts";
+
+const routes = [...api.routes, ...pageApi.routes] as unknown as Route[];
+const endpointOf = ({ hooks }: Route) => hooks.detail!.endpoint!;
+const nameOf = ({ method, path }: Route) => `${method} ${path}`;
+const isRead = ({ method }: Route) => method === "GET";
+
+/** One appliance, and somebody who may do everything by a key or, on the admin page, by a session. */
+async function caller() {
+  const appliance = await dashboard();
+  const owner = await member(appliance, "owner");
+  const send = (route: Route, query = "", options: Options = {}): Promise<Answer> => {
+    const path = route.path.replaceAll(/:\w+/g, unknownId) + query;
+    return route.path.startsWith("/dashboard")
+      ? owner.page(route.method, path, options)
+      : appliance.api(route.method, path, options);
+  };
+  return { ...appliance, send };
+}
+
+/** The routes that answer otherwise than that this input is wrong, at this field. */
+async function takenBy(
+  tried: readonly Route[],
+  path: string,
+  inputFor: (route: Route) => { query?: string; options?: Options },
+) {
+  const made = await caller();
+  const before = dump(made);
+  const taken: string[] = [];
+  for (const route of tried) {
+    const { query = "", options = {} } = inputFor(route);
+    const { status, json } = await made.send(route, query, options);
+    const paths = (json.error?.details ?? []).map((detail: { path: string }) => detail.path);
+    if (status !== 422 || !paths.includes(path))
+      taken.push(`${nameOf(route)}: ${status} ${JSON.stringify(json.error ?? null)}`);
+    made.time.now += 60_000;
+  }
+  expect(taken).toEqual([]);
+  expect(dump(made)).toBe(before);
+}
+
+const json = (raw: string): Options => ({ raw, headers: { "Content-Type": "application/json" } });
+
+/** Routes of administrators answer others 403 before they look at any input. */
+const usable = routes.filter((route) => endpointOf(route).access !== "administrator");
+
+describe("no route ignores", () => {
+  test("an unknown query parameter", async () => {
+    expect(usable.length).toBeGreaterThan(100);
+    await takenBy(usable, "limitt", (route) => ({
+      query: "?limitt=5",
+      options: endpointOf(route).upload === undefined ? bodyOf(route) : inputFor(route),
+    }));
+  });
+
+  test("one of two values of a query parameter", async () => {
+    const named = usable.flatMap((route) => {
+      const { query } = endpointOf(route);
+      const shape = query instanceof z.ZodObject ? Object.keys(query.shape) : [];
+      return shape.length > 0 && isRead(route) ? [[route, shape[0] ?? ""] as const] : [];
+    });
+    expect(named.length).toBeGreaterThan(5);
+    for (const [route, name] of named)
+      await takenBy([route], name, () => ({ query: `?${name}=1&${name}=2` }));
+  });
+
+  test("the body of a GET", async () => {
+    await takenBy(usable.filter(isRead), "body", () => ({
+      options: { headers: { "Content-Length": "13" } },
+    }));
+    await takenBy(usable.filter(isRead), "body", () => ({
+      options: { headers: { "Transfer-Encoding": "chunked" } },
+    }));
+  });
+
+  const writing = usable.filter(
+    (route) => !isRead(route) && endpointOf(route).upload === undefined,
+  );
+
+  test("a field that it does not know", async () => {
+    await takenBy(writing, "dryRunn", ({ path }) => {
+      const type =
+        types[
+          path
+            .replace(/\/(try)?$/, "")
+            .split("/")
+            .at(-1) ?? ""
+        ];
+      const body = { ...(type !== undefined && { type }), dryRunn: true };
+      return { options: json(JSON.stringify(body)) };
+    });
+  });
+
+  test("one of two values of a field", async () => {
+    const twice = json('{"paused":true,"name":"Shop","paused":false}');
+    await takenBy(writing, "paused", () => ({ options: twice }));
+    const escaped = json(String.raw`{"paused":true,"p\u0061used":false}`);
+    await takenBy(writing.slice(0, 5), "paused", () => ({ options: escaped }));
+    const deep = json('{"a":[{},{"b":{"c":1,"d":[],"c":{}}}]}');
+    await takenBy(writing.slice(0, 5), "a[1].b.c", () => ({ options: deep }));
+  });
+});
+
+/** A type of each resource that has several. */
+const types: Record<string, string> = {
+  monitors: "http",
+  "alert-channels": "email",
+  subscribers: "email",
+};
+
+/** A body in JSON where the route takes one; the query is looked at before its fields are. */
+function bodyOf(route: Route): Options {
+  return endpointOf(route).body === undefined ? {} : json("{}");
+}
+
+/** The boolean fields of a body, with the types of record that have them. */
+function booleansIn(schema: z.ZodType): { name: string; type?: string; isNullable: boolean }[] {
+  const whole = z.toJSONSchema(schema, { io: "input", unrepresentable: "any" }) as Shape;
+  const definitions = whole.$defs ?? {};
+  const resolved = (shape: Shape): Shape =>
+    shape.$ref === undefined ? shape : (definitions[shape.$ref.split("/").at(-1) ?? ""] ?? {});
+  const branches = (shape: Shape): Shape[] =>
+    shape.properties === undefined
+      ? [...(shape.anyOf ?? []), ...(shape.oneOf ?? [])].flatMap((one) => branches(resolved(one)))
+      : [shape];
+  return branches(resolved(whole)).flatMap(({ properties = {} }) => {
+    const type = properties["type"]?.const;
+    return Object.entries(properties).flatMap(([name, field]) => {
+      const types = [field, ...(field.anyOf ?? [])].flatMap((one) => one.type ?? []);
+      // A PATCH is of any type: a field that is a word for some is judged with the stored record.
+      const isOther = field.anyOf?.some((one) => one.type === undefined) ?? false;
+      if (isOther || !types.includes("boolean") || types.includes("string")) return [];
+      return [{ name, isNullable: types.includes("null"), ...(type !== undefined && { type }) }];
+    });
+  });
+}
+
+type Shape = {
+  $ref?: string;
+  $defs?: Record<string, Shape>;
+  type?: string;
+  const?: string;
+  anyOf?: Shape[];
+  oneOf?: Shape[];
+  properties?: Record<string, Shape>;
+};
+
+test("a boolean is true or false, not a word, a number or null", () => {
+  const wrong: string[] = [];
+  let count = 0;
+  for (const route of routes) {
+    const { body } = endpointOf(route);
+    if (body === undefined) continue;
+    for (const { name, type, isNullable } of booleansIn(body)) {
+      count++;
+      for (const value of [
+        "false",
+        "true",
+        "no",
+        "",
+        0,
+        1,
+        [],
+        {},
+        ...(isNullable ? [] : [null]),
+      ]) {
+        const result = body.safeParse({ ...(type !== undefined && { type }), [name]: value });
+        const isNamed =
+          !result.success && JSON.stringify(result.error.issues).includes(`"${name}"`);
+        if (!isNamed)
+          wrong.push(`${nameOf(route)} ${type ?? ""} ${name}: ${JSON.stringify(value)}`);
+      }
+    }
+  }
+  expect(wrong).toEqual([]);
+  expect(count).toBeGreaterThan(50);
+});
