@@ -99,9 +99,11 @@ function Overview({ document: { view, words, base } }: { document: PageDocument 
       {sections.some(({ monitors }) => monitors.length > 0) && (
         <div className="legend" aria-hidden="true">
           <span>
-            <span className="whole">{page.historyDays}</span>
-            <span className="recent">{Math.min(recentDays, page.historyDays)}</span> days, today on
-            the right
+            <span className="whole">{page.historyDays}</span>{" "}
+            <span className="recent" hidden>
+              {Math.min(recentDays, page.historyDays)}
+            </span>{" "}
+            days, today on the right
           </span>
           <span className="keys">
             {legend.map(([tone, word]) => (
@@ -230,20 +232,25 @@ function* monitorPieces(monitor: MonitorView, { words, base }: PageDocument): Ge
   const about =
     description === null ? "" : `<div class="about md">${words(description).html}</div>`;
   const known = lastKnown === null ? "" : `<p class="quiet">${Bun.escapeHTML(lastKnown)}</p>`;
-  yield `<div class="comp"><div class="line"><span class="what">${iconOf(tone)}<b dir="auto">${Bun.escapeHTML(name)}</b></span>${byWidth("since", since, recent.since)}<span class="num">${took}<span class="word ${tone}">${word}</span>${byWidth("uptime", uptime, recent.uptime)}</span></div>${known}${about}<div class="bars${count > denseFrom ? " dense" : ""}"${marked} role="img" aria-label="Uptime ${since ?? `of ${count} days`}: ${uptime}">`;
+  yield `<div class="comp"><div class="line"><span class="what">${iconOf(tone)}<b dir="auto">${Bun.escapeHTML(name)}</b></span> ${byWidth("since", since, recent.since)} <span class="num">${took} <span class="word ${tone}">${word}</span> ${byWidth("uptime", uptime, recent.uptime)}</span></div>${known}${about}<div class="bars${count > denseFrom ? " dense" : ""}"${marked} role="img" aria-label="Uptime ${since ?? `of ${count} days`}: ${uptime}">`;
   yield settledBars(monitor);
   yield `${barsOf(daysBetween(settled.count, count))}</div></div>`;
 }
 
+/** Without the style sheet, the text for narrow windows is not shown. */
+function spanOf(names: string, text: string): string {
+  return `<span class="${names}"${names.endsWith("recent") ? " hidden" : ""}>${text}</span>`;
+}
+
 /** What is said of all days, and in a narrow window of those that it shows. */
 function byWidth(name: string, whole: string | null, recent: string | null): string {
-  if (whole === recent) return whole === null ? "" : `<span class="${name}">${whole}</span>`;
+  if (whole === recent) return whole === null ? "" : spanOf(name, whole);
   return [
     ["whole", whole],
     ["recent", recent],
   ]
-    .map(([width, text]) => (text === null ? "" : `<span class="${name} ${width}">${text}</span>`))
-    .join("");
+    .map(([width, text]) => (text === null ? "" : spanOf(`${name} ${width}`, text)))
+    .join(" ");
 }
 
 /** Bars of days that don't change any more: of 90,000 on a large page only those of two days are written again. */

@@ -395,3 +395,19 @@ test("an SVG that was stored under rules of before is still served, where it can
   expect([logo.status, logo.type, logo.text]).toEqual([200, type, stored]);
   expect(logo.headers.get("content-security-policy")).toStartWith("sandbox; default-src 'none'");
 });
+
+test("without the style sheet, name, since, latency, state and uptime are words of their own", async () => {
+  await using made = await visitor();
+  const { job, publish, past, restart, read } = made;
+  const { id, report } = await job({ name: "database" });
+  await past(id, { ago: 3_600_000, seconds: 3_600 });
+  await report({ latency_ms: "34" });
+  await publish({ sections: [listed("All", id)], showLatency: true, historyDays: 90 });
+  await restart();
+  const { text } = await read("/status/ours");
+  const [line = ""] = wordsOf(text, ".line").map((words) => words.replace(/\s+/g, " ").trim());
+  expect(line).toMatch(/^database since \S.* 34 ms Up \d+(\.\d\d)? %$/);
+  const [legend = ""] = wordsOf(text, ".legend").map((words) => words.replace(/\s+/g, " "));
+  expect(legend).toContain("90 30 days, today on the right");
+  expect(text).toContain('<span class="recent" hidden="">30</span>');
+});

@@ -26,7 +26,7 @@ export async function mailOf(
 ): Promise<Mail> {
   const { footer } = manner;
   const ending = footer === null ? [] : ["", "-- ", footer.text, `${footer.link}: ${footer.url}`];
-  const { id, at, title, lines, url, problem } = message;
+  const { id, at, title, url, problem } = message;
   const from = senderOf(sender);
   const domain = domainToASCII(from.address.slice(from.address.lastIndexOf("@") + 1));
   const thread = problem === null ? undefined : `<${problem.key}@${domain}>`;
@@ -40,7 +40,7 @@ export async function mailOf(
     references: thread,
     date: new Date(at),
     headers: { "Auto-Submitted": "auto-generated", "X-Signalbox-Delivery": id, ...manner.headers },
-    text: `${[title, "", ...lines, "", url, ...ending].join("\n")}\n`,
+    text: `${[title, "", ...paragraphsOf(message), "", url, ...ending].join("\n")}\n`,
     html: pageOf(message, manner),
     textEncoding: "quoted-printable",
     disableFileAccess: true,
@@ -48,6 +48,14 @@ export async function mailOf(
   });
   const bytes = await composer.compile().build();
   return { envelope: { from: from.address, to: [...to], size: bytes.length }, bytes };
+}
+
+/** The lines of a message. An empty one sets a text of several lines apart from the facts, which would read as its last line or point. */
+function paragraphsOf({ lines, facts }: Message): readonly string[] {
+  const labelled = facts.findIndex(({ label }) => label !== "");
+  if (facts[labelled - 1]?.value.includes("\n") !== true) return lines;
+  const at = lines.length - facts.length + labelled;
+  return [...lines.slice(0, at), "", ...lines.slice(at)];
 }
 
 /** A sender as settings have it: an address, alone or as `Name <address>`. */

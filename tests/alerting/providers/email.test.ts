@@ -72,6 +72,19 @@ describe("what a mail says", () => {
     expect(up.html).toContain('border-left:4px solid #12a150">');
   });
 
+  test("an empty line between a text of several lines and what is told of it", async () => {
+    const mail = await mailFor(
+      telling(
+        alertOf("incident.updated", {
+          message: "Two causes:\r\n\r\n- the disk\r\n- the network",
+          isMarkdown: true,
+        }),
+      ),
+    );
+    expect(mail.text).toContain("Two causes:\n\n- the disk\n- the network\n\nSeverity: major\n");
+    expect(mail.text).not.toMatch(/\n\n\n/);
+  });
+
   test("a digest of 1,000 alerts is a list of all, in no thread", async () => {
     const mail = await mailFor(telling(storm(1_000)));
     expect(mail.headers["subject"]).toEqual(["1,000 monitors are down"]);
