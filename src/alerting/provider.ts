@@ -1,3 +1,4 @@
+import { alertBounds } from "../core/limits.ts";
 import { type Fields, objectIn } from "../core/objects.ts";
 import type { ChannelSettings, ChannelType } from "./channels/kinds-schema.ts";
 import type { AccessTokens } from "../core/outgoing/access-tokens.ts";
@@ -98,9 +99,6 @@ export function overHttp<T extends ChannelType>({
   };
 }
 
-/** Share of an attempt's time in which the body must arrive: 2 of 10 s. Only a few services judge a message in it. */
-const bodyShare = 1 / 5;
-
 /** One HTTP request, and what its answer means. Throws TargetFailure and OwnTrouble. */
 export async function post(
   { url, method = "POST", headers = {}, body }: ToPost,
@@ -119,7 +117,7 @@ export async function post(
       body: isText ? body : JSON.stringify(body),
       verifyTls: true,
     },
-    { ...context, bodyMs: context.timeoutMs * bodyShare },
+    { ...context, bodyMs: alertBounds.responseBody.value },
   );
   return withRetryAfter(verdict(answer), answer, context.now);
 }

@@ -245,12 +245,9 @@ function spanOf(names: string, text: string): string {
 /** What is said of all days, and in a narrow window of those that it shows. */
 function byWidth(name: string, whole: string | null, recent: string | null): string {
   if (whole === recent) return whole === null ? "" : spanOf(name, whole);
-  return [
-    ["whole", whole],
-    ["recent", recent],
-  ]
-    .map(([width, text]) => (text === null ? "" : spanOf(`${name} ${width}`, text)))
-    .join(" ");
+  const wide = whole === null ? "" : spanOf(`${name} whole`, whole);
+  const narrow = recent === null ? "" : spanOf(`${name} recent`, recent);
+  return `${wide} ${narrow}`;
 }
 
 /** Bars of days that don't change any more: of 90,000 on a large page only those of two days are written again. */

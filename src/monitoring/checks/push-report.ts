@@ -1,5 +1,6 @@
 // Reads the report of a watched job from the query and body of its request, in each dialect of push URLs.
 import { AppError } from "../../core/errors.ts";
+import { monitorBounds, requestBounds } from "../../core/limits.ts";
 import { toLine } from "../../core/text.ts";
 import { invalid } from "../../core/validation.ts";
 import { type BodyClient, mustBePlain, parseJsonText, readBytes } from "../../http/body.ts";
@@ -33,10 +34,7 @@ export const uptimeKumaPush: PushDialect = {
   statusOf: (value) => (value === "up" ? "up" : "down"),
 };
 
-/** Characters of `msg` that are stored. */
-const maxMessage = 500;
-/** Bytes of a body: the message fits 100 times, and a client can hold no more memory than that. */
-const maxBodyBytes = 64 * 1024;
+/** Whole milliseconds of 9 digits: 11 days. */
 const maxLatencyMs = 999_999_999;
 
 type Field = { name: string; value: unknown };
@@ -79,7 +77,10 @@ const trimmed = (value: unknown) => (typeof value === "string" ? value.trim() : 
 
 function messageFrom(value: unknown): string {
   if (value === undefined || value === null) return "";
-  return toLine(typeof value === "string" ? value : JSON.stringify(value), maxMessage);
+  return toLine(
+    typeof value === "string" ? value : JSON.stringify(value),
+    monitorBounds.pushMessage.value,
+  );
 }
 
 /** Whole milliseconds; null for anything but a decimal number in range. */
@@ -110,7 +111,7 @@ async function fieldsInBody(request: Request, client: BodyClient): Promise<Field
   if (isAbsent) return [];
   if (isRead(request)) throw invalid("body", `can't be read with ${request.method}; use POST`);
   mustBePlain(request);
-  const bytes = await readBytes(request, client, maxBodyBytes);
+  const bytes = await readBytes(request, client, requestBounds.pushReport.value);
   return bytes.length === 0 ? [] : parseBody(bytes, headers.get("content-type") ?? "");
 }
 
