@@ -1,18 +1,15 @@
 import { type Bound, bounds, organizationBounds, units } from "../src/core/limits.ts";
-import { tableOf } from "./table.ts";
 
-/** The sections of docs/limits.md: one table of bounds each. */
+/** The sections of docs/limits.md: one list of bounds each. */
 export function boundSections(): string {
   return Object.entries(bounds)
     .map(([heading, section]) => {
       const isOption = section === organizationBounds;
-      const rows = Object.entries<Bound>(section).map(([name, bound]) => [
-        isOption ? `\`${name}\`` : inWords(name),
-        amountIn(bound),
-        `per ${bound.per}`,
-        bound.beyond,
-      ]);
-      return `## ${heading}\n\n${tableOf(["Bound", "Value", "Counted", "Beyond it"], rows)}`;
+      const lines = Object.entries<Bound>(section).map(([name, bound]) => {
+        const label = isOption ? `\`${name}\`` : `**${inWords(name)}**`;
+        return `- ${label}: ${amountIn(bound)} per ${bound.per}. ${bound.beyond}`;
+      });
+      return `## ${heading}\n\n${lines.join("\n")}`;
     })
     .join("\n\n");
 }

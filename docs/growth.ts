@@ -30,6 +30,7 @@ export const configured: Readonly<Record<string, readonly string[]>> = {
   organizations: [
     "organizations",
     "organization_settings",
+    "organization_usage",
     "incident_counts",
     "incident_templates",
   ],

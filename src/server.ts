@@ -11,6 +11,7 @@ import type { Route } from "./http/openapi.ts";
 import { replaceRequest } from "./http/original-request.ts";
 import { requestContext, type RequestContext } from "./http/request-context.ts";
 import { pathOf } from "./http/request.ts";
+import { patternOf, resourceFinder } from "./http/resources.ts";
 import type { Services } from "./http/services.ts";
 import { mustBeSameOrigin, type Principal } from "./http/session.ts";
 import type { WebFiles } from "./http/web-files.ts";
@@ -59,6 +60,10 @@ export function serverOf(services: Services, { web, addressOf, push, metrics }: 
         principal: null,
         session: null,
         setCookie: null,
+        resources: {
+          find: (method, location) => findResource(method, pathOf(request), location),
+          read: (path) => readAgain(request, path),
+        },
       };
       context.requestContext = current;
       try {
@@ -120,6 +125,7 @@ export function serverOf(services: Services, { web, addressOf, push, metrics }: 
     });
 
   const allowed = allowedMethods(app.routes);
+  const findResource = resourceFinder(app.routes as unknown as Route[]);
   const isOpen = openPaths(app.routes as unknown as Route[]);
 
   /** Cookies are read here and nowhere else; API keys are not. */
@@ -129,6 +135,15 @@ export function serverOf(services: Services, { web, addressOf, push, metrics }: 
     current.session = await findSession(request, services);
     if (current.session?.stage === "signed-in") services.knownNetworks.add(current.address);
     if (!isOpen(path)) signedInSession(current);
+  }
+
+  /** GET of another path with the credentials of this request. */
+  async function readAgain(request: Request, path: string): Promise<Response> {
+    const headers = new Headers(request.headers);
+    for (const name of headersOfWrite) headers.delete(name);
+    const { signal } = request;
+    const read = new Request(new URL(path, request.url), { headers, signal });
+    return app.handle(replaceRequest(read, request));
   }
 
   /** The admin page, which says that there is nothing at the address; null for whom it is not for. */
@@ -192,6 +207,15 @@ export function serverOf(services: Services, { web, addressOf, push, metrics }: 
 
   return app;
 }
+
+const headersOfWrite = [
+  "content-length",
+  "content-type",
+  "idempotency-key",
+  "if-match",
+  "if-none-match",
+  "transfer-encoding",
+];
 
 /**
  * Elysia looks for the path behind the 11th character of the URL, so under a host as short as
@@ -265,7 +289,7 @@ function openPaths(routes: readonly Route[]): (path: string) => boolean {
 function allowedMethods(routes: readonly { method: string; path: string }[]) {
   const byPattern = new Map<string, Set<string>>();
   for (const { method, path } of routes) {
-    const pattern = `^${path.replace(/\/$/, "").replace(/:[A-Za-z]+/g, "[^/]+")}/?$`;
+    const pattern = patternOf(path);
     const methods = byPattern.get(pattern) ?? new Set(["OPTIONS"]);
     methods.add(method);
     if (method === "GET" && !pushRoutes.some((route) => route.path === path)) methods.add("HEAD");

@@ -142,6 +142,38 @@ export const requestBounds = {
     per: "appliance",
     beyond: "All cached responses are dropped.",
   },
+  idempotentBody: {
+    value: 64 * KiB,
+    unit: "bytes",
+    per: "request with an `Idempotency-Key`",
+    beyond: "Only status and location are stored. A replay reads the resource again.",
+  },
+  idempotentBodies: {
+    value: 64 * MiB,
+    unit: "bytes",
+    per: "organization and 24 hours",
+    beyond:
+      "Only status and location of further responses are stored. Where the response can't be read again, the request is rejected: 429.",
+  },
+  idempotentResponses: {
+    value: 500_000,
+    unit: "rows",
+    per: "organization and 24 hours",
+    beyond: "Further requests with an `Idempotency-Key` are rejected: 429.",
+  },
+  longResponses: {
+    value: 32,
+    unit: "requests",
+    per: "appliance",
+    beyond:
+      "Responses of more than 4 MiB are read while they are sent. Further ones are rejected: 429.",
+  },
+  longResponsesOfOrganization: {
+    value: 8,
+    unit: "requests",
+    per: "organization",
+    beyond: "Further responses of more than 4 MiB are rejected while these are sent: 429.",
+  },
   readingWholeOrganization: {
     value: 20,
     unit: "requests",
@@ -156,6 +188,25 @@ export const configurationBounds = {
   body: { value: 8 * MiB, unit: "bytes", per: "request", beyond: "More is rejected: 413." },
   list: { value: 50_000, unit: "entries", per: "list or section", beyond: invalid },
   values: { value: 500_000, unit: "entries", per: "body", beyond: invalid },
+} satisfies Section;
+
+/** Incidents and their timelines. */
+export const incidentBounds = {
+  entries: {
+    value: 5_000,
+    unit: "entries",
+    per: "incident",
+    beyond:
+      "Further updates, edits and notes are rejected: 409. The incident can still be resolved; monitors add no more updates.",
+  },
+  text: {
+    value: 2 * MiB,
+    unit: "bytes",
+    per: "incident",
+    beyond:
+      "Further updates, edits, notes and a longer postmortem are rejected: 409. The incident can still be resolved.",
+  },
+  affectedMonitors: { value: 100, unit: "entries", per: "incident", beyond: invalid },
 } satisfies Section;
 
 /** Monitors and their checks. */
@@ -414,6 +465,7 @@ export const bounds = {
   "What one organization can have": organizationBounds,
   Requests: requestBounds,
   Configurations: configurationBounds,
+  Incidents: incidentBounds,
   "Monitors and checks": monitorBounds,
   Alerts: alertBounds,
   "Status pages": statusPageBounds,

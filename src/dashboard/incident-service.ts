@@ -1,6 +1,7 @@
 import { loadSnapshot } from "../alerting/snapshot.ts";
 import { incidentAudience, type IncidentStep } from "../alerting/rules.ts";
-import type { Incident } from "../incidents/schema.ts";
+import type { IncidentRecord, UpdateRecord } from "../incidents/store.ts";
+import { eachListed, type Listed } from "../core/streamed-list.ts";
 import type { Scope } from "../events/scope.ts";
 import { getIncident } from "../incidents/service.ts";
 import { opening, patching } from "../incidents/statements.ts";
@@ -29,12 +30,27 @@ export async function previewIncident(
 ): Promise<IncidentPreview> {
   const { organizationId } = scope;
   const now = scope.clock();
-  const { after } =
-    incidentId === null
+  const before = incidentId === null ? null : await getIncident(scope, incidentId);
+  const { after, posted } =
+    before === null
       ? opening(organizationId, newOne(draft), "manual", now)
-      : patching(organizationId, await getIncident(scope, incidentId), draft, now);
-  const page = await previewIncidentPage(scope, after, now);
+      : patching(organizationId, before, draft, now);
+  const updates = before === null ? [] : await latestUpdates(before.updates);
+  if (posted !== null) updates.push(posted);
+  const page = await previewIncidentPage(scope, { ...after, updates }, now);
   return page ?? { html: null, accent: null };
+}
+
+/** Updates that a preview shows. */
+const previewedUpdates = 100;
+
+async function latestUpdates(all: Listed<UpdateRecord>): Promise<UpdateRecord[]> {
+  const latest: UpdateRecord[] = [];
+  await eachListed(all, (update) => {
+    latest.push(update);
+    if (latest.length >= previewedUpdates) latest.shift();
+  });
+  return latest;
 }
 
 /** What was not typed yet is as if it never were. */
@@ -79,6 +95,8 @@ const most = { lines: 100, monitors: 20 };
 /** Who wrote the updates of an incident, what else happened to it and its monitors, and which channels were told of it. Throws NOT_FOUND. */
 export async function tracesOf(scope: Scope, incidentId: string): Promise<IncidentTraces> {
   const incident = await getIncident(scope, incidentId);
+  const updateIds: string[] = [];
+  await eachListed(incident.updates, ({ id }) => void updateIds.push(id));
   const [authors, told, states, changes, alerts] = await Promise.all([
     authorsOf(scope, incidentId),
     toldOf(scope, incident),
@@ -87,10 +105,10 @@ export async function tracesOf(scope: Scope, incidentId: string): Promise<Incide
     alertsAbout(scope, incidentId, most.lines),
   ]);
   // Each update has one audit row, in the same order; the oldest rows may be gone one day.
-  const updates = incident.updates.slice(-authors.length);
+  const latestIds = updateIds.slice(-authors.length);
   return {
-    authors: updates.flatMap(({ id: updateId }, index) => {
-      const author = authors.slice(-updates.length)[index];
+    authors: latestIds.flatMap((updateId, index) => {
+      const author = authors.slice(-latestIds.length)[index];
       return author === undefined ? [] : [{ updateId, ...author }];
     }),
     states,
@@ -104,11 +122,18 @@ export async function tracesOf(scope: Scope, incidentId: string): Promise<Incide
 }
 
 /** What the monitors of an incident went through, but for what a note of theirs says already. */
-async function statesDuring(scope: Scope, incident: Incident): Promise<IncidentTraces["states"]> {
+async function statesDuring(
+  scope: Scope,
+  incident: IncidentRecord,
+): Promise<IncidentTraces["states"]> {
   const monitorIds = incident.monitorIds.slice(0, most.monitors);
   const from = Date.parse(incident.createdAt);
   const to = incident.resolvedAt === null ? scope.clock() : Date.parse(incident.resolvedAt);
-  const noted = new Set(incident.notes.map(({ author, createdAt }) => `${author.id} ${createdAt}`));
+  const noted = new Set<string>();
+  await eachListed(
+    incident.notes,
+    ({ author, createdAt }) => void noted.add(`${author.id} ${createdAt}`),
+  );
   const all = await Promise.all(
     (await namesOf(scope, monitorIds)).map(async ({ id, name }) => {
       const begun = await stateEventsBetween(scope, id, from, to + 1);

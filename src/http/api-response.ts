@@ -2,7 +2,10 @@ import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 import { z } from "zod";
 import { dataOf } from "../core/paging.ts";
-import { eachYielding } from "../core/yielding.ts";
+import { StreamedList } from "../core/streamed-list.ts";
+import { eachYielding, turn } from "../core/yielding.ts";
+import { requestBounds } from "../core/limits.ts";
+import { budget } from "./budget.ts";
 import { isObject } from "../core/objects.ts";
 import { encodingFor, hasTag, tagIn } from "./encoding.ts";
 import { isRead, pathOf } from "./request.ts";
@@ -10,7 +13,8 @@ import { isRead, pathOf } from "./request.ts";
 /** What a use case found or did, as it will go over the wire. */
 export type ApiResponse = {
   status: number;
-  body: string;
+  /** The text, or what writes it anew while it is sent, where it is too long to be in memory. */
+  body: string | (() => AsyncIterable<string>);
   etag: string;
   location: string | null;
   /** Whether it goes compressed to those who take that. */
@@ -41,9 +45,29 @@ export const longResponseOf = async (request: Request, shape: Shape, payload: un
 
 /** The ETags of a long response with this data, which has no version: one for each encoding in which it goes. */
 export async function longTagsOf(data: z.ZodType, value: unknown): Promise<string[]> {
-  const etag = tagOf(await longBodyOf(dataOf(data), { data: value }));
+  const etag = tagOf(hashOf(await longBodyOf(dataOf(data), { data: value })));
   return (["identity", ...encodings] as const).map((encoding) => tagIn(encoding, etag));
 }
+
+/** The same of a payload with streamed lists. A long one is written twice: for its ETag, and while it is sent. */
+export async function streamedResponseOf(request: Request, shape: Shape, payload: unknown) {
+  const chunks = () => chunksOf(streamedPieces(shape.response, payload));
+  let body: string | null = "";
+  let hash = 0n;
+  for await (const chunk of chunks()) {
+    hash = hashOf(chunk, hash);
+    if (body !== null) body = body.length + chunk.length > bufferedCharacters ? null : body + chunk;
+    await turn();
+  }
+  return responseWith(body ?? chunks, request, shape, payload, hash);
+}
+
+/** Status and location of a response with streamed lists, before those are read. */
+export const unreadResponseOf = (request: Request, shape: Shape, data: object) =>
+  responseWith(() => chunksOf(streamedPieces(shape.response, { data })), request, shape, { data });
+
+/** A longer body is written while it is sent: an incident with a full timeline is not. */
+const bufferedCharacters = 4 * 1024 * 1024;
 
 async function longBodyOf(schema: z.ZodType, payload: unknown): Promise<string> {
   let body = "";
@@ -51,8 +75,61 @@ async function longBodyOf(schema: z.ZodType, payload: unknown): Promise<string> 
   return body;
 }
 
-const tagOf = (body: string, version?: number) =>
-  `"${version === undefined ? "" : `${version}-`}${Bun.hash(body).toString(36)}"`;
+const hashOf = (text: string, before = 0n) => BigInt(Bun.hash(text, before));
+
+const tagOf = (hash: bigint, version?: number) =>
+  `"${version === undefined ? "" : `${version}-`}${hash.toString(36)}"`;
+
+/** Whether a payload, its `data` or a field of that is a streamed list. */
+export function hasStreamedList(payload: unknown): boolean {
+  const isStreamed = (value: unknown) => value instanceof StreamedList;
+  if (!isObject(payload)) return isStreamed(payload);
+  return Object.values(payload).some(
+    (data) => isStreamed(data) || (isObject(data) && Object.values(data).some(isStreamed)),
+  );
+}
+
+/** `jsonPieces` of a payload with streamed lists. */
+async function* streamedPieces(schema: z.core.$ZodType, value: unknown): AsyncGenerator<string> {
+  if (value instanceof StreamedList) {
+    if (!(schema instanceof z.ZodArray))
+      throw new Error("A streamed list does not fit its schema.");
+    let before = "[";
+    for await (const portion of value.read()) {
+      if (portion.length === 0) continue;
+      yield before + jsonOf(schema, portion).slice(1, -1);
+      before = ",";
+    }
+    yield before === "[" ? "[]" : "]";
+    return;
+  }
+  const fields = hasStreamedList(value) ? entriesOf(schema, value as object) : null;
+  if (fields === null) {
+    yield* jsonPieces(schema, value);
+    return;
+  }
+  let before = "{";
+  for (const [name, own, field] of fields) {
+    yield `${before}${JSON.stringify(name)}:`;
+    yield* streamedPieces(own, field);
+    before = ",";
+  }
+  yield "}";
+}
+
+const chunkCharacters = 64 * 1024;
+
+/** The same text in chunks that are worth a write to the network. */
+async function* chunksOf(pieces: AsyncIterable<string>): AsyncGenerator<string> {
+  let chunk = "";
+  for await (const piece of pieces) {
+    chunk += piece;
+    if (chunk.length < chunkCharacters) continue;
+    yield chunk;
+    chunk = "";
+  }
+  if (chunk !== "") yield chunk;
+}
 
 function jsonOf(schema: z.core.$ZodType, value: unknown): string {
   const result = z.safeParse(schema, value);
@@ -117,18 +194,19 @@ function isLong(value: unknown): value is object {
 }
 
 function responseWith(
-  body: string,
+  body: ApiResponse["body"],
   request: Request,
   { status = 200, isLocated = true, long = false }: Shape,
   payload: unknown,
+  hash = typeof body === "string" ? hashOf(body) : 0n,
 ): ApiResponse {
   const { id, version } = (payload as { data: { id?: string; version?: number } }).data;
   return {
     status,
     body,
-    etag: tagOf(body, version),
+    etag: tagOf(hash, version),
     location: status === 201 && isLocated ? `${pathOf(request).replace(/\/$/, "")}/${id}` : null,
-    compressed: long,
+    compressed: long && typeof body === "string",
   };
 }
 
@@ -148,9 +226,14 @@ export function toResponse(request: Request, api: ApiResponse): Response | Promi
   if (compressed) headers.set("Vary", "Accept-Encoding");
   if (location !== null) headers.set("Location", location);
   if (isRead(request) && hasTag(request, etag)) return new Response(null, { status: 304, headers });
+  if (typeof api.body !== "string")
+    return new Response(request.method === "HEAD" ? null : streamOf(api.body()), {
+      status,
+      headers,
+    });
   if (encoding === "identity") return new Response(api.body, { status, headers });
   headers.set("Content-Encoding", encoding);
-  return compressedBodyOf(api).then((bytes) => new Response(bytes, { status, headers }));
+  return compressedBodyOf(api, api.body).then((bytes) => new Response(bytes, { status, headers }));
 }
 
 /** Bytes as a Response of this type and no other; 304 without them where a reader already has them. */
@@ -179,13 +262,64 @@ export async function bytesResponse(
   return new Response(packed, { headers: { ...headers, "Content-Encoding": encoding } });
 }
 
-async function compressedBodyOf(api: ApiResponse): Promise<Uint8Array<ArrayBuffer>> {
+const responses = budget(
+  requestBounds.longResponses.value,
+  requestBounds.longResponsesOfOrganization.value,
+);
+
+/** Counts the chunks as a long response of the organization until they are sent. Throws RATE_LIMITED. */
+export function sending(organizationId: string, chunks: AsyncIterable<string>) {
+  const iterator = chunks[Symbol.asyncIterator]();
+  let release = responses.take(organizationId, 1);
+  function end() {
+    release();
+    release = () => {};
+  }
+  const counted: AsyncIterableIterator<string> = {
+    [Symbol.asyncIterator]: () => counted,
+    async next() {
+      const next = await iterator.next().catch((error: unknown) => {
+        end();
+        throw error;
+      });
+      if (next.done) end();
+      return next;
+    },
+    async return() {
+      end();
+      await iterator.return?.();
+      return { done: true, value: undefined };
+    },
+  };
+  return counted;
+}
+
+/** The chunks as bytes, each written once the client has read those before. */
+function streamOf(chunks: AsyncIterable<string>): ReadableStream<Uint8Array> {
+  const iterator = chunks[Symbol.asyncIterator]();
+  const encoder = new TextEncoder();
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        const { done, value } = await iterator.next();
+        if (done) controller.close();
+        else controller.enqueue(encoder.encode(value));
+      },
+      async cancel() {
+        await iterator.return?.();
+      },
+    },
+    { highWaterMark: 0 },
+  );
+}
+
+async function compressedBodyOf(api: ApiResponse, body: string): Promise<Uint8Array<ArrayBuffer>> {
   const known = compressedBodies.get(api);
   if (known !== undefined) return known;
   const bytes =
-    api.body.length < smallBody
-      ? Bun.gzipSync(api.body, { level: fastest })
-      : new Uint8Array(await promisify(gzip)(api.body, { level: fastest }));
+    body.length < smallBody
+      ? Bun.gzipSync(body, { level: fastest })
+      : new Uint8Array(await promisify(gzip)(body, { level: fastest }));
   compressedBodies.set(api, bytes);
   return bytes;
 }

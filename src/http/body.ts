@@ -1,10 +1,11 @@
 import { networkOf } from "../core/client-network.ts";
 import { hasTooManyDigits } from "../core/decimals.ts";
 import { findRepeatedName, lossyIntegerAt, shapeOf } from "../core/json.ts";
-import { AppError, rateLimited } from "../core/errors.ts";
+import { AppError } from "../core/errors.ts";
 import { excerpt } from "../core/text.ts";
 import { configurationBounds, requestBounds } from "../core/limits.ts";
 import { invalid } from "../core/validation.ts";
+import { budget } from "./budget.ts";
 import { pathOf } from "./request.ts";
 import { originalRequest, replaceRequest } from "./original-request.ts";
 
@@ -20,36 +21,15 @@ const maxValues = configurationBounds.values.value;
 const json = "application/json";
 
 const budgets = {
-  known: bodyBudget(
+  known: budget(
     requestBounds.bodiesArriving.value,
     requestBounds.bodiesArrivingOfOrganization.value,
   ),
-  strangers: bodyBudget(
+  strangers: budget(
     requestBounds.bodiesArrivingOfStrangers.value,
     requestBounds.bodiesArrivingOfNetwork.value,
   ),
 };
-
-/** `all` bytes in all, `each` for one client: bodies that never end take no more memory than that. */
-export function bodyBudget(all: number, each: number) {
-  const reserved = new Map<string, number>();
-  let sum = 0;
-  function add(client: string, bytes: number) {
-    sum += bytes;
-    const own = (reserved.get(client) ?? 0) + bytes;
-    if (own > 0) reserved.set(client, own);
-    else reserved.delete(client);
-  }
-  return {
-    /** Sets so many bytes aside for this client until what it returns is called. Throws RATE_LIMITED where too many are. */
-    take(client: string, bytes: number): () => void {
-      const own = (reserved.get(client) ?? 0) + bytes;
-      if (own > each || sum + bytes > all) throw rateLimited(1);
-      add(client, bytes);
-      return () => add(client, -bytes);
-    },
-  };
-}
 
 /** Whose body it is: of an organization, or of a network, from which people were signed in or not. */
 export type BodyClient = { organizationId: string } | { address: string; isKnown: boolean };

@@ -1,16 +1,22 @@
 import type { ResolvePath } from "elysia";
 import { z } from "zod";
 import { type Scope, scopeOf } from "../events/scope.ts";
+import { organizationTurns } from "../events/turns.ts";
 import { hourMs } from "../core/clock.ts";
 import type { Role } from "../core/roles.ts";
 import { dataOf } from "../core/paging.ts";
+import type { Listed, StreamedList } from "../core/streamed-list.ts";
 import { parse } from "../core/validation.ts";
 import {
   type ApiResponse,
   apiResponseOf,
   bytesResponse,
   hasLongList,
+  hasStreamedList,
   longResponseOf,
+  sending,
+  streamedResponseOf,
+  unreadResponseOf,
   toResponse,
 } from "./api-response.ts";
 import { principalOf, signedInSession, authorize, mustBeAdministrator } from "./authentication.ts";
@@ -84,6 +90,14 @@ type Declared<
 type Returns<R extends z.ZodType, D extends z.ZodType> =
   { response: R; data?: never } | { data: D; response?: never };
 
+/** The data of a response, in which lists can be read while they are sent. */
+type WithStreamed<T> =
+  | T
+  | (T extends readonly (infer E)[] ? StreamedList<E> : never)
+  | { [K in keyof T]: T[K] extends readonly (infer E)[] ? Listed<E> : T[K] };
+
+const streamedTurns = organizationTurns();
+
 /** A machine that has much else to do may take so long to make what is long. */
 export const longSeconds = 60;
 
@@ -149,7 +163,7 @@ export function endpoint<
     Returns<R, D> & {
       handle: (
         input: Input<Path, Q, B, X>,
-      ) => Promise<[D] extends [never] ? z.input<R> | Response : z.input<D>>;
+      ) => Promise<[D] extends [never] ? z.input<R> | Response : WithStreamed<z.input<D>>>;
     },
 ) {
   type Context = HandlerContext<Path>;
@@ -228,9 +242,13 @@ export function endpoint<
     const key = takesIdempotencyKey(request.method) ? idempotencyKeyOf(request) : null;
     if (key === null || caller.principal === null) return respond(context, caller, parsed);
     const { principal, scope } = caller;
-    const responseOf = (data: object) => apiResponseOf(request, spec, { data });
+    const responseOf = (data: object) =>
+      hasStreamedList(data)
+        ? unreadResponseOf(request, spec, data)
+        : apiResponseOf(request, spec, { data });
     const isClaimed = spec.timeoutSeconds !== undefined;
-    const asked = { route: routeOf(request), idempotencyKey: key, body: bytes, isClaimed };
+    const { method } = request;
+    const asked = { method, route: routeOf(request), idempotencyKey: key, body: bytes, isClaimed };
     return onlyOnce(requestContext, principal, asked, responseOf, (remember) =>
       respond(context, { principal, scope: { ...scope, remember } }, parsed),
     );
@@ -262,9 +280,25 @@ export function endpoint<
     if (result instanceof Response)
       throw new Error("Only a stream makes its response by itself; no schema has seen this one.");
     const payload = data === undefined ? result : { data: result };
+    if (hasStreamedList(payload)) return respondInTurn(context, caller, payload);
     const isLong = spec.long === true || hasLongList(data === undefined ? null : result);
     const made = isLong ? longResponseOf : apiResponseOf;
     return made(context.request, spec, payload);
+  }
+
+  /** A response that reads while it is written: one at a time for an organization. */
+  async function respondInTurn(
+    { request, requestContext }: Context,
+    { principal }: AnyCaller,
+    payload: unknown,
+  ): Promise<ApiResponse> {
+    const organizationId = principal?.organizationId ?? "";
+    requestContext.services.extendTimeout(request, longSeconds);
+    const turn = { organizationId, signal: request.signal };
+    const response = await streamedTurns(turn, () => streamedResponseOf(request, spec, payload));
+    const { body } = response;
+    if (typeof body === "string") return response;
+    return { ...response, body: () => sending(organizationId, body()) };
   }
 
   // It really is a Response; its type says what the client finds in it. Elysia looks at the parameters

@@ -2,7 +2,9 @@ import { and, eq, gt, ne, or, sql } from "drizzle-orm";
 import { timestamp } from "../core/clock.ts";
 import { AppError } from "../core/errors.ts";
 import { sha256 } from "../core/ids.ts";
+import { requestBounds } from "../core/limits.ts";
 import { invalid } from "../core/validation.ts";
+import { mustHaveRoom, usageOf } from "../database/usage.ts";
 import { type Sweeping, sweepRows } from "../database/portions.ts";
 import { must, perStore, type Statement } from "../database/store.ts";
 import { idempotentAnswers as responses } from "../database/tables/events.ts";
@@ -11,9 +13,9 @@ import type { Principal } from "./session.ts";
 import { pathOf } from "./request.ts";
 import type { RequestContext } from "./request-context.ts";
 
-/** Responses are kept 24 hours by API key or person, and route. */
+/** Responses are stored for 24 hours by API key or person, and route. */
 const keptMs = 24 * 3600 * 1000;
-/** Who claimed a key and has not answered for so long has died: its request may be done again. */
+/** After this time a claim counts as left by a process that died: the request can be repeated. */
 const claimedMs = 5 * 60_000;
 /** The status of a claim: the request is being answered. */
 const claimed = 0;
@@ -37,6 +39,7 @@ export function idempotencyKeyOf(request: Request): string | null {
 }
 
 type Asked = {
+  method: string;
   route: string;
   idempotencyKey: string;
   body: Uint8Array;
@@ -51,9 +54,9 @@ type Asked = {
  * body differs from the first one's.
  */
 export async function onlyOnce(
-  { services, requestId }: RequestContext,
+  { services, requestId, resources }: RequestContext,
   { organizationId, actor }: Principal,
-  { route, idempotencyKey, body, isClaimed }: Asked,
+  { method, route, idempotencyKey, body, isClaimed }: Asked,
   responseOf: (data: object) => ApiResponse,
   use: (remember: ((data: object) => Statement[]) | null) => Promise<ApiResponse>,
 ): Promise<ApiResponse | Response> {
@@ -80,11 +83,16 @@ export async function onlyOnce(
     if (kept !== undefined) {
       if (kept.bodyHash !== bodyHash) throw reused();
       if (kept.status === claimed) throw busy();
-      return replay({ ...kept, body: vault.open(kept.body, claim) }, requestId);
+      if (kept.body !== "")
+        return replay({ ...kept, body: vault.open(kept.body, claim) }, requestId);
+      const path = resources.find(method, kept.location);
+      if (path === null) throw new Error("A response without a body has no resource to read.");
+      return replayed(await resources.read(path), kept);
     }
+    const used = await usageOf(store, organizationId, table);
     const isFree = must(sql`not exists (select 1 from ${responses} where ${fresh})`, busy);
     const free = store.db.delete(responses).where(byKey);
-    const keep = ({ status, location, etag, body }: ApiResponse) => [
+    const keep = (response: StoredResponse) => [
       free,
       store.db.insert(responses).values({
         organizationId,
@@ -92,35 +100,65 @@ export async function onlyOnce(
         route,
         idempotencyKey,
         bodyHash,
-        status,
-        location,
-        etag,
-        // Sealed, because a response may hold what is sealed elsewhere, such as a push URL.
-        body: vault.seal(body, claim),
+        ...response,
         createdAt: timestamp(now),
       }),
     ];
+    const stored = ({ status, location, etag, body }: ApiResponse): StoredResponse => {
+      const bytes = typeof body === "string" ? Buffer.byteLength(body) : Infinity;
+      const hasRoom = bytes <= maxBody && used.bytes + bytes <= maxBytes;
+      const isLeftOut = !hasRoom && resources.find(method, location) !== null;
+      if (isLeftOut || typeof body !== "string") return { status, location, etag, body: "" };
+      if (used.bytes > maxBytes) throw tooMany();
+      // Sealed, because a response can contain a value that is sealed elsewhere, such as a push URL.
+      return { status, location, etag, body: vault.seal(body, claim) };
+    };
+    const hasRoom = mustHaveRoom(organizationId, table, { rows: maxRows }, tooMany);
     if (isClaimed) {
       const pending = { status: claimed, location: null, etag: "", body: "" };
-      await store.atomic([isFree, ...keep(pending)]);
+      await store.atomic([isFree, ...keep(pending), hasRoom]);
     }
     let isKept = false;
     const remember = (data: object) => {
       isKept = true;
-      return [isFree, ...keep(responseOf(data))];
+      return [isFree, ...keep(stored(responseOf(data))), hasRoom];
     };
     const response = await use(isClaimed ? null : remember).catch(async (error: unknown) => {
       if (isClaimed) await store.atomic([free]).catch(() => {});
       throw error;
     });
-    if (!isKept) await store.atomic(isClaimed ? keep(response) : [isFree, ...keep(response)]);
+    const record = isKept ? [] : keep(stored(response));
+    if (!isKept) await store.atomic(isClaimed ? record : [isFree, ...record, hasRoom]);
     return response;
   } finally {
     inFlight.delete(claim);
   }
 }
 
-function replay({ status, location, etag, body }: ApiResponse, requestId: string): Response {
+type StoredResponse = Pick<ApiResponse, "status" | "location" | "etag"> & { body: string };
+
+const table = "idempotent_answers";
+const maxBody = requestBounds.idempotentBody.value;
+const maxRows = requestBounds.idempotentResponses.value;
+const maxBytes = requestBounds.idempotentBodies.value;
+
+/** Without room for another key a request is rejected: a key that is dropped could be executed twice. */
+const tooMany = () =>
+  new AppError(
+    "RATE_LIMITED",
+    `The organization sent more than ${maxRows} requests with an Idempotency-Key within 24 hours, or their responses are too long. Send fewer, or without a key where repeating is harmless.`,
+    { headers: { "Retry-After": "3600" } },
+  );
+
+/** The resource as it is now, in place of a response whose body was not stored. */
+function replayed(read: Response, { status, location }: StoredResponse): Response {
+  const headers = new Headers(read.headers);
+  headers.set("Idempotency-Replayed", "true");
+  if (location !== null) headers.set("Location", location);
+  return new Response(read.body, { status: read.ok ? status : read.status, headers });
+}
+
+function replay({ status, location, etag, body }: StoredResponse, requestId: string): Response {
   return new Response(body, {
     status,
     headers: {

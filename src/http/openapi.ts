@@ -34,7 +34,7 @@ function headersTaken(method: string, spec: Endpoint) {
   return {
     ...(takesIdempotencyKey(method) && {
       "Idempotency-Key": header(
-        "1 to 255 visible ASCII characters. The answer is kept for 24 h and replayed with `Idempotency-Replayed: true`, whatever `If-Match` says.",
+        "1 to 255 visible ASCII characters. The response is stored for 24 h and replayed with `Idempotency-Replayed: true`, whatever `If-Match` says. Above 64 KiB only status and location are stored, and a replay reads the resource again.",
       ),
     }),
     ...(method === "GET" && {

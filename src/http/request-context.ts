@@ -14,6 +14,13 @@ export type RequestContext = {
   session: Session | null;
   /** The Set-Cookie that the response will carry. */
   setCookie: string | null;
+  /** Records that a write responds with. */
+  resources: {
+    /** The path at which GET returns the record; null where there is none. */
+    find(method: string, location: string | null): string | null;
+    /** GET of the path, with the credentials of this request. */
+    read(path: string): Promise<Response>;
+  };
 };
 
 /**

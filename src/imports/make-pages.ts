@@ -8,7 +8,7 @@ import { statusPages } from "../database/tables/status-pages.ts";
 import { insertInto } from "../database/store.ts";
 import { opening, patching } from "../incidents/statements.ts";
 import { NewIncident } from "../incidents/schema.ts";
-import { findIncident } from "../incidents/store.ts";
+import { findHead } from "../incidents/store.ts";
 import { MaintenanceWindowPatch, NewMaintenanceWindow } from "../monitoring/maintenance/schema.ts";
 import {
   changeWindow,
@@ -185,7 +185,7 @@ export const incident: Maker = {
     };
   },
   async update({ fields }, id, changed, { scope, now }) {
-    const before = await findIncident(scope, id);
+    const before = await findHead(scope, id);
     if (before === null) return null;
     const { title, severity, message } = changed.fields as {
       title?: string;

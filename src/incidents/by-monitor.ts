@@ -6,8 +6,8 @@ import { mustBeUnchanged } from "../database/references.ts";
 import { mustText, StaleRead, type Statement, type Store } from "../database/store.ts";
 import { incidents } from "../database/tables/incidents.ts";
 import { type AutomaticUpdate, automaticStep, titleInWords, updateInWords } from "./rules.ts";
-import { findIncident } from "./store.ts";
-import { newNote, noting, opening, patching, type Write } from "./statements.ts";
+import { findHead } from "./store.ts";
+import { hasRoom, newNote, noting, opening, patching, type Write } from "./statements.ts";
 
 type StateChange = {
   organizationId: string;
@@ -34,7 +34,7 @@ const openOne = `select id from incidents where organization_id = ? and monitor_
 export async function incidentStatements(store: Store, change: StateChange): Promise<Statement[]> {
   const { organizationId, monitor, severity } = change;
   const [found] = await store.query<{ id: string }>(openOne, [organizationId, monitor.id]);
-  const open = found === undefined ? null : await findIncident({ store, organizationId }, found.id);
+  const open = found === undefined ? null : await findHead({ store, organizationId }, found.id);
   const step = automaticStep(open !== null, severity, change.after);
   if (step === "open") {
     const none: Statement = {
@@ -52,6 +52,8 @@ export async function incidentStatements(store: Store, change: StateChange): Pro
     return [none, ...byMonitor(change, opening(organizationId, incident, "monitor", change.at))];
   }
   if (step === null || open === null) return [];
+  // A full timeline stays as it is. Alerts of the monitor itself do not depend on it.
+  if (step === "update" && !hasRoom(open)) return [];
   const update = updateOf(change);
   const message = updateInWords(update, monitor.name);
   const patch = step === "resolve" ? { status: "resolved" as const, message } : { message };
@@ -79,7 +81,7 @@ export async function resolvingStatements(scope: Scope, monitorIds: readonly str
   );
   const now = scope.clock();
   const writes = open.map(async ({ id, name }) => {
-    const before = await findIncident(scope, id);
+    const before = await findHead(scope, id);
     if (before === null) throw new StaleRead();
     const update = { kind: "removed" as const };
     const patch = { status: "resolved" as const, message: updateInWords(update, name) };

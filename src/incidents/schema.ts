@@ -1,6 +1,7 @@
 import { incidentStatuses } from "../core/statuses.ts";
 import { z } from "zod";
 import { bodyOf, Id, idSet, line, paragraphs, Severity, Timestamp } from "../core/fields.ts";
+import { incidentBounds } from "../core/limits.ts";
 import { pageFields } from "../core/paging.ts";
 
 export const IncidentStatus = z.enum(incidentStatuses).meta({ id: "IncidentStatus" });
@@ -154,7 +155,9 @@ const message = paragraphs(5000).meta({
   example: "We found the cause and are rolling back.",
 });
 
-const monitorIds = idSet(100).meta({ description: "The affected monitors." });
+const monitorIds = idSet(incidentBounds.affectedMonitors.value).meta({
+  description: "The affected monitors.",
+});
 
 export const NewIncident = bodyOf(
   [

@@ -4,6 +4,7 @@ import type { Scope } from "../events/scope.ts";
 import { timestamp } from "../core/clock.ts";
 import { AppError } from "../core/errors.ts";
 import { deleted } from "../core/paging.ts";
+import { type StreamedList, withEntry, withReplaced } from "../core/streamed-list.ts";
 import { mustExist } from "../database/references.ts";
 import { invalid } from "../core/validation.ts";
 import { found, matching, mustName, noSuch, removeRow } from "../database/rows.ts";
@@ -19,15 +20,35 @@ import type {
   NewIncidentNote,
   PostmortemPatch,
 } from "./schema.ts";
-import { findIncident, type IncidentRecord, revisionsOf } from "./store.ts";
+import {
+  findHead,
+  findIncident,
+  findUpdate,
+  type IncidentHead,
+  type IncidentRecord,
+  revisionsOf,
+} from "./store.ts";
 import { postmortemAfter } from "./rules.ts";
-import { editing, newNote, noting, opening, patching, reviewing } from "./statements.ts";
+import {
+  editing,
+  mustFitTimeline,
+  newNote,
+  noting,
+  opening,
+  patching,
+  reviewing,
+} from "./statements.ts";
 
 export { listIncidents } from "./store.ts";
 
 /** Throws NOT_FOUND. */
 export async function getIncident(scope: Scope, id: string): Promise<IncidentRecord> {
   return found(await findIncident(scope, id), "incident");
+}
+
+/** Throws NOT_FOUND. */
+async function getHead(scope: Scope, id: string): Promise<IncidentHead> {
+  return found(await findHead(scope, id), "incident");
 }
 
 /** Opens an incident with its first timeline entry. Throws NOT_FOUND for an unknown monitor. */
@@ -44,10 +65,11 @@ export async function openIncident(
     scope.clock(),
   );
   const known = mustName(scope, named, monitors, affected);
-  return commit(scope, [...known, ...write.statements], write.audited, write.after);
+  const after = { ...write.after, updates: [write.posted], notes: [] };
+  return commit(scope, [...known, ...write.statements], write.audited, after);
 }
 
-/** Corrects an incident and posts to its timeline. Throws NOT_FOUND, PRECONDITION_FAILED, VALIDATION_ERROR. */
+/** Corrects an incident and posts to its timeline. Throws NOT_FOUND, CONFLICT where the timeline is full, PRECONDITION_FAILED, VALIDATION_ERROR. */
 export function updateIncident(scope: Scope, id: string, patch: IncidentPatch) {
   return retrying(async () => {
     const before = await getIncident(scope, id);
@@ -55,17 +77,20 @@ export function updateIncident(scope: Scope, id: string, patch: IncidentPatch) {
     const write = patching(scope.organizationId, before, patch, scope.clock());
     const current = mustBeCurrent(scope, incidents, before);
     const known = mustName(scope, "monitorIds", monitors, patch.monitorIds);
-    return commit(scope, [...current, ...known, ...write.statements], write.audited, write.after);
+    const { posted } = write;
+    const updates = posted === null ? before.updates : withEntry(before.updates, posted);
+    const after = { ...before, ...write.after, updates };
+    return commit(scope, [...current, ...known, ...write.statements], write.audited, after);
   });
 }
 
-/** What a monitor opened is its own to resolve, whatever else is affected. */
-function mustKeepOpener({ origin, monitorId }: IncidentRecord, { monitorIds }: IncidentPatch) {
+/** An incident that a monitor opened keeps that monitor first, because the monitor resolves it. */
+function mustKeepOpener({ origin, monitorId }: IncidentHead, { monitorIds }: IncidentPatch) {
   if (origin === "monitor" && monitorId !== null && monitorIds && monitorIds[0] !== monitorId)
     throw invalid("monitorIds", "must begin with the monitor that opened the incident");
 }
 
-/** Changes the text of an update; nobody is notified again. The text that it has is no edit. Throws NOT_FOUND, PRECONDITION_FAILED. */
+/** Changes the text of an update without another notification. The same text is no edit. Throws NOT_FOUND, CONFLICT where the timeline is full, PRECONDITION_FAILED. */
 export function editUpdate(
   scope: Scope,
   id: string,
@@ -75,11 +100,13 @@ export function editUpdate(
   const { organizationId, actor } = scope;
   return retrying(async () => {
     const before = await getIncident(scope, id);
-    const update = updateIn(before, updateId);
+    const update = found(await findUpdate(scope, id, updateId), "update");
     const current = mustBeCurrent(scope, incidents, before);
     if (message === update.message) return commitUnchanged(scope, current, before);
     const write = editing(organizationId, before, update, message, actor, scope.clock());
-    return commit(scope, [...current, ...write.statements], write.audited, write.after);
+    const updates = withReplaced(before.updates, write.posted);
+    const after = { ...before, ...write.after, updates };
+    return commit(scope, [...current, ...write.statements], write.audited, after);
   });
 }
 
@@ -88,18 +115,13 @@ export async function listRevisions(
   scope: Scope,
   id: string,
   updateId: string,
-): Promise<IncidentUpdateRevision[]> {
-  updateIn(await getIncident(scope, id), updateId);
+): Promise<StreamedList<IncidentUpdateRevision>> {
+  await getHead(scope, id);
+  found(await findUpdate(scope, id, updateId), "update");
   return revisionsOf(scope, id, updateId);
 }
 
-const updateIn = ({ updates }: IncidentRecord, id: string) =>
-  found(
-    updates.find((update) => update.id === id),
-    "update",
-  );
-
-/** Writes, publishes or withdraws a postmortem. Throws NOT_FOUND, CONFLICT where it can't be published yet, PRECONDITION_FAILED. */
+/** Writes, publishes or withdraws a postmortem. Throws NOT_FOUND, CONFLICT where it can't be published yet or the timeline is full, PRECONDITION_FAILED. */
 export function updatePostmortem(
   scope: Scope,
   id: string,
@@ -115,6 +137,7 @@ export function updatePostmortem(
     if (publishes && before.status !== "resolved")
       throw new AppError("CONFLICT", "A postmortem is published once its incident is resolved.");
     const { after, statements } = reviewing(scope.organizationId, before, postmortem, at);
+    const { updates, notes } = before;
     const change = { subjectId: id, fields: Object.keys(patch) };
     return commit(
       scope,
@@ -122,7 +145,7 @@ export function updatePostmortem(
       publishes
         ? { action: "incident.postmortem-published", ...change, data: { notify } }
         : { action: "incident.postmortem-updated", ...change },
-      after,
+      { ...after, updates, notes },
     );
   });
 }
@@ -130,7 +153,7 @@ export function updatePostmortem(
 /** Throws NOT_FOUND, PRECONDITION_FAILED. */
 export function deletePostmortem(scope: Scope, id: string): Promise<typeof deleted> {
   return retrying(async () => {
-    const before = await getIncident(scope, id);
+    const before = await getHead(scope, id);
     found(before.postmortem, "postmortem");
     const at = timestamp(scope.clock());
     const { statements } = reviewing(scope.organizationId, before, null, at);
@@ -143,7 +166,7 @@ export function deletePostmortem(scope: Scope, id: string): Promise<typeof delet
   });
 }
 
-/** Adds an internal note; the incident itself stays as it is, so that nothing public tells of it. Throws NOT_FOUND. */
+/** Adds an internal note. The incident's version and `updatedAt` stay unchanged, so nothing public shows it. Throws NOT_FOUND, CONFLICT where the timeline is full. */
 export function addNote(
   scope: Scope,
   incidentId: string,
@@ -156,6 +179,7 @@ export function addNote(
     [
       ...mustExist(incidents, organizationId, [incidentId], () => noSuch("incident")),
       noting(organizationId, incidentId, note),
+      mustFitTimeline(organizationId, incidentId),
     ],
     { action: "incident.noted", subjectId: incidentId },
     note,
@@ -181,7 +205,7 @@ export function deleteNote(scope: Scope, incidentId: string, id: string): Promis
 /** Removes an incident with its timeline. Throws NOT_FOUND, PRECONDITION_FAILED. */
 export function deleteIncident(scope: Scope, id: string): Promise<typeof deleted> {
   return retrying(async () => {
-    const incident = await getIncident(scope, id);
+    const incident = await getHead(scope, id);
     return commit(
       scope,
       [...mustBeCurrent(scope, incidents, incident), removeRow(scope, incidents, id)],

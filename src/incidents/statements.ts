@@ -1,8 +1,11 @@
 import type { AuditedChange } from "../events/commit.ts";
 import type { Actor } from "../events/scope.ts";
 import { timestamp } from "../core/clock.ts";
+import { AppError } from "../core/errors.ts";
 import { newId } from "../core/ids.ts";
-import { insertInto, type Statement, updateOf } from "../database/store.ts";
+import { incidentBounds } from "../core/limits.ts";
+import { bytesInWords } from "../core/text.ts";
+import { insertInto, mustText, type Statement, updateOf } from "../database/store.ts";
 import {
   incidentNotes,
   incidentPostmortems,
@@ -12,7 +15,7 @@ import {
 } from "../database/tables/incidents.ts";
 import { actionOf, type AutomaticUpdate, type IncidentAction, incidentAfter } from "./rules.ts";
 import type { Author, Incident, IncidentNote, IncidentPatch, Postmortem } from "./schema.ts";
-import type { IncidentRecord, UpdateRecord } from "./store.ts";
+import type { IncidentHead, UpdateRecord } from "./store.ts";
 import { firstVersion, nextVersion } from "../database/rows.ts";
 
 const insertRow = insertInto(incidents);
@@ -35,7 +38,7 @@ function stored<T extends { automatic: object | null }>(record: T) {
   return { ...record, automatic: record.automatic && JSON.stringify(record.automatic) };
 }
 
-const storedIncident = (record: IncidentRecord) => ({
+const storedIncident = (record: IncidentHead) => ({
   ...stored(record),
   monitorIds: record.monitorIds.length > 1 ? JSON.stringify(record.monitorIds) : null,
 });
@@ -47,7 +50,7 @@ const unlinkText = "delete from incident_monitors where organization_id = ? and 
 /** Has an incident name its monitors; `before` are those that it named. */
 function naming(
   organizationId: string,
-  { id, monitorIds }: IncidentRecord,
+  { id, monitorIds }: IncidentHead,
   before: readonly string[],
 ): Statement[] {
   if (Bun.deepEquals(before, monitorIds)) return [];
@@ -59,8 +62,30 @@ function naming(
 }
 
 /** The next entry of the incident's timeline. */
-const posting = (organizationId: string, { id, version }: IncidentRecord, update: UpdateRecord) =>
+const posting = (organizationId: string, { id, version }: IncidentHead, update: UpdateRecord) =>
   insertUpdate({ organizationId, incidentId: id, seq: version, ...stored(update) });
+
+const fits = mustText(
+  `exists (select 1 from incidents where organization_id = ? and id = ? and entries <= ? and text_bytes <= ?)`,
+);
+
+/** Holds while the timeline is within its bounds. It belongs after the statement that adds to the timeline. */
+export const mustFitTimeline = (organizationId: string, incidentId: string): Statement => ({
+  ...fits,
+  parameters: [organizationId, incidentId, maxEntries, maxTextBytes],
+  otherwise: () => new AppError("CONFLICT", timelineFull),
+});
+
+const maxEntries = incidentBounds.entries.value;
+const maxTextBytes = incidentBounds.text.value;
+const timelineFull = `The timeline of an incident can have at most ${maxEntries} updates, edits and notes with ${bytesInWords(maxTextBytes)} of text. Resolve this incident and open another one.`;
+
+/** Whether the timeline has room for an update that a monitor writes, and its note. */
+export const hasRoom = ({ entries, textBytes }: IncidentHead) =>
+  entries + 2 <= maxEntries && textBytes + automaticBytes <= maxTextBytes;
+
+/** More than an automatic update and its note have. */
+const automaticBytes = 16 * 1024;
 
 const insertNote = insertInto(incidentNotes);
 
@@ -81,13 +106,16 @@ const authored = ({ type, id, name }: Author) => ({
   authorName: name,
 });
 
-const putPostmortem = insertInto(incidentPostmortems, "insert or replace");
+const insertPostmortem = insertInto(incidentPostmortems);
+// "insert or replace" would skip the trigger that counts the bytes of the replaced text.
+const replacing = ` on conflict (organization_id, incident_id) do update set
+  message = excluded.message, published_at = excluded.published_at, updated_at = excluded.updated_at`;
 const removeText = "delete from incident_postmortems where organization_id = ? and incident_id = ?";
 
 /** Gives an incident this postmortem, or none. Only what is public changes when the incident was changed last. */
 export function reviewing(
   organizationId: string,
-  before: IncidentRecord,
+  before: IncidentHead,
   postmortem: Postmortem | null,
   at: string,
 ): Pick<Write, "after" | "statements"> {
@@ -95,12 +123,13 @@ export function reviewing(
     (one) => (one?.publishedAt ?? null) !== null,
   );
   const { id: incidentId } = before;
-  const after: IncidentRecord = {
+  const after: IncidentHead = {
     ...before,
     version: before.version + 1,
     updatedAt: isPublic ? at : before.updatedAt,
     postmortem,
   };
+  const isLonger = (postmortem?.message.length ?? 0) > (before.postmortem?.message.length ?? 0);
   return {
     after,
     statements: [
@@ -108,8 +137,14 @@ export function reviewing(
       postmortem === null
         ? { text: removeText, parameters: [organizationId, incidentId] }
         : putPostmortem({ organizationId, incidentId, ...postmortem }),
+      ...(isLonger ? [mustFitTimeline(organizationId, incidentId)] : []),
     ],
   };
+}
+
+function putPostmortem(row: Parameters<typeof insertPostmortem>[0]): Statement {
+  const { text, parameters } = insertPostmortem(row);
+  return { text: text + replacing, parameters };
 }
 
 const insertRevision = insertInto(incidentUpdateRevisions);
@@ -119,27 +154,24 @@ const editText = `update incident_updates set message = ?, edited_at = ?, automa
 /** Another text for an update, which keeps the one it had. What a monitor wrote is the editor's from then on. */
 export function editing(
   organizationId: string,
-  before: IncidentRecord,
+  before: IncidentHead,
   update: UpdateRecord,
   message: string,
   author: Actor,
   now: number,
-): Write {
+): Write & { posted: UpdateRecord } {
   const at = timestamp(now);
   const { id: incidentId } = before;
-  const edited = { ...update, message, editedAt: at, automatic: null };
-  const after: IncidentRecord = {
-    ...before,
-    ...nextVersion(before, at),
-    updates: before.updates.map((one) => (one.id === update.id ? edited : one)),
-  };
+  const after: IncidentHead = { ...before, ...nextVersion(before, at) };
   const revision = { id: newId(now), updateId: update.id, message: update.message, editedAt: at };
   return {
     after,
+    posted: { ...update, message, editedAt: at, automatic: null },
     statements: [
       changeRow(organizationId, storedIncident(after)),
       { text: editText, parameters: [message, at, organizationId, incidentId, update.id] },
       insertRevision({ organizationId, incidentId, ...revision, ...authored(author) }),
+      mustFitTimeline(organizationId, incidentId),
     ],
     audited: {
       action: "incident.updated",
@@ -153,8 +185,13 @@ export function editing(
 /** What people and monitors do to what stands on an incident's timeline. */
 type IncidentChange = AuditedChange<IncidentAction | "incident.opened">;
 
-/** How the incident is afterwards, how it gets there, what that is for the audit log and the events. */
-export type Write = { after: IncidentRecord; statements: Statement[]; audited: IncidentChange };
+/** The incident after a write, the update that it posts or edits, its statements, and its audit row and event. */
+export type Write = {
+  after: IncidentHead;
+  posted: UpdateRecord | null;
+  statements: Statement[];
+  audited: IncidentChange;
+};
 
 /** A new incident with its first timeline entry. What a monitor says has its facts beside the words. */
 export function opening(
@@ -167,12 +204,12 @@ export function opening(
   },
   origin: Incident["origin"],
   now: number,
-): Write {
+): Write & { posted: UpdateRecord } {
   const at = timestamp(now);
   const automatic = origin === "monitor" ? { kind: "down" as const } : null;
   const status = "investigating" as const;
   const update = { id: newId(now), status, message, createdAt: at, editedAt: null, automatic };
-  const after: IncidentRecord = {
+  const after: IncidentHead = {
     ...input,
     monitorId: input.monitorIds[0] ?? null,
     id: newId(now),
@@ -181,12 +218,13 @@ export function opening(
     resolvedAt: null,
     ...firstVersion(at),
     automatic,
-    updates: [update],
-    notes: [],
     postmortem: null,
+    entries: 0,
+    textBytes: 0,
   };
   return {
     after,
+    posted: update,
     statements: [
       insertRow({ organizationId, ...storedIncident(after) }),
       ...naming(organizationId, after, []),
@@ -201,41 +239,44 @@ export function opening(
 }
 
 /**
- * A patch of an incident, with the timeline entry it posts, if any; `automatic` is what a monitor's
- * entry says. A title that somebody changes is theirs from then on.
+ * A patch of an incident, with the update that it posts, if any. `automatic` has the facts of a monitor's
+ * update. A title that a person changes is no longer automatic. Resolving works on a full timeline, too.
  */
 export function patching(
   organizationId: string,
-  before: IncidentRecord,
+  before: IncidentHead,
   patch: IncidentPatch,
   now: number,
   automatic: AutomaticUpdate | null = null,
 ): Write {
   const at = timestamp(now);
   const { change, update } = incidentAfter(before, patch, at);
-  const post =
+  const posted =
     update === null
-      ? []
-      : [{ id: newId(now), ...update, createdAt: at, editedAt: null, automatic }];
-  const after: IncidentRecord = {
+      ? null
+      : { id: newId(now), ...update, createdAt: at, editedAt: null, automatic };
+  const after: IncidentHead = {
     ...before,
     ...change,
     ...nextVersion(before, at),
     automatic: change.title === before.title ? before.automatic : null,
-    updates: [...before.updates, ...post],
   };
+  const resolves = after.status === "resolved" && before.status !== "resolved";
+  const mustFit = posted === null || resolves ? [] : [mustFitTimeline(organizationId, before.id)];
   return {
     after,
+    posted,
     statements: [
       changeRow(organizationId, storedIncident(after)),
       ...naming(organizationId, after, before.monitorIds),
-      ...post.map((entry) => posting(organizationId, after, entry)),
+      ...(posted === null ? [] : [posting(organizationId, after, posted)]),
+      ...mustFit,
     ],
     audited: {
       action: actionOf(before.status, after.status),
       subjectId: before.id,
       fields: Object.keys(patch),
-      data: { updateId: post[0]?.id ?? null },
+      data: { updateId: posted?.id ?? null },
     },
   };
 }

@@ -1,4 +1,6 @@
+import { and, gt } from "drizzle-orm";
 import { offsetOf, page } from "../core/paging.ts";
+import { eachListed, type Listed, StreamedList } from "../core/streamed-list.ts";
 import { turn } from "../core/yielding.ts";
 import { containing } from "../database/references.ts";
 import { matching, type Tenant } from "../database/rows.ts";
@@ -7,7 +9,6 @@ import { factsIn, type AutomaticTitle, type AutomaticUpdate, statesWanted } from
 import { incidentUpdateRevisions } from "../database/tables/incidents.ts";
 import type {
   Author,
-  Incident,
   IncidentNote,
   IncidentQuery,
   IncidentSummary,
@@ -19,23 +20,35 @@ import type {
 /** A timeline entry with the facts behind what a monitor wrote; null for people's words. */
 export type UpdateRecord = IncidentUpdate & { automatic: AutomaticUpdate | null };
 
-/** An incident as services know it: with the version that makes its ETag. */
-export type IncidentRecord = Omit<Incident, "updates"> & {
+/** An incident without its timeline: all that a write needs. */
+export type IncidentHead = IncidentSummary & {
+  /** Makes the ETag. */
   version: number;
   /** The facts behind a title that a monitor gave; null for one that people wrote. */
   automatic: AutomaticTitle | null;
-  updates: UpdateRecord[];
+  postmortem: Postmortem | null;
+  /** Updates, revisions and notes. */
+  entries: number;
+  /** Bytes of their texts and of the postmortem. */
+  textBytes: number;
 };
+
+export type IncidentRecord = IncidentHead & {
+  updates: Listed<UpdateRecord>;
+  notes: Listed<IncidentNote>;
+};
+
+/** An incident with as many of its latest updates as a page shows. */
+export type ShownIncident = IncidentHead & { updates: readonly UpdateRecord[] };
 
 type SummaryRow = Omit<IncidentSummary, "public" | "monitorIds"> &
   MonitorColumns & { public: 0 | 1 };
-type Row = SummaryRow & {
-  version: number;
-  automatic: string | null;
-  updates: string;
-  notes: string;
-  postmortem: string | null;
-};
+type HeadRow = SummaryRow &
+  Pick<IncidentHead, "version" | "entries" | "textBytes"> & {
+    automatic: string | null;
+    postmortem: string | null;
+  };
+type Row = HeadRow & { updates: string; notes: string };
 
 /** An incident's monitors as its own row has them. */
 export type MonitorColumns = { monitorId: string | null; monitorIds: string | null };
@@ -49,71 +62,135 @@ const summary = `id, title, status, severity, monitor_id AS "monitorId", monitor
   origin, public,
   resolved_at AS "resolvedAt", created_at AS "createdAt", updated_at AS "updatedAt"`;
 
-/** Entries of a timeline that are read with their incident, and then in one go: others have their turn between. */
+/** Entries of a timeline that one query reads; more of short ones. */
 const portion = 50;
+const maxPortion = 1_000;
+/** A longer timeline is read while it is sent. */
+const listedBytes = 256 * 1024;
+/** Bytes of an entry in addition to its text. */
+const entryBytes = 256;
 
-// The timeline comes as JSON made by SQLite: one query costs less than half of two.
-const updatesOf = (condition: string) => `SELECT
+// SQLite returns the timeline as JSON: one query costs less than half of two.
+const updatesOf = (condition: string, limit = `${portion}`) => `SELECT
     json_group_array(json_object('id', id, 'status', status, 'message', message,
       'createdAt', created_at, 'editedAt', edited_at, 'automatic', json(automatic)) ORDER BY seq) AS entries
-  FROM (SELECT * FROM incident_updates WHERE ${condition} ORDER BY seq LIMIT ${portion})`;
-const notesOf = (condition: string) => `SELECT
+  FROM (SELECT * FROM incident_updates WHERE ${condition} ORDER BY seq LIMIT ${limit})`;
+const notesOf = (condition: string, limit = `${portion}`) => `SELECT
     json_group_array(json_object('id', id, 'message', message, 'createdAt', created_at,
       'author', json_object('type', author_type, 'id', author_id, 'name', author_name)) ORDER BY id) AS entries
-  FROM (SELECT * FROM incident_notes WHERE ${condition} ORDER BY id LIMIT ${portion})`;
+  FROM (SELECT * FROM incident_notes WHERE ${condition} ORDER BY id LIMIT ${limit})`;
 const its = "organization_id = incidents.organization_id AND incident_id = incidents.id";
-const one = `SELECT ${summary}, version, automatic, (${updatesOf(its)}) AS updates,
-  (${notesOf(its)}) AS notes, (
+const headColumns = `${summary}, version, automatic, entries, text_bytes AS "textBytes", (
     SELECT json_object('message', message, 'publishedAt', published_at, 'updatedAt', updated_at)
     FROM incident_postmortems p
     WHERE p.organization_id = incidents.organization_id AND p.incident_id = incidents.id
-  ) AS postmortem FROM incidents WHERE organization_id = ? AND id = ?`;
+  ) AS postmortem`;
+const byId = "FROM incidents WHERE organization_id = ? AND id = ?";
+const head = `SELECT ${headColumns} ${byId}`;
+const one = `SELECT ${headColumns}, (${updatesOf(its)}) AS updates, (${notesOf(its)}) AS notes ${byId}`;
 const further = {
-  updates: updatesOf(`organization_id = ?1 AND incident_id = ?2 AND seq > (
-    SELECT seq FROM incident_updates WHERE organization_id = ?1 AND incident_id = ?2 AND id = ?3)`),
-  notes: notesOf("organization_id = ?1 AND incident_id = ?2 AND id > ?3"),
+  updates: updatesOf(
+    `organization_id = ?1 AND incident_id = ?2 AND seq > coalesce((
+    SELECT seq FROM incident_updates WHERE organization_id = ?1 AND incident_id = ?2 AND id = ?3), 0)`,
+    "?4",
+  ),
+  notes: notesOf("organization_id = ?1 AND incident_id = ?2 AND id > ?3", "?4"),
 };
 
-export async function findIncident(tenant: Tenant, id: string): Promise<IncidentRecord | null> {
-  const { store, organizationId } = tenant;
-  const [row] = await store.query<Row>(one, [organizationId, id]);
-  if (row === undefined) return null;
-  const updates = await wholeOf<UpdateRecord>(tenant, row, "updates");
-  const notes = await wholeOf<IncidentNote>(tenant, row, "notes");
-  const automatic = factsIn<AutomaticTitle>(row.automatic);
-  const postmortem = row.postmortem === null ? null : (JSON.parse(row.postmortem) as Postmortem);
-  return { ...row, ...shown(row), automatic, updates, notes, postmortem };
+export async function findHead(tenant: Tenant, id: string): Promise<IncidentHead | null> {
+  const [row] = await tenant.store.query<HeadRow>(head, [tenant.organizationId, id]);
+  return row === undefined ? null : headIn(row);
 }
 
-/** A list of an incident, of which its row has the first entries. */
-async function wholeOf<T extends { id: string }>(
-  { store, organizationId }: Tenant,
+function headIn(row: HeadRow): IncidentHead {
+  const automatic = factsIn<AutomaticTitle>(row.automatic);
+  const postmortem = row.postmortem === null ? null : (JSON.parse(row.postmortem) as Postmortem);
+  return { ...row, ...shown(row), automatic, postmortem };
+}
+
+/** An incident with its timeline; a long one is read while it is sent. */
+export async function findIncident(tenant: Tenant, id: string): Promise<IncidentRecord | null> {
+  const [row] = await tenant.store.query<Row>(one, [tenant.organizationId, id]);
+  if (row === undefined) return null;
+  const updates = await timelineOf<UpdateRecord>(tenant, row, "updates");
+  const notes = await timelineOf<IncidentNote>(tenant, row, "notes");
+  return { ...headIn(row), updates, notes };
+}
+
+type TimelineName = keyof typeof further;
+
+/** The updates or the notes of an incident, of which its row has the first. */
+async function timelineOf<T extends { id: string }>(
+  tenant: Tenant,
   row: Row,
-  name: keyof typeof further,
-): Promise<T[]> {
-  const all = JSON.parse(row[name]) as T[];
-  for (let count = all.length; count === portion;) {
-    await turn();
-    const place = [organizationId, row.id, all.at(-1)?.id ?? ""];
-    const [next] = await store.query<{ entries: string }>(further[name], place);
-    const entries = JSON.parse(next?.entries ?? "[]") as T[];
-    all.push(...entries);
-    count = entries.length;
-  }
+  name: TimelineName,
+): Promise<Listed<T>> {
+  const first = JSON.parse(row[name]) as T[];
+  if (first.length < portion) return first;
+  const list = new StreamedList<T>(() => portionsOf<T>(tenant, row, name));
+  if (row.textBytes + row.entries * entryBytes > listedBytes) return list;
+  const all: T[] = [];
+  await eachListed(list, (entry) => void all.push(entry));
   return all;
 }
 
-/** What an update said before each of its edits, oldest first. */
-export async function revisionsOf(
+async function* portionsOf<T extends { id: string }>(
+  { store, organizationId }: Tenant,
+  { id: incidentId, entries: count, textBytes }: Row,
+  name: TimelineName,
+): AsyncGenerator<T[]> {
+  const averageBytes = entryBytes + textBytes / Math.max(1, count);
+  const limit = Math.max(portion, Math.min(maxPortion, Math.floor(listedBytes / averageBytes)));
+  for (let last = ""; ;) {
+    const position = [organizationId, incidentId, last, limit];
+    const [next] = await store.query<{ entries: string }>(further[name], position);
+    const entries = JSON.parse(next?.entries ?? "[]") as T[];
+    yield entries;
+    if (entries.length < limit) return;
+    last = entries.at(-1)?.id ?? last;
+    await turn();
+  }
+}
+
+const updateText = `SELECT id, status, message, created_at AS "createdAt", edited_at AS "editedAt", automatic
+  FROM incident_updates WHERE organization_id = ? AND incident_id = ? AND id = ?`;
+
+export async function findUpdate(
+  { store, organizationId }: Tenant,
+  incidentId: string,
+  id: string,
+): Promise<UpdateRecord | null> {
+  type Stored = Omit<UpdateRecord, "automatic"> & { automatic: string | null };
+  const [row] = await store.query<Stored>(updateText, [organizationId, incidentId, id]);
+  return row === undefined ? null : { ...row, automatic: factsIn<AutomaticUpdate>(row.automatic) };
+}
+
+/** Earlier texts of an update, oldest first; read while they are sent. */
+export function revisionsOf(tenant: Tenant, incidentId: string, updateId: string) {
+  return new StreamedList<IncidentUpdateRevision>(async function* () {
+    for (let last = ""; ;) {
+      const entries = await revisionsAfter(tenant, incidentId, updateId, last);
+      yield entries;
+      if (entries.length < portion) return;
+      last = entries.at(-1)?.id ?? last;
+      await turn();
+    }
+  });
+}
+
+async function revisionsAfter(
   { store, organizationId }: Tenant,
   incidentId: string,
   updateId: string,
+  last: string,
 ): Promise<IncidentUpdateRevision[]> {
+  const ofUpdate = matching(incidentUpdateRevisions, { organizationId, incidentId, updateId });
   const rows = await store.db
     .select()
     .from(incidentUpdateRevisions)
-    .where(matching(incidentUpdateRevisions, { organizationId, incidentId, updateId }))
-    .orderBy(incidentUpdateRevisions.id);
+    .where(and(ofUpdate, gt(incidentUpdateRevisions.id, last)))
+    .orderBy(incidentUpdateRevisions.id)
+    .limit(portion);
   return rows.map(({ id, message, editedAt, authorType, authorId, authorName }) => ({
     id,
     message,

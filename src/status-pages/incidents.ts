@@ -9,7 +9,12 @@ import {
   titleInWords,
   updateInWords,
 } from "../incidents/rules.ts";
-import { type IncidentRecord, type MonitorColumns, monitorIdsIn } from "../incidents/store.ts";
+import {
+  type IncidentHead,
+  type MonitorColumns,
+  monitorIdsIn,
+  type ShownIncident,
+} from "../incidents/store.ts";
 import { turn } from "../core/yielding.ts";
 import { dayMs } from "../monitoring/uptime/rules.ts";
 import type { IncidentMark, PublicIncident } from "./public-data.ts";
@@ -63,7 +68,7 @@ export function incidentReader(store: Store, page: Page, shown: Shown) {
     /** When one of them changed last; null where there is none. */
     lastChange: async () => (await read(lastText, ...published))[0]?.updatedAt ?? null,
     /** One that is not stored like this, as the page would show it; null where it would not. */
-    asShown(draft: IncidentRecord): PublicIncident | null {
+    asShown(draft: ShownIncident): PublicIncident | null {
       const { monitorIds, origin } = draft;
       const isPublished =
         monitorIds.some((id) => shown.has(id)) ||
@@ -194,7 +199,10 @@ const incidentIn = (row: StoredIncident): IncidentRow => ({
   automatic: factsIn<AutomaticTitle>(row.automatic),
 });
 
-const publishedOf = ({ status, postmortem }: IncidentRecord): PublicPostmortem | null =>
+const publishedOf = ({
+  status,
+  postmortem,
+}: Pick<IncidentHead, "status" | "postmortem">): PublicPostmortem | null =>
   status === "resolved" && postmortem !== null && postmortem.publishedAt !== null
     ? { message: postmortem.message, publishedAt: postmortem.publishedAt }
     : null;

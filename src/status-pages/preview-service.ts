@@ -2,7 +2,7 @@ import { mapYielding } from "../core/yielding.ts";
 import type { Scope } from "../events/scope.ts";
 import { consume } from "../http/rate-limit.ts";
 import type { Services } from "../http/services.ts";
-import type { IncidentRecord } from "../incidents/store.ts";
+import type { ShownIncident } from "../incidents/store.ts";
 import { readableAccent } from "./accent.ts";
 import type { PageDocument } from "./layout.tsx";
 import { loaderOf } from "./load.ts";
@@ -31,7 +31,7 @@ export async function previewStatusPage(scope: Scope, id: string, patch: StatusP
  * The organization's default page as the public would read it with this incident: the page itself
  * while it is open, its own one when it is resolved. Null where the page would not show it.
  */
-export async function previewIncidentPage(scope: Scope, draft: IncidentRecord, now: number) {
+export async function previewIncidentPage(scope: Scope, draft: ShownIncident, now: number) {
   const [own] = await findPages(scope);
   const page = own && (await findPublicPageById(scope, own.id));
   if (!page) return null;

@@ -1,17 +1,17 @@
 import { expect, test } from "bun:test";
-import { bodyBudget } from "../../src/http/body.ts";
+import { budget } from "../../src/http/budget.ts";
 import { testAppliance } from "../support/appliance.ts";
 import { addressOf, member } from "../support/visiting.ts";
 
 test("bodies may be arriving up to a sum of bytes, and up to a share of each client", () => {
-  const budget = bodyBudget(100, 40);
+  const shared = budget(100, 40);
   const refused = expect.objectContaining({
     code: "RATE_LIMITED",
     headers: { "Retry-After": "1" },
   });
   const take = (client: string, bytes: number) => {
     try {
-      return budget.take(client, bytes);
+      return shared.take(client, bytes);
     } catch (error) {
       expect(error).toEqual(refused);
       return null;

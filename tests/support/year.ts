@@ -270,6 +270,8 @@ export async function simulatedYear(data: DataDirectory, plan: Plan) {
         createdAt: timestamp(from),
         updatedAt: timestamp(to),
         automatic: JSON.stringify({ kind: "down", monitor: namesOf.get(monitorId) ?? "" }),
+        entries: 0,
+        textBytes: 0,
       }),
     );
     run(rows.affected({ organizationId, incidentId: id, monitorId, position: 0 }));

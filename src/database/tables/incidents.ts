@@ -26,6 +26,9 @@ export const incidents = sqliteTable(
     automatic: text("automatic"),
     /** JSON of all its monitors where there are several: a list reads no other table. */
     monitorIds: text("monitor_ids"),
+    /** Updates, revisions and notes, and the bytes of their texts with the postmortem's; counted by triggers. */
+    entries: integer("entries").notNull().default(0),
+    textBytes: integer("text_bytes").notNull().default(0),
   },
   (t) => [
     primaryKey({ columns: [t.organizationId, t.id] }),

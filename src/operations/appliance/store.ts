@@ -124,6 +124,7 @@ export const tablesOfOrganization = [
   ["events", "seq"],
   ["problems", "name"],
   ["organization_settings", "id"],
+  ["organization_usage", "table_name"],
 ] as const;
 
 /** What one row takes with it is removed with it: of these, fewer go in one write. */

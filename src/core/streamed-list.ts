@@ -1,0 +1,27 @@
+import { eachYielding } from "./yielding.ts";
+
+/** A list that is read in portions while it is sent, so that it is never in memory as a whole. Each call of `read` starts anew. */
+export class StreamedList<T> {
+  readonly read: () => AsyncIterable<readonly T[]>;
+
+  constructor(read: () => AsyncIterable<readonly T[]>) {
+    this.read = read;
+  }
+}
+
+/** A list that is in memory, or one that is read while it is sent. */
+export type Listed<T> = readonly T[] | StreamedList<T>;
+
+/** Calls `use` for each entry, one portion in memory at a time. */
+export async function eachListed<T>(list: Listed<T>, use: (entry: T) => void): Promise<void> {
+  if (!(list instanceof StreamedList)) return eachYielding(list, use);
+  for await (const portion of list.read()) await eachYielding(portion, use);
+}
+
+/** The list with another entry at its end. A streamed list is read later and has it by then. */
+export const withEntry = <T>(list: Listed<T>, entry: T): Listed<T> =>
+  list instanceof StreamedList ? list : [...list, entry];
+
+/** The list with an entry in place of the one with its id; a streamed list likewise. */
+export const withReplaced = <T extends { id: string }>(list: Listed<T>, entry: T): Listed<T> =>
+  list instanceof StreamedList ? list : list.map((one) => (one.id === entry.id ? entry : one));

@@ -1,0 +1,126 @@
+import { expect, test } from "bun:test";
+import { requestBounds } from "../../src/core/limits.ts";
+import { resourceFinder } from "../../src/http/resources.ts";
+import { type Client, dump, testAppliance } from "../support/appliance.ts";
+import { apiRoutes, placed } from "../support/records.ts";
+
+const text = "x".repeat(5_000);
+
+/** An incident whose responses have more than 64 KiB. */
+async function longIncident(api: Client) {
+  const { json } = await api("POST", "/api/v1/incidents", { body: { title: "Slow" } });
+  const path = `/api/v1/incidents/${json.data.id}`;
+  for (let count = 0; count < 20; count++)
+    await api("POST", `${path}/notes`, { body: { message: text } });
+  return path;
+}
+
+const keyed = (key: string) => ({ "Idempotency-Key": key });
+
+test("of a response above 64 KiB only status and location are stored, and a replay reads the resource again", async () => {
+  const { ours, database } = await testAppliance();
+  const { api } = ours;
+  const path = await longIncident(api);
+  const send = (method: string, at: string, body: object | undefined, key: string) =>
+    api(method, at, { ...(body && { body }), headers: keyed(key) });
+  const updateId = (await api("GET", path)).json.data.updates[0].id;
+  const writes = [
+    ["PATCH", path, { message: "Found it." }],
+    ["PATCH", `${path}/updates/${updateId}`, { message: "Opened." }],
+    ["PATCH", `${path}/postmortem`, { message: "A key." }],
+    ["POST", `${path}/resolve`, undefined],
+  ] as const;
+  for (const [index, [method, at, body]] of writes.entries()) {
+    const first = await send(method, at, body, `key-${index}`);
+    const again = await send(method, at, body, `key-${index}`);
+    expect([first.status, again.status]).toEqual([200, 200]);
+    expect(again.headers.get("idempotency-replayed")).toBe("true");
+    expect(again.json).toEqual(first.json);
+    expect(again.headers.get("etag")).toBe(first.headers.get("etag"));
+  }
+  const stored = database
+    .query("SELECT max(octet_length(body)), count(*) FROM idempotent_answers")
+    .values();
+  expect(stored).toEqual([[0, writes.length]]);
+  // What changed since is part of the replay.
+  await api("PATCH", path, { body: { title: "Slower" } });
+  expect((await send(...writes[0], "key-0")).json.data.title).toBe("Slower");
+  await api("DELETE", path);
+  const gone = await send(...writes[0], "key-0");
+  expect([gone.status, gone.headers.get("idempotency-replayed")]).toEqual([404, "true"]);
+});
+
+test("a long record that a POST creates is read again at its location", async () => {
+  const { api } = (await testAppliance()).ours;
+  const body = {
+    slug: "long",
+    title: "Long",
+    sections: Array.from({ length: 100 }, () => ({ name: "🚦".repeat(255) })),
+  };
+  const send = () => api("POST", "/api/v1/status-pages", { body, headers: keyed("once") });
+  const [first, again] = [await send(), await send()];
+  expect(Buffer.byteLength(first.text)).toBeGreaterThan(requestBounds.idempotentBody.value);
+  expect([first.status, again.status, again.text]).toEqual([201, 201, first.text]);
+  expect(again.headers.get("location")).toBe(first.headers.get("location"));
+  expect((await api("GET", "/api/v1/status-pages")).json.data).toHaveLength(2);
+});
+
+/** Fills the count that the triggers hold, as many requests would. */
+async function used(rows: number, bytes: number) {
+  const made = await testAppliance();
+  made.database
+    .query(
+      `INSERT INTO organization_usage (organization_id, table_name, row_count, byte_count)
+       VALUES (?, 'idempotent_answers', ?, ?)`,
+    )
+    .run(made.ours.id, rows, bytes);
+  return made;
+}
+
+test("an organization with as many stored responses as it can have is told so, and nothing is done", async () => {
+  const made = await used(requestBounds.idempotentResponses.value, 0);
+  const { api } = made.ours;
+  const before = dump(made);
+  const { status, headers, json } = await api("POST", "/api/v1/incidents", {
+    body: { title: "Slow" },
+    headers: keyed("once"),
+  });
+  expect([status, json.error.code]).toEqual([429, "RATE_LIMITED"]);
+  expect(Number(headers.get("retry-after"))).toBeGreaterThan(0);
+  expect(dump(made)).toBe(before);
+  // Others, and requests without a key, are not affected.
+  expect((await api("POST", "/api/v1/incidents", { body: { title: "Slow" } })).status).toBe(201);
+  const theirs = await made.theirs.api("POST", "/api/v1/incidents", {
+    body: { title: "Slow" },
+    headers: keyed("once"),
+  });
+  expect(theirs.status).toBe(201);
+});
+
+test("an organization with as many bytes of stored responses as it can have stores no more bodies, and does nothing twice", async () => {
+  const made = await used(1, requestBounds.idempotentBodies.value);
+  const { api } = made.ours;
+  const send = () =>
+    api("POST", "/api/v1/incidents", { body: { title: "Slow" }, headers: keyed("once") });
+  const [first, again] = [await send(), await send()];
+  expect([first.status, again.status, again.text]).toEqual([201, 201, first.text]);
+  expect((await api("GET", "/api/v1/incidents")).json.meta.total).toBe(1);
+  expect(made.database.query("SELECT octet_length(body) FROM idempotent_answers").values()).toEqual(
+    [[0]],
+  );
+});
+
+test("every POST and PATCH that returns a record with lists has an address at which it is read again", () => {
+  const find = resourceFinder(apiRoutes);
+  const id = "01a1fb99-1f06-7255-b6bc-740f65e2dffd";
+  const unreadable = apiRoutes
+    .filter(({ method }) => method === "POST" || method === "PATCH")
+    .filter(({ method, path }) => {
+      const at = placed(path, id, id);
+      return find(method, at, `${at.replace(/\/$/, "")}/${id}`) === null;
+    })
+    .map(({ hooks }) => hooks.detail?.endpoint?.name ?? "")
+    .toSorted((one, other) => one.localeCompare(other));
+  // A note, a result, a delivery: short by their schemas.
+  expect(unreadable).toEqual(["addIncidentNote", "checkNow", "testAlertChannel"]);
+});

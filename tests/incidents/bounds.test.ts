@@ -1,0 +1,214 @@
+import { describe, expect, test } from "bun:test";
+import { newId } from "../../src/core/ids.ts";
+import { incidentBounds } from "../../src/core/limits.ts";
+import { type Client, testAppliance } from "../support/appliance.ts";
+import { watch } from "../support/watch.ts";
+
+type Appliance = Awaited<ReturnType<typeof testAppliance>>;
+
+async function opened() {
+  const appliance = await testAppliance();
+  const { api } = appliance.ours;
+  const { json } = await api("POST", "/api/v1/incidents", { body: { title: "Slow" } });
+  const { id, updates } = json.data;
+  return { ...appliance, api, id, path: `/api/v1/incidents/${id}`, updateId: updates[0].id };
+}
+
+/** Adds updates as a script would, past the API. */
+function fill({ database }: Pick<Appliance, "database">, id: string, count: number, text = "x") {
+  database
+    .query(
+      `INSERT INTO incident_updates (organization_id, incident_id, seq, id, status, message, created_at)
+       SELECT i.organization_id, i.id, i.version + n.key + 1, n.value, 'investigating', ?2, i.created_at
+       FROM incidents i, json_each(?3) n WHERE i.id = ?1`,
+    )
+    .run(id, text, idsFor(count));
+  database.query("UPDATE incidents SET version = version + ?2 WHERE id = ?1").run(id, count);
+}
+
+/** Adds notes as an earlier version would have. */
+function fillNotes(
+  { database }: Pick<Appliance, "database">,
+  id: string,
+  count: number,
+  text: string,
+) {
+  database
+    .query(
+      `INSERT INTO incident_notes (organization_id, incident_id, id, message, created_at, author_type, author_name)
+       SELECT i.organization_id, i.id, n.value, ?2, i.created_at, 'person', 'Ann'
+       FROM incidents i, json_each(?3) n WHERE i.id = ?1`,
+    )
+    .run(id, text, idsFor(count));
+}
+
+const idsFor = (count: number) =>
+  JSON.stringify(Array.from({ length: count }, () => newId(Date.now())));
+
+const sizeOf = ({ database }: Pick<Appliance, "database">, id: string) =>
+  database.query("SELECT entries, text_bytes FROM incidents WHERE id = ?").values(id)[0];
+
+const countedOf = ({ database }: Pick<Appliance, "database">, id: string) =>
+  database
+    .query(
+      `SELECT sum(entry), sum(octet_length(message)) FROM (
+         SELECT 1 AS entry, message FROM incident_updates WHERE incident_id = ?1
+         UNION ALL SELECT 1, message FROM incident_update_revisions WHERE incident_id = ?1
+         UNION ALL SELECT 1, message FROM incident_notes WHERE incident_id = ?1
+         UNION ALL SELECT 0, message FROM incident_postmortems WHERE incident_id = ?1)`,
+    )
+    .values(id)[0];
+
+/** Each way to add to a timeline. */
+const additions: Record<string, (at: { api: Client; path: string; updateId: string }) => unknown> =
+  {
+    "an update": ({ api, path }) => api("PATCH", path, { body: { message: "Still slow." } }),
+    "a note": ({ api, path }) => api("POST", `${path}/notes`, { body: { message: "A note." } }),
+    "an edit": ({ api, path, updateId }) =>
+      api("PATCH", `${path}/updates/${updateId}`, { body: { message: "Edited." } }),
+  };
+
+const full = {
+  "as many entries as it can have": (made: Appliance & { id: string }) =>
+    fill(made, made.id, incidentBounds.entries.value - 1),
+  "as much text as it can have": (made: Appliance & { id: string }) =>
+    fill(made, made.id, 1, "ä".repeat(incidentBounds.text.value / 2 - 8)),
+};
+
+for (const [what, make] of Object.entries(full))
+  describe(`a timeline with ${what}`, () => {
+    for (const [name, add] of Object.entries(additions))
+      test(`takes no more: ${name} is a conflict that says what to do`, async () => {
+        const made = await opened();
+        make(made);
+        const before = sizeOf(made, made.id);
+        const { status, json } = (await add(made)) as Awaited<ReturnType<Client>>;
+        expect([status, json.error?.code]).toEqual([409, "CONFLICT"]);
+        expect(json.error.message).toContain("Resolve this incident and open another one.");
+        expect(sizeOf(made, made.id)).toEqual(before);
+      });
+
+    test("can still be corrected and resolved, once", async () => {
+      const made = await opened();
+      make(made);
+      const { api, path } = made;
+      expect((await api("PATCH", path, { body: { severity: "major" } })).status).toBe(200);
+      const resolved = await api("POST", `${path}/resolve`);
+      expect([resolved.status, resolved.json.data.status]).toEqual([200, "resolved"]);
+      expect(resolved.json.data.updates.at(-1).message).toBe("Incident resolved.");
+      expect((await api("PATCH", path, { body: { status: "investigating" } })).status).toBe(409);
+      expect((await api("POST", `${path}/resolve`)).status).toBe(409);
+      expect((await api("DELETE", path)).status).toBe(200);
+    });
+  });
+
+test("a timeline with 4,999 entries takes the last one and shows them all in order", async () => {
+  const made = await opened();
+  const { api, path } = made;
+  fill(made, made.id, incidentBounds.entries.value - 2);
+  const { status, json } = await api("PATCH", path, { body: { message: "The last one." } });
+  expect(status).toBe(200);
+  expect(json.data.updates).toHaveLength(incidentBounds.entries.value);
+  expect(json.data.updates.at(-1).message).toBe("The last one.");
+  expect((await api("GET", path)).json.data).toEqual(json.data);
+});
+
+test("entries and bytes are counted through every change of a timeline", async () => {
+  const made = await opened();
+  const { api, path, id, updateId } = made;
+  const agree = () => expect(sizeOf(made, id)).toEqual(countedOf(made, id));
+  await api("PATCH", path, { body: { message: "Größer." } });
+  await api("PATCH", `${path}/updates/${updateId}`, { body: { message: "Longer than before." } });
+  agree();
+  const note = await api("POST", `${path}/notes`, { body: { message: "Naïve." } });
+  await api("PATCH", `${path}/postmortem`, { body: { message: "A long text." } });
+  agree();
+  await api("PATCH", `${path}/postmortem`, { body: { message: "Short." } });
+  agree();
+  await api("DELETE", `${path}/notes/${note.json.data.id}`);
+  await api("DELETE", `${path}/postmortem`);
+  agree();
+  expect(sizeOf(made, id)?.[0]).toBe(3);
+});
+
+test("a postmortem that makes the texts of an incident too long is a conflict; a shorter one is not", async () => {
+  const made = await opened();
+  const { api, path } = made;
+  fill(made, made.id, 209, "x".repeat(10_000));
+  const write = (length: number) =>
+    api("PATCH", `${path}/postmortem`, { body: { message: "x".repeat(length) } });
+  expect((await write(7_000)).status).toBe(200);
+  expect((await write(8_000)).status).toBe(409);
+  expect((await write(10)).status).toBe(200);
+});
+
+test("a monitor whose incident is full adds no more to it, goes up and down as always, and resolves it", async () => {
+  const made = await watch();
+  const job = await made.job({ autoIncidentSeverity: "critical", degradedAfterMs: 500 });
+  const report = async (query: Record<string, string>) => {
+    made.time.now += 60_000;
+    expect((await job.report(query)).status).toBe(200);
+  };
+  await report({ status: "up" });
+  await report({ status: "down" });
+  const [incident] = (await made.api("GET", "/api/v1/incidents")).json.data;
+  fill(made, incident.id, incidentBounds.entries.value);
+  const before = sizeOf(made, incident.id);
+  for (let count = 0; count < 3; count++) {
+    await report({ latency_ms: "900" });
+    await report({ status: "down" });
+  }
+  expect(sizeOf(made, incident.id)).toEqual(before);
+  expect((await made.api("GET", `/api/v1/monitors/${job.id}`)).json.data.status).toBe("down");
+  await report({ status: "up" });
+  const { json } = await made.api("GET", `/api/v1/incidents/${incident.id}`);
+  expect(json.data.status).toBe("resolved");
+  expect(json.data.updates.at(-1).message).toContain("is responding again");
+});
+
+test("an incident from before the bounds is sent whole, to several readers, with an ETag that holds", async () => {
+  const made = await opened();
+  const { api, id, path } = made;
+  const text = "ä".repeat(5_000);
+  fillNotes(made, id, 400, text);
+  const all = await Promise.all([api("GET", path), api("GET", path), api("GET", path)]);
+  for (const { status, json } of all) {
+    expect(status).toBe(200);
+    expect(json.data.notes).toHaveLength(400);
+    expect(json.data.notes.every(({ message }: { message: string }) => message === text)).toBe(
+      true,
+    );
+  }
+  const etag = all[0].headers.get("etag") ?? "";
+  expect(all.map(({ headers }) => headers.get("etag"))).toEqual([etag, etag, etag]);
+  expect((await api("GET", path, { headers: { "If-None-Match": etag } })).status).toBe(304);
+  expect((await api("HEAD", path)).headers.get("etag")).toBe(etag);
+  // The response to a write has the timeline as well.
+  const patched = await api("PATCH", path, {
+    body: { title: "Slower" },
+    headers: { "If-Match": etag },
+  });
+  expect([patched.status, patched.json.data.notes.length]).toEqual([200, 400]);
+});
+
+test("an organization sends as many long responses at a time as it can, and their end makes room", async () => {
+  const made = await opened();
+  const { id, path, app, ours } = made;
+  fillNotes(made, id, 1_000, "x".repeat(5_000));
+  const get = () =>
+    app.handle(
+      new Request(`http://localhost${path}`, {
+        headers: { Host: "localhost", Authorization: `Bearer ${ours.writeKey.key}` },
+      }),
+    );
+  const open: Response[] = [];
+  for (let count = 0; count < 8; count++) open.push(await get());
+  expect(open.map(({ status }) => status)).toEqual(Array.from({ length: 8 }, () => 200));
+  expect((await get()).status).toBe(429);
+  await open[0]?.body?.cancel();
+  const next = await get();
+  expect(next.status).toBe(200);
+  await next.text();
+  for (const response of open.slice(1)) await response.body?.cancel();
+  expect((await get()).status).toBe(200);
+});
