@@ -248,7 +248,7 @@ export const EmailAddress = text(1, 254, (value) =>
     ? null
     : "must be an e-mail address, such as oncall@team.example",
 )
-  .transform((value) => toAsciiEmail(value) ?? value)
+  .overwrite((value) => toAsciiEmail(value) ?? value)
   .meta({ format: "email", example: "oncall@team.example" });
 
 /** A time that a query names, in Unix milliseconds. */

@@ -25,7 +25,7 @@ const From = line(320)
     (text) => toAsciiEmail(addressIn(text)) !== null,
     "must be an e-mail address, alone or as Name <address>",
   )
-  .transform((text) => text.replace(addressIn(text), (address) => toAsciiEmail(address) ?? address))
+  .overwrite((text) => text.replace(addressIn(text), (address) => toAsciiEmail(address) ?? address))
   .meta({ example: "Signalbox <signalbox@team.example>" });
 
 function addressIn(text: string): string {

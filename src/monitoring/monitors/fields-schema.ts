@@ -205,7 +205,7 @@ export const Oid = z
       (first === "2" || Number(second) < 40)
     );
   }, "must be an object such as 1.3.6.1.2.1.1.3.0: numbers below 4294967296 with dots between them")
-  .transform((text) => text.replace(/^\./, ""));
+  .overwrite((text) => text.replace(/^\./, ""));
 
 export const RegisteredDomain = Host.refine(
   (text) => /^[^:]+\.[^.:\d][^.:]*\.?$/.test(text),
