@@ -69,8 +69,8 @@ type RunningApp = {
   /** The same of the port for the public pages; empty where there is none. */
   publicUrls: string[];
   port: number;
-  /** Where the first person signs in; null where there is somebody already. */
-  setUpLink: string | null;
+  /** Token with which the first person claims the appliance; null once someone has. */
+  setUpToken: string | null;
   /** Takes what is set now, as far as that needs no new start, and the certificate as it is now. What can't be taken stays as it was, and the log says why. */
   reload(read: () => Config): void;
   /** Answers what is in flight, then closes the data directory. */
@@ -331,7 +331,7 @@ export async function startApp(
     urls,
     publicUrls: publicNumber === null ? [] : urlsOf(config, publicNumber),
     port: main.number,
-    setUpLink: firstRun && `${urls[0]}/set-up#${firstRun.token}`,
+    setUpToken: firstRun?.token ?? null,
     reload: reloading(config, { log, ports, token, onTls: (its) => (tls = its), configurations }),
     async stop() {
       void ports.stop();

@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import { z } from "zod";
 import type { api } from "../api.ts";
 import { environment, ServerAddress } from "../config.ts";
-import { AppError, type ErrorCode, type ErrorDetail } from "../core/errors.ts";
+import { AppError, type ErrorCode, type ErrorDetail, unknownPathMessage } from "../core/errors.ts";
 import { reasonOf } from "../core/outgoing/reasons.ts";
 import { excerpt } from "../core/text.ts";
 import { invalid, parse } from "../core/validation.ts";
@@ -190,6 +190,10 @@ function answerIn(server: string, { ok, status, headers }: Response, text: strin
     const leads = location === null ? "" : ` and leads to ${excerpt(location, 200)}`;
     throw new NotAnswered(`${server} is not a Signalbox: it answers ${status}${leads}.`);
   }
+  if (message === unknownPathMessage)
+    throw new NotAnswered(
+      `${server} has no REST API at this address: it is the port of public pages, or the address has a path. Name the address that \`serve\` prints.`,
+    );
   if (status === 401)
     throw new NotAnswered(`${server} does not accept this key: it is wrong, expired or revoked.`);
   if (status === 429 || status >= 500) throw new NotAnswered(`${server} answers: ${message}`);

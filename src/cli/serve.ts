@@ -102,6 +102,7 @@ async function serve(config: Config, readAgain: () => Config) {
   const [here = "", ...others] = app.urls;
   using _ = leaveAddress(config.dataDir, here);
   manager.ready();
+  const links = setUpLinks(app.setUpToken, config.url, app.urls);
   const lines = [
     `Signalbox ${version} is running.`,
     `  On this machine  ${here}`,
@@ -109,14 +110,23 @@ async function serve(config: Config, readAgain: () => Config) {
     ...app.publicUrls.map((url) => `  Public pages     ${url}`),
     `  API reference    ${here}/docs`,
     `  Data             ${resolve(config.dataDir)}`,
-    ...(app.setUpLink === null ? [] : [`  Set it up        ${app.setUpLink}`]),
+    ...links.map((link, index) => `  ${index === 0 ? "Set it up" : "or       "}        ${link}`),
   ];
   tell(process.stdout, `${lines.join("\n")}\n`);
-  if (config.open) openInBrowser(app.setUpLink ?? here);
+  if (config.open) openInBrowser(links.find((link) => link.startsWith(here)) ?? here);
   await stopped;
   log.info("stopping");
   manager.stopping();
   await app.stop();
+}
+
+/** Links for the first run: for people at this machine, and for those who open it from elsewhere. */
+function setUpLinks(token: string | null, url: string | undefined, urls: readonly string[]) {
+  if (token === null) return [];
+  const [here, network] = urls;
+  return [url, here, url === undefined ? network : undefined]
+    .filter((origin) => origin !== undefined)
+    .map((origin) => `${origin}/set-up#${token}`);
 }
 
 function signalToStop(signals: readonly NodeJS.Signals[]): Promise<void> {

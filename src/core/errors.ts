@@ -17,6 +17,9 @@ export type ErrorCode =
   | "INTERNAL"
   | "UNAVAILABLE";
 
+/** Message of a NOT_FOUND for an unknown path, which differs from one for an unknown record. */
+export const unknownPathMessage = "There is nothing at this path.";
+
 /** One wrong field: `path` as in `monitorIds[3]`, and what would be right. Never the submitted value. */
 export type ErrorDetail = { path: string; message: string };
 

@@ -1,4 +1,4 @@
-import { AppError, type ErrorCode } from "../core/errors.ts";
+import { AppError, type ErrorCode, unknownPathMessage } from "../core/errors.ts";
 import type { Log } from "../core/log.ts";
 
 /** The one place that knows HTTP statuses (RFC 9110 §15, RFC 6585). */
@@ -44,7 +44,7 @@ export function errorResponse(error: unknown, requestId: string, log: Log): Resp
   );
 }
 
-/** For a path that nothing answers at, or of which a stranger must not learn that something does. */
+/** An unknown path, or one whose existence a stranger must not learn. */
 export function noSuchPath() {
-  return new AppError("NOT_FOUND", "There is nothing at this path.");
+  return new AppError("NOT_FOUND", unknownPathMessage);
 }
