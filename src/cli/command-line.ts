@@ -1,6 +1,7 @@
 import { Command, CommanderError } from "commander";
 import { version } from "../core/assets.ts";
 import { AppError, DataError } from "../core/errors.ts";
+import { explainFileError } from "../core/system-errors.ts";
 import { addApply, addExport } from "./apply.ts";
 import { addAuditLog } from "./audit-log.ts";
 import { addBackup } from "./backup.ts";
@@ -84,7 +85,8 @@ export async function runCommandLine(
 function exitCodeOf(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : exitCodes.wrongUsage;
   if (error instanceof Exit && error.message === "") return error.code;
-  say(`signalbox: ${error instanceof Error ? error.message : String(error)}`);
+  const message = error instanceof Error ? error.message : String(error);
+  say(`signalbox: ${explainFileError(error) ?? message}`);
   if (error instanceof Exit) return error.code;
   if (error instanceof NotAnswered) return exitCodes.notAnswered;
   if (error instanceof DataError) return exitCodes[error.code];

@@ -2,6 +2,7 @@ import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
 import { desktopOf } from "../config.ts";
+import { explainFileError } from "../core/system-errors.ts";
 
 const Credentials = z.object({
   /** The server that is asked unless another is named. */
@@ -37,8 +38,18 @@ export function readCredentials(): Credentials {
 /** For the eyes of this person alone. */
 export function writeCredentials(credentials: Credentials) {
   const file = credentialsFile();
-  mkdirSync(desktopOf().settings, { recursive: true, mode: 0o700 });
   const part = `${file}.${process.pid}`;
-  writeFileSync(part, `${JSON.stringify(credentials, null, 2)}\n`, { mode: 0o600, flush: true });
-  renameSync(part, file);
+  try {
+    mkdirSync(desktopOf().settings, { recursive: true, mode: 0o700 });
+    writeFileSync(part, `${JSON.stringify(credentials, null, 2)}\n`, { mode: 0o600, flush: true });
+    renameSync(part, file);
+  } catch (error) {
+    const reason = explainFileError(error, file) ?? (error as Error).message;
+    throw new Error(
+      `The key was not stored. ${reason} Without it, give each command --server and --key-file.`,
+      {
+        cause: error,
+      },
+    );
+  }
 }

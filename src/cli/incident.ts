@@ -1,6 +1,7 @@
 import { type Command, Option } from "commander";
 import { incidentStatuses, severities } from "../core/statuses.ts";
 import type { IncidentPatch, NewIncident } from "../incidents/schema.ts";
+import { invalid } from "../core/validation.ts";
 import { type ClientOptions, connect, dataOf, onServer } from "./client.ts";
 import { printCreated, printJson, say } from "./output.ts";
 import { findIncident, findMonitors } from "./records.ts";
@@ -47,6 +48,8 @@ export function addIncident(program: Command) {
     .option("--title <title>", "what is wrong")
     .action(async (words: string, options: UpdateOptions) => {
       const { status, message, severity, title } = options;
+      if ([status, message, severity, title].every((value) => value === undefined))
+        throw invalid("--status", "or --message, --severity or --title is needed");
       const client = await connect(options);
       const { id } = await findIncident(client, words);
       const patch = { status, message, severity, title };

@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { durationInWords } from "../core/text.ts";
 import { invalid } from "../core/validation.ts";
 
 /** The text of a file, - is standard input. Throws VALIDATION_ERROR naming the option. */
@@ -22,10 +23,15 @@ const unitMs: Record<string, number> = {
   w: 604_800_000,
 };
 
-/** What an option such as `--expires 30d` says. Throws VALIDATION_ERROR. */
-export function durationMs(option: string, text: string): number {
+/** Milliseconds of a duration such as `30d`, at most `maxMs`. Throws VALIDATION_ERROR. */
+export function durationMs(
+  option: string,
+  text: string,
+  { examples = "12h, 30d or 8w", maxMs = Infinity } = {},
+): number {
   const [, count, unit] = /^(\d{1,5})([smhdw])$/.exec(text) ?? [];
   const ms = Number(count ?? 0) * (unitMs[unit ?? ""] ?? 0);
-  if (ms === 0) throw invalid(option, "must be a duration such as 12h, 30d or 8w");
+  if (ms === 0) throw invalid(option, `must be a duration such as ${examples}`);
+  if (ms > maxMs) throw invalid(option, `must be at most ${durationInWords(maxMs / 1_000)}`);
   return ms;
 }

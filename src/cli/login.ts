@@ -30,9 +30,10 @@ export function addLogin(program: Command) {
         serverGiven(options) ??
         addressIn("--server", isAsked ? await ask("Address of the Signalbox: ") : undefined);
       if (server === undefined) throw invalid("--server", "is needed");
-      const key =
-        given ??
-        keyIn("The key", isAsked ? await ask("API key: ", true) : readText("--key-file", "-"));
+      const text = given ?? (isAsked ? await ask("API key: ", true) : readText("--key-file", "-"));
+      if (text.trim() === "")
+        throw invalid("The key", "is missing: give it with --key-file FILE or on standard input");
+      const key = given ?? keyIn("The key", text);
       const file = caFileGiven(options);
       const caFile = file === undefined ? null : resolve(file);
       const { v1 } = await clientOf({ server, key, caFile, timeoutSeconds: secondsIn(options) });

@@ -25,7 +25,10 @@ export function addMaintenance(program: Command) {
     .option("--internal", "keep it off the status pages")
     .action(async (title: string, options: StartOptions) => {
       const { monitor = [], group = [], description = "", internal = false } = options;
-      const lengthMs = durationMs("--for", options.for);
+      const lengthMs = durationMs("--for", options.for, {
+        examples: "30m, 2h or 3d",
+        maxMs: maxLengthMs,
+      });
       if (monitor.length + group.length === 0) throw invalid("--monitor", "or --group is needed");
       const client = await connect(options);
       const monitors = await findMonitors(client, monitor);

@@ -53,7 +53,7 @@ ExecStart=${command.join(" ")}${named
 ExecReload=/bin/kill -HUP $MAINPID
 UnsetEnvironment=BUN_OPTIONS BUN_BE_BUN
 ${user === null ? "DynamicUser=yes" : `User=${user}`}
-${isStateDirectory ? `StateDirectory=${escaped(basename(dataDir))}\nStateDirectoryMode=0700` : `ReadWritePaths=${quoted(dataDir)}`}
+${isStateDirectory ? `StateDirectory=${quoted(basename(dataDir))}\nStateDirectoryMode=0700` : `ReadWritePaths=${quoted(dataDir)}`}
 UMask=0077
 
 # A stalled event loop is ended and started again. The other exit codes than 1 ask for a person.

@@ -30,7 +30,7 @@ export function addService(program: Command) {
     .description("install this executable and a systemd unit, or upgrade them, and start it")
     .action((options: string[], { user }: { user?: string }) => {
       const service = serviceOf(options, user, usualConfig);
-      mustBeSystemd();
+      assertSystemdAsRoot();
       if (!Bun.isStandaloneExecutable)
         throw new Error("Only a compiled executable can be installed.");
       const { dataDir, config } = service;
@@ -61,7 +61,7 @@ export function addService(program: Command) {
     .command("uninstall")
     .description("stop the service and remove its unit; the data and the executable stay")
     .action(() => {
-      mustBeSystemd();
+      assertSystemdAsRoot();
       if (!existsSync(unitFile))
         throw new Error(`There is no service: ${unitFile} does not exist.`);
       systemctl("disable", "--quiet", "--now", "signalbox");
@@ -77,6 +77,7 @@ export function addService(program: Command) {
     .description("say whether the service runs; exits with 1 where it does not")
     .option("--json", "print JSON for machines")
     .action(({ json }: { json?: boolean }) => {
+      assertSystemd();
       const state = stateOf();
       if (json) printJson(state);
       else
@@ -121,8 +122,11 @@ function serviceOf(
   const parser = serveOptions(new Parser("serve").exitOverride());
   const parsed = parser.parse(given, { from: "user" }).opts<Flags>();
   const { dataDir = usualDataDir, ...flags }: Flags = { ...(config && { config }), ...parsed };
-  const isMissing = parsed["config"] === undefined && !existsSync(config ?? "");
-  const { port, publicPort = port } = configOf(isMissing ? parsed : flags, {});
+  // The settings file that `install` writes need not exist yet; `print` can name one of another machine.
+  const isForElsewhere = config === undefined || parsed["config"] === undefined;
+  const isMissing = isForElsewhere && !existsSync(flags.config ?? "");
+  const { config: _, ...withoutFile } = flags;
+  const { port, publicPort = port } = configOf(isMissing ? withoutFile : flags, {});
   const isLow = Math.min(port, publicPort) < 1024;
   return {
     executable,
@@ -156,12 +160,16 @@ function mayPing(): boolean {
   return first === 0 && last >= 65_535;
 }
 
-function mustBeSystemd() {
+function assertSystemd() {
   if (process.platform !== "linux" || !existsSync("/run/systemd/system"))
     throw new Error(
       "This machine is not run by systemd. `signalbox service print` prints what others need: " +
         "a unit, or with --launchd a property list for macOS.",
     );
+}
+
+function assertSystemdAsRoot() {
+  assertSystemd();
   if (process.getuid?.() !== 0) throw new Error("Only root may do this; try it with sudo.");
 }
 

@@ -1,7 +1,8 @@
 import { Database } from "bun:sqlite";
-import { existsSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { existsSync, statSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
 import { DataError } from "../core/errors.ts";
+import { explainFileError } from "../core/system-errors.ts";
 import { writeBackup } from "./backup-file.ts";
 import { files } from "./data-files.ts";
 import { damaged, mustBeOurs, mustHaveItsLog, readKey } from "./data-directory.ts";
@@ -20,7 +21,7 @@ export function copyDatabase(directory: string, to: string, sealing: Sealing | n
   if (!existsSync(from)) throw new DataError("DATA_UNUSABLE", `There is no database at ${from}.`);
   mustBeOurs(from);
   mustHaveItsLog(from);
-  if (existsSync(to)) throw new Error(`${to} exists already. Nothing was written.`);
+  assertCanBeCreated(to);
   const workIn = resolve(directory);
   const secretKey = sealing?.withKey ? readKey(files(workIn).key) : null;
   try {
@@ -32,8 +33,29 @@ export function copyDatabase(directory: string, to: string, sealing: Sealing | n
       sealing ? { passphrase: sealing.passphrase, secretKey, workIn } : undefined,
     );
   } catch (error) {
-    throw isDamage(error) ? damaged(from, (error as Error).message) : error;
+    throw isDamage(error) ? damaged(from, (error as Error).message) : inPlainWords(error, to);
   }
+}
+
+/** Throws unless a file of this name can appear: it does not exist yet, and its folder does. */
+export function assertCanBeCreated(file: string) {
+  if (existsSync(file)) throw new Error(`${file} exists already. Nothing was written.`);
+  const folder = dirname(resolve(file));
+  if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory())
+    throw new Error(`The folder ${folder} does not exist. Create it, or choose another file.`);
+}
+
+function inPlainWords(error: unknown, to: string): unknown {
+  const folder = dirname(resolve(to));
+  const { code } = error as { code?: unknown };
+  if (code === "SQLITE_FULL")
+    return new Error(`The disk of ${folder} is full. Nothing was written.`, { cause: error });
+  if (code === "SQLITE_CANTOPEN" || code === "SQLITE_READONLY")
+    return new Error(`No file can be written into ${folder}: check its permissions.`, {
+      cause: error,
+    });
+  const reason = explainFileError(error, to);
+  return reason === null ? error : new Error(reason, { cause: error });
 }
 
 export type Copying = ReturnType<typeof copyInChild>;

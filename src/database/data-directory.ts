@@ -15,6 +15,7 @@ import {
 import { join, resolve } from "node:path";
 import { timestamp } from "../core/clock.ts";
 import { DataError } from "../core/errors.ts";
+import { explainFileError } from "../core/system-errors.ts";
 import { type Vault, vaultOf } from "../core/secrets.ts";
 import type { Store } from "./store.ts";
 import { type EmbeddedStore, embeddedStore, isTemporary, openDatabase } from "./embedded.ts";
@@ -142,7 +143,10 @@ export function makeDirectory(path: string) {
     const ours = /^(signalbox\.|secret\.key|instance\.json|set-up-token|(before-)?restore-)/;
     if (readdirSync(path).every((name) => ours.test(name))) chmodSync(path, 0o700);
   } catch (error) {
-    throw unusable(`The data directory ${path} can't be used: ${(error as Error).message}.`);
+    const reason = explainFileError(error, path) ?? (error as Error).message;
+    // A full disk is no DataError: a service manager tries again until there is room.
+    if ((error as NodeJS.ErrnoException).code === "ENOSPC") throw new Error(reason);
+    throw unusable(`The data directory can't be used. ${reason}`);
   }
 }
 
@@ -199,9 +203,11 @@ function readStart(file: string, name: string, start: Buffer): number {
       closeSync(handle);
     }
   } catch (error) {
-    // Who may not read it runs it as another account: nothing is to be restored.
-    if ((error as { code?: string }).code !== "EISDIR") throw error;
-    throw unusable(`${name} is a folder. ${advice}`);
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "EISDIR") throw unusable(`${name} is a folder. ${advice}`);
+    // Another account owns the data, so a restore would not help.
+    if (code === "EACCES" || code === "EPERM") throw unusable(explainFileError(error, name) ?? "");
+    throw error;
   }
 }
 
@@ -218,8 +224,13 @@ function openChecked(file: string): Database {
   }
 }
 
+/** `how` is a message of SQLite, which can have several lines and end with a full stop. */
 export function damaged(file: string, how: string): DataError {
-  return unusable(`${file} is damaged (${how}). ${advice}`);
+  const reason = how
+    .replace(/\*\*\* in database \w+ \*\*\*\s*/g, "")
+    .replace(/\s+/g, " ")
+    .replace(/[.\s]+$/, "");
+  return unusable(`${file} is damaged (${reason}). ${advice}`);
 }
 
 /** Throws DATA_UNUSABLE where committed writes are lost with the log: SQLite would go on without them. */

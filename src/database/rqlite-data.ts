@@ -10,7 +10,7 @@ import type { ClusterAddress } from "./address.ts";
 import { copyPrefix, writeBackup } from "./backup-file.ts";
 import { download } from "./cluster-image.ts";
 import { keyName, removeClusterState } from "./content.ts";
-import type { Sealing } from "./copy.ts";
+import { assertCanBeCreated, type Sealing } from "./copy.ts";
 import {
   applicationId,
   type Data,
@@ -126,7 +126,7 @@ export async function copyCluster(
 }
 
 async function copy(client: RqliteClient, path: string, to: string, sealing: Sealing | null) {
-  if (existsSync(to)) throw new Error(`${to} exists already. Nothing was written.`);
+  assertCanBeCreated(to);
   const plain = join(path, `${copyPrefix}${newId(Date.now())}.rqlite`);
   try {
     await download(client, plain);
@@ -250,11 +250,20 @@ async function openVault(path: string, store: Store): Promise<Vault> {
 export const fingerprintOf = (key: Uint8Array) =>
   Number.parseInt(sha256(`signalbox/${sha256(key)}`).slice(0, 12), 16);
 
-/** What is said where no node answers. A service manager tries again then: they may only be starting. */
+function reasonOfFailure(cause: unknown): string {
+  const message = cause instanceof Error ? cause.message.trim().replace(/\.+$/, "") : "";
+  if (/HTTP request to an HTTPS server/i.test(message))
+    return "It expects TLS: write rqlites:// instead of rqlite:// in --database.";
+  if (/unable to connect|ECONNREFUSED/i.test(message))
+    return "The connection was refused: check the addresses in --database, and that rqlited runs there.";
+  return message === "" ? "None answers." : sentence(message);
+}
+
+/** Explains why no node answers. No DataError, so that a service manager tries again: nodes can still be starting. */
 export function withReason(error: unknown): unknown {
   if (!(error instanceof AppError) || error.code !== "UNAVAILABLE") return error;
   const { cause } = error;
-  const message = `No node of the database can be used: ${cause instanceof Error ? cause.message : "none answers"}.`;
+  const message = `No node of the database can be used. ${reasonOfFailure(cause)}`;
   return cause instanceof RefusedCredentials
     ? new DataError("DATA_UNUSABLE", message)
     : new Error(message);

@@ -126,8 +126,10 @@ export function listen(
 
 const whyNotListening: Record<string, string> = {
   EACCES: "ports below 1024 need more rights than this user has",
-  EADDRINUSE: "another program is listening there",
-  EADDRNOTAVAIL: "this machine does not have that address",
+  EADDRINUSE: "another program is listening there (`signalbox doctor` names it)",
+  EADDRNOTAVAIL:
+    "this machine does not have that address: --host must be one of its own, or 0.0.0.0 for all",
+  EINVAL: "--host must be an IP address of this machine, or 0.0.0.0 for all",
 };
 
 /** What these files hold; null where there are none. Throws VALIDATION_ERROR for a key that others may read or that is of another certificate. */
