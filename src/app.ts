@@ -124,7 +124,7 @@ export async function startApp(
       store,
       clock,
       log,
-      node: { id: data.shared.nodeId(), name: () => `${hostname()}:${main.number}` },
+      node: { id: data.shared.nodeId(), name: () => nodeName(config.host, main.number) },
       clockOffsetMs: data.shared.clockOffsetMs,
       handled: events.position,
       listeners: () => listenersForOthers(listeners),
@@ -360,6 +360,11 @@ export async function startApp(
 async function freeSpace(path: string) {
   const { bavail, blocks, bsize } = await statfs(path);
   return { free: bavail * bsize, total: blocks * bsize };
+}
+
+/** Tells nodes apart: by host name, or by their own address where several run on one machine. */
+function nodeName(host: string, port: number): string {
+  return `${host === "0.0.0.0" || host === "::" ? hostname() : host}:${port}`;
 }
 
 /** Others open this appliance under its address on the LAN, where it has one. */

@@ -7,6 +7,7 @@ import { limitsOf, usualLimits } from "./core/limits.ts";
 import { readSettings, type Setting } from "./core/settings-file.ts";
 import { parseDenied, parseRange } from "./core/target-guard.ts";
 import { AppError } from "./core/errors.ts";
+import { suggestionFor } from "./core/suggestion.ts";
 import { wrongAddress } from "./database/address.ts";
 import { parseTrustedProxy } from "./http/trusted-proxies.ts";
 import { invalid, parse, validationError } from "./core/validation.ts";
@@ -200,6 +201,20 @@ export function configOf(
       `must be another port than --port, which is ${config.port}`,
     );
   return config;
+}
+
+/** Variables for the client commands, for release builds and of systemd units. */
+const otherVariables = ["SIGNALBOX_KEY", "SIGNALBOX_CA_FILE", "SIGNALBOX_SIGNING_KEY"];
+
+/** Sentences about variables that look like settings and have no effect, such as a mistyped SIGNALBOX_PROT. */
+export function unknownVariables(
+  environment: Record<string, string | undefined> = process.env,
+): string[] {
+  const known = names.map(variableOf);
+  return Object.keys(environment)
+    .filter((name) => name.startsWith("SIGNALBOX_"))
+    .filter((name) => ![...known, ...otherVariables].includes(name))
+    .map((name) => `${name} is no setting and has no effect${suggestionFor(name, known)}`);
 }
 
 /** What a variable says; an empty one says nothing. */

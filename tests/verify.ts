@@ -77,7 +77,7 @@ async function runTests(): Promise<Outcome> {
       env: {
         ...process.env,
         TMPDIR: runFolder,
-        SIGNALBOX_TEST_FOLDER: runFolder,
+        TEST_RUN_FOLDER: runFolder,
         SCREENSHOTS: "no",
         // Workers end before the last of the engine's compilers pays off.
         BUN_JSC_useFTLJIT: "0",

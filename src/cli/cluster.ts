@@ -56,14 +56,16 @@ export function addCluster(program: Command) {
     .action(async (options: DataOptions) => {
       const machines = lookAtCluster(clusterIn(options), systemClock);
       const databases = await databasesOf(machines);
-      // What is not known while nobody leads is left out.
-      const servers = await serversOf(machines).catch(() => null);
+      const servers = await serversOf(machines).catch((error: Error) =>
+        /no such table/.test(error.message) ? "not set up" : "not readable",
+      );
       const wrong = [...wrongDatabases(databases), ...wrongServers(servers)];
-      if (options.json) printJson({ databases, ...servers, wrong });
+      const known = typeof servers === "object" ? servers : {};
+      if (options.json) printJson({ databases, ...known, wrong });
       else {
         printTable(databases.map(databaseRow));
         process.stdout.write("\n");
-        printTable(servers?.nodes.map(nodeRow) ?? []);
+        if (typeof servers === "object") printTable(servers.nodes.map(nodeRow));
       }
       if (wrong.length > 0) throw new Error(`${wrong.join("; ")}.`);
     });
@@ -97,8 +99,12 @@ function wrongDatabases(databases: readonly Database[]): string[] {
   ];
 }
 
-function wrongServers(servers: Omit<ClusterStatus, "databases"> | null): string[] {
-  if (servers === null) return ["the database does not say which Signalbox nodes there are"];
+type Servers = Omit<ClusterStatus, "databases"> | "not set up" | "not readable";
+
+function wrongServers(servers: Servers): string[] {
+  if (servers === "not set up") return ["no Signalbox has been started on this database yet"];
+  if (servers === "not readable")
+    return ["the list of Signalbox nodes can't be read while no node of the database leads"];
   const { nodes, freeShards } = servers;
   return [
     ...nodes

@@ -57,7 +57,7 @@ function nodesOf(command: Command, path = ""): Node[] {
 function valueOf({ flags, required, optional, argChoices }: Option): Value | null {
   if (!required && !optional) return null;
   if (argChoices) return argChoices;
-  return /<(?:file|dir)\b/.test(flags) ? "file" : "any";
+  return /<(?:file|dir|path)\b/.test(flags) ? "file" : "any";
 }
 
 /** In single quotes, as bash and zsh read them. */

@@ -3,7 +3,7 @@ import { assets } from "../core/assets.ts";
 import { systemClock } from "../core/clock.ts";
 import { DataError } from "../core/errors.ts";
 import { invalid } from "../core/validation.ts";
-import { configOf } from "../config.ts";
+import { configOf, unknownVariables } from "../config.ts";
 import { summaryOf, textOf } from "../operations/doctor/text.ts";
 import { printJson } from "./output.ts";
 import { serveOptions } from "./serve.ts";
@@ -37,6 +37,7 @@ export function addDoctor(program: Command, ignored: readonly string[] = []) {
         migrations: assets.migrations,
         clock: systemClock,
         ignored,
+        unknown: unknownVariables(),
         offline,
         ntp,
         backups,

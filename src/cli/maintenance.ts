@@ -3,6 +3,7 @@ import { invalid } from "../core/validation.ts";
 import { type ClientOptions, connect, dataOf, onServer } from "./client.ts";
 import { durationMs } from "./input.ts";
 import { printCreated, printJson, say } from "./output.ts";
+import { maxLengthMs } from "../monitoring/maintenance/rules.ts";
 import { findGroup, findMonitors, findWindow } from "./records.ts";
 
 type StartOptions = ClientOptions & {

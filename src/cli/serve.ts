@@ -1,10 +1,10 @@
 import { isatty } from "node:tty";
-import type { Command } from "commander";
+import { type Command, Option } from "commander";
 import { resolve } from "node:path";
 import { assets, version } from "../core/assets.ts";
 import { usualLimits } from "../core/limits.ts";
-import { logTo } from "../core/log.ts";
-import { type Config, configOf, startedBy } from "../config.ts";
+import { logFormats, logLevels, logTo } from "../core/log.ts";
+import { type Config, configOf, startedBy, unknownVariables } from "../config.ts";
 import { DataError } from "../core/errors.ts";
 import { leaveAddress, openInBrowser, runningPage } from "./desktop.ts";
 import { tell } from "./output.ts";
@@ -51,8 +51,14 @@ export function serveOptions(command: Command): Command {
     .option("--keep-audit <days>", "how long the audit log is kept (default: 400)")
     .option("--tls-cert <file>", "certificate chain (PEM); needs --tls-key")
     .option("--tls-key <file>", "private key (PEM)")
-    .option("--log-format <format>", "`text` or `json`, one line an entry (default: text)")
-    .option("--log-level <level>", "`debug`, `info`, `warn` or `error` (default: info)")
+    .addOption(
+      new Option("--log-format <format>", "one line per entry (default: text)").choices(logFormats),
+    )
+    .addOption(
+      new Option("--log-level <level>", "least severe entries to log (default: info)").choices(
+        logLevels,
+      ),
+    )
     .option(
       "--metrics-token-file <file>",
       "file with the bearer token that reads the metrics of the whole appliance",
@@ -93,8 +99,13 @@ async function serve(config: Config, readAgain: () => Config) {
   const isService = !isatty(0);
   // From here on: somebody is served a moment before the start is over.
   const stopped = signalToStop(isService ? ["SIGTERM", "SIGINT"] : ["SIGTERM", "SIGINT", "SIGHUP"]);
-  const { startApp } = await import("../app.ts");
+  const [{ startApp }, { missingPaths }] = await Promise.all([
+    import("../app.ts"),
+    import("../operations/doctor/settings.ts"),
+  ]);
   const log = logTo((line) => tell(process.stderr, line), config);
+  for (const notice of unknownVariables()) log.warn(notice);
+  for (const { option, message } of missingPaths(config)) log.warn(`${option}: ${message}`);
   const manager = serviceManager(startedBy());
   const starting = startApp(config, { log, ...assets });
   if (isService) process.on("SIGHUP", async () => (await starting).reload(readAgain));

@@ -1,3 +1,4 @@
+import { suggestionFor } from "../core/suggestion.ts";
 import { z } from "zod";
 import type { ErrorDetail } from "../core/errors.ts";
 import { eachYielding } from "../core/yielding.ts";
@@ -38,7 +39,8 @@ export async function configurationOf(document: unknown): Promise<Configuration>
   const head = parse(Head, document);
   const known = new Set<string>([...sectionNames, "source", "organization", "defaults"]);
   for (const name of Object.keys(document))
-    if (!known.has(name) && !name.startsWith("x-")) issue(name, unknownField("a configuration"));
+    if (!known.has(name) && !name.startsWith("x-"))
+      issue(name, unknownField("a configuration", name, known));
   const defaults = defaultsOf(document["defaults"], issue);
   const entries: Entry[] = [];
   for (const section of sectionNames) {
@@ -60,7 +62,8 @@ export async function configurationOf(document: unknown): Promise<Configuration>
   return { ...head, entries };
 }
 
-const unknownField = (what: string) => `is not a field of ${what}`;
+const unknownField = (what: string, name: string, known: Iterable<string>) =>
+  `is not a field of ${what}${suggestionFor(name, known)}`;
 
 /** Whether it is the page that every organization has. */
 export const isOwnPage = ({ section, fields }: Entry) =>
@@ -83,12 +86,14 @@ function defaultsOf(value: unknown, issue: Issue): Partial<Record<SectionName, F
     return {};
   }
   for (const [section, its] of Object.entries(value)) {
-    if (!Object.hasOwn(sections, section)) issue(`defaults.${section}`, "is not a section");
+    if (!Object.hasOwn(sections, section))
+      issue(`defaults.${section}`, `is not a section${suggestionFor(section, sectionNames)}`);
     else if (!isObject(its)) issue(`defaults.${section}`, "must be an object of fields");
     else {
       const fields = everyField(section as SectionName);
       for (const name of Object.keys(its))
-        if (!fields.has(name)) issue(`defaults.${section}.${name}`, `is not a field of ${section}`);
+        if (!fields.has(name))
+          issue(`defaults.${section}.${name}`, unknownField(section, name, fields));
     }
   }
   return value as Partial<Record<SectionName, Fields>>;
@@ -122,7 +127,10 @@ function entryOf(
   const isField = (name: string) => Object.hasOwn(shape, name) || (own !== null && name === "type");
   for (const name of Object.keys(value))
     if (!isField(name))
-      issue(`${path}.${name}`, unknownField(own === null ? section : `the type ${own}`));
+      issue(
+        `${path}.${name}`,
+        unknownField(own === null ? section : `the type ${own}`, name, Object.keys(shape)),
+      );
   const inherited = Object.entries(defaults).filter(
     ([name]) => isField(name) && !Object.hasOwn(value, name),
   );

@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { suggestionFor } from "./suggestion.ts";
 import { invalid } from "./validation.ts";
 
 export type Setting = { value: string; line: number };
@@ -18,7 +19,7 @@ export function readSettings(file: string, names: readonly string[]): Map<string
     if (trimmed === "" || /^[#;]/.test(trimmed)) continue;
     const [, name, written = ""] = /^([A-Za-z_]\w*)=(.*)$/.exec(trimmed) ?? [];
     if (name === undefined) throw refuse("must be NAME=value, or begin with #");
-    if (!names.includes(name)) throw refuse(`${name} is no setting`);
+    if (!names.includes(name)) throw refuse(`${name} is no setting${suggestionFor(name, names)}`);
     const before = found.get(name);
     if (before !== undefined) throw refuse(`${name} is set in line ${before.line} already`);
     const value = valueOf(written.trim());

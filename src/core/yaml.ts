@@ -57,6 +57,18 @@ export type Parsed = {
   placesOfMaps: WeakMap<object, Place>;
 };
 
+/** Sentences for errors that the parser reports in terms of its own API, or several times. */
+const plainReasons: Readonly<Record<string, string>> = {
+  MULTIPLE_DOCS: "has several documents: put each into a file of its own",
+  TAB_AS_INDENT: "is indented by a tab: YAML allows spaces only",
+};
+
+/** At most ten errors. One with a plain reason explains the errors after it. */
+function withoutRepeats<T extends { code: string }>(errors: readonly T[]): T[] {
+  const explained = errors.find(({ code }) => Object.hasOwn(plainReasons, code));
+  return explained === undefined ? errors.slice(0, maxPlaces) : [explained];
+}
+
 /** A YAML 1.2 document with the places of its values. Throws InvalidFiles: for what is no YAML, a key that is there twice, aliases that stand for too much. */
 export async function parseYaml(
   file: string,
@@ -82,9 +94,9 @@ export async function parseYaml(
   const found = [...document.errors, ...document.warnings];
   if (found.length > 0)
     throw new InvalidFiles(
-      found.slice(0, maxPlaces).map(({ pos, message }) => ({
+      withoutRepeats(found).map(({ pos, code, message }) => ({
         place: placeAt(pos[0]),
-        message: firstLine(message),
+        message: plainReasons[code] ?? firstLine(message),
       })),
     );
   const places = new Map<string, Place>();

@@ -49,12 +49,17 @@ export function writeOnce(file: string, text: string) {
   putInPlace(fresh, file);
 }
 
-/** Writes a file of our own that was not there, onto the disk. */
+/** Writes a new file and syncs it to the disk. Errors name the file. */
 export function writeNew(file: string, content: string | Uint8Array) {
   const handle = openSync(file, "wx", 0o600);
-  writeFileSync(handle, content);
-  fsyncSync(handle);
-  closeSync(handle);
+  try {
+    writeFileSync(handle, content);
+    fsyncSync(handle);
+  } catch (error) {
+    throw Object.assign(error as Error, { path: file });
+  } finally {
+    closeSync(handle);
+  }
 }
 
 export function putInPlace(fresh: string, file: string) {

@@ -1,3 +1,4 @@
+import { isIP } from "node:net";
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readFileSync, statSync } from "node:fs";
 import { createSecureContext } from "node:tls";
@@ -90,7 +91,7 @@ export function listen(
     current = { server: open(wanted, tls), tls };
   } catch (error) {
     const { code = "", message } = error as NodeJS.ErrnoException;
-    const reason = whyNotListening[code] ?? message;
+    const reason = whyNotListening[code] ?? (isIP(host) === 0 ? notAnAddress : message);
     throw new Error(
       `Can't listen on ${host}, port ${wanted}: ${reason}. Choose another --host or --port.`,
       { cause: error },
@@ -129,8 +130,9 @@ const whyNotListening: Record<string, string> = {
   EADDRINUSE: "another program is listening there (`signalbox doctor` names it)",
   EADDRNOTAVAIL:
     "this machine does not have that address: --host must be one of its own, or 0.0.0.0 for all",
-  EINVAL: "--host must be an IP address of this machine, or 0.0.0.0 for all",
 };
+
+const notAnAddress = "--host must be an IP address of this machine, or 0.0.0.0 for all";
 
 /** What these files hold; null where there are none. Throws VALIDATION_ERROR for a key that others may read or that is of another certificate. */
 export function tlsOf(files: {

@@ -4,7 +4,7 @@ import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { vaultOf } from "../../src/core/secrets.ts";
 import { binary } from "../support/binary.ts";
-import { machine, machineWithKey, succeeded } from "../support/outside.ts";
+import { firstLinesOf, machine, machineWithKey, succeeded } from "../support/outside.ts";
 
 const password = "a long enough password";
 const claim = { organization: "Acme", name: "Ada", email: "ada@acme.example", password };
@@ -27,15 +27,6 @@ function pageOf(url: string) {
   };
 }
 
-async function printed(child: { stdout: ReadableStream<Uint8Array> }): Promise<string> {
-  let text = "";
-  for await (const chunk of child.stdout) {
-    text += new TextDecoder().decode(chunk);
-    if (text.includes("/docs")) break;
-  }
-  return text;
-}
-
 async function withStdin(dataDir: string, args: string[], text: string) {
   const run = Bun.spawn([binary, ...args, "--data-dir", dataDir], {
     stdin: new Blob([text]),
@@ -53,7 +44,7 @@ describe("the first run", () => {
   test("prints a link whose token lies in a 0600 file, claims the appliance once, and is gone after it", async () => {
     await using box = machine();
     const server = await box.serve();
-    const text = await printed(server.child);
+    const text = await firstLinesOf(server.child);
     const token = /Set it up +http:\/\/127\.0\.0\.1:\d+\/set-up#([0-9A-Za-z]{43})\n/.exec(
       text,
     )?.[1];
@@ -71,7 +62,7 @@ describe("the first run", () => {
     expect((await page("POST", "/set-up", { ...claim, token })).status).toBe(409);
     await server.stop();
     const again = await box.serve();
-    expect(await printed(again.child)).not.toContain("set-up");
+    expect(await firstLinesOf(again.child)).not.toContain("set-up");
     const back = pageOf(again.url);
     const { email } = claim;
     expect((await back("POST", "/sign-in", { email, password })).json.data.state).toBe("signed-in");

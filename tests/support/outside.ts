@@ -102,3 +102,13 @@ export function clientOf(url: string, key: string): Outside {
     return { status, headers, json: await response.json() };
   };
 }
+
+/** What `serve` prints once it runs. */
+export async function firstLinesOf(child: { stdout: ReadableStream<Uint8Array> }): Promise<string> {
+  let text = "";
+  for await (const chunk of child.stdout) {
+    text += new TextDecoder().decode(chunk);
+    if (text.includes("/docs")) break;
+  }
+  return text;
+}

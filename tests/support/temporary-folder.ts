@@ -4,7 +4,7 @@ import { join } from "node:path";
 
 // Loaded before all tests. Every temporary folder of a run is inside one folder, so that nothing remains
 // when a worker is killed. `bun run verify` creates it for all workers; a direct `bun test` does so here.
-if (process.env["SIGNALBOX_TEST_FOLDER"] === undefined) {
+if (process.env["TEST_RUN_FOLDER"] === undefined) {
   const folder = createRunFolder();
   process.env["TMPDIR"] = folder;
   process.on("exit", () => removeRunFolder(folder));

@@ -43,7 +43,8 @@ export async function readConfigurations(
     if (known === undefined) all.set(id, its);
     else merge(known, its);
   }
-  if (all.size === 0) throw invalid("-f", `names no configuration: there is nothing in ${from}`);
+  if (all.size === 0)
+    throw invalid(`The configuration ${from}`, "is empty: it has no YAML file with a section");
   return [...all.values()].map(({ value, places }) => ({
     organization: typeof value["organization"] === "string" ? value["organization"] : null,
     document: value,
@@ -66,7 +67,7 @@ const firstPlace = (places: ReadonlyMap<string, Place>): Place =>
 
 function filesIn(from: string): string[] {
   const found = statSync(from, { throwIfNoEntry: false });
-  if (found === undefined) throw invalid("-f", `is not a file or folder here: ${from}`);
+  if (found === undefined) throw invalid(`The configuration ${from}`, "does not exist");
   if (!found.isDirectory()) return [from];
   return readdirSync(from)
     .filter((name) => /\.ya?ml$/i.test(name))
@@ -106,12 +107,23 @@ async function readOne(file: string, variables: Variables): Promise<Merged | nul
   if (value === null) return null;
   if (!isObject(value))
     throw new InvalidFiles([{ place: firstPlace(places), message: "must be a map of sections" }]);
+  const other = otherProgramOf(value);
+  if (other !== null) throw new InvalidFiles([{ place: firstPlace(places), message: other }]);
   if (single.length > 0) {
     // It knows what every field takes.
     const { convert } = await import("./convert.ts");
     for (const path of single) convert(value, path);
   }
   return { value, places };
+}
+
+/** Recognizes files of other programs by their top-level keys. */
+function otherProgramOf(value: Fields): string | null {
+  if (Object.hasOwn(value, "endpoints") || Object.hasOwn(value, "external-endpoints"))
+    return "is a configuration of Gatus: `signalbox import gatus FILE --org SLUG` imports it";
+  if (Object.hasOwn(value, "services"))
+    return "is a compose file, not a configuration of Signalbox";
+  return null;
 }
 
 /** Adds what a further file of the same source says. */

@@ -9,7 +9,7 @@ export type Occurrence = { start: number; end: number };
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
-const maxLengthMs = 31 * dayMs;
+export const maxLengthMs = 31 * dayMs;
 /** What lies further ahead does not occur: 29 February on a given weekday comes every 28 years, around 2100 every 40. */
 const horizonMs = 50 * 365.25 * dayMs;
 /** A stretch without occurrences that took so long to walk through is remembered. */

@@ -20,7 +20,7 @@ import { examineHost, examineNetwork } from "./hosts.ts";
 import { examineEnvironment, examineMachine, examinePing } from "./machine.ts";
 import { examineMailServer } from "./mail.ts";
 import { examinePorts, examineProblems } from "./server.ts";
-import { examineName, examineSettings } from "./settings.ts";
+import { examineLinks, examineName, examineSettings } from "./settings.ts";
 
 /** What `serve` would run with. */
 export type Settings = {
@@ -32,6 +32,9 @@ export type Settings = {
   tlsCert?: string | undefined;
   tlsKey?: string | undefined;
   metricsTokenFile?: string | undefined;
+  allowCommands?: string | undefined;
+  browser?: string | undefined;
+  apply?: string | undefined;
   keepResults: number;
   keepHours: number;
 } & DataPlace &
@@ -48,6 +51,8 @@ type Options = {
   clock: Clock;
   /** Names of variables that were taken out of the environment. */
   ignored?: readonly string[];
+  /** Sentences about variables that look like settings and are none. */
+  unknown?: readonly string[];
   /** A time server, with its port if that is not 123. */
   ntp?: string | undefined;
   /** Where other programs keep backups. */
@@ -136,7 +141,7 @@ const areas = [
 function ofMachine(
   path: string,
   settings: Settings,
-  { clock, ignored = [] }: Options,
+  { clock, ignored = [], unknown = [] }: Options,
   store: Store | null,
 ): Examination[] {
   const machine = async () => {
@@ -145,7 +150,7 @@ function ofMachine(
     return [
       ...examineMachine(path, monitors),
       ...(await examinePing(pings)),
-      ...examineEnvironment(ignored),
+      ...examineEnvironment(ignored, unknown),
     ];
   };
   return [
@@ -219,6 +224,7 @@ async function ofData(
       examine: () => examineKept(looking),
     },
     { area: "Server", subject: "problems", examine: () => examineProblems(store, clock) },
+    { area: "Settings", subject: "links", examine: () => examineLinks(settings, store) },
     { area: "Clock", subject: "clock", goesOut: true, examine: clockOf },
     {
       area: "Network",

@@ -133,10 +133,18 @@ export async function examinePing(monitors: number, ping = pingCommand()): Promi
 }
 
 /** Variables that other programs take a proxy from, and this one does not. */
-export function examineEnvironment(ignored: readonly string[]): Finding[] {
-  return ignored.map((name) =>
-    fine("environment", `${name} is set and has no effect: every connection is a direct one`),
-  );
+export function examineEnvironment(
+  ignored: readonly string[],
+  unknown: readonly string[] = [],
+): Finding[] {
+  return [
+    ...ignored.map((name) =>
+      fine("environment", `${name} is set and has no effect: every connection is a direct one`),
+    ),
+    ...unknown.map((sentence) =>
+      warning("environment", sentence, "Correct its name, or remove it."),
+    ),
+  ];
 }
 
 /** The program that listens on a port, as `nginx (pid 812)`; null where that can't be told. */

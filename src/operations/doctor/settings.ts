@@ -1,16 +1,24 @@
 import { X509Certificate } from "node:crypto";
+import { existsSync, statSync } from "node:fs";
 import { lookup } from "node:dns/promises";
 import { isIP, isIPv4 } from "node:net";
 import { networkInterfaces } from "node:os";
 import { type Clock, dayMs } from "../../core/clock.ts";
 import { fine, type Finding, problem, warning } from "../../core/finding.ts";
 import { isLoopback } from "../../core/target-guard.ts";
+import type { Store } from "../../database/store.ts";
 import { tlsOf } from "../../http/listener.ts";
 import { metricsToken } from "../metrics/token.ts";
 import { certificateDays } from "../problems/rules.ts";
 import type { TrustedProxy } from "../../http/trusted-proxies.ts";
 
-type Settings = {
+type Paths = {
+  allowCommands?: string | undefined;
+  browser?: string | undefined;
+  apply?: string | undefined;
+};
+
+type Settings = Paths & {
   url?: string | undefined;
   tlsCert?: string | undefined;
   tlsKey?: string | undefined;
@@ -28,6 +36,54 @@ export function examineSettings(settings: Settings, clock: Clock): Finding[] {
     ...examineUrl(settings),
     ...examineTrust(settings),
     ...examineToken(settings),
+    ...missingPaths(settings).map(({ option, message, advice }) =>
+      problem(option, message, advice),
+    ),
+  ];
+}
+
+/** Options that name a file or folder which does not exist. `serve` starts without it, so it must be visible. */
+export function missingPaths({ allowCommands, browser, apply }: Paths) {
+  const isFolder = (path: string) => statSync(path, { throwIfNoEntry: false })?.isDirectory();
+  const missing: { option: string; message: string; advice: string }[] = [];
+  const add = (option: string, message: string, advice: string) =>
+    missing.push({ option, message, advice });
+  if (allowCommands !== undefined && !isFolder(allowCommands))
+    add(
+      "--allow-commands",
+      `${allowCommands} is not a folder, so monitors of the type command can't run`,
+      "Create the folder with the programs, or name the right one.",
+    );
+  if (browser !== undefined && Bun.which(browser) === null)
+    add(
+      "--browser",
+      `${browser} is not a program, so monitors of the type browser can't run`,
+      "Name an installed Chromium, or leave the option out to use the one on the PATH.",
+    );
+  if (apply !== undefined && !existsSync(apply))
+    add(
+      "--apply",
+      `${apply} does not exist, so no configuration is applied`,
+      "Name the YAML file or the folder with your YAML files.",
+    );
+  return missing;
+}
+
+/** Links in mails need an address that their readers can open. */
+export async function examineLinks({ url }: Settings, store: Store): Promise<Finding[]> {
+  if (url !== undefined) return [];
+  const [row] = await store.query<{ subscribers: number; mails: number }>(
+    `select exists (select 1 from subscribers) as subscribers,
+       exists (select 1 from alert_channels where type = 'email') as mails`,
+    [],
+  );
+  if (row === undefined || row.subscribers + row.mails === 0) return [];
+  return [
+    warning(
+      "--url",
+      `not set, so links in mails to ${row.subscribers > 0 ? "subscribers" : "people"} have the first address of this machine`,
+      "Give `serve` the address under which people open this appliance: --url https://status.example.com.",
+    ),
   ];
 }
 

@@ -1,0 +1,39 @@
+/** Changed letters up to which a name counts as a typing error of another. */
+const maxDistance = 2;
+
+/** Finishes a sentence with “Did you mean …?” where a known name is within two typing errors; otherwise empty. */
+export function suggestionFor(name: string, known: Iterable<string>): string {
+  const normal = comparable(name);
+  if (name.length > 100) return "";
+  let best: string | undefined;
+  let bestDistance = Math.min(maxDistance, Math.floor(normal.length / 3)) + 1;
+  for (const candidate of known) {
+    const distance = editDistance(normal, comparable(candidate));
+    if (distance < bestDistance) [best, bestDistance] = [candidate, distance];
+  }
+  return best === undefined ? "" : `; did you mean ${best}?`;
+}
+
+/** `alert_channels` and `AlertChannels` are `alertChannels` in another spelling. */
+const comparable = (name: string) => name.toLowerCase().replace(/[_-]/g, "");
+
+/** Insertions, deletions, replacements and swaps of neighbours that lead from one to the other (optimal string alignment). */
+function editDistance(one: string, other: string): number {
+  let previous: number[] = [];
+  let row = Array.from({ length: other.length + 1 }, (_, column) => column);
+  for (let i = 1; i <= one.length; i++) {
+    const next = [i];
+    for (let j = 1; j <= other.length; j++) {
+      const isSame = one[i - 1] === other[j - 1];
+      const isSwap = i > 1 && j > 1 && one[i - 1] === other[j - 2] && one[i - 2] === other[j - 1];
+      next[j] = Math.min(
+        (row[j] ?? 0) + 1,
+        (next[j - 1] ?? 0) + 1,
+        (row[j - 1] ?? 0) + (isSame ? 0 : 1),
+        isSwap ? (previous[j - 2] ?? 0) + 1 : Infinity,
+      );
+    }
+    [previous, row] = [row, next];
+  }
+  return row[other.length] ?? 0;
+}

@@ -1,0 +1,20 @@
+import { expect, test } from "bun:test";
+import { suggestionFor } from "../../src/core/suggestion.ts";
+
+const known = ["interval", "alertChannels", "webhookUrl", "url", "group"];
+
+test.each([
+  ["intervall", "interval"],
+  ["alertchannels", "alertChannels"],
+  ["webhook_url", "webhookUrl"],
+  ["gruop", "group"],
+])("a typing error is answered with the field that was meant: %s", (typed, meant) => {
+  expect(suggestionFor(typed, known)).toBe(`; did you mean ${meant}?`);
+});
+
+test.each(["ul", "colour", "x", "", "a".repeat(10_000)])(
+  "a name unlike all others gets no suggestion: %s",
+  (typed) => {
+    expect(suggestionFor(typed, known)).toBe("");
+  },
+);
