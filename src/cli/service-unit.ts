@@ -30,7 +30,8 @@ export function systemdUnit({
   capabilities,
   mayPing,
 }: ServiceOptions): string {
-  const isStateDirectory = dirname(dataDir) === "/var/lib";
+  // StateDirectory= has no way to write a quote, a backslash or a colon in a name.
+  const isStateDirectory = dirname(dataDir) === "/var/lib" && /^[^"'\\:]+$/.test(dataDir);
   const command = [executable, "serve", "--data-dir", dataDir, ...options].map(quoted);
   const named = credentials.map((each) => ({
     ...each,
@@ -53,7 +54,7 @@ ExecStart=${command.join(" ")}${named
 ExecReload=/bin/kill -HUP $MAINPID
 UnsetEnvironment=BUN_OPTIONS BUN_BE_BUN
 ${user === null ? "DynamicUser=yes" : `User=${user}`}
-${isStateDirectory ? `StateDirectory=${quoted(basename(dataDir))}\nStateDirectoryMode=0700` : `ReadWritePaths=${quoted(dataDir)}`}
+${isStateDirectory ? `StateDirectory="${escaped(basename(dataDir))}"\nStateDirectoryMode=0700` : `ReadWritePaths=${quoted(dataDir)}`}
 UMask=0077
 
 # A stalled event loop is ended and started again. The other exit codes than 1 ask for a person.

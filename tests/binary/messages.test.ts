@@ -36,7 +36,7 @@ test("every message of a command that can't work says what happened and what to 
     [["serve", "--host", "nope"], 1, "--host must be an IP address of this machine"],
     [["serve", "--host", "192.0.2.77"], 1, "this machine does not have that address"],
     [["serve", "--database", "rqlite://127.0.0.1:1"], 1, "The connection was refused", "rqlited"],
-    [["serve", "--url", "https://a.example/x?y"], 2, "--url must be"],
+    [["serve", "--url", "https://a.example/x?y"], 2, "--url must have no query"],
     [
       ["maintenance", "start", "x", "--for", "30x", "--monitor", "m", ...client],
       2,

@@ -334,7 +334,7 @@ describe.skipIf(!hasRqlite)("opening a cluster", () => {
     const { node, machine, database } = await newCluster(["-auth", auth], "box:wrong-one@");
     const refused = await machine().refusal();
     expect(refused?.message).toBe(
-      "No node of the database can be used: it refuses this user or password.",
+      "No node of the database can be used. It refuses this user or password.",
     );
     const databasePasswordFile = join(directory, "password");
     writeFileSync(databasePasswordFile, `${password}\n`);
@@ -351,7 +351,7 @@ describe.skipIf(!hasRqlite)("opening a cluster", () => {
     const open = (database: string) => openData({ dataDir, database }, usual);
     await (await open(`rqlites://${node.host}?ca=${cert}`)).close();
     const refused = await open(`rqlites://${node.host}`).catch(({ message }) => message);
-    expect(refused).toMatch(/No node of the database can be used: .*certificate/);
+    expect(refused).toMatch(/No node of the database can be used. .*certificate/);
   });
 
   test("nobody there is no fault of the data: a service manager tries again", async () => {
@@ -359,7 +359,7 @@ describe.skipIf(!hasRqlite)("opening a cluster", () => {
     await node.kill();
     expect(await machine().refusal()).toEqual({
       code: undefined,
-      message: expect.stringMatching(/^No node of the database can be used: /),
+      message: expect.stringMatching(/^No node of the database can be used\. /),
     });
   });
 });
