@@ -93,7 +93,7 @@ describe("doctor", () => {
     const text = await box.run(["doctor", ...wrong]);
     expect(text.exitCode).toBe(1);
     expect(text.stdout).toMatch(
-      /^problem +permissions: [^→]*secret\.key\s+is\s+open\s+to\s+others\n +→ /m,
+      /^problem +permissions:\s[^→]*secret\.key\s+is\s+open\s+to\s+others\n +→ /m,
     );
     expect(text.stderr).toMatch(/^signalbox: \d+ problems .*see above what to do\.$/m);
     expect(text.stdout + text.stderr).not.toContain(canary);
