@@ -1,5 +1,5 @@
 import { AppError } from "../core/errors.ts";
-import { excerpt } from "../core/text.ts";
+import { excerpt, excerptOfName } from "../core/text.ts";
 import { allOf, type Client, dataOf } from "./client.ts";
 
 const isId = (words: string) => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(words);
@@ -25,7 +25,7 @@ export function oneOf<T extends { id: string }>(
     if (first === undefined) continue;
     if (others.length === 0) return first;
     const all = [first, ...others].slice(0, 10);
-    const names = all.map((record) => `\n  ${record.id}  ${excerpt(nameOf(record), 255)}`);
+    const names = all.map((record) => `\n  ${record.id}  ${excerptOfName(nameOf(record), 255)}`);
     const more = others.length + 1 - all.length;
     throw new AppError(
       "VALIDATION_ERROR",

@@ -279,6 +279,13 @@ export const nullable = <T extends z.ZodType>(field: T) => field.nullable().defa
 /** A credential: sealed at rest, write-only on the wire. */
 export const secret = (max = 1000) => line(max).meta({ writeOnly: true });
 
+const emptyIsNull: Issue = (text) =>
+  text === "" ? "must not be empty: null sends an empty one" : null;
+
+/** A secret of a field that can be null, for which an empty one is sent. */
+export const filledSecret = (max = 1000) =>
+  text(0, max, emptyIsNull, validateLine, blank).meta({ writeOnly: true });
+
 const base64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
 function validateSigningSecret(text: string): string | null {

@@ -215,7 +215,39 @@ export const monitorBounds = {
     value: MiB,
     unit: "bytes",
     per: "check",
-    beyond: "The rest is not read; assertions judge the first part.",
+    beyond:
+      "The rest is not read; assertions judge the first part. Where text must be absent, the message mentions it.",
+  },
+  answerCodings: {
+    value: 4,
+    unit: "entries",
+    per: "answer",
+    beyond: "A body that is compressed more often is not read, and the check fails.",
+  },
+  answerPatience: {
+    value: 1,
+    unit: "seconds",
+    per: "answer",
+    beyond:
+      "A body without a known end is no longer read once all conditions are decided and no latency is judged.",
+  },
+  cookies: {
+    value: 50,
+    unit: "entries",
+    per: "check",
+    beyond: "The oldest cookies are not sent.",
+  },
+  cookieSize: {
+    value: 4 * KiB,
+    unit: "bytes",
+    per: "cookie",
+    beyond: "A longer cookie is ignored, as by browsers.",
+  },
+  cookiesOfRequest: {
+    value: 8 * KiB,
+    unit: "bytes",
+    per: "request",
+    beyond: "Cookies of the shortest paths are left out: servers reject longer headers.",
   },
   answerNesting: {
     value: 256,

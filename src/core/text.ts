@@ -54,13 +54,30 @@ export function fieldPath(keys: readonly PropertyKey[]): string {
   return path;
 }
 
-/** At most `length` code points of a name a client made up, fit for one line of an error message. */
-export function excerpt(text: string, length = 60): string {
+/**
+ * Invisible characters that reorder, hide or break a line (UAX #9, Unicode 23.2 and 23.3). The joiners of scripts and
+ * emoji (U+200C, U+200D) are none of them.
+ */
+const misleading =
+  /[\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]/gu;
+
+/** At most `length` code points of a text that a stranger wrote, fit for one line. */
+export const excerpt = (text: string, length = 60): string =>
+  shorten(text.slice(0, length * 2 + 2).replace(misleading, "�"), length);
+
+/** The same of a name that a person of the organization gave: it can have marks of its own script's direction. */
+export const excerptOfName = (name: string, length: number): string => shorten(name, length);
+
+function shorten(text: string, length: number): string {
   // Of a long text no more is looked at: each code point is one or two units.
   const start = text.slice(0, length * 2 + 2);
   const points = Array.from(start.toWellFormed().replace(/\p{Cc}/gu, "�"));
   return points.length > length ? points.slice(0, length).join("") + "…" : points.join("");
 }
+
+/** A message that a stranger wrote, as `toLine` accepts it. */
+export const toRemoteLine = (text: string, max: number): string =>
+  toLine(text.replace(misleading, ""), max);
 
 /** `3 h 20 min`: how long something lasted, in its two largest units. */
 export function durationInWords(seconds: number, space = " "): string {

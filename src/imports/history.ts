@@ -1,5 +1,6 @@
 import { bucketOf } from "../core/percentiles.ts";
 import { dayMs, hourMs } from "../core/clock.ts";
+import { toRemoteLine } from "../core/text.ts";
 import type { Parameter, Prepared, Statement, Store } from "../database/store.ts";
 import { codeOf } from "../monitoring/uptime/rules.ts";
 import type { Beat, History, Sum } from "./plan.ts";
@@ -134,13 +135,7 @@ export async function writeHistory(
   return written;
 }
 
-const lineOf = (message: string | null) =>
-  message === null
-    ? null
-    : message
-        .toWellFormed()
-        .replace(/\p{Cc}+/gu, " ")
-        .slice(0, 500);
+const lineOf = (message: string | null) => (message === null ? null : toRemoteLine(message, 500));
 
 type RunningSum = {
   period: number;

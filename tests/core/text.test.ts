@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { excerpt, fieldPath } from "../../src/core/text.ts";
+import { excerpt, excerptOfName, fieldPath, toRemoteLine } from "../../src/core/text.ts";
 
 test("a field's path is written as in JavaScript", () => {
   expect(fieldPath([])).toBe("");
@@ -15,4 +15,25 @@ test("an excerpt has at most so many code points and never ends within one", () 
   expect(excerpt("a\n\ud800", 3)).toBe("a��");
   expect(excerpt(`a${"😀".repeat(9)}`, 3)).toBe("a😀😀…");
   expect(excerpt("x".repeat(1_000_000))).toBe(`${"x".repeat(60)}…`);
+});
+
+const misleading = [
+  0x202a, 0x202b, 0x202c, 0x202d, 0x202e, 0x2066, 0x2067, 0x2068, 0x2069, 0x200e, 0x200f, 0x061c,
+  0x200b, 0x2028, 0x2029, 0x2060, 0x2064, 0x206f, 0xfeff, 0xad, 0xe0041,
+].map((code) => String.fromCodePoint(code));
+
+test("what strangers write can't reorder or hide the text around it", () => {
+  for (const one of misleading) {
+    expect([escape(one), excerpt(`7.2${one}gpj`)]).toEqual([escape(one), "7.2�gpj"]);
+    expect([escape(one), toRemoteLine(`7.2${one}gpj\n`, 20)]).toEqual([escape(one), "7.2gpj "]);
+  }
+  for (const fine of ["שלום 7.2", "می‌خواهم", "👩‍👩‍👧", "日本"]) {
+    expect(excerpt(fine)).toBe(fine);
+    expect(toRemoteLine(fine, 60)).toBe(fine);
+  }
+});
+
+test("a name that a person gave keeps the marks of its script", () => {
+  expect(excerptOfName("חנות\u200f Shop", 60)).toBe("חנות\u200f Shop");
+  expect(excerptOfName("a\nb", 60)).toBe("a�b");
 });

@@ -3,6 +3,7 @@ import { Transform } from "node:stream";
 import { createBrotliDecompress, createGunzip, createInflate, createInflateRaw } from "node:zlib";
 import { release } from "../garbage.ts";
 import { parseBounded } from "../json.ts";
+import { monitorBounds } from "../limits.ts";
 import type { OutgoingContext } from "./context.ts";
 import { TargetFailure } from "./failures.ts";
 import type { HttpAnswer } from "./http-answer.ts";
@@ -13,8 +14,7 @@ type Context = Pick<OutgoingContext, "memory" | "signal">;
 
 /** Roughly what one decoder takes. */
 const decoderBytes = 64 * 1024;
-/** Codings of one body, one in the other. */
-const maxCodings = 4;
+const maxCodings = monitorBounds.answerCodings.value;
 
 const decoders = new Map<string, () => Transform>([
   ["gzip", createGunzip],

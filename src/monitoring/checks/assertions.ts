@@ -198,8 +198,8 @@ function requirementOf({ source, path, op, value }: Condition): string {
 /** So much of what was received is shown. */
 const maxShown = 100;
 
-/** The longest start of a text in which what may be shown is known to hold no credential. */
-export const startNeeded = maxShown + 2 * 8192;
+/** Units at the start of a text in which credentials are looked for. */
+export const startNeeded = 2 * (2 * 200 + 2);
 
 function shown({ source, path }: Condition, value: unknown, secrets: Secrets): string {
   const text = isScalar(value) ? String(value) : "";
@@ -241,27 +241,76 @@ export function secretsOf(settings: Settings): string[] {
   return sent.filter((text): text is string => typeof text === "string");
 }
 
-/** Whether a text repeats one of the secrets, in whatever spelling. */
-export function repeats(text: string, secrets: Secrets): boolean {
-  const spellings = secrets()
-    .filter((secret) => secret !== "")
-    .flatMap((secret) => [
-      secret,
-      Buffer.from(secret).toString("base64"),
-      Buffer.from(secret).toString("hex"),
-      JSON.stringify(secret).slice(1, -1),
-      encodeURIComponent(secret.toWellFormed()),
-      // As a form sends it, and as pages show it.
-      new URLSearchParams({ secret }).toString().slice("secret=".length),
-      escapeXml(secret),
-      Bun.escapeHTML(secret),
-    ]);
-  if (spellings.some((secret) => text.includes(secret))) return true;
-  const seen = asSeen(text.slice(0, startNeeded));
-  return spellings.map(asSeen).some((secret) => secret !== "" && seen.includes(secret));
+/** Units of a text that are looked at: no place shows more than 200 code points. */
+const shownUnits = 2 * 200 + 2;
+/** Units of a secret that are compared. What is invisible of it does not count. */
+const comparedUnits = 2 * shownUnits;
+/** A secret that begins at the end of what is shown is recognized from so many units on. */
+const leastUnits = 4;
+
+/** Whether what is shown of a text repeats one of the secrets or the start of one, in whatever spelling. */
+export const repeats = (text: string, secrets: Secrets): boolean => secretFinder(secrets)(text);
+
+/** The same for several texts: of the secrets no more is spelled than is needed, and their starts once. */
+export function secretFinder(secrets: Secrets): (text: string) => boolean {
+  let known: { secret: string; starts: string[] }[] | null = null;
+  return (text) => {
+    const shown = text.slice(0, shownUnits);
+    const seen = asSeen(shown);
+    if (seen === "") return false;
+    known ??= secrets().map((secret) => ({ secret, starts: startsOf(secret) }));
+    const isCut = shown.length < text.length;
+    return known.some(
+      ({ secret, starts }) =>
+        starts.some((start) => seen.includes(start)) &&
+        spellingsOf(secret).some((spelling) => isShown(spelling, seen, isCut)),
+    );
+  };
 }
 
-/** Who reads it sees no difference, or knows how to undo it. */
+/** How the spellings of a secret start, with what is invisible in front of it and without. */
+function startsOf(secret: string): string[] {
+  const first = secret.slice(0, 2 * leastUnits);
+  const seen = asSeen(first);
+  const visible =
+    seen.length === first.length
+      ? ""
+      : asSeen(secret.slice(0, comparedUnits)).slice(0, first.length);
+  const starts = [...spellingsOf(first), ...spellingsOf(visible)];
+  return [...new Set(starts.map((start) => start.slice(0, leastUnits)))];
+}
+
+/** Whether a text has the secret, or ends with its start where the text goes on. */
+function isShown(secret: string, text: string, isCut: boolean): boolean {
+  if (text.includes(secret)) return true;
+  if (!isCut) return false;
+  const start = secret.slice(0, leastUnits);
+  const last = text.at(-1);
+  for (let from = text.indexOf(start); from !== -1; from = text.indexOf(start, from + 1))
+    if (secret[text.length - from - 1] === last && secret.startsWith(text.slice(from))) return true;
+  return false;
+}
+
+/** How an answer can repeat a secret, each as it is seen. */
+function spellingsOf(whole: string): string[] {
+  const secret = whole.slice(0, comparedUnits);
+  if (secret === "") return [];
+  const bytes = Buffer.from(secret);
+  const spellings = [
+    secret,
+    bytes.toString("base64"),
+    bytes.toString("hex"),
+    JSON.stringify(secret).slice(1, -1),
+    encodeURIComponent(secret.toWellFormed()),
+    // As a form sends it, and as pages show it.
+    new URLSearchParams({ secret }).toString().slice("secret=".length),
+    escapeXml(secret),
+    Bun.escapeHTML(secret),
+  ];
+  return [...new Set(spellings.map(asSeen))].filter((spelling) => spelling !== "");
+}
+
+/** What a reader sees of it: without invisible characters, in any case. */
 const asSeen = (text: string) => text.replace(/[\p{C}\p{Z}]/gu, "").toLowerCase();
 
 /**

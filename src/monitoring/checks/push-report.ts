@@ -1,7 +1,7 @@
 // Reads the report of a watched job from the query and body of its request, in each dialect of push URLs.
 import { AppError } from "../../core/errors.ts";
 import { monitorBounds, requestBounds } from "../../core/limits.ts";
-import { toLine } from "../../core/text.ts";
+import { toRemoteLine } from "../../core/text.ts";
 import { invalid } from "../../core/validation.ts";
 import { type BodyClient, mustBePlain, parseJsonText, readBytes } from "../../http/body.ts";
 import { isRead } from "../../http/request.ts";
@@ -77,7 +77,7 @@ const trimmed = (value: unknown) => (typeof value === "string" ? value.trim() : 
 
 function messageFrom(value: unknown): string {
   if (value === undefined || value === null) return "";
-  return toLine(
+  return toRemoteLine(
     typeof value === "string" ? value : JSON.stringify(value),
     monitorBounds.pushMessage.value,
   );

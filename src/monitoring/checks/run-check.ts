@@ -12,7 +12,7 @@ import type { CheckMemory } from "./byte-budget.ts";
 import { type CheckContext, type CheckKind, type Finding, TimeUp } from "./check.ts";
 import { excerpt, notJudged } from "../../core/text.ts";
 import { splitSecrets } from "../../core/kind-secrets.ts";
-import { isPlainHeader, repeats } from "./assertions.ts";
+import { isPlainHeader, secretFinder } from "./assertions.ts";
 import { findBrowser } from "./chromium.ts";
 import { checkKinds } from "./kinds.ts";
 import { lacksNetworkFor, type TroubleWatch } from "./own-trouble.ts";
@@ -190,14 +190,16 @@ const maxDetail = 200;
 /** Details as people may see them, null where there are none: none that repeats what the monitor keeps secret. */
 function shownOf(found: FoundDetails, type: string, settings: object): Details | null {
   if (Object.keys(found).length === 0) return null;
-  const { secrets } = splitSecrets(monitorKinds, type, settings as Record<string, unknown>);
-  const kept = Object.entries(secrets)
-    .filter(([path]) => !isPlainHeader(path.replace(/^headers\./, "")))
-    .map(([, secret]) => secret);
+  const repeatsSecret = secretFinder(() => {
+    const { secrets } = splitSecrets(monitorKinds, type, settings as Record<string, unknown>);
+    return Object.entries(secrets)
+      .filter(([path]) => !isPlainHeader(path.replace(/^headers\./, "")))
+      .map(([, secret]) => secret);
+  });
   const shown: Record<string, string | number> = {};
   for (const [name, value] of Object.entries(found)) {
     if (typeof value === "number") shown[name] = value;
-    else if (value && !repeats(value, () => kept)) shown[name] = excerpt(value, maxDetail);
+    else if (value && !repeatsSecret(value)) shown[name] = excerpt(value, maxDetail);
   }
   return Object.keys(shown).length === 0 ? null : shown;
 }

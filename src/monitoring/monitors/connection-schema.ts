@@ -1,12 +1,10 @@
 import { z } from "zod";
-import { Host, line, ProxyUrl, nullable } from "../../core/fields.ts";
+import { filledSecret, Host, line, ProxyUrl, nullable } from "../../core/fields.ts";
 import { pem } from "../../core/pem.ts";
 
 /** As RFC 1929 counts them. */
-const proxyLogin = line(255).refine(
-  (text) => new TextEncoder().encode(text).length <= 255,
-  "must be at most 255 bytes",
-);
+const isShort = (text: string) => new TextEncoder().encode(text).length <= 255;
+const tooLong = "must be at most 255 bytes";
 
 /** How an `http` monitor gets to what it asks. */
 export const connectionFields = {
@@ -18,8 +16,12 @@ export const connectionFields = {
     description:
       "Every request goes through it: an HTTP proxy (with CONNECT for https) or a SOCKS5 proxy, which finds the address of the target by itself.",
   }),
-  proxyUsername: nullable(proxyLogin.refine((name) => !name.includes(":"), "must not contain :")),
-  proxyPassword: nullable(proxyLogin.meta({ writeOnly: true })),
+  proxyUsername: nullable(
+    line(255)
+      .refine(isShort, tooLong)
+      .refine((name) => !name.includes(":"), "must not contain :"),
+  ),
+  proxyPassword: nullable(filledSecret(255).refine(isShort, tooLong).meta({ writeOnly: true })),
   ipFamily: z.enum(["any", "4", "6"]).default("any").meta({
     description: "Which addresses are connected to, of the target or else of the proxy.",
   }),

@@ -8,6 +8,7 @@ import {
   sameValue,
 } from "../../core/destinations.ts";
 import {
+  filledSecret,
   Headers,
   Host,
   HttpUrl,
@@ -67,7 +68,9 @@ export const http = {
   cacheBuster: z.boolean().default(false).meta({
     description: "Adds a query parameter with a random value, which no cache can know.",
   }),
-  basicAuth: nullable(z.strictObject({ ...BasicAuth, password: secret().nullable().optional() })),
+  basicAuth: nullable(
+    z.strictObject({ ...BasicAuth, password: filledSecret().nullable().optional() }),
+  ),
   bearerToken: nullable(secret(8192)),
   oauth2: nullable(OAuth2).meta({
     description:

@@ -4,7 +4,7 @@ import {
   HttpUrl,
   line,
   placeholderName,
-  secret,
+  filledSecret,
   ShownHeaders,
   nullable,
 } from "../../core/fields.ts";
@@ -63,7 +63,7 @@ const { tokenUrl, clientId, ...otherFields } = oauth2Fields;
 export const OAuth2 = z.strictObject({
   tokenUrl,
   clientId,
-  clientSecret: secret(4096).nullable().optional(),
+  clientSecret: filledSecret(4096).nullable().optional(),
   ...otherFields,
 });
 export type OAuth2 = z.infer<typeof OAuth2>;
@@ -173,6 +173,33 @@ type Part = Omit<Step, "name">;
 /** The requests of an `http` monitor: its own and its steps. */
 export type HttpRequests = Part & { variables: Record<string, string>; steps: readonly Step[] };
 
+/** Whether every status that is expected is one without a body (RFC 9110 §6.4.1). */
+const isBodiless = ({ expectedStatus }: Pick<Part, "expectedStatus">) =>
+  expectedStatus.every((range) => /^(?:1\d\d(?:-1\d\d)?|204(?:-204)?|304(?:-304)?)$/.test(range));
+
+/** Conditions on a body that never arrives: they could never hold, or never fail. */
+function bodilessIssues(part: Part): { keys: (string | number)[]; message: string }[] {
+  const why =
+    part.method === "HEAD"
+      ? "a response to HEAD has no body. Use GET"
+      : isBodiless(part)
+        ? "a response with the expected status has no body"
+        : null;
+  if (why === null) return [];
+  const message = `must not be about the body: ${why}`;
+  const short = (["keyword", "keywordAbsent", "jsonPath"] as const).filter(
+    (name) => part[name] !== null,
+  );
+  const isBody = ({ source }: { source: string }) => source === "body" || source === "json";
+  const at = (name: string, list: readonly { source: string }[]) =>
+    list.flatMap((one, index) => (isBody(one) ? [{ keys: [name, index, "source"], message }] : []));
+  return [
+    ...short.map((name) => ({ keys: [name], message })),
+    ...at("assertions", part.assertions),
+    ...at("save", part.save),
+  ];
+}
+
 type RequestIssue = { path: (string | number)[]; message: string };
 
 /** What is wrong with them together: a name that stands for nothing yet, a body that is not what its type says. */
@@ -189,6 +216,7 @@ export function requestIssues(monitor: HttpRequests): RequestIssue[] {
       issue("must be JSON, as bodyType says", "body");
     if (jsonPath === null && jsonEquals !== null)
       issue("is required where jsonEquals is given", "jsonPath");
+    for (const { keys, message } of bodilessIssues(part)) issue(message, ...keys);
     const mustBeKnown = (text: string, ...keys: (string | number)[]) => {
       if (namesIn(text).every((name) => known.has(name))) return;
       const others = inBraces([...known]).join(", ");

@@ -330,6 +330,27 @@ describe("of what was received is shown", () => {
   });
 });
 
+test("a secret is known again where what is shown ends within it", () => {
+  const secret = "s3cr3t-".repeat(200);
+  const text = `${"x".repeat(390)}${secret}`;
+  expect(repeats(text, () => [secret])).toBe(true);
+  expect(
+    repeats(`${"x".repeat(390)}${encodeURIComponent(`ä${secret}`)}`, () => [`ä${secret}`]),
+  ).toBe(true);
+  expect(repeats(text, () => ["other-secret", "another"])).toBe(false);
+  // Nothing of it is shown.
+  expect(repeats(`${"x".repeat(500)}${secret}`, () => [secret])).toBe(false);
+  // A start of it alone is not the secret.
+  expect(repeats("code s3cr", () => [secret])).toBe(false);
+});
+
+test("a secret is known again by what is visible of it", () => {
+  const secret = `${"\u200b".repeat(300)}Pass word`;
+  for (const text of ["x PASSWORD", "pass\u200bword", `${"\u200b".repeat(90)}Pass word`])
+    expect([text, repeats(text, () => [secret])]).toEqual([text, true]);
+  expect(repeats("anything", () => ["\u200b".repeat(4_000)])).toBe(false);
+});
+
 test("a secret is known again in every spelling that an answer may have it in", () => {
   const secret = `a+b & "c" 'd' <é>/`;
   const spelled = [

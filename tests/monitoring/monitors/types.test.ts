@@ -555,6 +555,71 @@ describe("wrong values", () => {
     );
   });
 
+  test("a condition on a body that never arrives is rejected at its field, in requests and steps", async () => {
+    const { api, monitor, changeMonitor } = await dashboard();
+    const about = "must not be about the body: a response to HEAD has no body. Use GET";
+    const json = { source: "json", path: "$.a", op: "exists" };
+    const body = { source: "body", op: "notContains", value: "x" };
+    const conditions: [path: string, fields: object][] = [
+      ["keyword", { keyword: "x" }],
+      ["keywordAbsent", { keywordAbsent: "x" }],
+      ["jsonPath", { jsonPath: "$.a" }],
+      ["assertions[1].source", { assertions: [ok, json] }],
+      ["assertions[0].source", { assertions: [body] }],
+      ["save[0].source", { save: [{ name: "a", source: "body" }] }],
+    ];
+    const { id } = await monitor({ type: "http", ...newMonitors.http, method: "HEAD" });
+    const whole = { type: "http", name: "Intranet", ...newMonitors.http };
+    for (const [at, fields] of conditions) {
+      const head = { ...fields, method: "HEAD" };
+      const step = { steps: [{ url: "/a", ...head }] };
+      for (const [path2, message, sent] of [
+        [at, about, () => api("POST", path, { body: { ...whole, ...head } })],
+        [at, about, () => changeMonitor(id, fields)],
+        [`steps[0].${at}`, about, () => api("POST", path, { body: { ...whole, ...step } })],
+        [
+          at,
+          "must not be about the body: a response with the expected status has no body",
+          () =>
+            api("POST", path, { body: { ...whole, ...fields, expectedStatus: ["204", "304"] } }),
+        ],
+        [at, about, () => api("POST", "/dashboard/monitors/try", { body: { ...whole, ...head } })],
+      ] as const) {
+        const { status, json: answered } = await sent();
+        if (status === 403 || status === 401) continue;
+        expect([at, status, answered.error?.details?.[0]]).toEqual([
+          at,
+          422,
+          { path: path2, message },
+        ]);
+      }
+    }
+    const header = { assertions: [{ ...head, op: "exists" }, ok], save: [] };
+    expect((await changeMonitor(id, header)).status).toBe(200);
+  });
+
+  test("an empty password is null, as its error says", async () => {
+    const { api } = await dashboard();
+    for (const [path2, fields] of [
+      ["basicAuth.password", { basicAuth: { username: "a", password: "" } }],
+      [
+        "proxyPassword",
+        { proxyUrl: "http://proxy.lan:3128", proxyUsername: "a", proxyPassword: "" },
+      ],
+      [
+        "oauth2.clientSecret",
+        { oauth2: { tokenUrl: "http://login.lan/", clientId: "a", clientSecret: "" } },
+      ],
+    ] as const) {
+      const body = { type: "http", name: "Intranet", ...newMonitors.http, ...fields };
+      const { status, json } = await api("POST", path, { body });
+      expect([status, json.error?.details?.[0]]).toEqual([
+        422,
+        { path: path2, message: "must not be empty: null sends an empty one" },
+      ]);
+    }
+  });
+
   test("a number that would be rounded is rejected at its field, and accepted as text", async () => {
     const { api } = await dashboard();
     const value = '{"source":"json","path":"$.id","op":"greaterThan","value":VALUE}';

@@ -41,7 +41,7 @@ export type ReadBody = {
 export type ByteAllowance = { left: number };
 
 /** How long a body without a known end is read once all conditions are decided: one that breaks off is still found. */
-export const patienceMs = 1_000;
+export const patienceMs = monitorBounds.answerPatience.value * 1_000;
 /** How often a body without a known end is searched. */
 const searchEveryMs = 100;
 

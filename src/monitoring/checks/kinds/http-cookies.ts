@@ -1,11 +1,10 @@
 /** Cookies that servers set within one check (RFC 6265): sent on its redirects and in its steps, and then forgotten. */
 import { isIP } from "node:net";
+import { monitorBounds } from "../../../core/limits.ts";
 
-const maxCookies = 50;
-/** Longer cookies are ignored, as by browsers (RFC 6265 §6.1). */
-const maxCookieLength = 4_096;
-/** Characters of a `Cookie` header: servers reject longer ones. */
-const maxHeaderLength = 8_192;
+const maxCookies = monitorBounds.cookies.value;
+const maxCookieLength = monitorBounds.cookieSize.value;
+const maxHeaderLength = monitorBounds.cookiesOfRequest.value;
 
 type Cookie = {
   name: string;

@@ -267,6 +267,19 @@ describe("a WebSocket", () => {
     expect(await found(() => "SSH-2.0-OpenSSH_9.2\r\n")).toBe("The answer is not valid HTTP.");
   });
 
+  test("shows its message without what reorders the text around it", async () => {
+    const text = Buffer.from("7.2\u202egpj");
+    await using server = await listener((socket) => {
+      socket.once("data", (request: Buffer) => {
+        const key = /Sec-WebSocket-Key: (\S+)/.exec(request.toString())?.[1] ?? "";
+        socket.write(accepting()(createHash("sha1").update(`${key}${magic}`).digest("base64")));
+        socket.write(Buffer.concat([Buffer.from([0x81, text.length]), text]));
+      });
+    });
+    const fields = { url: server.url.replace("http", "ws"), expect: "7.2" };
+    expect((await check("websocket", fields)).details).toMatchObject({ message: "7.2�gpj" });
+  });
+
   test("is asked for with each header once, in whatever case the monitor writes it", async () => {
     let asked = "";
     await using server = await listener((socket) => {
