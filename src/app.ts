@@ -30,6 +30,7 @@ import { eventReader } from "./events/reader.ts";
 import { newSignals } from "./events/signals.ts";
 import { knownNetworks } from "./http/known-networks.ts";
 import { listen, tlsOf } from "./http/listener.ts";
+import { transferLimit } from "./http/large-bodies.ts";
 import { portsOf } from "./http/ports.ts";
 import { networkLimit, rateLimit } from "./http/rate-limit.ts";
 import { originalRequest } from "./http/original-request.ts";
@@ -232,7 +233,8 @@ export async function startApp(
     },
     push: { report: engine.report, wrongTokens: byNetwork(requestBounds.wrongPushTokens.value) },
   });
-  const listening = () => ({ host: config.host, tls, proxies, requests, log });
+  const transfers = transferLimit();
+  const listening = () => ({ host: config.host, tls, proxies, requests, transfers, log });
   const main = listen(listening(), config.port, (request) => {
     const published = site.answer(request) ?? site.options(request);
     if (published !== null) return published;

@@ -1,13 +1,10 @@
+import { alertBounds, statusPageBounds } from "../core/limits.ts";
 import type { Problem } from "../core/problems.ts";
 import { setValue, valueOf } from "../database/portions.ts";
 import type { Statement, Store } from "../database/store.ts";
 import { problemBegins, problemEnds } from "../events/problems.ts";
 import type { Decision } from "./decide.ts";
 
-/** Undelivered alerts of one organization; more are left out. A digest counts once per alert in it. */
-const maxAlerts = 100_000;
-/** Undelivered notices to subscribers of one organization: ten for each of 50,000 subscribers. */
-const maxNotices = 500_000;
 /** An organization with a full outbox is counted again after this long: counting takes up to 0.1 s. */
 const recountMs = 10_000;
 
@@ -19,14 +16,14 @@ type Addition = { organizationId: string; now: number; added: number; leftOut: n
 
 const kinds = {
   alerts: {
-    most: maxAlerts,
+    most: alertBounds.undelivered.value,
     count: `select count(*) as count from (select 1 from deliveries d indexed by deliveries_pending
         join delivery_alerts t on t.organization_id = d.organization_id and t.delivery_id = d.id
       where d.receiver_type = 'channel' and d.organization_id = ?1 and d.due_at is not null limit ?2)`,
     receivers: "alert channels",
   },
   notices: {
-    most: maxNotices,
+    most: statusPageBounds.undeliveredNotices.value,
     count: `select count(*) as count from (select 1 from deliveries indexed by deliveries_pending
       where receiver_type in ('mailbox', 'webhook') and organization_id = ?1 and due_at is not null
       limit ?2)`,

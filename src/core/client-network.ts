@@ -17,6 +17,12 @@ export function networkOf(address: string): string {
   );
 }
 
+/** The network of a client for limits that one customer of a provider must not exceed: an IPv4 /24 or an IPv6 /64. */
+export function wideNetworkOf(address: string): string {
+  const network = networkOf(address);
+  return isIPv4(network) ? network.slice(0, network.lastIndexOf(".")) : network;
+}
+
 /**
  * The address that a proxy has written down, as ours are: without brackets, port and zone, and as IPv4
  * where IPv6 carries it (`::ffff:`). Null for what is none.

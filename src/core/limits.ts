@@ -174,6 +174,19 @@ export const requestBounds = {
     per: "organization",
     beyond: "Further responses of more than 4 MiB are rejected while these are sent: 429.",
   },
+  wholeResponse: {
+    value: 256 * KiB,
+    unit: "bytes",
+    per: "response",
+    beyond: "A larger body is sent in pieces, as fast as the client reads.",
+  },
+  transfers: {
+    value: 128 * MiB,
+    unit: "bytes",
+    per: "appliance",
+    beyond:
+      "Further large responses are rejected: 503. One network (IPv4 /24, IPv6 /64) gets 1/32 of what is free; its clients that do not read are disconnected first.",
+  },
   readingWholeOrganization: {
     value: 20,
     unit: "requests",
@@ -329,6 +342,12 @@ export const alertBounds = {
     per: "delivery",
     beyond: "The connection is closed. The status of the response decides the delivery.",
   },
+  undelivered: {
+    value: 100_000,
+    unit: "rows",
+    per: "organization",
+    beyond: "Further alerts are left out. A problem reports how many.",
+  },
   testAlerts: { value: 30, unit: "requests", per: "organization and minute", beyond: later },
   testMails: { value: 6, unit: "requests", per: "organization and minute", beyond: later },
 } satisfies Section;
@@ -360,6 +379,12 @@ export const statusPageBounds = {
     per: "appliance",
     beyond:
       "The least recently used pages are rendered again, first those of the organization with most.",
+  },
+  undeliveredNotices: {
+    value: 500_000,
+    unit: "rows",
+    per: "organization",
+    beyond: "Further notices to subscribers are left out. A problem reports how many.",
   },
   cachedPlain: {
     value: MiB,

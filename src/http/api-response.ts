@@ -8,6 +8,7 @@ import { requestBounds } from "../core/limits.ts";
 import { budget } from "./budget.ts";
 import { isObject } from "../core/objects.ts";
 import { encodingFor, hasTag, tagIn } from "./encoding.ts";
+import { largeFrom, ownBytesResponse } from "./large-bodies.ts";
 import { isRead, pathOf } from "./request.ts";
 
 /** What a use case found or did, as it will go over the wire. */
@@ -231,9 +232,14 @@ export function toResponse(request: Request, api: ApiResponse): Response | Promi
       status,
       headers,
     });
-  if (encoding === "identity") return new Response(api.body, { status, headers });
+  if (encoding === "identity")
+    return api.body.length < largeFrom
+      ? new Response(api.body, { status, headers })
+      : ownBytesResponse(encodedBodyOf(api, api.body), { status, headers });
   headers.set("Content-Encoding", encoding);
-  return compressedBodyOf(api, api.body).then((bytes) => new Response(bytes, { status, headers }));
+  return compressedBodyOf(api, api.body).then((bytes) =>
+    ownBytesResponse(bytes, { status, headers }),
+  );
 }
 
 /** Bytes as a Response of this type and no other; 304 without them where a reader already has them. */
@@ -257,9 +263,18 @@ export async function bytesResponse(
     ...(isFile && { "Content-Disposition": `attachment; filename="${content.name}"` }),
   };
   if (hasTag(request, etag)) return new Response(null, { status: 304, headers });
-  if (encoding === "identity") return new Response(bytes, { headers });
+  if (encoding === "identity") return ownBytesResponse(bytes, { headers });
   const packed = new Uint8Array(await promisify(gzip)(bytes, { level: fastest }));
-  return new Response(packed, { headers: { ...headers, "Content-Encoding": encoding } });
+  return ownBytesResponse(packed, { headers: { ...headers, "Content-Encoding": encoding } });
+}
+
+/** Cached responses share their encoded bytes. */
+const encodedBodies = new WeakMap<ApiResponse, Uint8Array<ArrayBuffer>>();
+
+function encodedBodyOf(api: ApiResponse, body: string): Uint8Array<ArrayBuffer> {
+  const bytes = encodedBodies.get(api) ?? new TextEncoder().encode(body);
+  encodedBodies.set(api, bytes);
+  return bytes;
 }
 
 const responses = budget(

@@ -3,12 +3,14 @@ import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readFileSync, statSync } from "node:fs";
 import { createSecureContext } from "node:tls";
 import type { Log } from "../core/log.ts";
+import { AppError } from "../core/errors.ts";
 import { accessLog } from "./access-log.ts";
 import { invalid } from "../core/validation.ts";
 import { withBoundedBody } from "./body.ts";
 import { errorResponse } from "./error-response.ts";
 import { fairTurns, type RequestHandler } from "./fair-turns.ts";
 import { mustNameOneHost } from "./host-guard.ts";
+import type { TransferLimit } from "./large-bodies.ts";
 import type { RequestMetrics } from "./request-metrics.ts";
 import type { Proxies } from "./trusted-proxies.ts";
 
@@ -20,6 +22,7 @@ type Listening = {
   tls: Tls | null;
   proxies: Proxies;
   requests: Pick<RequestMetrics, "observe">;
+  transfers: TransferLimit;
   log: Log;
 };
 
@@ -28,13 +31,16 @@ const strictTransport = "max-age=15552000";
 
 /** What holds for every request on every port, whatever its path: one host, a bounded body, a response with a request id. */
 export function requestHandler(
-  { log, tls, proxies, requests }: Omit<Listening, "host">,
+  { log, tls, proxies, requests, transfers }: Omit<Listening, "host">,
   handle: RequestHandler,
 ): RequestHandler {
   const record = accessLog(log, proxies.addressOf);
   return (received) => {
     const startedAt = performance.now();
-    const finished = (response: Response) => {
+    const finished = (handled: Response) => {
+      const response =
+        transfers.admit(handled, received, proxies.addressOf) ??
+        errorResponse(tooManyTransfers(), Bun.randomUUIDv7(), log);
       const { headers } = response;
       if (!headers.has("x-request-id")) headers.set("X-Request-Id", Bun.randomUUIDv7());
       if (tls !== null) headers.set("Strict-Transport-Security", strictTransport);
@@ -54,6 +60,11 @@ export function requestHandler(
     }
   };
 }
+
+const tooManyTransfers = () =>
+  new AppError("UNAVAILABLE", "Too many large responses are under way. Try again in a moment.", {
+    headers: { "Retry-After": "2" },
+  });
 
 /** A port that answers until it is stopped. */
 export type Port = {

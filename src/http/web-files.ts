@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { encodingFor, hasTag, tagIn } from "./encoding.ts";
+import { type Encoding, encodingFor, hasTag, tagIn } from "./encoding.ts";
+import { bodyResponse, type Pieces, sharedBody } from "./large-bodies.ts";
 
 const types: Record<string, string> = {
   css: "text/css; charset=utf-8",
@@ -37,6 +38,7 @@ const caching = (name: string) =>
 export function webFiles(folder: string) {
   const names = new Set(listed(folder));
   const tags = new Map<string, string>();
+  const bodies = new Map<string, Blob | Pieces>();
 
   /** Of what is in the file, however it is encoded. */
   function tagOf(name: string): string {
@@ -47,12 +49,22 @@ export function webFiles(folder: string) {
     return tag;
   }
 
+  /** The file in an encoding, read once and shared by all responses. */
+  function bodyIn(name: string, encoding: Encoding): Blob | Pieces {
+    const key = `${encoding} ${name}`;
+    const known = bodies.get(key);
+    if (known !== undefined) return known;
+    const packed = readFileSync(join(folder, `${name}.${encoding === "br" ? "br" : "gz"}`));
+    const body = sharedBody(encoding === "identity" ? Bun.gunzipSync(packed) : packed);
+    bodies.set(key, body);
+    return body;
+  }
+
   return {
     /** The file as a response to this request; null when there is none of that name. */
     serve(request: Request, name: string): Response | null {
       if (!names.has(`${name}.gz`)) return null;
       const encoding = encodingFor(request, names.has(`${name}.br`) ? ["br", "gzip"] : ["gzip"]);
-      const bytes = readFileSync(join(folder, `${name}.${encoding === "br" ? "br" : "gz"}`));
       const etag = tagIn(encoding, tagOf(name));
       const headers: Record<string, string> = {
         "Content-Type": types[name.split(".").pop() ?? ""] ?? "application/octet-stream",
@@ -64,8 +76,8 @@ export function webFiles(folder: string) {
         ETag: etag,
       };
       if (hasTag(request, etag)) return new Response(null, { status: 304, headers });
-      if (encoding === "identity") return new Response(Bun.gunzipSync(bytes), { headers });
-      return new Response(bytes, { headers: { ...headers, "Content-Encoding": encoding } });
+      if (encoding !== "identity") headers["Content-Encoding"] = encoding;
+      return bodyResponse(bodyIn(name, encoding), { headers });
     },
     /** What is in a file; null when there is none of that name. */
     text(name: string): string | null {

@@ -8,7 +8,8 @@ import type { Log } from "../core/log.ts";
 import { setRecent } from "../core/recent-set.ts";
 import { eachYielding } from "../core/yielding.ts";
 import { type Encoding, encodingFor, hasTag, tagIn } from "../http/encoding.ts";
-import { brotliOf, gzipped, inflater } from "./long-pages.ts";
+import { bodyResponse, type Pieces, sharedBody } from "../http/large-bodies.ts";
+import { deflater, packedPieces } from "./long-pages.ts";
 import { afterRenewal, allRenewals, canRenew, renewMs, type Renewals } from "./renewals.ts";
 
 /** What is served at one address: made once, kept in every encoding that was asked for. */
@@ -36,8 +37,8 @@ const maxMisses = 1_000;
 /** A page of more bytes is kept compressed alone, and inflated while it is sent to those who take it plain. */
 const maxPlain = statusPageBounds.cachedPlain.value;
 
-/** An answer's headers and bytes: answers share those of a Blob, of an array each would have a copy. */
-type Variant = { bytes: Blob; headers: Record<string, string> };
+/** A body that responses share, with their headers. */
+type Variant = { body: Blob | Pieces; headers: Record<string, string> };
 
 type Entry = {
   organizationId: string;
@@ -46,7 +47,6 @@ type Entry = {
   status: number;
   /** As it goes plain. */
   headers: Record<string, string>;
-  /** A long page has none that is plain, but always the one in gzip. */
   variants: Map<Encoding, Variant>;
   /** Encodings that are being made. */
   compressing: Map<Encoding, Promise<void>>;
@@ -88,7 +88,6 @@ export function pageCache(
   let distrustedUpTo = -Infinity;
   const filling = new Map<string, Promise<Entry | null>>();
   const compressions = fairQueue();
-  const inflated = inflater();
 
   function mayServe({ organizationId, readAt, renewals }: Entry): boolean {
     const now = monotonic();
@@ -101,16 +100,15 @@ export function pageCache(
   function respond(request: Request, entry: Entry): Response | null {
     const encoding = encodingFor(request);
     const variant = entry.variants.get(encoding);
-    if (variant === undefined && encoding !== "identity") return null;
-    const { headers } = variant ?? entry;
+    if (variant === undefined) return null;
+    const { headers, body } = variant;
     if (hasTag(request, headers["ETag"] ?? "")) return new Response(null, { status: 304, headers });
-    const body = variant?.bytes ?? inflated(bytesIn(entry, "gzip"));
-    return new Response(body, { status: entry.status, headers });
+    return bodyResponse(body, { status: entry.status, headers });
   }
 
   async function prepared(request: Request, key: string, entry: Entry): Promise<Response | null> {
     const encoding = encodingFor(request);
-    if (!entry.variants.has(encoding) && encoding !== "identity") {
+    if (encoding !== "identity" && !entry.variants.has(encoding)) {
       const under =
         entry.compressing.get(encoding) ??
         compressions
@@ -123,11 +121,15 @@ export function pageCache(
   }
 
   async function addEncoding(key: string, entry: Entry, encoding: "br" | "gzip") {
-    const bytes = entry.variants.has("identity")
-      ? await compressedBytes(bytesIn(entry, "identity"), encoding)
-      : await brotliOf(bytesIn(entry, "gzip"));
-    entry.variants.set(encoding, variantIn(encoding, entry, bytes));
-    grow(key, entry, bytes.size);
+    const body = entry.variants.get("identity")?.body;
+    if (body === undefined) throw new Error("An entry lacks the body that it was rendered with.");
+    const packed =
+      body instanceof Blob
+        ? await compressedBytes(body, encoding)
+        : await packedPieces(body, encoding);
+    const size = packed.length;
+    entry.variants.set(encoding, variantIn(encoding, entry, storedBody(packed)));
+    grow(key, entry, size);
   }
 
   /** Counts further bytes of an entry, unless it is gone meanwhile, and makes room for them. */
@@ -181,7 +183,7 @@ export function pageCache(
       return null;
     }
     const { organizationId, readAt, made } = making;
-    const { encoding, bytes, hash } = whole;
+    const { hash } = whole;
     const etag = `"${hash.toString(36)}"`;
     const headers = {
       "Content-Type": made.type,
@@ -201,10 +203,13 @@ export function pageCache(
       size: 0,
       renewals,
     };
-    entry.variants.set(encoding, variantIn(encoding, entry, bytes));
+    for (const encoding of ["identity", "gzip"] as const) {
+      const body = whole[encoding];
+      if (body !== undefined) entry.variants.set(encoding, variantIn(encoding, entry, body));
+    }
     entries.set(key, entry);
     misses.delete(key);
-    grow(key, entry, bytes.size + 2 * key.length + overhead);
+    grow(key, entry, whole.size + 2 * key.length + overhead);
     return entry;
   }
 
@@ -264,24 +269,20 @@ function release({ buffer, byteLength }: Uint8Array) {
   if (byteLength >= releasedFrom && buffer instanceof ArrayBuffer) buffer.transfer(0);
 }
 
-async function compressedBytes(plain: Blob, encoding: "br" | "gzip"): Promise<Blob> {
+async function compressedBytes(
+  plain: Blob,
+  encoding: "br" | "gzip",
+): Promise<Uint8Array<ArrayBuffer>> {
   const source = await plain.bytes();
-  const made = await compress[encoding](source);
-  const bytes = new Blob([made]);
-  for (const copy of [source, made]) release(copy);
-  return bytes;
+  const packed = await compress[encoding](source);
+  release(source);
+  return packed;
 }
 
-function variantIn(encoding: Encoding, { headers, etag }: Entry, bytes: Blob): Variant {
-  if (encoding === "identity") return { bytes, headers };
+function variantIn(encoding: Encoding, { headers, etag }: Entry, body: Blob | Pieces): Variant {
+  if (encoding === "identity") return { body, headers };
   const own = { "Content-Encoding": encoding, ETag: tagIn(encoding, etag) };
-  return { bytes, headers: { ...headers, ...own } };
-}
-
-function bytesIn({ variants }: Entry, encoding: Encoding): Blob {
-  const bytes = variants.get(encoding)?.bytes;
-  if (bytes === undefined) throw new Error("An entry lacks the bytes that it was made with.");
-  return bytes;
+  return { body, headers: { ...headers, ...own } };
 }
 
 /** Where pages are gathered, used again and again: garbage of megabytes a page would grow faster than it is collected. */
@@ -289,16 +290,30 @@ const buffers: Uint8Array<ArrayBuffer>[] = [];
 /** A larger one was needed for one long piece. */
 const maxBuffer = 4 * maxPlain;
 
-type Collected = { encoding: "identity" | "gzip"; bytes: Blob; hash: bigint };
+/** A rendered body; a long one is stored in gzip alone, from which `identity` inflates. */
+type Collected = {
+  identity: Blob | Pieces;
+  gzip?: Blob | Pieces;
+  /** Bytes that are stored. */
+  size: number;
+  hash: bigint;
+};
 
-/** The bytes, in gzip where they are many; others have their turn while a long page is put into words. */
+/** The bytes as a body; gives their memory back where that is a copy. */
+function storedBody(bytes: Uint8Array<ArrayBuffer>): Blob | Pieces {
+  const body = sharedBody(bytes);
+  if (body instanceof Blob) release(bytes);
+  return body;
+}
+
+/** Collects a body; other work runs while a long page is rendered. */
 async function collected(body: Rendered["body"]): Promise<Collected> {
   if (body instanceof Uint8Array)
-    return { encoding: "identity", bytes: new Blob([body]), hash: BigInt(Bun.hash(body)) };
+    return { identity: sharedBody(body), size: body.length, hash: BigInt(Bun.hash(body)) };
   let buffer = buffers.pop() ?? new Uint8Array(64 * 1024);
   let length = 0;
   let hash = 0n;
-  let long = null as ReturnType<typeof gzipped> | null;
+  let long = null as ReturnType<typeof deflater> | null;
   const take = () => {
     const part = buffer.subarray(0, length);
     hash = BigInt(Bun.hash(part, hash));
@@ -316,11 +331,17 @@ async function collected(body: Rendered["body"]): Promise<Collected> {
     }
     length += encoder.encodeInto(piece, buffer.subarray(length)).written;
     if (length <= maxPlain) return undefined;
-    long ??= gzipped();
+    long ??= deflater();
     return long.write(take());
   });
   const rest = take();
-  const bytes = long === null ? new Blob([rest]) : await long.end(rest);
+  if (long === null) {
+    // The buffer is used again.
+    const whole = rest.slice();
+    if (buffer.length <= maxBuffer) buffers.push(buffer);
+    return { size: whole.length, identity: storedBody(whole), hash };
+  }
+  const { plain: identity, gzip, size } = await long.end(rest);
   if (buffer.length <= maxBuffer) buffers.push(buffer);
-  return { encoding: long === null ? "identity" : "gzip", bytes, hash };
+  return { identity, gzip, size, hash };
 }

@@ -1,7 +1,9 @@
 import { Database } from "bun:sqlite";
-import { expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
+import { freePort } from "../support/binary.ts";
 import { manyConnections } from "../support/many-connections.ts";
+import { copyMonitor } from "../support/many-monitors.ts";
 import { mutatedRequests, statusLineOf } from "../support/mutated-requests.ts";
 import { clientOf, machineWithKey } from "../support/outside.ts";
 import { randomFrom } from "../support/seeded.ts";
@@ -70,4 +72,63 @@ test("2,000 mutated requests give no 5xx, and without a right key leave every ro
   // Else it would have shown that nothing gets through.
   for (const status of ["200", "401", "404", "422"]) expect(statuses[status]).toBeGreaterThan(5);
   expect((await clientOf(url, box.key)("GET", "/api/v1/incidents")).status).toBe(200);
+});
+
+describe("2,400 connections that ask for a page of 3.6 MB and read nothing", () => {
+  const monitors = 5_000;
+  /** A public page of many monitors with 20 days of bars each. */
+  async function largePage() {
+    const box = await machineWithKey();
+    const first = await box.serve();
+    const api = clientOf(first.url, box.key);
+    const group = (await api("POST", "/api/v1/monitor-groups", { name: "All" })).json.data;
+    const body = { name: "Shop", type: "push", paused: true };
+    const { id } = (await api("POST", "/api/v1/monitors", body)).json.data;
+    await api("PATCH", `/api/v1/monitor-groups/${group.id}`, { monitorIds: [id] });
+    const [page] = (await api("GET", "/api/v1/status-pages")).json.data;
+    const sections = [{ groupId: group.id }];
+    await api("PATCH", `/api/v1/status-pages/${page.id}`, { sections });
+    await first.stop();
+    using database = new Database(join(box.dataDir, "signalbox.db"));
+    copyMonitor(database, id, monitors - 1, { name: "'A shop with a long name, number ' || i" });
+    const publicPort = freePort();
+    const server = await box.serve({ flags: ["--public-port", String(publicPort)] });
+    return Object.assign(box, { server, publicPort, path: `/status/${page.slug}` });
+  }
+
+  const rssOf = async (pid: number) => {
+    const [, pages = "0"] = (await Bun.file(`/proc/${pid}/statm`).text()).split(" ");
+    return (Number(pages) * 4_096) / 1_048_576;
+  };
+
+  for (const [accepted, suffix] of [
+    ["identity", ""],
+    ["gzip", ".json"],
+    ["br", ""],
+  ] as const)
+    test(`leave the memory small and an honest visitor served: ${accepted} of the page${suffix}`, async () => {
+      await using box = await largePage();
+      const { server, publicPort, path } = box;
+      const read = async (port: number, encoding: string) => {
+        const response = await fetch(`http://127.0.0.1:${port}${path}${suffix}`, {
+          headers: { "Accept-Encoding": encoding },
+        });
+        expect(response.status).toBe(200);
+        return (await response.bytes()).length;
+      };
+      const length = await read(server.port, "identity");
+      expect(length).toBeGreaterThan(3_000_000);
+      const before = await rssOf(server.child.pid);
+      const head = `GET ${path}${suffix} HTTP/1.1\r\nHost: localhost\r\nAccept-Encoding: ${accepted}\r\n\r\n`;
+      const half = { sends: head, reads: false };
+      using _main = await manyConnections(server.port, 1_200, half);
+      using _public = await manyConnections(publicPort, 1_200, half);
+      for (const port of [server.port, publicPort])
+        for (const encoding of ["identity", "gzip", "br"])
+          expect([encoding, await read(port, encoding)]).toEqual([encoding, length]);
+      const rss = await rssOf(server.child.pid);
+      console.log({ before, rss });
+      expect(rss).toBeLessThan(400);
+      expect((await fetch(`${server.url}/healthz`)).status).toBe(200);
+    });
 });

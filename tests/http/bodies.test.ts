@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { transferLimit } from "../../src/http/large-bodies.ts";
 import { requestHandler } from "../../src/http/listener.ts";
 import { requestMetrics } from "../../src/http/request-metrics.ts";
 import { dump, testAppliance, unknownId } from "../support/appliance.ts";
@@ -96,7 +97,13 @@ describe("length", () => {
 test("a handler that reads whatever comes gets nothing of a body that is too long, or tells no length", async () => {
   const { appliance, proxies } = await testAppliance();
   const handle = requestHandler(
-    { log: appliance.log, tls: null, proxies, requests: requestMetrics() },
+    {
+      log: appliance.log,
+      tls: null,
+      proxies,
+      requests: requestMetrics(),
+      transfers: transferLimit(),
+    },
     async (request) => {
       const { length } = await request.bytes();
       return new Response(String(length));

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { AppError } from "../../src/core/errors.ts";
+import { transferLimit } from "../../src/http/large-bodies.ts";
 import { requestHandler } from "../../src/http/listener.ts";
 import { requestMetrics } from "../../src/http/request-metrics.ts";
 import { publicServer } from "../../src/server.ts";
@@ -73,7 +74,7 @@ test("nor does it on the port of the public pages, whoever's host it is asked un
   const { proxies } = made;
   const { log } = made.appliance;
   const handle = requestHandler(
-    { log, tls: null, proxies, requests: requestMetrics() },
+    { log, tls: null, proxies, requests: requestMetrics(), transfers: transferLimit() },
     publicServer(made.appliance, made.answer),
   );
   const issues: string[] = [];

@@ -1,31 +1,53 @@
 import { expect, test } from "bun:test";
-import { gzipSync } from "node:zlib";
-import { inflater } from "../../src/status-pages/long-pages.ts";
+import { brotliDecompressSync, gunzipSync } from "node:zlib";
+import type { Pieces } from "../../src/http/large-bodies.ts";
+import { deflater, packedPieces } from "../../src/status-pages/long-pages.ts";
 
-const page = new Uint8Array(5_000_000).fill(65);
-const compressed = new Blob([gzipSync(page)]);
+const random = (bytes: number) => {
+  const all = new Uint8Array(bytes);
+  for (let at = 0; at < bytes; at += 65_536) crypto.getRandomValues(all.subarray(at, at + 65_536));
+  return all;
+};
+/** A page that compresses well in parts, and in others not at all. */
+const page = Buffer.concat([Buffer.alloc(3_000_000, "<i class=up></i>"), random(300_001)]);
 
-test("a page is inflated as its client takes it, and one that takes nothing holds no more than a few chunks", async () => {
-  const reader = inflater()(compressed).getReader();
-  let length = 0;
-  for (let read = await reader.read(); !read.done; read = await reader.read()) {
-    expect(read.value.length).toBeLessThanOrEqual(64 * 1024);
-    length += read.value.length;
+async function piecesOf(pieces: Pieces): Promise<Uint8Array[]> {
+  return Promise.all(Array.from({ length: pieces.count }, (_, index) => pieces.at(index)));
+}
+
+async function bytesOf(body: Blob | Pieces): Promise<Buffer> {
+  if (body instanceof Blob) return Buffer.from(await body.bytes());
+  return Buffer.concat(await piecesOf(body));
+}
+
+async function deflated(sizes: readonly number[]) {
+  const packing = deflater();
+  let at = 0;
+  for (const size of sizes) await packing.write(page.subarray(at, (at += size)));
+  return packing.end(page.subarray(at));
+}
+
+test("a long page is one gzip member, and each of its pieces is inflated by itself", async () => {
+  for (const sizes of [[], [1, 65_536, 65_537, 1_000_000]]) {
+    const { plain, gzip, size } = await deflated(sizes);
+    const packed = await bytesOf(gzip);
+    expect(packed.length).toBe(size);
+    expect(gunzipSync(packed).equals(page)).toBe(true);
+    const pieces = await piecesOf(plain);
+    for (const piece of pieces) expect(piece.length).toBeLessThanOrEqual(65_536);
+    expect(plain.length).toBe(page.length);
+    expect(Buffer.concat(pieces).equals(page)).toBe(true);
   }
-  expect(length).toBe(page.length);
 });
 
-test("where too many are being read, the one that began first is cut short, and never taken for whole", async () => {
-  const inflated = inflater(2);
-  const [first, second, third] = [0, 1, 2].map(() => inflated(compressed).getReader());
-  await second?.read();
-  await second?.cancel();
-  // One that is over makes room by itself.
-  const fourth = inflated(compressed).getReader();
-  expect((await third?.read())?.done).toBe(false);
-  expect((await fourth.read()).done).toBe(false);
-  const readAll = async () => {
-    for (let read = await first?.read(); read && !read.done; read = await first?.read());
-  };
-  expect(readAll()).rejects.toThrow("Premature close");
+test("an empty page is one as well", async () => {
+  const { gzip, plain } = await deflater().end(new Uint8Array());
+  expect(gunzipSync(await bytesOf(gzip))).toHaveLength(0);
+  expect(plain.length).toBe(0);
+});
+
+test("its other encodings are made piece by piece, and are the same page", async () => {
+  const { plain } = await deflated([]);
+  expect(brotliDecompressSync(await packedPieces(plain, "br")).equals(page)).toBe(true);
+  expect(gunzipSync(await packedPieces(plain, "gzip")).equals(page)).toBe(true);
 });

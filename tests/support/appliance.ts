@@ -29,6 +29,7 @@ import { type EventReader, eventReader } from "../../src/events/reader.ts";
 import { newSignals } from "../../src/events/signals.ts";
 import { type Proxies, trustedProxies } from "../../src/http/trusted-proxies.ts";
 import { webFiles } from "../../src/http/web-files.ts";
+import { transferLimit } from "../../src/http/large-bodies.ts";
 import { requestHandler } from "../../src/http/listener.ts";
 import { maintenanceWatch } from "../../src/monitoring/maintenance/watch.ts";
 import { knownNetworks } from "../../src/http/known-networks.ts";
@@ -240,7 +241,8 @@ export function applianceOn(
     addressOf: proxies.addressOf,
     push: { report: engine.report, wrongTokens: networkLimit(60, clock) },
   });
-  const answer = requestHandler({ log, tls: null, proxies, requests }, (request) =>
+  const transfers = transferLimit();
+  const answer = requestHandler({ log, tls: null, proxies, requests, transfers }, (request) =>
     app.fetch(request),
   );
   const handle = async (request: Request) => answer(request);

@@ -5,15 +5,22 @@ const unfinished =
 
 /**
  * Opens so many connections from as many as 4,000 addresses of loopback, which say nothing; or, to `drip`, begin a
- * request each and send a byte of its body now and then. Resolves when all are open.
+ * request each and send a byte of its body now and then. Each `sends` something once it is open, and without
+ * `reads` takes no byte of a response. Resolves when all are open.
  */
-export async function manyConnections(port: number, count: number, { drips = false } = {}) {
+export async function manyConnections(
+  port: number,
+  count: number,
+  { drips = false, sends = "", reads = true } = {},
+) {
   const sockets: Socket[] = [];
   let taken = 0;
   for (let number = 0; number < count; number++) {
     const localAddress = `127.1.${1 + (number % 20)}.${1 + (Math.floor(number / 20) % 200)}`;
     const socket = connect({ port, host: "127.0.0.1", localAddress }).on("error", () => {});
     socket.once("connect", () => taken++);
+    if (!reads) socket.pause();
+    if (sends !== "") socket.write(sends);
     sockets.push(socket);
     // As many at a time as a listener lets wait.
     if (sockets.length % 250 === 0) await Promise.all(sockets.slice(-250).map(opened));

@@ -1,0 +1,136 @@
+import { describe, expect, test } from "bun:test";
+import {
+  bodyResponse,
+  largeFrom,
+  ownBytesResponse,
+  piecesOf,
+  sharedBody,
+  transferLimit,
+} from "../../src/http/large-bodies.ts";
+
+const mebibyte = 1024 * 1024;
+const large = new Uint8Array(4 * mebibyte).fill(65);
+const request = (init: RequestInit = {}) => new Request("http://localhost/page", init);
+const sent = () => bodyResponse(sharedBody(large), {});
+
+/** A limit whose time is set by the test; `ask` returns the response, or null where it is rejected. */
+function limited(most: number) {
+  const time = { ms: 0 };
+  const limit = transferLimit(most, () => time.ms);
+  const ask = (address: string, response = sent(), asked = request()) =>
+    limit.admit(response, asked, () => address);
+  return { time, limit, ask };
+}
+
+describe("a large body", () => {
+  test("arrives whole with its length, in pieces of 64 KiB at most", async () => {
+    const response = sent();
+    expect(response.headers.get("content-length")).toBe(String(large.length));
+    let length = 0;
+    for await (const piece of response.body as ReadableStream<Uint8Array>) {
+      expect(piece.length).toBeLessThanOrEqual(65_536);
+      length += piece.length;
+    }
+    expect(length).toBe(large.length);
+  });
+
+  test("is not computed before its client reads", async () => {
+    let computed = 0;
+    const pieces = piecesOf(large);
+    const counted = { ...pieces, at: (index: number) => (computed++, pieces.at(index)) };
+    const reader = bodyResponse(counted, {}).body?.getReader();
+    await Bun.sleep(0);
+    expect(computed).toBe(0);
+    await reader?.read();
+    expect(computed).toBe(1);
+    await reader?.cancel();
+    expect(computed).toBe(1);
+  });
+
+  test("begins at 256 KiB; smaller ones are sent as they are, and count for nothing", () => {
+    const { limit, ask } = limited(0);
+    expect(sharedBody(new Uint8Array(largeFrom - 1))).toBeInstanceOf(Blob);
+    expect(ask("192.0.2.1", new Response("small"))).not.toBeNull();
+    expect(ask("192.0.2.1", ownBytesResponse(new Uint8Array(largeFrom - 1), {}))).not.toBeNull();
+    expect(ask("192.0.2.1")).toBeNull();
+    const head = ask("192.0.2.1", sent(), request({ method: "HEAD" }));
+    expect([head?.body, head?.headers.get("content-length")]).toEqual([null, String(large.length)]);
+    expect(limit.held()).toBe(0);
+  });
+});
+
+describe("large bodies under way", () => {
+  const many = (ask: ReturnType<typeof limited>["ask"], address: (number: number) => string) =>
+    Array.from({ length: 500 }, (_, number) => ask(address(number))).filter((one) => one !== null);
+
+  test("of one network are a small part of what is free, whatever its addresses", () => {
+    for (const address of [
+      (number: number) => `192.0.2.${number % 256}`,
+      (number: number) => `2001:db8:1:2::${number.toString(16)}`,
+      (number: number) => `::ffff:192.0.2.${number % 256}`,
+    ]) {
+      const { ask } = limited(33 * mebibyte);
+      // 16 of 64 KiB each are 1 MiB, 1/32 of the 32 MiB that are left.
+      expect(many(ask, address)).toHaveLength(16);
+      expect(ask("192.0.3.1")).not.toBeNull();
+      expect(ask("2001:db8:1:3::1")).not.toBeNull();
+    }
+  });
+
+  test("of 100 networks leave room for one more", () => {
+    const { ask, limit } = limited(128 * mebibyte);
+    for (let number = 0; number < 100; number++) many(ask, () => `10.0.${number}.1`);
+    expect(limit.held()).toBeLessThan(126 * mebibyte);
+    expect(ask("192.0.2.1")).not.toBeNull();
+  });
+
+  test("of so many networks that nothing is free make way for one more where they are not read", () => {
+    const { ask, time, limit } = limited(8 * mebibyte);
+    expect(many(ask, () => "10.0.0.1")).toHaveLength(3);
+    for (let number = 1; limit.held() < 8 * mebibyte; number++) ask(`10.0.${number}.1`);
+    expect(ask("192.0.2.1")).toBeNull();
+    time.ms = 1_000;
+    expect(ask("192.0.2.1")).not.toBeNull();
+    expect(ask("192.0.3.1")).not.toBeNull();
+    // Each network has one now: nobody is cut for a stranger.
+    expect(ask("192.0.4.1")).toBeNull();
+  });
+
+  test("that nobody reads make way for others of the same network, and for no stranger", async () => {
+    const { ask, time } = limited(33 * mebibyte);
+    const first = many(ask, () => "192.0.2.1");
+    const readers = first.map((one) => one.body?.getReader());
+    expect(ask("192.0.2.2")).toBeNull();
+    time.ms = 1_000;
+    expect(ask("198.51.100.1")).not.toBeNull();
+    // The first one reads.
+    expect((await readers[0]?.read())?.done).toBe(false);
+    expect(ask("192.0.2.2")).not.toBeNull();
+    const all = await Promise.allSettled(readers.map((one) => one?.read()));
+    const cut = all.flatMap(({ status }, index) => (status === "rejected" ? [index] : []));
+    expect(cut).toEqual([1]);
+  });
+
+  test("give their room back when they have arrived, were cancelled or lost their client", async () => {
+    const { ask, limit } = limited(9 * mebibyte);
+    await ask("192.0.2.1")?.bytes();
+    expect(limit.held()).toBe(0);
+    await ask("192.0.2.1")?.body?.cancel();
+    expect(limit.held()).toBe(0);
+    const client = new AbortController();
+    ask("192.0.2.1", sent(), request({ signal: client.signal }));
+    expect(limit.held()).toBe(65_536);
+    client.abort();
+    expect(limit.held()).toBe(0);
+  });
+
+  test("count with all of their bytes where no other response shares these", () => {
+    const { ask, limit } = limited(9 * mebibyte);
+    const own = () => ownBytesResponse(new Uint8Array(4 * mebibyte), {});
+    expect(ask("192.0.2.1", own())).not.toBeNull();
+    expect(ask("192.0.2.1", own())).toBeNull();
+    expect(ask("192.0.3.1", own())).not.toBeNull();
+    expect(ask("192.0.4.1", own())).toBeNull();
+    expect(limit.held()).toBe(2 * (4 * mebibyte + 65_536));
+  });
+});
