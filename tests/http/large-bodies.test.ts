@@ -106,7 +106,7 @@ describe("large bodies under way", () => {
     // The first one reads.
     expect((await readers[0]?.read())?.done).toBe(false);
     expect(ask("192.0.2.2")).not.toBeNull();
-    const all = await Promise.allSettled(readers.map((one) => one?.read()));
+    const all = await Promise.allSettled(readers.map(async (one) => one?.read()));
     const cut = all.flatMap(({ status }, index) => (status === "rejected" ? [index] : []));
     expect(cut).toEqual([1]);
   });

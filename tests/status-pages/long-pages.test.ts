@@ -12,7 +12,7 @@ const random = (bytes: number) => {
 const page = Buffer.concat([Buffer.alloc(3_000_000, "<i class=up></i>"), random(300_001)]);
 
 async function piecesOf(pieces: Pieces): Promise<Uint8Array[]> {
-  return Promise.all(Array.from({ length: pieces.count }, (_, index) => pieces.at(index)));
+  return Promise.all(Array.from({ length: pieces.count }, async (_, index) => pieces.at(index)));
 }
 
 async function bytesOf(body: Blob | Pieces): Promise<Buffer> {
