@@ -172,7 +172,8 @@ function recordsOf(
     else
       issues.push({
         path: `${section}.${key}`,
-        message: "exists already under that name and is not managed: adopt takes it over (--adopt)",
+        message:
+          "has the name of an existing record that no configuration manages; --adopt takes that record over",
       });
   }
   const [first] = issues;

@@ -36,6 +36,7 @@ function requirement(issue: z.core.$ZodRawIssue): string {
 }
 
 function bound(origin: string, limit: string, count: number): string {
+  if (origin === "string" && limit === "at least" && count === 1) return "not be empty";
   const plural = count === 1 ? "" : "s";
   if (origin === "string") return `have ${limit} ${count} character${plural}`;
   if (origin === "array" || origin === "set")

@@ -15,6 +15,7 @@ import {
 } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { DataError } from "../core/errors.ts";
+import { invalid } from "../core/validation.ts";
 import { decrypted, decryptedBytes, encryptTo, isEncrypted } from "./encrypted-file.ts";
 import { refusedBackup } from "./refused-backup.ts";
 import { syncDirectory } from "./unfinished-restore.ts";
@@ -170,7 +171,7 @@ function plain(file: string, handle: number, size: number): BackupFile {
 function mustBePlainFile(file: string) {
   const found = lstatSync(file, { throwIfNoEntry: false });
   if (found === undefined)
-    throw new DataError("DATA_UNUSABLE", `There is no file ${file}. Nothing was changed.`);
+    throw invalid(`The backup ${file}`, "does not exist. Nothing was changed");
   if (found.isSymbolicLink())
     throw refusedBackup(file, "is a link", `Name the backup itself${targetOf(file)}`);
   if (!found.isFile()) throw refusedBackup(file, "is not a file");

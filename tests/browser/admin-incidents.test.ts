@@ -60,7 +60,7 @@ describeInChromium("incidents", (browser) => {
     await dialog(page, "Create incident").waitFor();
     expect(await violations(page)).toEqual([]);
     await page.keyboard.press("Enter");
-    await page.getByText("Must have at least 1 character.").waitFor();
+    await page.getByText("Must not be empty.").waitFor();
     await page.keyboard.type("Mails arrive late");
     await page.keyboard.press("Enter");
     await page.getByRole("heading", { name: "Mails arrive late" }).waitFor();

@@ -23,7 +23,7 @@ const wordings: [schema: z.ZodType, value: unknown, message: string][] = [
   [z.array(z.string()), {}, "must be a list"],
   [z.object({}), [], "must be an object"],
   [z.record(z.string(), z.string()), 7, "must be an object"],
-  [z.string().min(1), "", "must have at least 1 character"],
+  [z.string().min(1), "", "must not be empty"],
   [z.string().max(2), "secret", "must have at most 2 characters"],
   [z.array(z.string()).min(1), [], "must have at least 1 entry"],
   [z.array(z.string()).max(1), ["a", "b"], "must have at most 1 entry"],

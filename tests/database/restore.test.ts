@@ -258,7 +258,7 @@ describe("a backup under a passphrase", () => {
 
 /** What makes a backup none, and what is said of it. */
 const damages: [what: string, damage: (file: string) => void, said: RegExp][] = [
-  ["missing", (file) => rmSync(file), /There is no file/],
+  ["missing", (file) => rmSync(file), /does not exist/],
   ["empty", (file) => truncateSync(file), /is empty/],
   ["a directory", (file) => (rmSync(file), mkdirSync(file)), /is not a file/],
   [
@@ -318,14 +318,15 @@ describe("a file that can't be restored changes nothing and is told of", () => {
     };
   }
 
-  test.each(damages)("%s", async (_what, damage, said) => {
+  test.each(damages)("%s", async (what, damage, said) => {
     const { file, key } = await backedUp();
     damage(file);
     const { all, state } = await places();
     const before = state();
     for (const path of all) {
       const refused = refusalOf(() => restored(path, file, { key }));
-      expect(refused).toEqual({ code: "DATA_UNUSABLE", message: expect.stringMatching(said) });
+      const code = what === "missing" ? "VALIDATION_ERROR" : "DATA_UNUSABLE";
+      expect(refused).toEqual({ code, message: expect.stringMatching(said) });
       expect(refused?.message).toContain(file);
       expect(refused?.message).toContain("Nothing was changed");
       expect(state()).toEqual(before);

@@ -1,3 +1,5 @@
+import type { ChannelType } from "../../src/alerting/channels/kinds-schema.ts";
+
 /** What a new monitor of each type needs beyond its name. */
 export const newMonitors = {
   http: { url: "http://intranet.lan/health" },
@@ -66,7 +68,7 @@ type NewChannel = {
 };
 
 /** The secrets of each channel type, and what else a new channel of it needs. */
-export const newChannels: Record<string, NewChannel> = {
+const samples: Record<ChannelType, NewChannel> = {
   webhook: {
     secrets: { secret: signingCanary },
     optional: true,
@@ -111,3 +113,6 @@ export const newChannels: Record<string, NewChannel> = {
     instead: { secrets: { urls: canary }, others: { server: "http://apprise.lan" } },
   },
 };
+
+/** The same by any name, because most tests go through the types as strings. */
+export const newChannels: Record<string, NewChannel> = samples;

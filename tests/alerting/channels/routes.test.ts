@@ -139,7 +139,7 @@ describe("wrong values", () => {
       expect(dump(appliance)).toBe(before);
     });
 
-  test("the type is one of 15 and fixed", async () => {
+  test("the type is one of those that exist, and fixed", async () => {
     const appliance = await dashboard();
     const { api, channel } = appliance;
     const { id } = await channel();
