@@ -75,6 +75,13 @@ function hostOf(value: unknown): string | null {
   return address ?? plainName(value) ?? value.toLowerCase();
 }
 
+/** A host as DNS and certificates have it (UTS 46): in lower case and A-labels, without the root's dot. Addresses stay as they are. */
+export function asciiName(host: string): string {
+  const name = host.replace(/\.$/, "");
+  // What Unicode has no name for is asked for as it is, and does not exist.
+  return /^\p{ASCII}*$/u.test(name) ? name.toLowerCase() : (plainName(name) ?? name);
+}
+
 /** A name in lower case and ASCII, without the root's dot; null when it is none. */
 export function plainName(text: string): string | null {
   const host = /[\s/?#@:*%\\]/.test(text) ? null : URL.parse(`http://${text}/`)?.hostname;

@@ -2,6 +2,8 @@ import { connect, type Socket } from "node:net";
 import { TLSSocket } from "node:tls";
 import SMTPConnection from "nodemailer/lib/smtp-connection";
 import XOAuth2 from "nodemailer/lib/xoauth2";
+import { asciiName } from "../../core/destinations.ts";
+import { mustBeFor } from "../../core/outgoing/certificate-judgement.ts";
 import type { Address, OutgoingContext } from "../../core/outgoing/context.ts";
 import { explainedRefusal } from "../../core/outgoing/reachability.ts";
 import type { SmtpSettings } from "../../accounts/settings/schema.ts";
@@ -60,11 +62,12 @@ export async function trySession(
 
 /** A session in which mails may be sent, encrypted and signed in as the settings say. */
 async function openSession(
-  { host, port, user, password, tls }: SmtpSettings,
+  { host: given, port, user, password, tls }: SmtpSettings,
   context: OutgoingContext,
   /** Lets the user in instead of a password. */
   accessToken: string | null,
 ) {
+  const host = asciiName(given);
   context.step = "resolving the name";
   const addresses = await context.addressesOf(host, port);
   context.step = "connecting";
@@ -75,7 +78,10 @@ async function openSession(
     secure: tls === "tls",
     requireTLS: tls === "starttls",
     ignoreTLS: tls === "none",
-    tls: { rejectUnauthorized: true },
+    tls: {
+      rejectUnauthorized: true,
+      checkServerIdentity: (_name, certificate) => mustBeFor(host, certificate),
+    },
     connectionTimeout: neverMs,
     greetingTimeout: neverMs,
     socketTimeout: neverMs,

@@ -1,6 +1,7 @@
 import { lookup, Resolver } from "node:dns/promises";
 import { isIP } from "node:net";
 import { closedToSharers, isPrivate, type TargetGuard } from "../target-guard.ts";
+import { asciiName } from "../destinations.ts";
 import type { Lookup } from "./context.ts";
 import { Blocked, OwnTrouble, TargetFailure } from "./failures.ts";
 
@@ -14,7 +15,7 @@ export async function allowedAddresses(
   port: number | null,
   { family = null, as = "target" }: Lookup = {},
 ) {
-  const plain = host.replace(/^\[|\]$/g, "");
+  const plain = asciiName(host.replace(/^\[|\]$/g, ""));
   const isName = isIP(plain) === 0;
   const what = as === "proxy" ? "proxy" : "target";
   if (isName) mustNotBe(what, targets.validateName(plain), null);
@@ -37,9 +38,7 @@ function mustNotBe(what: "target" | "proxy", issue: string | null, address: stri
   if (issue !== null) throw new Blocked(issue, address, what);
 }
 
-async function resolved(name: string, mayBeUnknown: boolean): Promise<string[]> {
-  // c-ares, which Bun asks, does not take the root's dot.
-  const host = name.replace(/\.$/, "");
+async function resolved(host: string, mayBeUnknown: boolean): Promise<string[]> {
   try {
     return (await lookup(host, { all: true })).map(({ address }) => address);
   } catch (error) {

@@ -1,6 +1,8 @@
 import { connect, isIP } from "node:net";
-import { checkServerIdentity, getCACertificates } from "node:tls";
+import { getCACertificates } from "node:tls";
+import { asciiName } from "../destinations.ts";
 import { recentSet } from "../recent-set.ts";
+import { type JudgedCertificate, judgedCertificate } from "./certificate-judgement.ts";
 import type { Address, OutgoingContext } from "./context.ts";
 import { TargetFailure } from "./failures.ts";
 import { firstOf } from "./first-of.ts";
@@ -11,15 +13,9 @@ import { alertOf, reasonFor, reasonOf } from "./reasons.ts";
 const headStartMs = 250;
 
 /** What TLS said about the other side. */
-type Secured = {
-  /** RFC 3339; null where it showed no certificate. */
-  certificateExpiresAt: string | null;
-  /** Why the certificate is not to be trusted for the name, as a sentence; null when it is. */
-  issue: string | null;
+type Secured = JudgedCertificate & {
   /** `1.3`. */
   version: string;
-  /** Whoever signed the certificate, as it says itself. */
-  issuer: string | null;
 };
 
 /** An open connection. It closes with its context's signal, whoever is still reading. */
@@ -199,20 +195,17 @@ function open(
       handshake(secured, success, error) {
         if (tls === null) return;
         const { code = "" } = (error ?? {}) as NodeJS.ErrnoException;
-        const { valid_to: end, issuer } = secured.getPeerCertificate() ?? {};
         // Of a certificate for another name it says the same, with a code of TLS.
         const isBroken = !success && /^E[A-Z]+$/.test(code);
-        if (isBroken || end === undefined) {
+        const judged = isBroken
+          ? null
+          : judgedCertificate(secured, place, code, tls.name, authorities);
+        if (judged === null) {
           const reason = refusalOf(error, tls) ?? reasonOf(code);
           reject(new TargetFailure(reason ?? "No TLS connection could be established."));
           return;
         }
-        connection.secured = {
-          certificateExpiresAt: new Date(end).toISOString(),
-          issue: issueOf(code, tls.name, secured),
-          version: secured.getTLSVersion().replace("TLSv", ""),
-          issuer: nameOf(issuer),
-        };
+        connection.secured = { ...judged, version: secured.getTLSVersion().replace("TLSv", "") };
         established();
       },
       data(_socket, chunk) {
@@ -273,7 +266,8 @@ function optionsOf(
   return {
     rejectUnauthorized: false,
     ...(authorities !== null && { ca: trusted(authorities) }),
-    ...(isIP(name) === 0 && { serverName: name }),
+    // Without one, Bun sends the address (RFC 6066 §3 has names alone).
+    serverName: isIP(name) === 0 ? asciiName(name) : "",
     ...(certificate !== undefined && { cert: certificate }),
     ...(key !== undefined && { key }),
     // As the bytes that are sent: a name alone is sent as none.
@@ -289,19 +283,3 @@ export const trusted = (authorities: string) => [...getCACertificates("default")
 /** Of TLS 1.3 it comes only after the handshake. */
 const refusalOf = (error: Error | null, { certificate }: Tls) =>
   alertOf(error?.message ?? "", certificate !== undefined);
-
-/** A name that stands several times is a list. */
-function nameOf(
-  issuer: { CN?: string | string[]; O?: string | string[] } | undefined,
-): string | null {
-  const [name] = [issuer?.CN ?? issuer?.O ?? null].flat();
-  return name ?? null;
-}
-
-/** Chain and dates first, then the name (RFC 6125). */
-function issueOf(code: string, name: string, socket: Bun.Socket<undefined>): string | null {
-  if (code !== "" && code !== "ERR_TLS_CERT_ALTNAME_INVALID")
-    return reasonOf(code) ?? "The certificate is not valid.";
-  const mismatch = checkServerIdentity(name, socket.getPeerCertificate());
-  return mismatch === undefined ? null : "The certificate is for another name.";
-}

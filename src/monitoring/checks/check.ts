@@ -69,13 +69,25 @@ export function daysUntil(expiresAt: string | undefined, nowMs: number): number 
   return expiresAt === undefined ? undefined : Math.floor((Date.parse(expiresAt) - nowMs) / dayMs);
 }
 
-/** The sentence about a certificate that ends within so many days; null when there is nothing to say. */
-export function expiryOf(expiresAt: string | undefined, withinDays: number | null, nowMs: number) {
+/** The certificate of a path that expires first, as the subject of a sentence. */
+export const firstToExpire = {
+  certificate: "The certificate",
+  intermediate: "An intermediate certificate",
+  authority: "The authority's own certificate",
+};
+
+/** The sentence about a certificate that expires within so many days; null when there is nothing to say. */
+export function expiryOf(
+  expiresAt: string | undefined,
+  withinDays: number | null,
+  nowMs: number,
+  first: keyof typeof firstToExpire = "certificate",
+) {
   if (expiresAt === undefined || withinDays === null) return null;
   const leftMs = Date.parse(expiresAt) - nowMs;
   if (leftMs > withinDays * dayMs) return null;
-  if (leftMs <= 0) return `The certificate expired on ${minuteInUtc(expiresAt)}.`;
+  if (leftMs <= 0) return `${firstToExpire[first]} expired on ${minuteInUtc(expiresAt)}.`;
   const days = daysUntil(expiresAt, nowMs);
   const left = days === 0 ? "less than a day" : days === 1 ? "1 day" : `${days} days`;
-  return `The certificate expires in ${left}, on ${minuteInUtc(expiresAt)}.`;
+  return `${firstToExpire[first]} expires in ${left}, on ${minuteInUtc(expiresAt)}.`;
 }

@@ -86,7 +86,12 @@ export function foundOver<D extends FoundDetails>(
   const certificateExpiresAt = secured?.certificateExpiresAt ?? undefined;
   const details = { ...securedDetails(secured), ...finding.details } as D & SecuredDetails;
   if (certificateExpiresAt === undefined) return { ...finding, details };
-  const expiry = expiryOf(certificateExpiresAt, certificateExpiryDays, context.now());
+  const expiry = expiryOf(
+    certificateExpiresAt,
+    certificateExpiryDays,
+    context.now(),
+    secured?.expires,
+  );
   const found = { ...finding, certificateExpiresAt, details };
   return expiry === null || found.status !== "up"
     ? found

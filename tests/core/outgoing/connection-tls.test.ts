@@ -43,6 +43,7 @@ describe("over TLS", () => {
       expect(secured).toEqual({
         ...certificate,
         issue,
+        expires: "certificate",
         version: "1.3",
         issuer: issuers[which as keyof typeof issues],
       });

@@ -1,3 +1,4 @@
+import { asciiName } from "../../../core/destinations.ts";
 import { askByDatagram, type Datagrams } from "../../../core/outgoing/datagrams.ts";
 import { TargetFailure } from "../../../core/outgoing/failures.ts";
 import { jsonOf } from "../../../core/outgoing/decoded-body.ts";
@@ -90,7 +91,7 @@ const maxBytes = 128 * 1024;
 /** The status of Java Edition, https://minecraft.wiki/w/Java_Edition_protocol/Server_List_Ping */
 function minecraft(settings: Settings, context: CheckContext): Promise<Finding<DetailsOf<"game">>> {
   const talk = async (wire: Wire) => {
-    const name = Buffer.from(settings.host);
+    const name = Buffer.from(asciiName(settings.host));
     const port = Buffer.alloc(2);
     port.writeUInt16BE(settings.port);
     // Of no version, since none is to be joined; then what follows is a status.

@@ -83,7 +83,9 @@ export const checkHttp: CheckKind<"http"> = async (settings, context) => {
     expiresAt = earliest(expiresAt, done.expiresAt);
     isPartlySearched ||= done.isPartlySearched;
   }
-  const expiry = expiryOf(expiresAt, certificateExpiryDays, context.now());
+  const { secured } = done;
+  const first = secured?.certificateExpiresAt === expiresAt ? secured?.expires : undefined;
+  const expiry = expiryOf(expiresAt, certificateExpiryDays, context.now(), first);
   const words =
     steps.length === 0
       ? `${named(done.status)} in ${latencyMs} ms, first byte after ${done.firstByteMs} ms`

@@ -1,4 +1,4 @@
-import { type CheckKind, expiryOf, since } from "../check.ts";
+import { type CheckKind, expiryOf, firstToExpire, since } from "../check.ts";
 import { minuteInUtc } from "../../../core/clock.ts";
 import { securedDetails } from "../conversation.ts";
 import { dial } from "../../../core/outgoing/connection.ts";
@@ -17,8 +17,17 @@ export const checkTls: CheckKind<"tls"> = async (settings, context) => {
     throw new TargetFailure("The server sent no certificate.");
   const found = { latencyMs, certificateExpiresAt, details: securedDetails(secured) };
   if (secured.issue !== null) return { status: "down", message: secured.issue, ...found };
-  const expiry = expiryOf(certificateExpiresAt, certificateExpiryDays, context.now());
+  const expiry = expiryOf(
+    certificateExpiresAt,
+    certificateExpiryDays,
+    context.now(),
+    secured.expires,
+  );
   if (expiry !== null) return { status: "degraded", message: expiry, ...found };
   const until = minuteInUtc(certificateExpiresAt);
-  return { status: "up", message: `The certificate is valid until ${until}.`, ...found };
+  const message =
+    secured.expires === "certificate"
+      ? `The certificate is valid until ${until}.`
+      : `The certificate is valid. ${firstToExpire[secured.expires]} expires before it, on ${until}.`;
+  return { status: "up", message, ...found };
 };

@@ -1,0 +1,100 @@
+/** What a path needs to know of a certificate's extensions (RFC 5280 §4.2), read from its DER. */
+
+type CertificateRules = {
+  /** Whether it signs certificates. */
+  isAuthority: boolean;
+  /** Authorities that can follow below; null for any number. */
+  maxPathLength: number | null;
+  /** Whether it serves TLS servers. */
+  isForServers: boolean;
+  /** Whether it has a critical extension that is not judged here, such as name constraints. */
+  hasUnknownRule: boolean;
+};
+
+type Element = { tag: number; content: Buffer };
+
+/** The elements of DER one after the other; what is cut off is left out. */
+function elementsIn(der: Buffer): Element[] {
+  const found: Element[] = [];
+  let at = 0;
+  while (at + 2 <= der.length) {
+    const [tag = 0, first = 0] = der.subarray(at, at + 2);
+    const lengthBytes = first < 0x80 ? 0 : first & 0x7f;
+    const start = at + 2 + lengthBytes;
+    if (lengthBytes > 4 || start > der.length) break;
+    const length = lengthBytes === 0 ? first : der.readUIntBE(at + 2, lengthBytes);
+    if (start + length > der.length) break;
+    found.push({ tag, content: der.subarray(start, start + length) });
+    at = start + length;
+  }
+  return found;
+}
+
+const tags = { boolean: 0x01, integer: 0x02, octets: 0x04, sequence: 0x30, extensions: 0xa3 };
+
+/** Object identifiers in hexadecimal. */
+const oid = {
+  keyUsage: "551d0f",
+  subjectAltName: "551d11",
+  basicConstraints: "551d13",
+  nameConstraints: "551d1e",
+  certificatePolicies: "551d20",
+  extendedKeyUsage: "551d25",
+  anyUsage: "551d2500",
+  serverAuth: "2b06010505070301",
+};
+const judged = new Set([
+  oid.keyUsage,
+  oid.subjectAltName,
+  oid.basicConstraints,
+  oid.certificatePolicies,
+  oid.extendedKeyUsage,
+]);
+const keyCertSign = 0x04;
+
+export function rulesIn(der: Buffer): CertificateRules {
+  const rules: CertificateRules = {
+    isAuthority: false,
+    maxPathLength: null,
+    isForServers: true,
+    hasUnknownRule: false,
+  };
+  let signsCertificates = true;
+  for (const { name, isCritical, value } of extensionsIn(der)) {
+    const [outer] = elementsIn(value);
+    const inner = outer === undefined ? [] : elementsIn(outer.content);
+    if (name === oid.basicConstraints) {
+      rules.isAuthority = inner[0]?.tag === tags.boolean && inner[0].content[0] !== 0;
+      const length = inner.find(({ tag }) => tag === tags.integer)?.content;
+      if (length !== undefined)
+        rules.maxPathLength = length.readUIntBE(0, Math.min(length.length, 4));
+    } else if (name === oid.keyUsage) {
+      signsCertificates = ((outer?.content[1] ?? 0) & keyCertSign) !== 0;
+    } else if (name === oid.extendedKeyUsage) {
+      const usages = inner.map(({ content }) => content.toString("hex"));
+      rules.isForServers = usages.some((one) => one === oid.serverAuth || one === oid.anyUsage);
+    } else if (name === oid.nameConstraints || (isCritical && !judged.has(name)))
+      rules.hasUnknownRule = true;
+  }
+  rules.isAuthority &&= signsCertificates;
+  return rules;
+}
+
+type Extension = { name: string; isCritical: boolean; value: Buffer };
+
+function extensionsIn(der: Buffer): Extension[] {
+  const [certificate] = elementsIn(der);
+  const [signed] = elementsIn(certificate?.content ?? Buffer.alloc(0));
+  const list = elementsIn(signed?.content ?? Buffer.alloc(0)).find(
+    ({ tag }) => tag === tags.extensions,
+  );
+  const [all] = elementsIn(list?.content ?? Buffer.alloc(0));
+  return elementsIn(all?.content ?? Buffer.alloc(0)).map(({ content }) => {
+    const parts = elementsIn(content);
+    return {
+      name: parts[0]?.content.toString("hex") ?? "",
+      isCritical: parts.some(({ tag, content }) => tag === tags.boolean && content[0] !== 0),
+      value: parts.find(({ tag }) => tag === tags.octets)?.content ?? Buffer.alloc(0),
+    };
+  });
+}

@@ -1,0 +1,143 @@
+/** What a server's certificate says: whether it is trusted for the name, and when it expires. */
+import { X509Certificate } from "node:crypto";
+import { isIP } from "node:net";
+import type { DetailedPeerCertificate } from "node:tls";
+import { asciiName } from "../destinations.ts";
+import { setRecent } from "../recent-set.ts";
+import { type CertificatePath, longestPath } from "./certificate-path.ts";
+import { reasonOf } from "./reasons.ts";
+
+export type JudgedCertificate = {
+  /** RFC 3339; the earliest end on its path to a trusted authority. */
+  certificateExpiresAt: string;
+  /** Whose end that is. */
+  expires: CertificatePath["first"];
+  /** Why the certificate is not to be trusted for the name, as a sentence; null when it is. */
+  issue: string | null;
+  /** The authority's name, as the certificate has it. */
+  issuer: string | null;
+};
+
+type Judgement = Omit<JudgedCertificate, "issue"> & { pathIssue: string | null };
+
+/** Codes of the library that another path can make good. */
+const pathCodes = new Set([
+  "CERT_HAS_EXPIRED",
+  "CERT_NOT_YET_VALID",
+  "SELF_SIGNED_CERT_IN_CHAIN",
+  "UNABLE_TO_GET_ISSUER_CERT",
+  "UNABLE_TO_GET_ISSUER_CERT_LOCALLY",
+  "UNABLE_TO_VERIFY_LEAF_SIGNATURE",
+]);
+const otherName = "ERR_TLS_CERT_ALTNAME_INVALID";
+
+/** Judgements are cached for a minute: the certificates of a chain take 0.3 ms to read, a leaf alone 0.01 ms. */
+const cachedMs = 60_000;
+const maxCached = 5_000;
+const cache = new Map<string, { until: number; judgement: Judgement }>();
+
+/** Null where the server sent no certificate. `code` is what the library says of its chain. */
+export function judgedCertificate(
+  socket: Bun.Socket<undefined>,
+  place: string,
+  code: string,
+  name: string,
+  authorities: string | null,
+): JudgedCertificate | null {
+  // Bun 1.4.5 returns undefined for none, against its types.
+  const leaf = socket.getPeerX509Certificate() as X509Certificate | undefined;
+  if (leaf === undefined) return null;
+  const { pathIssue, ...judged } = cachedJudgement(socket, leaf, place, code, authorities);
+  return { ...judged, issue: pathIssue ?? nameIssue(leaf, name) };
+}
+
+function cachedJudgement(
+  socket: Bun.Socket<undefined>,
+  leaf: X509Certificate,
+  place: string,
+  code: string,
+  authorities: string | null,
+): Judgement {
+  const now = Date.now();
+  const key = `${place} ${leaf.fingerprint256} ${code} ${Bun.hash(authorities ?? "").toString()}`;
+  const known = cache.get(key);
+  if (known !== undefined && now < known.until) return known.judgement;
+  const judgement = judged(sentBy(socket), leaf, code, authorities, now);
+  // A failure is looked at anew each time: whoever mends it wants to see that.
+  if (judgement.pathIssue === null)
+    setRecent(cache, key, { until: now + cachedMs, judgement }, maxCached);
+  return judgement;
+}
+
+/** All certificates that the server sent, as it sent them, with the server's own first. */
+function sentBy(socket: Bun.Socket<undefined>): Buffer[] {
+  // Bun's parameter is whether to leave the others out.
+  const read = socket.getPeerCertificate as unknown as (
+    isShort: boolean,
+  ) => DetailedPeerCertificate;
+  const sent: Buffer[] = [];
+  let next: DetailedPeerCertificate | undefined = read.call(socket, false);
+  while (next?.raw !== undefined && sent.length < maxRead) {
+    sent.push(next.raw);
+    next = next.issuerCertificate === next ? undefined : next.issuerCertificate;
+  }
+  return sent;
+}
+const maxRead = 20;
+
+function judged(
+  sent: readonly Buffer[],
+  leaf: X509Certificate,
+  code: string,
+  authorities: string | null,
+  now: number,
+): Judgement {
+  const isVerified = code === "" || code === otherName;
+  const issuer = issuerOf(leaf);
+  const leafEnd = { certificateExpiresAt: leaf.validToDate.toISOString(), issuer };
+  const path =
+    isVerified || pathCodes.has(code) ? longestPath(sent, authorities, now, isVerified) : null;
+  if (path !== null) {
+    const certificateExpiresAt = new Date(path.endsAt).toISOString();
+    return { certificateExpiresAt, issuer, expires: path.first, pathIssue: null };
+  }
+  const pathIssue = isVerified ? null : issueOfPath(code, leaf, now);
+  return { ...leafEnd, expires: "certificate", pathIssue };
+}
+
+/** The library says of any certificate on the path that it has expired. */
+function issueOfPath(code: string, { validFromDate, validToDate }: X509Certificate, now: number) {
+  const isLeaf = now < validFromDate.getTime() || now > validToDate.getTime();
+  if (code === "CERT_HAS_EXPIRED" && !isLeaf)
+    return "A certificate between this one and its authority, or the authority's own, has expired.";
+  return reasonOf(code) ?? "The certificate is not valid.";
+}
+
+/** By its common name, else its organization. */
+function issuerOf({ issuer }: X509Certificate): string | null {
+  const lines = issuer.split("\n");
+  const find = (type: string) =>
+    lines.find((line) => line.startsWith(`${type}=`))?.slice(type.length + 1);
+  // RFC 2253 puts a backslash before a comma and the like.
+  return (find("CN") ?? find("O"))?.replaceAll(/\\(.)/g, "$1") ?? null;
+}
+
+/** By its alternative names alone, in which `*` is a whole label (RFC 9525 §6). */
+function nameIssue(certificate: X509Certificate, name: string): string | null {
+  const wanted = asciiName(name);
+  const options = { subject: "never", partialWildcards: false } as const;
+  const isFor = (subject: "never" | "always") =>
+    isIP(wanted) === 0
+      ? certificate.checkHost(wanted, { ...options, subject }) !== undefined
+      : certificate.checkIP(wanted.replace(/%.*/, "")) !== undefined;
+  if (isFor("never")) return null;
+  return isFor("always")
+    ? "The certificate has this name only as its common name, which no longer counts: it must be a subject alternative name."
+    : "The certificate is for another name.";
+}
+
+/** Throws, as Node's own does, for a certificate that is for another name. */
+export function mustBeFor(name: string, { raw }: { raw: Buffer }): Error | undefined {
+  const issue = nameIssue(new X509Certificate(raw), name);
+  return issue === null ? undefined : Object.assign(new Error(issue), { code: otherName });
+}

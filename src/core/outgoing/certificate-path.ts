@@ -1,0 +1,144 @@
+/**
+ * Paths from a server's certificate to a trusted authority (RFC 4158): when the first of their certificates
+ * expires, and whether there is one that the TLS library did not find, because it tries only one.
+ */
+import { X509Certificate } from "node:crypto";
+import { getCACertificates } from "node:tls";
+import { certificatesIn } from "../certificates.ts";
+import { setRecent } from "../recent-set.ts";
+import { rulesIn } from "./certificate-extensions.ts";
+
+/** Certificates of a server that are looked at; real ones send up to five. */
+const maxSent = 16;
+/** Certificates between the server's and a trusted one. */
+const maxDepth = 6;
+/** Signatures that are verified: 16 of the longest keys take 20 ms of the event loop. */
+const maxVerifications = 16;
+const maxKeyBits = 8_192;
+/** Organizations' authorities that are kept parsed. */
+const maxParsed = 100;
+
+export type CertificatePath = {
+  /** Unix milliseconds of the first end on the path. */
+  endsAt: number;
+  /** Whose end that is. */
+  first: "certificate" | "intermediate" | "authority";
+};
+
+/** Trusted certificates by their subject. */
+type Anchors = ReadonlyMap<string, readonly X509Certificate[]>;
+
+const bySubject = (certificates: readonly X509Certificate[]): Anchors =>
+  Map.groupBy(certificates, ({ subject }) => subject);
+
+let usual: Anchors | null = null;
+const parsed = new Map<string, Anchors>();
+
+function usualAnchors(): Anchors {
+  usual ??= bySubject(getCACertificates("default").map((pem) => new X509Certificate(pem)));
+  return usual;
+}
+
+function anchorsOf(authorities: string | null): Anchors[] {
+  if (authorities === null) return [usualAnchors()];
+  const own =
+    parsed.get(authorities) ??
+    bySubject(certificatesIn(authorities).map((pem) => new X509Certificate(pem)));
+  setRecent(parsed, authorities, own, maxParsed);
+  return [own, usualAnchors()];
+}
+
+/**
+ * The path that lasts longest; null where there is none that is valid now. `isVerified` is whether the library
+ * has verified one: then signatures and rules are not judged again.
+ */
+export function longestPath(
+  sent: readonly Uint8Array[],
+  authorities: string | null,
+  now: number,
+  isVerified: boolean,
+): CertificatePath | null {
+  const [leaf, ...others] = sent.slice(0, maxSent).map((der) => new X509Certificate(der));
+  if (leaf === undefined || !isValidAt(leaf, now)) return null;
+  if (!isVerified) {
+    const { isForServers, hasUnknownRule } = rulesIn(leaf.raw);
+    if (!isForServers || hasUnknownRule) return null;
+  }
+  const search = new PathSearch(others, anchorsOf(authorities), now, isVerified);
+  return search.from(leaf, [leaf]);
+}
+
+const isValidAt = ({ validFromDate, validToDate }: X509Certificate, now: number) =>
+  validFromDate.getTime() <= now && now <= validToDate.getTime();
+
+class PathSearch {
+  private verifications = 0;
+  private readonly verified = new Map<string, boolean>();
+  private readonly others: readonly X509Certificate[];
+  private readonly anchors: readonly Anchors[];
+  private readonly now: number;
+  private readonly isVerified: boolean;
+
+  constructor(
+    others: readonly X509Certificate[],
+    anchors: readonly Anchors[],
+    now: number,
+    isVerified: boolean,
+  ) {
+    this.others = others;
+    this.anchors = anchors;
+    this.now = now;
+    this.isVerified = isVerified;
+  }
+
+  /** The best way on from the last certificate of a path. */
+  from(last: X509Certificate, path: readonly X509Certificate[]): CertificatePath | null {
+    const ends: CertificatePath[] = [];
+    for (const anchors of this.anchors)
+      for (const anchor of anchors.get(last.issuer) ?? [])
+        if (this.canFollow(last, anchor, path)) ends.push(endOf([...path, anchor]));
+    if (path.length <= maxDepth)
+      for (const other of this.others) {
+        if (other.subject !== last.issuer || path.includes(other)) continue;
+        const found = this.canFollow(last, other, path) ? this.from(other, [...path, other]) : null;
+        if (found !== null) ends.push(found);
+      }
+    return ends.reduce<CertificatePath | null>(
+      (best, one) => (best === null || one.endsAt > best.endsAt ? one : best),
+      null,
+    );
+  }
+
+  private canFollow(
+    last: X509Certificate,
+    issuer: X509Certificate,
+    path: readonly X509Certificate[],
+  ): boolean {
+    if (!isValidAt(issuer, this.now) || !last.checkIssued(issuer)) return false;
+    if (this.isVerified) return true;
+    const { isAuthority, maxPathLength, isForServers, hasUnknownRule } = rulesIn(issuer.raw);
+    const authoritiesBelow = path.length - 1;
+    if (!isAuthority || !isForServers || hasUnknownRule) return false;
+    if (maxPathLength !== null && authoritiesBelow > maxPathLength) return false;
+    return this.hasSigned(issuer, last);
+  }
+
+  private hasSigned(issuer: X509Certificate, last: X509Certificate): boolean {
+    const pair = `${issuer.fingerprint256} ${last.fingerprint256}`;
+    const known = this.verified.get(pair);
+    if (known !== undefined) return known;
+    if (++this.verifications > maxVerifications) return false;
+    const { modulusLength = 0 } = issuer.publicKey.asymmetricKeyDetails ?? {};
+    const isSigned = modulusLength <= maxKeyBits && last.verify(issuer.publicKey);
+    this.verified.set(pair, isSigned);
+    return isSigned;
+  }
+}
+
+function endOf(path: readonly X509Certificate[]): CertificatePath {
+  const ends = path.map(({ validToDate }) => validToDate.getTime());
+  const endsAt = Math.min(...ends);
+  const index = ends.indexOf(endsAt);
+  const isAnchor = index === path.length - 1;
+  return { endsAt, first: index === 0 ? "certificate" : isAnchor ? "authority" : "intermediate" };
+}
