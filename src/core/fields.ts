@@ -1,3 +1,4 @@
+import { asciiName } from "./destinations.ts";
 import { severities } from "./statuses.ts";
 import { z } from "zod";
 import { toAsciiEmail } from "./email-address.ts";
@@ -102,11 +103,19 @@ const label = "[\\p{L}\\p{N}_](?:[\\p{L}\\p{N}\\p{M}_-]{0,61}[\\p{L}\\p{N}\\p{M}
 const hostName = new RegExp(`^(?=.{1,253}$)${label}(?:\\.${label})*\\.?$`, "u");
 const allDigitsAndDots = /^[\d.]+$/;
 
+/** Whether DNS can have the name: an international one in its A-labels (RFC 5890), each of up to 63 characters. */
+const isAsciiName = (text: string) =>
+  /^\p{ASCII}*$/u.test(text) ||
+  (asciiName(text).length <= 253 && /^(?:[\w-]{1,63}(?:\.|$))+$/.test(asciiName(text)));
+
 /** A host name, an IPv4 or an IPv6 address; no scheme, port or path. */
 export const Host = text(1, 253, (text) => {
   if (text === "") return null;
   if (z.ipv4().safeParse(text).success || z.ipv6().safeParse(text).success) return null;
-  if (hostName.test(text) && !allDigitsAndDots.test(text)) return null;
+  if (hostName.test(text) && !allDigitsAndDots.test(text))
+    return isAsciiName(text)
+      ? null
+      : "must be a name that can be written in ASCII (UTS 46), with up to 63 characters between dots";
   return "must be a host name or an IP address, without scheme, port or path";
 }).meta({ example: "db.lan" });
 

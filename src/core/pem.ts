@@ -1,21 +1,67 @@
 import { z } from "zod";
 
-const block = /-----BEGIN ([A-Z ]+)-----([A-Za-z0-9+/=\s]+)-----END \1-----\s*/g;
+const block = /-----BEGIN ([^-\r\n]+)-----([^-]*)-----END \1-----/g;
+const base64 = /^[A-Za-z0-9+/]+={0,2}$/;
+
+/** Labels that are the same as another (RFC 7468 §5.1, §13), and those that tools write in front of a key. */
+const synonyms: Readonly<Record<string, string>> = {
+  "X509 CERTIFICATE": "CERTIFICATE",
+  "X.509 CERTIFICATE": "CERTIFICATE",
+};
+const parameters = "EC PARAMETERS";
+
+type Block = { label: string; body: string };
+
+/** The blocks of a text, whatever stands before them (RFC 7468 §2) and however they are indented. */
+const blocksIn = (text: string): Block[] =>
+  [...text.matchAll(block)].map(([, label = "", body = ""]) => ({
+    label: synonyms[label] ?? label,
+    body: body.replaceAll(/\s/g, ""),
+  }));
 
 /** Text fields and shells lose the line breaks, which OpenSSL needs. */
-const withLines = (text: string) =>
-  text.replaceAll(block, (_block, what: string, body: string) => {
-    const lines = body.replaceAll(/\s/g, "").match(/.{1,64}/g) ?? [];
-    return [`-----BEGIN ${what}-----`, ...lines, `-----END ${what}-----`, ""].join("\n");
-  });
+const written = ({ label, body }: Block) =>
+  [
+    `-----BEGIN ${label}-----`,
+    ...(body.match(/.{1,64}/g) ?? []),
+    `-----END ${label}-----`,
+    "",
+  ].join("\n");
+
+/** The blocks of a file alone, as OpenSSL reads them; the text itself where it has none. */
+export function plainPem(text: string): string {
+  const blocks = blocksIn(text).filter(({ body }) => base64.test(body));
+  return blocks.length === 0 ? text : blocks.map(written).join("");
+}
+
+const isA = (what: string, { label }: Block) =>
+  what === "PRIVATE KEY" ? /^(?:[A-Z0-9]+ )*PRIVATE KEY$/.test(label) : label === what;
+
+/** What is wrong with a text that is to have blocks of a kind alone, as the end of a sentence; null where nothing is. */
+function issueOf(what: string, text: string): string | null {
+  const blocks = blocksIn(text).filter(({ label }) => label !== parameters);
+  const other = blocks.find((one) => !isA(what, one));
+  if (other?.label === "TRUSTED CERTIFICATE")
+    return "must have the label CERTIFICATE, not TRUSTED CERTIFICATE: `openssl x509 -in FILE` converts it";
+  if (other !== undefined && isA("PRIVATE KEY", other) && blocks.length > 1)
+    return `must be a ${what.toLowerCase()} alone: it contains a private key`;
+  const isWhole = blocks.length > 0 && blocks.every(({ body }) => base64.test(body));
+  const isCut = text.replaceAll(block, "").includes("-----BEGIN ") || !/-\s*$/.test(text);
+  return other === undefined && isWhole && !isCut ? null : `must be a ${what.toLowerCase()} in PEM`;
+}
 
 /** One or several blocks of a kind, such as CERTIFICATE (RFC 7468); whether they can be used shows when they are. */
 export const pem = (what: string, maxLength = 16_384) =>
   z
     .string()
     .max(maxLength)
-    .refine(
-      (text) => text.includes(`${what}-----`) && text.trim().replaceAll(block, "") === "",
-      `must be a ${what.toLowerCase()} in PEM`,
-    )
-    .transform(withLines);
+    .superRefine((text, context) => {
+      const issue = issueOf(what, text);
+      if (issue !== null) context.addIssue({ code: "custom", message: issue });
+    })
+    .transform((text) =>
+      blocksIn(text)
+        .filter((one) => isA(what, one))
+        .map(written)
+        .join(""),
+    );

@@ -2,6 +2,7 @@ import { isIP } from "node:net";
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readFileSync, statSync } from "node:fs";
 import { createSecureContext } from "node:tls";
+import { plainPem } from "../core/pem.ts";
 import type { Log } from "../core/log.ts";
 import { AppError } from "../core/errors.ts";
 import { accessLog } from "./access-log.ts";
@@ -152,7 +153,7 @@ export function tlsOf(files: {
 }): Tls | null {
   const { tlsCert, tlsKey } = files;
   if (tlsCert === undefined || tlsKey === undefined) return null;
-  const tls = { cert: pem(tlsCert), key: pem(tlsKey) };
+  const tls = { cert: plainPem(pem(tlsCert)), key: plainPem(pem(tlsKey)) };
   // Windows has no such modes.
   if (process.platform !== "win32" && (statSync(tlsKey).mode & 0o077) !== 0)
     throw invalid(

@@ -72,11 +72,11 @@ function cachedJudgement(
 /** All certificates that the server sent, as it sent them, with the server's own first. */
 function sentBy(socket: Bun.Socket<undefined>): Buffer[] {
   // Bun's parameter is whether to leave the others out.
-  const read = socket.getPeerCertificate as unknown as (
-    isShort: boolean,
-  ) => DetailedPeerCertificate;
+  const chained = socket as unknown as {
+    getPeerCertificate(isShort: boolean): DetailedPeerCertificate;
+  };
   const sent: Buffer[] = [];
-  let next: DetailedPeerCertificate | undefined = read.call(socket, false);
+  let next: DetailedPeerCertificate | undefined = chained.getPeerCertificate(false);
   while (next?.raw !== undefined && sent.length < maxRead) {
     sent.push(next.raw);
     next = next.issuerCertificate === next ? undefined : next.issuerCertificate;

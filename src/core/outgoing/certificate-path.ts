@@ -43,7 +43,7 @@ function anchorsOf(authorities: string | null): Anchors[] {
   if (authorities === null) return [usualAnchors()];
   const own =
     parsed.get(authorities) ??
-    bySubject(certificatesIn(authorities).map((pem) => new X509Certificate(pem)));
+    bySubject(certificatesIn(authorities).flatMap((pem) => readableCertificate(pem) ?? []));
   setRecent(parsed, authorities, own, maxParsed);
   return [own, usualAnchors()];
 }
@@ -66,6 +66,15 @@ export function longestPath(
   }
   const search = new PathSearch(others, anchorsOf(authorities), now, isVerified);
   return search.from(leaf, [leaf]);
+}
+
+/** Null for one that was stored before it was validated. */
+function readableCertificate(pem: string): X509Certificate | null {
+  try {
+    return new X509Certificate(pem);
+  } catch {
+    return null;
+  }
 }
 
 const isValidAt = ({ validFromDate, validToDate }: X509Certificate, now: number) =>

@@ -76,9 +76,9 @@ export async function overDatagrams<T>(
 /** What is said to one address. */
 export type Conversation<T> = {
   /** The message as it is now: it is sent again where nothing comes. */
-  question(): Uint8Array;
+  question: () => Uint8Array;
   /** Null for what is not for us. Throws TargetFailure. */
-  understood(message: Buffer): T | null;
+  understood: (message: Buffer) => T | null;
 };
 
 /** Asks each address anew, again and again, until one gives an answer that is understood. Throws TargetFailure. */

@@ -6,7 +6,8 @@ const types = { octetString: 4, opaque: 68, counter64: 70 };
 
 /** Numbers are exact decimal text. Throws TargetFailure for a value that its type does not allow. */
 export function snmpText(type: number, value: unknown): string {
-  if (!Buffer.isBuffer(value)) return value === null ? "" : String(value);
+  if (typeof value === "string") return value;
+  if (!Buffer.isBuffer(value)) return value === null ? "" : JSON.stringify(value);
   if (type === types.counter64) return unsigned(value);
   if (type === types.opaque) return opaqueText(value);
   return type === types.octetString ? octetText(value) : hex(value);

@@ -1,8 +1,11 @@
 import { Resolver } from "node:dns/promises";
 import { parseResolver } from "../../monitors/rules.ts";
-import { TargetFailure } from "../../../core/outgoing/failures.ts";
+import { OwnTrouble, TargetFailure } from "../../../core/outgoing/failures.ts";
+import { reasonFor } from "../../../core/outgoing/reasons.ts";
+import { asciiName } from "../../../core/destinations.ts";
 import { excerpt } from "../../../core/text.ts";
 import { type CheckContext, type CheckKind, since } from "../check.ts";
+import { comparable, hasText } from "./dns-values.ts";
 
 type Settings = Parameters<CheckKind<"dns">>[0];
 
@@ -13,17 +16,21 @@ export const checkDns: CheckKind<"dns"> = async (settings, context) => {
   // Silent name servers of this machine are its own trouble, others are what the monitor watches.
   context.step = settings.resolver === null ? "resolving the name" : "waiting for the answer";
   const startedAt = performance.now();
-  const found = await recordsOf(resolver, host.replace(/\.$/, ""), recordType);
+  const found = await recordsOf(resolver, asciiName(host), recordType);
   const latencyMs = since(startedAt);
-  const values = new Set((recordType === "TXT" ? joinedRuns(found) : found).map(plain));
-  if (values.size === 0) throw new TargetFailure(`There is no ${recordType} record for this name.`);
-  const missing = expected.filter((value) => !values.has(plain(value)));
+  if (found.length === 0)
+    throw new TargetFailure(`There is no ${recordType} record for this name.`);
+  const values = new Set(found.map((value) => comparable(recordType, value)));
+  const missing = expected.filter((value) =>
+    recordType === "TXT" ? !hasText(found, value) : !values.has(comparable(recordType, value)),
+  );
   if (missing.length > 0)
     throw new TargetFailure(
       `The ${recordType} records lack ${missing.length} of ${expected.length} expected values.`,
     );
   const count = found.length === 1 ? "1 record" : `${found.length} records`;
-  const details = { records: excerpt(found.join(", "), 200) };
+  // Name servers rotate them (RFC 1794); what is shown changes with the records alone.
+  const details = { records: excerpt(found.toSorted().join(", "), 200) };
   return { status: "up", message: `${count} in ${latencyMs} ms.`, latencyMs, details };
 };
 
@@ -40,22 +47,6 @@ async function resolverOf({ resolver }: Settings, context: CheckContext): Promis
   const host = chosen.host.includes(":") ? `[${chosen.host}]` : chosen.host;
   made.setServers([`${host}:${chosen.port}`]);
   return made;
-}
-
-/** Strings of texts that are looked at. */
-const maxStrings = 50;
-
-/** The strings of a long text are one value (RFC 7208 §3.3), but Bun tells them as records of their own. */
-function joinedRuns(strings: readonly string[]): string[] {
-  const few = strings.slice(0, maxStrings);
-  return few.flatMap((_, start) =>
-    few.slice(start).map((_, more) => few.slice(start, start + more + 1).join("")),
-  );
-}
-
-/** Names in lower case without the root's dot, so that notations compare as equal. */
-function plain(value: string): string {
-  return value.toLowerCase().replace(/\.$/, "");
 }
 
 /** Records in the notation of zone files (RFC 1035 §5, 2782, 8659). */
@@ -105,7 +96,21 @@ function failureOf(error: unknown, type: string): unknown {
       return new TargetFailure("The name server failed (SERVFAIL).");
     case "EREFUSED":
       return new TargetFailure("The name server refused to answer.");
+    case "ENOTIMP":
+      return new TargetFailure("The name server does not know this kind of query (NOTIMP).");
+    case "EFORMERR":
+      return new TargetFailure("The name server did not understand the query (FORMERR).");
+    case "EBADRESP":
+      return new TargetFailure("The answer is not valid for DNS.");
+    case "EBADNAME":
+      return new TargetFailure("This is not a name that DNS can have.");
     default:
-      return error;
+      return rcodeIn(error) === null || reasonFor(error) instanceof OwnTrouble
+        ? error
+        : new TargetFailure(`The name server answered with an error (${rcodeIn(error)}).`);
   }
 }
+
+/** The name of a code of c-ares without the letter that says that it is an error. */
+const rcodeIn = (error: unknown) =>
+  /^E([A-Z]{3,20})$/.exec((error as NodeJS.ErrnoException).code ?? "")?.[1] ?? null;

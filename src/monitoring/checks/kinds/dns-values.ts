@@ -1,0 +1,63 @@
+/** How values of DNS records compare, by their type: names in any case, addresses in any spelling, text exactly. */
+import { isIP } from "node:net";
+import { asciiName } from "../../../core/destinations.ts";
+import type { MonitorSettings } from "../../monitors/kinds-schema.ts";
+
+type RecordType = MonitorSettings<"dns">["recordType"];
+
+/** The value in the one spelling that stands for all that are equal. */
+export function comparable(type: RecordType, value: string): string {
+  switch (type) {
+    case "A":
+    case "AAAA":
+      return plainAddress(value);
+    case "CNAME":
+    case "NS":
+      return asciiName(value.trim());
+    case "MX":
+    case "SRV":
+      return withName(value);
+    case "CAA":
+      return plainCaa(value);
+    case "TXT":
+      return value;
+  }
+}
+
+/** RFC 5952; a zone is no part of a record. */
+function plainAddress(value: string): string {
+  const text = value.trim();
+  if (isIP(text) !== 6) return text;
+  return URL.parse(`http://[${text}]/`)?.hostname.slice(1, -1) ?? text;
+}
+
+/** Numbers, and a name at the end. */
+function withName(value: string): string {
+  const parts = value.trim().split(/\s+/);
+  const name = asciiName(parts.at(-1) ?? "");
+  return [...parts.slice(0, -1).map((part) => part.replace(/^0+(?=\d)/, "")), name].join(" ");
+}
+
+/** Flags, a tag in any case (RFC 8659 §4.1), and a value in quotes. */
+function plainCaa(value: string): string {
+  const [, flags = "", tag = "", rest = value] =
+    /^\s*(\d+)\s+([A-Za-z0-9]+)\s+(.*?)\s*$/s.exec(value) ?? [];
+  return `${Number(flags)} ${tag.toLowerCase()} ${rest}`;
+}
+
+/**
+ * Whether a text is one of the records. The strings of a long one are one value (RFC 7208 §3.3), but Bun hands them
+ * over as records of their own: the text may be several in a row.
+ */
+export function hasText(strings: readonly string[], wanted: string): boolean {
+  return strings.some((_, start) => {
+    let at = 0;
+    for (let index = start; index < strings.length; index++) {
+      const next = strings[index] ?? "";
+      if (!wanted.startsWith(next, at)) return false;
+      at += next.length;
+      if (at === wanted.length) return true;
+    }
+    return false;
+  });
+}

@@ -1,0 +1,246 @@
+import { describe, expect, test } from "bun:test";
+import { X509Certificate } from "node:crypto";
+import { createServer, type TLSSocket } from "node:tls";
+import type { AddressInfo } from "node:net";
+import { longestPath } from "../../../src/core/outgoing/certificate-path.ts";
+import { check, listener } from "../../support/checking.ts";
+import { certify, keyOf, type Party, party, root } from "../../support/certificate-builder.ts";
+
+const host = "127.0.0.1";
+const names = ["localhost", "127.0.0.1"];
+
+/** A server that sends these certificates. */
+async function sending(subject: Party, ...chain: string[]) {
+  const server = createServer(
+    { key: keyOf(subject), cert: chain.join("") },
+    (socket: TLSSocket) => {
+      socket.on("error", () => {});
+      socket.end();
+    },
+  );
+  const { promise, resolve } = Promise.withResolvers<void>();
+  server.listen(0, host, resolve);
+  await promise;
+  return {
+    port: (server.address() as AddressInfo).port,
+    [Symbol.asyncDispose]: async () => void server.close(),
+  };
+}
+
+const [oldRoot, newRoot, inter, leaf] = ["Old Root", "New Root", "Intermediate X", "leaf"].map(
+  party,
+) as [Party, Party, Party, Party];
+const isAuthority = true;
+const oldRootPem = root(oldRoot);
+const newRootPem = root(newRoot);
+const byOld = certify(inter, oldRoot, { isAuthority, to: 100 });
+const byNew = certify(inter, newRoot, { isAuthority, to: 100 });
+const byOldExpired = certify(inter, oldRoot, { isAuthority, from: -50, to: -1 });
+const leafPem = certify(leaf, inter, { names });
+
+/** What is found where this is sent and that is trusted. */
+async function found(chain: string[], authorities: string, subject = leaf, fields: object = {}) {
+  await using server = await sending(subject, ...chain);
+  return await check("tls", { host: "localhost", port: server.port, ...fields }, { authorities });
+}
+
+describe("a path to a trusted authority", () => {
+  const untrusted = /authority (that )?is not trusted|authority that is not trusted/;
+
+  test("is found whichever way the server's certificates are sorted", async () => {
+    for (const chain of [
+      [leafPem, byNew],
+      [leafPem, byNew, byOldExpired],
+      [leafPem, byOldExpired, byNew],
+      [leafPem, byOld, byNew],
+      [leafPem, byOld, root(oldRoot, { from: -50, to: -1 }), byNew],
+    ])
+      expect(await found(chain, newRootPem)).toMatchObject({ status: "up" });
+    const expiredRoot = root(oldRoot, { from: -50, to: -1 });
+    expect(await found([leafPem, byOld, byNew], `${expiredRoot}${newRootPem}`)).toMatchObject({
+      status: "up",
+    });
+  });
+
+  test("is not believed where a certificate on it must not be", async () => {
+    const impostor = party("Intermediate X");
+    const nameConstraints = Buffer.from("300da00b3009820774657374", "hex");
+    const bad: [string, string, Party?][] = [
+      [leafPem, certify(inter, newRoot, { isAuthority: false })],
+      [leafPem, certify(inter, newRoot, { isAuthority, isKeyForSigning: false })],
+      [leafPem, certify(inter, newRoot, { isAuthority, from: -9, to: -1 })],
+      [leafPem, certify(inter, newRoot, { isAuthority, from: 1, to: 9 })],
+      [leafPem, certify(inter, newRoot, { isAuthority, usages: ["2b06010505070302"] })],
+      [
+        leafPem,
+        certify(inter, newRoot, { isAuthority, more: [["551d1e", true, nameConstraints]] }),
+      ],
+      [
+        leafPem,
+        certify(inter, newRoot, { isAuthority, more: [["2a0304", true, Buffer.alloc(2)]] }),
+      ],
+      [leafPem, certify(impostor, newRoot, { isAuthority })],
+      [leafPem, certify(inter, { ...party("New Root") }, { isAuthority })],
+      [certify(leaf, inter, { names, usages: ["2b06010505070302"] }), byNew],
+    ];
+    for (const [index, [sent, between]] of bad.entries()) {
+      const outcome = await found([sent, byOld, between], newRootPem);
+      expect([index, outcome.status]).toEqual([index, "down"]);
+    }
+    const deep = party("deep");
+    const deeper = certify(deep, inter, { isAuthority });
+    const limited = certify(inter, newRoot, { isAuthority, maxPathLength: 0 });
+    const below = certify(leaf, deep, { names });
+    expect((await found([below, deeper, byOld, limited], newRootPem)).status).toBe("down");
+    expect((await found([below, deeper, byOld, byNew], newRootPem)).status).toBe("up");
+  });
+
+  test("ends at an intermediate that the organization trusts", async () => {
+    expect(await found([leafPem], byNew)).toMatchObject({ status: "up" });
+    expect(await found([leafPem, byNew], byNew)).toMatchObject({ status: "up" });
+    expect((await found([leafPem, byOld], root(party("other")))).message).toMatch(untrusted);
+  });
+
+  test("has its expired authority named as such", async () => {
+    const expiredRoot = root(oldRoot, { from: -50, to: -1 });
+    expect((await found([leafPem, byOld], expiredRoot)).message).toBe(
+      "A certificate between this one and its authority, or the authority's own, has expired.",
+    );
+    const expiredLeaf = certify(leaf, inter, { names, from: -9, to: -1 });
+    expect((await found([expiredLeaf, byNew], newRootPem)).message).toBe(
+      "The certificate has expired.",
+    );
+  });
+
+  test("is looked for within bounds", () => {
+    const parties = Array.from({ length: 40 }, () => party("same"));
+    const sent = [
+      certify(leaf, parties[0] as Party, { names }),
+      ...parties.flatMap((one, index) =>
+        [1, 7, 13].map((step) =>
+          certify(one, parties[(index + step) % parties.length] as Party, { isAuthority }),
+        ),
+      ),
+    ].map((pem) => new X509Certificate(pem).raw);
+    expect(longestPath(sent, newRootPem, Date.now(), false)).toBeNull();
+  });
+});
+
+describe("the first end on the path", () => {
+  test("is an intermediate's or the authority's own, and named so", async () => {
+    const soon = certify(inter, newRoot, { isAuthority, to: 2.5 });
+    const on = /on \d{4}-\d\d-\d\d \d\d:\d\d UTC\.$/.source;
+    const says = (start: string) => expect.stringMatching(new RegExp(`^${start}, ${on}`));
+    expect(await found([leafPem, soon], newRootPem)).toMatchObject({
+      status: "degraded",
+      message: says("An intermediate certificate expires in 2 days"),
+      certificateExpiresAt: new X509Certificate(soon).validToDate.toISOString(),
+    });
+    const shortRoot = root(newRoot, { to: 5.5 });
+    expect(await found([leafPem, byNew], shortRoot)).toMatchObject({
+      status: "degraded",
+      message: says("The authority's own certificate expires in 5 days"),
+    });
+    expect(await found([leafPem, byNew], newRootPem)).toMatchObject({
+      status: "up",
+      message: says("The certificate is valid\\. An intermediate certificate expires before it"),
+    });
+    const longer = certify(inter, newRoot, { isAuthority, to: 500 });
+    expect(await found([leafPem, longer], newRootPem)).toMatchObject({
+      status: "up",
+      message: expect.stringMatching(/^The certificate is valid until/),
+    });
+  });
+
+  test("is that of the path that lasts longest", async () => {
+    const soon = certify(inter, oldRoot, { isAuthority, to: 2.5 });
+    for (const chain of [
+      [leafPem, soon, byNew],
+      [leafPem, byNew, soon],
+    ])
+      expect(await found(chain, `${oldRootPem}${newRootPem}`)).toMatchObject({
+        status: "up",
+        certificateExpiresAt: new X509Certificate(byNew).validToDate.toISOString(),
+      });
+  });
+
+  test("degrades and is asserted by other types, too", async () => {
+    const soon = certify(inter, newRoot, { isAuthority, to: 2.5 });
+    await using server = await sending(leaf, leafPem, soon);
+    const fields = { host: "localhost", port: server.port, tls: true };
+    const outcome = await check("redis", fields, { authorities: newRootPem });
+    expect(outcome.status).toBe("down");
+    expect(outcome.message).toBe("The connection was closed before the answer was complete.");
+  });
+});
+
+describe("the names of a certificate", () => {
+  const judged = async (serverName: string, own: readonly string[], common = "leaf") => {
+    const subject = { ...leaf, name: common };
+    const chain = [certify(subject, newRoot, { names: own })];
+    const outcome = await found(chain, newRootPem, subject, { serverName });
+    return outcome.status === "up" ? "up" : outcome.message;
+  };
+  const other = "The certificate is for another name.";
+
+  test("are its alternative names, with * as a whole label", async () => {
+    const cases: [string, readonly string[], string][] = [
+      ["shop.example", ["shop.example"], "up"],
+      ["SHOP.example.", ["shop.EXAMPLE"], "up"],
+      ["a.shop.example", ["*.shop.example"], "up"],
+      ["a.b.shop.example", ["*.shop.example"], other],
+      ["shop.example", ["*.shop.example"], other],
+      ["plain.shop.example", ["pl*.shop.example"], other],
+      ["plain.shop.example", ["*n.shop.example"], other],
+      ["plain.shop.example", ["plain.*.example"], other],
+      ["127.0.0.1", ["127.0.0.1"], "up"],
+      ["127.0.0.1", ["localhost"], other],
+      ["münchen.example", ["xn--mnchen-3ya.example"], "up"],
+      ["日本.example", ["xn--wgv71a.example"], "up"],
+    ];
+    for (const [name, own, message] of cases)
+      expect([name, own, await judged(name, own)]).toEqual([name, own, message]);
+  });
+
+  test("do not include the common name", async () => {
+    for (const own of [[], ["127.0.0.1"], ["other.example"]])
+      expect(await judged("shop.example", own, "shop.example")).toBe(
+        "The certificate has this name only as its common name, which no longer counts: it must be a subject alternative name.",
+      );
+  });
+});
+
+/** The server's name in a ClientHello (RFC 8446 §4.1.2, RFC 6066 §3); null where there is none. */
+function nameIn(hello: Buffer): string | null {
+  let at = 5 + 4 + 2 + 32;
+  at += 1 + hello.readUInt8(at);
+  at += 2 + hello.readUInt16BE(at);
+  at += 1 + hello.readUInt8(at);
+  const end = at + 2 + hello.readUInt16BE(at);
+  for (at += 2; at < end; at += 4 + hello.readUInt16BE(at + 2))
+    if (hello.readUInt16BE(at) === 0)
+      return hello.toString("utf8", at + 9, at + 4 + hello.readUInt16BE(at + 2));
+  return null;
+}
+
+test("the server is asked for a name without its last dot, in A-labels, and never for an address", async () => {
+  const cases: [object, string | null][] = [
+    [{ host: "127.0.0.1" }, null],
+    [{ host: "localhost" }, "localhost"],
+    [{ host: "localhost." }, "localhost"],
+    [{ host: "127.0.0.1", serverName: "shop.example." }, "shop.example"],
+    [{ host: "127.0.0.1", serverName: "Café.example" }, "xn--caf-dma.example"],
+    [{ host: "localhost", serverName: "127.0.0.1" }, null],
+  ];
+  for (const [fields, name] of cases) {
+    const hello = Promise.withResolvers<Buffer>();
+    await using server = await listener((socket) =>
+      socket.once("data", (data) => {
+        hello.resolve(data);
+        socket.destroy();
+      }),
+    );
+    await check("tls", { port: server.port, ...fields });
+    expect([fields, nameIn(await hello.promise)]).toEqual([fields, name]);
+  }
+});

@@ -1,0 +1,61 @@
+import { expect, test } from "bun:test";
+import { X509Certificate } from "node:crypto";
+import { pem, plainPem } from "../../src/core/pem.ts";
+import { clientCertificate, clientKey } from "../support/samples.ts";
+
+const certificates = pem("CERTIFICATE", 65_536);
+const keys = pem("PRIVATE KEY");
+const indented = (text: string, by: string) => text.replaceAll(/^/gm, by);
+const labelled = (label: string) => clientCertificate.replaceAll("CERTIFICATE", label);
+
+test("a certificate is read whatever stands before it and however its lines are broken", () => {
+  const bag = "Bag Attributes\n    friendlyName: probe\nsubject=CN = probe\n\n";
+  const spellings = [
+    clientCertificate,
+    `${bag}${clientCertificate}`,
+    indented(clientCertificate, "    "),
+    indented(clientCertificate, "\t"),
+    clientCertificate.replaceAll("\n", "\r\n"),
+    clientCertificate.replaceAll("\n", " "),
+    labelled("X509 CERTIFICATE"),
+  ];
+  for (const text of spellings) expect(certificates.parse(text)).toBe(clientCertificate);
+  const two = `${bag}${clientCertificate}${bag}${indented(clientCertificate, "  ")}`;
+  expect(certificates.parse(two)).toBe(clientCertificate.repeat(2));
+  expect(new X509Certificate(plainPem(indented(clientCertificate, "   "))).subject).toBe(
+    "CN=probe",
+  );
+  expect(plainPem("no blocks")).toBe("no blocks");
+});
+
+test("what is no certificate is refused by its name, and nothing of it is echoed", () => {
+  const inPem = "must be a certificate in PEM";
+  const cases: [string, string][] = [
+    ["", inPem],
+    ["words", inPem],
+    [clientKey, inPem],
+    [`${clientCertificate}rest`, inPem],
+    [clientCertificate.slice(0, -20), inPem],
+    [clientCertificate.replace("MIIB", "MI-B"), inPem],
+    [clientCertificate.replace("MIIB", "MI*B"), inPem],
+    [`${clientCertificate}-----BEGIN CERTIFICATE-----\nMIIB`, inPem],
+    [
+      labelled("TRUSTED CERTIFICATE"),
+      "must have the label CERTIFICATE, not TRUSTED CERTIFICATE: `openssl x509 -in FILE` converts it",
+    ],
+    [labelled("CERTIFICATE REQUEST"), inPem],
+    [`${clientCertificate}${clientKey}`, "must be a certificate alone: it contains a private key"],
+  ];
+  for (const [text, message] of cases)
+    expect(certificates.safeParse(text).error?.issues.map((issue) => issue.message)).toEqual([
+      message,
+    ]);
+});
+
+test("a private key is read with the attributes and parameters that tools write before it", () => {
+  const parameters =
+    "-----BEGIN EC PARAMETERS-----\nBggqhkjOPQMBBw==\n-----END EC PARAMETERS-----\n";
+  for (const before of ["", "Bag Attributes\n    localKeyID: 01\n", parameters])
+    expect(keys.parse(`${before}${clientKey}`)).toBe(clientKey);
+  expect(keys.safeParse(clientCertificate).success).toBe(false);
+});

@@ -1,0 +1,108 @@
+import { expect, test } from "bun:test";
+import { comparable, hasText } from "../../../../src/monitoring/checks/kinds/dns-values.ts";
+import { check } from "../../../support/checking.ts";
+import { servingDatagrams } from "../../../support/fakes/serving.ts";
+import { dnsmasq, testWith } from "../../../support/real-targets.ts";
+
+type RecordType = Parameters<typeof comparable>[0];
+
+test("values of records are equal by what their type says", () => {
+  const equal: [RecordType, string, string][] = [
+    ["AAAA", "2001:db8::1", "2001:0DB8:0:0:0:0:0:1"],
+    ["AAAA", "::ffff:192.0.2.1", "::FFFF:c000:201"],
+    ["A", "192.0.2.1", " 192.0.2.1 "],
+    ["CNAME", "shop.example", "SHOP.example."],
+    ["CNAME", "xn--mnchen-3ya.example", "München.example."],
+    ["NS", "ns1.example", "NS1.EXAMPLE"],
+    ["MX", "10 mx.example", "10  MX.example."],
+    ["SRV", "10 20 5060 sip.example", "10 20 05060 SIP.example."],
+    ["CAA", '0 issue "ca.test"', '0 ISSUE "ca.test"'],
+  ];
+  for (const [type, one, other] of equal)
+    expect([one, comparable(type, one)]).toEqual([one, comparable(type, other)]);
+  const different: [RecordType, string, string][] = [
+    ["AAAA", "2001:db8::1", "2001:db8::2"],
+    ["MX", "10 mx.example", "20 mx.example"],
+    ["CAA", '0 issue "ca.test"', '0 issue "CA.test"'],
+    ["TXT", "v=DKIM1; p=abcDEF", "v=DKIM1; p=ABCdef"],
+    ["TXT", "Sentence.", "Sentence"],
+  ];
+  for (const [type, one, other] of different)
+    expect(comparable(type, one)).not.toBe(comparable(type, other));
+});
+
+test("a text is found among any number of records, in one or several strings", () => {
+  const many = Array.from({ length: 200 }, (_, index) => `record-${index}`);
+  expect(hasText(many, "record-199")).toBe(true);
+  expect(hasText([...many, "v=spf1 ", "ip4:192.0.2.1 ", "-all"], "v=spf1 ip4:192.0.2.1 -all")).toBe(
+    true,
+  );
+  expect(hasText(many, "record-200")).toBe(false);
+  expect(hasText(["google-site-verification=abcDEF"], "google-site-verification=ABCdef")).toBe(
+    false,
+  );
+  expect(hasText(["a", ""], "a")).toBe(true);
+});
+
+testWith(["dnsmasq"], "international names are asked for and compared in A-labels", async () => {
+  const name = "xn--mnchen-3ya.test";
+  await using server = await dnsmasq(
+    `--host-record=${name},192.0.2.7`,
+    `--cname=www.${name},${name}`,
+    ...Array.from({ length: 60 }, (_, index) => `--txt-record=many.test,Text ${index}`),
+  );
+  const ask = async (fields: object) =>
+    await check("dns", { resolver: `127.0.0.1:${server.port}`, ...fields });
+  for (const host of ["münchen.test", "MÜNCHEN.test.", name])
+    expect(await ask({ host, expected: ["192.0.2.7"] })).toMatchObject({ status: "up" });
+  const cname = { host: "www.münchen.test", recordType: "CNAME" };
+  expect(await ask({ ...cname, expected: ["München.test"] })).toMatchObject({ status: "up" });
+  const many = { host: "many.test", recordType: "TXT" };
+  expect(await ask({ ...many, expected: ["Text 0", "Text 59"] })).toMatchObject({ status: "up" });
+  expect(await ask({ ...many, expected: ["text 0"] })).toMatchObject({
+    message: "The TXT records lack 1 of 1 expected values.",
+  });
+});
+
+/** A name server that answers with these addresses in turn, or with an error alone. */
+const nameServer = (codes: number, rotations: readonly number[][] = [[]]) => {
+  let turn = 0;
+  return servingDatagrams((query) => {
+    const addresses = rotations[turn++ % rotations.length] ?? [];
+    const end = query.indexOf(0, 12) + 5;
+    const head = Buffer.from(query.subarray(0, end));
+    head.writeUInt16BE(0x8180 | codes, 2);
+    head.writeUInt16BE(addresses.length, 6);
+    head.writeUInt32BE(0, 8);
+    const records = addresses.map((last) =>
+      Buffer.from([0xc0, 12, 0, 1, 0, 1, 0, 0, 0, 60, 0, 4, 192, 0, 2, last]),
+    );
+    return Buffer.concat([head, ...records]);
+  });
+};
+
+test("an error of a name server is named by its code", async () => {
+  const sentences: [number, string | RegExp][] = [
+    [1, "The name server did not understand the query (FORMERR)."],
+    [2, "The name server failed (SERVFAIL)."],
+    [4, "The name server does not know this kind of query (NOTIMP)."],
+    [5, "The name server refused to answer."],
+  ];
+  for (const [code, sentence] of sentences) {
+    await using server = await nameServer(code);
+    const fields = { host: "signalbox.test", resolver: `127.0.0.1:${server.port}` };
+    expect([code, (await check("dns", fields)).message]).toEqual([code, sentence as string]);
+  }
+});
+
+test("the records that are shown do not change with their order", async () => {
+  await using server = await nameServer(0, [
+    [2, 1, 3],
+    [3, 2, 1],
+  ]);
+  const fields = { host: "signalbox.test", resolver: `127.0.0.1:${server.port}` };
+  for (const _turn of [1, 2])
+    expect((await check("dns", fields)).details).toEqual({
+      records: "192.0.2.1, 192.0.2.2, 192.0.2.3",
+    });
+});

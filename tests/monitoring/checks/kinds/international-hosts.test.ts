@@ -1,0 +1,58 @@
+import { expect, test } from "bun:test";
+import {
+  monitorKinds,
+  type MonitorType,
+} from "../../../../src/monitoring/monitors/kinds-schema.ts";
+import { Host } from "../../../../src/core/fields.ts";
+import { NewMonitor } from "../../../../src/monitoring/monitors/schema.ts";
+import { check } from "../../../support/checking.ts";
+import { fakes, otherFakes } from "../../../support/fakes/all.ts";
+import type { Fake } from "../../../support/fakes/fake.ts";
+import { authorityOf, serving } from "../../../support/fakes/serving.ts";
+import { have, testWith } from "../../../support/real-targets.ts";
+import { newMonitors } from "../../../support/samples.ts";
+
+/** UTS 46 makes `localhost` of these wide letters, which no resolver knows. */
+const wide = "ｌｏｃａｌｈｏｓｔ";
+const all = [...(Object.entries(fakes) as [MonitorType, Fake][]), ...otherFakes];
+const ofHosts = (Object.keys(monitorKinds) as MonitorType[]).filter(
+  (type) => "host" in monitorKinds[type].fields,
+);
+
+test("each type with a host takes an international name, and stores it as it was typed", () => {
+  for (const type of ofHosts) {
+    const host = "MÜNCHEN.example";
+    const saved = NewMonitor.parse({ type, name: "Target", ...newMonitors[type], host });
+    expect([type, "host" in saved && saved.host]).toEqual([type, host]);
+  }
+});
+
+test("a host that DNS can't have is refused when it is saved", () => {
+  for (const host of ["xn--a.example", `${"é".repeat(62)}.example`, "\u{1F468}\u200D.example"])
+    expect([host, Host.safeParse(host).success]).toEqual([host, host === "xn--a.example"]);
+});
+
+for (const [type, fake] of all.filter(([type]) => ofHosts.includes(type)))
+  test(`${type}: an international host is asked for in A-labels`, async () => {
+    await using server = await serving(fake);
+    const at = fake.at?.(wide, server.port, false) ?? { host: wide, port: server.port };
+    expect(await check(type, { ...at, ...fake.fields })).toMatchObject({ status: "up" });
+  });
+
+test("tcp and ping: an international host is asked for in A-labels", async () => {
+  await using server = await serving(fakes.redis);
+  const tcp = await check("tcp", { host: wide, port: server.port });
+  expect(tcp.status).toBe("up");
+  if (have("ping")) expect((await check("ping", { host: wide })).message).not.toContain("exist");
+});
+
+testWith(["openssl"], "the certificate is judged by the name in A-labels", async () => {
+  await using server = await serving(fakes.redis, fakes.redis.answers as never, "good", "first");
+  const authorities = authorityOf();
+  for (const fields of [{ host: wide }, { host: "127.0.0.1", serverName: wide }]) {
+    const asked = { ...fields, port: server.port, tls: true, ...fakes.redis.fields };
+    expect(await check("redis", asked, { authorities })).toMatchObject({ status: "up" });
+    const outcome = await check("tls", { ...fields, port: server.port }, { authorities });
+    expect(outcome.status).toBe("up");
+  }
+});
