@@ -358,6 +358,7 @@ export async function mariadbServer(password: string) {
   const files = [
     `--socket=${folder}/socket`,
     `--pid-file=${folder}/pid`,
+    `--tmpdir=${folder}`,
     `--init-file=${folder}/set-up.sql`,
   ];
   const tls = [`--ssl-cert=${folder}/good.pem`, `--ssl-key=${folder}/good.key`];
