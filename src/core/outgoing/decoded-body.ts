@@ -93,13 +93,23 @@ export type BodyReading = {
 };
 
 /** Hands over the decoded body piece by piece, at most `maxBytes` before and after each coding. Throws as `decodersOf`. */
-export function readDecoded(
+export const readDecoded = (
   answer: HttpAnswer,
   maxBytes: number,
   context: Context,
   take: (chunk: Buffer) => void,
+): BodyReading => readBody(answer, decodersOf(answer, context), maxBytes, context, take);
+
+/** The same of a body whose codings do not matter. */
+export const readCoded: typeof readDecoded = (answer, ...rest) => readBody(answer, [], ...rest);
+
+function readBody(
+  answer: HttpAnswer,
+  chain: readonly Transform[],
+  maxBytes: number,
+  context: Context,
+  take: (chunk: Buffer) => void,
 ): BodyReading {
-  const chain = decodersOf(answer, context);
   const { promise: ending, resolve, reject } = Promise.withResolvers<Ending>();
   let length = 0;
   const decoded = (chunk: Buffer) => {

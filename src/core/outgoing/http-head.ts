@@ -81,11 +81,11 @@ function fieldsIn(lines: readonly string[]): { name: string; value: string }[] {
 }
 
 /** Names or codings in a list, in lower case; an empty element counts for nothing (RFC 9110 §5.6.1.2). */
-export const listIn = (value: string | undefined): string[] =>
-  (value ?? "")
-    .split(",")
-    .map((element) => element.trim().toLowerCase())
-    .filter((element) => element !== "");
+export function listIn(value: string | undefined): string[] {
+  if (value === undefined) return [];
+  const elements = value.split(",").map((element) => element.trim().toLowerCase());
+  return elements.filter((element) => element !== "");
+}
 
 /** Codings of a Transfer-Encoding in the order in which they were applied; `identity` was one until RFC 7230. */
 export const transferCodings = ({ headers }: Pick<Head, "headers">): string[] =>

@@ -2,7 +2,7 @@
 import { LongNumber } from "../../../core/decimals.ts";
 import { parseBounded } from "../../../core/json.ts";
 import { monitorBounds } from "../../../core/limits.ts";
-import { type Ending, readDecoded } from "../../../core/outgoing/decoded-body.ts";
+import { type Ending, readCoded, readDecoded } from "../../../core/outgoing/decoded-body.ts";
 import { TargetFailure } from "../../../core/outgoing/failures.ts";
 import type { HttpAnswer } from "../../../core/outgoing/http-answer.ts";
 import { growingBuffer } from "../../../core/outgoing/memory.ts";
@@ -75,27 +75,28 @@ export function wantedOf(conditions: readonly Condition[], secrets: Secrets, isS
     const found = search?.found ?? new Set<string>();
     const whole = isWhole ? growingBuffer(maxBytes, context.memory) : null;
     // Nothing of the body is looked at, not even its coding.
-    const read = wanted.length === 0 && !isWhole ? readPlain : readDecoded;
-    const watch = new EndWatch({
+    const read = wanted.length === 0 && !isWhole ? readCoded : readDecoded;
+    const hasEnd = answer.length !== null && !(answer.length > maxBytes);
+    const options = {
       stop: () => body.stop(),
-      hasEnd: answer.length !== null && !(answer.length > maxBytes),
       patienceMs: isStream(contentType) ? 0 : patience,
       isDecided() {
         search?.flush();
         return whole === null && wanted.every(({ value }) => found.has(String(value)));
       },
       isFailed: () => wanted.some(({ op }) => op === "notContains"),
-    });
+    };
+    const watch = hasEnd ? null : new EndWatch(options);
     const body = read(answer, maxBytes, context, (chunk) => {
       allowance.left -= chunk.length;
       if (allowance.left < 0)
         throw new TargetFailure("The answers of all steps are longer than 4 MiB together.");
       search?.push(chunk);
       whole?.push(chunk);
-      watch.arrived();
+      watch?.arrived();
     });
-    watch.look();
-    const ending = await body.ending.finally(() => watch.end());
+    watch?.look();
+    const ending = await (watch === null ? body.ending : body.ending.finally(() => watch.end()));
     search?.end();
     return judged(wanted, { ending, search, whole, contentType }, secrets, context);
   }
@@ -103,14 +104,8 @@ export function wantedOf(conditions: readonly Condition[], secrets: Secrets, isS
   return { reading };
 }
 
-/** A body whose codings do not matter. */
-const readPlain: typeof readDecoded = (answer, ...rest) =>
-  readDecoded({ ...answer, headers: new Map() }, ...rest);
-
 type EndOptions = {
   stop: () => void;
-  /** Whether the length of the body is known, and short enough to be read. */
-  hasEnd: boolean;
   patienceMs: number;
   /** Whether it is known of every condition if it holds, whatever else arrives. */
   isDecided: () => boolean;
@@ -122,12 +117,11 @@ type EndOptions = {
 class EndWatch {
   private timer: NodeJS.Timeout | null = null;
   private isLast = false;
-  private isOver: boolean;
+  private isOver = false;
   private readonly options: EndOptions;
 
   constructor(options: EndOptions) {
     this.options = options;
-    this.isOver = options.hasEnd;
   }
 
   /** Something arrived, which is looked at soon. */

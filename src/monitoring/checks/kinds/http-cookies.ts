@@ -40,6 +40,7 @@ export class CookieJar {
 
   /** The `Cookie` header of a request to this URL; null where there are none. Cookies of longer paths come first. */
   headerFor(url: URL): string | null {
+    if (this.cookies.length === 0) return null;
     const host = hostOf(url);
     const pairs = this.cookies
       .filter(
