@@ -65,7 +65,7 @@ const misleading =
 export const excerpt = (text: string, length = 60): string =>
   shorten(text.slice(0, length * 2 + 2).replace(misleading, "�"), length);
 
-/** The same of a name that a person of the organization gave: it can have marks of its own script's direction. */
+/** At most `length` code points of a name that a person gave, which can have direction marks of its script. */
 export const excerptOfName = (name: string, length: number): string => shorten(name, length);
 
 function shorten(text: string, length: number): string {

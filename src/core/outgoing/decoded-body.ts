@@ -100,7 +100,7 @@ export const readDecoded = (
   take: (chunk: Buffer) => void,
 ): BodyReading => readBody(answer, decodersOf(answer, context), maxBytes, context, take);
 
-/** The same of a body whose codings do not matter. */
+/** Hands over the body as it arrived, without undoing its codings. */
 export const readCoded: typeof readDecoded = (answer, ...rest) => readBody(answer, [], ...rest);
 
 function readBody(

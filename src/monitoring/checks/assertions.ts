@@ -251,7 +251,7 @@ const leastUnits = 4;
 /** Whether what is shown of a text repeats one of the secrets or the start of one, in whatever spelling. */
 export const repeats = (text: string, secrets: Secrets): boolean => secretFinder(secrets)(text);
 
-/** The same for several texts: of the secrets no more is spelled than is needed, and their starts once. */
+/** A `repeats` for several texts. Starts of the secrets are computed once, whole spellings only where a start is found. */
 export function secretFinder(secrets: Secrets): (text: string) => boolean {
   let known: { secret: string; starts: string[] }[] | null = null;
   return (text) => {
