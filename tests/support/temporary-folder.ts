@@ -11,13 +11,13 @@ if (process.env["TEST_RUN_FOLDER"] === undefined) {
 }
 
 /**
- * Creates the folder of one run. Servers that tests start as other users can enter it, but not list it.
+ * Creates the folder of one run, open to all users as /tmp is: some servers drop root's rights and then write to it.
  * Its path has no blanks, because tests type the commands of the documents as they are printed there.
  */
 export function createRunFolder(): string {
   const parent = /\s/.test(tmpdir()) ? "/tmp" : tmpdir();
   const folder = mkdtempSync(join(parent, "signalbox-run-"));
-  chmodSync(folder, 0o711);
+  chmodSync(folder, 0o1777);
   return folder;
 }
 
