@@ -150,8 +150,13 @@ export async function startApp(
     origin,
     accessTokens: accessTokens(),
   };
-  const alerts = alertEngine({ ...shared, subscribers: subscriberReceivers(shared) });
-  const alarm = storageAlarm(shared);
+  const sending = {
+    ...shared,
+    lackedSince: (from: number) => engine.lackedSince(from),
+    runningSince: () => engine.runningSince(),
+  };
+  const alerts = alertEngine({ ...sending, subscribers: subscriberReceivers(sending) });
+  const alarm = storageAlarm(sending);
   const notices = subscriberFanOut(shared);
   const maintenance = maintenanceWatch(shared);
   const engine = checkEngine({ ...shared, browser: config.browser, maintenanceOf: maintenance.of });

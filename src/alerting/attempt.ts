@@ -16,6 +16,7 @@ import type { Alert } from "./alert.ts";
 import { type Message, messageOf } from "./messages.ts";
 import {
   type DeliveryContext,
+  ownTrouble,
   temporary,
   permanent,
   type Provider,
@@ -39,6 +40,8 @@ export type SendingContext = {
   origin: () => string;
   exchange?: Exchange;
   accessTokens: AccessTokens;
+  /** What this machine lacked at some time since then, in milliseconds of `performance.now()`; null for nothing. */
+  lackedSince?: (from: number) => string | null;
   /** How long a receiver has for one attempt, where that is not as usual. */
   attemptMs?: number;
 };
@@ -135,21 +138,27 @@ export function deliveryContext(
 
 /** Runs `deliver` as one attempt. Never throws: whatever goes wrong is an attempt that failed. */
 export async function attempting(
-  { clock, log }: SendingContext,
+  { clock, log, lackedSince = () => null }: SendingContext,
   to: Record<string, string>,
   deliver: () => Promise<Verdict>,
 ): Promise<Sent> {
   const startedAt = performance.now();
   const at = timestamp(clock());
-  const verdict = await deliver().catch((error: unknown): Verdict => {
+  const found = await deliver().catch((error: unknown): Verdict => {
     if (error instanceof TargetFailure)
       return error.final ? permanent(error.message) : temporary(error.message);
-    if (error instanceof OwnTrouble) return temporary(`Not sent: ${error.message}.`);
+    if (error instanceof OwnTrouble)
+      return error.isOfMachine
+        ? ownTrouble(error.message)
+        : temporary(`Not sent: ${error.message}.`);
     // Not the error's own text, which may hold what was to be sent.
     const cause = error instanceof Error ? error.name : typeof error;
     log.error("a delivery could not be sent", { ...to, cause });
     return temporary("Not sent: Signalbox itself failed; see the log.");
   });
+  const mayBeOwn = found.outcome === "failed" && found.failure !== "final";
+  const lacked = mayBeOwn ? lackedSince(startedAt) : null;
+  const verdict = lacked === null ? found : { ...found, ...ownTrouble(lacked) };
   const durationMs = Math.round(performance.now() - startedAt);
   const delivered = verdict.outcome === "delivered";
   const message = delivered ? (verdict.note ?? "Delivered.") : verdict.reason;

@@ -89,7 +89,16 @@ export const mayReopen = ({ type }: LoggedEvent) =>
 export type Timer = { kind: "memory" | "certificate"; organizationId: string; monitorId: string };
 
 /** What is known, what follows from it, and what time it is. */
-export type Decision = { snapshot: Snapshot; out: Outbox; now: number };
+export type Decision = {
+  snapshot: Snapshot;
+  out: Outbox;
+  now: number;
+  /** Unix milliseconds of the start or of the last standstill: an older result does not show the current state. */
+  runningSince?: number;
+};
+
+/** A due reminder of a monitor that is not judged is tried again after this long. */
+const unjudgedMs = 60_000;
 
 /** What one decision reads, and how much it may write. */
 export type DecisionScope = {
@@ -246,8 +255,19 @@ export function applyTimer(decision: Decision, { monitorId }: Timer) {
   const steady = afterFlapping(memory, notified, state, audience, now);
   if (steady !== null) return follow(decision, monitor, steady, at, about);
   if (memory.remindAt === null || memory.remindAt > now) return;
+  if (!isJudged(monitor, decision.runningSince))
+    return out.remember(monitorId, { ...memory, remindAt: now + unjudgedMs });
   const step = afterReminder(memory, state, audience, reminderMs(monitor), now);
   follow(decision, monitor, step, at, { ...about, downSeconds: secondsBetween(since, at) });
+}
+
+/** Whether a monitor has been judged since this appliance started, or went on after a standstill. */
+function isJudged(
+  { notJudgedSince, lastCheckedAt }: WatchedMonitor,
+  runningSince = -Infinity,
+): boolean {
+  const checkedAt = lastCheckedAt === null ? Infinity : Date.parse(lastCheckedAt);
+  return notJudgedSince === null && checkedAt >= runningSince;
 }
 
 /** Tells of a certificate that ends soon, once for each step. */

@@ -19,6 +19,8 @@ type Dependencies = SendingContext & {
   /** How what waits for subscribers of status pages is sent. */
   subscribers: Record<"mailbox" | "webhook", Receivers>;
   random?: () => number;
+  /** Unix milliseconds of the start or of the last standstill. */
+  runningSince?: () => number;
 };
 
 /** Tells people: follows the events, decides who hears of them, delivers until they arrive. */

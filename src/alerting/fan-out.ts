@@ -19,6 +19,8 @@ type Dependencies = { store: Store; clock: Clock; origin: () => string; signals:
   /** Called after each write of deliveries. */
   onWrite?: () => void;
   room?: OutboxRoom;
+  /** Unix milliseconds of the start or of the last standstill. */
+  runningSince?: () => number;
 };
 
 /** Progress with an event that has more recipients than one write takes. */
@@ -43,7 +45,7 @@ export function fanOut(dependencies: Dependencies) {
     const snapshot = await loadSnapshot(store, organizationId, wanted);
     const budget = { left: rows, alerts: await room.of(organizationId, now) };
     const out = outbox(snapshot, now, { budget, origin: origin(), part });
-    return { snapshot, out, now };
+    return { snapshot, out, now, runningSince: dependencies.runningSince?.() ?? -Infinity };
   }
 
   async function decide({

@@ -174,10 +174,11 @@ export function notifier({ store, clock, log, signals, leases, ...dependencies }
       retry !== null &&
       (retry.at === null || retry.doubtfulSince !== null) &&
       !hasArrivedPartly({ progress });
+    const isOwn = verdict.outcome === "failed" && verdict.isOwn === true;
     const note = verdict.outcome === "delivered" ? (verdict.note ?? null) : null;
     await store.atomic([
       ...settled(organizationId, claimed, attempt, { retry, progress }, endedAt),
-      ...receiver.after(attempt, { note, isLost: looksLost, now: endedAt }),
+      ...(isOwn ? [] : receiver.after(attempt, { note, isLost: looksLost, now: endedAt })),
     ]);
     counted.attempted(to, isDelivered ? "delivered" : "failed", attempt.durationMs);
     const status = statusAfter(retry, progress);

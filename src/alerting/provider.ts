@@ -29,6 +29,8 @@ export type Verdict =
       outcome: "failed";
       reason: string;
       failure: Failure;
+      /** Whether the trouble was on this side: then it shows nothing about the receiver. */
+      isOwn?: true;
       /** The receiver asked for this much patience (RFC 9110 §10.2.3): nothing goes to it before. */
       retryAfterSeconds?: number;
       /** Where a part of the receivers has it: only the others are tried again, and where nobody can tell which, three times at most. */
@@ -135,6 +137,9 @@ const failed = (failure: Failure) => (reason: string) =>
   ({ outcome: "failed", reason, failure }) as const satisfies Verdict;
 
 export const temporary = failed("passing");
+/** Nothing could be sent for a reason on this side. */
+export const ownTrouble = (reason: string) =>
+  ({ ...temporary(`Not sent: ${reason}.`), isOwn: true }) as const satisfies Verdict;
 export const permanent = failed("looks-permanent");
 export const final = failed("final");
 

@@ -33,6 +33,9 @@ export type WatchedMonitor = Required<AlertedMonitor> & {
   status: StoredStatus;
   since: string;
   lastMessage: string | null;
+  lastCheckedAt: string | null;
+  /** RFC 3339; null while its checks are judged. */
+  notJudgedSince: string | null;
   latencyMs: number | null;
   reminderSeconds: number | null;
   certificateExpiresAt: string | null;
@@ -86,7 +89,8 @@ const monitorText = `select m.id, m.name, m.type, m.group_id as groupId, g.name 
     m.description, m.settings ->> 'url' as url, ${watchedSql} as watched,
     m.settings ->> 'port' as port, m.muted,
     coalesce(g.muted, 0) as groupMuted, m.paused, coalesce(g.paused, 0) as groupPaused, s.status,
-    s.since, s.last_message as lastMessage, s.latency_ms as latencyMs,
+    s.since, s.last_message as lastMessage, s.last_checked_at as lastCheckedAt,
+    s.not_judged_since as notJudgedSince, s.latency_ms as latencyMs,
     m.reminder_interval_seconds as reminderSeconds,
     s.certificate_expires_at as certificateExpiresAt,
     json_extract(m.settings, '$.certificateExpiryDays') as certificateExpiryDays

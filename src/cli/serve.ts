@@ -3,7 +3,7 @@ import { type Command, Option } from "commander";
 import { resolve } from "node:path";
 import { assets, version } from "../core/assets.ts";
 import { usualLimits } from "../core/limits.ts";
-import { logFormats, logLevels, logTo } from "../core/log.ts";
+import { logFormats, logLevels, type Log, logTo } from "../core/log.ts";
 import { type Config, configOf, startedBy, unknownVariables } from "../config.ts";
 import { DataError } from "../core/errors.ts";
 import { leaveAddress, openInBrowser, runningPage } from "./desktop.ts";
@@ -104,6 +104,7 @@ async function serve(config: Config, readAgain: () => Config) {
     import("../operations/doctor/settings.ts"),
   ]);
   const log = logTo((line) => tell(process.stderr, line), config);
+  logUnhandled(log);
   for (const notice of unknownVariables()) log.warn(notice);
   for (const { option, message } of missingPaths(config)) log.warn(`${option}: ${message}`);
   const manager = serviceManager(startedBy());
@@ -138,6 +139,19 @@ function setUpLinks(token: string | null, url: string | undefined, urls: readonl
   return [url, here, url === undefined ? network : undefined]
     .filter((origin) => origin !== undefined)
     .map((origin) => `${origin}/set-up#${token}`);
+}
+
+/** Errors repeat as often as what fails: one line a minute of each, and no source text. */
+function logUnhandled(log: Pick<Log, "error">) {
+  const loggedAt = new Map<string, number>();
+  process.on("unhandledRejection", (error) => {
+    const cause = String(error);
+    const now = performance.now();
+    if (now - (loggedAt.get(cause) ?? -Infinity) < 60_000) return;
+    if (loggedAt.size > 100) loggedAt.clear();
+    loggedAt.set(cause, now);
+    log.error("an error was not handled", { cause: cause.slice(0, 500) });
+  });
 }
 
 function signalToStop(signals: readonly NodeJS.Signals[]): Promise<void> {

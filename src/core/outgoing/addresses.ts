@@ -4,6 +4,7 @@ import { closedToSharers, isPrivate, type TargetGuard } from "../target-guard.ts
 import { asciiName } from "../destinations.ts";
 import type { Lookup } from "./context.ts";
 import { Blocked, OwnTrouble, TargetFailure } from "./failures.ts";
+import { hasFileHandles, noFileHandles } from "./file-handles.ts";
 
 /**
  * Resolves a host anew for every check, by the hosts file and DNS, and judges all it stands for: a
@@ -45,12 +46,19 @@ async function resolved(host: string, mayBeUnknown: boolean): Promise<string[]> 
     if (mayBeUnknown) return [];
     const { code } = error as NodeJS.ErrnoException;
     // The same code for a name whose own servers fail and for a name server that is gone.
-    if (code !== "EAI_AGAIN") throw new TargetFailure("The name does not exist.");
+    if (!hasFileHandles()) throw new OwnTrouble(noFileHandles, true);
+    if (!unanswered.has(code ?? "")) throw new TargetFailure("The name does not exist.");
     if (await nameServersAnswer())
       throw new TargetFailure("The name servers have no answer for this name.");
-    throw new OwnTrouble("the name servers of this machine don't answer");
+    throw silentNameServers();
   }
 }
+
+export const silentNameServers = () =>
+  new OwnTrouble("the name servers of this machine don't answer", true);
+
+/** Errors with which a lookup says nothing about the name (Bun: `ESERVFAIL` for a full file table, too). */
+const unanswered = new Set(["EAI_AGAIN", "EAI_FAIL", "ESERVFAIL", "ETIMEOUT", "ECONNREFUSED"]);
 
 /** Whether the name servers of this machine answer anything at all: every one knows localhost (RFC 6761 §6.3). */
 export async function nameServersAnswer(): Promise<boolean> {
@@ -59,6 +67,6 @@ export async function nameServersAnswer(): Promise<boolean> {
     return true;
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    return code !== "ETIMEOUT" && code !== "ECONNREFUSED";
+    return code !== "ETIMEOUT" && code !== "ECONNREFUSED" && code !== "EREFUSED";
   }
 }

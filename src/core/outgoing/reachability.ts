@@ -4,7 +4,8 @@
  */
 import { isIPv6 } from "node:net";
 import { isLoopback } from "../target-guard.ts";
-import { TargetFailure } from "./failures.ts";
+import { OwnTrouble, TargetFailure } from "./failures.ts";
+import { hasFileHandles, noFileHandles } from "./file-handles.ts";
 
 /** An address that no host has fails after three seconds without an answer to ARP or neighbor discovery. */
 const neighborMs = 3_500;
@@ -24,6 +25,7 @@ export async function explainedRefusal(
   signal: AbortSignal,
 ): Promise<unknown> {
   const { code } = error as NodeJS.ErrnoException;
+  if (code === "ECONNREFUSED" && !hasFileHandles()) return new OwnTrouble(noFileHandles, true);
   if (code !== "ECONNREFUSED" || isLoopback(address) || signal.aborted) return error;
   const isSlow = performance.now() - startedAt > slowMs;
   const found = await datagramError(address, port, isSlow ? neighborMs : usualMs, signal);

@@ -73,7 +73,7 @@ export function reasonFor(error: unknown): TargetFailure | OwnTrouble | null {
   if (error instanceof TargetFailure || error instanceof OwnTrouble) return error;
   const code = error instanceof Error && "code" in error ? String(error.code) : "";
   const own = ownReasons.get(code);
-  if (own !== undefined) return new OwnTrouble(own);
+  if (own !== undefined) return new OwnTrouble(own, true);
   const known = reasonOf(code);
   return known === null ? null : new TargetFailure(known);
 }

@@ -15,7 +15,7 @@ import { checkMetrics } from "./metrics.ts";
 import { onDemand } from "./on-demand.ts";
 import { allowedSeconds, overdue, stillFailing, stillReporting } from "./kinds/push.ts";
 import { rateLimit } from "../../http/rate-limit.ts";
-import { tickMs, troubleWatch } from "./own-trouble.ts";
+import { type Machine, tickMs, troubleWatch } from "./own-trouble.ts";
 import { organizationChecks } from "./organization-checks.ts";
 import { recorder } from "./record.ts";
 import { type PushReport, requestsOf } from "./requests.ts";
@@ -59,13 +59,15 @@ type EngineContext = {
   maintenanceOf?: (monitor: Watched) => { countsUptime: boolean } | null;
   /** Checks at one time. */
   places?: Limits;
+  /** What this machine has; what the system says, where nothing is given. */
+  machine?: Machine;
 };
 
 /** Looks at the world: runs the checks of all monitors, decides what they are, records it. */
 export function checkEngine(context: EngineContext) {
   const { store, clock, leases, monotonic = () => performance.now(), log } = context;
   const { places = usual } = context;
-  const trouble = troubleWatch(clock, monotonic);
+  const trouble = troubleWatch(clock, monotonic, context.machine);
   const results = recorder(context);
   const counted = checkMetrics();
   const { settle, storedNow } = settling(context, results, counted.ended);
@@ -76,7 +78,7 @@ export function checkEngine(context: EngineContext) {
   const running = new Map<number, AbortController>();
   /** Checks that somebody asked for, outside their turn. */
   const wanted = new Set<number>();
-  const jobs = scheduler({ run: check, overdue: miss }, monotonic, places);
+  const jobs = scheduler({ run: checkSafely, overdue: miss }, monotonic, places);
   const checks = organizationChecks(context, { monotonic, trouble }, jobs.organizations);
   let subscription: Subscription | null = null;
   let cursor: number | null = null;
@@ -114,6 +116,24 @@ export function checkEngine(context: EngineContext) {
     return now;
   }
 
+  /** A check that fails by a bug is made again in an interval, and stops no other. */
+  async function checkSafely(key: number, dueAt: number): Promise<void> {
+    try {
+      await check(key, dueAt);
+    } catch (error) {
+      log.error("a check could not be finished", { cause: String(error) });
+      running.delete(key);
+      const monitor = monitors.get(key);
+      if (monitor === undefined || stopped) return;
+      const seconds = settle(
+        monitor,
+        unknownResult("the check itself failed; see the log"),
+        "turn",
+      );
+      jobs.schedule(key, monotonic() + seconds * 1000, monitor.terms);
+    }
+  }
+
   /** One check of one monitor, to its result and the time of its next one. */
   async function check(key: number, dueAt: number): Promise<void> {
     const outsideTurn = wanted.delete(key);
@@ -137,7 +157,7 @@ export function checkEngine(context: EngineContext) {
     const isRetry = seconds < monitor.intervalSeconds;
     const next =
       monitor.type === "push"
-        ? startedAt + seconds * 1000
+        ? nextSilence(monitor, startedAt, seconds)
         : isRetry
           ? Math.min(monotonic() + seconds * 1000, startedAt + interval)
           : slot;
@@ -177,10 +197,23 @@ export function checkEngine(context: EngineContext) {
     await monitors.take(events);
   }
 
+  /** The end of the last time in which no report of the monitor could arrive, if that was in its window. */
+  function interruptionOf(monitor: Watched, now: number) {
+    return trouble.interruptionSince(now - allowedSeconds(monitor) * 1000);
+  }
+
   function silence(monitor: Watched, now: number): Outcome {
+    const interruption = interruptionOf(monitor, now);
+    if (interruption !== null) return unknownResult(interruption.reason);
     const stalled = trouble.during(now - pushPatienceMs, now, maxStallMs);
     if (stalled !== null) return unknownResult(stalled);
     return monitor.inverted ? inverse(overdue(monitor)) : overdue(monitor);
+  }
+
+  /** When silence counts again: after an interruption the window begins anew, as after a start. */
+  function nextSilence(monitor: Watched, startedAt: number, seconds: number): number {
+    const { until } = interruptionOf(monitor, startedAt) ?? { until: Infinity };
+    return until === Infinity ? startedAt + seconds * 1000 : until + allowedSeconds(monitor) * 1000;
   }
 
   /** Its turn did not come: nobody knows what it is meanwhile. */
@@ -367,6 +400,10 @@ export function checkEngine(context: EngineContext) {
       await jobs.settled();
       await results.flush();
     },
+    /** Unix milliseconds since which this process has run without a standstill. */
+    runningSince: trouble.runningSince,
+    /** What this machine lacked to reach anything at some time since then, in milliseconds of the monotonic clock. */
+    lackedSince: (from: number) => trouble.lackedFor([], from),
     checkNow: requests.checkNow,
     report: requests.report,
     /** Makes one check of what is no monitor yet; nothing of it is kept. Throws RATE_LIMITED. */

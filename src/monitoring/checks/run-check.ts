@@ -4,9 +4,13 @@ import type { TargetGuard } from "../../core/target-guard.ts";
 import type { Details, FoundDetails } from "../monitors/details-rules.ts";
 import { monitorKinds, type MonitorType } from "../monitors/kinds-schema.ts";
 import type { AccessTokens } from "../../core/outgoing/access-tokens.ts";
-import { allowedAddresses, nameServersAnswer } from "../../core/outgoing/addresses.ts";
+import {
+  allowedAddresses,
+  nameServersAnswer,
+  silentNameServers,
+} from "../../core/outgoing/addresses.ts";
 import type { OutgoingContext } from "../../core/outgoing/context.ts";
-import { OwnTrouble, TargetFailure } from "../../core/outgoing/failures.ts";
+import { Blocked, OwnTrouble, TargetFailure } from "../../core/outgoing/failures.ts";
 import { reasonFor } from "../../core/outgoing/reasons.ts";
 import type { CheckMemory } from "./byte-budget.ts";
 import { type CheckContext, type CheckKind, type Finding, TimeUp } from "./check.ts";
@@ -15,7 +19,7 @@ import { splitSecrets } from "../../core/kind-secrets.ts";
 import { isPlainHeader, secretFinder } from "./assertions.ts";
 import { findBrowser } from "./chromium.ts";
 import { checkKinds } from "./kinds.ts";
-import { lacksNetworkFor, type TroubleWatch } from "./own-trouble.ts";
+import type { TroubleWatch } from "./own-trouble.ts";
 import type { CheckTarget } from "../../http/services.ts";
 
 /** A finding, or `unknown`: nothing is known about the target, because the trouble was here. */
@@ -46,6 +50,9 @@ type EngineDependencies = {
   memory: CheckMemory;
   inTurn: CheckContext["inTurn"];
 };
+
+/** Types that ask this machine itself, without a network. */
+const localTypes: ReadonlySet<string> = new Set<MonitorType>(["docker", "systemd"]);
 
 /** Steps in which a check reads what the target sent. */
 const stepsOfTarget: ReadonlySet<OutgoingContext["step"]> = new Set([
@@ -147,8 +154,8 @@ export async function runCheck(
     const reason =
       error instanceof TimeUp ? await timeUp() : (reasonFor(error) ?? unforeseen(error));
     if (reason instanceof OwnTrouble) return unknownResult(reason.message);
-    if (reached.length > 0 && reached.every(lacksNetworkFor))
-      return unknownResult("this machine has no network to reach the target");
+    const lacked = reason instanceof Blocked ? null : lackedForTarget();
+    if (lacked !== null) return unknownResult(lacked);
     const { message, said, final } = reason;
     const where = context.part === null ? "" : `${context.part}: `;
     return {
@@ -161,6 +168,12 @@ export async function runCheck(
     };
   }
 
+  function lackedForTarget(): string | null {
+    const isLocal = localTypes.has(type) && (settings as { host?: unknown }).host == null;
+    const addresses = reached.length === 0 && isLocal ? ["127.0.0.1"] : reached;
+    return dependencies.trouble.lackedFor(addresses, startedAt);
+  }
+
   /** An error that no type names: the target's if its bytes were being read, so that they can't hide an outage. */
   function unforeseen(error: unknown): TargetFailure | OwnTrouble {
     dependencies.log.error("a check failed by itself", { type, cause: String(error) });
@@ -171,7 +184,7 @@ export async function runCheck(
 
   async function timeUp(): Promise<TargetFailure | OwnTrouble> {
     if (context.step === "resolving the name" && !(await nameServersAnswer()))
-      return new OwnTrouble("the name servers of this machine don't answer");
+      return silentNameServers();
     if (context.step === "waiting for the browser")
       return new OwnTrouble("the browser was busy for too long");
     if (context.step === "starting the browser")

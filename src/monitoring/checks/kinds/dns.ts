@@ -1,4 +1,5 @@
 import { Resolver } from "node:dns/promises";
+import { nameServersAnswer, silentNameServers } from "../../../core/outgoing/addresses.ts";
 import { parseResolver } from "../../monitors/rules.ts";
 import { OwnTrouble, TargetFailure } from "../../../core/outgoing/failures.ts";
 import { reasonFor } from "../../../core/outgoing/reasons.ts";
@@ -16,7 +17,13 @@ export const checkDns: CheckKind<"dns"> = async (settings, context) => {
   // Silent name servers of this machine are its own trouble, others are what the monitor watches.
   context.step = settings.resolver === null ? "resolving the name" : "waiting for the answer";
   const startedAt = performance.now();
-  const found = await recordsOf(resolver, asciiName(host), recordType);
+  const found = await recordsOf(resolver, asciiName(host), recordType).catch(
+    async (error: unknown) => {
+      if (settings.resolver === null && isUnanswered(error) && !(await nameServersAnswer()))
+        throw silentNameServers();
+      throw failureOf(error, recordType);
+    },
+  );
   const latencyMs = since(startedAt);
   if (found.length === 0)
     throw new TargetFailure(`There is no ${recordType} record for this name.`);
@@ -51,35 +58,37 @@ async function resolverOf({ resolver }: Settings, context: CheckContext): Promis
 
 /** Records in the notation of zone files (RFC 1035 §5, 2782, 8659). */
 async function recordsOf(resolver: Resolver, host: string, type: Settings["recordType"]) {
-  try {
-    switch (type) {
-      case "A":
-        return await resolver.resolve4(host);
-      case "AAAA":
-        return await resolver.resolve6(host);
-      case "CNAME":
-        return await resolver.resolveCname(host);
-      case "NS":
-        return await resolver.resolveNs(host);
-      case "MX":
-        return (await resolver.resolveMx(host)).map(
-          ({ priority, exchange }) => `${priority} ${exchange}`,
-        );
-      case "TXT":
-        return (await resolver.resolveTxt(host)).flat();
-      case "SRV":
-        return (await resolver.resolveSrv(host)).map(
-          ({ priority, weight, port, name }) => `${priority} ${weight} ${port} ${name}`,
-        );
-      case "CAA":
-        return (await resolver.resolveCaa(host)).map(({ critical, ...property }) => {
-          const [tag, value] = Object.entries(property).find(([name]) => name !== "type") ?? [];
-          return `${critical} ${tag} ${JSON.stringify(value)}`;
-        });
-    }
-  } catch (error) {
-    throw failureOf(error, type);
+  switch (type) {
+    case "A":
+      return await resolver.resolve4(host);
+    case "AAAA":
+      return await resolver.resolve6(host);
+    case "CNAME":
+      return await resolver.resolveCname(host);
+    case "NS":
+      return await resolver.resolveNs(host);
+    case "MX":
+      return (await resolver.resolveMx(host)).map(
+        ({ priority, exchange }) => `${priority} ${exchange}`,
+      );
+    case "TXT":
+      return (await resolver.resolveTxt(host)).flat();
+    case "SRV":
+      return (await resolver.resolveSrv(host)).map(
+        ({ priority, weight, port, name }) => `${priority} ${weight} ${port} ${name}`,
+      );
+    case "CAA":
+      return (await resolver.resolveCaa(host)).map(({ critical, ...property }) => {
+        const [tag, value] = Object.entries(property).find(([name]) => name !== "type") ?? [];
+        return `${critical} ${tag} ${JSON.stringify(value)}`;
+      });
   }
+}
+
+/** Whether a name server gave no answer of use: it did not respond, failed or refused. */
+function isUnanswered(error: unknown): boolean {
+  const code = (error as NodeJS.ErrnoException).code ?? "";
+  return ["ETIMEOUT", "ECONNREFUSED", "ECANCELLED", "ESERVFAIL", "EREFUSED"].includes(code);
 }
 
 function failureOf(error: unknown, type: string): unknown {

@@ -1,0 +1,69 @@
+import { expect, test } from "bun:test";
+import { alertEngine } from "../../src/alerting/engine.ts";
+import { subscriberReceivers } from "../../src/status-pages/subscribers/receivers.ts";
+import { pager } from "../support/pager.ts";
+import { answer } from "../support/target.ts";
+
+/** Alerts of a machine that a test lets stand still, or takes the network from. */
+async function troubled() {
+  const made = await pager();
+  const world = { lacked: null as string | null, runningSince: 0 };
+  const { appliance } = made;
+  const alerts = alertEngine({
+    ...appliance,
+    subscribers: subscriberReceivers(appliance),
+    random: () => 0.5,
+    lackedSince: () => world.lacked,
+    runningSince: () => world.runningSince,
+  });
+  /** Turns what happened into deliveries, and sends them once they are gathered. */
+  const send = async () => {
+    await alerts.runOnce();
+    made.time.now += 10_000;
+    await alerts.runOnce();
+  };
+  return { ...made, world, send };
+}
+
+test("after a standstill no reminder says that a monitor is still down until it has been checked again", async () => {
+  const made = await troubled();
+  await using hook = await made.inbox();
+  await using shop = await made.site({
+    interval: 10,
+    reminderInterval: 300,
+    alertChannelIds: [hook.id],
+  });
+  shop.fails();
+  await made.pass(10);
+  await made.send();
+  expect(hook.heard()).toEqual(["monitor.down Shop"]);
+  made.time.now += 8 * 3_600_000;
+  made.world.runningSince = made.time.now;
+  await made.send();
+  expect(hook.heard()).toEqual(["monitor.down Shop"]);
+  await made.pass(70);
+  await made.send();
+  expect(hook.heard()).toEqual(["monitor.down Shop", "monitor.reminder Shop"]);
+});
+
+test("a delivery that fails for trouble of this machine is tried again, and is not the channel's fault", async () => {
+  const made = await troubled();
+  await using hook = await made.inbox({}, answer(503));
+  await using shop = await made.site({ interval: 10, alertChannelIds: [hook.id] });
+  const channelOf = async () =>
+    (await made.api("GET", `/api/v1/alert-channels/${hook.id}`)).json.data;
+  made.world.lacked = "this machine had no network";
+  shop.fails();
+  await made.pass(10);
+  await made.send();
+  expect(hook.asked.length).toBe(1);
+  expect(await channelOf()).toMatchObject({ lastError: null, lastDeliveryAt: null });
+  const deliveries = (await made.api("GET", `/api/v1/alert-channels/${hook.id}/deliveries`)).json
+    .data;
+  expect(deliveries[0]).toMatchObject({ error: "Not sent: this machine had no network." });
+  made.world.lacked = null;
+  hook.reply(answer());
+  await made.send();
+  expect(hook.heard().at(-1)).toBe("monitor.down Shop");
+  expect((await channelOf()).lastDeliveryAt).not.toBeNull();
+});

@@ -1,0 +1,136 @@
+import { describe, expect, test } from "bun:test";
+import { accessTokens } from "../../../src/core/outgoing/access-tokens.ts";
+import { uncounted } from "../../../src/core/outgoing/memory.ts";
+import { targetGuard } from "../../../src/core/target-guard.ts";
+import { checkKinds } from "../../../src/monitoring/checks/kinds.ts";
+import { troubleWatch } from "../../../src/monitoring/checks/own-trouble.ts";
+import { runCheck } from "../../../src/monitoring/checks/run-check.ts";
+import { NewMonitor } from "../../../src/monitoring/monitors/schema.ts";
+import { newMonitors } from "../../support/samples.ts";
+
+/** Types that need a program of this machine to come as far as a target. */
+const ofPrograms = new Set(["command", "systemd", "browser", "ping"]);
+const types = (Object.keys(checkKinds) as (keyof typeof checkKinds)[]).filter(
+  (type) => !ofPrograms.has(type),
+);
+
+/** A machine whose network and file handles a test takes away, on a clock that the test sets. */
+function machineOf() {
+  const world = { now: 0, families: new Set(["IPv4", "IPv6"] as const), hasHandles: true };
+  const clock = () => world.now;
+  const machine = { network: () => world.families, hasHandles: () => world.hasHandles };
+  const trouble = troubleWatch(clock, clock, machine);
+  const pass = (ms: number) => {
+    for (let passed = 0; passed < ms; passed += 200) {
+      world.now += 200;
+      trouble.tick();
+    }
+  };
+  pass(1_000);
+  return { world, clock, trouble, pass };
+}
+
+type Machine = ReturnType<typeof machineOf>;
+
+/** A check of this type that finds no route to its target; `meanwhile` happens during it. */
+async function failingCheck(
+  type: keyof typeof checkKinds,
+  { clock, trouble }: Machine,
+  meanwhile = () => {},
+) {
+  const named = Object.fromEntries(
+    Object.entries(newMonitors[type]).map(([name, value]) => [
+      name,
+      name === "url" ? String(value).replace(/\/\/[^/]+/, "//192.0.2.1") : value,
+    ]),
+  );
+  const addressed = {
+    ...("host" in named && type !== "dns" && { host: "192.0.2.1" }),
+    ...(type === "dns" && { resolver: "192.0.2.1" }),
+    ...(type === "domain" && { server: "https://192.0.2.1/" }),
+  };
+  const settings = NewMonitor.parse({ type, name: "Target", ...named, ...addressed });
+  const unreachable = Object.assign(new Error("no route"), { code: "ENETUNREACH" });
+  const targets = {
+    ...targetGuard(() => []),
+    refresh() {
+      meanwhile();
+      return Promise.reject(unreachable);
+    },
+    issueOf: () => null,
+  };
+  const checkable = { type, settings, timeoutMs: 60_000, degradedAfterMs: null, inverted: false };
+  return runCheck(
+    checkable,
+    {
+      targets,
+      clock,
+      monotonic: clock,
+      trouble,
+      log: { info() {}, warn() {}, error() {} },
+      organizationId: "ours",
+      accessTokens: accessTokens(),
+      memory: { ...uncounted, end() {} },
+      browserTurn: (work) => work(),
+      inTurn: (work) => work(),
+    },
+    new AbortController().signal,
+  );
+}
+
+const missing = { status: "unknown", message: "Not judged: this machine had no network." };
+
+describe("a check is not judged whose machine had no network", () => {
+  const times: Record<string, (machine: Machine) => () => void> = {
+    "at its start": (machine) => {
+      machine.world.families = new Set();
+      machine.pass(1_000);
+      return () => {
+        machine.world.families = new Set(["IPv4", "IPv6"]);
+        machine.pass(3_000);
+      };
+    },
+    "in its middle": (machine) => () => {
+      machine.world.families = new Set();
+      machine.pass(400);
+      machine.world.families = new Set(["IPv4", "IPv6"]);
+      machine.pass(3_000);
+    },
+    "at its end": (machine) => () => {
+      machine.world.families = new Set();
+    },
+    "a moment before it began": (machine) => {
+      machine.world.families = new Set();
+      machine.pass(1_000);
+      machine.world.families = new Set(["IPv4", "IPv6"]);
+      machine.pass(400);
+      return () => machine.pass(400);
+    },
+  };
+  for (const [when, begin] of Object.entries(times))
+    for (const type of types)
+      test(`${when}: ${type}`, async () => {
+        const machine = machineOf();
+        const meanwhile = begin(machine);
+        expect(await failingCheck(type, machine, meanwhile)).toMatchObject(missing);
+      });
+});
+
+describe("a check is not judged while no file handle is left, however its error is called", () => {
+  for (const type of types)
+    test(type, async () => {
+      const machine = machineOf();
+      const found = await failingCheck(type, machine, () => (machine.world.hasHandles = false));
+      expect(found).toMatchObject({
+        status: "unknown",
+        message: "Not judged: this process has no file handles left.",
+      });
+    });
+});
+
+describe("a check that fails on a machine that lacks nothing is down", () => {
+  for (const type of types)
+    test(type, async () => {
+      expect((await failingCheck(type, machineOf())).status).toBe("down");
+    });
+});

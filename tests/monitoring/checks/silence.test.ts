@@ -1,0 +1,141 @@
+import { describe, expect, test } from "bun:test";
+import { sha256 } from "../../../src/core/ids.ts";
+import { checkEngine } from "../../../src/monitoring/checks/engine.ts";
+import { watch } from "../../support/watch.ts";
+
+/** A job that reports each minute, with a minute of grace, watched by an engine whose clocks and machine a test sets. */
+async function watchedJob() {
+  const made = await watch();
+  const job = await made.job({ interval: 60, grace: 60 });
+  const time = { wall: made.time.now, monotonic: 0 };
+  const machine = { families: new Set(["IPv4"] as const), hasHandles: true };
+  const engine = checkEngine({
+    ...made.appliance,
+    clock: () => time.wall,
+    monotonic: () => time.monotonic,
+    machine: { network: () => machine.families, hasHandles: () => machine.hasHandles },
+  });
+  await engine.runOnce();
+  const pass = async (seconds: number) => {
+    for (let passed = 0; passed < seconds * 1000; passed += 250) {
+      time.wall += 250;
+      time.monotonic += 250;
+      await engine.runOnce();
+    }
+  };
+  const report = () =>
+    engine.report(sha256(job.path.slice("/push/".length)), {
+      status: "up",
+      message: null,
+      latencyMs: null,
+    });
+  await pass(1);
+  await report();
+  return {
+    ...made,
+    time,
+    machine,
+    engine,
+    pass,
+    report,
+    state: async () => (await made.monitorOf(job.id)).status as string,
+    unknown: async () =>
+      (await made.beatsOf(job.id)).flatMap(({ status, message }) =>
+        status === "unknown" ? [message] : [],
+      ),
+    wentDown: async () =>
+      (await made.changes()).filter(({ type }) => type === "monitor.down").length,
+  };
+}
+
+type Job = Awaited<ReturnType<typeof watchedJob>>;
+
+/** What keeps reports away for a time, and how it looks to the engine. */
+const interruptions: Record<string, (job: Job, seconds: number) => Promise<void>> = {
+  "a process that was stopped": async ({ time, engine }, seconds) => {
+    time.wall += seconds * 1000;
+    time.monotonic += seconds * 1000;
+    await engine.runOnce();
+  },
+  "a machine that slept, whose monotonic clock stood still": async ({ time, engine }, seconds) => {
+    time.wall += seconds * 1000;
+    await engine.runOnce();
+  },
+  "a network that was gone": async ({ machine, pass }, seconds) => {
+    machine.families = new Set();
+    await pass(seconds);
+    machine.families = new Set(["IPv4"]);
+    await pass(0.25);
+  },
+  "a file table that was full": async ({ machine, pass }, seconds) => {
+    machine.hasHandles = false;
+    await pass(seconds);
+    machine.hasHandles = true;
+    await pass(0.25);
+  },
+};
+
+describe("silence is no outage", () => {
+  for (const [name, interrupt] of Object.entries(interruptions))
+    for (const [when, before] of [
+      ["right after a report", 1],
+      ["in the middle of a window", 60],
+      ["at its end", 118],
+    ] as const)
+      test(`after ${name}, ${when}: the window begins anew, and silence counts again from then on`, async () => {
+        const job = await watchedJob();
+        await job.pass(before);
+        await interrupt(job, 150);
+        await job.pass(110);
+        expect([await job.state(), await job.wentDown()]).toEqual(["up", 0]);
+        await job.pass(30);
+        expect([await job.state(), await job.wentDown()]).toEqual(["down", 1]);
+        await job.report();
+        expect(await job.state()).toBe("up");
+      });
+
+  test("that is not judged says why, and a report ends it", async () => {
+    const job = await watchedJob();
+    job.machine.families = new Set();
+    await job.pass(300);
+    expect(await job.wentDown()).toBe(0);
+    expect(new Set(await job.unknown())).toEqual(
+      new Set(["Not judged: this machine had no network."]),
+    );
+    job.machine.families = new Set(["IPv4"]);
+    await job.pass(10);
+    await job.report();
+    expect(await job.wentDown()).toBe(0);
+    expect(await job.state()).toBe("up");
+  });
+});
+
+test("a machine that never had a network judges the silence of its own jobs", async () => {
+  const made = await watch();
+  const job = await made.job({ interval: 60, grace: 60 });
+  const engine = checkEngine({
+    ...made.appliance,
+    monotonic: () => made.time.now,
+    machine: { network: () => new Set(), hasHandles: () => true },
+  });
+  await engine.runOnce();
+  for (let passed = 0; passed < 130_000; passed += 250) {
+    made.time.now += 250;
+    await engine.runOnce();
+  }
+  expect((await made.monitorOf(job.id)).status).toBe("down");
+});
+
+test("a clock that is set back, or a moment's stall, does not put off what silence means", async () => {
+  for (const step of ["back", "stall"]) {
+    const job = await watchedJob();
+    await job.pass(60);
+    if (step === "back") job.time.wall -= 3_600_000;
+    else {
+      job.time.wall += 1_000;
+      job.time.monotonic += 1_000;
+    }
+    await job.pass(75);
+    expect([step, await job.wentDown()]).toEqual([step, 1]);
+  }
+});

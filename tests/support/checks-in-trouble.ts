@@ -1,0 +1,44 @@
+/**
+ * Makes one check of each type in a process of its own and prints what each found, as JSON: `names` are
+ * looked up by the system's resolver; with `exhausted` no file handle is left.
+ */
+import { closeSync, openSync } from "node:fs";
+import { checkKinds } from "../../src/monitoring/checks/kinds.ts";
+import { check } from "./checking.ts";
+import { newMonitors } from "./samples.ts";
+
+const [mode] = process.argv.slice(2);
+const host = mode === "names" ? "intranet.lan" : "127.0.0.1";
+/** Types that ask a program or a socket of this machine, or no name at all. */
+const local = new Set(["command", "systemd", "browser", ...(mode === "names" ? ["docker"] : [])]);
+
+const found: Record<string, string> = {};
+
+async function checkAll() {
+  const types = Object.keys(checkKinds) as (keyof typeof checkKinds)[];
+  const each = types.map(async (type) => {
+    if (local.has(type)) return;
+    const named = Object.entries(newMonitors[type]).map(([name, value]) => {
+      if (name === "host") return [name, host];
+      return [name, name === "url" ? String(value).replace(/\/\/[^/]+/, `//${host}:1`) : value];
+    });
+    const { status, message } = await check(type, Object.fromEntries(named), { timeoutMs: 4_000 });
+    found[type] = `${status}: ${message}`;
+  });
+  await Promise.all(each);
+}
+
+if (mode === "exhausted") {
+  // Whatever a type loads when it is first used is loaded by then.
+  await checkAll();
+  const opened: number[] = [];
+  try {
+    for (;;) opened.push(openSync("/dev/null", "r"));
+  } catch {
+    await checkAll();
+  }
+  for (const handle of opened) closeSync(handle);
+} else await checkAll();
+
+console.log(JSON.stringify(found));
+process.exit(0);
