@@ -28,7 +28,15 @@ test.skipIf(!mayMount)(
       writeFileSync(conf, "nameserver 127.9.9.9\n");
       const mounted = 'mount --bind "$1" /etc/resolv.conf && exec "$2" "$3" names';
       const [all] = await found(
-        ...["unshare", "-m", "sh", "-c", mounted, "sh", conf, process.execPath, script],
+        "unshare",
+        "-m",
+        "sh",
+        "-c",
+        mounted,
+        "sh",
+        conf,
+        process.execPath,
+        script,
       );
       expect(Object.keys(all).length).toBeGreaterThan(15);
       const wrong = Object.entries(all).filter(
