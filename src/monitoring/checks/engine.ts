@@ -10,8 +10,8 @@ import type { LoggedEvent } from "../../events/catalogue.ts";
 import { readSince } from "../../events/log.ts";
 import type { EventReader, Subscription } from "../../events/reader.ts";
 import type { Signals } from "../../events/signals.ts";
-import { family, type Family } from "../../core/metrics.ts";
-import { checkMetrics } from "./metrics.ts";
+import type { Family } from "../../core/metrics.ts";
+import { checkMetrics, stateFamilies } from "./metrics.ts";
 import { onDemand } from "./on-demand.ts";
 import { allowedSeconds, overdue, stillFailing, stillReporting } from "./kinds/push.ts";
 import { rateLimit } from "../../http/rate-limit.ts";
@@ -321,50 +321,10 @@ export function checkEngine(context: EngineContext) {
     return true;
   }
 
-  function monitorsByState() {
-    const byType = Map.groupBy(monitors.values(), ({ type }) => type);
-    return [...byType].flatMap(([type, its]) =>
-      [...Map.groupBy(its, ({ state }) => state.status)].map(([status, { length }]) => ({
-        labels: { type, status },
-        value: length,
-      })),
-    );
-  }
-
   return {
     metrics: (): Family[] => [
       ...counted.families(),
-      family("signalbox_checks_running", "gauge", "Checks under way.", jobs.running()),
-      family(
-        "signalbox_checks_waiting",
-        "gauge",
-        "Checks that are due and wait for their turn.",
-        jobs.waiting(),
-      ),
-      family(
-        "signalbox_results_waiting",
-        "gauge",
-        "Results of checks that are not written yet.",
-        results.waiting(),
-      ),
-      family(
-        "signalbox_results_delay_seconds",
-        "gauge",
-        "How long the result that waits longest has not been written.",
-        Math.max(0, clock() - (results.waitingSince() ?? clock())) / 1_000,
-      ),
-      family(
-        "signalbox_results_dropped_total",
-        "counter",
-        "Results of checks that were given up because they could not be written for too long.",
-        results.dropped(),
-      ),
-      family(
-        "signalbox_monitors",
-        "gauge",
-        "Monitors that are checked, by type and status; paused ones are not.",
-        monitorsByState(),
-      ),
+      ...stateFamilies({ jobs, results, monitors, now: clock() }),
     ],
     /** Loads the monitors and spreads their checks over one interval from now on. */
     async start() {

@@ -1,4 +1,5 @@
-import { counter, type Family, histogram } from "../../core/metrics.ts";
+import type { Watched } from "./watching.ts";
+import { counter, family, type Family, histogram } from "../../core/metrics.ts";
 import { monitorKinds, type MonitorType } from "../monitors/kinds-schema.ts";
 import type { Outcome } from "./run-check.ts";
 
@@ -46,4 +47,56 @@ export function checkMetrics() {
       overdue.family(),
     ],
   };
+}
+
+type Running = {
+  jobs: { running(): number; waiting(): number };
+  results: { waiting(): number; waitingSince(): number | null; dropped(): number };
+  monitors: { values(): Iterable<Pick<Watched, "type" | "state">> };
+  now: number;
+};
+
+/** What the engine does at the moment. */
+export const stateFamilies = ({ jobs, results, monitors, now }: Running): Family[] => [
+  family("signalbox_checks_running", "gauge", "Checks under way.", jobs.running()),
+  family(
+    "signalbox_checks_waiting",
+    "gauge",
+    "Checks that are due and wait for their turn.",
+    jobs.waiting(),
+  ),
+  family(
+    "signalbox_results_waiting",
+    "gauge",
+    "Results of checks that are not written yet.",
+    results.waiting(),
+  ),
+  family(
+    "signalbox_results_delay_seconds",
+    "gauge",
+    "How long the result that waits longest has not been written.",
+    Math.max(0, now - (results.waitingSince() ?? now)) / 1_000,
+  ),
+  family(
+    "signalbox_results_dropped_total",
+    "counter",
+    "Results of checks that were given up because they could not be written for too long.",
+    results.dropped(),
+  ),
+  family(
+    "signalbox_monitors",
+    "gauge",
+    "Monitors that are checked, by type and status; paused ones are not.",
+    monitorsByState(monitors),
+  ),
+];
+
+function monitorsByState(monitors: Running["monitors"]) {
+  const byType = Map.groupBy(monitors.values(), ({ type }) => type);
+  return [...byType].flatMap(([type, its]) =>
+    [...Map.groupBy(its, ({ state }) => state.status)].map(([status, { length }]) => ({
+      labels: { type, status },
+      value: length,
+    })),
+  );
 }
