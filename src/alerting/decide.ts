@@ -8,6 +8,7 @@ import {
   afterFlapping,
   afterReminder,
   certificateStep,
+  isReminderDue,
   incidentAudience,
   type IncidentStep,
   channelsForOwnTrouble,
@@ -254,7 +255,7 @@ export function applyTimer(decision: Decision, { monitorId }: Timer) {
   const at = timestamp(now);
   const steady = afterFlapping(memory, notified, state, audience, now);
   if (steady !== null) return follow(decision, monitor, steady, at, about);
-  if (memory.remindAt === null || memory.remindAt > now) return;
+  if (!isReminderDue(memory, reminderMs(monitor), now)) return;
   if (!isJudged(monitor, decision.runningSince))
     return out.remember(monitorId, { ...memory, remindAt: now + unjudgedMs });
   const step = afterReminder(memory, state, audience, reminderMs(monitor), now);

@@ -5,7 +5,7 @@ import type { StoredStatus } from "../core/statuses.ts";
 const flapChanges = 10;
 const flapWindowMs = 30 * 60_000;
 /** A monitor that flapped is steady again once it has kept its state for so long. */
-const steadyMs = 10 * 60_000;
+export const steadyMs = 10 * 60_000;
 /** Days before a certificate's end at which its channels are told, once each. */
 export const certificateDays = [14, 7, 3, 1] as const;
 
@@ -123,6 +123,16 @@ function tell(
   return { memory, alert: { type, to }, believes, isOver: false };
 }
 
+/** Whether a reminder is due. One farther ahead than the interval was set before the clock was set back. */
+export function isReminderDue(
+  { remindAt }: Memory,
+  reminderMs: number | null,
+  now: number,
+): boolean {
+  if (remindAt === null) return false;
+  return remindAt <= now || (reminderMs !== null && remindAt > now + reminderMs);
+}
+
 /** A reminder that is due: of a monitor that is still down, to all its channels. */
 export function afterReminder(
   before: Memory,
@@ -161,9 +171,13 @@ export function certificateStep(
   const daysLeft = Math.floor((Date.parse(expiresAt) - now) / 86_400_000);
   const step = certificateDays.findLast((days) => daysLeft < days && days <= withinDays);
   if (step === undefined) return null;
-  if (before?.expiresAt === expiresAt && before.days <= step) return null;
+  if (before?.expiresAt === expiresAt && before.days <= step && !isWeeksBack(daysLeft, before.days))
+    return null;
   return { step, daysLeft };
 }
+
+/** Whether more than a week more is left than at the last alert, which a clock that was ahead caused. Smaller corrections repeat nothing. */
+const isWeeksBack = (daysLeft: number, daysBefore: number) => daysLeft > daysBefore + 7;
 
 export type IncidentStep = "opened" | "updated" | "resolved";
 

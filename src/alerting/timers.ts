@@ -13,7 +13,7 @@ import {
 } from "./decide.ts";
 import type { Part } from "./outbox.ts";
 import { type OutboxRoom, statementsOf } from "./outbox-room.ts";
-import { certificateDays, certificateStep } from "./rules.ts";
+import { certificateDays, certificateStep, steadyMs } from "./rules.ts";
 
 /** Due timers of one organization that one tick reads. */
 const timersOfEach = 2_000;
@@ -43,6 +43,8 @@ type Due = Map<string, Timer[]>;
 /** Decides what is due without an event, in turns between organizations. */
 export function alertTimers({ store, clock, room, cursor, begin }: Dependencies) {
   const cases = caseRound(store);
+  let lastNow: number | null = null;
+  let mayBeAhead = false;
 
   async function tick(exclusively: Exclusively, onWrite: OnWrite) {
     const due = await dueTimers(clock());
@@ -161,8 +163,18 @@ export function alertTimers({ store, clock, room, cursor, begin }: Dependencies)
 
   async function dueTimers(now: number): Promise<Due> {
     const rows = await store.query<Timer>(dueText, [now, timersOfEach]);
-    const all = [...rows, ...(await dueCertificates(now))];
+    const all = [...rows, ...(await timersAhead(now)), ...(await dueCertificates(now))];
     return Map.groupBy(all, ({ organizationId }) => organizationId);
+  }
+
+  /** Timers that were set by a clock that was ahead, looked for after a start and whenever the clock goes back. */
+  async function timersAhead(now: number): Promise<Timer[]> {
+    if (lastNow === null || now < lastNow) mayBeAhead = true;
+    lastNow = now;
+    if (!mayBeAhead) return [];
+    const rows = await store.query<Timer>(aheadText, [now, steadyMs, timersOfEach]);
+    mayBeAhead = rows.length > 0;
+    return rows;
   }
 
   async function dueCertificates(now: number): Promise<Timer[]> {
@@ -227,6 +239,15 @@ const dueText = `with recursive o(id) as (
   from o cross join alert_memory a on a.organization_id = o.id and a.monitor_id in (
     select monitor_id from alert_memory indexed by alert_memory_due_of_organization
     where organization_id = o.id and due_at <= ?1 order by due_at limit ?2)`;
+
+/** A timer that lies farther ahead than any that would be set now. */
+const aheadText = `select 'memory' as kind, a.organization_id as organizationId,
+    a.monitor_id as monitorId
+  from alert_memory a
+    join monitors m on m.organization_id = a.organization_id and m.id = a.monitor_id
+  where a.due_at > ?1 and (a.remind_at > ?1 + m.reminder_interval_seconds * 1000
+    or a.flapping_since is not null and a.due_at > ?1 + ?2)
+  limit ?3`;
 
 /** Certificates that expire soon, of monitors with an enabled alert channel. */
 const certificatesText = `select 'certificate' as kind, s.organization_id as organizationId,

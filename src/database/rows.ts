@@ -1,5 +1,17 @@
-import { and, eq, getTableColumns, getTableName, inArray, type SQL, sql } from "drizzle-orm";
+import {
+  and,
+  eq,
+  getTableColumns,
+  getTableName,
+  gt,
+  inArray,
+  lt,
+  or,
+  type SQL,
+  sql,
+} from "drizzle-orm";
 import type { SQLiteColumn, SQLiteTable } from "drizzle-orm/sqlite-core";
+import { timestamp } from "../core/clock.ts";
 import { AppError } from "../core/errors.ts";
 import { listed, mustExist, unknownReference } from "./references.ts";
 import type { Prepared, Statement, Store } from "./store.ts";
@@ -27,6 +39,14 @@ export function matching<T extends SQLiteTable>(table: T, values: Wanted<T>): SQ
       return Array.isArray(value) ? inArray(column, value) : eq(column, value);
     }),
   );
+}
+
+/** Clocks of several processes differ by less. */
+const clockToleranceMs = 3_600_000;
+
+/** True where a time replaces the stored one: it is later, or the stored one is of a clock that was ahead. */
+export function isLaterThan(stored: SQLiteColumn, at: number): SQL | undefined {
+  return or(lt(stored, timestamp(at)), gt(stored, timestamp(at + clockToleranceMs)));
 }
 
 /** True where the column names the row of `to`, of the same organization: what a join is made on. */

@@ -1,4 +1,4 @@
-import { and, eq, gt, ne, or, sql } from "drizzle-orm";
+import { and, between, eq, ne, or, sql } from "drizzle-orm";
 import { timestamp } from "../core/clock.ts";
 import { AppError } from "../core/errors.ts";
 import { sha256 } from "../core/ids.ts";
@@ -74,10 +74,13 @@ export async function onlyOnce(
       eq(responses.route, route),
       eq(responses.idempotencyKey, idempotencyKey),
     );
+    // One that lies ahead was stored before the clock was set back: it lives no longer for that.
+    const isWithin = (ms: number) =>
+      between(responses.createdAt, timestamp(now - ms + 1), timestamp(now + ms));
     const fresh = and(
       byKey,
-      gt(responses.createdAt, timestamp(now - keptMs)),
-      or(ne(responses.status, claimed), gt(responses.createdAt, timestamp(now - claimedMs))),
+      isWithin(keptMs),
+      or(ne(responses.status, claimed), isWithin(claimedMs)),
     );
     const [kept] = await store.db.select().from(responses).where(fresh);
     if (kept !== undefined) {

@@ -231,6 +231,24 @@ describe("a reminder", () => {
     expect(hook.heard()).toEqual([down, reminder, reminder, up]);
   });
 
+  test.each([1, 3_650])(
+    "comes although the clock was %d days ahead when the outage began",
+    async (days) => {
+      const { inbox, watched, later, lasts, time } = await pager();
+      await using hook = await inbox();
+      const backup = await watched([hook], { reminderInterval: 600 });
+      time.now += days * 86_400_000;
+      await backup.goes("down");
+      await later();
+      time.now -= days * 86_400_000;
+      await lasts(600);
+      const heard = hook.heard();
+      expect([heard[0], new Set(heard.slice(1))]).toEqual([down, new Set([reminder])]);
+      await lasts(600);
+      expect(hook.heard().length).toBe(heard.length + 1);
+    },
+  );
+
   test("can be set, shortened and removed while the monitor is down", async () => {
     const { inbox, watched, later, lasts } = await pager();
     await using hook = await inbox();

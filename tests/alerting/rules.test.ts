@@ -239,6 +239,7 @@ describe("a certificate", () => {
     ["but those below", step(6, null, 10), { step: 7, daysLeft: 6 }],
     ["nothing where it is off", step(0.5, null, null), none],
     ["nothing again when the clock is set back", step(6.5, 3), none],
+    ["a step again after one by a clock weeks ahead", step(13.5, 1), { step: 14, daysLeft: 13 }],
   ])("%s is told", (_, found, wanted) => expect(found).toEqual(wanted));
 });
 

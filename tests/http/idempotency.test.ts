@@ -182,6 +182,21 @@ test("an answer is kept for 24 hours", async () => {
   expect(kept()).toEqual({ n: 0 });
 });
 
+test("an answer by a clock that was ahead is kept for 24 hours at most, once the clock is set right", async () => {
+  const { ours, time } = await testAppliance();
+  const ids = new Set<string>();
+  const openOnce = async () => ids.add((await open(ours.api, "once")).json.data.id).size;
+  time.now += day - 1;
+  expect(await openOnce()).toBe(1);
+  time.now -= day - 1;
+  expect(await openOnce()).toBe(1);
+  time.now += 3_650 * day;
+  expect(await openOnce()).toBe(2);
+  time.now -= 3_650 * day;
+  expect(await openOnce()).toBe(3);
+  expect((await open(ours.api, "once", "Another title")).status).toBe(422);
+});
+
 test("the same Idempotency-Key means another request to another API key and on another route", async () => {
   const { ours, theirs, client } = await testAppliance();
   const colleague = client((await ours.keyOf("write")).key);

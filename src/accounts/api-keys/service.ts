@@ -1,4 +1,4 @@
-import { and, asc, eq, getTableColumns, isNull, lt, or, sql } from "drizzle-orm";
+import { and, asc, eq, getTableColumns, isNull, or, sql } from "drizzle-orm";
 import { auditAndEventEach, commit } from "../../events/commit.ts";
 import type { Scope } from "../../events/scope.ts";
 import { type Clock, dayMs, timestamp } from "../../core/clock.ts";
@@ -7,7 +7,7 @@ import { newId, randomToken, sha256 } from "../../core/ids.ts";
 import { parse } from "../../core/validation.ts";
 import { type Sweeping, sweepRows } from "../../database/portions.ts";
 import { listed, mustBeWithin } from "../../database/references.ts";
-import { matching } from "../../database/rows.ts";
+import { isLaterThan, matching } from "../../database/rows.ts";
 import { must, type Store } from "../../database/store.ts";
 import { apiKeys, memberships } from "../../database/tables/accounts.ts";
 import type { Principal } from "../../http/session.ts";
@@ -168,7 +168,7 @@ export function apiKeyCache(store: Store, clock: Clock): Keys {
           .where(
             and(
               eq(apiKeys.id, id),
-              or(isNull(apiKeys.lastUsedAt), lt(apiKeys.lastUsedAt, timestamp(at))),
+              or(isNull(apiKeys.lastUsedAt), isLaterThan(apiKeys.lastUsedAt, at)),
             ),
           ),
       );

@@ -1,5 +1,6 @@
-import { and, eq, lt } from "drizzle-orm";
+import { and, eq } from "drizzle-orm";
 import { type Clock, timestamp } from "../../core/clock.ts";
+import { isLaterThan } from "../../database/rows.ts";
 import type { Store } from "../../database/store.ts";
 import { type people, sessions } from "../../database/tables/accounts.ts";
 import type { Membership, Session, Sessions } from "../../http/session.ts";
@@ -100,7 +101,7 @@ export function sessionCache(store: Store, clock: Clock): Sessions {
         store.db
           .update(sessions)
           .set({ lastSeenAt: timestamp(at) })
-          .where(and(eq(sessions.id, id), lt(sessions.lastSeenAt, timestamp(at)))),
+          .where(and(eq(sessions.id, id), isLaterThan(sessions.lastSeenAt, at))),
       );
     },
   };

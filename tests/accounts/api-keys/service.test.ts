@@ -99,3 +99,25 @@ test("a key that was just used opens nothing from its revocation on", async () =
   await revokeApiKey(ours.scope, id);
   expect(await statusNow()).toBe(401);
 });
+
+test("when a key was last used is right again after a use with a clock that was ahead", async () => {
+  const { ours, appliance, store, time } = await testAppliance();
+  const lastUsedAt = async () => {
+    expect((await ours.api("GET", "/api/v1/monitors")).status).toBe(200);
+    await store.atomic(appliance.keys.used());
+    const listed = await listApiKeys(ours.scope);
+    return listed.find(({ id }) => id === ours.writeKey.id)?.lastUsedAt;
+  };
+  const right = time.now;
+  for (const days of [1, 3_650]) {
+    time.now = right + days * 86_400_000;
+    expect(await lastUsedAt()).toBe(new Date(time.now).toISOString());
+    time.now = right;
+    expect(await lastUsedAt()).toBe(new Date(right).toISOString());
+  }
+  // Another process wrote a moment later.
+  time.now = right + 60_000;
+  await lastUsedAt();
+  time.now = right + 59_000;
+  expect(await lastUsedAt()).toBe(new Date(right + 60_000).toISOString());
+});

@@ -35,6 +35,29 @@ describe("a session ends", () => {
     expect((await page("GET", people)).status).toBe(401);
   });
 
+  test.each([1, 29])("as usual where it began with a clock %d days ahead", async (days) => {
+    const appliance = await testAppliance();
+    appliance.time.now += days * 24 * hour;
+    const { page } = await member(appliance, "viewer");
+    appliance.time.now -= days * 24 * hour;
+    const seen = () => appliance.store.atomic(appliance.appliance.sessions.seen());
+    expect((await page("GET", people)).status).toBe(200);
+    await seen();
+    appliance.time.now += 11 * hour;
+    expect((await page("GET", people)).status).toBe(200);
+    await seen();
+    appliance.time.now += 12 * hour;
+    expect((await page("GET", people)).status).toBe(401);
+  });
+
+  test("at once where it began with a clock that was months ahead", async () => {
+    const appliance = await testAppliance();
+    appliance.time.now += 3_650 * 24 * hour;
+    const { page } = await member(appliance, "viewer");
+    appliance.time.now -= 3_650 * 24 * hour;
+    expect((await page("GET", people)).status).toBe(401);
+  });
+
   test("and is removed from the database then, and no other", async () => {
     const appliance = await testAppliance();
     const { store, time, database } = appliance;
