@@ -34,13 +34,13 @@ export async function fieldsOf(request: Request): Promise<Record<string, string>
   return Object.fromEntries(new URLSearchParams(length > maxFormBytes ? "" : await request.text()));
 }
 
-/** One and the same for what does not exist, what is private and what no page shows; an image path gets no HTML. */
+/** One and the same for what does not exist, what is private and what no page shows; badges and other drawn images get no HTML. */
 export function nothing(request: Request): Response {
   const path = pathOf(request);
   const text = "There is nothing public at this address.";
   if (/^(\/api)?\/badge\//.test(path))
     return nothingAs("image/svg+xml", badge("badge", "not found", "none"));
-  if (/\.png$|\/logo$/.test(path)) return nothingAs("text/plain", text);
+  if (path.endsWith(".png")) return nothingAs("text/plain", text);
   return smallPage(
     "Nothing here",
     `<h1 class="month">Nothing here</h1><p class="quiet">${text}</p>`,

@@ -21,6 +21,25 @@ test("the public port serves nothing of the API, with a valid key either", async
   expect((await inside("GET", "/api/v1/incidents")).json.meta.total).toBe(0);
 });
 
+test("serve prints the address of the public port, and rejects the same port twice", async () => {
+  await using box = machine();
+  const [port, publicPort] = [freePort(), freePort()];
+  const ports = ["--host", "127.0.0.1", "--port", String(port)];
+  const twice = await box.run(["serve", ...ports, "--public-port", String(port)]);
+  expect([twice.exitCode, twice.stderr]).toEqual([
+    2,
+    expect.stringContaining(`--public-port must be another port than --port, which is ${port}.`),
+  ]);
+  const { child } = await box.serve({ port, flags: ["--public-port", String(publicPort)] });
+  let printed = "";
+  const decoder = new TextDecoder();
+  for await (const chunk of child.stdout) {
+    printed += decoder.decode(chunk);
+    if (printed.includes("Data ")) break;
+  }
+  expect(printed).toContain(`  Public pages     http://127.0.0.1:${publicPort}\n`);
+});
+
 /** A certificate for this machine and its key. */
 function certificateIn(directory: string) {
   const files = selfSigned(directory, "localhost", "IP:127.0.0.1");

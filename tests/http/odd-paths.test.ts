@@ -26,7 +26,7 @@ async function flawsOf(handle: Handle, method: string, path: string, headers: He
   const isError = response.status >= 400 && method !== "HEAD";
   if (isError && type.startsWith("application/json") && JSON.parse(text).error.requestId !== id)
     issues.push(`${told}: another body for its error`);
-  const isImage = /\/badge\/|\.png(\?|$)|\/logo(\?|$)/.test(path);
+  const isImage = /\/badge\/|\.png(\?|$)/.test(path);
   const types = isImage ? /^(image\/svg\+xml|text\/plain)/ : /^(application\/json|text\/html)/;
   if (isError && !types.test(type) && !type.startsWith("application/json"))
     issues.push(`${told}: ${type}`);

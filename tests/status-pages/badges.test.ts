@@ -143,8 +143,6 @@ test("a badge or image that is not public is not found without a page of HTML", 
     ["/badge/monitor/nothing/status.svg", "image/svg+xml"],
     ["/api/badge/9999/status", "image/svg+xml"],
     [`/status/${slug}/incidents/${unknownId}/image.png`, "text/plain"],
-    [`/status/${slug}/logo`, "text/plain"],
-    ["/status/nowhere/logo", "text/plain"],
     ["/status/nowhere", "text/html"],
   ];
   for (const [path, type] of types) {

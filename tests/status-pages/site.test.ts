@@ -218,12 +218,10 @@ describe("what is not public", () => {
     ];
     const told = ({ status, headers, text }: Seen) => [status, [...headers], text];
     const unknown = told(await get("/status/nobody"));
-    const unknownLogo = told(await get("/status/nobody/logo"));
     const unknownBadge = told(await get(`/badge/monitor/${unknownId}/status.svg`));
-    expect([unknown[0], unknownLogo[0], unknownBadge[0]]).toEqual([404, 404, 404]);
+    expect([unknown[0], unknownBadge[0]]).toEqual([404, 404]);
     for (const path of paths) {
-      const isBadge = path.startsWith("/badge/");
-      const same = isBadge ? unknownBadge : path.endsWith("/logo") ? unknownLogo : unknown;
+      const same = path.startsWith("/badge/") ? unknownBadge : unknown;
       expect([path, ...told(await get(path))]).toEqual([path, ...same]);
     }
     await made.restart();
