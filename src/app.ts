@@ -67,7 +67,7 @@ const hardStopMs = 8_000;
 type RunningApp = {
   /** Addresses to open: this machine first, then the LAN. */
   urls: string[];
-  /** The same of the port for the public pages; empty where there is none. */
+  /** Addresses of the port for the public pages; empty without one. */
   publicUrls: string[];
   port: number;
   /** Token with which the first person claims the appliance; null once someone has. */

@@ -72,7 +72,7 @@ describe("what a mail says", () => {
     expect(up.html).toContain('border-left:4px solid #12a150">');
   });
 
-  test("an empty line between a text of several lines and what is told of it", async () => {
+  test("an empty line between a text of several lines and the facts below it", async () => {
     const mail = await mailFor(
       telling(
         alertOf("incident.updated", {
