@@ -201,7 +201,7 @@ function open(
           ? null
           : judgedCertificate(secured, place, code, tls.name, authorities);
         if (judged === null) {
-          const reason = refusalOf(error, tls) ?? reasonOf(code);
+          const reason = refusalOf(error, tls, secured) ?? reasonOf(code);
           reject(new TargetFailure(reason ?? "No TLS connection could be established."));
           return;
         }
@@ -226,8 +226,8 @@ function open(
         if (hasEnded) ending.resolve();
         else ending.reject(broken);
       },
-      error(_socket, error) {
-        const refusal = tls && refusalOf(error, tls);
+      error(failed, error) {
+        const refusal = tls && refusalOf(error, tls, failed);
         ending.reject(refusal === null ? error : new TargetFailure(refusal));
       },
       connectError(_socket, error) {
@@ -281,5 +281,10 @@ function optionsOf(
 export const trusted = (authorities: string) => [...getCACertificates("default"), authorities];
 
 /** Of TLS 1.3 it comes only after the handshake. */
-const refusalOf = (error: Error | null, { certificate }: Tls) =>
-  alertOf(error?.message ?? "", certificate !== undefined);
+const refusalOf = (error: Error | null, { certificate }: Tls, socket: Bun.Socket<undefined>) =>
+  alertOf(
+    error?.message ?? "",
+    certificate !== undefined,
+    // Bun 1.4.5 returns undefined for none, against its types.
+    (socket.getPeerX509Certificate() as unknown) !== undefined,
+  );

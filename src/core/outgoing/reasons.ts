@@ -43,6 +43,11 @@ const ownReasons = new Map(
 );
 
 const wantsCertificate = "The server requires a client certificate.";
+const oldVersion =
+  "The server speaks only versions of TLS that are not supported: it needs 1.2 or 1.3.";
+const unknownName = "The server does not know this name.";
+const noSharedCipher =
+  "The server broke off the TLS handshake: it supports no cipher suite of this appliance, which has no DHE and no RC4.";
 const refusedCertificate = "The server refused the client certificate";
 
 /** What a server says when it breaks TLS off (RFC 8446 §6.2), in BoringSSL's names; without a certificate, and with one. */
@@ -55,6 +60,10 @@ const alerts: Readonly<Record<string, readonly [without: string, withOne: string
   CERTIFICATE_EXPIRED: [wantsCertificate, `${refusedCertificate}: it has expired.`],
   CERTIFICATE_UNKNOWN: [wantsCertificate, `${refusedCertificate}.`],
   UNKNOWN_CA: [wantsCertificate, `${refusedCertificate}: it does not trust its authority.`],
+  PROTOCOL_VERSION: [oldVersion, oldVersion],
+  UNSUPPORTED_PROTOCOL: [oldVersion, oldVersion],
+  UNRECOGNIZED_NAME: [unknownName, unknownName],
+  INSUFFICIENT_SECURITY: [noSharedCipher, noSharedCipher],
   ACCESS_DENIED: [wantsCertificate, `${refusedCertificate}.`],
   HANDSHAKE_FAILURE: [
     "The server broke off the TLS handshake; it may require a client certificate.",
@@ -62,9 +71,17 @@ const alerts: Readonly<Record<string, readonly [without: string, withOne: string
   ],
 };
 
-/** The sentence for an alert that an error of TLS tells of; null for anything else. */
-export function alertOf(message: string, hasCertificate: boolean): string | null {
-  const name = /(?:SSLV3|TLSV1)_ALERT_([A-Z_]+)/.exec(message)?.[1] ?? "";
+/**
+ * The sentence for an alert that an error of TLS tells of; null for anything else. A server that breaks off before it
+ * has shown a certificate of its own has not come to ask for one.
+ */
+export function alertOf(
+  message: string,
+  hasCertificate: boolean,
+  hasShownOwn: boolean,
+): string | null {
+  const name = /(?:(?:SSLV3|TLSV1)_(?:ALERT_)?|:)([A-Z_]+)$/.exec(message)?.[1] ?? "";
+  if (name === "HANDSHAKE_FAILURE" && !hasShownOwn) return noSharedCipher;
   return alerts[name]?.[hasCertificate ? 1 : 0] ?? null;
 }
 

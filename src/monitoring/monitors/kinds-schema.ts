@@ -169,7 +169,7 @@ export const monitorKinds = {
   mqtt: monitorKind({
     name: "MQTT",
     upWhen:
-      "the broker accepts the connection, and the subscription where there is a `topic`. With `waitForMessage` or `assertions` a message has to arrive within the timeout, and all `assertions` about the first one must hold; a retained message counts.",
+      "the broker accepts the connection, and the subscription where there is a `topic`. With `waitForMessage` or `assertions` a message has to arrive within the timeout, and all `assertions` about the first one must hold. A retained message counts, however old it is, unless `ignoreRetained` is set.",
     fields: {
       host: Host,
       port: Port.default(1883),
@@ -179,6 +179,10 @@ export const monitorKinds = {
       waitForMessage: z.boolean().default(false).meta({
         description: "Whether a message has to arrive; `assertions` wait for one in any case.",
       }),
+      ignoreRetained: z.boolean().default(false).meta({
+        description:
+          "Whether to wait for a message that is published after the subscription: a broker keeps a retained one after its publisher is gone.",
+      }),
       assertions: assertionsAbout("body", "json").default([]),
       ...secured,
     },
@@ -186,7 +190,8 @@ export const monitorKinds = {
   }),
   redis: monitorKind({
     name: "Redis",
-    upWhen: "the server answers `PING`, after signing in where there is a `password`.",
+    upWhen:
+      "the server answers `PING`, after signing in where there is a `username` or a `password`.",
     fields: { host: Host, port: Port.default(6379), username, password, ...secured },
     secrets: { password: toSecuredHost },
   }),

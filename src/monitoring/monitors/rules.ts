@@ -103,3 +103,35 @@ export function channelsOfNew(
   const attached = new Set([...asked, ...others]);
   return channelsTogether(own, defaults, ofGroup).filter((id) => attached.has(id));
 }
+
+/** Types whose password is of a user: without one, nobody signs in. */
+const userTypes = ["smtp", "imap", "pop3", "mqtt", "mongodb", "kafka"];
+
+export const credentialFields = [
+  "username",
+  "password",
+  "snmpVersion",
+  "authPassword",
+  "privPassword",
+] as const;
+
+type Credentials = { type: string } & Partial<
+  Record<(typeof credentialFields)[number], string | null>
+>;
+
+/** A credential that its type would not use, with the reason; null where there is none. */
+export function unusedCredential(monitor: Credentials): { path: string; issue: string } | null {
+  const { type, username = null, password = null, snmpVersion } = monitor;
+  if (userTypes.includes(type) && username === null && password !== null)
+    return {
+      path: "password",
+      issue: "is used with a username only: enter one, or remove the password",
+    };
+  const { authPassword = null, privPassword = null } = monitor;
+  if (type === "snmp" && snmpVersion === "3" && authPassword === null && privPassword !== null)
+    return {
+      path: "privPassword",
+      issue: "is used with an authPassword only: enter one, or remove the privPassword",
+    };
+  return null;
+}

@@ -29,7 +29,14 @@ import {
   touchGroup,
 } from "../groups/store.ts";
 import { columnsOf, editable, type MonitorRecord, shown } from "./record.ts";
-import { channelsOfNew, channelsTogether, expressionsIn, targetsOf } from "./rules.ts";
+import {
+  channelsOfNew,
+  channelsTogether,
+  credentialFields,
+  expressionsIn,
+  targetsOf,
+  unusedCredential,
+} from "./rules.ts";
 import {
   type ChangeOfMany,
   type ManyMonitors,
@@ -183,6 +190,7 @@ export async function changedMonitor(
   );
   if (["command", "arguments"].some((name) => patch[name] !== undefined))
     await mustRunCommands(scope.targets);
+  if (credentialFields.some((name) => patch[name] !== undefined)) mustUseCredentials(input);
   await mustBeSearchable(input);
   const proof = current.derive(proofOf);
   if (proofOf(input).some((part, index) => part !== proof[index])) mustProve(input);
@@ -193,6 +201,12 @@ const proofOf = (monitor: object) => {
   const { clientCertificate = null, clientKey = null } = monitor as Record<string, unknown>;
   return [clientCertificate, clientKey];
 };
+
+/** Throws VALIDATION_ERROR for a password that would be ignored: the check would then show less than it seems to. */
+function mustUseCredentials(input: NewMonitor) {
+  const unused = unusedCredential(input);
+  if (unused !== null) throw invalid(unused.path, unused.issue);
+}
 
 /** What a client shows that it is must be what it can use. Throws VALIDATION_ERROR. */
 function mustProve(input: object) {
@@ -216,6 +230,7 @@ async function mustBeSearchable(input: NewMonitor) {
 export async function mustBeCheckable({ targets }: Scope, input: NewMonitor) {
   await mustBeAllowed(targets, targetsOf(input));
   if (input.type === "command") await mustRunCommands(targets);
+  mustUseCredentials(input);
   await mustBeSearchable(input);
   mustProve(input);
   if (input.type === "ping" && pingCommand() === null)

@@ -106,7 +106,7 @@ describe("over TLS", () => {
       [() => "\x15\x03\x03\x00\x02\x02\x50", "No TLS connection could be established."],
       [
         () => "\x15\x03\x03\x00\x02\x02\x28",
-        "The server broke off the TLS handshake; it may require a client certificate.",
+        "The server broke off the TLS handshake: it supports no cipher suite of this appliance, which has no DHE and no RC4.",
       ],
       [() => null, "The connection was closed before the answer was complete."],
     ];

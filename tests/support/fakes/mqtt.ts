@@ -11,6 +11,7 @@ const packet = (first: number, ...parts: readonly Buffer[]) => {
 const accepted = packet(0x20, Buffer.from([0, 0]));
 const subscribed = (code = 0) => packet(0x90, Buffer.from([0, 1, code]));
 const published = (message: string) => packet(0x30, field("plant/1/state"), Buffer.from(message));
+const retained = (message: string) => packet(0x31, field("plant/1/state"), Buffer.from(message));
 const repeated = (message: string) =>
   packet(0x32, field("plant/1/state"), Buffer.from([0, 7]), Buffer.from(message));
 const on = '{"on":true}';
@@ -32,6 +33,8 @@ const broker =
 export const brokerWith = (message: string) => broker(subscribed(), published(message));
 
 const refusing = (code: number) => says(packet(0x20, Buffer.from([0, code])));
+/** As a broker that knows version 5 alone says it. */
+const refusingIn5 = (code: number) => says(packet(0x20, Buffer.from([0, code, 0])));
 const not = "The answer is not valid for MQTT.";
 const noAssertions = { assertions: [] };
 
@@ -47,6 +50,12 @@ export const mqtt: Fake = {
   alsoUp: [
     [broker(published(on), subscribed()), "Received a message"],
     [broker(subscribed(1), repeated(on), published('{"on":false}')), "Received a message"],
+    [broker(subscribed(), retained(on)), "Received a message"],
+    [
+      broker(subscribed(), retained('{"on":false}'), published(on)),
+      "Received a message",
+      { ignoreRetained: true },
+    ],
     [broker(), "Connected", { topic: null, ...noAssertions }],
     [broker(subscribed()), "Subscribed", noAssertions],
     [
@@ -91,6 +100,14 @@ export const mqtt: Fake = {
       'A message arrived, but assertion 1 failed: the body must contain "on".',
       { assertions: [{ source: "body", op: "contains", value: "on" }] },
     ],
+    [
+      broker(subscribed(), retained(on)),
+      "Timed out while waiting for a message.",
+      { ignoreRetained: true },
+    ],
+    [refusingIn5(0x84), "The broker does not speak MQTT 3.1.1."],
+    [refusingIn5(0x86), "The broker refused the user name or the password."],
+    [refusingIn5(0x9f), "The broker speaks MQTT 5 alone."],
     [broker(), "There is no topic on which a message could arrive.", { topic: null }],
   ],
   flood: Buffer.from([0x20, 0xff, 0xff, 0xff, 0x7f]),

@@ -12,6 +12,16 @@ const hello = [
   "*0\r\n",
 ].join("");
 
+/** Lets in only a user without a password, as `nopass` does. */
+const passwordless: Answers = (socket) => {
+  socket.on("data", (data: Buffer) => {
+    if (data.includes("HELLO")) socket.write(hello);
+    else if (data.includes("AUTH"))
+      socket.write(data.includes("\r\nguest\r\n$0\r\n\r\n") ? "+OK\r\n" : "-WRONGPASS\r\n");
+    else socket.write("+PONG\r\n");
+  });
+};
+
 /** Knows one user, PING and AUTH. */
 const answers: Answers = (socket) => {
   let isIn = false;
@@ -32,6 +42,7 @@ export const redis: Fake = {
   fields: { username: "probe", password: canary },
   answers,
   up: "Answered PING",
+  alsoUp: [[passwordless, "Answered PING", { username: "guest", password: null }]],
   details: { version: "7.0.15", role: "master", mode: "standalone" },
   refused: { fields: { username: "other" }, message: "The server refused the password." },
   wrong: [

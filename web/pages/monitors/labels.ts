@@ -135,6 +135,10 @@ const monitorLabels: Record<string, FieldLabels> = {
     label: "Wait for a message",
     hint: "Down when none arrives within the timeout. Assertions are about the first one, and wait for it, too.",
   },
+  ignoreRetained: {
+    label: "Ignore retained messages",
+    hint: "Waits for a message that is published after the subscription.",
+  },
   fingerprint: {
     label: "Host key fingerprint",
     mono: true,

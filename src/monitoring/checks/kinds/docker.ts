@@ -86,8 +86,22 @@ async function containersCalled(
 /** Of those that a list may tell. */
 const states = ["created", "restarting", "removing", "paused", "exited", "dead"];
 
-const stateOf = ({ State }: Container) =>
-  State === "running" || states.includes(State) ? State : "unknown";
+/** How `Status` begins, or ends for `paused`, in each state but `running`. */
+const statusWords: readonly [RegExp, string][] = [
+  [/\(Paused\)/, "paused"],
+  [/^Exited\b/, "exited"],
+  [/^Restarting\b/, "restarting"],
+  [/^Created\b/, "created"],
+  [/^Dead\b/, "dead"],
+  [/^Removal In Progress\b/, "removing"],
+];
+
+/** By both fields: a container counts as running only if neither contradicts that. */
+function stateOf({ State, Status }: Container): string {
+  if (State !== "running") return states.includes(State) ? State : "unknown";
+  return statusWords.find(([words]) => words.test(Status))?.[1] ?? "running";
+}
+const isRunning = (container: Container) => stateOf(container) === "running";
 const isUnhealthy = ({ Status }: Container) => Status.includes("(unhealthy)");
 const isHealthy = ({ Status }: Container) => Status.includes("(healthy)");
 
@@ -97,7 +111,7 @@ function detailsOf(containers: readonly Container[]): DetailsOf<"docker"> {
   if (containers.length > 1)
     return {
       containers: containers.length,
-      running: containers.filter(({ State }) => State === "running").length,
+      running: containers.filter(isRunning).length,
       unhealthy: containers.filter(isUnhealthy).length,
     };
   const health = isUnhealthy(only) ? "unhealthy" : isHealthy(only) ? "healthy" : null;
@@ -108,14 +122,15 @@ function detailsOf(containers: readonly Container[]): DetailsOf<"docker"> {
 function judged(containers: readonly Container[]): { issue?: string; words?: string } {
   const [only] = containers;
   if (only === undefined) return { issue: "There is no such container." };
-  const stopped = containers.filter(({ State }) => State !== "running");
+  const stopped = containers.filter((container) => !isRunning(container));
   const unhealthy = containers.filter(isUnhealthy);
   if (containers.length === 1) {
     if (stopped.length > 0)
       return {
-        issue: states.includes(only.State)
-          ? `The container is not running but ${only.State}.`
-          : "The container is not running.",
+        issue:
+          stateOf(only) === "unknown"
+            ? "The container is not running."
+            : `The container is not running but ${stateOf(only)}.`,
       };
     if (unhealthy.length > 0) return { issue: "The container is unhealthy." };
     return { words: `The container is running${isHealthy(only) ? " and healthy" : ""}` };

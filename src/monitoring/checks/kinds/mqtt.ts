@@ -17,12 +17,13 @@ const packet = { connect: 1, connack: 2, publish: 3, subscribe: 8, suback: 9, di
 export const checkMqtt: CheckKind<"mqtt"> = (settings, context) => {
   const startedAt = performance.now();
   return converse(settings, context, async (wire) => {
-    const { topic, waitForMessage, assertions, password } = settings;
+    const { topic, waitForMessage, ignoreRetained, assertions, password } = settings;
     const waits = waitForMessage || assertions.length > 0;
     if (waits && topic === null)
       throw new TargetFailure("There is no topic on which a message could arrive.");
     await connect(wire, settings);
-    const arrived = topic === null ? null : await subscribe(wire, topic, waits, context);
+    const arrived =
+      topic === null ? null : await subscribe(wire, topic, { waits, ignoreRetained }, context);
     wire.write(framed(packet.disconnect, 0));
     if (arrived === null) return topic === null ? "Connected" : "Subscribed";
     const { message } = arrived;
@@ -53,6 +54,17 @@ const refusals: Record<number, string> = {
   5: "The broker does not authorize the user.",
 };
 
+/** https://docs.oasis-open.org/mqtt/mqtt/v5.0/os/mqtt-v5.0-os.html#_Toc3901079 */
+const refusalsOfMqtt5: Record<number, string> = {
+  0x84: "The broker does not speak MQTT 3.1.1.",
+  0x85: "The broker refused the client identifier.",
+  0x86: "The broker refused the user name or the password.",
+  0x87: "The broker does not authorize the user.",
+  0x88: "The broker is not available.",
+  0x89: "The broker is busy.",
+  0x8a: "The broker has banned this client.",
+};
+
 async function connect(wire: Wire, { username, password }: Settings) {
   const hasPassword = username !== null && password !== null;
   const cleanSession = 0x02;
@@ -64,15 +76,22 @@ async function connect(wire: Wire, { username, password }: Settings) {
   wire.write(framed(packet.connect, 0, protocol, client, ...parts.map(field)));
   const { type, body } = await next(wire);
   const code = body[1];
-  if (type !== packet.connack || body.length !== 2 || code === undefined) throw notMqtt();
+  if (type !== packet.connack || code === undefined) throw notMqtt();
+  // A broker of MQTT 5 alone refuses in its own form, which is longer.
+  if (code >= 0x80 && body.length >= 3)
+    throw new TargetFailure(refusalsOfMqtt5[code] ?? "The broker speaks MQTT 5 alone.");
+  if (body.length !== 2) throw notMqtt();
   if (code !== 0) throw new TargetFailure(refusals[code] ?? notMqtt().message);
 }
+
+/** A flag of messages that were published before the subscription (§3.3.1.3). */
+const retained = 0x01;
 
 /** The first message, which may come before the subscription is confirmed; null where none is waited for. */
 async function subscribe(
   wire: Wire,
   topic: string,
-  waits: boolean,
+  { waits, ignoreRetained }: { waits: boolean; ignoreRetained: boolean },
   context: CheckContext,
 ): Promise<{ topic: string; message: string } | null> {
   const [id, qualityOfService] = [Buffer.from([0, 1]), Buffer.from([0])];
@@ -86,6 +105,7 @@ async function subscribe(
       isSubscribed = true;
       context.step = "waiting for a message";
     } else if (type === packet.publish && body.length >= 2) {
+      if (ignoreRetained && (flags & retained) !== 0) continue;
       const end = 2 + body.readUInt16BE();
       const start = end + ((flags & 0x06) === 0 ? 0 : 2);
       arrived ??= {

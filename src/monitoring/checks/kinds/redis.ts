@@ -4,15 +4,16 @@ import type { DetailsOf } from "../../monitors/details-rules.ts";
 import type { CheckKind } from "../check.ts";
 import { converse } from "../conversation.ts";
 
-/** Up when PING is answered, after signing in where there is a password. https://redis.io/docs/latest/develop/reference/protocol-spec/ */
+/** Up when PING is answered, after signing in where there is a username or a password. https://redis.io/docs/latest/develop/reference/protocol-spec/ */
 export const checkRedis: CheckKind<"redis"> = async (settings, context) =>
   converse(
     settings,
     context,
     async (wire) => {
       const { username, password } = settings;
-      if (password !== null)
-        await ask(wire, username === null ? ["AUTH", password] : ["AUTH", username, password]);
+      // A user of Redis can have no password (`nopass`): any is right then.
+      if (username !== null) await ask(wire, ["AUTH", username, password ?? ""]);
+      else if (password !== null) await ask(wire, ["AUTH", password]);
       if ((await ask(wire, ["PING"])) !== "PONG") throw notRedis();
       return "Answered PING";
     },
