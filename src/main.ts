@@ -1,4 +1,5 @@
 import { writeFilesAtOnce } from "./cli/output.ts";
+import { readerCommand } from "./imports/reader-messages.ts";
 
 writeFilesAtOnce();
 // Set before anything else is imported: Elysia reads NODE_ENV when it loads, and Bun's sockets would
@@ -12,10 +13,17 @@ for (const name of ignored) {
 }
 process.umask(0o077);
 
-const { runCommandLine } = await import("./cli/command-line.ts");
-const exitCode = await runCommandLine(process.argv.slice(2), ignored);
+const args = process.argv.slice(2);
+const exitCode = await run();
 // A pipe takes 64 KiB at a time: the rest would be lost at the exit.
 await Promise.all(
   [process.stdout, process.stderr].map((stream) => new Promise<void>((done) => stream.end(done))),
 );
 process.exit(exitCode);
+
+async function run(): Promise<number> {
+  // Not a command for people: a process that reads an imported file for another one loads nothing else.
+  if (args[0] === readerCommand) return (await import("./imports/reader-child.ts")).serveReader();
+  const { runCommandLine } = await import("./cli/command-line.ts");
+  return runCommandLine(args, ignored);
+}

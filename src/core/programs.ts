@@ -1,3 +1,5 @@
+import { join } from "node:path";
+
 /** What came of a program that has ended. */
 export type Run = {
   /** Null where a signal ended it. */
@@ -9,11 +11,17 @@ export type Run = {
   isTooLong: boolean;
 };
 
-/** What programs get of our environment, which may hold secrets: nothing. */
-const environment = {
+/** The environment of programs that we start. Ours can contain secrets, so it is not inherited. */
+export const plainEnvironment = {
   PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
   LC_ALL: "C.UTF-8",
 };
+
+/** The command that starts this program once more, compiled or not. */
+export const ownCommand = (): string[] =>
+  Bun.isStandaloneExecutable
+    ? [process.execPath]
+    : [process.execPath, join(import.meta.dir, "..", "main.ts")];
 
 /**
  * Runs a program, never a shell, in a process group of its own: with the signal, and with its end, that
@@ -26,7 +34,7 @@ export async function runProgram(
 ): Promise<Run> {
   const run = Bun.spawn([...command], {
     cwd: folder,
-    env: environment,
+    env: plainEnvironment,
     stdin: "ignore",
     stdout: "pipe",
     stderr: "pipe",

@@ -1,6 +1,7 @@
 import { Database } from "bun:sqlite";
 import { existsSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
+import { ownCommand } from "../core/programs.ts";
 import { DataError } from "../core/errors.ts";
 import { explainFileError } from "../core/system-errors.ts";
 import { writeBackup } from "./backup-file.ts";
@@ -67,14 +68,11 @@ export function copyInChild(
   sealing: Sealing | null = null,
   env?: Record<string, string | undefined>,
 ) {
-  const self = Bun.isStandaloneExecutable
-    ? [process.execPath]
-    : [process.execPath, join(import.meta.dir, "..", "main.ts")];
   // Whoever lists processes sees their arguments.
   const flags = sealing
     ? ["--passphrase-file", "-", ...(sealing.withKey ? ["--include-key"] : [])]
     : [];
-  const child = Bun.spawn([...self, "backup", to, "--data-dir", directory, ...flags], {
+  const child = Bun.spawn([...ownCommand(), "backup", to, "--data-dir", directory, ...flags], {
     stdin: sealing ? Buffer.from(sealing.passphrase) : "ignore",
     stdout: "ignore",
     stderr: "pipe",

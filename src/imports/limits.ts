@@ -3,8 +3,8 @@ import { importBounds } from "../core/limits.ts";
 
 /** One value of a record: a certificate with its chain fits, a gigabyte of text does not. */
 export const maxCellBytes = importBounds.recordValue.value;
-/** All records of one table together; of results only their number is bounded by the time they are kept. */
-export const maxTableBytes = importBounds.recordsOfTable.value;
+/** All records of a file together. Results of checks don't count. */
+export const maxRecordBytes = importBounds.recordBytes.value;
 export const maxFileBytes = importBounds.jsonBackup.value;
 
 /** Why a file can't be imported, as the sentence that people read. Nothing was changed by then. */

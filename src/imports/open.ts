@@ -1,49 +1,92 @@
-import type { Limits } from "../core/limits.ts";
-import type { History, Plan } from "./plan.ts";
-import type { ImportOptions } from "./prepare.ts";
+import { mkdtempSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import type { OpeningHere, OpenSource } from "./opened.ts";
+import type { Beat, History, Plan, Sum } from "./plan.ts";
+import type { PlanHead, PlanPart, ReaderRequest } from "./reader-messages.ts";
+import {
+  nameOfSource,
+  type ReaderProcess,
+  type ReadingBounds,
+  startReader,
+} from "./reader-process.ts";
 import type { ImportSource } from "./schema.ts";
 
-/** What another tool has, for as long as it is open. */
-export type OpenSource = {
-  plan: Plan;
-  history: History | null;
-  picture?: NonNullable<ImportOptions["picture"]>;
-  close?: () => void | Promise<void>;
+type Opening = OpeningHere & {
+  /** Instead of the usual bounds of the reading process. */
+  readingBounds?: Partial<ReadingBounds>;
 };
 
-type Opening = {
-  /** A folder for what it takes to read it. */
-  workIn: string;
-  now: number;
-  /** What its files may name. */
-  variables: Readonly<Record<string, string | undefined>>;
-  /** How many records the organization can have. */
-  limits: Limits;
-  /** Whether its files may name further files of this machine: never those of an upload. */
-  readsNamedFiles: boolean;
-  /** What people call the file; its base name otherwise. */
-  name?: string;
-};
-
-/** Throws VALIDATION_ERROR and BAD_REQUEST for what can't be read. */
+/**
+ * Opens a source in a process of its own: whatever a file contains, reading it costs this process no time
+ * and no memory beyond its bounds. Throws VALIDATION_ERROR and BAD_REQUEST for an unreadable file.
+ */
 export async function openSource(
   source: ImportSource,
   from: string,
-  { workIn, now, variables, limits, readsNamedFiles, name }: Opening,
+  { workIn, readingBounds, ...opening }: Opening,
 ): Promise<OpenSource> {
-  // What reads files is loaded with the first one.
-  if (source === "gatus") {
-    const { gatusPlan } = await import("./gatus/plan.ts");
-    const options = { now, limits, readsNamedFiles, ...(name !== undefined && { name }) };
-    return { plan: await gatusPlan(from, variables, options), history: null };
-  }
-  const { openKuma } = await import("./kuma/open.ts");
-  const { planOf } = await import("./kuma/plan.ts");
-  const opened = await openKuma(from, workIn);
-  return {
-    plan: planOf(opened, now),
-    history: opened.history,
-    picture: (path) => opened.picture(path),
-    close: () => opened.close(),
+  const folder = mkdtempSync(join(workIn, "import-"));
+  const reader = startReader(opening.name ?? nameOfSource(from), readingBounds);
+  const close = async () => {
+    await reader.end();
+    rmSync(folder, { recursive: true, force: true });
   };
+  try {
+    const { history, ...head } = (await reader.request({
+      call: "open",
+      source,
+      from,
+      workIn: folder,
+      ...opening,
+    })) as PlanHead;
+    return {
+      plan: await readPlan(reader, head),
+      history: history && historyFrom(reader, history),
+      picture: (path) => pictureFrom(reader, path),
+      close,
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+async function readPlan(
+  reader: ReaderProcess,
+  head: Pick<Plan, "source" | "product" | "smtp">,
+): Promise<Plan> {
+  const plan: Plan = { ...head, records: [], notTaken: [], hints: [] };
+  for await (const parts of batches<PlanPart>(reader, { call: "plan" }))
+    for (const part of parts)
+      if ("record" in part) plan.records.push(part.record);
+      else if ("notTaken" in part) plan.notTaken.push(part.notTaken);
+      else plan.hints.push(part.hint);
+  return plan;
+}
+
+const historyFrom = (
+  reader: ReaderProcess,
+  { total, hasSums }: NonNullable<PlanHead["history"]>,
+): History => ({
+  total,
+  beats: (since) => batches<Beat>(reader, { call: "beats", since }),
+  sums: hasSums ? (unit) => batches<Sum>(reader, { call: "sums", unit }) : null,
+});
+
+async function pictureFrom(reader: ReaderProcess, path: string) {
+  const picture = (await reader.request({ call: "picture", path })) as {
+    type: string;
+    bytes: string;
+  } | null;
+  return picture && { ...picture, bytes: Uint8Array.fromBase64(picture.bytes) };
+}
+
+/** Requests one batch after the other: at most one is in memory. */
+async function* batches<T>(reader: ReaderProcess, first: ReaderRequest): AsyncGenerator<T[]> {
+  for (
+    let batch = await reader.request(first);
+    batch !== null;
+    batch = await reader.request({ call: "next" })
+  )
+    yield batch as T[];
 }

@@ -1,9 +1,11 @@
 import { and, eq, sql } from "drizzle-orm";
 import { timestamp } from "../core/clock.ts";
 import { AppError } from "../core/errors.ts";
-import { listed, mustBeUnchanged } from "../database/references.ts";
+import { listed } from "../database/references.ts";
+import type { LimitName } from "../core/limits.ts";
+import { countInWords } from "../core/text.ts";
+import { eachYielding } from "../core/yielding.ts";
 import { inPortions, type Statement } from "../database/store.ts";
-import { organizationSettings } from "../database/tables/accounts.ts";
 import { auditAndEvent, auditAndEventEach } from "../events/commit.ts";
 import type { Scope } from "../events/scope.ts";
 import {
@@ -12,9 +14,7 @@ import {
   followAllPauses,
   followPauses,
 } from "../monitoring/groups/store.ts";
-import { changeSettings, findSettings, settingsAfter } from "../accounts/settings/service.ts";
-import { SettingsPatch } from "../accounts/settings/schema.ts";
-import { parse } from "../core/validation.ts";
+import { mailStatements } from "./mail-server.ts";
 import { makers, mustFit, tableOf } from "./records.ts";
 import type { Made, Making } from "./maker.ts";
 import { tokenHash } from "./make-monitors.ts";
@@ -22,7 +22,7 @@ import type { ImportItem, ImportReport } from "./schema.ts";
 import { type ExternalRecord, lastSaid, putExternalRecord } from "./store.ts";
 import type { Fields } from "../core/objects.ts";
 import type { Plan, Planned } from "./plan.ts";
-import { type Noun, nouns } from "./rules.ts";
+import { type Noun, nouns, titleOf } from "./rules.ts";
 export type ImportOptions = {
   dryRun?: boolean;
   /** Whether every monitor comes in paused, and stays so until it is imported without this. */
@@ -65,140 +65,78 @@ export async function existing(
   return ids;
 }
 
+const limitOf = {
+  monitor: "monitors",
+  group: "monitor-groups",
+  "alert-channel": "alert-channels",
+  "status-page": "status-pages",
+} as const satisfies Partial<Record<Noun, LimitName>>;
+
+/** A sentence for each kind of record of which an import has more than the organization can have. */
+export const exceededLimits = ({ limits }: Scope, planned: readonly Planned[]): string[] =>
+  Object.entries(limitOf).flatMap(([noun, limit]) => {
+    const count = planned.filter((one) => one.noun === noun).length;
+    return count > limits[limit]
+      ? [
+          `${titleOf(noun)}: ${countInWords(count)} of the file, where this organization can have ${countInWords(limits[limit])}. Choose fewer.`,
+        ]
+      : [];
+  });
+
 type Prepared = {
   statements: Statement[];
   newMonitorIds: string[];
   report: Omit<ImportReport, "history">;
 };
 
-/** What is to be written, and what is to be said of it. */
-export async function prepared(
-  scope: Scope,
-  plan: Plan,
-  planned: readonly Planned[],
-  known: ReadonlyMap<string, ExternalRecord>,
-  here: ReadonlySet<string>,
-  options: ImportOptions,
-  keyFor: Making["keyOf"],
-  importId: string,
-): Promise<Prepared> {
-  const { organizationId, store } = scope;
-  const now = scope.clock();
-  const at = timestamp(now);
-  const ids = new Map<string, string>();
-  for (const [key, { recordId }] of known) if (here.has(recordId)) ids.set(key, recordId);
-  const making: Making = {
-    scope,
-    now,
-    at,
-    idsOf: (noun, externalIds) => externalIds.flatMap((id) => ids.get(`${noun}:${id}`) ?? []),
-    keyOf: keyFor,
-    tokensInUse: await tokensInUse(scope, planned),
-    picture: options.picture ?? (async () => null),
-  };
-  const statements: Statement[] = [];
-  const items: ImportItem[] = [];
-  const created = new Map<Noun, string[]>();
-  const joining = new Map<string, string[]>();
-  const touched: string[] = [];
+export type Preparing = {
+  scope: Scope;
+  plan: Plan;
+  planned: readonly Planned[];
+  /** Records of earlier imports from this source, by key. */
+  known: ReadonlyMap<string, ExternalRecord>;
+  /** Ids of those that still exist. */
+  here: ReadonlySet<string>;
+  options: ImportOptions;
+  keyFor: Making["keyOf"];
+  importId: string;
+};
+
+/** Statements and report of an import while they grow, record by record. */
+type Preparation = Preparing & {
+  at: string;
+  /** Ids here, by key. */
+  ids: Map<string, string>;
+  making: Making;
+  statements: Statement[];
+  items: ImportItem[];
+  created: Map<Noun, string[]>;
+  /** New monitors by the group that they join. */
+  joining: Map<string, string[]>;
+  updatedMonitors: string[];
+};
+
+/** Statements and report of an import. Yields to the event loop between records. */
+export async function prepared(preparing: Preparing): Promise<Prepared> {
+  const preparation = await begun(preparing);
+  const { scope, plan, planned, options, at } = preparation;
   for (const noun of nouns)
-    for (const [index, one] of planned.filter((its) => its.noun === noun).entries()) {
-      // Others have their turn between some of them.
-      if (index % 20 === 19) await Bun.sleep(0);
-      const key = keyOf(one);
-      const record = known.get(key);
-      const item = (
-        decision: ImportItem["decision"],
-        notes: readonly string[] = [],
-        isIncomplete = false,
-      ) =>
-        items.push({
-          noun,
-          externalId: one.externalId,
-          name: one.name,
-          decision,
-          isIncomplete: one.isIncomplete === true || isIncomplete,
-          notes: [...one.notes, ...notes],
-        });
-      if (record !== undefined && !here.has(record.recordId)) {
-        item("not-taken", [
-          "Not taken: it was imported once, and deleted here since. Undo that import to have it again.",
-        ]);
-        continue;
-      }
-      if (record === undefined) {
-        const adopted = noun === "status-page" ? await pageToAdopt(scope, one, making) : null;
-        if (adopted !== null) {
-          const made = await adopted.update();
-          statements.push(
-            ...made.statements,
-            ...auditOf(scope, noun, adopted.id, Object.keys(one.fields), at),
-          );
-          statements.push(remembered(scope, plan.source, one, adopted.id, importId, true));
-          item("updated", [
-            ...made.notes,
-            `The page with the address /status/${String(one.fields["slug"])} was here already: it has its content now.`,
-          ]);
-          continue;
-        }
-        const made: Made = await makers[noun].create(
-          await withFreeSlug(scope, one, planned),
-          making,
-        );
-        ids.set(key, made.id);
-        statements.push(
-          ...made.statements,
-          remembered(scope, plan.source, one, made.id, importId, false),
-        );
-        created.set(noun, [...(created.get(noun) ?? []), made.id]);
-        const [groupId] =
-          noun === "monitor" ? making.idsOf("group", one.links["groupId"] ?? []) : [];
-        if (groupId !== undefined) joining.set(groupId, [...(joining.get(groupId) ?? []), made.id]);
-        item("created", made.notes, made.isIncomplete);
-        continue;
-      }
-      const changed = changeOf(lastSaid(scope.vault, record) as Last, one);
-      if (changed === null) {
-        item("unchanged");
-        continue;
-      }
-      const made = await makers[noun].update(one, record.recordId, changed, making);
-      if (made === null) continue;
-      statements.push(...made.statements);
-      statements.push(...auditOf(scope, noun, record.recordId, changed.names, at));
-      statements.push(
-        remembered(scope, plan.source, one, record.recordId, record.importId, record.adopted),
-      );
-      if (noun === "monitor") touched.push(record.recordId);
-      item("updated", [`Changed: ${changed.names.join(", ")}.`, ...made.notes], made.isIncomplete);
-    }
-  const newMonitorIds = created.get("monitor") ?? [];
-  for (const [groupId, members] of joining)
-    statements.push(...assignMonitors(scope, groupId, members, "end", at));
-  for (const [noun, its] of created) {
-    const { action } = tableOf[noun];
-    if (action !== null && noun !== "monitor")
-      statements.push(
-        ...auditAndEventEach(scope, { action: `${action}.created`, subjectIds: its }, at),
-      );
-  }
-  statements.push(
-    ...(touched.length === 0 && newMonitorIds.length > 0
-      ? followPauses(organizationId, at, newMonitorIds)
-      : await followAllPauses(scope, at, newMonitorIds)),
-    ...inPortions(newMonitorIds, (some) => [mustHaveFewChannels(scope, some)]),
-    ...mustFit(scope, at),
-  );
+    await eachYielding(
+      planned.filter((one) => one.noun === noun),
+      (one) => prepareRecord(preparation, one),
+    );
+  const newMonitorIds = preparation.created.get("monitor") ?? [];
+  preparation.statements.push(...(await concludingStatements(preparation, newMonitorIds)));
   const mail = await mailStatements(scope, plan, planned, at);
   const notTaken = options.only === undefined ? plan.notTaken : [];
   return {
-    statements: [...statements, ...mail.statements],
+    statements: [...preparation.statements, ...mail.statements],
     newMonitorIds,
     report: {
       source: plan.source,
       product: plan.product,
       items: [
-        ...items,
+        ...preparation.items,
         ...notTaken.map((one) => ({ ...one, decision: "not-taken" as const, isIncomplete: false })),
       ],
       hints: [
@@ -212,27 +150,159 @@ export async function prepared(
       ],
     },
   };
+}
 
-  /** The page of the organization that has the slug already, unless it came from elsewhere. */
-  async function pageToAdopt(its: Scope, one: Planned, of: Making) {
-    const [page] = await store.query<{ id: string; isDefault: 0 | 1 }>(
-      `select id, is_default as isDefault from status_pages p where organization_id = ? and slug = ?
-         and not exists (select 1 from external_records e
-           where e.organization_id = p.organization_id and e.noun = 'status-page' and e.record_id = p.id)`,
-      [its.organizationId, String(one.fields["slug"])],
-    );
-    if (page === undefined) return null;
-    const all = { ...changeAll(one), has: () => true };
-    ids.set(keyOf(one), page.id);
-    return {
-      id: page.id,
-      update: async () =>
-        (await makers["status-page"].update(one, page.id, all, of)) ?? {
-          statements: [],
-          notes: [],
-        },
-    };
+async function begun(preparing: Preparing): Promise<Preparation> {
+  const { scope, planned, known, here, options, keyFor } = preparing;
+  const now = scope.clock();
+  const at = timestamp(now);
+  const ids = new Map<string, string>();
+  for (const [key, { recordId }] of known) if (here.has(recordId)) ids.set(key, recordId);
+  const making: Making = {
+    scope,
+    now,
+    at,
+    idsOf: (noun, externalIds) => externalIds.flatMap((id) => ids.get(`${noun}:${id}`) ?? []),
+    keyOf: keyFor,
+    tokensInUse: await tokensInUse(scope, planned),
+    picture: options.picture ?? (async () => null),
+  };
+  return {
+    ...preparing,
+    at,
+    ids,
+    making,
+    statements: [],
+    items: [],
+    created: new Map(),
+    joining: new Map(),
+    updatedMonitors: [],
+  };
+}
+
+async function prepareRecord(preparation: Preparation, one: Planned): Promise<void> {
+  const { known, here } = preparation;
+  const record = known.get(keyOf(one));
+  if (record === undefined) {
+    if (one.noun !== "status-page" || !(await adoptPage(preparation, one)))
+      await createRecord(preparation, one);
+  } else if (here.has(record.recordId)) await updateRecord(preparation, one, record);
+  else
+    report(preparation, one, "not-taken", [
+      "Not taken: it was imported once, and deleted here since. Undo that import to have it again.",
+    ]);
+}
+
+function report(
+  { items }: Preparation,
+  { noun, externalId, name, notes, isIncomplete }: Planned,
+  decision: ImportItem["decision"],
+  further: readonly string[] = [],
+  isIncompleteHere = false,
+) {
+  items.push({
+    noun,
+    externalId,
+    name,
+    decision,
+    isIncomplete: isIncomplete === true || isIncompleteHere,
+    notes: [...notes, ...further],
+  });
+}
+
+/** A dry run stores nothing. */
+function write(preparation: Preparation, statements: readonly Statement[]) {
+  if (preparation.options.dryRun !== true) preparation.statements.push(...statements);
+}
+
+async function createRecord(preparation: Preparation, one: Planned) {
+  const { scope, plan, planned, importId, making, ids, created, joining } = preparation;
+  const { noun } = one;
+  const made: Made = await makers[noun].create(await withFreeSlug(scope, one, planned), making);
+  ids.set(keyOf(one), made.id);
+  write(preparation, [
+    ...made.statements,
+    remembered(scope, plan.source, one, made.id, importId, false),
+  ]);
+  appendTo(created, noun, made.id);
+  const [groupId] = noun === "monitor" ? making.idsOf("group", one.links["groupId"] ?? []) : [];
+  if (groupId !== undefined) appendTo(joining, groupId, made.id);
+  report(preparation, one, "created", made.notes, made.isIncomplete);
+}
+
+function appendTo<K>(lists: Map<K, string[]>, key: K, value: string) {
+  const list = lists.get(key);
+  if (list === undefined) lists.set(key, [value]);
+  else list.push(value);
+}
+
+async function updateRecord(preparation: Preparation, one: Planned, record: ExternalRecord) {
+  const { scope, plan, making, updatedMonitors, at } = preparation;
+  const { recordId, importId, adopted } = record;
+  const changed = changeOf(lastSaid(scope.vault, record) as Last, one);
+  if (changed === null) {
+    report(preparation, one, "unchanged");
+    return;
   }
+  const made = await makers[one.noun].update(one, recordId, changed, making);
+  if (made === null) return;
+  write(preparation, [
+    ...made.statements,
+    ...auditOf(scope, one.noun, recordId, changed.names, at),
+    remembered(scope, plan.source, one, recordId, importId, adopted),
+  ]);
+  if (one.noun === "monitor") updatedMonitors.push(recordId);
+  const notes = [`Changed: ${changed.names.join(", ")}.`, ...made.notes];
+  report(preparation, one, "updated", notes, made.isIncomplete);
+}
+
+/** Gives the content of a page to the page here that has its address, unless that one was imported from elsewhere. */
+async function adoptPage(preparation: Preparation, one: Planned): Promise<boolean> {
+  const { scope, plan, importId, making, ids, at } = preparation;
+  const [page] = await scope.store.query<{ id: string }>(
+    `select id from status_pages p where organization_id = ? and slug = ?
+       and not exists (select 1 from external_records e
+         where e.organization_id = p.organization_id and e.noun = 'status-page' and e.record_id = p.id)`,
+    [scope.organizationId, String(one.fields["slug"])],
+  );
+  if (page === undefined) return false;
+  ids.set(keyOf(one), page.id);
+  const all = { fields: one.fields, links: one.links, has: () => true };
+  const made = await makers["status-page"].update(one, page.id, all, making);
+  write(preparation, [
+    ...(made?.statements ?? []),
+    ...auditOf(scope, "status-page", page.id, Object.keys(one.fields), at),
+    remembered(scope, plan.source, one, page.id, importId, true),
+  ]);
+  report(preparation, one, "updated", [
+    ...(made?.notes ?? []),
+    `The page with the address /status/${String(one.fields["slug"])} was here already: it has its content now.`,
+  ]);
+  return true;
+}
+
+/** Members of groups, audit entries, pauses and limits, after all records. */
+async function concludingStatements(
+  { scope, created, joining, updatedMonitors, at, options }: Preparation,
+  newMonitorIds: readonly string[],
+): Promise<Statement[]> {
+  if (options.dryRun === true) return [];
+  const statements: Statement[] = [];
+  for (const [groupId, members] of joining)
+    statements.push(...assignMonitors(scope, groupId, members, "end", at));
+  for (const [noun, subjectIds] of created) {
+    const { action } = tableOf[noun];
+    if (action !== null && noun !== "monitor")
+      statements.push(...auditAndEventEach(scope, { action: `${action}.created`, subjectIds }, at));
+  }
+  statements.push(
+    ...(updatedMonitors.length === 0 && newMonitorIds.length > 0
+      ? followPauses(scope.organizationId, at, newMonitorIds)
+      : await followAllPauses(scope, at, newMonitorIds)),
+    ...inPortions(newMonitorIds, (some) => [mustHaveFewChannels(scope, some)]),
+    ...mustFit(scope, at),
+  );
+  return statements;
 }
 
 function auditOf(
@@ -247,12 +317,6 @@ function auditOf(
     ? []
     : auditAndEvent(scope, { action: `${action}.updated`, subjectId, fields }, at);
 }
-
-const changeAll = ({ fields, links }: Planned) => ({
-  fields,
-  links,
-  names: [...Object.keys(fields), ...Object.keys(links)],
-});
 
 function remembered(
   scope: Scope,
@@ -321,44 +385,4 @@ async function tokensInUse({ store }: Scope, planned: readonly Planned[]): Promi
     [JSON.stringify(hashes)],
   );
   return new Set(rows.map(({ hash }) => hash));
-}
-
-/** The mail server of e-mails that were imported, where the organization has none. */
-async function mailStatements(
-  scope: Scope,
-  { smtp }: Plan,
-  planned: readonly Planned[],
-  at: string,
-) {
-  const needed = planned.some(
-    ({ noun, fields }) => noun === "alert-channel" && fields["type"] === "email",
-  );
-  if (smtp === null || !needed) return { statements: [], hints: [] };
-  const before = await findSettings(scope.store, scope.organizationId);
-  if (before.smtp !== null) return { statements: [], hints: [] };
-  try {
-    const after = await settingsAfter(scope, before, parse(SettingsPatch, { smtp }));
-    return {
-      statements: [
-        mustBeUnchanged(organizationSettings, scope.organizationId, before),
-        changeSettings(scope, after),
-        ...auditAndEvent(
-          scope,
-          { action: "settings.updated", subjectId: scope.organizationId, fields: ["smtp"] },
-          at,
-        ),
-      ],
-      hints: [
-        `E-mails go through ${String(smtp["host"])}:${String(smtp["port"])} (${String(smtp["tls"])}), as they did there. Try it in Settings.`,
-      ],
-    };
-  } catch (error) {
-    if (!(error instanceof AppError)) throw error;
-    return {
-      statements: [],
-      hints: [
-        `The mail server could not be taken: ${error.message} Set it in Settings, or e-mails are not sent.`,
-      ],
-    };
-  }
 }

@@ -21,14 +21,15 @@ import {
   reserveKeys,
   resultKeys,
 } from "./store.ts";
-import { existing, type ImportOptions, keyOf, prepared } from "./prepare.ts";
+import { exceededLimits, existing, type ImportOptions, keyOf, prepared } from "./prepare.ts";
 
 const nothing = { heartbeats: 0, hours: 0, days: 0 };
 
 /**
  * Brings a plan into the organization, all of it or nothing: results are written under numbers that no
  * monitor has yet, and one write at the end makes the monitors that have them. Repeated, it changes what
- * has changed there since. Throws CONFLICT where another import from there runs.
+ * has changed there since. Throws CONFLICT where another import from there
+ * runs, and for more records than the organization can have.
  */
 export async function runImport(
   scope: Scope,
@@ -37,6 +38,7 @@ export async function runImport(
   options: ImportOptions,
 ): Promise<{ id: string | null; report: ImportReport }> {
   const planned = withOptions(plan, options);
+  const exceeded = exceededLimits(scope, planned);
   const known = new Map(
     (await recordsOfSource(scope, plan.source)).map((row) => [
       `${row.noun}:${row.externalId}`,
@@ -45,18 +47,20 @@ export async function runImport(
   );
   const here = await existing(scope, [...known.values()]);
   if (options.dryRun === true) {
-    const { report } = await prepared(
+    const { report } = await prepared({
       scope,
       plan,
       planned,
       known,
       here,
       options,
-      () => undefined,
-      "",
-    );
-    return { id: null, report: { ...report, history: nothing } };
+      keyFor: () => undefined,
+      importId: "",
+    });
+    const hints = [...exceeded, ...report.hints];
+    return { id: null, report: { ...report, hints, history: nothing } };
   }
+  if (exceeded.length > 0) throw new AppError("CONFLICT", exceeded.join(" "));
   const run = await begin(scope, plan.source, planned);
   try {
     const destinations = await destinationsOf(scope, planned, known, here, run);
@@ -73,7 +77,16 @@ export async function runImport(
     const report = await retrying(async () => {
       const still = await existing(scope, [...known.values()]);
       const keyFor = (externalId: string) => destinations.get(externalId)?.key;
-      const ready = await prepared(scope, plan, planned, known, still, options, keyFor, run.id);
+      const ready = await prepared({
+        scope,
+        plan,
+        planned,
+        known,
+        here: still,
+        options,
+        keyFor,
+        importId: run.id,
+      });
       const report = { ...ready.report, history: written };
       await commitEach(
         scope,

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { type Clock, hourMs } from "../core/clock.ts";
 import { AppError } from "../core/errors.ts";
 import { importBounds } from "../core/limits.ts";
+import { fairQueue } from "../core/fair-queue.ts";
 import { randomToken } from "../core/ids.ts";
 import { bytesInWords } from "../core/text.ts";
 import { freeBytesOf } from "../database/data-files.ts";
@@ -32,6 +33,7 @@ type Upload = {
 export function importUploads(directory: string, clock: Clock): ImportUploads & { end(): void } {
   const all = join(directory, "uploads");
   const uploads = new Map<string, Upload>();
+  const reading = fairQueue({ atOnce: importBounds.reading.value });
   // Those of a process that was killed.
   rmSync(all, { recursive: true, force: true });
 
@@ -110,12 +112,11 @@ export function importUploads(directory: string, clock: Clock): ImportUploads & 
         throw new AppError("CONFLICT", "The file has not arrived completely.");
       if (upload.isInUse) throw new AppError("CONFLICT", "The file is being read already.");
       upload.isInUse = true;
+      const { folder, name } = upload;
       try {
-        return await read({
-          file: join(upload.folder, "file"),
-          name: upload.name,
-          folder: upload.folder,
-        });
+        return await reading.run(organizationId, () =>
+          read({ file: join(folder, "file"), name, folder }),
+        );
       } finally {
         upload.isInUse = false;
       }

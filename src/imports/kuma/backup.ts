@@ -1,7 +1,7 @@
 import { depthOf } from "../../core/json.ts";
 import { maxFileBytes, unreadable } from "../limits.ts";
-import { type KumaSource, type TableName, tables } from "./source.ts";
-import type { Fields } from "../../core/objects.ts";
+import { type Fields, isObject } from "../../core/objects.ts";
+import { fileBudget, type KumaSource, type TableName, tables } from "./source.ts";
 
 const maxDepth = 32;
 
@@ -24,6 +24,11 @@ export function openBackup(text: string, name: string): KumaSource {
     TableName,
     Fields[]
   >;
+  const spend = fileBudget(name);
+  const count = (table: TableName, rows: number) => spend(table, { rows, largest: 0, bytes: 0 });
+  count("monitor", monitorList.length);
+  count("notification", notificationList.length);
+  count("monitor_tag", countLinks(monitorList));
   rows.notification = notificationList.map((one) => ({
     id: one["id"],
     name: one["name"],
@@ -32,6 +37,7 @@ export function openBackup(text: string, name: string): KumaSource {
     config: one["config"],
   }));
   if (isList(backup["proxyList"])) rows.proxy = [...backup["proxyList"]];
+  count("proxy", rows.proxy.length);
   const tags = new Map<string, Fields>();
   for (const monitor of monitorList) {
     rows.monitor.push(columnsOf(monitor));
@@ -44,6 +50,7 @@ export function openBackup(text: string, name: string): KumaSource {
     }
   }
   rows.tag = [...tags.values()];
+  count("tag", rows.tag.length);
   return {
     version: "backup",
     rows,
@@ -65,6 +72,13 @@ export function openBackup(text: string, name: string): KumaSource {
     throw unreadable(name, "it is not a JSON backup: it can't be read.");
   }
 }
+
+/** Tags and notifications of all monitors. */
+const countLinks = (monitors: readonly Fields[]) =>
+  monitors.reduce((sum, { tags, notificationIDList }) => {
+    const notifications = isObject(notificationIDList) ? Object.keys(notificationIDList).length : 0;
+    return sum + notifications + (Array.isArray(tags) ? tags.length : 0);
+  }, 0);
 
 function isList(value: unknown): value is Fields[] {
   return Array.isArray(value) && value.every((one) => typeof one === "object" && one !== null);

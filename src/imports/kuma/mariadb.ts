@@ -1,10 +1,12 @@
 import { SQL } from "bun";
-import { maxCellBytes, maxTableBytes, unreadable } from "../limits.ts";
+import { unreadable } from "../limits.ts";
 import type { Beat, Sum } from "../plan.ts";
 import {
+  fileBudget,
   type KumaSource,
   looksLikeKuma,
   neverRead,
+  rowsRead,
   statusOfBeat,
   tables,
   type TableName,
@@ -35,6 +37,7 @@ export async function openMariaDb(address: string): Promise<KumaSource> {
       columns.set(t, [...(columns.get(t) ?? []), c]);
     if (!looksLikeKuma(new Set(columns.keys())))
       throw unreadable(name, "it is not one of Uptime Kuma.");
+    const spend = fileBudget(name);
     const rows = {} as Record<TableName, Fields[]>;
     for (const table of tables) rows[table] = await rowsOf(table);
     const count = async (table: string) =>
@@ -53,15 +56,20 @@ export async function openMariaDb(address: string): Promise<KumaSource> {
       if (names.length === 0) return [];
       const sizes = names.map((column) => `COALESCE(OCTET_LENGTH(${quoted(column)}), 0)`);
       const largest = sizes.length === 1 ? sizes[0] : `GREATEST(${sizes.join(", ")})`;
-      const [size] = await all<{ cell: number; whole: number }>(
-        `SELECT MAX(${largest}) AS cell, SUM(${sizes.join(" + ")}) AS whole FROM ${quoted(table)}`,
+      const most = rowsRead(table);
+      const [size] = await all<{ n: number; largest: number; bytes: number }>(
+        `SELECT COUNT(*) AS n, MAX(largest) AS largest, SUM(bytes) AS bytes FROM (
+           SELECT ${largest} AS largest, ${sizes.join(" + ")} AS bytes FROM ${quoted(table)} LIMIT ${most}) t`,
       );
-      if (Number(size?.cell) > maxCellBytes || Number(size?.whole) > maxTableBytes)
-        throw unreadable(name, `its table ${table} has values that are too large.`);
+      spend(table, {
+        rows: Number(size?.n ?? 0),
+        largest: Number(size?.largest ?? 0),
+        bytes: Number(size?.bytes ?? 0),
+      });
       const order = names.includes("id") ? "ORDER BY id" : "";
-      // Dates come as text, as SQLite has them, whatever the driver makes of them.
+      // Dates become text, as in SQLite.
       const found = await all<Fields>(
-        `SELECT ${names.map(quoted).join(", ")} FROM ${quoted(table)} ${order}`,
+        `SELECT ${names.map(quoted).join(", ")} FROM ${quoted(table)} ${order} LIMIT ${most}`,
       );
       return found.map((row) =>
         Object.fromEntries(Object.entries(row).map(([column, value]) => [column, plain(value)])),

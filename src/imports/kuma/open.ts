@@ -10,14 +10,14 @@ import type { KumaSource } from "./source.ts";
 const maxPictureBytes = 1024 * 1024;
 
 /** Opens the data of an Uptime Kuma: its database, its data directory, a JSON backup of 1.x or the address of its MariaDB. */
-export async function openKuma(from: string, workIn: string): Promise<KumaSource> {
+export async function openKuma(from: string, workIn: string, name?: string): Promise<KumaSource> {
   if (/^(?:mysql|mariadb):\/\//i.test(from)) {
     const { openMariaDb } = await import("./mariadb.ts");
     return openMariaDb(from);
   }
   const found = await stat(from).catch(() => null);
   if (found === null) throw invalid("source", `is not a file or folder here: ${from}`);
-  if (!found.isDirectory()) return openFile(from, null, workIn);
+  if (!found.isDirectory()) return openFile(from, null, workIn, name);
   const file = join(from, "kuma.db");
   const inside = await lstat(file).catch(() => null);
   if (inside === null)
@@ -25,8 +25,12 @@ export async function openKuma(from: string, workIn: string): Promise<KumaSource
   return openFile(file, from, workIn);
 }
 
-async function openFile(file: string, folder: string | null, workIn: string): Promise<KumaSource> {
-  const name = basename(file);
+async function openFile(
+  file: string,
+  folder: string | null,
+  workIn: string,
+  name = basename(file),
+): Promise<KumaSource> {
   for (const path of folder === null ? [] : [file, `${file}-wal`])
     if ((await lstat(path).catch(() => null))?.isSymbolicLink())
       throw unreadable(basename(path), "it is a symbolic link, which may lead anywhere.");

@@ -3,34 +3,43 @@ import { NewStatusPage } from "../../status-pages/schema.ts";
 import type { Planned } from "../plan.ts";
 import type { KumaSource } from "./source.ts";
 import { instantOf } from "./sqlite.ts";
-import { clean, idOf, isGroup, isOn, number, paragraphs } from "./values.ts";
+import { byId, clean, idOf, isGroup, isOn, number, paragraphs } from "./values.ts";
 import type { Fields } from "../../core/objects.ts";
 import { text } from "../values.ts";
+
+/** The sections of each page, the entries of each section, and the domains of each page. */
+export function contentOfPages(rows: KumaSource["rows"]) {
+  const by = (table: readonly Fields[], column: string) => {
+    const ordered = table.toSorted((one, other) => number(one["weight"]) - number(other["weight"]));
+    const lists = Map.groupBy(ordered, (row) => number(row[column]));
+    return (row: Fields): readonly Fields[] => lists.get(number(row["id"])) ?? [];
+  };
+  return {
+    groupsOf: by(rows.group, "status_page_id"),
+    entriesOf: by(rows.monitor_group, "group_id"),
+    domainsOf: by(rows.status_page_cname, "status_page_id"),
+    monitors: byId(rows.monitor),
+  };
+}
 
 /** A status page with its sections; of a monitor that stands on it twice the first place. */
 export function pageOf(
   row: Fields,
-  rows: KumaSource["rows"],
-  monitors: ReadonlyMap<number, Fields>,
+  content: ReturnType<typeof contentOfPages>,
   timeZone: string,
 ): Planned {
   const notes: string[] = [];
-  const groups = rows.group
-    .filter((group) => number(group["status_page_id"]) === number(row["id"]))
-    .toSorted((one, other) => number(one["weight"]) - number(other["weight"]));
+  const { groupsOf, entriesOf, domainsOf, monitors } = content;
   const seen = new Set<number>();
   const sections: Fields[] = [];
-  for (const group of groups) {
+  for (const group of groupsOf(row)) {
     const name = clean(text(group["name"])).slice(0, 255) || "Services";
     if (!isOn(group["public"] ?? true)) {
       notes.push(`Without its section ${name}: it was not public.`);
       continue;
     }
-    const entries = rows.monitor_group
-      .filter((entry) => number(entry["group_id"]) === number(group["id"]))
-      .toSorted((one, other) => number(one["weight"]) - number(other["weight"]));
     const ids: string[] = [];
-    for (const entry of entries) {
+    for (const entry of entriesOf(group)) {
       const monitor = monitors.get(number(entry["monitor_id"]));
       if (monitor === undefined) continue;
       const called = `“${text(monitor["name"])}”`;
@@ -49,9 +58,7 @@ export function pageOf(
     }
     sections.push({ name, monitors: ids });
   }
-  const hosts = rows.status_page_cname
-    .filter((cname) => number(cname["status_page_id"]) === number(row["id"]))
-    .map((cname) => text(cname["domain"]).toLowerCase());
+  const hosts = domainsOf(row).map((cname) => text(cname["domain"]).toLowerCase());
   const fitting = hosts
     .filter(
       (host) => NewStatusPage.safeParse({ slug: "page", title: "Page", hosts: [host] }).success,

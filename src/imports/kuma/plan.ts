@@ -5,124 +5,121 @@ import { channelOf, mailServerOf } from "./channels.ts";
 import { windowOf } from "./maintenance.ts";
 import type { Installation } from "./monitor-types.ts";
 import { monitorOf } from "./monitors.ts";
-import { incidentOf, pageOf } from "./pages.ts";
+import { type Attached, groupRecords, type Groups, groupsOf, maxChannels } from "./groups.ts";
+import { type Tags, tagsOf } from "./tags.ts";
+import { contentOfPages, incidentOf, pageOf } from "./pages.ts";
 import type { KumaSource } from "./source.ts";
-import { byId, clean, idOf, isGroup, isOn, jsonIn, number, paragraphs } from "./values.ts";
+import { byId, idOf, isGroup, jsonIn, number } from "./values.ts";
 import { proxyOf } from "./web.ts";
 import type { Fields } from "../../core/objects.ts";
 import { text } from "../values.ts";
 import { isTimeZone } from "../../core/fields.ts";
 
-const maxTags = 10;
-const maxTagLength = 50;
-const maxChannels = 50;
-const separator = " / ";
+const maxMembers = { monitorIds: 5_000, groupIds: 500 };
 
-/** Everything that an Uptime Kuma has, in our words; `now` is for what begins today. */
+type Rows = KumaSource["rows"];
+type Leave = (noun: string, row: Fields, name: string, ...notes: string[]) => void;
+
+/** An Uptime Kuma as records of ours; `now` is for windows that start today. Throws BAD_REQUEST for groups that are nested too deeply. */
 export function planOf({ rows, version, hints }: KumaSource, now: number): Plan {
-  const settings = new Map(rows.setting.map((row) => [text(row["key"]), row["value"]]));
-  const setting = (key: string) => jsonIn(settings.get(key)) ?? settings.get(key);
-  const zone = text(setting("serverTimezone"));
+  const settings = settingsOf(rows);
+  const zone = text(settings.value("serverTimezone"));
   const serverZone = isTimeZone(zone) ? zone : "UTC";
-  const instance =
-    version === "backup"
-      ? "backup"
-      : sha256(`signalbox ${text(settings.get("jwtSecret"))}`).slice(0, 12);
   const notTaken: NotTaken[] = [];
-  const leave = (noun: string, row: Fields, name: string, ...notes: string[]) =>
+  const leave: Leave = (noun, row, name, ...notes) =>
     notTaken.push({ noun, externalId: idOf(row), name, notes });
+  const groups = groupsOf(rows.monitor);
+  const channels = channelRecords(rows, leave);
+  const attached = attachedChannels(rows, channels);
+  const tags = tagsOf(rows);
+  const records = [
+    ...channels,
+    ...groupRecords(groups, attached, tags),
+    ...monitorRecords(rows, groups, attached, tags),
+    ...windowRecords(rows, groups, { serverZone, now, leave }),
+    ...pageRecords(rows, serverZone),
+    ...rows.incident.map((row) => incidentOf(row, now)),
+  ];
+  leaveOthers(rows, leave);
+  const { smtp, hints: mailHints } = mailServerOf(rows.notification);
+  return {
+    source: `uptime-kuma:${instanceOf(settings, version)}`,
+    product: products[version],
+    records,
+    notTaken,
+    hints: [...hints, ...mailHints, ...settingHints(rows, settings)],
+    smtp,
+  };
+}
 
-  const channels = rows.notification.flatMap((row): Planned[] => {
+const products: Record<KumaSource["version"], string> = {
+  "2": "Uptime Kuma 2",
+  "1": "Uptime Kuma 1",
+  backup: "Uptime Kuma 1 (JSON backup)",
+};
+
+type Settings = ReturnType<typeof settingsOf>;
+
+function settingsOf(rows: Rows) {
+  const values = new Map(rows.setting.map((row) => [text(row["key"]), row["value"]]));
+  return { values, value: (key: string) => jsonIn(values.get(key)) ?? values.get(key) };
+}
+
+/** Distinguishes one installation from another. */
+const instanceOf = ({ values }: Settings, version: KumaSource["version"]) =>
+  version === "backup"
+    ? "backup"
+    : sha256(`signalbox ${text(values.get("jwtSecret"))}`).slice(0, 12);
+
+function channelRecords(rows: Rows, leave: Leave): Planned[] {
+  return rows.notification.flatMap((row): Planned[] => {
     const { fields, notes, isIncomplete, isTaken } = channelOf(row);
     const name = text(fields["name"]);
     if (!isTaken) {
       leave("alert-channel", row, name, ...notes);
       return [];
     }
-    return [
-      {
-        noun: "alert-channel",
-        externalId: idOf(row),
-        name,
-        fields,
-        links: {},
-        notes,
-        isIncomplete,
-      },
-    ];
+    const externalId = idOf(row);
+    return [{ noun: "alert-channel", externalId, name, fields, links: {}, notes, isIncomplete }];
   });
-  const known = new Set(channels.map(({ externalId }) => externalId));
-  const channelsOf = Map.groupBy(
-    rows.monitor_notification.filter((row) => known.has(text(row["notification_id"]))),
-    (row) => number(row["monitor_id"]),
-  );
+}
 
-  const monitors = byId(rows.monitor);
-  const groups = groupsOf(rows.monitor, monitors);
-  const tags = tagsOf(rows);
+/** Ids of the channels that are attached to a monitor or group itself. */
+function attachedChannels(rows: Rows, channels: readonly Planned[]): Attached {
+  const known = new Set(channels.map(({ externalId }) => externalId));
+  const ofMonitor = new Map<number, Set<string>>();
+  for (const row of rows.monitor_notification) {
+    const channel = text(row["notification_id"]);
+    if (!known.has(channel)) continue;
+    const id = number(row["monitor_id"]);
+    const ids = ofMonitor.get(id) ?? new Set<string>();
+    ofMonitor.set(id, ids.add(channel));
+  }
+  return (id) => [...(ofMonitor.get(id) ?? [])];
+}
+
+function monitorRecords(rows: Rows, groups: Groups, attached: Attached, tags: Tags): Planned[] {
   const installation: Installation = {
     proxies: byId(rows.proxy),
     dockerHosts: byId(rows.docker_host),
     browsers: byId(rows.remote_browser),
   };
-  const attached = (id: number) =>
-    (channelsOf.get(id) ?? []).map((row) => text(row["notification_id"]));
-  const ordered = rows.monitor.toSorted(
-    (one, other) =>
-      number(one["weight"] ?? 2000) - number(other["weight"] ?? 2000) ||
-      text(one["name"]).localeCompare(text(other["name"])) ||
-      number(one["id"]) - number(other["id"]),
-  );
-  const named = (path: readonly Fields[]) => path.map((one) => text(one["name"])).join(separator);
-  const records: Planned[] = [...channels];
-  for (const row of ordered
-    .filter(isGroup)
-    .toSorted((one, other) =>
-      named(groups.pathOf(one)).localeCompare(named(groups.pathOf(other))),
-    )) {
-    const path = groups.pathOf(row);
-    const { taken, notes } = tags(row);
-    const isPaused = path.some((one) => !isOn(one["active"] ?? true));
-    records.push({
-      noun: "group",
-      externalId: idOf(row),
-      name: named(path).slice(0, 255),
-      fields: {
-        name: clean(named(path)).slice(0, 255) || `Group ${idOf(row)}`,
-        description: paragraphs(text(row["description"])).slice(0, 2_000),
-        tags: taken,
-        paused: isPaused,
-      },
-      links: { alertChannelIds: attached(number(row["id"])).slice(0, maxChannels) },
-      notes: [
-        ...(path.length > 1 ? [`Groups have no groups within: it is called ${named(path)}.`] : []),
-        ...(isPaused ? ["It is paused, as it or the group around it was."] : []),
-        ...notes,
-      ],
-    });
-  }
-  for (const row of ordered.filter((one) => !isGroup(one))) {
-    const id = number(row["id"]);
+  return groups.others.map((row): Planned => {
     const { fields, notes, isIncomplete } = monitorOf(row, installation);
     const { taken, notes: tagNotes } = tags(row);
-    const path = groups.pathOf(row).slice(0, -1);
-    const of = path.at(-1);
-    const all = [...attached(id), ...path.flatMap((group) => attached(number(group["id"])))];
-    const alertChannelIds = [...new Set(all)];
-    records.push({
+    const around = groups.pathOf(row).slice(0, -1);
+    const group = around.at(-1);
+    const alertChannelIds = [
+      ...new Set([row, ...around].flatMap((one) => attached(number(one["id"])))),
+    ];
+    const isPush = text(row["type"]) === "push" && text(row["push_token"]) !== "";
+    return {
       noun: "monitor",
       externalId: idOf(row),
       name: text(fields["name"]),
-      fields: {
-        ...fields,
-        tags: taken,
-        ...(text(row["type"]) === "push" &&
-          text(row["push_token"]) !== "" && {
-            pushToken: text(row["push_token"]),
-          }),
-      },
+      fields: { ...fields, tags: taken, ...(isPush && { pushToken: text(row["push_token"]) }) },
       links: {
-        groupId: of === undefined ? [] : [idOf(of)],
+        groupId: group === undefined ? [] : [idOf(group)],
         alertChannelIds: alertChannelIds.slice(0, maxChannels),
       },
       notes: [
@@ -133,54 +130,78 @@ export function planOf({ rows, version, hints }: KumaSource, now: number): Plan 
           : []),
       ],
       isIncomplete,
-    });
-  }
-  for (const row of rows.maintenance) {
+    };
+  });
+}
+
+type Windows = { serverZone: string; now: number; leave: Leave };
+
+function windowRecords(rows: Rows, groups: Groups, { serverZone, now, leave }: Windows): Planned[] {
+  const membersOf = pairsBy(rows.monitor_maintenance, "maintenance_id", "monitor_id");
+  const pagesOf = pairsBy(rows.maintenance_status_page, "maintenance_id", "status_page_id");
+  return rows.maintenance.flatMap((row): Planned[] => {
     const mapped = windowOf(row, serverZone, now);
     const name = text(row["title"]);
     if ("reason" in mapped) {
       leave("maintenance-window", row, name, `Not taken: ${mapped.reason}.`);
-      continue;
+      return [];
     }
-    const its = (pairs: readonly Fields[], key: string) =>
-      pairs
-        .filter((pair) => number(pair["maintenance_id"]) === number(row["id"]))
-        .map((pair) => number(pair[key]));
-    const members = its(rows.monitor_maintenance, "monitor_id").flatMap((id): Fields[] => {
-      const found = monitors.get(id);
+    const members = membersOf(row).flatMap((id): Fields[] => {
+      const found = groups.monitors.get(id);
       return found === undefined ? [] : [found];
     });
-    const pages = its(rows.maintenance_status_page, "status_page_id");
-    records.push({
-      noun: "maintenance-window",
-      externalId: idOf(row),
-      name,
-      fields: { ...mapped.fields, public: pages.length > 0 },
-      basis: [row, members.map(idOf), pages],
-      links: {
-        monitorIds: members.filter((one) => !isGroup(one)).map(idOf),
-        groupIds: members
-          .filter(isGroup)
-          .flatMap((one) => groups.within(one))
-          .map(idOf),
+    const pages = pagesOf(row);
+    const monitorIds = members.filter((one) => !isGroup(one)).map(idOf);
+    const groupIds = groups.within(members.filter(isGroup)).map(idOf);
+    const isCut =
+      monitorIds.length > maxMembers.monitorIds || groupIds.length > maxMembers.groupIds;
+    return [
+      {
+        noun: "maintenance-window",
+        externalId: idOf(row),
+        name,
+        fields: { ...mapped.fields, public: pages.length > 0 },
+        basis: [row, members.map(idOf), pages],
+        links: {
+          monitorIds: monitorIds.slice(0, maxMembers.monitorIds),
+          groupIds: groupIds.slice(0, maxMembers.groupIds),
+        },
+        notes: [
+          ...mapped.notes,
+          ...(isCut
+            ? [
+                `Has the first ${maxMembers.monitorIds} monitors and ${maxMembers.groupIds} groups of ${monitorIds.length} and ${groupIds.length}.`,
+              ]
+            : []),
+          ...(pages.length > 0
+            ? ["Announced on each status page that shows one of its monitors."]
+            : []),
+        ],
       },
-      notes: [
-        ...mapped.notes,
-        ...(pages.length > 0
-          ? ["Announced on each status page that shows one of its monitors."]
-          : []),
-      ],
-    });
-  }
-  for (const row of rows.status_page) records.push(pageOf(row, rows, monitors, serverZone));
-  const inUse = new Map<string, string>();
-  for (const page of records.filter(({ noun }) => noun === "status-page")) {
+    ];
+  });
+}
+
+/** Numbers of one column by those of another. */
+function pairsBy(rows: readonly Fields[], by: string, column: string) {
+  const pairs = Map.groupBy(rows, (row) => number(row[by]));
+  return (row: Fields) => (pairs.get(number(row["id"])) ?? []).map((pair) => number(pair[column]));
+}
+
+function pageRecords(rows: Rows, serverZone: string): Planned[] {
+  const content = contentOfPages(rows);
+  const pages = rows.status_page.map((row) => pageOf(row, content, serverZone));
+  const inUse = new Set<string>();
+  for (const page of pages) {
     const slug = text(page.fields["slug"]);
     if (inUse.has(slug)) page.fields["slug"] = `${slug}-${page.externalId}`.slice(-63);
-    inUse.set(slug, page.externalId);
+    inUse.add(text(page.fields["slug"]));
   }
-  for (const row of rows.incident) records.push(incidentOf(row, now));
+  return pages;
+}
 
+/** Lists the records that have no equal here, each with the reason. */
+function leaveOthers(rows: Rows, leave: Leave) {
   for (const row of rows.proxy)
     leave(
       "proxy",
@@ -217,87 +238,32 @@ export function planOf({ rows, version, hints }: KumaSource, now: number): Plan 
   for (const row of rows.tag)
     if (!usedTags.has(idOf(row)))
       leave("tag", row, text(row["name"]), "Not taken: no monitor has it.");
+}
 
-  const { smtp, hints: mailHints } = mailServerOf(rows.notification);
-  const address = text(setting("primaryBaseURL"));
+function settingHints(rows: Rows, { values, value }: Settings): string[] {
+  const address = text(value("primaryBaseURL"));
   const manyRedirects = rows.monitor.filter(
     (row) =>
       ["http", "keyword", "json-query"].includes(text(row["type"])) &&
       number(row["maxredirects"]) > 5,
   ).length;
-  return {
-    source: `uptime-kuma:${instance}`,
-    product:
-      version === "2"
-        ? "Uptime Kuma 2"
-        : version === "1"
-          ? "Uptime Kuma 1"
-          : "Uptime Kuma 1 (JSON backup)",
-    records,
-    notTaken,
-    hints: [
-      ...hints,
-      ...mailHints,
-      ...(address === ""
-        ? []
-        : [`Uptime Kuma answers at ${address}: with serve --url ${address} links lead there.`]),
-      ...(rows.tag.length > 0 ? ["Tags have no colors here."] : []),
-      ...(manyRedirects > 0
-        ? [`Checks follow up to 5 redirects; ${plural(manyRedirects, "monitor")} allowed more.`]
-        : []),
-      ...(text(setting("entryPage")).startsWith("statusPage-")
-        ? [
-            "Its start page is a status page: give that page a host name of its own for the same here.",
-          ]
-        : []),
-      ...(settings.has("keepDataPeriodDays")
-        ? [
-            `Uptime Kuma keeps results for ${number(setting("keepDataPeriodDays"))} days; here results are kept for --keep-results, daily sums for ever.`,
-          ]
-        : []),
-    ],
-    smtp,
-  };
-}
-
-/** The way to each monitor through the groups around it, and the groups within one. Circles end where they close. */
-function groupsOf(rows: readonly Fields[], monitors: ReadonlyMap<number, Fields>) {
-  const pathOf = (row: Fields): Fields[] => {
-    const path = [row];
-    const seen = new Set([number(row["id"])]);
-    for (;;) {
-      const parent = monitors.get(number(path[0]?.["parent"]));
-      if (parent === undefined || !isGroup(parent) || seen.has(number(parent["id"]))) return path;
-      seen.add(number(parent["id"]));
-      path.unshift(parent);
-    }
-  };
-  const all = rows.filter(isGroup);
-  return { pathOf, within: (group: Fields) => all.filter((one) => pathOf(one).includes(group)) };
-}
-
-function tagsOf(rows: KumaSource["rows"]) {
-  const names = new Map(rows.tag.map((row) => [text(row["id"]), text(row["name"])]));
-  const ofMonitor = Map.groupBy(rows.monitor_tag, (row) => number(row["monitor_id"]));
-  return (row: Fields): { taken: string[]; notes: string[] } => {
-    const all = (ofMonitor.get(number(row["id"])) ?? []).map((tag) => {
-      const name = names.get(text(tag["tag_id"])) ?? "";
-      const value = text(tag["value"]);
-      return clean(value === "" ? name : `${name}: ${value}`);
-    });
-    const short = all
-      .map((tag) => Array.from(tag).slice(0, maxTagLength).join(""))
-      .filter((tag) => tag !== "");
-    const taken = [...new Set(short)].slice(0, maxTags);
-    const left = [...new Set(short)].slice(maxTags);
-    return {
-      taken,
-      notes: [
-        ...(all.some((tag) => Array.from(tag).length > maxTagLength)
-          ? [`Tags are cut to ${maxTagLength} characters.`]
-          : []),
-        ...(left.length > 0 ? [`Without the tags ${left.join(", ")}: at most ${maxTags}.`] : []),
-      ],
-    };
-  };
+  return [
+    ...(address === ""
+      ? []
+      : [`Uptime Kuma answers at ${address}: with serve --url ${address} links lead there.`]),
+    ...(rows.tag.length > 0 ? ["Tags have no colors here."] : []),
+    ...(manyRedirects > 0
+      ? [`Checks follow up to 5 redirects; ${plural(manyRedirects, "monitor")} allowed more.`]
+      : []),
+    ...(text(value("entryPage")).startsWith("statusPage-")
+      ? [
+          "Its start page is a status page: give that page a host name of its own for the same here.",
+        ]
+      : []),
+    ...(values.has("keepDataPeriodDays")
+      ? [
+          `Uptime Kuma keeps results for ${number(value("keepDataPeriodDays"))} days; here results are kept for --keep-results, daily sums for ever.`,
+        ]
+      : []),
+  ];
 }

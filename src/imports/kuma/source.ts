@@ -1,5 +1,8 @@
-import type { History } from "../plan.ts";
+import { importBounds } from "../../core/limits.ts";
 import type { Fields } from "../../core/objects.ts";
+import { bytesInWords, countInWords } from "../../core/text.ts";
+import { maxCellBytes, maxRecordBytes, unreadable } from "../limits.ts";
+import type { History } from "../plan.ts";
 
 /** The tables of Uptime Kuma that records are made of. */
 export const tables = [
@@ -24,6 +27,44 @@ export const tables = [
   "user",
 ] as const;
 export type TableName = (typeof tables)[number];
+
+/** Tables whose rows only connect records. */
+const linkTables: readonly TableName[] = [
+  "monitor_notification",
+  "monitor_tag",
+  "monitor_group",
+  "monitor_maintenance",
+  "maintenance_status_page",
+];
+
+/** Rows that are read of a table at most, one more to notice that there are more. */
+export const rowsRead = (table: TableName) =>
+  1 + (linkTables.includes(table) ? importBounds.links.value : importBounds.records.value);
+
+/** Counts records and bytes of a file while it is read. Throws BAD_REQUEST beyond the bounds. */
+export function fileBudget(name: string) {
+  let [records, bytes] = [0, 0];
+  return (table: TableName, read: { rows: number; largest: number; bytes: number }) => {
+    const isLink = linkTables.includes(table);
+    if (!isLink) records += read.rows;
+    bytes += read.bytes;
+    const most = isLink ? importBounds.links.value : importBounds.records.value;
+    if ((isLink ? read.rows : records) > most)
+      throw unreadable(
+        name,
+        isLink
+          ? `its table ${table} has more than ${countInWords(most)} rows.`
+          : `it has more than ${countInWords(most)} records, counted up to its table ${table}.`,
+      );
+    if (read.largest > maxCellBytes)
+      throw unreadable(name, `a value in its table ${table} has ${read.largest} bytes.`);
+    if (bytes > maxRecordBytes)
+      throw unreadable(
+        name,
+        `its records have more than ${bytesInWords(maxRecordBytes)}, counted up to its table ${table}.`,
+      );
+  };
+}
 
 /** What is never read: nothing is made of it, and nobody is to find it in memory. */
 export const neverRead: Readonly<Record<string, readonly string[]>> = {

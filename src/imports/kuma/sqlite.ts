@@ -13,20 +13,25 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { maxCellBytes, maxTableBytes, unreadable } from "../limits.ts";
+import { maxCellBytes, unreadable } from "../limits.ts";
 import type { Beat, History, Sum } from "../plan.ts";
+import { assertIntactLog } from "./log.ts";
 import {
+  fileBudget,
   type KumaSource,
   looksLikeKuma,
   neverRead,
+  rowsRead,
   statusOfBeat,
   tables,
   type TableName,
 } from "./source.ts";
 import type { Fields } from "../../core/objects.ts";
 
-/** Rows read in one go. */
+/** Rows of one query. */
 const portion = 10_000;
+/** Results that are counted at most: the count is for a progress bar. */
+const maxCounted = 10_000_000;
 const maxMessage = 500;
 
 type Opened = Pick<KumaSource, "version" | "rows" | "hints" | "history" | "close">;
@@ -50,6 +55,7 @@ export function openSqlite(file: string, name: string, workIn: string): Opened {
   const remove = () => copy !== null && rmSync(copy.folder, { recursive: true, force: true });
   let database: Database | null = null;
   try {
+    if (copy !== null) assertIntactLog(`${copy.file}-wal`, `${name}-wal`);
     database = connect(copy?.file ?? file, copy === null);
     const read = reading(database, name);
     return {
@@ -147,8 +153,9 @@ function reading(database: Database, name: string): Omit<Opened, "hints" | "clos
   if (!looksLikeKuma(new Set(columns.keys())))
     throw unreadable(name, "it is a database, but not one of Uptime Kuma.");
   const version = columns.has("knex_migrations") || columns.has("stat_daily") ? "2" : "1";
+  const spend = fileBudget(name);
   const rows = Object.fromEntries(
-    tables.map((table) => [table, rowsOf(database, table, columns.get(table) ?? [], name)]),
+    tables.map((table) => [table, rowsOf(database, table, columns.get(table) ?? [], spend)]),
   ) as Record<TableName, Fields[]>;
   return { version, rows, history: historyOf(database, columns, name) };
 }
@@ -176,29 +183,34 @@ function plainTables(database: Database, name: string): Map<string, string[]> {
   );
 }
 
+/** The rows of a table, after their number and size were found to be within bounds. */
 function rowsOf(
   database: Database,
   table: TableName,
   all: readonly string[],
-  name: string,
+  spend: ReturnType<typeof fileBudget>,
 ): Fields[] {
   const columns = all.filter((column) => !neverRead[table]?.includes(column));
   if (columns.length === 0) return [];
+  const most = rowsRead(table);
   const sizes = columns.map((column) => `coalesce(octet_length(${quoted(column)}), 0)`);
-  const [row] = database
-    .query<{ cell: number | null; whole: number | null }, []>(
-      `select max(max(${sizes.join(", ")}, 0)) as cell, sum(${sizes.join(" + ")}) as whole
-       from ${quoted(table)}`,
+  const [read] = database
+    .query<{ rows: number; largest: number; bytes: number }, []>(
+      `select count(*) as rows, coalesce(max(largest), 0) as largest, coalesce(sum(bytes), 0) as bytes
+       from (select max(${sizes.join(", ")}, 0) as largest, ${sizes.join(" + ")} as bytes
+         from ${quoted(table)} limit ${most})`,
     )
     .all();
-  if ((row?.cell ?? 0) > maxCellBytes)
-    throw unreadable(name, `a value in its table ${table} has ${row?.cell} bytes.`);
-  if ((row?.whole ?? 0) > maxTableBytes)
-    throw unreadable(name, `its table ${table} has ${row?.whole} bytes.`);
-  const order = columns.includes("id") ? "order by id" : "";
-  return database
-    .query<Fields, []>(`select ${columns.map(quoted).join(", ")} from ${quoted(table)} ${order}`)
+  if (read === undefined) return [];
+  spend(table, read);
+  const rows = database
+    .query<Fields, []>(
+      `select ${columns.map(quoted).join(", ")} from ${quoted(table)} limit ${most}`,
+    )
     .all();
+  return columns.includes("id")
+    ? rows.sort((one, other) => Number(one["id"]) - Number(other["id"]))
+    : rows;
 }
 
 function historyOf(
@@ -208,13 +220,19 @@ function historyOf(
 ): History {
   const count = (table: string) =>
     columns.has(table)
-      ? (database.query<{ n: number }, []>(`select count(*) as n from ${quoted(table)}`).get()?.n ??
-        0)
+      ? (database
+          .query<{ n: number }, []>(
+            `select count(*) as n from (select 1 from ${quoted(table)} limit ${maxCounted})`,
+          )
+          .get()?.n ?? 0)
       : 0;
   const beats = count("heartbeat");
   const days = count("stat_daily");
   const hours = count("stat_hourly");
-  /** Rows of a table by its id, some at a time. */
+  /**
+   * Rows of a table by its id, some at a time. Pages of a damaged or hostile file can contain each other:
+   * ids that do not rise reveal that.
+   */
   function* portions<Row>(table: string, selected: string, where: string, ...given: string[]) {
     const query = database.query(
       `select id, ${selected} from ${quoted(table)} where id > ? ${where} order by id limit ${portion}`,
@@ -227,7 +245,10 @@ function historyOf(
         throw damagedOr(error, name);
       }
       if (rows.length === 0) return;
-      last = rows.at(-1)?.[0] ?? last;
+      for (const [id] of rows) {
+        if (!(id > last)) throw unreadable(name, `it is damaged (ids of ${table} do not rise).`);
+        last = id;
+      }
       yield rows as Row[];
     }
   }

@@ -1,0 +1,286 @@
+import { Database } from "bun:sqlite";
+import { describe, expect, test } from "bun:test";
+import { copyFileSync, readdirSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { importBounds, usualLimits } from "../../src/core/limits.ts";
+import { openSource } from "../../src/imports/open.ts";
+import { runImport } from "../../src/imports/service.ts";
+import { dump, testAppliance } from "../support/appliance.ts";
+import { makeEndless, makeSchemaEndless } from "../support/hostile-sqlite.ts";
+import { changedFixture, fixture } from "../support/importing.ts";
+import { scratch } from "../support/scratch.ts";
+
+const newDirectory = scratch();
+const now = Date.parse("2026-11-22T06:00:00.000Z");
+
+type Bounds = Parameters<typeof openSource>[2]["readingBounds"];
+const usual = { now, variables: {}, limits: usualLimits, readsNamedFiles: false };
+const opened = (file: string, workIn: string, readingBounds: Bounds = {}) =>
+  openSource("uptime-kuma", file, { workIn, ...usual, readingBounds });
+
+/** What the promise was rejected with, in words; fails where it was not. */
+async function rejection(promise: Promise<unknown>): Promise<string> {
+  const error: unknown = await promise.then(
+    () => "It was not rejected.",
+    (reason) => reason,
+  );
+  return error instanceof Error ? error.message : String(error);
+}
+
+function backup(monitors: readonly object[], more: object = {}): string {
+  const file = join(newDirectory(), "backup.json");
+  const whole = { version: "1.23.16", notificationList: [], monitorList: monitors, ...more };
+  writeFileSync(file, JSON.stringify(whole));
+  return file;
+}
+const monitorsOf = (count: number, more: (index: number) => object = () => ({})) =>
+  Array.from({ length: count }, (_, index) => ({
+    id: index + 1,
+    name: `Shop ${index + 1}`,
+    type: "http",
+    url: "https://shop.example/",
+    interval: 60,
+    active: 1,
+    ...more(index),
+  }));
+/** Each group is in the one before it. */
+const nested = (count: number) =>
+  monitorsOf(count, (index) => ({ type: "group", parent: index === 0 ? null : index }));
+
+const changed = (change: (file: string) => void, ...statements: string[]) => {
+  const file = changedFixture("kuma-2-acme.db", newDirectory(), ...statements);
+  change(file);
+  return file;
+};
+
+describe("a file that takes without end is rejected with its reason, and nothing is left:", () => {
+  const { records, links, groupNesting } = importBounds;
+  const cases: [what: string, make: () => string, why: RegExp, bounds?: Bounds][] = [
+    [
+      "rows of a table whose pages contain each other",
+      () => changed((file) => makeEndless(file, "tag", { levels: 3, rows: 300 })),
+      /has more than 10,000 records, counted up to its table tag\. Nothing was changed/,
+    ],
+    [
+      "rows that connect records",
+      () => changed((file) => makeEndless(file, "monitor_tag", { levels: 3, rows: 300 })),
+      /its table monitor_tag has more than 200,000 rows/,
+    ],
+    [
+      "a list of tables that never ends",
+      () => changed(makeSchemaEndless),
+      /reading it takes longer than 1 s\. Nothing was changed/,
+      { seconds: 1 },
+    ],
+    [
+      "a list of tables that never ends, in memory",
+      () => changed(makeSchemaEndless),
+      /reading it takes more than 1 bytes of memory\. Nothing was changed/,
+      { memoryBytes: 1 },
+    ],
+    ["monitors", () => backup(monitorsOf(records.value + 1)), /has more than 10,000 records/],
+    [
+      "tags",
+      () =>
+        backup(
+          monitorsOf(100, () => ({
+            tags: Array.from({ length: links.value / 100 + 1 }, () => ({ name: "a", value: "" })),
+          })),
+        ),
+      /its table monitor_tag has more than 200,000 rows/,
+    ],
+    [
+      "notifications",
+      () =>
+        backup([], {
+          notificationList: Array.from({ length: records.value + 1 }, (_, id) => ({ id })),
+        }),
+      /has more than 10,000 records/,
+    ],
+    [
+      "groups within groups",
+      () => backup(nested(records.value)),
+      RegExp(`groups are nested deeper than ${groupNesting.value} levels`),
+    ],
+    [
+      "text",
+      () =>
+        backup(
+          monitorsOf(records.value, () => ({
+            url: `https://shop.example/${"x".repeat(1_900)}`,
+            description: "x".repeat(2_000),
+          })),
+        ),
+      /its records have more than 33\.6 MB together/,
+    ],
+  ];
+  test.each(cases)("%s", async (...[, make, why, bounds]) => {
+    const workIn = newDirectory();
+    expect(await rejection(opened(make(), workIn, bounds))).toMatch(why);
+    expect(readdirSync(workIn)).toEqual([]);
+  });
+
+  const withHistory: [what: string, make: () => string, why: RegExp][] = [
+    [
+      "results whose pages contain each other",
+      () => changed((file) => makeEndless(file, "heartbeat", { levels: 5 })),
+      /is damaged \(ids of heartbeat do not rise\)/,
+    ],
+    [
+      "results that are all too old",
+      () =>
+        changed(
+          (file) => makeEndless(file, "heartbeat", { levels: 5 }),
+          "update heartbeat set time = '1999-01-01 00:00:00'",
+        ),
+      /reading it takes longer than 5 s/,
+    ],
+    [
+      "sums whose pages contain each other",
+      () => changed((file) => makeEndless(file, "stat_daily", { levels: 5 })),
+      /is damaged \(ids of stat_daily do not rise\)/,
+    ],
+  ];
+  test.each(withHistory)("%s", async (_what, make, why) => {
+    const appliance = await testAppliance();
+    appliance.time.now = now;
+    const { scope } = appliance.ours;
+    const workIn = newDirectory();
+    const { plan, history, close } = await opened(make(), workIn, { seconds: 5 });
+    const run = runImport(scope, plan, history, { keepResults: 14, keepHours: 400 });
+    expect(await rejection(run)).toMatch(why);
+    await close?.();
+    expect(appliance.database.query("select * from monitors").all()).toEqual([]);
+    expect(appliance.database.query("select * from imports").all()).toEqual([]);
+    expect(readdirSync(workIn)).toEqual([]);
+  });
+});
+
+test("a file whose reading process is killed is rejected", async () => {
+  const { history, close } = await opened(fixture("kuma-2-acme.db"), newDirectory());
+  await close?.();
+  const beats = async () => {
+    for await (const _some of history?.beats(0) ?? []);
+  };
+  expect(await rejection(beats())).toEndWith(
+    "the process that read it failed. Nothing was changed.",
+  );
+});
+
+test("a reading process gives the same plan and history as one that reads in place", async () => {
+  for (const name of ["kuma-1-acme.db", "kuma-2-acme.db", "kuma-1-acme.json"]) {
+    const { openHere } = await import("../../src/imports/open-here.ts");
+    const [one, other] = [
+      await opened(fixture(name), newDirectory()),
+      await openHere("uptime-kuma", fixture(name), { workIn: newDirectory(), ...usual }),
+    ];
+    expect(one.plan).toEqual(JSON.parse(JSON.stringify(other.plan)));
+    const all = async ({ history }: typeof one) => {
+      const lists = [];
+      for await (const some of history?.beats(0) ?? []) lists.push(...some);
+      for (const unit of ["hours", "days"] as const)
+        for await (const some of history?.sums?.(unit) ?? []) lists.push(...some);
+      return lists;
+    };
+    expect(await all(one)).toEqual(await all(other));
+    await one.close?.();
+    await other.close?.();
+  }
+});
+
+test("groups within groups become one group each, named by their whole path, up to 50 levels", async () => {
+  const { plan, close } = await opened(backup(nested(50)), newDirectory());
+  await close?.();
+  expect(plan.records).toHaveLength(50);
+  expect(plan.records.map(({ name }) => name)).toContain("Shop 1 / Shop 2 / Shop 3");
+});
+
+test("a circle of groups is cut where it closes", async () => {
+  const circle = monitorsOf(3, (index) => ({ type: "group", parent: ((index + 1) % 3) + 1 }));
+  const { plan, close } = await opened(backup(circle), newDirectory());
+  await close?.();
+  expect(plan.records.map(({ name }) => name)).toContain("Shop 3 / Shop 2 / Shop 1");
+});
+
+test("more records than the organization can have are named in a preview, and rejected before anything is written", async () => {
+  const appliance = await testAppliance();
+  appliance.time.now = now;
+  const { limits, ...others } = appliance.ours.scope;
+  const scope = { ...others, limits: { ...limits, monitors: 3 } };
+  const before = dump(appliance);
+  const { plan, close } = await opened(backup(monitorsOf(4)), newDirectory());
+  await close?.();
+  const options = { keepResults: 14, keepHours: 400 };
+  const sentence = "Monitors: 4 of the file, where this organization can have 3. Choose fewer.";
+  const { report } = await runImport(scope, plan, null, { ...options, dryRun: true });
+  expect(report.hints).toContain(sentence);
+  expect(await rejection(runImport(scope, plan, null, options))).toBe(sentence);
+  expect(dump(appliance)).toBe(before);
+  const only = new Set(["monitor:1", "monitor:2", "monitor:3"]);
+  const chosen = await runImport(scope, plan, null, { ...options, only });
+  expect(chosen.report.items).toHaveLength(3);
+});
+
+describe("a log beside a database that is not whole is rejected:", () => {
+  /** A database with its log, as they are while Uptime Kuma runs. */
+  function running(change: (log: Buffer) => Buffer): string {
+    const folder = newDirectory();
+    changedFixture("kuma-2-acme.db", folder, "pragma journal_mode = wal");
+    const file = join(folder, "kuma.db");
+    const database = new Database(file);
+    for (const name of ["one", "two", "three"])
+      database.run("update monitor set name = ? where id = 6", [name]);
+    const copy = newDirectory();
+    copyFileSync(file, join(copy, "kuma.db"));
+    const log = readFileSync(`${file}-wal`);
+    writeFileSync(join(copy, "kuma.db-wal"), change(log));
+    database.close();
+    return copy;
+  }
+  const frame = 24 + 4_096;
+  const cases: [what: string, change: (log: Buffer) => Buffer, why: RegExp][] = [
+    ["cut within a page", (log) => log.subarray(0, log.length - 100), /kuma\.db-wal .*is cut off/],
+    ["cut within its header", (log) => log.subarray(0, 20), /is cut off/],
+    ["with zeros at its start", (log) => log.fill(0, 0, 32), /header is damaged/],
+    ["with a damaged header", (log) => log.fill(1, 17, 18), /header is damaged/],
+    ["damaged in a page", (log) => log.fill(7, 32 + 500, 32 + 700), /damaged near byte 32/],
+    [
+      "damaged between pages",
+      (log) => log.fill(7, 32 + frame, 32 + frame + 24),
+      /damaged near byte/,
+    ],
+    ["damaged in its last page", (log) => log.fill(7, log.length - 200), /damaged near byte/],
+  ];
+  test.each(cases)("%s", async (_what, change, why) => {
+    const message = await rejection(opened(running(change), newDirectory()));
+    expect(message).toMatch(why);
+    expect(message).toEndWith(
+      "Stop Uptime Kuma, and copy its whole data directory again. Nothing was changed.",
+    );
+  });
+
+  test("a whole one is read, also with pages of an earlier log behind its own", async () => {
+    const folder = newDirectory();
+    changedFixture("kuma-2-acme.db", folder, "pragma journal_mode = wal");
+    const file = join(folder, "kuma.db");
+    const database = new Database(file);
+    for (let count = 0; count < 30; count++)
+      database.run("update monitor set description = ?", ["x".repeat(count * 20)]);
+    database.run("pragma wal_checkpoint(restart)");
+    database.run("update monitor set name = 'From the log' where id = 6");
+    const copy = newDirectory();
+    for (const end of ["", "-wal"]) copyFileSync(`${file}${end}`, join(copy, `kuma.db${end}`));
+    database.close();
+    const { plan, close } = await opened(copy, newDirectory());
+    await close?.();
+    expect(plan.records.map(({ name }) => name)).toContain("From the log");
+  });
+
+  test("an empty one is none", async () => {
+    const folder = running((log) => log);
+    truncateSync(join(folder, "kuma.db-wal"), 0);
+    const { plan, close } = await opened(folder, newDirectory());
+    await close?.();
+    expect(plan.hints.join()).toContain("has no log");
+  });
+});
