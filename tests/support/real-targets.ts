@@ -1,6 +1,6 @@
 import { test } from "bun:test";
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { networkInterfaces, tmpdir } from "node:os";
 import { join } from "node:path";
 import { freePort } from "./binary.ts";
 import { certificates, writeCertificates } from "./certificates.ts";
@@ -69,22 +69,34 @@ const postgresFolder = () =>
 export const have = (...needed: Program[]): boolean =>
   needed.every((program) => pathOf(program) !== null);
 
-type Requirement = Program | "root";
+type Requirement = Program | "root" | "network";
 const reported = new Set<Requirement>();
 
-/** Defines a test that needs these programs or root's rights. Without one of them it is skipped with a warning. */
+function isMet(requirement: Requirement): boolean {
+  if (requirement === "root") return process.getuid?.() === 0;
+  return requirement === "network" ? hasNetwork() : have(requirement);
+}
+
+/** Whether an interface other than loopback is up: without one, checks are not judged. */
+export const hasNetwork = () =>
+  Object.values(networkInterfaces()).some((list) => list?.some(({ internal }) => !internal));
+
+/** Defines a test that needs these programs, root's rights or a network interface. Without one of them it is skipped with a warning. */
 export function testWith(
   needed: readonly Requirement[],
   name: string,
   run: () => void | Promise<unknown>,
   timeoutMs = 240_000,
 ) {
-  const missing = needed.filter((each) =>
-    each === "root" ? process.getuid?.() !== 0 : !have(each),
-  );
+  const missing = needed.filter((each) => !isMet(each));
   for (const each of missing.filter((one) => !reported.has(one))) {
     reported.add(each);
-    const advice = each === "root" ? "run it as root" : `apt-get install ${packages[each]}`;
+    const advice =
+      each === "root"
+        ? "run it as root"
+        : each === "network"
+          ? "connect this machine to one; none is reached"
+          : `apt-get install ${packages[each]}`;
     console.warn(`\nNOT TESTED: tests that need ${each}; ${advice}\n`);
   }
   if (missing.length > 0) test.skip(name, run);

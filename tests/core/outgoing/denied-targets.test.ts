@@ -5,6 +5,7 @@ import { monitorKinds } from "../../../src/monitoring/monitors/kinds-schema.ts";
 import { dashboard } from "../../support/dashboard.ts";
 import { newChannels, newMonitors } from "../../support/samples.ts";
 import { publisher } from "../../support/subscribing.ts";
+import { hasNetwork } from "../../support/real-targets.ts";
 import { target } from "../../support/target.ts";
 import { member } from "../../support/visiting.ts";
 
@@ -192,6 +193,8 @@ describe("what --deny-target names is refused", () => {
   test.each(
     [...monitorWays, ...channelWays]
       .filter((way) => byName(way) && isFirst(way))
+      // Without a network, a failing proxy is own trouble of the machine.
+      .filter((way) => way.field !== "proxyUrl" || hasNetwork())
       .map((way) => [way.what, way] as const),
   )("when a name leads there: %s", async (_, way) => {
     await using sink = await target();

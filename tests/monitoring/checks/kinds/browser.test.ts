@@ -1,3 +1,4 @@
+import { testWith } from "../../../support/real-targets.ts";
 import { afterAll, describe, expect, test } from "bun:test";
 import {
   chmodSync,
@@ -191,34 +192,38 @@ function program(text: string) {
 }
 
 describe.skipIf(browser === null)("with the Chromium of this machine", () => {
-  test("a page is loaded and used whatever it opens, and by no way out is anything connected to that is blocked", async () => {
-    await using own = await shop();
-    const fields = {
-      steps: [
-        "wait #user",
-        "fill #user with {{username}} & with care",
-        "fill #password with {{password}}",
-        "click #send",
-        "expect Welcome ann & with care 6",
-        "expect a socket and a stream",
-        "expect All was tried",
-        "click #popup",
-        "click #leave",
-        "expect Left the shop",
-      ],
-      username: "ann",
-      password: "secret",
-    };
-    const outcome = await found(own.url.replace("127.0.0.1", "localhost"), fields, {
-      listeners: [own.blocked],
-    });
-    expect(outcome).toMatchObject({
-      status: "up",
-      message: expect.stringMatching(/^The page was loaded and 10 steps were done in \d+ ms\.$/),
-    });
-    expect([own.elsewhere.connections(), own.datagrams()]).toEqual([0, 0]);
-    await own.ended;
-  });
+  testWith(
+    ["network"],
+    "a page is loaded and used whatever it opens, and by no way out is anything connected to that is blocked",
+    async () => {
+      await using own = await shop();
+      const fields = {
+        steps: [
+          "wait #user",
+          "fill #user with {{username}} & with care",
+          "fill #password with {{password}}",
+          "click #send",
+          "expect Welcome ann & with care 6",
+          "expect a socket and a stream",
+          "expect All was tried",
+          "click #popup",
+          "click #leave",
+          "expect Left the shop",
+        ],
+        username: "ann",
+        password: "secret",
+      };
+      const outcome = await found(own.url.replace("127.0.0.1", "localhost"), fields, {
+        listeners: [own.blocked],
+      });
+      expect(outcome).toMatchObject({
+        status: "up",
+        message: expect.stringMatching(/^The page was loaded and 10 steps were done in \d+ ms\.$/),
+      });
+      expect([own.elsewhere.connections(), own.datagrams()]).toEqual([0, 0]);
+      await own.ended;
+    },
+  );
 
   test("an answer of 500, and a redirect to what is blocked, are down", async () => {
     await using own = await shop();

@@ -128,7 +128,7 @@ describe("an address instead of DNS", () => {
   });
 });
 
-test("only addresses of the family that is wanted are connected to", async () => {
+testWith(["network"], "only addresses of the family that is wanted are connected to", async () => {
   await using site = await target();
   const found = async (fields: object) => (await check("http", fields)).message;
   expect(await found({ url: site.at("/"), ipFamily: "4" })).toStartWith("HTTP 200 (OK)");
