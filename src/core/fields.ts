@@ -1,4 +1,5 @@
 import { asciiName } from "./destinations.ts";
+import { searchBounds } from "./limits.ts";
 import { severities } from "./statuses.ts";
 import { z } from "zod";
 import { toAsciiEmail } from "./email-address.ts";
@@ -39,6 +40,9 @@ export function withPlaceholders<T extends z.ZodType<string>>(text: T, names: re
     `must use no other placeholders than ${inBraces(names).join(", ")}`,
   );
 }
+
+/** What a list is searched for. */
+export const searchText = () => line(searchBounds.text.value);
 
 /** Running text that may be empty. */
 export const optionalParagraphs = (max: number) => text(0, max, validateParagraphs);

@@ -222,6 +222,30 @@ export const incidentBounds = {
   affectedMonitors: { value: 100, unit: "entries", per: "incident", beyond: invalid },
 } satisfies Section;
 
+/** Searches by `q`. */
+export const searchBounds = {
+  text: { value: 100, unit: "characters", per: "search", beyond: invalid },
+  stride: {
+    value: 500,
+    unit: "rows",
+    per: "statement",
+    beyond: "Other requests are served before the next rows are compared.",
+  },
+  work: {
+    value: 4_000_000,
+    unit: "rows",
+    per: "search",
+    beyond:
+      "The search is rejected: 422. Each different letter outside ASCII counts as half a row more.",
+  },
+  waiting: {
+    value: 20,
+    unit: "requests",
+    per: "organization",
+    beyond: "One search runs at a time, and this many wait. Further ones are rejected: 429.",
+  },
+} satisfies Section;
+
 /** Monitors and their checks. */
 export const monitorBounds = {
   answer: {
@@ -564,6 +588,7 @@ export const bounds = {
   "What one organization can have": organizationBounds,
   Requests: requestBounds,
   Configurations: configurationBounds,
+  Searches: searchBounds,
   Incidents: incidentBounds,
   "Monitors and checks": monitorBounds,
   Alerts: alertBounds,

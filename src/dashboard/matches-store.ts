@@ -1,5 +1,5 @@
-import { eachYielding, turn } from "../core/yielding.ts";
-import { containing } from "../database/references.ts";
+import { turn } from "../core/yielding.ts";
+import { containing, searchWork, strideFor } from "../database/search.ts";
 import type { Tenant } from "../database/rows.ts";
 import type { Parameter } from "../database/store.ts";
 import { notJudged } from "../core/text.ts";
@@ -8,8 +8,10 @@ import type { FolderTotals, OverviewFilters, OverviewMonitor } from "./schema.ts
 
 type Status = OverviewMonitor["status"];
 
-/** Monitors that are looked at in one go, after which others have their turn. */
-const stride = 1_000;
+/** Monitors that one statement reads without a search; other work has its turn between two. */
+const plainStride = 1_000;
+/** What reading the target of a monitor costs: its settings are parsed. */
+const targetCost = 10;
 
 /** The same as `shownStatus` of `judgement-rules.ts`. */
 const statusIn = ({ store }: Tenant) => {
@@ -31,6 +33,7 @@ const searched = `m.name || ' ' || coalesce(m.settings ->> 'url', ${watchedSql},
 function narrowed({ q, status, type, tag }: OverviewFilters, shownStatus: string) {
   const conditions: string[] = [];
   const parameters: string[] = [];
+  let cost = 0;
   const add = (condition: string, ...values: string[]) => {
     conditions.push(` and ${condition}`);
     parameters.push(...values);
@@ -38,6 +41,7 @@ function narrowed({ q, status, type, tag }: OverviewFilters, shownStatus: string
   for (const word of q?.split(/\s+/).filter(Boolean) ?? []) {
     const found = containing(searched, word);
     add(found.text, ...found.parameters);
+    cost += targetCost + found.cost;
   }
   if (status !== undefined) add(`${shownStatus} = ?`, status);
   if (type !== undefined) add("m.type = ?", type);
@@ -47,7 +51,8 @@ function narrowed({ q, status, type, tag }: OverviewFilters, shownStatus: string
         union all select value from json_each(coalesce(g.tags, '[]')))`,
       tag,
     );
-  return { text: conditions.join(""), parameters };
+  const stride = cost === 0 ? plainStride : strideFor(cost);
+  return { text: conditions.join(""), parameters, stride, cost };
 }
 
 /** Up to so many monitors in trouble are shown of those that an answer does not have. */
@@ -62,16 +67,36 @@ type Match = {
   troubledSince: string | null;
 };
 
-/** Places of a folder from one on, in its order, and those that match among its monitors there. */
+/** Those that match among the next monitors of a folder, in its order. */
 const windowOf = (columns: string, condition: string) => `select ${columns} from (
-    select * from monitors where organization_id = ? and group_id is ?
-    order by position, id limit ? offset ?) m
+    select * from monitors where organization_id = ? and group_id is ? and (position, id) > (?, ?)
+    order by position, id limit ?) m
   ${joins} where true${condition} order by m.position, m.id`;
+const endText = `select position, id from monitors
+  where organization_id = ? and group_id is ? and (position, id) > (?, ?)
+  order by position, id limit 1 offset ?`;
+
+/** The parameters of `windowOf` for all windows of a folder, one after the other. */
+async function* windowsOf(
+  { store, organizationId }: Tenant,
+  groupId: string | null,
+  stride: number,
+): AsyncGenerator<Parameter[]> {
+  for (let last = { position: Number.MIN_SAFE_INTEGER, id: "" }; ;) {
+    const place = [organizationId, groupId, last.position, last.id];
+    const [end] = await store.query<{ position: number; id: string }>(endText, [
+      ...place,
+      stride - 1,
+    ]);
+    yield [...place, stride];
+    if (end === undefined) return;
+    last = end;
+    await turn();
+  }
+}
+
 const matchColumns = (shownStatus: string) => `m.id, m.type, m.tags, ${shownStatus} as status,
   case when s.status in ('down', 'degraded') and ${shownStatus} = s.status then s.since end as troubledSince`;
-
-const sizesText = `select group_id as groupId, count(*) as count from monitors
-  where organization_id = ? group by group_id`;
 
 /**
  * Which monitors match, as far as the page shows them at once: the first `first` in dashboard order, or all
@@ -83,12 +108,9 @@ export async function matchesOf(
   groupIds: readonly string[],
   { first, most }: { first: number; most: number },
 ) {
-  const { store, organizationId } = tenant;
+  const { store } = tenant;
   const shownStatus = statusIn(tenant);
-  type Size = { groupId: string | null; count: number };
-  const sizes = await store.query<Size>(sizesText, [organizationId]);
-  const countOf = new Map(sizes.map(({ groupId, count }) => [groupId, count]));
-  const { text, parameters } = narrowed(filters, shownStatus);
+  const { text, parameters, stride, cost } = narrowed(filters, shownStatus);
   const matchText = windowOf(matchColumns(shownStatus), text);
   const folders = new Map<string | null, FolderTotals>();
   const types = new Set<string>();
@@ -96,10 +118,8 @@ export async function matchesOf(
   const troubled: Match[] = [];
   const ids: string[] = [];
   let total = 0;
-  await eachYielding(windowsOf(groupIds, countOf), async ([groupId, from]) => {
-    const place = [organizationId, groupId, stride, from];
-    const found = await store.query<Match>(matchText, [...place, ...parameters]);
-    if (found.length === 0) return;
+  const count = searchWork(cost);
+  const addFound = (groupId: string | null, found: readonly Match[]) => {
     const { states } = folders.get(groupId) ?? { states: {} as FolderTotals["states"] };
     folders.set(groupId, { groupId, states });
     for (const match of found) {
@@ -112,7 +132,13 @@ export async function matchesOf(
       if (match.tags !== "[]") tags.add(match.tags);
     }
     total += found.length;
-  });
+  };
+  for (const groupId of [...groupIds, null])
+    for await (const window of windowsOf(tenant, groupId, stride)) {
+      const found = await store.query<Match>(matchText, [...window, ...parameters]);
+      if (found.length > 0) addFound(groupId, found);
+      count(stride);
+    }
   if (total <= most) return { ids, totals: null };
   troubled.sort(
     (one, other) =>
@@ -130,18 +156,8 @@ export async function matchesOf(
   };
 }
 
-function* windowsOf(
-  groupIds: readonly string[],
-  countOf: ReadonlyMap<string | null, number>,
-): Generator<[groupId: string | null, from: number]> {
-  for (const groupId of [...groupIds, null])
-    for (let from = 0; from < (countOf.get(groupId) ?? 0); from += stride) yield [groupId, from];
-}
-
 const placesText = `select id from monitors where organization_id = ? and group_id is ?
   order by position, id limit ? offset ?`;
-const sizeText =
-  "select count(*) as count from monitors where organization_id = ? and group_id is ?";
 
 /** Monitors of a folder that match, in its order: `count` of them behind the first `from`. */
 export async function idsIn(
@@ -151,18 +167,19 @@ export async function idsIn(
   { from, count }: { from: number; count: number },
 ): Promise<string[]> {
   const { store, organizationId } = tenant;
-  const { text, parameters } = narrowed(filters, statusIn(tenant));
-  const read = async (query: string, place: Parameter[]) =>
-    (await store.query<{ id: string }>(query, [organizationId, groupId, ...place])).map(
-      ({ id }) => id,
-    );
-  if (text === "") return read(placesText, [count, from]);
-  const [folder] = await store.query<{ count: number }>(sizeText, [organizationId, groupId]);
-  const idText = windowOf("m.id", text);
+  const { text, parameters, stride, cost } = narrowed(filters, statusIn(tenant));
   const ids: string[] = [];
-  for (let place = 0; place < (folder?.count ?? 0) && ids.length < from + count; place += stride) {
-    if (place > 0) await turn();
-    ids.push(...(await read(idText, [stride, place, ...parameters])));
+  if (text === "") {
+    const place = [organizationId, groupId, count, from];
+    return (await store.query<{ id: string }>(placesText, place)).map(({ id }) => id);
+  }
+  const idText = windowOf("m.id", text);
+  const countWork = searchWork(cost);
+  for await (const window of windowsOf(tenant, groupId, stride)) {
+    const found = await store.query<{ id: string }>(idText, [...window, ...parameters]);
+    ids.push(...found.map(({ id }) => id));
+    if (ids.length >= from + count) break;
+    countWork(stride);
   }
   return ids.slice(from, from + count);
 }

@@ -1,6 +1,6 @@
 import { monitorStatuses } from "../core/statuses.ts";
 import { z } from "zod";
-import { Id, line, Timestamp } from "../core/fields.ts";
+import { Id, line, searchText, Timestamp } from "../core/fields.ts";
 import { countUpTo, WholeNumber } from "../core/paging.ts";
 
 const Status = z.enum(monitorStatuses);
@@ -112,7 +112,7 @@ export type CompactOverview = z.infer<typeof CompactOverview>;
 
 /** What the Monitors page is narrowed to. */
 const filters = {
-  q: line(255).optional(),
+  q: searchText().optional(),
   status: line(50).optional(),
   type: line(50).optional(),
   tag: line(50).optional(),

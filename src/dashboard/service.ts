@@ -1,4 +1,5 @@
 import type { Scope } from "../events/scope.ts";
+import { inSearchTurn } from "../events/turns.ts";
 import { getAlertChannel } from "../alerting/channels/service.ts";
 import { AppError } from "../core/errors.ts";
 import { isWholeSince, lastSeqOf } from "../events/log.ts";
@@ -33,10 +34,8 @@ export async function overviewOf(scope: Scope, filters: OverviewFilters): Promis
   const position = positionOf(vault, organizationId, seq);
   const groups = await groupsOf(scope);
   const groupIds = groups.map(({ id }) => id);
-  const { ids, totals } = await matchesOf(scope, filters, groupIds, {
-    first: firstRows,
-    most: mostAtOnce,
-  });
+  const read = () => matchesOf(scope, filters, groupIds, { first: firstRows, most: mostAtOnce });
+  const { ids, totals } = await (filters.q === undefined ? read() : inSearchTurn(scope, read));
   const monitors = await fullRowsOf(scope, ids);
   if (totals === null) return compactOverview({ groups, monitors, position });
   const { troubledIds, ...sums } = totals;
@@ -54,7 +53,9 @@ export async function rowsOf(scope: Reading, ids: readonly string[]): Promise<Co
 /** Rows of a folder of the Monitors page, from a place on. */
 export async function furtherRows(scope: Scope, query: RowsQuery): Promise<CompactMonitor[]> {
   const { groupId = null, from, count, ...filters } = query;
-  const rows = await fullRowsOf(scope, await idsIn(scope, filters, groupId, { from, count }));
+  const read = () => idsIn(scope, filters, groupId, { from, count });
+  const ids = await (filters.q === undefined ? read() : inSearchTurn(scope, read));
+  const rows = await fullRowsOf(scope, ids);
   return rows.map((row) => compactMonitor(row, groupId));
 }
 

@@ -12,27 +12,6 @@ export function listed(ids: readonly string[]): SQL {
   return sql`json_each(${JSON.stringify(ids)})`;
 }
 
-/**
- * The condition that a column contains a text in any case, and what it takes. LIKE, which is many times
- * faster, knows the case of ASCII alone; GLOB looks at what it leaves.
- */
-export function containing(column: string, text: string) {
-  const characters = Array.from(text);
-  const like = characters.map((one) => (/[^ -~]/.test(one) ? "_" : one.replace(/[\\%_]/, "\\$&")));
-  return {
-    text: `(${column} LIKE ? ESCAPE '\\' AND ${column} GLOB ?)`,
-    parameters: [`%${like.join("")}%`, `*${characters.map(inAnyCase).join("")}*`] as const,
-  };
-}
-
-function inAnyCase(character: string): string {
-  const upper = character.toUpperCase();
-  const cases = [character, character.toLowerCase(), upper, upper.toLowerCase()];
-  // `ß` is `SS` in capitals: a set takes single characters.
-  const single = [...new Set(cases)].filter((one) => Array.from(one).length === 1);
-  return single.length > 1 || "*?[".includes(character) ? `[${single.join("")}]` : character;
-}
-
 /** Holds when each of these ids is a row of this organization. */
 export function mustExist(
   table: Keyed,

@@ -1,6 +1,15 @@
 import { incidentStatuses } from "../core/statuses.ts";
 import { z } from "zod";
-import { bodyOf, Id, idSet, line, paragraphs, Severity, Timestamp } from "../core/fields.ts";
+import {
+  bodyOf,
+  Id,
+  idSet,
+  line,
+  paragraphs,
+  searchText,
+  Severity,
+  Timestamp,
+} from "../core/fields.ts";
 import { incidentBounds } from "../core/limits.ts";
 import { pageFields } from "../core/paging.ts";
 
@@ -279,6 +288,6 @@ export const IncidentQuery = z.strictObject({
     .enum(["true", "false"])
     .optional()
     .meta({ description: "`true`: everything but resolved ones; `false`: resolved ones." }),
-  q: line(500).optional().meta({ description: "Text that the title contains, in any case." }),
+  q: searchText().optional().meta({ description: "Text that the title contains, in any case." }),
 });
 export type IncidentQuery = z.infer<typeof IncidentQuery>;

@@ -1,6 +1,7 @@
 import { sql } from "drizzle-orm";
 import { commit, commitUnchanged, mustBeCurrent, mustBeUnconditional } from "../events/commit.ts";
 import type { Scope } from "../events/scope.ts";
+import { inSearchTurn } from "../events/turns.ts";
 import { timestamp } from "../core/clock.ts";
 import { AppError } from "../core/errors.ts";
 import { deleted } from "../core/paging.ts";
@@ -14,6 +15,7 @@ import { monitors } from "../database/tables/monitoring.ts";
 import type {
   IncidentNote,
   IncidentPatch,
+  IncidentQuery,
   IncidentUpdatePatch,
   IncidentUpdateRevision,
   NewIncident,
@@ -26,6 +28,7 @@ import {
   findUpdate,
   type IncidentHead,
   type IncidentRecord,
+  pageOfIncidents,
   revisionsOf,
 } from "./store.ts";
 import { postmortemAfter } from "./rules.ts";
@@ -39,7 +42,11 @@ import {
   reviewing,
 } from "./statements.ts";
 
-export { listIncidents } from "./store.ts";
+/** A page of the incidents, newest first. */
+export function listIncidents(scope: Scope, query: IncidentQuery) {
+  const read = () => pageOfIncidents(scope, query);
+  return query.q === undefined ? read() : inSearchTurn(scope, read);
+}
 
 /** Throws NOT_FOUND. */
 export async function getIncident(scope: Scope, id: string): Promise<IncidentRecord> {

@@ -2,9 +2,8 @@ import { and, gt } from "drizzle-orm";
 import { offsetOf, page } from "../core/paging.ts";
 import { eachListed, type Listed, StreamedList } from "../core/streamed-list.ts";
 import { turn } from "../core/yielding.ts";
-import { containing } from "../database/references.ts";
+import { allOf, type Condition, containing, matchingIds, pageOfIds } from "../database/search.ts";
 import { matching, type Tenant } from "../database/rows.ts";
-import type { Store } from "../database/store.ts";
 import { factsIn, type AutomaticTitle, type AutomaticUpdate, statesWanted } from "./rules.ts";
 import { incidentUpdateRevisions } from "../database/tables/incidents.ts";
 import type {
@@ -40,6 +39,9 @@ export type IncidentRecord = IncidentHead & {
 
 /** An incident with as many of its latest updates as a page shows. */
 export type ShownIncident = IncidentHead & { updates: readonly UpdateRecord[] };
+
+/** Ends a search whose client has gone. */
+type Searching = Tenant & { signal?: AbortSignal | null };
 
 type SummaryRow = Omit<IncidentSummary, "public" | "monitorIds"> &
   MonitorColumns & { public: 0 | 1 };
@@ -200,9 +202,9 @@ async function revisionsAfter(
 }
 
 /** One page of an organization's incidents, newest first, and how many there are in all. */
-export async function listIncidents({ store, organizationId }: Tenant, query: IncidentQuery) {
-  if (query.monitorId !== undefined || query.q !== undefined)
-    return search(store, organizationId, query);
+export async function pageOfIncidents(tenant: Searching, query: IncidentQuery) {
+  const { store, organizationId } = tenant;
+  if (query.monitorId !== undefined || query.q !== undefined) return search(tenant, query);
   const { source, parameters, total } = selection(organizationId, query);
   const [count] = await store.query<{ total: number }>(total.text, total.parameters);
   const found = count?.total ?? 0;
@@ -259,41 +261,36 @@ function namesOf(states: NonNullable<ReturnType<typeof statesWanted>>): string {
   return JSON.stringify(states.map(({ status, severity }) => `${status} ${severity}`));
 }
 
-/** Rows looked at in one go: some 10 ms, after which others have their turn. */
-const stride = 10_000;
-
 const ofMonitor = `incident_monitors l CROSS JOIN incidents i
-  ON i.organization_id = l.organization_id AND i.id = l.incident_id
-  WHERE l.organization_id = ? AND l.monitor_id = ?`;
+  ON i.organization_id = l.organization_id AND i.id = l.incident_id`;
 
-/** A search has to look at every title; it does so in strides, so that it holds up nobody. */
-async function search(store: Store, organizationId: string, query: IncidentQuery) {
+async function search(tenant: Searching, query: IncidentQuery) {
+  const { store, organizationId, signal } = tenant;
+  const { monitorId, q } = query;
   const states = statesWanted(query);
-  const { place, where } =
-    query.monitorId === undefined
-      ? { place: "incidents i WHERE i.organization_id = ?", where: [organizationId] }
-      : { place: ofMonitor, where: [organizationId, query.monitorId] };
-  const titled = containing("i.title", query.q ?? "");
-  const matches = `${titled.text} ${
-    states === null ? "" : "AND i.status || ' ' || i.severity IN (SELECT value FROM json_each(?))"
-  }`;
-  const wanted = [...titled.parameters, ...(states === null ? [] : [namesOf(states)])];
-  const strideEnd = `SELECT i.id FROM ${place} AND i.id < ? ORDER BY i.id DESC LIMIT 1 OFFSET ${stride}`;
-  const strideHits = `SELECT i.id FROM ${place} AND i.id < ? AND i.id >= ? AND ${matches} ORDER BY i.id DESC`;
-
-  const ids: string[] = [];
-  let total = 0;
-  let end = afterAllIds;
-  while (end !== "") {
-    const [next] = await store.query<{ id: string }>(strideEnd, [...where, end]);
-    const start = next?.id ?? "";
-    const hits = await store.query<{ id: string }>(strideHits, [...where, end, start, ...wanted]);
-    const from = Math.max(0, offsetOf(query) - total);
-    ids.push(...hits.slice(from, from + query.per_page - ids.length).map(({ id }) => id));
-    total += hits.length;
-    end = start;
-    if (end !== "") await Bun.sleep(0);
-  }
+  const source =
+    monitorId === undefined
+      ? { from: "incidents i", text: "i.organization_id = ?", parameters: [organizationId] }
+      : {
+          from: ofMonitor,
+          text: "l.organization_id = ? AND l.monitor_id = ?",
+          parameters: [organizationId, monitorId],
+        };
+  const conditions: Condition[] = [];
+  if (q !== undefined) conditions.push(containing("i.title", q));
+  if (states !== null)
+    conditions.push({
+      text: "i.status || ' ' || i.severity IN (SELECT value FROM json_each(?))",
+      parameters: [namesOf(states)],
+      cost: 0,
+    });
+  const { from, ...where } = source;
+  const portions = matchingIds(
+    { store, from, id: "i.id", where: { ...where, cost: 0 } },
+    allOf(conditions),
+    signal,
+  );
+  const { ids, total } = await pageOfIds(portions, offsetOf(query), query.per_page);
   const rows = await store.query<SummaryRow>(
     `SELECT ${summary} FROM incidents WHERE organization_id = ?
      AND id IN (SELECT value FROM json_each(?)) ORDER BY id DESC`,
@@ -301,6 +298,3 @@ async function search(store: Store, organizationId: string, query: IncidentQuery
   );
   return page(query, rows.map(shown), total);
 }
-
-/** Greater than every id, which are lower-case hexadecimal. */
-const afterAllIds = "~";

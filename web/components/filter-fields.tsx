@@ -1,3 +1,4 @@
+import { searchBounds } from "../../src/core/limits.ts";
 import { Menu } from "@mantine/core";
 import { type ReactNode, type RefObject, useEffect, useState } from "react";
 import { liveState } from "../data/live.ts";
@@ -31,6 +32,7 @@ export function SearchField({
         aria-label={label}
         placeholder="Filter"
         value={text}
+        maxLength={searchBounds.text.value}
         onChange={({ currentTarget }) => setText(currentTarget.value)}
         onKeyDown={(event) => {
           if (event.key !== "Escape") return;

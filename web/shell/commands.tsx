@@ -1,3 +1,4 @@
+import { searchBounds } from "../../src/core/limits.ts";
 import { useMantineColorScheme } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { momentIn } from "../../src/core/times.ts";
@@ -48,7 +49,7 @@ export function useCommands(
     ),
   );
   // All of them would be many: what was typed is looked for on the server.
-  const q = text.trim();
+  const q = text.trim().slice(0, searchBounds.text.value);
   const { data: past } = useQuery({
     ...pageQuery([...listKey("incident"), "over", "found", q], (options) =>
       v1.incidents.get({ query: { open: "false", per_page: 10, q }, ...options }),
@@ -57,7 +58,10 @@ export function useCommands(
   });
   const { data: found } = useQuery({
     ...pageQuery([...listKey("monitor"), "found", q], (options) =>
-      v1.monitors.get({ query: { per_page: 20, q: q.slice(0, 255) }, ...options }),
+      v1.monitors.get({
+        query: { per_page: 20, q },
+        ...options,
+      }),
     ),
     enabled: q.length > 1 && overview !== undefined && isPartly(overview),
   });

@@ -7,6 +7,7 @@ import {
   integer,
   line,
   optionalParagraphs,
+  searchText,
   Severity,
   Tags,
   Timestamp,
@@ -233,7 +234,7 @@ export const MonitorQuery = z.strictObject({
   type: z.enum(Object.keys(monitorKinds) as [string]).optional(),
   groupId: Id.optional(),
   tag: line(50).optional(),
-  q: line(255).optional().meta({ description: "Text that the name contains, in any case." }),
+  q: searchText().optional().meta({ description: "Text that the name contains, in any case." }),
   paused: z.enum(["true", "false"]).optional(),
 });
 export type MonitorQuery = z.infer<typeof MonitorQuery>;

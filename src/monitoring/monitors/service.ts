@@ -1,5 +1,6 @@
 import { commit, commitEach, mustBeCurrent } from "../../events/commit.ts";
 import type { Scope } from "../../events/scope.ts";
+import { inSearchTurn } from "../../events/turns.ts";
 import { certificateIssue, keyIssue } from "../../core/certificates.ts";
 import { timestamp } from "../../core/clock.ts";
 import { AppError } from "../../core/errors.ts";
@@ -66,7 +67,8 @@ import {
 export { tablesOfMonitors } from "./store.ts";
 
 export async function listMonitors(scope: Scope, query: MonitorQuery) {
-  const { monitors, total } = await pageOfMonitors(scope, query);
+  const read = () => pageOfMonitors(scope, query);
+  const { monitors, total } = await (query.q === undefined ? read() : inSearchTurn(scope, read));
   return page(
     query,
     monitors.map((monitor) => shown(scope, monitor)),

@@ -2,7 +2,14 @@ import { getTableName, type SQL, sql } from "drizzle-orm";
 import { type Clock, timestamp } from "../../core/clock.ts";
 import { offsetOf } from "../../core/paging.ts";
 import { turn } from "../../core/yielding.ts";
-import { containing, listed } from "../../database/references.ts";
+import { listed } from "../../database/references.ts";
+import {
+  allOf,
+  type Condition,
+  containing,
+  matchingIds,
+  pageOfIds,
+} from "../../database/search.ts";
 import { columnsOf, matching, naming, replaceLinks, type Tenant } from "../../database/rows.ts";
 import { inPortions, type Parameter, type Statement } from "../../database/store.ts";
 import { alertChannels, monitorChannels } from "../../database/tables/alerting.ts";
@@ -48,8 +55,9 @@ export const currentStatus = sql<string>`case when ${monitorStates.paused}
 // Texts that are made once: a builder and its mapping cost more than the query itself.
 const monitorColumns = columnsOf(monitors, "m");
 const stateColumns = columnsOf(monitorStates, "s");
-const joined = `from monitors m
+const withStates = `monitors m
   join monitor_states s on s.organization_id = m.organization_id and s.monitor_id = m.id`;
+const joined = `from ${withStates}`;
 const channelsText = `(
     select json_group_array(c.channel_id order by c.position, c.channel_id) from monitor_channels c
       where c.organization_id = m.organization_id and c.monitor_id = m.id) as alertChannelIds`;
@@ -130,7 +138,7 @@ export async function allMonitors({ store, organizationId }: Tenant) {
   return all;
 }
 
-/** What each filter asks of a monitor. */
+/** What each filter asks of a monitor and its state. */
 const filters = {
   type: "m.type = ?",
   groupId: "m.group_id = ?",
@@ -140,32 +148,47 @@ const filters = {
 };
 
 /** One page of an organization's monitors, newest first, and how many there are in all. */
-export async function pageOfMonitors(reading: Reading, query: MonitorQuery) {
+export async function pageOfMonitors(
+  reading: Reading & { signal?: AbortSignal | null },
+  query: MonitorQuery,
+) {
+  const conditions = conditionsIn(query);
+  if (conditions.length > 0) return filteredPage(reading, allOf(conditions), query);
   const { store, organizationId } = reading;
+  const [found, [count]] = await Promise.all([
+    select(reading, "m.organization_id = ?", [organizationId, query.per_page, offsetOf(query)]),
+    store.query<{ total: number }>(countText, [organizationId]),
+  ]);
+  return { monitors: found, total: count?.total ?? 0 };
+}
+
+const countText = "select count(*) as total from monitors m where m.organization_id = ?";
+
+function conditionsIn(query: MonitorQuery): Condition[] {
   const values: { [K in keyof typeof filters]?: Parameter | undefined } = {
     ...query,
     paused: query.paused && Number(query.paused === "true"),
   };
-  const conditions = ["m.organization_id = ?"];
-  const parameters: Parameter[] = [organizationId];
-  for (const [name, condition] of Object.entries(filters)) {
+  const conditions: Condition[] = Object.entries(filters).flatMap(([name, text]) => {
     const value = values[name as keyof typeof filters];
-    if (value === undefined) continue;
-    conditions.push(condition);
-    parameters.push(value);
-  }
-  if (query.q !== undefined) {
-    const named = containing("m.name", query.q);
-    conditions.push(named.text);
-    parameters.push(...named.parameters);
-  }
-  const where = conditions.join(" and ");
-  const counted = `select count(*) as total ${query.status === undefined ? "from monitors m" : joined}`;
-  const [found, [count]] = await Promise.all([
-    select(reading, where, [...parameters, query.per_page, offsetOf(query)]),
-    store.query<{ total: number }>(`${counted} where ${where}`, parameters),
-  ]);
-  return { monitors: found, total: count?.total ?? 0 };
+    return value === undefined ? [] : [{ text, parameters: [value], cost: 1 }];
+  });
+  return query.q === undefined ? conditions : [...conditions, containing("m.name", query.q)];
+}
+
+async function filteredPage(
+  reading: Reading & { signal?: AbortSignal | null },
+  matching: Condition,
+  query: MonitorQuery,
+) {
+  const { store, organizationId, signal } = reading;
+  const where = { text: "m.organization_id = ?", parameters: [organizationId], cost: 0 };
+  const source = { store, from: withStates, id: "m.id", where };
+  const portions = matchingIds(source, matching, signal);
+  const { ids, total } = await pageOfIds(portions, offsetOf(query), query.per_page);
+  const among = "m.organization_id = ? and m.id in (select value from json_each(?))";
+  const parameters = [organizationId, JSON.stringify(ids), query.per_page, 0];
+  return { monitors: await select(reading, among, parameters), total };
 }
 
 /** Appends the monitor to the ungrouped list, from where it may join a group. With `key`, it has the results under that. */

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { instant, Timestamp } from "../../core/fields.ts";
+import { searchBounds } from "../../core/limits.ts";
 import { pageFields } from "../../core/paging.ts";
 import type { AuditAction, NounOf } from "../../events/catalogue.ts";
 
@@ -26,7 +27,7 @@ export const auditActors = ["person", "api-key", "command-line", "monitor", "vis
 
 const filters = {
   /** Found in what an entry says as people read it, in its action, and in the name of what it was done to. */
-  q: z.string().trim().min(1).max(200).optional(),
+  q: z.string().trim().min(1).max(searchBounds.text.value).optional(),
   noun: z.enum(auditNouns).optional(),
   actor: z.enum(auditActors).optional(),
   from: instant.optional(),

@@ -1,5 +1,6 @@
 import { timestamp } from "../../core/clock.ts";
 import type { Scope } from "../../events/scope.ts";
+import { inSearchTurn } from "../../events/turns.ts";
 import type { Tenant } from "../../database/rows.ts";
 import { page } from "../../core/paging.ts";
 import {
@@ -14,7 +15,8 @@ import { allEntries, type EntryRow, pageOfEntries } from "./store.ts";
 
 /** A page of the organization's audit log, newest first. */
 export async function listAuditEntries(scope: Scope, query: AuditQuery) {
-  const { rows, total } = await pageOfEntries(scope, query);
+  const read = () => pageOfEntries(scope, query);
+  const { rows, total } = await (query.q === undefined ? read() : inSearchTurn(scope, read));
   return page(query, rows.map(shown), total);
 }
 

@@ -2,7 +2,7 @@ import { getTableName } from "drizzle-orm";
 import { dayMs, timestamp } from "../../core/clock.ts";
 import { offsetOf } from "../../core/paging.ts";
 import { type Sweeping, sweepLog } from "../../database/portions.ts";
-import { containing } from "../../database/references.ts";
+import { containing, matchingIds } from "../../database/search.ts";
 import { turn } from "../../core/yielding.ts";
 import type { Tenant } from "../../database/rows.ts";
 import { namedTables } from "../../database/subject-names.ts";
@@ -39,37 +39,25 @@ export type EntryRow = {
 /** Rows that are looked at in one go, after which others have their turn. */
 const stride = 2_500;
 
-/** The ids among some rows of a table whose name is like a text, and the last of the rows. */
-const namedIn = (table: string, column: string, named: string) =>
-  `select max(id) as last, json_group_array(id) filter (where ${named}) as ids
-   from (select id, ${column} from ${table} where organization_id = ? and id > ? order by id limit ${stride})`;
+const members = `${getTableName(people)} p join ${getTableName(memberships)} m on m.person_id = p.id`;
 
-const peopleNamed = `select p.id from ${getTableName(people)} p
-  join ${getTableName(memberships)} m on m.person_id = p.id
-  where m.organization_id = ?`;
-
-/** Ids of what is called so now. */
-async function subjectsNamed({ store, organizationId }: Tenant, name: string) {
-  const person = containing("p.name", name);
-  const members = await store.query<{ id: string }>(`${peopleNamed} and ${person.text}`, [
-    organizationId,
-    ...person.parameters,
-  ]);
-  const ids = new Set(members.map(({ id }) => id));
-  for (const [table, column] of namedTables) {
-    const named = containing(column, name);
-    const text = namedIn(table, column, named.text);
-    for (let after = ""; ;) {
-      type Found = { last: string | null; ids: string };
-      const [found] = await store.query<Found>(text, [...named.parameters, organizationId, after]);
-      if (found === undefined || found.last === null) break;
-      for (const id of JSON.parse(found.ids) as string[]) ids.add(id);
-      after = found.last;
-      await turn();
-    }
-  }
+/** Ids of the people and records with such a name. */
+async function subjectsNamed({ store, organizationId, signal }: Searching, name: string) {
+  const ids = new Set<string>();
+  const search = async (from: string, alias: string, owner: string, column: string) => {
+    const where = { text: `${owner}.organization_id = ?`, parameters: [organizationId], cost: 0 };
+    const source = { store, from, id: `${alias}.id`, where };
+    const named = containing(`${alias}.${column}`, name);
+    for await (const found of matchingIds(source, named, signal))
+      for (const id of found) ids.add(id);
+  };
+  await search(members, "p", "m", "name");
+  for (const [table, column] of namedTables) await search(`${table} t`, "t", "t", column);
   return ids;
 }
+
+/** Ends a search whose client has gone. */
+type Searching = Tenant & { signal?: AbortSignal | null };
 
 /** What the filters leave of an organization's entries, but for the text that is looked for. */
 function conditionOf({ noun, actor, from, to }: AuditFilters) {
@@ -92,7 +80,7 @@ const orders = {
 
 /** The places of what the filters leave, portion by portion: other work has its turn between two. */
 async function* placesOf(
-  tenant: Tenant,
+  tenant: Searching,
   filters: AuditFilters,
   order: keyof typeof orders,
 ): AsyncGenerator<number[]> {
@@ -129,7 +117,7 @@ const entriesAt = ({ store, organizationId }: Tenant, seqs: readonly number[]) =
 
 /** A page of the entries that the filters leave, newest first, and how many there are in all. */
 export async function pageOfEntries(
-  tenant: Tenant,
+  tenant: Searching,
   { page, per_page, ...filters }: AuditQuery,
 ): Promise<{ rows: EntryRow[]; total: number }> {
   const { store, organizationId } = tenant;

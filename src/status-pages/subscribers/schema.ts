@@ -1,6 +1,7 @@
 import { incidentStatuses, severities } from "../../core/statuses.ts";
 import { z } from "zod";
 import { sameOrigin } from "../../core/destinations.ts";
+import { searchBounds } from "../../core/limits.ts";
 import { bodyOf, EmailAddress, HttpUrl, Id, SigningSecret, Timestamp } from "../../core/fields.ts";
 import { kind, newOf } from "../../core/kinds.ts";
 import { pageFields } from "../../core/paging.ts";
@@ -53,7 +54,11 @@ export const SubscriberQuery = z.strictObject({
   ...pageFields,
   type: Type.optional(),
   status: Status.optional(),
-  q: z.string().max(200).optional().meta({ description: "Part of the address." }),
+  q: z
+    .string()
+    .max(searchBounds.text.value)
+    .optional()
+    .meta({ description: "Part of the address." }),
 });
 export type SubscriberQuery = z.output<typeof SubscriberQuery>;
 

@@ -1,5 +1,6 @@
 import { commit, mustBeCurrent } from "../../events/commit.ts";
 import type { Scope } from "../../events/scope.ts";
+import { inSearchTurn } from "../../events/turns.ts";
 import { timestamp } from "../../core/clock.ts";
 import { AppError } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
@@ -48,7 +49,8 @@ function shown({ secrets, ...row }: SubscriberRow): SubscriberRecord {
 /** Throws NOT_FOUND. */
 export async function listSubscribers(scope: Scope, pageId: string, query: SubscriberQuery) {
   await getStatusPage(scope, pageId);
-  const { rows, total } = await pageOfSubscribers(scope, pageId, query);
+  const read = () => pageOfSubscribers(scope, pageId, query);
+  const { rows, total } = await (query.q === undefined ? read() : inSearchTurn(scope, read));
   return page(query, rows.map(shown), total);
 }
 

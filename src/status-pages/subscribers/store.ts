@@ -4,7 +4,14 @@ import { AppError } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
 import { offsetOf } from "../../core/paging.ts";
 import { type Sweeping, sweepRows } from "../../database/portions.ts";
-import { containing, mustExist } from "../../database/references.ts";
+import { listed, mustExist } from "../../database/references.ts";
+import {
+  allOf,
+  type Condition,
+  containing,
+  matchingIds,
+  pageOfIds,
+} from "../../database/search.ts";
 import { matching, type Tenant } from "../../database/rows.ts";
 import {
   insertInto,
@@ -26,11 +33,13 @@ type OfPage = { organizationId: string; pageId: string };
 
 /** A page of a status page's subscribers, newest first. */
 export async function pageOfSubscribers(
-  { store, organizationId }: Tenant,
+  tenant: Tenant & { signal?: AbortSignal | null },
   pageId: string,
   query: SubscriberQuery,
 ) {
-  const { type, status, q } = query;
+  if (query.q !== undefined) return searchSubscribers(tenant, pageId, { ...query, q: query.q });
+  const { store, organizationId } = tenant;
+  const { type, status } = query;
   const confirmed: Record<string, SQL> = {
     pending: isNull(subscribers.confirmedAt),
     confirmed: isNotNull(subscribers.confirmedAt),
@@ -38,7 +47,6 @@ export async function pageOfSubscribers(
   const where = and(
     matching(subscribers, { organizationId, pageId, type }),
     status === undefined ? undefined : confirmed[status],
-    q === undefined ? undefined : addressed(q),
   );
   const [total, rows] = await Promise.all([
     store.db.$count(subscribers, where),
@@ -53,9 +61,34 @@ export async function pageOfSubscribers(
   return { rows, total };
 }
 
-function addressed(q: string): SQL {
-  const [like, glob] = containing("address", q).parameters;
-  return sql`${subscribers.address} like ${like} escape ${"\\"} and ${subscribers.address} glob ${glob}`;
+async function searchSubscribers(
+  { store, organizationId, signal }: Tenant & { signal?: AbortSignal | null },
+  pageId: string,
+  query: SubscriberQuery & { q: string },
+) {
+  const { type, status, q } = query;
+  const conditions: Condition[] = [containing("s.address", q)];
+  if (type !== undefined) conditions.push({ text: "s.type = ?", parameters: [type], cost: 0 });
+  if (status !== undefined) {
+    const text = `s.confirmed_at is ${status === "pending" ? "" : "not "}null`;
+    conditions.push({ text, parameters: [], cost: 0 });
+  }
+  const where = {
+    text: "s.organization_id = ? and s.page_id = ?",
+    parameters: [organizationId, pageId],
+    cost: 0,
+  };
+  const source = { store, from: "subscribers s", id: "s.id", where };
+  const portions = matchingIds(source, allOf(conditions), signal);
+  const { ids, total } = await pageOfIds(portions, offsetOf(query), query.per_page);
+  const rows = await store.db
+    .select()
+    .from(subscribers)
+    .where(
+      and(matching(subscribers, { organizationId }), sql`id in (select value from ${listed(ids)})`),
+    )
+    .orderBy(desc(subscribers.id));
+  return { rows, total };
 }
 
 /** Every subscriber of a page, oldest first. */

@@ -1,3 +1,4 @@
+import { searchBounds } from "../../../src/core/limits.ts";
 import { useQuery } from "@tanstack/react-query";
 import type { z } from "zod";
 import type { IncidentAudienceQuery } from "../../../src/dashboard/incident-schema.ts";
@@ -18,7 +19,7 @@ export function useIncidents(filters: IncidentFilters, open: boolean, enabled: b
     status,
     severity,
     monitorId: monitor,
-    q: q?.trim(),
+    q: q?.trim().slice(0, searchBounds.text.value),
     per_page: open ? mostOpen : 20,
     page: open ? 1 : page,
   };

@@ -1,3 +1,4 @@
+import { searchBounds } from "../../../src/core/limits.ts";
 import type { OverviewGroup, OverviewMonitor } from "../../data/overview.ts";
 
 /** What the page is narrowed to; it stands in the address, so that it can be sent to others. */
@@ -19,7 +20,7 @@ export const isFiltered = (filters: Filters): boolean =>
 
 /** The same for the server, which takes no blanks and no more than somebody would type. */
 export function sentFilters({ q = "", ...others }: Filters): Filters {
-  const text = q.trim().slice(0, 255);
+  const text = q.trim().slice(0, searchBounds.text.value);
   return text === "" ? others : { ...others, q: text };
 }
 

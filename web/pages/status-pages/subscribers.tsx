@@ -1,3 +1,4 @@
+import { searchBounds } from "../../../src/core/limits.ts";
 import { csvRow } from "../../../src/core/text.ts";
 import { Button, SegmentedControl, Switch, TextInput } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
@@ -69,6 +70,7 @@ export function Subscribers({ page, mayWrite }: { page: StatusPage; mayWrite: bo
               aria-label="Search addresses"
               placeholder="Search"
               value={filters.q}
+              maxLength={searchBounds.text.value}
               onChange={({ currentTarget }) => change({ q: currentTarget.value })}
             />
           </label>

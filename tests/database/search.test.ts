@@ -1,7 +1,7 @@
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { containing } from "../../src/database/references.ts";
+import { containing } from "../../src/database/search.ts";
 
 const database = new Database(":memory:");
 function contains(text: string, part: string): boolean {
