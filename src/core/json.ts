@@ -1,3 +1,4 @@
+import { monitorBounds } from "./limits.ts";
 import { exactNumber, LongNumber } from "./decimals.ts";
 import { fieldPath } from "./text.ts";
 
@@ -48,10 +49,10 @@ export function findRepeatedName(text: string): string | null {
 }
 
 /** An answer that is nested deeper is not read: a MB of brackets would hold the event loop for 0.1 s. */
-export const maxAnswerDepth = 256;
+export const maxAnswerDepth = monitorBounds.answerNesting.value;
 
 /** Values and member names of a target's JSON that is parsed: 20,000 take up to 30 ms of the event loop. */
-const maxAnswerValues = 20_000;
+const maxAnswerValues = monitorBounds.answerValues.value;
 
 type ParsedJson = { value: unknown } | { unreadable: string };
 

@@ -292,6 +292,37 @@ export const monitorBounds = {
     per: "check",
     beyond: "Deeper JSON is not read, and its assertions fail.",
   },
+  answerValues: {
+    value: 20_000,
+    unit: "entries",
+    per: "check",
+    beyond: "JSON with more values and names is not read, and its assertions fail.",
+  },
+  rowValues: {
+    value: 20_000,
+    unit: "entries",
+    per: "SQL query",
+    beyond: "The check fails, if an assertion looks at the rows.",
+  },
+  rowJson: {
+    value: 64 * KiB,
+    unit: "bytes",
+    per: "SQL query",
+    beyond:
+      "The check fails, if an assertion looks at the rows. Binary values have the same bound.",
+  },
+  signInIterations: {
+    value: 100_000,
+    unit: "steps",
+    per: "sign-in by SCRAM",
+    beyond: "The check fails before anything is computed.",
+  },
+  sentCertificates: {
+    value: 16,
+    unit: "entries",
+    per: "TLS connection",
+    beyond: "Further certificates of the server are not used, nor more signatures verified.",
+  },
   expressionSize: {
     value: 2_000,
     unit: "steps",

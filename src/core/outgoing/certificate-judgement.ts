@@ -63,7 +63,7 @@ function cachedJudgement(
   const known = cache.get(key);
   if (known !== undefined && now < known.until) return known.judgement;
   const judgement = judged(sentBy(socket), leaf, code, authorities, now);
-  // A failure is looked at anew each time: whoever mends it wants to see that.
+  // Failures are not cached: a mended certificate shows at the next check.
   if (judgement.pathIssue === null)
     setRecent(cache, key, { until: now + cachedMs, judgement }, maxCached);
   return judgement;

@@ -5,15 +5,16 @@
 import { X509Certificate } from "node:crypto";
 import { getCACertificates } from "node:tls";
 import { certificatesIn } from "../certificates.ts";
+import { monitorBounds } from "../limits.ts";
 import { setRecent } from "../recent-set.ts";
 import { rulesIn } from "./certificate-extensions.ts";
 
 /** Certificates of a server that are looked at; real ones send up to five. */
-const maxSent = 16;
+const maxSent = monitorBounds.sentCertificates.value;
 /** Certificates between the server's and a trusted one. */
 const maxDepth = 6;
 /** Signatures that are verified: 16 of the longest keys take 20 ms of the event loop. */
-const maxVerifications = 16;
+const maxVerifications = monitorBounds.sentCertificates.value;
 const maxKeyBits = 8_192;
 /** Organizations' authorities that are kept parsed. */
 const maxParsed = 100;

@@ -72,8 +72,8 @@ const alerts: Readonly<Record<string, readonly [without: string, withOne: string
 };
 
 /**
- * The sentence for an alert that an error of TLS tells of; null for anything else. A server that breaks off before it
- * has shown a certificate of its own has not come to ask for one.
+ * Sentence for the TLS alert in an error message; null for other errors. A server asks for a client certificate only
+ * after it has sent its own (RFC 8446 §4.3.2).
  */
 export function alertOf(
   message: string,

@@ -4,7 +4,7 @@ import { TargetFailure } from "./failures.ts";
 import { turn } from "../yielding.ts";
 import { growingBuffer } from "./memory.ts";
 
-/** Reads of what has arrived never wait by themselves: other work gets its turn after so many, some 2 ms. */
+/** Reads of buffered data between two yields to the event loop: 500 take about 2 ms. */
 const readsPerTurn = 500;
 
 /** So much of what one conversation brings is read, unless its protocol needs more. */
@@ -82,7 +82,7 @@ export function wireOf(
       const found = find(unread);
       if (found !== null) {
         from += found.next;
-        // Copied before others have their turn: what arrives then can replace the buffer.
+        // Copied before the yield: data that arrives meanwhile can replace the buffer.
         const piece = Buffer.from(unread.subarray(0, found.end));
         reads++;
         if (reads % readsPerTurn === 0) await turn();

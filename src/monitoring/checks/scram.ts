@@ -1,9 +1,10 @@
 import { createHash, createHmac, pbkdf2, randomBytes, timingSafeEqual } from "node:crypto";
 import { promisify } from "node:util";
+import { monitorBounds } from "../../core/limits.ts";
 import { TargetFailure } from "../../core/outgoing/failures.ts";
 
 /** With fewer, an impostor could guess the password; 100,000 take 50 ms of a thread that other checks need. */
-const iterations = { min: 4_096, max: 100_000 };
+const iterations = { min: 4_096, max: monitorBounds.signInIterations.value };
 
 /** How a password becomes bytes: Kafka takes its UTF-8 as it is, the others RFC 4013. */
 export type PasswordForm = "saslprep" | "raw";

@@ -151,7 +151,7 @@ function columnsIn(body: ByteReader): Column[] {
     body.bytes(6);
     const oid = body.int(4);
     body.bytes(6);
-    // What is asked by a simple query is answered in text.
+    // A simple query returns text.
     if (body.int(2) !== 0) throw notPostgres();
     return { name, oid };
   });

@@ -1,3 +1,4 @@
+import { monitorBounds } from "../../../core/limits.ts";
 import { parseBounded } from "../../../core/json.ts";
 import { TargetFailure } from "../../../core/outgoing/failures.ts";
 
@@ -7,11 +8,11 @@ export type Row = Record<string, unknown>;
 export type Rows = Row[] | Row[][];
 
 /** Values in all rows of a query: what is built of 20,000 holds the event loop for less than 20 ms. */
-const maxValues = 20_000;
+const maxValues = monitorBounds.rowValues.value;
 /** JSON in all rows of a query: parsing 64 KiB holds the event loop for up to 20 ms. */
-const maxJsonBytes = 64 * 1024;
+const maxJsonBytes = monitorBounds.rowJson.value;
 /** Binary values in all rows of a query. */
-const maxListedBytes = 64 * 1024;
+const maxListedBytes = monitorBounds.rowJson.value;
 
 /** A bound on the work that the rows of one query may cause. */
 export class RowBudget {
