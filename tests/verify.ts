@@ -1,7 +1,7 @@
 /** `bun run verify`: checks formatting, types and lint, builds, runs all tests, and ends with all failures and a count. */
 import { audit } from "../release/audit.ts";
 import { have, packages, programs } from "./support/real-targets.ts";
-import { createRunFolder, removeRunFolder } from "./support/temporary-folder.ts";
+import { createRunFolder, removeRunFolder } from "./support/run-folder.ts";
 import { type Failure, type Outcome, outcomeOf, verdict } from "./support/verdict.ts";
 
 const help = `bun run verify [--install] [--update-timings] [TEST FILE OR FOLDER]…

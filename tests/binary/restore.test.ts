@@ -142,7 +142,7 @@ test("a running server is never restored under, and goes on", async () => {
   expect((await clientOf(url, box.key)("GET", "/api/v1/incidents")).status).toBe(200);
 });
 
-test("what is refused exits with 3 or 4 and one sentence, also as a dry run", async () => {
+test("a rejected backup exits with 2, 3 or 4 and one sentence, also as a dry run", async () => {
   await using box = await machineWithKey();
   const file = join(box.directory, "backup.db");
   await succeeded(box.run(["backup", file]));
@@ -157,7 +157,7 @@ test("what is refused exits with 3 or 4 and one sentence, also as a dry run", as
   for (const [refused, code] of [
     [part, 3],
     [newer, 4],
-    [`${file}.gone`, 3],
+    [`${file}.gone`, 2],
     [box.directory, 3],
   ] as const)
     for (const flags of [[], ["--dry-run"]]) {

@@ -119,7 +119,7 @@ describeInChromium("the settings", (browser) => {
     await page.getByRole("dialog", { name: "Create API key" }).waitFor();
     await page.keyboard.press("Enter");
     await page
-      .getByText(/Must not be blank|Must have/)
+      .getByText(/Must not be (blank|empty)/)
       .first()
       .waitFor();
     await page.keyboard.type("Chat bot");

@@ -1,26 +1,11 @@
-import { chmodSync, mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { afterAll } from "bun:test";
+import { createRunFolder, removeRunFolder } from "./run-folder.ts";
 
 // Loaded before all tests. Every temporary folder of a run is inside one folder, so that nothing remains
 // when a worker is killed. `bun run verify` creates it for all workers; a direct `bun test` does so here.
 if (process.env["TEST_RUN_FOLDER"] === undefined) {
   const folder = createRunFolder();
   process.env["TMPDIR"] = folder;
-  process.on("exit", () => removeRunFolder(folder));
-}
-
-/**
- * Creates the folder of one run, open to all users as /tmp is: some servers drop root's rights and then write to it.
- * Its path has no blanks, because tests type the commands of the documents as they are printed there.
- */
-export function createRunFolder(): string {
-  const parent = /\s/.test(tmpdir()) ? "/tmp" : tmpdir();
-  const folder = mkdtempSync(join(parent, "signalbox-run-"));
-  chmodSync(folder, 0o1777);
-  return folder;
-}
-
-export function removeRunFolder(folder: string) {
-  rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
+  // In a preloaded file, this runs once after the last test; "exit" is not emitted in test processes.
+  afterAll(() => removeRunFolder(folder));
 }
