@@ -98,6 +98,7 @@ export async function startApp(
     migrations,
     clock,
     init: config.init,
+    acceptMissingLog: config.acceptMissingLog,
     upgrade: true,
     requireCopy: config.requireCopy,
     onMissingCopy: (message) => log.warn(message),

@@ -149,11 +149,12 @@ const Config = z.strictObject({
   open: flag.default(false),
   /** Upgrades no data of which there is no room for a copy. */
   requireCopy: flag.default(false),
+  acceptMissingLog: flag.default(false),
 });
 export type Config = z.infer<typeof Config>;
 
 const lists = ["allowedHost", "allowTarget", "denyTarget", "limit", "trustProxy"];
-const switches = ["init", "requireCopy", "open"];
+const switches = ["init", "requireCopy", "acceptMissingLog", "open"];
 
 type Name = keyof Config;
 const names = Object.keys(Config.shape) as Name[];

@@ -65,6 +65,10 @@ export function serveOptions(command: Command): Command {
     )
     .option("--apply <dir>", "folder of YAML files that are applied at the start and on SIGHUP")
     .option("--init", "create a new database where the old one is missing or empty")
+    .option(
+      "--accept-missing-log",
+      "start once without the writes of a run that did not end and whose signalbox.db-wal is missing",
+    )
     .option("--require-copy", "refuse to upgrade data without room for a copy of it");
 }
 

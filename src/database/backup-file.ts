@@ -18,7 +18,7 @@ import { DataError } from "../core/errors.ts";
 import { invalid } from "../core/validation.ts";
 import { decrypted, decryptedBytes, encryptTo, isEncrypted } from "./encrypted-file.ts";
 import { refusedBackup } from "./refused-backup.ts";
-import { syncDirectory } from "./unfinished-restore.ts";
+import { syncDirectory } from "./data-files.ts";
 
 /** A backup ends with this and the SHA-256 of all before it. SQLite looks at no byte behind its last page. */
 const trailerMark = Buffer.from("signalbox sha256");

@@ -18,13 +18,12 @@ import {
   rowCounts,
 } from "./content.ts";
 import { applicationId, makeDirectory, openDataDirectory, readKey } from "./data-directory.ts";
-import { files, freeBytesOf, putInPlace } from "./data-files.ts";
+import { files, freeBytesOf, putInPlace, syncDirectory } from "./data-files.ts";
 import { lockDirectory } from "./directory-lock.ts";
 import { rqliteClient } from "./rqlite-client.ts";
 import { withReason, fingerprintOf, mustBeUsable } from "./rqlite-data.ts";
 import { ownTables } from "./rqlite-migrate.ts";
 import { isKeyOf } from "./sealed-values.ts";
-import { syncDirectory } from "./unfinished-restore.ts";
 
 /** A heartbeat comes every two seconds. */
 const aliveMs = 10_000;

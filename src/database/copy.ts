@@ -7,6 +7,7 @@ import { explainFileError } from "../core/system-errors.ts";
 import { writeBackup } from "./backup-file.ts";
 import { files } from "./data-files.ts";
 import { damaged, mustBeOurs, mustHaveItsLog, readKey } from "./data-directory.ts";
+import { mustHaveEnded } from "./run-marker.ts";
 import { isDamage } from "./embedded.ts";
 
 /** A passphrase that encrypts a backup, and whether `secret.key` is to be in it. */
@@ -21,6 +22,7 @@ export function copyDatabase(directory: string, to: string, sealing: Sealing | n
   const from = join(resolve(directory), "signalbox.db");
   if (!existsSync(from)) throw new DataError("DATA_UNUSABLE", `There is no database at ${from}.`);
   mustBeOurs(from);
+  mustHaveEnded(dirname(from));
   mustHaveItsLog(from);
   assertCanBeCreated(to);
   const workIn = resolve(directory);

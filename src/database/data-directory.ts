@@ -12,7 +12,7 @@ import {
   rmSync,
   statSync,
 } from "node:fs";
-import { join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { timestamp } from "../core/clock.ts";
 import { DataError } from "../core/errors.ts";
 import { explainFileError } from "../core/system-errors.ts";
@@ -21,9 +21,10 @@ import type { Store } from "./store.ts";
 import { type EmbeddedStore, embeddedStore, isTemporary, openDatabase } from "./embedded.ts";
 import { migrate, pendingMigrations } from "./migrate.ts";
 import { files, noDisk, putInPlace, unusable, writeNew, writeOnce } from "./data-files.ts";
-import { lockDirectory } from "./directory-lock.ts";
+import { isDirectoryLocked, lockDirectory } from "./directory-lock.ts";
 import { type CopyOptions, copyBeforeUpgrade } from "./upgrade-copies.ts";
 import { finishRestore, hasUnfinishedRestore } from "./unfinished-restore.ts";
+import { mustHaveEnded, noteEnd, noteRun, writeMarker } from "./run-marker.ts";
 import { missingFrames } from "./write-ahead-log.ts";
 import { hasSealedValues, isKeyOf } from "./sealed-values.ts";
 
@@ -77,6 +78,8 @@ export type OpenOptions = CopyOptions & {
   migrations: string;
   /** Makes a new database where there was one that is now missing or empty. */
   init?: boolean;
+  /** Opens data whose last run did not end although its log is missing. */
+  acceptMissingLog?: boolean;
   /** Upgrades older data; without it older data is refused, since a server of the old version may be running on it. */
   upgrade?: boolean;
   /** Told where another machine upgrades the data, and this one waits. */
@@ -105,14 +108,12 @@ export function openDataDirectory(directory: string, options: OpenOptions): Data
   }
   makeDatabase(path, used, options);
   if (used) mustHaveKey(path);
-  const database = openChecked(files(path).database);
+  const database = openChecked(files(path).database, options);
   const vault = vaultOf(encryptionKey(path, database));
   mustOpenSecrets(path, database, vault);
   const migrated = bringUpToDate(database, path, options);
-  if (!used) {
-    const marker = { createdAt: timestamp(options.clock()) };
-    writeOnce(files(path).marker, `${JSON.stringify(marker)}\n`);
-  }
+  if (!used) writeMarker(path, timestamp(options.clock()));
+  const ended = options.exclusive ? noteRun(path, database) : () => {};
   const store = embeddedStore(database, options.sharesCommits);
   return {
     path,
@@ -121,6 +122,9 @@ export function openDataDirectory(directory: string, options: OpenOptions): Data
     vault,
     migrated,
     close() {
+      // The last process to close removes the log, whichever run has left it.
+      if (options.exclusive || !isDirectoryLocked(path)) noteEnd(path);
+      ended();
       store.close();
       unlock();
     },
@@ -211,8 +215,9 @@ function readStart(file: string, name: string, start: Buffer): number {
   }
 }
 
-function openChecked(file: string): Database {
+function openChecked(file: string, { acceptMissingLog = false }: OpenOptions): Database {
   mustBeOurs(file);
+  if (!acceptMissingLog) mustHaveEnded(dirname(file));
   mustHaveItsLog(file);
   try {
     if (statSync(file).size <= checkedAtStartBytes) mustBeIntact(file);

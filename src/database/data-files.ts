@@ -71,3 +71,11 @@ export function putInPlace(fresh: string, file: string) {
     else renameSync(fresh, file);
   }
 }
+
+/** Has the names in a directory on the disk; Windows has no such thing. */
+export function syncDirectory(directory: string) {
+  if (process.platform === "win32") return;
+  const handle = openSync(directory, "r");
+  fsyncSync(handle);
+  closeSync(handle);
+}

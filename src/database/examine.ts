@@ -1,10 +1,11 @@
 import { Database } from "bun:sqlite";
 import { accessSync, constants, existsSync, statSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { type Finding, fine, problem, unusable } from "../core/finding.ts";
 import { vaultOf } from "../core/secrets.ts";
 import { files } from "./data-files.ts";
 import { mustBeOurs, mustHaveItsLog, readKey } from "./data-directory.ts";
+import { mustHaveEnded } from "./run-marker.ts";
 import { pendingMigrations } from "./migrate.ts";
 import { isKeyOf } from "./sealed-values.ts";
 import { hasUnfinishedRestore } from "./unfinished-restore.ts";
@@ -81,6 +82,7 @@ function database(path: string, migrations: string): Finding[] {
   const { database: file, key } = files(path);
   try {
     mustBeOurs(file);
+    mustHaveEnded(dirname(file));
     mustHaveItsLog(file);
     const database = new Database(file, { readonly: true });
     const damage = database

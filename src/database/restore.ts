@@ -16,12 +16,12 @@ import { vaultOf } from "../core/secrets.ts";
 import { bytesInWords } from "../core/text.ts";
 import { openBackup } from "./backup-file.ts";
 import { refusedBackup } from "./refused-backup.ts";
-import { files, freeBytesOf, writeNew } from "./data-files.ts";
+import { files, freeBytesOf, writeNew, syncDirectory } from "./data-files.ts";
 import { lockDirectory } from "./directory-lock.ts";
 import { mustBeOurs, newKey, readKey } from "./data-directory.ts";
 import { pendingMigrations } from "./migrate.ts";
 import { hasSealedValues, isKeyOf } from "./sealed-values.ts";
-import { finishRestore, stagingOf, syncDirectory } from "./unfinished-restore.ts";
+import { finishRestore, stagingOf } from "./unfinished-restore.ts";
 
 export type RestoreOptions = {
   dataDir: string;

@@ -1,15 +1,7 @@
-import {
-  closeSync,
-  existsSync,
-  fsyncSync,
-  linkSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  renameSync,
-  rmSync,
-} from "node:fs";
+import { existsSync, linkSync, mkdirSync, readdirSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { syncDirectory } from "./data-files.ts";
+import { noteEnd } from "./run-marker.ts";
 
 /**
  * A restore gathers its files in `restore-TIME.part` and decides with one rename to `restore-TIME.ready`.
@@ -57,6 +49,7 @@ function putInPlace(path: string, { ready: from, aside }: ReturnType<typeof stag
   }
   if (isWaiting("signalbox.db")) {
     keepAside("signalbox.db");
+    noteEnd(path);
     // Of the old database alone: SQLite would mix what is in it into the new one.
     for (const name of ["signalbox.db-wal", "signalbox.db-shm"]) {
       keepAside(name);
@@ -78,12 +71,4 @@ function linkOrMove(from: string, to: string) {
   } catch {
     renameSync(from, to);
   }
-}
-
-/** Has the names in a directory on the disk; Windows has no such thing. */
-export function syncDirectory(directory: string) {
-  if (process.platform === "win32") return;
-  const handle = openSync(directory, "r");
-  fsyncSync(handle);
-  closeSync(handle);
 }

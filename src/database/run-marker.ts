@@ -1,0 +1,98 @@
+/**
+ * Notes in instance.json that a process serves the data directory. A copy that was made meanwhile, and lacks the
+ * write-ahead log, would start with old data without a word: the note shows that the log is missing.
+ */
+import type { Database } from "bun:sqlite";
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeSync,
+} from "node:fs";
+import { files, syncDirectory, unusable, writeNew, writeOnce } from "./data-files.ts";
+
+/** Both texts have the same length, so that the note is changed in place: also on a full disk. */
+const text = (createdAt: string, isRunning: boolean) =>
+  `{"createdAt":${JSON.stringify(createdAt)},"running":${isRunning ? "true " : "false"}}\n`;
+
+type Marker = { createdAt: string; running?: boolean };
+
+function readMarker(path: string): { content: string; marker: Marker } | null {
+  try {
+    const content = readFileSync(files(path).marker, "utf8");
+    return { content, marker: JSON.parse(content) as Marker };
+  } catch {
+    return null;
+  }
+}
+
+/** Notes that a directory is in use from now on; the first of several processes wins. */
+export function writeMarker(path: string, createdAt: string) {
+  writeOnce(files(path).marker, text(createdAt, false));
+}
+
+const logOf = (path: string) => `${files(path).database}-wal`;
+
+/** Throws DATA_UNUSABLE where the last run did not end and its log is missing. */
+export function mustHaveEnded(path: string) {
+  if (readMarker(path)?.marker.running !== true || existsSync(logOf(path))) return;
+  const { database } = files(path);
+  throw unusable(
+    `${database}-wal is missing, though the last run on this data did not end: what it wrote last is in that file. ` +
+      "Nothing was changed. If this is a copy, copy signalbox.db-wal as well, or use `signalbox backup`; " +
+      "to go on without these writes, start once with `serve --accept-missing-log`.",
+  );
+}
+
+/**
+ * Notes that a run begins, once the log exists on the disk: from then on its absence means a loss. A process
+ * that exits by itself closes the database, which removes the log: it notes the end as well. Returns how to stop that.
+ */
+export function noteRun(path: string, database: Database): () => void {
+  // The first transaction creates the log.
+  database.run("BEGIN IMMEDIATE");
+  database.run("ROLLBACK");
+  if (!existsSync(logOf(path))) return () => {};
+  syncDirectory(path);
+  note(path, true);
+  const end = () => noteEnd(path);
+  process.once("exit", end);
+  return () => void process.off("exit", end);
+}
+
+/** Notes that no run is under way, before the log is removed. A disk that can't be written keeps the note. */
+export function noteEnd(path: string) {
+  note(path, false);
+}
+
+function note(path: string, isRunning: boolean) {
+  const known = readMarker(path);
+  if (known === null || (known.marker.running ?? false) === isRunning) return;
+  const content = text(known.marker.createdAt, isRunning);
+  const { marker: file } = files(path);
+  try {
+    if (known.content.length === content.length) overwrite(file, content);
+    else replace(file, content);
+  } catch {
+    // Without the note a missing log is not noticed; nothing else depends on it.
+  }
+}
+
+function overwrite(file: string, content: string) {
+  const handle = openSync(file, "r+");
+  writeSync(handle, content, 0);
+  fsyncSync(handle);
+  closeSync(handle);
+}
+
+/** A note of an older version is shorter. */
+function replace(file: string, content: string) {
+  const fresh = `${file}.new-${process.pid}`;
+  rmSync(fresh, { force: true });
+  writeNew(fresh, content);
+  renameSync(fresh, file);
+}
