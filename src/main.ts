@@ -11,6 +11,13 @@ for (const name of ignored) {
   delete process.env[name];
   process.stderr.write(`signalbox: ignoring ${name} from the environment\n`);
 }
+// What it loads has run by now; with BUN_BE_BUN in the environment nothing of this program does.
+if (Bun.isStandaloneExecutable && process.env["BUN_OPTIONS"]) {
+  process.stderr.write(
+    "signalbox: BUN_OPTIONS in the environment changes how this program runs. Unset it and start again.\n",
+  );
+  process.exit(2);
+}
 process.umask(0o077);
 
 const args = process.argv.slice(2);

@@ -84,7 +84,28 @@ export async function sumsIn(store: Store, keys: readonly number[], periods: Per
         before.measured = begin;
     }
   }
+  await toFirstHours(store, found);
   return found;
+}
+
+const firstHourText = `select days.value ->> 0 as key, min(hour) as hour
+  from json_each(?) days cross join uptime_hours sums
+    on sums.monitor_key = days.value ->> 0
+      and sums.hour >= days.value ->> 1 and sums.hour < (days.value ->> 1) + 24
+  where up_seconds + degraded_seconds + down_seconds + maintenance_seconds > 0
+  group by days.value ->> 0`;
+
+/** Replaces a first measured day by its first measured hour, while the hours of that day are stored. */
+async function toFirstHours(store: Store, found: ReadonlyMap<number, Measured>) {
+  const days = [...found].flatMap(([key, { measured }]) =>
+    measured?.length === dayMs ? [[key, measured.at / hourMs]] : [],
+  );
+  if (days.length === 0) return;
+  type Row = { key: number; hour: number };
+  for (const { key, hour } of await store.query<Row>(firstHourText, [JSON.stringify(days)])) {
+    const sums = found.get(key);
+    if (sums !== undefined) sums.measured = { at: hour * hourMs, length: hourMs };
+  }
 }
 
 /** Where the hours begin that are kept, if older ones are gone; null while all of them are there. */

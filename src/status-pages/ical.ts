@@ -35,6 +35,18 @@ function folded(line: string): string {
 
 const linesOf = (lines: readonly string[]) => lines.map((line) => `${folded(line)}\r\n`).join("");
 
+/** A calendar needs a component (RFC 5545 §3.4); without events this one adds no entry. */
+const utc = [
+  "BEGIN:VTIMEZONE",
+  "TZID:UTC",
+  "BEGIN:STANDARD",
+  "DTSTART:19700101T000000",
+  "TZOFFSETFROM:+0000",
+  "TZOFFSETTO:+0000",
+  "END:STANDARD",
+  "END:VTIMEZONE",
+];
+
 /** The planned work of a page as a calendar (RFC 5545), one piece an event; `url` is the page's whole address. */
 export function* calendarOf(
   { page, windows }: PublicData,
@@ -47,6 +59,7 @@ export function* calendarOf(
     "PRODID:-//Signalbox//Status page//EN",
     `X-WR-CALNAME:${escaped(`${page.title}: maintenance`)}`,
   ]);
+  if (windows.length === 0) yield linesOf(utc);
   for (const { occurrenceId, title, description, startsAt, endsAt, changedAt } of windows)
     yield linesOf([
       "BEGIN:VEVENT",

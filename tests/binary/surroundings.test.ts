@@ -127,3 +127,11 @@ test("the database that the executable carries for a first start is what its mig
   expect(expected.schema.length).toBeGreaterThan(100);
   expect(contentOf(join(box.dataDir, "signalbox.db"))).toEqual(expected);
 });
+
+test("options for the runtime in the environment are refused by name", async () => {
+  await using box = machine();
+  const env = { ...process.env, BUN_OPTIONS: "--smol" };
+  const run = await signalbox(["version"], { cwd: box.directory, env });
+  expect([run.exitCode, run.stdout]).toEqual([2, ""]);
+  expect(run.stderr).toContain("BUN_OPTIONS in the environment changes how this program runs");
+});

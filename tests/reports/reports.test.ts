@@ -297,6 +297,22 @@ describe("figures", () => {
     expect((await report({ month: "2026-11", monitorId: id })).summary.isPartial).toBe(false);
   });
 
+  test("begin with the first measured hour where it is known, and with the day where only that is", async () => {
+    const { report, measure, monitor, time, store } = await reporting();
+    time.now = at("2026-11-10T00:00:00.000Z");
+    const { id } = await monitor({ name: "Imported" });
+    time.now = at("2026-11-20T10:00:00.000Z");
+    await measure(id, { at: at("2026-10-05T12:30:00.000Z"), seconds: 3_600 });
+    const fromIn = async (timeZone: string) => {
+      const { summary } = await report({ month: "2026-10", monitorId: id, timeZone });
+      return summary.from;
+    };
+    for (const timeZone of ["UTC", "America/New_York", "Asia/Tokyo"])
+      expect([timeZone, await fromIn(timeZone)]).toEqual([timeZone, "2026-10-05T12:00:00.000Z"]);
+    await store.atomic([{ text: "delete from uptime_hours", parameters: [] }]);
+    expect(await fromIn("UTC")).toBe("2026-10-05T00:00:00.000Z");
+  });
+
   test("count an incident of several monitors once in what holds them", async () => {
     const { report, api, time, checkout, cards, blog, group } = await reporting();
     time.now = at("2026-10-12T08:00:00.000Z");

@@ -33,6 +33,14 @@ async function eventsOf(made: Visitor) {
 }
 
 describe("the calendar", () => {
+  test("without planned work has a component all the same, and no event", async () => {
+    await using made = await visitor();
+    expect(await eventsOf(made)).toEqual([]);
+    const { text } = await made.read("/status/ours/maintenance.ics");
+    const components = new ICAL.Component(ICAL.parse(text)).getAllSubcomponents();
+    expect(components.map(({ name }) => name)).toEqual(["vtimezone"]);
+  });
+
   test("has an event for each time, whose name stays; its stamp is that of its last change", async () => {
     await using made = await visitor();
     const id = await plan(made);
