@@ -345,6 +345,18 @@ export const monitorBounds = {
     per: "organization and minute",
     beyond: "Further changed monitors are checked at their next regular time.",
   },
+  unstoredResults: {
+    value: 200_000,
+    unit: "rows",
+    per: "machine",
+    beyond: "While the database accepts no writes, the oldest results are dropped.",
+  },
+  unstoredProblems: {
+    value: 1_000,
+    unit: "rows",
+    per: "machine",
+    beyond: "The oldest notes about checks that can't be judged are dropped.",
+  },
   checksNow: {
     value: 4,
     unit: "requests",

@@ -49,8 +49,8 @@ export function mustHaveEnded(path: string) {
 }
 
 /**
- * Notes that a run begins, once the log exists on the disk: from then on its absence means a loss. A process
- * that exits by itself closes the database, which removes the log: it notes the end as well. Returns how to stop that.
+ * Notes that a run begins, once the log exists on the disk: from then on its absence means a loss. An
+ * orderly exit closes the database, which removes the log, so it notes the end as well. Returns how to cancel that.
  */
 export function noteRun(path: string, database: Database): () => void {
   // The first transaction creates the log.

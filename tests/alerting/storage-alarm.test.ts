@@ -75,7 +75,7 @@ test("a channel that fails is tried again, with the same id, and hears of the en
   expect(delivered[0]?.id).toBe(first ?? "");
 });
 
-test("a write that fails once is no trouble to tell of", async () => {
+test("a write that fails once causes no alert", async () => {
   const made = await watched();
   await using hook = await made.inbox({ default: true });
   await made.passes(1, true);

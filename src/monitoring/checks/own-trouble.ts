@@ -62,7 +62,7 @@ export function troubleWatch(
   }
 
   function noteStandstill({ from, to, jumped }: Trouble) {
-    // A clock that was set back tells of no time that passed.
+    // A clock that was set back shows no standstill.
     const isForward = jumped && clock() - to - offset > jumpMs;
     if (!isForward && to - from < interruptionMs) return;
     standstill = { until: to, reason: "this appliance stood still" };

@@ -1,5 +1,6 @@
 import { LeaseLost, type Leases, mustHold } from "../../cluster/leases.ts";
 import { AppError } from "../../core/errors.ts";
+import { monitorBounds } from "../../core/limits.ts";
 import type { Log } from "../../core/log.ts";
 import {
   mustText,
@@ -22,10 +23,6 @@ const changeMs = 250;
 const batch = 250;
 /** How long a write that failed (a full disk) is left alone. */
 const retryMs = 1_000;
-/** Beyond so many unwritten results the oldest are dropped: memory is finite, too. */
-const maxWaiting = 200_000;
-/** Statements about trouble of the appliance itself that wait for the next write; the oldest are dropped. */
-const maxWaitingEvents = 1_000;
 /** How often the log repeats that writes fail. */
 const logFailureMs = 60_000;
 /** So many screenshots wait at most; results go on without those that are older. */
@@ -192,7 +189,7 @@ export function recorder({ store, log, signals, leases }: Dependencies) {
       const { before, after } = result;
       later(before.status === after.status ? store.batchWindowMs : changeMs);
       const [oldest] = waiting;
-      if (waiting.length > maxWaiting && oldest !== undefined) {
+      if (waiting.length > monitorBounds.unstoredResults.value && oldest !== undefined) {
         waiting.shift();
         failed(oldest, new AppError("UNAVAILABLE", "The result could not be stored."));
         if (dropped++ % 10_000 === 0) log.error("results of checks are dropped", { dropped });
@@ -206,7 +203,7 @@ export function recorder({ store, log, signals, leases }: Dependencies) {
     /** Adds what is wrong with the appliance itself to the next write. */
     addEvents(statements: readonly Statement[]) {
       events.push(...statements);
-      events.splice(0, events.length - maxWaitingEvents);
+      events.splice(0, events.length - monitorBounds.unstoredProblems.value);
       later(changeMs);
     },
     /** How many results are not written yet. */
