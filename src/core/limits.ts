@@ -29,6 +29,16 @@ export const units = {
 const KiB = 1024;
 const MiB = 1024 * KiB;
 const GiB = 1024 * MiB;
+const binaryUnits = { GiB, MiB, KiB };
+
+/** `64 KiB`, `5,000 entries`. */
+export function amountIn({ value, unit }: Bound): string {
+  if (unit === "bytes")
+    for (const [name, size] of Object.entries(binaryUnits))
+      if (value % size === 0) return `${(value / size).toLocaleString("en")} ${name}`;
+  const [one, several] = units[unit];
+  return `${value.toLocaleString("en")} ${value === 1 ? one : several}`;
+}
 
 const rejected = "One more is rejected: 409.";
 const invalid = "More is rejected: 422.";
@@ -248,6 +258,25 @@ export const searchBounds = {
 
 /** Monitors and their checks. */
 export const monitorBounds = {
+  size: {
+    value: 64 * KiB,
+    unit: "bytes",
+    per: "monitor",
+    beyond:
+      "All fields together, as JSON. More is rejected: 422. A monitor from an earlier version can stay larger.",
+  },
+  secrets: {
+    value: 16 * KiB,
+    unit: "bytes",
+    per: "monitor",
+    beyond: "All secrets together, as JSON. More is rejected: 422.",
+  },
+  sizeOfAll: {
+    value: 128 * MiB,
+    unit: "bytes",
+    per: "organization",
+    beyond: "Settings, secrets and descriptions of all monitors. More is rejected: 409.",
+  },
   answer: {
     value: MiB,
     unit: "bytes",

@@ -26,6 +26,7 @@ import {
   listGroups,
 } from "../monitoring/groups/store.ts";
 import { targetsOf } from "../monitoring/monitors/rules.ts";
+import { mustFitMonitor } from "../monitoring/monitors/service.ts";
 import { NewMonitor } from "../monitoring/monitors/schema.ts";
 import {
   changeMonitor,
@@ -231,6 +232,7 @@ async function monitorInput(
   own: string | null = null,
 ) {
   const input = parse(NewMonitor, fields);
+  mustFitMonitor(input);
   const notes: string[] = [];
   const refusal =
     (await refusalOf(() => mustBeAllowed(scope.targets, targetsOf(input)))) ??

@@ -9,6 +9,7 @@ import { mustBeWithin } from "../database/references.ts";
 import type { Statement } from "../database/store.ts";
 import type { Scope } from "../events/scope.ts";
 import { mustBeFew } from "../monitoring/maintenance/service.ts";
+import { mustFitMonitors } from "../monitoring/monitors/store.ts";
 import type { Noun } from "./rules.ts";
 
 export const makers: Record<Noun, Maker> = {
@@ -33,6 +34,7 @@ export const tableOf = {
 /** Holds while the organization has no more records than it may. */
 export const mustFit = (scope: Scope, at: string): Statement[] => [
   mustBeWithin(scope, "monitors", monitors),
+  mustFitMonitors(scope.organizationId),
   mustBeWithin(scope, "monitor-groups", monitorGroups),
   mustBeWithin(scope, "alert-channels", alertChannels),
   mustBeWithin(scope, "status-pages", statusPages),

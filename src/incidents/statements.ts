@@ -3,8 +3,7 @@ import type { Actor } from "../events/scope.ts";
 import { timestamp } from "../core/clock.ts";
 import { AppError } from "../core/errors.ts";
 import { newId } from "../core/ids.ts";
-import { incidentBounds } from "../core/limits.ts";
-import { bytesInWords } from "../core/text.ts";
+import { amountIn, incidentBounds } from "../core/limits.ts";
 import { insertInto, mustText, type Statement, updateOf } from "../database/store.ts";
 import {
   incidentNotes,
@@ -78,7 +77,7 @@ export const mustFitTimeline = (organizationId: string, incidentId: string): Sta
 
 const maxEntries = incidentBounds.entries.value;
 const maxTextBytes = incidentBounds.text.value;
-const timelineFull = `The timeline of an incident can have at most ${maxEntries} updates, edits and notes with ${bytesInWords(maxTextBytes)} of text. Resolve this incident and open another one.`;
+const timelineFull = `The timeline of an incident can have at most ${maxEntries} updates, edits and notes with ${amountIn(incidentBounds.text)} of text. Resolve this incident and open another one.`;
 
 /** Whether the timeline has room for an update that a monitor writes, and its note. */
 export const hasRoom = ({ entries, textBytes }: IncidentHead) =>

@@ -55,14 +55,17 @@ import {
   findMonitor,
   fitsTags,
   insertMonitor,
+  mustFitMonitors,
   type MonitorRow,
   namesAllOf,
   pageOfMonitors,
   removeMonitors,
   replaceMonitorChannels,
   type StoredMonitor,
+  storedBytes,
   unchecked,
 } from "./store.ts";
+import { sizeIssue } from "./size-rules.ts";
 
 export { tablesOfMonitors } from "./store.ts";
 
@@ -116,6 +119,7 @@ export function createMonitor(scope: Scope, input: NewMonitor): Promise<MonitorR
         ...mustKnow(scope, input.alertChannelIds, alertChannelIds),
         ...insertMonitor(scope, monitor, at),
         mustBeWithin(scope, "monitors", monitors),
+        mustFitMonitors(organizationId),
         ...(group === null ? [] : move(scope, monitor, group, at)),
         ...replaceMonitorChannels(scope, id, alertChannelIds),
         mustHaveFewChannels(scope, [id]),
@@ -159,6 +163,9 @@ export function updateMonitor(scope: Scope, id: string, patch: MonitorPatch) {
         ...mustBeCurrent(scope, monitors, before),
         ...(moves ? move(scope, before, group, at) : []),
         changeMonitor(scope, monitor),
+        ...(storedBytes(monitor) > storedBytes(before)
+          ? [mustFitMonitors(scope.organizationId)]
+          : []),
         ...replaceMonitorChannels(scope, id, alertChannelIds),
         ...(moves || patch.alertChannelIds ? [mustHaveFewChannels(scope, [id])] : []),
         ...followPauses(scope.organizationId, at, [id]),
@@ -194,9 +201,19 @@ export async function changedMonitor(
     await mustRunCommands(scope.targets);
   if (credentialFields.some((name) => patch[name] !== undefined)) mustUseCredentials(input);
   await mustBeSearchable(input);
+  current.derive((fields) => {
+    const whole = { ...fields, type: before.type };
+    mustFitMonitor(input, () => NewMonitor.safeParse(whole).data ?? whole);
+  });
   const proof = current.derive(proofOf);
   if (proofOf(input).some((part, index) => part !== proof[index])) mustProve(input);
   return input;
+}
+
+/** Throws VALIDATION_ERROR for a monitor that is too large, unless it was larger before. */
+export function mustFitMonitor(input: NewMonitor, before?: () => { type: string }) {
+  const issue = sizeIssue(input, before);
+  if (issue !== null) throw invalid(issue.path, issue.message);
 }
 
 const proofOf = (monitor: object) => {
@@ -232,6 +249,7 @@ async function mustBeSearchable(input: NewMonitor) {
 export async function mustBeCheckable({ targets }: Scope, input: NewMonitor) {
   await mustBeAllowed(targets, targetsOf(input));
   if (input.type === "command") await mustRunCommands(targets);
+  mustFitMonitor(input);
   mustUseCredentials(input);
   await mustBeSearchable(input);
   mustProve(input);

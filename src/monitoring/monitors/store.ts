@@ -2,6 +2,9 @@ import { getTableName, type SQL, sql } from "drizzle-orm";
 import { type Clock, timestamp } from "../../core/clock.ts";
 import { offsetOf } from "../../core/paging.ts";
 import { turn } from "../../core/yielding.ts";
+import { AppError } from "../../core/errors.ts";
+import { amountIn, monitorBounds } from "../../core/limits.ts";
+import { mustHaveRoom } from "../../database/usage.ts";
 import { listed } from "../../database/references.ts";
 import {
   allOf,
@@ -190,6 +193,20 @@ async function filteredPage(
   const parameters = [organizationId, JSON.stringify(ids), query.per_page, 0];
   return { monitors: await select(reading, among, parameters), total };
 }
+
+/** Bytes that the triggers of `organization_usage` count for a monitor. */
+export const storedBytes = ({ description, settings, secrets }: MonitorRow) =>
+  Buffer.byteLength(description) + Buffer.byteLength(settings) + Buffer.byteLength(secrets);
+
+const tooLarge = () =>
+  new AppError(
+    "CONFLICT",
+    `All monitors of an organization can have at most ${amountIn(monitorBounds.sizeOfAll)} of settings. Remove monitors, or shorten their bodies, headers and variables.`,
+  );
+
+/** Holds while the organization's monitors are no larger together than they can be. It belongs after the statements that write them. */
+export const mustFitMonitors = (organizationId: string) =>
+  mustHaveRoom(organizationId, "monitors", { bytes: monitorBounds.sizeOfAll.value }, tooLarge);
 
 /** Appends the monitor to the ungrouped list, from where it may join a group. With `key`, it has the results under that. */
 export function insertMonitor(

@@ -1,0 +1,39 @@
+import { splitSecrets } from "../../core/kind-secrets.ts";
+import { amountIn, type Bound, monitorBounds } from "../../core/limits.ts";
+import { monitorKinds } from "./kinds-schema.ts";
+
+const bytesOf = (value: unknown) => Buffer.byteLength(JSON.stringify(value) ?? "");
+
+type Sized = { type: string };
+
+function sizesOf(monitor: Sized) {
+  const { settings, secrets } = splitSecrets(monitorKinds, monitor.type, monitor);
+  return { all: bytesOf(monitor), own: bytesOf([settings, secrets]), secrets: bytesOf(secrets) };
+}
+
+/**
+ * Why a monitor is too large, at its largest field; null where it fits, or where the fields of its type did
+ * not grow. `before` is called for a large one alone.
+ */
+export function sizeIssue(
+  monitor: Sized,
+  before: () => Sized | null = () => null,
+): { path: string; message: string } | null {
+  const size = sizesOf(monitor);
+  const isTooSecret = size.secrets > monitorBounds.secrets.value;
+  if (!isTooSecret && size.all <= monitorBounds.size.value) return null;
+  const known = before();
+  if (known !== null && size.own <= sizesOf(known).own) return null;
+  if (!isTooSecret)
+    return { path: largestIn(monitor), message: shorter("fields", monitorBounds.size) };
+  const { secrets } = splitSecrets(monitorKinds, monitor.type, monitor);
+  return { path: largestIn(secrets), message: shorter("secrets", monitorBounds.secrets) };
+}
+
+const shorter = (what: string, bound: Bound) =>
+  `must be shorter: all ${what} of a monitor can have ${amountIn(bound)} together`;
+
+const largestIn = (fields: object) =>
+  Object.entries(fields)
+    .map(([name, value]) => ({ name, bytes: bytesOf(value) }))
+    .reduce((largest, one) => (one.bytes > largest.bytes ? one : largest)).name;

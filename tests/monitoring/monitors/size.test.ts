@@ -1,0 +1,146 @@
+import { describe, expect, test } from "bun:test";
+import { monitorBounds } from "../../../src/core/limits.ts";
+import { dump, testAppliance } from "../../support/appliance.ts";
+import { member } from "../../support/visiting.ts";
+
+const path = "/api/v1/monitors";
+const url = "https://intranet.example";
+const http = { type: "http", name: "Intranet", url };
+
+/** Monitors that are too large, with the field that is to blame. */
+const large: Record<string, { fields: object; field: string; message: string }> = {
+  "a body beside many assertions": {
+    fields: {
+      ...http,
+      method: "POST",
+      body: "x".repeat(60_000),
+      assertions: Array.from({ length: 20 }, (_, index) => ({
+        source: "body",
+        op: "contains",
+        value: `${index}${"y".repeat(900)}`,
+      })),
+    },
+    field: "body",
+    message: "must be shorter: all fields of a monitor can have 64 KiB together",
+  },
+  "many variables": {
+    fields: {
+      ...http,
+      variables: Object.fromEntries(
+        Array.from({ length: 20 }, (_, index) => [`v${index}`, "s".repeat(1_000)]),
+      ),
+    },
+    field: "variables",
+    message: "must be shorter: all secrets of a monitor can have 16 KiB together",
+  },
+  "many headers": {
+    fields: {
+      ...http,
+      headers: Object.fromEntries(
+        Array.from({ length: 20 }, (_, index) => [`X-${index}`, "s".repeat(1_000)]),
+      ),
+    },
+    field: "headers",
+    message: "must be shorter: all secrets of a monitor can have 16 KiB together",
+  },
+};
+
+for (const [what, { fields, field, message }] of Object.entries(large))
+  describe(`a monitor with ${what}`, () => {
+    test("is not created, changed or tried, and the largest field is named", async () => {
+      const made = await testAppliance();
+      const { api } = made.ours;
+      const { page } = await member(made, "owner");
+      const { id } = (await api("POST", path, { body: http })).json.data;
+      const before = dump(made);
+      const { type: _type, ...change } = fields as { type: string };
+      const answers = [
+        await api("POST", path, { body: fields }),
+        await api("PATCH", `${path}/${id}`, { body: change }),
+        await page("POST", "/dashboard/checks", { body: fields }),
+      ].filter(({ status }) => status !== 404);
+      for (const { status, json } of answers) {
+        expect([status, json.error.code]).toEqual([422, "VALIDATION_ERROR"]);
+        const [detail] = json.error.details;
+        expect(detail.path.startsWith(field)).toBe(true);
+        expect(detail.message).toBe(message);
+      }
+      expect(dump(made)).toBe(before);
+    });
+
+    test("is rejected in a configuration at its entry", async () => {
+      const { api } = (await testAppliance()).ours;
+      const { status, json } = await api("PUT", "/api/v1/config", {
+        body: { source: "main", monitors: { large: fields } },
+      });
+      expect([status, json.error.code]).toEqual([422, "VALIDATION_ERROR"]);
+      expect(json.error.details[0].path.startsWith(`monitors.large.${field}`)).toBe(true);
+    });
+  });
+
+test("a monitor that an earlier version stored larger can be changed, but not grow", async () => {
+  const { ours, database } = await testAppliance();
+  const { fields } = large["a body beside many assertions"] ?? {};
+  const { assertions, ...others } = fields as { assertions: object[] };
+  const { id } = (await ours.api("POST", path, { body: others })).json.data;
+  database
+    .query(
+      "UPDATE monitors SET settings = json_set(settings, '$.assertions', json(?)) WHERE id = ?",
+    )
+    .run(JSON.stringify(assertions), id);
+  const patch = (body: object) => ours.api("PATCH", `${path}/${id}`, { body });
+  expect((await patch({ name: "The whole intranet", interval: 30 })).status).toBe(200);
+  expect((await patch({ body: "x".repeat(60_001) })).status).toBe(422);
+  expect((await patch({ body: "x".repeat(59_999) })).status).toBe(200);
+});
+
+test("monitors of an organization have a size together, however they are written", async () => {
+  const made = await testAppliance();
+  const { api, id } = made.ours;
+  const monitor = (await api("POST", path, { body: http })).json.data;
+  made.database
+    .query(
+      "UPDATE organization_usage SET byte_count = ? WHERE organization_id = ? AND table_name = 'monitors'",
+    )
+    .run(monitorBounds.sizeOfAll.value, id);
+  const before = dump(made);
+  const refused = [
+    await api("POST", path, { body: { ...http, name: "Second" } }),
+    await api("PATCH", `${path}/${monitor.id}`, { body: { description: "Longer than before." } }),
+    await api("PUT", "/api/v1/config", {
+      body: { source: "main", monitors: { third: { ...http, name: "Third" } } },
+    }),
+  ];
+  for (const { status, json } of refused) {
+    expect([status, json.error.code]).toEqual([409, "CONFLICT"]);
+    expect(json.error.message).toContain("128 MiB");
+  }
+  expect(dump(made)).toBe(before);
+  // What makes nothing larger is possible.
+  expect((await api("PATCH", `${path}/${monitor.id}`, { body: { name: "Other" } })).status).toBe(
+    200,
+  );
+  expect((await made.theirs.api("POST", path, { body: http })).status).toBe(201);
+});
+
+test("the size of all monitors is counted through every change", async () => {
+  const { ours, database } = await testAppliance();
+  const counted = () =>
+    database
+      .query("SELECT row_count, byte_count FROM organization_usage WHERE table_name = 'monitors'")
+      .values();
+  const actual = () =>
+    database
+      .query(
+        "SELECT count(*), sum(octet_length(description) + octet_length(settings) + octet_length(secrets)) FROM monitors",
+      )
+      .values();
+  const ids: string[] = [];
+  for (let index = 0; index < 3; index++)
+    ids.push((await ours.api("POST", path, { body: { ...http, description: "ä" } })).json.data.id);
+  expect(counted()).toEqual(actual());
+  await ours.api("PATCH", `${path}/${ids[0]}`, { body: { bearerToken: "token", description: "" } });
+  expect(counted()).toEqual(actual());
+  await ours.api("DELETE", `${path}/${ids[1]}`);
+  expect(counted()).toEqual(actual());
+});
