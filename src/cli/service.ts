@@ -128,7 +128,7 @@ function serviceOf(
   const { config: _, ...withoutFile } = flags;
   const { port, publicPort = port } = configOf(isMissing ? withoutFile : flags, {});
   const isLow = Math.min(port, publicPort) < 1024;
-  return {
+  const service = {
     executable,
     dataDir: resolve(dataDir),
     config: flags.config && resolve(flags.config),
@@ -150,6 +150,23 @@ function serviceOf(
     capabilities: isLow ? ["CAP_NET_BIND_SERVICE"] : [],
     mayPing: mayPing(),
   };
+  assertOneLine(service);
+  return service;
+}
+
+/** Throws VALIDATION_ERROR for a control character: a line break would add a line to the unit. */
+function assertOneLine({ dataDir, options, credentials }: ServiceOptions) {
+  const lines = [
+    `--data-dir=${dataDir}`,
+    ...options,
+    ...credentials.map(({ option, file }) => `${option}=${file}`),
+  ];
+  const broken = lines.find((line) => /\p{Cc}/u.test(line));
+  if (broken !== undefined)
+    throw invalid(
+      broken.split("=")[0] ?? "",
+      "must have no line breaks or other control characters",
+    );
 }
 
 /** Whether every group may send pings without a capability; see icmp(7). */

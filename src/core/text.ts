@@ -162,13 +162,16 @@ export function escapeXml(text: string): string {
 /** How the message of an `unknown` heartbeat begins. */
 export const notJudged = "Not judged: ";
 
-/** A row of CSV as RFC 4180 has it; what a spreadsheet would take for a formula begins with an apostrophe. */
+/** Spreadsheets for East Asian text take the full-width signs, too, and some skip invisible characters before them. */
+const formulaStart = /^[\t\r\n]|^[\p{Cc}\p{Cf}]*[=+\-@＝＋－＠]/u;
+
+/** A row of CSV (RFC 4180). A cell that a spreadsheet could read as a formula starts with an apostrophe. */
 export function csvRow(cells: readonly string[]): string {
   return `${cells.map(csvCell).join(",")}\r\n`;
 }
 
 function csvCell(text: string): string {
-  const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
+  const safe = formulaStart.test(text) ? `'${text}` : text;
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
 

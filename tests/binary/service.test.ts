@@ -87,6 +87,9 @@ test.each([
   [["--", "--porty", "80"], "unknown option '--porty'"],
   [["--", "--tls-cert", "a.pem"], "--tls-key must be given with --tls-cert"],
   [["--user", "a b"], "--user must be the name of an account"],
+  [["--", "--data-dir", "/srv/a\nUser=root"], "--data-dir must have no line breaks"],
+  [["--", "--data-dir=/srv/a\rUser=root"], "--data-dir must have no line breaks"],
+  [["--", "--metrics-token-file", "/etc/a\nb"], "--metrics-token-file must have no line breaks"],
 ])("what serve would refuse is refused before anything is installed: %j", async (args, message) => {
   for (const command of ["print", "install"]) {
     const { exitCode, stdout, stderr } = await signalbox(["service", command, ...args]);

@@ -51,8 +51,19 @@ test("in CSV nothing that people wrote breaks its cell or is a formula", () => {
     `1,2026-11-20T10:00:00.000Z,person,,${name},group.created,g,,name color\r\n`;
   expect(cell("Ada")).toBe(line("Ada"));
   expect(cell('Ada "The Countess", L.\nB.')).toBe(line('"Ada ""The Countess"", L.\nB."'));
-  for (const formula of ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1"])
-    expect(cell(formula)).toBe(line(`'${formula}`));
+  const formulas = [
+    "=1+1",
+    "+1",
+    "-1",
+    "@SUM(A1)",
+    "\t=1",
+    "＝1+1",
+    "＋1",
+    "－1",
+    "＠SUM(A1)",
+    "\u200b=1",
+  ];
+  for (const formula of formulas) expect(cell(formula)).toBe(line(`'${formula}`));
   expect(cell('=HYPERLINK("http://x")')).toBe(line(`"'=HYPERLINK(""http://x"")"`));
 });
 
