@@ -26,7 +26,7 @@ import {
   listGroups,
 } from "../monitoring/groups/store.ts";
 import { targetsOf } from "../monitoring/monitors/rules.ts";
-import { mustFitMonitor } from "../monitoring/monitors/service.ts";
+import { mustFitMonitor } from "../monitoring/monitors/input-service.ts";
 import { NewMonitor } from "../monitoring/monitors/schema.ts";
 import {
   changeMonitor,

@@ -1,0 +1,97 @@
+/** Judges a whole monitor before it is stored or checked. */
+import type { Scope } from "../../events/scope.ts";
+import { certificateIssue, keyIssue } from "../../core/certificates.ts";
+import { expressionIssue } from "../../core/expressions.ts";
+import { pingCommand } from "../../core/ping-command.ts";
+import { mustBeAllowed, type TargetGuard } from "../../core/target-guard.ts";
+import { invalid, parse } from "../../core/validation.ts";
+import { editable } from "./record.ts";
+import { credentialFields, expressionsIn, targetsOf, unusedCredential } from "./rules.ts";
+import { type MonitorPatch, NewMonitor } from "./schema.ts";
+import { sizeIssue } from "./size-rules.ts";
+import type { MonitorRow } from "./store.ts";
+
+/** The whole of a stored monitor as a patch would leave it, secrets included. Throws VALIDATION_ERROR. */
+export async function changedMonitor(
+  scope: Scope,
+  before: MonitorRow,
+  patch: MonitorPatch,
+): Promise<NewMonitor> {
+  if (patch.type !== undefined && patch.type !== before.type)
+    throw invalid("type", "is fixed when the monitor is created");
+  const current = editable(scope, before);
+  const input = current.patched(patch, (whole) => parse(NewMonitor, whole));
+  await mustBeAllowed(
+    scope.targets,
+    targetsOf(input),
+    current.derive((fields) => targetsOf({ ...fields, type: before.type })),
+  );
+  if (["command", "arguments"].some((name) => patch[name] !== undefined))
+    await mustRunCommands(scope.targets);
+  if (credentialFields.some((name) => patch[name] !== undefined)) mustUseCredentials(input);
+  await mustBeSearchable(input);
+  current.derive((fields) => {
+    const whole = { ...fields, type: before.type };
+    mustFitMonitor(input, () => NewMonitor.safeParse(whole).data ?? whole);
+  });
+  const proof = current.derive(proofOf);
+  if (proofOf(input).some((part, index) => part !== proof[index])) mustProve(input);
+  return input;
+}
+
+/** Throws VALIDATION_ERROR for a monitor that is too large, unless it was larger before. */
+export function mustFitMonitor(input: NewMonitor, before?: () => { type: string }) {
+  const issue = sizeIssue(input, before);
+  if (issue !== null) throw invalid(issue.path, issue.message);
+}
+
+const proofOf = (monitor: object) => {
+  const { clientCertificate = null, clientKey = null } = monitor as Record<string, unknown>;
+  return [clientCertificate, clientKey];
+};
+
+/** Throws VALIDATION_ERROR for a password that would be ignored: the check would then show less than it seems to. */
+function mustUseCredentials(input: NewMonitor) {
+  const unused = unusedCredential(input);
+  if (unused !== null) throw invalid(unused.path, unused.issue);
+}
+
+/** What a client shows that it is must be what it can use. Throws VALIDATION_ERROR. */
+function mustProve(input: object) {
+  const [certificate, key] = proofOf(input);
+  if (typeof certificate !== "string" || typeof key !== "string") return;
+  const issue = certificateIssue(certificate);
+  if (issue !== null) throw invalid("clientCertificate", issue);
+  const wrong = keyIssue(key, certificate);
+  if (wrong !== null) throw invalid("clientKey", wrong);
+}
+
+/** The library that knows expressions is not for schemas, which the admin page has, too. */
+async function mustBeSearchable(input: NewMonitor) {
+  for (const [path, expression] of expressionsIn(input)) {
+    const issue = await expressionIssue(expression);
+    if (issue !== null) throw invalid(path, issue);
+  }
+}
+
+/** Throws VALIDATION_ERROR for what must not or can't be checked from here. */
+export async function mustBeCheckable({ targets }: Scope, input: NewMonitor) {
+  await mustBeAllowed(targets, targetsOf(input));
+  if (input.type === "command") await mustRunCommands(targets);
+  mustFitMonitor(input);
+  mustUseCredentials(input);
+  await mustBeSearchable(input);
+  mustProve(input);
+  if (input.type === "ping" && pingCommand() === null)
+    throw invalid(
+      "type",
+      "needs the ping command of this machine, which is missing (Debian, Ubuntu: apt-get install iputils-ping)",
+    );
+}
+
+/** Throws VALIDATION_ERROR where monitors may not run programs. */
+async function mustRunCommands(targets: TargetGuard) {
+  await targets.refresh();
+  const issue = targets.issueOfCommands();
+  if (issue !== null) throw invalid("type", issue);
+}
