@@ -56,6 +56,7 @@ export function openBackup(text: string, name: string): KumaSource {
     rows,
     hints: [
       "A JSON backup holds no status pages, maintenance, incidents, groups' places and history: give kuma.db or the data directory to bring these along.",
+      ...hintOfOthers(backup),
     ],
     history: null,
     picture: async () => null,
@@ -71,6 +72,15 @@ export function openBackup(text: string, name: string): KumaSource {
     }
     throw unreadable(name, "it is not a JSON backup: it can't be read.");
   }
+}
+
+/** Names the lists of a backup that are not read. */
+function hintOfOthers(backup: Fields): string[] {
+  const read = ["version", "monitorList", "notificationList", "proxyList"];
+  const names = Object.keys(backup).filter((name) => !read.includes(name));
+  return names.length === 0
+    ? []
+    : [`Not imported from the backup: ${names.slice(0, 50).join(", ")}.`];
 }
 
 /** Tags and notifications of all monitors. */

@@ -170,7 +170,7 @@ const types: Record<string, (config: Fields) => Mapped> = {
 
 /** A notification of Uptime Kuma as one of our channels, disabled where it can't be one. Never throws. */
 export function channelOf(row: Fields): Result {
-  const config = (jsonIn(row["config"]) ?? {}) as Fields;
+  const { config, unread } = recordReads((jsonIn(row["config"]) ?? {}) as Fields);
   const type = text(config["type"]);
   const common = {
     name: clean(text(row["name"])).slice(0, 255) || `Notification ${text(row["id"])}`,
@@ -183,7 +183,12 @@ export function channelOf(row: Fields): Result {
     const fields = { type: mapped.type, ...common, ...mapped.fields };
     const issue = issueOf(NewAlertChannel, fields);
     if (issue === null)
-      return { fields, notes: mapped.notes ?? [], isIncomplete: false, isTaken: true };
+      return {
+        fields,
+        notes: [...(mapped.notes ?? []), ...unread()],
+        isIncomplete: false,
+        isTaken: true,
+      };
     return standIn(common, issue, type);
   }
   if (type === "apprise")
@@ -197,6 +202,29 @@ export function channelOf(row: Fields): Result {
     `there is no channel type ${type} here; an Apprise server may reach it`,
     type,
   );
+}
+
+/** Keys of each notification, and those of the mail server, which is imported once for all. */
+const otherKeys =
+  /^(?:id|name|type|userId|active|isDefault|applyExisting|smtp(?:Host|Port|Secure|Username|Password|From))$/;
+
+/** Notes which keys of a configuration are read. `unread` names those that are set and were not. */
+function recordReads(original: Fields) {
+  const read = new Set<string>();
+  const config = new Proxy(original, {
+    get(target, key) {
+      read.add(String(key));
+      return target[String(key)];
+    },
+  });
+  const unread = () => {
+    const names = Object.entries(original)
+      .filter(([key]) => !read.has(key) && !otherKeys.test(key))
+      .filter(([, value]) => !["", "0", "false", "null", "undefined"].includes(String(value)))
+      .map(([key]) => clean(key).slice(0, 100));
+    return names.length === 0 ? [] : [`Not imported: ${names.slice(0, 50).join(", ")}.`];
+  };
+  return { config, unread };
 }
 
 /** A disabled channel that leads nowhere until somebody completes it. */

@@ -3,6 +3,7 @@ import type { Fields } from "../../core/objects.ts";
 import { unreadable } from "../limits.ts";
 import type { Planned } from "../plan.ts";
 import { text } from "../values.ts";
+import type { NotesOfLost } from "./columns.ts";
 import type { Tags } from "./tags.ts";
 import { byId, clean, idOf, isGroup, isOn, number, paragraphs } from "./values.ts";
 
@@ -66,7 +67,12 @@ export function groupsOf(rows: readonly Fields[]) {
   return { monitors, all, others: ordered.filter((row) => !isGroup(row)), pathOf, nameOf, within };
 }
 
-export function groupRecords(groups: Groups, attached: Attached, tags: Tags): Planned[] {
+export function groupRecords(
+  groups: Groups,
+  attached: Attached,
+  tags: Tags,
+  lost: NotesOfLost,
+): Planned[] {
   return groups.all
     .map((row) => ({ row, path: groups.pathOf(row), name: groups.nameOf(row) }))
     .sort((one, other) => one.name.localeCompare(other.name))
@@ -89,6 +95,7 @@ export function groupRecords(groups: Groups, attached: Attached, tags: Tags): Pl
           ...(path.length > 1 ? [`Groups have no groups within: it is called ${short}.`] : []),
           ...(isPaused ? ["It is paused, as it or the group around it was."] : []),
           ...notes,
+          ...lost("monitor", row),
         ],
       };
     });

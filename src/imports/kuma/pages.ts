@@ -1,6 +1,7 @@
 import { slugFrom } from "../../core/text.ts";
 import { NewStatusPage } from "../../status-pages/schema.ts";
 import type { Planned } from "../plan.ts";
+import type { NotesOfLost } from "./columns.ts";
 import type { KumaSource } from "./source.ts";
 import { instantOf } from "./sqlite.ts";
 import { byId, clean, idOf, isGroup, isOn, number, paragraphs } from "./values.ts";
@@ -27,12 +28,14 @@ export function pageOf(
   row: Fields,
   content: ReturnType<typeof contentOfPages>,
   timeZone: string,
+  lost: NotesOfLost,
 ): Planned {
   const notes: string[] = [];
   const { groupsOf, entriesOf, domainsOf, monitors } = content;
   const seen = new Set<number>();
   const sections: Fields[] = [];
   for (const group of groupsOf(row)) {
+    notes.push(...lost("group", group));
     const name = clean(text(group["name"])).slice(0, 255) || "Services";
     if (!isOn(group["public"] ?? true)) {
       notes.push(`Without its section ${name}: it was not public.`);
@@ -54,6 +57,7 @@ export function pageOf(
         if (isOn(entry["send_url"]))
           notes.push(`Section ${name}: ${called} without the link to it.`);
       }
+      notes.push(...lost("monitor_group", entry).map((note) => `${called}: ${note}`));
       seen.add(number(monitor["id"]));
     }
     sections.push({ name, monitors: ids });
@@ -66,7 +70,7 @@ export function pageOf(
     .slice(0, 10);
   for (const host of hosts)
     if (!fitting.includes(host)) notes.push(`Without its host name ${host}.`);
-  const lost = {
+  const unused = {
     custom_css: "custom CSS",
     footer_text: "footer",
     analytics_id: "analytics",
@@ -77,12 +81,13 @@ export function pageOf(
   const css = text(row["custom_css"])
     .replace(/body\s*\{\s*\}/, "")
     .trim();
-  const missing = Object.entries(lost).filter(
+  const missing = Object.entries(unused).filter(
     ([column]) => (column === "custom_css" ? css : text(row[column])) !== "",
   );
   if (missing.length > 0) notes.push(`Without its ${missing.map(([, word]) => word).join(", ")}.`);
   if (isOn(row["show_tags"])) notes.push("Tags are not shown.");
   if (isOn(row["show_certificate_expiry"])) notes.push("The end of certificates is not shown.");
+  notes.push(...lost("status_page", row));
   const slug = text(row["slug"]);
   const theme = text(row["theme"]);
   const fields: Fields = {
@@ -120,7 +125,7 @@ function slugFor(slug: string, id: string): string {
 
 const severities: Record<string, string> = { danger: "critical", warning: "major" };
 
-export function incidentOf(row: Fields, now: number): Planned {
+export function incidentOf(row: Fields, now: number, lost: NotesOfLost): Planned {
   const isOpen = isOn(row["pin"]) && isOn(row["active"] ?? true);
   const createdAt = Math.min(instantOf(row["created_date"]) ?? now, now);
   const changedAt = Math.max(
@@ -142,6 +147,7 @@ export function incidentOf(row: Fields, now: number): Planned {
     links: {},
     notes: [
       "Shown on each status page of the organization: incidents here belong to no single one.",
+      ...lost("incident", row),
     ],
   };
 }

@@ -2,6 +2,7 @@ import { plural } from "../../core/text.ts";
 import { sha256 } from "../../core/ids.ts";
 import type { NotTaken, Plan, Planned } from "../plan.ts";
 import { channelOf, mailServerOf } from "./channels.ts";
+import { hintOfSettings, notesOfLost, type NotesOfLost } from "./columns.ts";
 import { windowOf } from "./maintenance.ts";
 import type { Installation } from "./monitor-types.ts";
 import { monitorOf } from "./monitors.ts";
@@ -21,36 +22,45 @@ type Rows = KumaSource["rows"];
 type Leave = (noun: string, row: Fields, name: string, ...notes: string[]) => void;
 
 /** An Uptime Kuma as records of ours; `now` is for windows that start today. Throws BAD_REQUEST for groups that are nested too deeply. */
-export function planOf({ rows, version, hints }: KumaSource, now: number): Plan {
+export function planOf({ rows, version, hints, defaults }: KumaSource, now: number): Plan {
   const settings = settingsOf(rows);
   const zone = text(settings.value("serverTimezone"));
   const serverZone = isTimeZone(zone) ? zone : "UTC";
   const notTaken: NotTaken[] = [];
+  const lost: NotesOfLost = (table, row) => notesOfLost(table, row, defaults);
   const leave: Leave = (noun, row, name, ...notes) =>
     notTaken.push({ noun, externalId: idOf(row), name, notes });
   const groups = groupsOf(rows.monitor);
-  const channels = channelRecords(rows, leave);
+  const channels = channelRecords(rows, leave, lost);
   const attached = attachedChannels(rows, channels);
   const tags = tagsOf(rows);
   const records = [
     ...channels,
-    ...groupRecords(groups, attached, tags),
-    ...monitorRecords(rows, groups, attached, tags),
-    ...windowRecords(rows, groups, { serverZone, now, leave }),
-    ...pageRecords(rows, serverZone),
-    ...rows.incident.map((row) => incidentOf(row, now)),
+    ...groupRecords(groups, attached, tags, lost),
+    ...monitorRecords(rows, groups, { attached, tags, lost }),
+    ...windowRecords(rows, groups, { serverZone, now, leave, lost }),
+    ...pageRecords(rows, serverZone, lost),
+    ...rows.incident.map((row) => incidentOf(row, now, lost)),
   ];
-  leaveOthers(rows, leave);
+  leaveOthers(rows, leave, lost);
   const { smtp, hints: mailHints } = mailServerOf(rows.notification);
   return {
     source: `uptime-kuma:${instanceOf(settings, version)}`,
     product: products[version],
     records,
     notTaken,
-    hints: [...hints, ...mailHints, ...settingHints(rows, settings)],
+    hints: [
+      ...hints,
+      ...(version === "1" ? [weightHint] : []),
+      ...mailHints,
+      ...settingHints(rows, settings),
+    ],
     smtp,
   };
 }
+
+const weightHint =
+  "Uptime Kuma 1 weighs a check by the time since the check before it; here each check counts for its interval, as in Uptime Kuma 2. Figures differ for days on which Uptime Kuma was off.";
 
 const products: Record<KumaSource["version"], string> = {
   "2": "Uptime Kuma 2",
@@ -71,9 +81,10 @@ const instanceOf = ({ values }: Settings, version: KumaSource["version"]) =>
     ? "backup"
     : sha256(`signalbox ${text(values.get("jwtSecret"))}`).slice(0, 12);
 
-function channelRecords(rows: Rows, leave: Leave): Planned[] {
+function channelRecords(rows: Rows, leave: Leave, lost: NotesOfLost): Planned[] {
   return rows.notification.flatMap((row): Planned[] => {
-    const { fields, notes, isIncomplete, isTaken } = channelOf(row);
+    const { fields, notes: ofChannel, isIncomplete, isTaken } = channelOf(row);
+    const notes = [...ofChannel, ...lost("notification", row)];
     const name = text(fields["name"]);
     if (!isTaken) {
       leave("alert-channel", row, name, ...notes);
@@ -98,7 +109,13 @@ function attachedChannels(rows: Rows, channels: readonly Planned[]): Attached {
   return (id) => [...(ofMonitor.get(id) ?? [])];
 }
 
-function monitorRecords(rows: Rows, groups: Groups, attached: Attached, tags: Tags): Planned[] {
+type OfMonitors = { attached: Attached; tags: Tags; lost: NotesOfLost };
+
+function monitorRecords(
+  rows: Rows,
+  groups: Groups,
+  { attached, tags, lost }: OfMonitors,
+): Planned[] {
   const installation: Installation = {
     proxies: byId(rows.proxy),
     dockerHosts: byId(rows.docker_host),
@@ -125,6 +142,7 @@ function monitorRecords(rows: Rows, groups: Groups, attached: Attached, tags: Ta
       notes: [
         ...notes,
         ...tagNotes,
+        ...lost("monitor", row),
         ...(alertChannelIds.length > maxChannels
           ? [`Has the first ${maxChannels} of ${alertChannelIds.length} alert channels.`]
           : []),
@@ -134,9 +152,13 @@ function monitorRecords(rows: Rows, groups: Groups, attached: Attached, tags: Ta
   });
 }
 
-type Windows = { serverZone: string; now: number; leave: Leave };
+type Windows = { serverZone: string; now: number; leave: Leave; lost: NotesOfLost };
 
-function windowRecords(rows: Rows, groups: Groups, { serverZone, now, leave }: Windows): Planned[] {
+function windowRecords(
+  rows: Rows,
+  groups: Groups,
+  { serverZone, now, leave, lost }: Windows,
+): Planned[] {
   const membersOf = pairsBy(rows.monitor_maintenance, "maintenance_id", "monitor_id");
   const pagesOf = pairsBy(rows.maintenance_status_page, "maintenance_id", "status_page_id");
   return rows.maintenance.flatMap((row): Planned[] => {
@@ -168,6 +190,7 @@ function windowRecords(rows: Rows, groups: Groups, { serverZone, now, leave }: W
         },
         notes: [
           ...mapped.notes,
+          ...lost("maintenance", row),
           ...(isCut
             ? [
                 `Has the first ${maxMembers.monitorIds} monitors and ${maxMembers.groupIds} groups of ${monitorIds.length} and ${groupIds.length}.`,
@@ -188,9 +211,9 @@ function pairsBy(rows: readonly Fields[], by: string, column: string) {
   return (row: Fields) => (pairs.get(number(row["id"])) ?? []).map((pair) => number(pair[column]));
 }
 
-function pageRecords(rows: Rows, serverZone: string): Planned[] {
+function pageRecords(rows: Rows, serverZone: string, lost: NotesOfLost): Planned[] {
   const content = contentOfPages(rows);
-  const pages = rows.status_page.map((row) => pageOf(row, content, serverZone));
+  const pages = rows.status_page.map((row) => pageOf(row, content, serverZone, lost));
   const inUse = new Set<string>();
   for (const page of pages) {
     const slug = text(page.fields["slug"]);
@@ -201,7 +224,7 @@ function pageRecords(rows: Rows, serverZone: string): Planned[] {
 }
 
 /** Lists the records that have no equal here, each with the reason. */
-function leaveOthers(rows: Rows, leave: Leave) {
+function leaveOthers(rows: Rows, leave: Leave, lost: NotesOfLost) {
   for (const row of rows.proxy)
     leave(
       "proxy",
@@ -210,6 +233,7 @@ function leaveOthers(rows: Rows, leave: Leave) {
       proxyOf(row) === null
         ? "Not taken: a proxy here is one of HTTP or SOCKS5, itself not encrypted. Monitors that need it are paused."
         : "Not taken by itself: it stands in each monitor that goes through it.",
+      ...lost("proxy", row),
     );
   for (const row of rows.docker_host)
     leave(
@@ -217,6 +241,7 @@ function leaveOthers(rows: Rows, leave: Leave) {
       row,
       text(row["name"]),
       "Not taken by itself: what it is stands in each monitor of a container.",
+      ...lost("docker_host", row),
     );
   for (const row of rows.remote_browser)
     leave("remote-browser", row, text(row["name"]), "Not taken: nothing here renders pages.");
@@ -251,7 +276,8 @@ function settingHints(rows: Rows, { values, value }: Settings): string[] {
     ...(address === ""
       ? []
       : [`Uptime Kuma answers at ${address}: with serve --url ${address} links lead there.`]),
-    ...(rows.tag.length > 0 ? ["Tags have no colors here."] : []),
+    ...(rows.tag.length > 0 ? ["Tags have no color here."] : []),
+    ...hintOfSettings(values.keys()),
     ...(manyRedirects > 0
       ? [`Checks follow up to 5 redirects; ${plural(manyRedirects, "monitor")} allowed more.`]
       : []),

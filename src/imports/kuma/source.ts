@@ -77,6 +77,8 @@ export type KumaSource = {
   /** `2`, `1`, or `backup` for the JSON file of 1.x. */
   version: "2" | "1" | "backup";
   rows: Readonly<Record<TableName, readonly Fields[]>>;
+  /** Default values of columns, as SQL shows them without quotes. */
+  defaults?: Readonly<Partial<Record<string, Readonly<Record<string, string>>>>>;
   /** What people should know of the file itself. */
   hints: readonly string[];
   history: History | null;

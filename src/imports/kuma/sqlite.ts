@@ -34,7 +34,7 @@ const portion = 10_000;
 const maxCounted = 10_000_000;
 const maxMessage = 500;
 
-type Opened = Pick<KumaSource, "version" | "rows" | "hints" | "history" | "close">;
+type Opened = Pick<KumaSource, "version" | "rows" | "defaults" | "hints" | "history" | "close">;
 
 /**
  * Reads a database of Uptime Kuma without writing to it or beside it, and without running what lies in
@@ -149,7 +149,8 @@ function damagedOr(error: unknown, name: string): unknown {
 const quoted = (name: string) => `"${name.replaceAll('"', '""')}"`;
 
 function reading(database: Database, name: string): Omit<Opened, "hints" | "close"> {
-  const columns = plainTables(database, name);
+  const found = plainTables(database, name);
+  const columns = new Map([...found].map(([table, its]) => [table, [...its.keys()]]));
   if (!looksLikeKuma(new Set(columns.keys())))
     throw unreadable(name, "it is a database, but not one of Uptime Kuma.");
   const version = columns.has("knex_migrations") || columns.has("stat_daily") ? "2" : "1";
@@ -157,11 +158,14 @@ function reading(database: Database, name: string): Omit<Opened, "hints" | "clos
   const rows = Object.fromEntries(
     tables.map((table) => [table, rowsOf(database, table, columns.get(table) ?? [], spend)]),
   ) as Record<TableName, Fields[]>;
-  return { version, rows, history: historyOf(database, columns, name) };
+  const defaults = Object.fromEntries(
+    [...found].map(([table, its]) => [table, Object.fromEntries(its)]),
+  );
+  return { version, rows, defaults, history: historyOf(database, columns, name) };
 }
 
-/** The columns of each table. Throws for what only looks like one. */
-function plainTables(database: Database, name: string): Map<string, string[]> {
+/** The columns of each table with their defaults. Throws for a view and the like under the name of a table. */
+function plainTables(database: Database, name: string): Map<string, Map<string, string>> {
   const wanted = [...tables, "heartbeat", "stat_hourly", "stat_daily", "knex_migrations"];
   const found = database
     .query<{ name: string; type: string; sql: string | null }, [string]>(
@@ -174,11 +178,17 @@ function plainTables(database: Database, name: string): Map<string, string[]> {
       if (type !== "table" || !/^\s*create\s+table/i.test(sql ?? ""))
         throw unreadable(name, `${table} is not an ordinary table in it.`);
       const columns = database
-        .query<{ name: string; hidden: number }, []>(`PRAGMA table_xinfo(${quoted(table)})`)
+        .query<{ name: string; hidden: number; dflt_value: string | null }, []>(
+          `PRAGMA table_xinfo(${quoted(table)})`,
+        )
         .all();
       if (columns.some(({ hidden }) => hidden !== 0))
         throw unreadable(name, `${table} has computed columns, which Uptime Kuma's has not.`);
-      return [table, columns.map((column) => column.name)];
+      const defaults = columns.map((column): [string, string] => [
+        column.name,
+        (column.dflt_value ?? "").replace(/^'(.*)'$/s, "$1"),
+      ]);
+      return [table, new Map(defaults)];
     }),
   );
 }

@@ -56,8 +56,23 @@ function validateRecurrence(times: Times, lengthMs: number): string | null {
   return null;
 }
 
-function lengthOf({ startsAt, endsAt }: Pick<Times, "startsAt" | "endsAt">): number {
-  return Date.parse(endsAt) - Date.parse(startsAt);
+/** Exact length, or by local clocks where that is whole days. */
+function lengthOf(times: Times): number {
+  return wholeDaysOf(times) ?? Date.parse(times.endsAt) - Date.parse(times.startsAt);
+}
+
+/** Length by local clocks; null unless it is whole days. */
+function wholeDaysOf({ startsAt, endsAt, timeZone }: Times): number | null {
+  const localMs = toLocal(Date.parse(endsAt), timeZone) - toLocal(Date.parse(startsAt), timeZone);
+  return localMs > 0 && localMs % dayMs === 0 ? localMs : null;
+}
+
+/** Whole days end at the same local time (RFC 5545 §3.3.6: a nominal duration); other lengths are exact. */
+function endOf(times: Times, start: number, days: number | null): number {
+  const [first, end] = [Date.parse(times.startsAt), Date.parse(times.endsAt)];
+  if (start === first) return end;
+  if (days === null) return start + end - first;
+  return toInstant(toLocal(start, times.timeZone) + days, times.timeZone);
 }
 
 /** What a window is at this moment, its occurrence under way and the one after that. */
@@ -84,22 +99,25 @@ export function occurrencesBetween(times: Times, from: number, to: number, limit
 }
 
 /**
- * The occurrences that end after `from`, in order, at least those that begin before `to`. Each lasts as long as the first (RFC 5545 §3.8.2.2),
- * but not into the next. Local times that a change of clocks leaves out, or repeats, are read as
- * §3.3.5 says: with the offset before it, and as the first of the two.
+ * The occurrences that end after `from`, in order, at least those that start before `to`. Each lasts as long
+ * as the first (RFC 5545 §3.8.2.2), but not into the next. Local times that a change of clocks skips or
+ * repeats are read as §3.3.5 says: with the offset before it, and as the first of the two.
  */
 function* occurrencesFrom(times: Times, from: number, to = Infinity): Generator<Occurrence> {
-  const lengthMs = lengthOf(times);
+  const days = wholeDaysOf(times);
+  const reachMs = lengthOf(times) + largestShiftMs;
   let start: number | null = null;
-  for (const next of startsFrom(times, from - lengthMs, to + lengthMs)) {
+  for (const next of startsFrom(times, from - reachMs, to + reachMs)) {
     if (start !== null && next <= start) continue;
     if (start !== null) {
-      const end = Math.min(start + lengthMs, next);
+      const end = Math.min(endOf(times, start, days), next);
       if (end > from) yield { start, end };
     }
     start = next;
   }
-  if (start !== null && start + lengthMs > from) yield { start, end: start + lengthMs };
+  if (start === null) return;
+  const end = endOf(times, start, days);
+  if (end > from) yield { start, end };
 }
 
 function* startsFrom(times: Times, from: number, to: number): Generator<number> {

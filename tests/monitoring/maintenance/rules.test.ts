@@ -132,6 +132,52 @@ describe("a rule holds by local clocks", () => {
     ]);
   });
 
+  const wholeDays: [what: string, window: Times, from: string, ends: string[]][] = [
+    [
+      "a day that is an hour longer",
+      times("2026-10-01T00:00+02:00", 24, "FREQ=DAILY", "Europe/Berlin"),
+      "2026-10-24T22:00Z",
+      ["2026-10-24T22:00Z – 2026-10-25T23:00Z", "2026-10-25T23:00Z – 2026-10-26T23:00Z"],
+    ],
+    [
+      "a day that is an hour shorter",
+      times("2026-03-01T00:00+01:00", 24, "FREQ=WEEKLY;BYDAY=SU", "Europe/Berlin"),
+      "2026-03-28T23:00Z",
+      ["2026-03-28T23:00Z – 2026-03-29T22:00Z", "2026-04-04T22:00Z – 2026-04-05T22:00Z"],
+    ],
+    [
+      "two days, one of them an hour longer",
+      times("2026-10-03T08:00-04:00", 48, "FREQ=WEEKLY;BYDAY=SA", "America/New_York"),
+      "2026-10-31T12:00Z",
+      ["2026-10-31T12:00Z – 2026-11-02T13:00Z", "2026-11-07T13:00Z – 2026-11-09T13:00Z"],
+    ],
+    [
+      "a day that is half an hour longer",
+      times("2026-03-01T00:00+11:00", 24, "FREQ=DAILY", "Australia/Lord_Howe"),
+      "2026-04-04T13:00Z",
+      ["2026-04-04T13:00Z – 2026-04-05T13:30Z", "2026-04-05T13:30Z – 2026-04-06T13:30Z"],
+    ],
+    [
+      "the days after one that was an hour longer, where the window began",
+      times("2026-10-25T00:00+02:00", 25, "FREQ=DAILY", "Europe/Berlin"),
+      "2026-10-24T22:00Z",
+      ["2026-10-24T22:00Z – 2026-10-25T23:00Z", "2026-10-25T23:00Z – 2026-10-26T23:00Z"],
+    ],
+  ];
+  test.each(wholeDays)("whole days end when the day does: %s", (_what, window, from, ends) => {
+    expect(validateTimes(window)).toBeNull();
+    expect(all(window, 2, at(from)).map(text)).toEqual(ends);
+  });
+
+  test("any other length is exact, whatever the clocks do meanwhile", () => {
+    const window = times("2026-10-04T01:00+02:00", 3, "FREQ=WEEKLY;BYDAY=SU", "Europe/Berlin");
+    expect(all(window, 1, at("2026-10-24T12:00Z")).map(text)).toEqual([
+      "2026-10-24T23:00Z – 2026-10-25T02:00Z",
+    ]);
+    const once = times("2026-10-25T00:00+02:00", 24, null, "Europe/Berlin");
+    expect(all(once, 1).map(text)).toEqual(["2026-10-24T22:00Z – 2026-10-25T22:00Z"]);
+  });
+
   test("its weekday is the local one", () => {
     const window = times("2026-11-22T10:30:00Z", 1, "FREQ=WEEKLY;BYDAY=MO", "Pacific/Kiritimati");
     expect(starts(window, 2)).toEqual(["2026-11-22T10:30Z", "2026-11-29T10:30Z"]);

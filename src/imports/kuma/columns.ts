@@ -1,0 +1,151 @@
+import type { Fields } from "../../core/objects.ts";
+import type { KumaSource, TableName } from "./source.ts";
+
+/*
+ * Every column of Uptime Kuma's tables: imported, without meaning outside of Uptime Kuma, or lost. Lost
+ * columns, and those of later versions, are named in the report where they are set.
+ */
+
+type Lost = {
+  /** What is different here. */
+  words?: string;
+  /** Values that mean the same as here; empty ones and 0 unless named. */
+  usual?: readonly string[];
+};
+type Columns = { imported: string; internal?: string; lost?: Readonly<Record<string, Lost>> };
+
+const catalog: Partial<Record<TableName, Columns>> = {
+  monitor: {
+    imported: `id name description active interval url type weight hostname port keyword maxretries ignore_tls
+      upside_down maxredirects accepted_statuscodes_json dns_resolve_type dns_resolve_server retry_interval
+      push_token method body headers basic_auth_user basic_auth_pass docker_host docker_container proxy_id
+      expiry_notification mqtt_topic mqtt_success_message mqtt_username mqtt_password
+      database_connection_string database_query auth_method grpc_url grpc_protobuf grpc_body grpc_metadata
+      grpc_method grpc_enable_tls radius_username radius_password radius_calling_station_id
+      radius_called_station_id radius_secret resend_interval packet_size game http_body_encoding tls_ca
+      tls_cert tls_key parent invert_keyword json_path expected_value oauth_client_id oauth_client_secret
+      oauth_token_url oauth_scopes oauth_auth_method timeout gamedig_given_port_only mqtt_check_type snmp_oid
+      snmp_version json_path_operator cache_bust conditions rabbitmq_nodes rabbitmq_username
+      rabbitmq_password smtp_security ws_ignore_sec_websocket_accept_header ws_subprotocol ping_count
+      ip_family manual_status oauth_audience subtype location protocol snmp_v3_username expected_tls_alert
+      retry_only_on_status_code_failure ntp_stratum_threshold ntp_time_offset_threshold
+      ntp_root_dispersion_threshold bearer_token kafka_producer_brokers kafka_producer_sasl_options
+      kafka_producer_ssl kafka_producer_topic remote_browser system_service_name`,
+    internal: `user_id created_date dns_last_result save_error_response response_max_length path_name
+      children_i_ds force_inactive tags notification_id_list maintenance screenshot include_sensitive_data`,
+    lost: {
+      auth_domain: {},
+      auth_workstation: {},
+      domain_expiry_notification: { words: "add a monitor of the type domain" },
+      gamedig_token: {},
+      grpc_service_name: { usual: ["Health"] },
+      kafka_producer_allow_auto_topic_creation: {},
+      kafka_producer_message: {},
+      mqtt_websocket_path: {},
+      ping_numeric: { usual: ["1"] },
+      ping_per_request_timeout: { usual: ["2"] },
+      save_response: { words: "responses are not stored here" },
+      screenshot_delay: {},
+    },
+  },
+  notification: { imported: "id name active is_default config", internal: "user_id" },
+  status_page: {
+    imported: `id slug title description icon theme published show_tags password footer_text custom_css
+      google_analytics_tag_id show_certificate_expiry analytics_id rss_title`,
+    internal: "created_date modified_date analytics_type",
+    lost: {
+      analytics_script_url: {},
+      auto_refresh_interval: { usual: ["300"], words: "pages refresh by themselves here" },
+      search_engine_index: { usual: ["1"], words: "search engines can index the page here" },
+      show_only_last_heartbeat: {},
+      show_powered_by: { usual: ["1"] },
+    },
+  },
+  group: {
+    imported: "id name public weight status_page_id",
+    internal: "created_date",
+    lost: { active: { usual: ["1"] } },
+  },
+  monitor_group: {
+    imported: "id monitor_id group_id weight send_url",
+    lost: { custom_url: { words: "monitors on a page have no link of their own" } },
+  },
+  incident: {
+    imported: `id title content style created_date last_updated_date pin active`,
+    internal: "status_page_id user_id",
+  },
+  maintenance: {
+    imported: `id title description active strategy start_date end_date start_time end_time weekdays
+      days_of_month interval_day cron timezone duration`,
+    internal: "user_id last_start_date",
+  },
+  proxy: {
+    imported: "id protocol host port auth username password active",
+    internal: "user_id created_date",
+    lost: { default: { words: "new monitors have no proxy unless you enter one" } },
+  },
+  docker_host: { imported: "id docker_daemon docker_type name", internal: "user_id" },
+};
+
+const namesIn = (list = "") => list.split(/\s+/);
+const known = new Map(
+  Object.entries(catalog).map(([table, { imported, internal, lost = {} }]) => [
+    table,
+    { silent: new Set([...namesIn(imported), ...namesIn(internal)]), lost },
+  ]),
+);
+
+export type NotesOfLost = (table: TableName, row: Fields) => string[];
+
+/** Names the columns of a row that are set and have no equal here. */
+export function notesOfLost(
+  table: TableName,
+  row: Fields,
+  defaults: KumaSource["defaults"] = {},
+): string[] {
+  const columns = known.get(table);
+  if (columns === undefined) return [];
+  const lost = Object.entries(row).flatMap(([column, value]) => {
+    if (columns.silent.has(column)) return [];
+    const { words, usual } = columns.lost[column] ?? { usual: [defaults[table]?.[column] ?? "0"] };
+    if (!isSet(value, usual)) return [];
+    return [words === undefined ? column : `${column} (${words})`];
+  });
+  return lost.length === 0 ? [] : [`Not imported: ${lost.join(", ")}.`];
+}
+
+function isSet(value: unknown, usual: readonly string[] = ["0"]): boolean {
+  if (value === null || value === undefined || value === "") return false;
+  const plain = typeof value === "boolean" ? Number(value) : value;
+  const words = typeof plain === "string" ? plain : JSON.stringify(plain);
+  return ![...usual, "[]", "{}"].includes(words);
+}
+
+/** Settings of Uptime Kuma that are used, or have a hint of their own. */
+const usedSettings = new Set([
+  "serverTimezone",
+  "primaryBaseURL",
+  "keepDataPeriodDays",
+  "entryPage",
+]);
+/** Settings of Uptime Kuma about itself. */
+const internalSettings = new Set([
+  "database_version",
+  "databasePatchedFiles",
+  "initServerTimezone",
+  "migrateAggregateTableState",
+]);
+const settingWords: Readonly<Record<string, string>> = {
+  searchEngineIndex: "search engines can index status pages here",
+  tlsExpiryNotifyDays: "each monitor has certificateExpiryDays here, 14 after an import",
+  domainExpiryNotifyDays: "monitors of the type domain have minDays here",
+  trustProxy: "serve --trust-proxy here",
+};
+
+/** One hint that names all settings without an equal here, never their values. */
+export function hintOfSettings(keys: Iterable<string>): string[] {
+  const lost = [...keys]
+    .filter((key) => !usedSettings.has(key) && !internalSettings.has(key))
+    .map((key) => (settingWords[key] === undefined ? key : `${key} (${settingWords[key]})`));
+  return lost.length === 0 ? [] : [`Settings that were not imported: ${lost.join(", ")}.`];
+}

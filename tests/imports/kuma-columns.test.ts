@@ -1,0 +1,261 @@
+import { Database } from "bun:sqlite";
+import { describe, expect, test } from "bun:test";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { openKuma } from "../../src/imports/kuma/open.ts";
+import { planOf } from "../../src/imports/kuma/plan.ts";
+import { neverRead, tables } from "../../src/imports/kuma/source.ts";
+import type { Plan } from "../../src/imports/plan.ts";
+import { changedFixture, fixture } from "../support/importing.ts";
+import { clientCertificate, clientKey } from "../support/samples.ts";
+import { scratch } from "../support/scratch.ts";
+
+const newDirectory = scratch();
+const now = Date.parse("2026-11-22T06:00:00.000Z");
+const files = ["kuma-1-acme.db", "kuma-2-acme-migrated.db", "kuma-2-acme.db"];
+
+async function planFrom(file: string): Promise<Plan> {
+  const opened = await openKuma(file, newDirectory());
+  const plan = planOf(opened, now);
+  await opened.close();
+  return plan;
+}
+
+const reportOf = ({ records, notTaken, hints }: Plan) =>
+  [...[...records, ...notTaken].flatMap(({ notes }) => notes), ...hints].join("\n");
+
+/** Columns without meaning outside of an Uptime Kuma: who owns a record, when it was made, caches. */
+const internal: Record<string, string[]> = {
+  monitor: [
+    "user_id",
+    "created_date",
+    "dns_last_result",
+    "save_error_response",
+    "response_max_length",
+  ],
+  notification: ["user_id"],
+  tag: ["created_date"],
+  monitor_tag: ["id"],
+  monitor_notification: ["id"],
+  monitor_group: ["id"],
+  monitor_maintenance: ["id"],
+  maintenance_status_page: ["id"],
+  status_page_cname: ["id"],
+  setting: ["id", "type"],
+  incident: ["status_page_id", "user_id"],
+  group: ["created_date"],
+  status_page: ["created_date", "modified_date", "analytics_type"],
+  proxy: ["user_id", "created_date"],
+  docker_host: ["user_id"],
+  maintenance: ["user_id", "last_start_date"],
+};
+/** Tables whose rows are listed as not imported, each by its name. */
+const listedByName = ["user", "api_key", "remote_browser"];
+
+/** Statements before and after which plans are compared, where a value alone has no effect. */
+const setups: Record<string, string> = {
+  "monitor.tls_key": `update monitor set auth_method = 'mtls', tls_key = '${clientKey}', tls_cert = '${clientCertificate}'
+    where type = 'http'`,
+  "monitor.bearer_token":
+    "update monitor set auth_method = 'bearer', bearer_token = 'first' where type = 'http'",
+  "monitor.rabbitmq_password": `update monitor set type = 'rabbitmq', rabbitmq_username = 'probe', rabbitmq_password = 'first',
+    rabbitmq_nodes = '["http://mq.example:15672"]' where id = 6`,
+};
+
+/** The last ones: another order, and a Docker host that is a socket. */
+const probes = [
+  "'probe-7'",
+  "7",
+  "0",
+  "1",
+  "'2027-01-05 10:00'",
+  "'[7]'",
+  `'{"a":"7"}'`,
+  "null",
+  "-id",
+  "'socket'",
+];
+
+describe("each column of Uptime Kuma's tables is imported, or named in the report:", () => {
+  for (const file of files) {
+    const database = new Database(fixture(file), { readonly: true });
+    const columns = tables.flatMap((table) =>
+      database
+        .query<{ name: string; pk: number }, []>(`pragma table_info("${table}")`)
+        .all()
+        .filter(({ name, pk }) => pk === 0 && !neverRead[table]?.includes(name))
+        .filter(({ name }) => internal[table]?.includes(name) !== true)
+        .map(({ name }) => ({ table, column: name })),
+    );
+    database.close();
+
+    test(file, async () => {
+      const unchanged = await planFrom(fixture(file));
+      const ignored: string[] = [];
+      for (const { table, column } of columns) {
+        if (listedByName.includes(table)) continue;
+        const setup = [setups[`${table}.${column}`] ?? []].flat();
+        const before =
+          setup.length === 0
+            ? unchanged
+            : await planFrom(changedFixture(file, newDirectory(), ...setup));
+        let isKnown = false;
+        for (const value of probes) {
+          let changed: string;
+          try {
+            changed = changedFixture(
+              file,
+              newDirectory(),
+              ...setup,
+              "pragma foreign_keys = off",
+              `update or ignore "${table}" set "${column}" = ${value}`,
+            );
+          } catch {
+            // A column that rejects this value.
+            continue;
+          }
+          const after = await planFrom(changed);
+          const isUsed = JSON.stringify(after.records) !== JSON.stringify(before.records);
+          if (isUsed || reportOf(after).includes(column)) isKnown = true;
+          if (isKnown) break;
+        }
+        if (!isKnown) ignored.push(`${table}.${column}`);
+      }
+      expect(ignored).toEqual([]);
+    });
+  }
+
+  test("a column of a later version is named where it is set, and not where it has its default", async () => {
+    const changed = changedFixture(
+      "kuma-2-acme.db",
+      newDirectory(),
+      "alter table monitor add column retry_budget integer default 5",
+      "alter table status_page add column robots text",
+      "update monitor set retry_budget = 9 where id = 6",
+      "update status_page set robots = 'noindex' where slug = 'acme-public'",
+    );
+    const { records } = await planFrom(changed);
+    const naming = (column: string) =>
+      records.filter(({ notes }) => notes.some((note) => note.includes(column)));
+    expect(naming("retry_budget").map(({ externalId }) => externalId)).toEqual(["6"]);
+    expect(naming("robots").map(({ noun }) => noun)).toEqual(["status-page"]);
+  });
+
+  test("a page that search engines were to leave out says that they can find it here", async () => {
+    const changed = changedFixture(
+      "kuma-2-acme.db",
+      newDirectory(),
+      "update status_page set search_engine_index = 0 where slug = 'acme-public'",
+    );
+    const { records } = await planFrom(changed);
+    const page = records.find(({ fields }) => fields["slug"] === "acme-public");
+    expect(page?.notes.join("\n")).toContain(
+      "search_engine_index (search engines can index the page here)",
+    );
+    const usual = (await planFrom(fixture("kuma-2-acme.db"))).records;
+    expect(usual.flatMap(({ notes }) => notes).join("\n")).not.toContain("search_engine_index");
+  });
+});
+
+/** Settings about the database itself. */
+const ownSettings = [
+  "database_version",
+  "databasePatchedFiles",
+  "initServerTimezone",
+  "migrateAggregateTableState",
+];
+/** Settings that records or hints are made of. */
+const usedSettings = ["serverTimezone", "primaryBaseURL", "keepDataPeriodDays", "entryPage"];
+
+test.each(files)(
+  "%s: each setting is used or named, and no secret among them is shown",
+  async (file) => {
+    const database = new Database(fixture(file), { readonly: true });
+    const settings = database
+      .query<{ key: string; value: string }, []>("select key, value from setting")
+      .all();
+    database.close();
+    const plan = await planFrom(fixture(file));
+    const hint =
+      plan.hints.find((one) => one.startsWith("Settings that were not imported: ")) ?? "";
+    const silent = settings
+      .map(({ key }) => key)
+      .filter((key) => !hint.includes(key) && ![...ownSettings, ...usedSettings].includes(key));
+    expect(silent).toEqual([]);
+    expect(JSON.stringify(plan.hints)).not.toContain("FAKE");
+  },
+);
+
+describe("each key of the JSON backup is imported, or named:", () => {
+  type Backup = Record<string, unknown> & {
+    monitorList: Record<string, unknown>[];
+    notificationList: (Record<string, unknown> & { config: string })[];
+  };
+  const backup = (): Backup => JSON.parse(readFileSync(fixture("kuma-1-acme.json"), "utf8"));
+  async function planWith(change: (backup: Backup) => void): Promise<Plan> {
+    const whole = backup();
+    change(whole);
+    const file = join(newDirectory(), "backup.json");
+    writeFileSync(file, JSON.stringify(whole));
+    return planFrom(file);
+  }
+  const values = ["probe-7", 7, 0, true, false, ["7"], null];
+  /** Keys that the API adds for its own page, that mean nothing elsewhere, or that are tried as columns above. */
+  const own =
+    /^(?:weight|tlsKey|id|userId|pathName|childrenIDs|forceInactive|maintenance|screenshot|includeSensitiveData|dns_last_result)$/;
+
+  test("of monitors", async () => {
+    const before = JSON.stringify((await planWith(() => {})).records);
+    const keys = new Set(backup().monitorList.flatMap((one) => Object.keys(one)));
+    const ignored: string[] = [];
+    for (const key of keys) {
+      if (own.test(key)) continue;
+      let isKnown = false;
+      for (const value of values) {
+        const plan = await planWith(({ monitorList }) =>
+          monitorList.forEach((one) => (one[key] = value)),
+        );
+        const column = key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+        if (JSON.stringify(plan.records) !== before || reportOf(plan).includes(column))
+          isKnown = true;
+        if (isKnown) break;
+      }
+      if (!isKnown) ignored.push(key);
+    }
+    expect(ignored).toEqual([]);
+  });
+
+  test("of notifications of every type", async () => {
+    const before = new Map((await planWith(() => {})).records.map((one) => [one.externalId, one]));
+    const ignored: string[] = [];
+    for (const [index, { config }] of backup().notificationList.entries()) {
+      const keys = Object.keys(JSON.parse(config) as object);
+      for (const key of [...keys, "laterOption"]) {
+        if (/^(?:name|type|isDefault|applyExisting|id|active|userId)$/.test(key)) continue;
+        let isKnown = false;
+        for (const value of ["probe-7", "7", 7, true, false, ""]) {
+          const plan = await planWith(({ notificationList }) => {
+            const one = notificationList[index];
+            if (one !== undefined)
+              one.config = JSON.stringify({ ...JSON.parse(one.config), [key]: value });
+          });
+          const channels = plan.records.filter(({ noun }) => noun === "alert-channel");
+          const isChanged = channels.some(
+            (one) => JSON.stringify(one) !== JSON.stringify(before.get(one.externalId)),
+          );
+          // A type that there is none of here is named as a whole.
+          const isStandIn = channels[index]?.isIncomplete === true;
+          if (isChanged || isStandIn || reportOf(plan).includes(key)) isKnown = true;
+          if (isKnown) break;
+        }
+        if (!isKnown) ignored.push(`${index} ${key}`);
+      }
+    }
+    expect(ignored).toEqual([]);
+  });
+
+  test("of the backup itself", async () => {
+    const plan = await planWith((whole) => (whole["statusPageList"] = [{ slug: "shop" }]));
+    expect(plan.hints).toContain("Not imported from the backup: statusPageList.");
+  });
+});
