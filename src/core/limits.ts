@@ -584,6 +584,12 @@ export const importBounds = {
     per: "file",
     beyond: "The file is rejected. All converted records count, with their notes.",
   },
+  storedNotes: {
+    value: 256 * KiB,
+    unit: "bytes",
+    per: "import",
+    beyond: "The report is complete when you import; later it lists further records without notes.",
+  },
   readingTime: {
     value: 60,
     unit: "seconds",

@@ -1,6 +1,7 @@
 import { dayMs, timestamp } from "../core/clock.ts";
 import { AppError } from "../core/errors.ts";
 import { newId } from "../core/ids.ts";
+import { importBounds } from "../core/limits.ts";
 import { retrying, type Statement, mustText } from "../database/store.ts";
 import { commitEach } from "../events/commit.ts";
 import type { Scope } from "../events/scope.ts";
@@ -96,7 +97,7 @@ export async function runImport(
           ...(await resultStatements(scope, planned, known, still, destinations, keys)),
           {
             text: "update imports set status = 'done', report = ? where organization_id = ? and id = ?",
-            parameters: [JSON.stringify(report), scope.organizationId, run.id],
+            parameters: [JSON.stringify(stored(report)), scope.organizationId, run.id],
           },
         ],
         { action: "monitor.created", subjectIds: ready.newMonitorIds },
@@ -110,6 +111,17 @@ export async function runImport(
     await scope.store.atomic(abandon(run)).catch(() => {});
     throw error;
   }
+}
+
+/** A report as the list of imports shows it later: with as many notes as fit. */
+function stored(report: ImportReport): ImportReport {
+  let left = importBounds.storedNotes.value;
+  const fits = (notes: readonly string[]) => {
+    left -= notes.reduce((sum, note) => sum + note.length, 0);
+    return left >= 0;
+  };
+  const items = report.items.map((item) => (fits(item.notes) ? item : { ...item, notes: [] }));
+  return { ...report, items };
 }
 
 function withOptions({ records }: Plan, { paused, only }: ImportOptions): Planned[] {

@@ -80,7 +80,7 @@ const importColumns = `organization_id as organizationId, id, source, status, re
   created_at as createdAt`;
 
 /** Newest first. */
-export function listImportRows({ store, organizationId }: Tenant, limit = 50) {
+export function listImportRows({ store, organizationId }: Tenant, limit = 20) {
   return store.query<ImportRow>(
     `select ${importColumns} from imports where organization_id = ? order by id desc limit ?`,
     [organizationId, limit],

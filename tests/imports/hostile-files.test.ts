@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { importBounds, usualLimits } from "../../src/core/limits.ts";
 import { openSource } from "../../src/imports/open.ts";
 import { runImport } from "../../src/imports/service.ts";
+import { listImports } from "../../src/imports/undo-service.ts";
 import { dump, testAppliance } from "../support/appliance.ts";
 import { makeEndless, makeSchemaEndless } from "../support/hostile-sqlite.ts";
 import { changedFixture, fixture } from "../support/importing.ts";
@@ -219,6 +220,21 @@ test("more records than the organization can have are named in a preview, and re
   const only = new Set(["monitor:1", "monitor:2", "monitor:3"]);
   const chosen = await runImport(scope, plan, null, { ...options, only });
   expect(chosen.report.items).toHaveLength(3);
+});
+
+test("a stored report has notes up to a bound, and all its records", async () => {
+  const appliance = await testAppliance();
+  appliance.time.now = now;
+  const { scope } = appliance.ours;
+  const note = "x".repeat(importBounds.storedNotes.value / 2);
+  const { plan, close } = await opened(backup(monitorsOf(4)), newDirectory());
+  await close?.();
+  for (const record of plan.records) record.notes.push(note);
+  const { report } = await runImport(scope, plan, null, { keepResults: 14, keepHours: 400 });
+  expect(report.items.filter(({ notes }) => notes.includes(note))).toHaveLength(4);
+  const [run] = await listImports(scope);
+  expect(run?.report?.items).toHaveLength(4);
+  expect(run?.report?.items.filter(({ notes }) => notes.includes(note)).length).toBeLessThan(3);
 });
 
 describe("a log beside a database that is not whole is rejected:", () => {

@@ -1,7 +1,7 @@
 import type { Fields } from "../../core/objects.ts";
 import type { KumaSource, TableName } from "./source.ts";
 
-/*
+/**
  * Every column of Uptime Kuma's tables: imported, without meaning outside of Uptime Kuma, or lost. Lost
  * columns, and those of later versions, are named in the report where they are set.
  */
