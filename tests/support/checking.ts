@@ -4,7 +4,7 @@ import type { Log } from "../../src/core/log.ts";
 import { type Listener, targetGuard } from "../../src/core/target-guard.ts";
 import type { CheckMemory } from "../../src/monitoring/checks/byte-budget.ts";
 import type { CheckContext } from "../../src/monitoring/checks/check.ts";
-import { troubleWatch } from "../../src/monitoring/checks/own-trouble.ts";
+import { TroubleWatch } from "../../src/monitoring/checks/own-trouble.ts";
 import type { CheckTarget } from "../../src/http/services.ts";
 import { type Outcome, runCheck } from "../../src/monitoring/checks/run-check.ts";
 import { accessTokens, type AccessTokens } from "../../src/core/outgoing/access-tokens.ts";
@@ -75,7 +75,7 @@ export async function loggedCheck(
   const log: Log = { info: write, warn: write, error: write };
   // Clocks of an appliance that never stands still: what the tests slow down is judged all the same.
   const still = () => 0;
-  const trouble = troubleWatch(still, still);
+  const trouble = new TroubleWatch(still, still);
   const targets = targetGuard(() => listeners, {
     commandFolder,
     sharing: { isShared: () => isShared, refresh: async () => {} },

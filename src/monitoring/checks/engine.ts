@@ -13,14 +13,21 @@ import type { Signals } from "../../events/signals.ts";
 import type { Family } from "../../core/metrics.ts";
 import { checkMetrics, stateFamilies } from "./metrics.ts";
 import { onDemand } from "./on-demand.ts";
-import { allowedSeconds, overdue, stillFailing, stillReporting } from "./kinds/push.ts";
+import {
+  allowedSeconds,
+  nextSilenceAt,
+  silenceOutcome,
+  stillFailing,
+  stillReporting,
+} from "./kinds/push.ts";
 import { rateLimit } from "../../http/rate-limit.ts";
-import { type Machine, tickMs, troubleWatch } from "./own-trouble.ts";
+import type { Machine } from "./own-machine.ts";
+import { tickMs, TroubleWatch } from "./own-trouble.ts";
 import { organizationChecks } from "./organization-checks.ts";
 import { recorder } from "./record.ts";
 import { type PushReport, requestsOf } from "./requests.ts";
 import { goesDown, nextSlot, phaseOf } from "./rules.ts";
-import { inverse, maxStallMs, type Outcome, slowed, unknownResult } from "./run-check.ts";
+import { inverse, type Outcome, slowed, unknownResult } from "./run-check.ts";
 import { type Limits, scheduler } from "./scheduler.ts";
 import { settling } from "./settling.ts";
 import { findChecked, type FirstCheck, targetOf, type Watched, watching } from "./watching.ts";
@@ -29,8 +36,6 @@ import type { CheckTarget, CheckCaller } from "../../http/services.ts";
 /** Checks at one time: far above what spread checks need, below what a machine has. */
 const usual: Limits = { reserved: 1_000, shared: 1_000, perLane: 1_000 };
 const minTickMs = 50;
-/** A report that came in while we stood still is read a moment later. */
-const pushPatienceMs = 10_000;
 /** Checks that are brought forward together come within this time. */
 const rushMs = 5_000;
 /** What was never checked waits no longer for it after a restart, however rarely it is checked. */
@@ -59,7 +64,7 @@ type EngineContext = {
   maintenanceOf?: (monitor: Watched) => { countsUptime: boolean } | null;
   /** Checks at one time. */
   places?: Limits;
-  /** What this machine has; what the system says, where nothing is given. */
+  /** Defaults to the machine that this process runs on. */
   machine?: Machine;
 };
 
@@ -67,7 +72,7 @@ type EngineContext = {
 export function checkEngine(context: EngineContext) {
   const { store, clock, leases, monotonic = () => performance.now(), log } = context;
   const { places = usual } = context;
-  const trouble = troubleWatch(clock, monotonic, context.machine);
+  const trouble = new TroubleWatch(clock, monotonic, context.machine);
   const results = recorder(context);
   const counted = checkMetrics();
   const { settle, storedNow } = settling(context, results, counted.ended);
@@ -116,7 +121,7 @@ export function checkEngine(context: EngineContext) {
     return now;
   }
 
-  /** A check that fails by a bug is made again in an interval, and stops no other. */
+  /** Repeats a check that failed because of a bug after one interval, so that it stops no other. */
   async function checkSafely(key: number, dueAt: number): Promise<void> {
     try {
       await check(key, dueAt);
@@ -125,11 +130,8 @@ export function checkEngine(context: EngineContext) {
       running.delete(key);
       const monitor = monitors.get(key);
       if (monitor === undefined || stopped) return;
-      const seconds = settle(
-        monitor,
-        unknownResult("the check itself failed; see the log"),
-        "turn",
-      );
+      const unknown = unknownResult("the check itself failed; see the log");
+      const seconds = settle(monitor, unknown, "turn");
       jobs.schedule(key, monotonic() + seconds * 1000, monitor.terms);
     }
   }
@@ -144,7 +146,9 @@ export function checkEngine(context: EngineContext) {
     const ending = new AbortController();
     running.set(key, ending);
     const outcome =
-      monitor.type === "push" ? silence(monitor, startedAt) : await judged(monitor, ending.signal);
+      monitor.type === "push"
+        ? silenceOutcome(monitor, trouble, startedAt)
+        : await judged(monitor, ending.signal);
     running.delete(key);
     if (monitor.type !== "push") counted.took(monitor.type, (monotonic() - startedAt) / 1_000);
     // Changed, paused or deleted meanwhile: the result is about something else.
@@ -157,7 +161,7 @@ export function checkEngine(context: EngineContext) {
     const isRetry = seconds < monitor.intervalSeconds;
     const next =
       monitor.type === "push"
-        ? nextSilence(monitor, startedAt, seconds)
+        ? nextSilenceAt(monitor, trouble, startedAt, seconds)
         : isRetry
           ? Math.min(monotonic() + seconds * 1000, startedAt + interval)
           : slot;
@@ -195,25 +199,6 @@ export function checkEngine(context: EngineContext) {
   async function take(events: readonly LoggedEvent[]) {
     checks.take(events);
     await monitors.take(events);
-  }
-
-  /** The end of the last time in which no report of the monitor could arrive, if that was in its window. */
-  function interruptionOf(monitor: Watched, now: number) {
-    return trouble.interruptionSince(now - allowedSeconds(monitor) * 1000);
-  }
-
-  function silence(monitor: Watched, now: number): Outcome {
-    const interruption = interruptionOf(monitor, now);
-    if (interruption !== null) return unknownResult(interruption.reason);
-    const stalled = trouble.during(now - pushPatienceMs, now, maxStallMs);
-    if (stalled !== null) return unknownResult(stalled);
-    return monitor.inverted ? inverse(overdue(monitor)) : overdue(monitor);
-  }
-
-  /** When silence counts again: after an interruption the window begins anew, as after a start. */
-  function nextSilence(monitor: Watched, startedAt: number, seconds: number): number {
-    const { until } = interruptionOf(monitor, startedAt) ?? { until: Infinity };
-    return until === Infinity ? startedAt + seconds * 1000 : until + allowedSeconds(monitor) * 1000;
   }
 
   /** Its turn did not come: nobody knows what it is meanwhile. */
@@ -361,8 +346,8 @@ export function checkEngine(context: EngineContext) {
       await results.flush();
     },
     /** Unix milliseconds since which this process has run without a standstill. */
-    runningSince: trouble.runningSince,
-    /** What this machine lacked to reach anything at some time since then, in milliseconds of the monotonic clock. */
+    runningSince: () => trouble.runningSince,
+    /** The resource that this machine lacked at some time since `from` (monotonic milliseconds), as a reason; null for none. */
     lackedSince: (from: number) => trouble.lackedFor([], from),
     checkNow: requests.checkNow,
     report: requests.report,

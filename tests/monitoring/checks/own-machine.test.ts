@@ -3,7 +3,7 @@ import { accessTokens } from "../../../src/core/outgoing/access-tokens.ts";
 import { uncounted } from "../../../src/core/outgoing/memory.ts";
 import { targetGuard } from "../../../src/core/target-guard.ts";
 import { checkKinds } from "../../../src/monitoring/checks/kinds.ts";
-import { troubleWatch } from "../../../src/monitoring/checks/own-trouble.ts";
+import { TroubleWatch } from "../../../src/monitoring/checks/own-trouble.ts";
 import { runCheck } from "../../../src/monitoring/checks/run-check.ts";
 import { NewMonitor } from "../../../src/monitoring/monitors/schema.ts";
 import { newMonitors } from "../../support/samples.ts";
@@ -19,7 +19,7 @@ function machineOf() {
   const world = { now: 0, families: new Set(["IPv4", "IPv6"] as const), hasHandles: true };
   const clock = () => world.now;
   const machine = { network: () => world.families, hasHandles: () => world.hasHandles };
-  const trouble = troubleWatch(clock, clock, machine);
+  const trouble = new TroubleWatch(clock, clock, machine);
   const pass = (ms: number) => {
     for (let passed = 0; passed < ms; passed += 200) {
       world.now += 200;

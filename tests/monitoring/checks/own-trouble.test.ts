@@ -1,9 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import {
-  lacksNetworkFor,
-  tickMs,
-  troubleWatch,
-} from "../../../src/monitoring/checks/own-trouble.ts";
+import { lacksLoopback } from "../../../src/monitoring/checks/own-machine.ts";
+import { tickMs, TroubleWatch } from "../../../src/monitoring/checks/own-trouble.ts";
 
 const stoodStill = "this appliance stalled for a moment";
 const jumped = "the clock of this machine jumped";
@@ -11,7 +8,7 @@ const jumped = "the clock of this machine jumped";
 /** A watch over clocks that the test sets: `now` only goes forward, `wall` is what the clock shows. */
 function watched() {
   const time = { now: 5_000, wall: 1_000_000 };
-  const watch = troubleWatch(
+  const watch = new TroubleWatch(
     () => time.wall,
     () => time.now,
   );
@@ -137,7 +134,10 @@ test("nothing is wrong where nothing was, and old trouble is forgotten before me
   expect(watch.during(from, from + 61_000, 700)).toBeNull();
 });
 
-test("loopback is reached as long as this machine has it, whatever became of its network", () => {
+test("loopback needs no network", () => {
+  expect(lacksLoopback()).toBe(false);
+  const noNetwork = { network: () => new Set<never>(), hasHandles: () => true };
+  const watch = new TroubleWatch(Date.now, Date.now, noNetwork);
   for (const address of ["127.0.0.1", "127.9.9.9", "::1", "::ffff:127.0.0.1"])
-    expect([address, lacksNetworkFor(address)]).toEqual([address, false]);
+    expect([address, watch.lackedFor([address], Date.now())]).toEqual([address, null]);
 });

@@ -1,5 +1,7 @@
 import { durationInWords } from "../../../core/text.ts";
 import type { Finding } from "../check.ts";
+import type { TroubleWatch } from "../own-trouble.ts";
+import { inverse, maxStallMs, type Outcome, unknownResult } from "../run-check.ts";
 
 type Reporting = { intervalSeconds: number; settings: Record<string, unknown> | null };
 
@@ -8,8 +10,39 @@ export function allowedSeconds({ intervalSeconds, settings }: Reporting): number
   return intervalSeconds + Number(settings?.["grace"] ?? 0);
 }
 
-/** What it means that nothing was reported in that time: down at once, the grace was the patience. */
-export function overdue(monitor: Reporting): Finding {
+/** A report that arrived during a standstill is read within this time. */
+const lateReportMs = 10_000;
+
+/** The result of a monitor without a report in time, unless no report could arrive. */
+export function silenceOutcome(
+  monitor: Reporting & { inverted: boolean },
+  trouble: TroubleWatch,
+  now: number,
+): Outcome {
+  const interruption = interruptionIn(monitor, trouble, now);
+  if (interruption !== null) return unknownResult(interruption.reason);
+  const stalled = trouble.during(now - lateReportMs, now, maxStallMs);
+  if (stalled !== null) return unknownResult(stalled);
+  return monitor.inverted ? inverse(overdue(monitor)) : overdue(monitor);
+}
+
+/** When silence counts again. After an interruption the window starts anew, as it does when the appliance starts. */
+export function nextSilenceAt(
+  monitor: Reporting,
+  trouble: TroubleWatch,
+  startedAt: number,
+  seconds: number,
+): number {
+  const { until } = interruptionIn(monitor, trouble, startedAt) ?? { until: Infinity };
+  return until === Infinity ? startedAt + seconds * 1000 : until + allowedSeconds(monitor) * 1000;
+}
+
+/** The last interruption in the window that ends now. */
+const interruptionIn = (monitor: Reporting, trouble: TroubleWatch, now: number) =>
+  trouble.interruptionSince(now - allowedSeconds(monitor) * 1000);
+
+/** Down at once: the grace was the patience. */
+function overdue(monitor: Reporting): Finding {
   const allowed = durationInWords(allowedSeconds(monitor));
   return {
     status: "down",
