@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
 import { byteBudget } from "../../../src/monitoring/checks/byte-budget.ts";
 import { conditionsOf, secretsOf } from "../../../src/monitoring/checks/assertions.ts";
-import { wantedOf } from "../../../src/monitoring/checks/kinds/http-body.ts";
+import { readBody, usualPatienceMs } from "../../../src/monitoring/checks/kinds/http-body.ts";
 import { OwnTrouble } from "../../../src/core/outgoing/failures.ts";
 import type { HttpAnswer } from "../../../src/core/outgoing/http-answer.ts";
 import { type Memory, uncounted } from "../../../src/core/outgoing/memory.ts";
@@ -62,8 +62,11 @@ function counted() {
 async function issueOf(wanted: object, answer: HttpAnswer, memory: Memory = uncounted) {
   const usual = NewMonitor.parse({ type: "http", name: "Target", url: "http://intranet.lan" });
   const settings = { ...usual, ...wanted } as unknown as MonitorSettings<"http">;
-  const { reading } = wantedOf(conditionsOf(settings), () => secretsOf(settings));
-  const body = await reading(answer, { ...contextOf(), memory });
+  const secrets = () => secretsOf(settings);
+  const conditions = conditionsOf(settings);
+  const context = { ...contextOf(), memory };
+  const limits = { allowance: { left: Infinity }, patienceMs: usualPatienceMs };
+  const body = await readBody(answer, { conditions, secrets, isSaved: false }, context, limits);
   const issue = await body.issue();
   return issue?.told.replace("but ", "") ?? null;
 }

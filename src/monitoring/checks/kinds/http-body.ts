@@ -1,5 +1,4 @@
-/** What the body of a response has to fulfil, and how much of it is read to know. */
-import { LongNumber } from "../../../core/decimals.ts";
+/** Reads the body of a response as far as its conditions need it, and judges them. */
 import { parseBounded } from "../../../core/json.ts";
 import { monitorBounds } from "../../../core/limits.ts";
 import { type Ending, readCoded, readDecoded } from "../../../core/outgoing/decoded-body.ts";
@@ -17,6 +16,7 @@ import {
   startNeeded,
 } from "../assertions.ts";
 import type { CheckContext } from "../check.ts";
+import { valueAt } from "../json-path.ts";
 import { charsetOf } from "./http-charset.ts";
 import { TextSearch } from "./http-search.ts";
 
@@ -26,12 +26,12 @@ const maxText = "the first 1 MiB of the answer";
 
 type Context = Pick<CheckContext, "memory" | "signal" | "inTurn">;
 
-export type ReadBody = {
+type ReadBody = {
   /** Why it does not fulfil a condition; null where it fulfils all. */
   issue(): Promise<Issue | null>;
   /** The value of a part, of a body that was retained. */
   received(part: Pick<Condition, "source" | "path">): Received;
-  /** Whether something that must be absent was looked for in the first 1 MiB of a longer body alone. */
+  /** Whether text that must be absent was searched for in the first 1 MiB of a longer body only. */
   isPartlySearched: boolean;
   /** Frees the body. */
   drop(): void;
@@ -40,8 +40,8 @@ export type ReadBody = {
 /** Bytes that can still be read. */
 export type ByteAllowance = { left: number };
 
-/** How long a body without a known end is read once all conditions are decided: one that breaks off is still found. */
-export const patienceMs = monitorBounds.answerPatience.value * 1_000;
+/** How long a body without a known end is read once all conditions are decided, so that one that breaks off is found. */
+export const usualPatienceMs = monitorBounds.answerPatience.value * 1_000;
 /** How often a body without a known end is searched. */
 const searchEveryMs = 100;
 
@@ -55,62 +55,67 @@ const isSearched = (condition: Condition) =>
 const isNegative = ({ source, op }: Condition) =>
   source === "body" && (op === "notContains" || op === "notMatches");
 
-/** What a body has to fulfil. A compression bomb costs no more than 1 MiB; a body cut short is an error of the connection. */
-export function wantedOf(conditions: readonly Condition[], secrets: Secrets, isSaved = false) {
+/** Conditions on a response, of which those on its body count here. */
+type Wanted = {
+  conditions: readonly Condition[];
+  secrets: Secrets;
+  /** Whether a part of the body is saved, so that all of it is retained. */
+  isSaved: boolean;
+};
+
+/**
+ * Reads a body until its conditions are decided. A compression bomb costs no more than 1 MiB; a body that is cut
+ * short is an error of the connection. Throws TargetFailure, OwnTrouble.
+ */
+export async function readBody(
+  answer: HttpAnswer,
+  { conditions, secrets, isSaved }: Wanted,
+  context: Context,
+  { allowance, patienceMs }: { allowance: ByteAllowance; patienceMs: number },
+): Promise<ReadBody> {
   const wanted = conditions.filter(({ source }) => source === "body" || source === "json");
   const texts = wanted.filter(isSearched).map(({ value }) => String(value));
   const isWhole = isSaved || wanted.length > texts.length;
   const isShown = wanted.some(({ number }) => number !== null);
-
-  /** Throws TargetFailure, OwnTrouble. */
-  async function reading(
-    answer: HttpAnswer,
-    context: Context,
-    allowance: ByteAllowance = { left: Infinity },
-    patience = patienceMs,
-  ): Promise<ReadBody> {
-    const contentType = answer.headers.get("content-type") ?? "";
-    const search =
-      texts.length === 0 ? null : new TextSearch(texts, contentType, isShown ? startNeeded : 0);
-    const found = search?.found ?? new Set<string>();
-    const whole = isWhole ? growingBuffer(maxBytes, context.memory) : null;
-    // Nothing of the body is looked at, not even its coding.
-    const read = wanted.length === 0 && !isWhole ? readCoded : readDecoded;
-    const hasEnd = answer.length !== null && !(answer.length > maxBytes);
-    const options = {
-      stop: () => body.stop(),
-      patienceMs: isStream(contentType) ? 0 : patience,
-      isDecided() {
-        search?.flush();
-        return whole === null && wanted.every(({ value }) => found.has(String(value)));
-      },
-      isFailed: () => wanted.some(({ op }) => op === "notContains"),
-    };
-    const watch = hasEnd ? null : new EndWatch(options);
-    const body = read(answer, maxBytes, context, (chunk) => {
-      allowance.left -= chunk.length;
-      if (allowance.left < 0)
-        throw new TargetFailure("The answers of all steps are longer than 4 MiB together.");
-      search?.push(chunk);
-      whole?.push(chunk);
-      watch?.arrived();
-    });
-    watch?.look();
-    const ending = await (watch === null ? body.ending : body.ending.finally(() => watch.end()));
-    search?.end();
-    return judged(wanted, { ending, search, whole, contentType }, secrets, context);
-  }
-
-  return { reading };
+  const contentType = answer.headers.get("content-type") ?? "";
+  const search =
+    texts.length === 0 ? null : new TextSearch(texts, contentType, isShown ? startNeeded : 0);
+  const whole = isWhole ? growingBuffer(maxBytes, context.memory) : null;
+  // Without conditions on the body, its coding does not matter either.
+  const read = wanted.length === 0 && !isWhole ? readCoded : readDecoded;
+  const hasEnd = answer.length !== null && !(answer.length > maxBytes);
+  const watch = hasEnd
+    ? null
+    : new EndWatch({
+        stop: () => body.stop(),
+        patienceMs: isStream(contentType) ? 0 : patienceMs,
+        isDecided() {
+          search?.flush();
+          return !isWhole && texts.every((text) => search?.found.has(text));
+        },
+        isFailedOnceDecided: wanted.some(({ op }) => op === "notContains"),
+      });
+  const body = read(answer, maxBytes, context, (chunk) => {
+    allowance.left -= chunk.length;
+    if (allowance.left < 0)
+      throw new TargetFailure("The answers of all steps are longer than 4 MiB together.");
+    search?.push(chunk);
+    whole?.push(chunk);
+    watch?.arrived();
+  });
+  watch?.look();
+  const ending = await body.ending.finally(() => watch?.end());
+  search?.end();
+  return judged(wanted, { ending, search, whole, contentType }, secrets, context);
 }
 
 type EndOptions = {
   stop: () => void;
   patienceMs: number;
-  /** Whether it is known of every condition if it holds, whatever else arrives. */
+  /** Whether no further byte can change the result of a condition. */
   isDecided: () => boolean;
-  /** Whether one of the decided ones does not hold. */
-  isFailed: () => boolean;
+  /** Whether one of the conditions has failed if all are decided. */
+  isFailedOnceDecided: boolean;
 };
 
 /** Stops reading a body without a known end once more of it changes nothing. */
@@ -124,7 +129,7 @@ class EndWatch {
     this.options = options;
   }
 
-  /** Something arrived, which is looked at soon. */
+  /** Schedules a look at what has arrived. */
   arrived() {
     if (this.isOver || this.timer !== null) return;
     this.timer = setTimeout(() => this.look(), searchEveryMs);
@@ -134,9 +139,9 @@ class EndWatch {
     if (this.timer !== null) clearTimeout(this.timer);
     this.timer = null;
     if (this.isOver) return;
-    const { isDecided, isFailed, patienceMs, stop } = this.options;
+    const { isDecided, isFailedOnceDecided, patienceMs, stop } = this.options;
     if (!isDecided()) return;
-    if (isFailed() || this.isLast || patienceMs === 0) return stop();
+    if (isFailedOnceDecided || this.isLast || patienceMs === 0) return stop();
     this.isLast = true;
     this.timer = setTimeout(() => this.look(), patienceMs);
   }
@@ -193,9 +198,9 @@ function judged(
 
 const tooLong: Received = { unreadable: "it is longer than the 1 MiB that are read as JSON" };
 
-function lazily<T>(make: () => T): () => T {
-  let made: { value: T } | null = null;
-  return () => (made ??= { value: make() }).value;
+function lazily<T>(compute: () => T): () => T {
+  let result: { value: T } | null = null;
+  return () => (result ??= { value: compute() }).value;
 }
 
 const isPresence = (op: Condition["op"]) => op === "exists" || op === "notExists";
@@ -212,30 +217,4 @@ function searchedIssue(
   if (number !== null) return otherThan(condition, start, secrets);
   if (op === "notContains") return issueFor(condition, "it has the keyword that must be absent");
   return issueFor(condition, isComplete ? "the keyword is missing" : `${maxText} lack the keyword`);
-}
-
-const step = /\.([\p{L}_][\p{L}\p{N}_-]*)|\[(\d{1,9})\]|\['([^']*)'\]|\["([^"]*)"\]/gu;
-
-const lengthCall = ".length()";
-
-/** The value at a path such as `$.items[0]['state']` (names and indexes of RFC 9535); undefined where there is none. */
-export function valueAt(json: unknown, path: string): unknown {
-  if (path.endsWith(lengthCall)) return lengthOf(valueAt(json, path.slice(0, -lengthCall.length)));
-  let value = json;
-  for (const [, name, index, quoted, doubleQuoted] of path.matchAll(step)) {
-    if (typeof value !== "object" || value === null || value instanceof LongNumber)
-      return undefined;
-    const key = name ?? index ?? quoted ?? doubleQuoted ?? "";
-    if (Array.isArray(value) !== (index !== undefined) || !Object.hasOwn(value, key))
-      return undefined;
-    value = (value as Record<string, unknown>)[key];
-  }
-  return value;
-}
-
-/** Characters of a text, elements of a list, members of an object (RFC 9535 §2.4.4); undefined for other values. */
-function lengthOf(value: unknown): number | undefined {
-  if (typeof value === "string") return Array.from(value).length;
-  if (typeof value !== "object" || value === null || value instanceof LongNumber) return undefined;
-  return Array.isArray(value) ? value.length : Object.keys(value).length;
 }

@@ -1,6 +1,7 @@
-/** Cookies that servers set within one check (RFC 6265): sent on its redirects and in its steps, and then forgotten. */
+/** Cookies that servers set during one check (RFC 6265): sent on its redirects and in its steps, then discarded. */
 import { isIP } from "node:net";
 import { monitorBounds } from "../../../core/limits.ts";
+import type { HttpRequest } from "../../../core/outgoing/http-request.ts";
 
 const maxCookies = monitorBounds.cookies.value;
 const maxCookieLength = monitorBounds.cookieSize.value;
@@ -55,7 +56,17 @@ export class CookieJar {
     return pairs.length === 0 ? null : pairs.join("; ");
   }
 
-  /** Values that can be of a session, and are not shown. */
+  /** The request with these cookies. Cookies of its own header win over those of the same name. */
+  addTo(request: HttpRequest): HttpRequest {
+    const jar = this.headerFor(request.url);
+    if (jar === null) return request;
+    const headers = { ...request.headers };
+    const own = Object.keys(headers).find((name) => name.toLowerCase() === "cookie");
+    headers[own ?? "Cookie"] = withCookies(own === undefined ? undefined : headers[own], jar);
+    return { ...request, headers };
+  }
+
+  /** Values that can identify a session, and so are not shown. */
   secrets(): string[] {
     return this.cookies.map(({ value }) => value).filter((value) => value.length >= 8);
   }
@@ -73,7 +84,7 @@ export class CookieJar {
         ?.toLowerCase()
         .replace(/^\.|\.$/g, "") ?? "";
     const domain = wanted === "" ? host : wanted;
-    // A name without a dot is a registry's, such as `com`, or one of a host in the LAN.
+    // A name without a dot belongs to a registry, such as `com`, or to a host of the LAN.
     const isRegistry = !domain.includes(".");
     const isHostOnly = wanted === "" || (domain === host && isRegistry);
     const path = attributes.get("path")?.startsWith("/")
@@ -104,7 +115,7 @@ function attributesIn(parts: readonly string[]): Map<string, string> {
   );
 }
 
-/** Max-Age goes before Expires (RFC 6265 §4.1.2.2). */
+/** Max-Age takes precedence over Expires (RFC 6265 §4.1.2.2). */
 function isExpired(attributes: ReadonlyMap<string, string>, nowMs: number): boolean {
   const maxAge = attributes.get("max-age") ?? "";
   if (/^-?\d+$/.test(maxAge)) return Number(maxAge) <= 0;
@@ -112,8 +123,8 @@ function isExpired(attributes: ReadonlyMap<string, string>, nowMs: number): bool
   return expires <= nowMs;
 }
 
-/** A `Cookie` header with those cookies of the jar whose names it lacks. */
-export function withCookies(own: string | undefined, jar: string): string {
+/** A `Cookie` header, extended by the cookies of the jar whose names it lacks. */
+function withCookies(own: string | undefined, jar: string): string {
   if (own === undefined) return jar;
   const nameIn = (pair: string) => pair.split("=", 1)[0]?.trim();
   const names = new Set(own.split(";").map(nameIn));

@@ -15,8 +15,8 @@ import {
 } from "../assertions.ts";
 import { type CheckContext, type CheckKind, daysUntil, expiryOf, since } from "../check.ts";
 import { securedDetails } from "../conversation.ts";
-import { type ByteAllowance, patienceMs, wantedOf } from "./http-body.ts";
-import { CookieJar, withCookies } from "./http-cookies.ts";
+import { type ByteAllowance, readBody, usualPatienceMs } from "./http-body.ts";
+import { CookieJar } from "./http-cookies.ts";
 import { isRedirect, nextRequest } from "./http-redirects.ts";
 import { savedValue } from "./http-saved.ts";
 import { type Asking, bearerOf, isOwn, requestOf, transportOf } from "./http-steps.ts";
@@ -25,7 +25,6 @@ import { tokenOf } from "./http-token.ts";
 const maxRedirects = 5;
 /** So much of all answers together is read; of each no more than the first 1 MiB. */
 const maxBytes = 4 * 1024 * 1024;
-/** Follows the message of a check that looked for absent text in a longer body. */
 const partlySearched = "; only the first 1 MiB of the answer was searched for what must be absent";
 type Settings = Parameters<CheckKind<"http">>[0];
 
@@ -74,11 +73,11 @@ export const checkHttp: CheckKind<"http"> = async (settings, context) => {
     if (steps.length > 0) context.part = `Step ${number}${name === null ? "" : ` (${name})`}`;
   };
   begin(null, 1);
-  let done = await made(settings, run);
+  let done = await runRequest(settings, run);
   let { latencyMs, expiresAt, isPartlySearched } = done;
   for (const [index, step] of steps.entries()) {
     begin(step.name, index + 2);
-    done = await made(step, run);
+    done = await runRequest(step, run);
     latencyMs += done.latencyMs;
     expiresAt = earliest(expiresAt, done.expiresAt);
     isPartlySearched ||= done.isPartlySearched;
@@ -109,8 +108,8 @@ type Done = {
   isPartlySearched: boolean;
 };
 
-/** One request with its redirects, judged, and what is saved of its response. Throws TargetFailure, OwnTrouble. */
-async function made(asking: Asking, run: Run): Promise<Done> {
+/** Sends one request, follows its redirects, judges the response and saves its values. Throws TargetFailure, OwnTrouble. */
+async function runRequest(asking: Asking, run: Run): Promise<Done> {
   const { context, values } = run;
   const final = await finalResponse(asking, run);
   const { answer, connection, startedAt, firstByteMs, expiresAt } = final;
@@ -118,8 +117,10 @@ async function made(asking: Asking, run: Run): Promise<Done> {
   await judgeHead(conditions, final, run);
   context.step = "reading the answer";
   const isSaved = asking.save.some(({ source }) => source !== "header");
-  const wanted = wantedOf(conditions, run.secrets, isSaved);
-  const body = await wanted.reading(answer, context, run.allowance, patienceFor(conditions, run));
+  const body = await readBody(answer, { conditions, secrets: run.secrets, isSaved }, context, {
+    allowance: run.allowance,
+    patienceMs: patienceFor(conditions, run),
+  });
   connection.close();
   const latencyMs = since(startedAt);
   mustHold(answer, await body.issue());
@@ -145,7 +146,7 @@ type Final = Pick<Awaited<ReturnType<typeof send>>, "answer" | "connection"> & {
   expiresAt: string | undefined;
 };
 
-/** The response that counts: the last one of the redirects, with a token that is accepted. */
+/** The response after all redirects, and after a retry with a new access token. */
 async function finalResponse(asking: Asking, run: Run): Promise<Final> {
   const { settings, transport, context, values, cookies } = run;
   const token = isOwn(asking, settings) ? run.token : null;
@@ -155,8 +156,7 @@ async function finalResponse(asking: Asking, run: Run): Promise<Final> {
   let startedAt = performance.now();
   let expiresAt: string | undefined;
   for (let redirects = 0; ; redirects++) {
-    const sent = withCookiesOf(cookies, request);
-    const { answer, connection, isPublic } = await send(sent, context);
+    const { answer, connection, isPublic } = await send(cookies.addTo(request), context);
     const firstByteMs = since(startedAt);
     expiresAt = earliest(expiresAt, connection.secured?.certificateExpiresAt ?? undefined);
     const { status, headers, setCookies } = answer;
@@ -185,22 +185,12 @@ async function finalResponse(asking: Asking, run: Run): Promise<Final> {
   }
 }
 
-/** The request with the cookies that servers have set in this check; those of its own header go before them. */
-function withCookiesOf(cookies: CookieJar, request: HttpRequest): HttpRequest {
-  const jar = cookies.headerFor(request.url);
-  if (jar === null) return request;
-  const headers = { ...request.headers };
-  const own = Object.keys(headers).find((name) => name.toLowerCase() === "cookie");
-  headers[own ?? "Cookie"] = withCookies(own === undefined ? undefined : headers[own], jar);
-  return { ...request, headers };
-}
-
 const headerIn = ({ headers }: HttpAnswer, name: string): string | undefined => {
   const value = headers.get(name.toLowerCase());
   return value === undefined ? undefined : fieldText(value);
 };
 
-/** Throws TargetFailure where an issue is one. */
+/** Throws TargetFailure for an issue. */
 function mustHold({ status }: HttpAnswer, issue: Issue | null) {
   if (issue === null) return;
   const sentence = (words: string) => `${named(status)}, ${words}.`;
@@ -223,13 +213,13 @@ async function mustFulfil(
   }
 }
 
-/** Judges what is known before the body. */
+/** Judges the conditions that need no body. */
 async function judgeHead(
   conditions: readonly Condition[],
   { answer, redirects, expiresAt }: Final,
   run: Run,
 ) {
-  // A search may wait for its turn, and what arrives meanwhile would be kept.
+  // A search can wait for its turn, and data that arrives meanwhile would fill the memory.
   const waits = conditions.some(({ source, op }) => source === "header" && isSearch(op));
   if (waits) answer.pause();
   await mustFulfil(conditions, answer, run, {
@@ -242,14 +232,14 @@ async function judgeHead(
 }
 
 /**
- * How long a body without a known end is read once all is decided: longer than each latency that counts, and within
- * the check's time.
+ * How long a body without a known end is read once all conditions are decided: longer than each latency limit, and
+ * within the timeout of the check.
  */
 function patienceFor(conditions: readonly Condition[], { context, startedAt }: Run): number {
   const latencies = conditions
     .filter(({ source }) => source === "latency")
     .map(({ value }) => Number(value) + 1);
-  const wanted = Math.max(patienceMs, ...latencies, (context.degradedAfterMs ?? 0) + 1);
+  const wanted = Math.max(usualPatienceMs, ...latencies, (context.degradedAfterMs ?? 0) + 1);
   return Math.min(wanted, (context.timeoutMs - since(startedAt)) * 0.8);
 }
 

@@ -6,7 +6,7 @@ import { mustHold, type Received, repeats } from "../assertions.ts";
 import { type CheckContext, type CheckKind, since } from "../check.ts";
 import { converse } from "../conversation.ts";
 import { parseBounded } from "../../../core/json.ts";
-import { valueAt } from "./http-body.ts";
+import { valueAt } from "../json-path.ts";
 
 type Settings = Parameters<CheckKind<"mqtt">>[0];
 

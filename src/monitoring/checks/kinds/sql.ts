@@ -10,7 +10,7 @@ import { mysqlSession } from "../sql/mysql-session.ts";
 import { postgresSession } from "../sql/postgres-session.ts";
 import type { Rows } from "../sql/rows.ts";
 import { type OpenSession, SqlError, type SqlSession } from "../sql/session.ts";
-import { valueAt } from "./http-body.ts";
+import { valueAt } from "../json-path.ts";
 
 const maxBytes = 1024 * 1024;
 
