@@ -1,7 +1,8 @@
-import { createHash, createHmac, randomBytes } from "node:crypto";
+import { createHmac, randomBytes } from "node:crypto";
 import { TargetFailure } from "../../../core/outgoing/failures.ts";
 import { askByDatagram } from "../../../core/outgoing/datagrams.ts";
 import { type CheckKind, since } from "../check.ts";
+import { digest } from "../digest.ts";
 
 const code = { request: 1, accept: 2, reject: 3, challenge: 11 };
 const attribute = {
@@ -35,12 +36,6 @@ export const checkRadius: CheckKind<"radius"> = async (settings, context) => {
   if (answer[0] !== code.accept) throw new TargetFailure("The answer is not valid for RADIUS.");
   const details = { reply: replyIn(answer) };
   return { status: "up", message: `Accepted the user in ${latencyMs} ms.`, latencyMs, details };
-};
-
-const md5 = (...parts: readonly (string | Uint8Array)[]) => {
-  const hash = createHash("md5");
-  for (const part of parts) hash.update(part);
-  return hash.digest();
 };
 
 type Request = {
@@ -77,7 +72,7 @@ function hidden(password: Buffer, authenticator: Buffer, secret: string): Buffer
   padded.set(password);
   let before: Buffer = authenticator;
   for (let at = 0; at < padded.length; at += 16) {
-    const mask = md5(secret, before);
+    const mask = digest("md5", secret, before);
     for (let index = 0; index < 16; index++)
       padded[at + index] = (padded[at + index] ?? 0) ^ (mask[index] ?? 0);
     before = padded.subarray(at, at + 16);
@@ -92,7 +87,7 @@ function isSigned(answer: Buffer, authenticator: Buffer, secret: string): boolea
   const message = Buffer.from(answer.subarray(0, length));
   const given = Buffer.from(message.subarray(4, 20));
   message.set(authenticator, 4);
-  if (!md5(message, secret).equals(given)) return false;
+  if (!digest("md5", message, secret).equals(given)) return false;
   const signed = attributesIn(message, attribute.messageAuthenticator).find(
     ({ length }) => length === 16,
   );

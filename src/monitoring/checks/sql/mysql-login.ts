@@ -1,12 +1,8 @@
-/** How MySQL and MariaDB check a password: proofs of it, and its encryption where the server must see it. */
-import { constants, createHash, createPublicKey, type KeyObject, publicEncrypt } from "node:crypto";
+/** Signs in to MySQL and MariaDB: proofs of the password, and its encryption for servers that must read it. */
+import { constants, createPublicKey, type KeyObject, publicEncrypt } from "node:crypto";
 import { TargetFailure } from "../../../core/outgoing/failures.ts";
-
-const digest = (hash: "sha1" | "sha256", ...parts: readonly (string | Uint8Array)[]) => {
-  const state = createHash(hash);
-  for (const part of parts) state.update(part);
-  return state.digest();
-};
+import { digest } from "../digest.ts";
+import { unsupportedSignIn } from "./session.ts";
 
 const xor = (bytes: Uint8Array, mask: Uint8Array) =>
   Buffer.from(bytes.map((byte, index) => byte ^ (mask[index % mask.length] ?? 0)));
@@ -14,20 +10,24 @@ const xor = (bytes: Uint8Array, mask: Uint8Array) =>
 type Proof = (password: string, nonce: Buffer) => Buffer;
 
 /** Methods that prove the password without sending it, by the name of their plugin. */
-const proofs: Readonly<Record<string, Proof>> = {
-  /** https://dev.mysql.com/doc/dev/mysql-server/latest/page_protocol_connection_phase_authentication_methods_native_password_authentication.html */
-  mysql_native_password(password, nonce) {
-    const stage = digest("sha1", password);
-    return xor(stage, digest("sha1", nonce, digest("sha1", stage)));
-  },
-  /** https://dev.mysql.com/doc/dev/mysql-server/latest/page_caching_sha2_authentication_exchanges.html */
-  caching_sha2_password(password, nonce) {
-    const stage = digest("sha256", password);
-    return xor(stage, digest("sha256", digest("sha256", stage), nonce));
-  },
-};
+const proofs = new Map<string, Proof>([
+  ["mysql_native_password", nativeProof],
+  ["caching_sha2_password", cachingSha2Proof],
+]);
 
-/** Methods that send the password itself, or need keys that this appliance lacks. */
+/** https://dev.mysql.com/doc/dev/mysql-server/latest/page_protocol_connection_phase_authentication_methods_native_password_authentication.html */
+function nativeProof(password: string, nonce: Buffer): Buffer {
+  const stage = digest("sha1", password);
+  return xor(stage, digest("sha1", nonce, digest("sha1", stage)));
+}
+
+/** https://dev.mysql.com/doc/dev/mysql-server/latest/page_caching_sha2_authentication_exchanges.html */
+function cachingSha2Proof(password: string, nonce: Buffer): Buffer {
+  const stage = digest("sha256", password);
+  return xor(stage, digest("sha256", digest("sha256", stage), nonce));
+}
+
+/** Known plugins that send the password itself, or need keys that this appliance lacks. */
 const unsupported = new Set([
   "auth_gssapi_client",
   "authentication_ldap_sasl_client",
@@ -39,26 +39,22 @@ const unsupported = new Set([
   "sha256_password",
 ]);
 
-export const canProve = (plugin: string) => Object.hasOwn(proofs, plugin);
+export const canProve = (plugin: string) => proofs.has(plugin);
 
 /** Throws TargetFailure for a plugin that is not supported. */
 export function proofFor(plugin: string, password: string, nonce: Buffer): Buffer {
-  const proof = proofs[plugin];
-  if (proof === undefined || !canProve(plugin)) {
-    const sentence = "The server asks for a sign-in method that is not supported.";
-    const said = unsupported.has(plugin) ? `${sentence.slice(0, -1)}: ${plugin}.` : undefined;
-    throw new TargetFailure(sentence, false, said);
-  }
+  const proof = proofs.get(plugin);
+  if (proof === undefined) throw unsupportedSignIn(unsupported.has(plugin) ? plugin : undefined);
   return password === "" ? Buffer.alloc(0) : proof(password, nonce.subarray(0, nonceBytes));
 }
 
 /** A NUL can follow. */
 const nonceBytes = 20;
-/** Shorter keys can be broken; longer ones are not in use, and their length is the server's to choose. */
+/** Shorter keys can be broken. Longer ones are not in use, and a server could send one to use up processor time. */
 const keyBits = { min: 2_048, max: 8_192 };
 const maxPem = 4_096;
 
-/** The password as only the holder of the server's RSA key can read it. Throws TargetFailure for a key that is no such one. */
+/** Encrypts the password with the server's RSA key. Throws TargetFailure for any other key. */
 export function encryptedFor(pem: Buffer, password: string, nonce: Buffer): Buffer {
   const key = publicKeyIn(pem);
   const masked = xor(Buffer.from(`${password}\0`), nonce.subarray(0, nonceBytes));
@@ -75,7 +71,7 @@ function publicKeyIn(pem: Buffer): KeyObject {
   try {
     if (pem.length <= maxPem) key = createPublicKey(pem);
   } catch {
-    // Judged below.
+    // Rejected below.
   }
   const bits = key?.asymmetricKeyDetails?.modulusLength ?? 0;
   if (key?.asymmetricKeyType !== "rsa" || bits < keyBits.min || bits > keyBits.max)

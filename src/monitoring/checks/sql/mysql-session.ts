@@ -22,12 +22,12 @@ const capability = {
   multiResults: 2 ** 17,
   pluginAuth: 2 ** 19,
 };
-/** Of MariaDB, in a field of its own: tells JSON from text. https://mariadb.com/docs/server/reference/clientserver-protocol/1-connecting/connection */
+/** Capability of MariaDB, in a separate field: marks columns with JSON. https://mariadb.com/docs/server/reference/clientserver-protocol/1-connecting/connection */
 const extendedMetadata = 2 ** 3;
 const mysqlItself = 2 ** 0;
 const utf8mb4 = 45;
-/** Database of a session that names none: it is open to every user. */
-const everybodys = "information_schema";
+/** Open to every user; for a session without a database. */
+const defaultDatabase = "information_schema";
 
 /** Throws TargetFailure, SqlError. */
 export async function mysqlSession(
@@ -54,12 +54,12 @@ export async function mysqlSession(
   const session: SqlSession = {
     query: (sql, wantsRows) => query(packets, sql, wantsRows, hasMetadata),
   };
-  // Without it, times are those of a zone that only the server knows.
+  // Otherwise times would be in the server's zone, which is unknown here.
   await session.query("SET time_zone = '+00:00'", false);
   return session;
 }
 
-/** Packets with their numbers, of which each side takes the next. */
+/** Packets of a connection. Both sides number them in one sequence. */
 class Packets {
   private sequence = 0;
   private readonly wire: Wire;
@@ -68,7 +68,7 @@ class Packets {
     this.wire = wire;
   }
 
-  /** The greeting, which is short: a server of another protocol says anything here. */
+  /** Reads the greeting. The bound on its length rejects other protocols. */
   async first(): Promise<ByteReader> {
     const head = await this.wire.read(4);
     if (head[3] !== 0 || head.readUIntLE(0, 3) > maxGreeting) throw notMysql();
@@ -91,7 +91,7 @@ class Packets {
     this.wire.write(Buffer.concat([uintLE(body.length, 3), number, body]));
   }
 
-  /** Begins a command, whose packets are numbered anew. */
+  /** Sends a command and restarts the numbers of packets. */
   command(code: number, text: string) {
     this.sequence = 0;
     this.send(Buffer.concat([Buffer.from([code]), Buffer.from(text)]));
@@ -134,7 +134,7 @@ function greetingIn(body: ByteReader): Greeting {
 
 const has = (all: number, one: number) => Math.floor(all / one) % 2 === 1;
 
-/** What both sides can do. Throws TargetFailure where TLS is wanted and not offered. */
+/** Capabilities that both sides have. Throws TargetFailure if TLS is wanted and not offered. */
 function capabilitiesFor({ base, extended }: Greeting, wantsTls: boolean) {
   if (wantsTls && !has(base, capability.tls)) throw noTls();
   const { tls, ...others } = capability;
@@ -153,7 +153,7 @@ async function signIn(
   { username, password, database }: SqlLogin,
   isSecure: boolean,
 ) {
-  // A server that prefers a method this appliance lacks can still have another for this user.
+  // A server whose preferred method is not supported can use another for this user.
   let plugin = canProve(greeted) ? greeted : "mysql_native_password";
   let nonce = greetedNonce;
   const proof = proofFor(plugin, password, nonce);
@@ -163,7 +163,7 @@ async function signIn(
       Buffer.from(`${username}\0`),
       Buffer.from([proof.length]),
       proof,
-      Buffer.from(has(base, capability.withDatabase) ? `${database ?? everybodys}\0` : ""),
+      Buffer.from(has(base, capability.withDatabase) ? `${database ?? defaultDatabase}\0` : ""),
       Buffer.from(has(base, capability.pluginAuth) ? `${plugin}\0` : ""),
     ]),
   );
@@ -188,7 +188,7 @@ async function signIn(
 const maxSteps = 8;
 const cachingSha2 = { wantsKey: 2, isFast: 3, isFull: 4 };
 
-/** The server lacks what the proof is checked with, as after its restart: it must see the password, and only the server may. */
+/** Sends the password to a server that can't check the proof, as after its restart: over TLS, or encrypted with its RSA key. */
 async function sendPassword(packets: Packets, password: string, nonce: Buffer, isSecure: boolean) {
   if (isSecure) return packets.send(Buffer.from(`${password}\0`));
   packets.send(Buffer.from([cachingSha2.wantsKey]));
@@ -274,7 +274,7 @@ function statusAtEnd(body: ByteReader): number {
   return body.uintLE(2);
 }
 
-/** Reads rows to their end, into the list if there is one; returns the status after them. */
+/** Reads all rows, into the list if there is one; returns the status after them. */
 async function readRows(
   packets: Packets,
   columns: readonly MysqlColumn[],

@@ -5,7 +5,7 @@ export type MysqlColumn = {
   type: number;
   charset: number;
   length: number;
-  /** MariaDB stores JSON as text and says so here. */
+  /** Set for JSON of MariaDB, whose type is text. */
   isJson: boolean;
 };
 
@@ -20,7 +20,7 @@ const types = {
 };
 const binary = 63;
 
-/** A column's bytes as JSON has their value. Throws TargetFailure for one that costs too much. */
+/** Converts a column's bytes to a JSON value. Throws TargetFailure for one that exceeds the budget. */
 export function mysqlValue(
   { type, charset, length, isJson }: MysqlColumn,
   bytes: Buffer,

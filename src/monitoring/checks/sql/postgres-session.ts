@@ -1,15 +1,12 @@
 /** PostgreSQL's protocol, version 3: signs in and runs queries over a connection whose bytes are bounded. */
-import { createHash } from "node:crypto";
 import { ByteReader } from "../../../core/outgoing/byte-reader.ts";
 import { TargetFailure } from "../../../core/outgoing/failures.ts";
 import type { Wire, WireTls } from "../../../core/outgoing/wire.ts";
+import { digest } from "../digest.ts";
 import { scram } from "../scram.ts";
-import { postgresValue } from "./postgres-values.ts";
-import { RowBudget, type Rows } from "./rows.ts";
-import { noCleartext, noTls, type SqlLogin, type SqlSession, SqlError } from "./session.ts";
-
-const notPostgres = () => new TargetFailure("The answer is not valid for PostgreSQL.");
-const unsupported = "The server asks for a sign-in method that is not supported.";
+import { notPostgres, postgresValue } from "./postgres-values.ts";
+import { type Row, RowBudget, type Rows } from "./rows.ts";
+import { noTls, SqlError, type SqlLogin, type SqlSession, unsupportedSignIn } from "./session.ts";
 
 /** Throws TargetFailure, SqlError. */
 export async function postgresSession(
@@ -50,11 +47,11 @@ type Message = { type: string; body: ByteReader };
 /** Notices, changed parameters and notifications, which can arrive at any time. */
 const asides = new Set(["N", "S", "A"]);
 
-/** The next message that is one of these types. Throws SqlError for an error of the server. */
+/** Reads the next message, which must have one of these types. Throws SqlError for an error of the server. */
 async function nextOf(wire: Wire, types: string): Promise<Message> {
   for (;;) {
     const type = (await wire.read(1)).toString("latin1");
-    // Judged before the length is: a server of another protocol says anything there.
+    // Checked before the length, which is arbitrary in another protocol.
     if (type !== "E" && !asides.has(type) && !types.includes(type)) throw notPostgres();
     const length = (await wire.read(4)).readUInt32BE() - 4;
     if (length < 0) throw notPostgres();
@@ -84,26 +81,26 @@ async function signIn(wire: Wire, { username, password }: SqlLogin, isSecure: bo
     if (!isSecure) throw noCleartext();
     send(wire, "p", Buffer.from(`${password}\0`));
   } else if (code === authentication.md5) {
-    const inner = md5(password, username).toString("hex");
-    send(wire, "p", Buffer.from(`md5${md5(inner, body.bytes(4)).toString("hex")}\0`));
+    const inner = digest("md5", password, username).toString("hex");
+    const outer = digest("md5", inner, body.bytes(4)).toString("hex");
+    send(wire, "p", Buffer.from(`md5${outer}\0`));
   } else if (code === authentication.sasl) {
-    if (!body.rest().toString().split("\0").includes(mechanism))
-      throw new TargetFailure(unsupported);
+    if (!body.rest().toString().split("\0").includes(mechanism)) throw unsupportedSignIn();
     await signInByScram(wire, password);
-  } else throw unsupportedMethods.includes(code) ? new TargetFailure(unsupported) : notPostgres();
+  } else throw unsupportedMethods.includes(code) ? unsupportedSignIn() : notPostgres();
   if ((await nextAuthentication(wire)).code !== authentication.ok) throw notPostgres();
 }
+
+/** Without TLS, an impostor of the server could read the password. */
+const noCleartext = () =>
+  new TargetFailure(
+    "The server asks for the password in cleartext over an unencrypted connection: turn on TLS.",
+  );
 
 async function nextAuthentication(wire: Wire) {
   const { body } = await nextOf(wire, "R");
   return { code: body.int(4), body };
 }
-
-const md5 = (...parts: readonly (string | Uint8Array)[]) => {
-  const hash = createHash("md5");
-  for (const part of parts) hash.update(part);
-  return hash.digest();
-};
 
 /** The server takes the user from the start message and ignores the one here. */
 async function signInByScram(wire: Wire, password: string) {
@@ -128,9 +125,9 @@ type Column = { name: string; oid: number };
 async function query(wire: Wire, sql: string, wantsRows: boolean): Promise<Rows> {
   send(wire, "Q", Buffer.from(`${sql}\0`));
   const budget = new RowBudget();
-  const results: Record<string, unknown>[][] = [];
+  const results: Row[][] = [];
   let columns: Column[] = [];
-  let rows: Record<string, unknown>[] = [];
+  let rows: Row[] = [];
   for (;;) {
     const { type, body } = await nextOf(wire, "TDCIZGHW");
     if (type === "T") columns = columnsIn(body);

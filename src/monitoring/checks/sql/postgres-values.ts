@@ -1,6 +1,9 @@
+/** Converts values of PostgreSQL from their text to JSON. */
 import { maxAnswerDepth } from "../../../core/json.ts";
 import { TargetFailure } from "../../../core/outgoing/failures.ts";
 import { bytesInJson, floatNumber, instantInJson, type RowBudget, wholeNumber } from "./rows.ts";
+
+export const notPostgres = () => new TargetFailure("The answer is not valid for PostgreSQL.");
 
 type Read = (text: string, budget: RowBudget) => unknown;
 
@@ -10,7 +13,7 @@ const bytea: Read = (text, budget) => {
 };
 const json: Read = (text, budget) => budget.parseJson(text);
 
-/** Types whose text is not shown as it is, by OID. https://github.com/postgres/postgres/blob/master/src/include/catalog/pg_type.dat */
+/** Types with another JSON value than their text, by OID. https://github.com/postgres/postgres/blob/master/src/include/catalog/pg_type.dat */
 const scalars = new Map<number, Read>([
   [16, (text) => text === "t"],
   [17, bytea],
@@ -60,11 +63,12 @@ const arrays = new Map<number, number>([
   [3807, 3802],
 ]);
 
-/** A column's text as JSON has its value. Throws TargetFailure for one that costs too much. */
+/** Converts a column's text to a JSON value. Throws TargetFailure for one that exceeds the budget. */
 export function postgresValue(oid: number, text: string, budget: RowBudget): unknown {
   const element = arrays.get(oid);
   if (element !== undefined) return arrayValue(element, text, budget);
-  return scalars.get(oid)?.(text, budget) ?? (scalars.has(oid) ? null : text);
+  const read = scalars.get(oid);
+  return read === undefined ? text : read(text, budget);
 }
 
 /** https://www.postgresql.org/docs/current/arrays.html#ARRAYS-IO */
@@ -74,11 +78,11 @@ function arrayValue(element: number, text: string, budget: RowBudget): unknown {
   const open: unknown[][] = [];
   for (;;) {
     const found = token.exec(text)?.[0];
-    if (found === undefined) throw new TargetFailure("The answer is not valid for PostgreSQL.");
+    if (found === undefined) throw notPostgres();
     if (found === ",") continue;
     if (found === "}") {
       const closed = open.pop();
-      if (closed === undefined) throw new TargetFailure("The answer is not valid for PostgreSQL.");
+      if (closed === undefined) throw notPostgres();
       if (open.length === 0) return closed;
       continue;
     }

@@ -1,20 +1,21 @@
+/** JSON values of SQL rows, and the bound on the work to build them. */
 import { monitorBounds } from "../../../core/limits.ts";
 import { parseBounded } from "../../../core/json.ts";
 import { TargetFailure } from "../../../core/outgoing/failures.ts";
 
-/** A row as JSON has it. */
+/** Values by the name of their column. */
 export type Row = Record<string, unknown>;
 /** The rows of a statement, or those of each of several. */
 export type Rows = Row[] | Row[][];
 
-/** Values in all rows of a query: what is built of 20,000 holds the event loop for less than 20 ms. */
+/** Values in all rows of a query: building 20,000 takes the event loop less than 20 ms. */
 const maxValues = monitorBounds.rowValues.value;
-/** JSON in all rows of a query: parsing 64 KiB holds the event loop for up to 20 ms. */
+/** JSON in all rows of a query: parsing 64 KiB takes the event loop up to 20 ms. */
 const maxJsonBytes = monitorBounds.rowJson.value;
 /** Binary values in all rows of a query. */
-const maxListedBytes = monitorBounds.rowJson.value;
+const maxBinaryBytes = monitorBounds.rowJson.value;
 
-/** A bound on the work that the rows of one query may cause. */
+/** Bounds the work of building the rows of one query. */
 export class RowBudget {
   private values = 0;
   private jsonBytes = 0;
@@ -30,13 +31,13 @@ export class RowBudget {
   /** Bytes that become a list of numbers. Throws TargetFailure. */
   takeBytes(count: number) {
     this.bytes += count;
-    if (this.bytes > maxListedBytes)
+    if (this.bytes > maxBinaryBytes)
       throw new TargetFailure(
-        `The bytes in the rows are more than ${maxListedBytes / 1024} KiB: use a query that returns text.`,
+        `The bytes in the rows are more than ${maxBinaryBytes / 1024} KiB: use a query that returns text.`,
       );
   }
 
-  /** A column's JSON. Throws TargetFailure for one that is too deep or too long. */
+  /** Throws TargetFailure for JSON that is too deep or too long. */
   parseJson(text: string): unknown {
     this.jsonBytes += text.length;
     if (this.jsonBytes > maxJsonBytes)
@@ -65,7 +66,7 @@ export const bytesInJson = (bytes: Uint8Array) => Buffer.from(bytes).toJSON();
 const timePattern =
   /^(\d{4,6})-(\d\d)-(\d\d)(?:[ T](\d\d):(\d\d):(\d\d)(?:\.(\d{1,9}))?)?(?:([+-])(\d\d)(?::?(\d\d))?(?::?(\d\d))?)?( BC)?$/;
 
-/** A date or time in ISO 8601 as RFC 3339 in UTC; null for infinity and dates that no calendar has. */
+/** Converts an ISO 8601 date or time to RFC 3339 in UTC; null for infinity and impossible dates. */
 export function instantInJson(text: string): string | null {
   const [, year, month, day, hour, minute, second, fraction = "", sign, ...offset] =
     timePattern.exec(text) ?? [];

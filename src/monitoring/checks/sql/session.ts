@@ -4,13 +4,13 @@ import type { Rows } from "./rows.ts";
 
 export type SqlLogin = { username: string; password: string; database: string | null };
 
-/** A database that has let the user in. */
+/** A connection to a database after the sign-in. */
 export type SqlSession = {
-  /** Without `wantsRows` they are read and dropped. Throws TargetFailure, SqlError. */
+  /** Without `wantsRows`, rows are read and discarded. Throws TargetFailure, SqlError. */
   query(sql: string, wantsRows: boolean): Promise<Rows>;
 };
 
-/** Signs in; over TLS if `tls` is given, which the protocol itself begins. Throws TargetFailure, SqlError. */
+/** Signs in, over TLS if `tls` is given: these protocols start it themselves. Throws TargetFailure, SqlError. */
 export type OpenSession = (wire: Wire, login: SqlLogin, tls: WireTls | null) => Promise<SqlSession>;
 
 /** An error that the server reported, by its code. */
@@ -25,8 +25,8 @@ export class SqlError extends Error {
 
 export const noTls = () => new TargetFailure("The server does not offer TLS.");
 
-/** Nobody else than a server can tell whether it is the right one: over a plain connection no password is sent as it is. */
-export const noCleartext = () =>
-  new TargetFailure(
-    "The server asks for the password in cleartext over an unencrypted connection: turn on TLS.",
-  );
+/** `method` is shown to the organization only: the server chose its name. */
+export function unsupportedSignIn(method?: string): TargetFailure {
+  const sentence = "The server asks for a sign-in method that is not supported";
+  return new TargetFailure(`${sentence}.`, false, method && `${sentence}: ${method}.`);
+}

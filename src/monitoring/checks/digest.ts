@@ -1,0 +1,11 @@
+import { createHash } from "node:crypto";
+
+/** Digest of the concatenated parts. */
+export function digest(
+  algorithm: "md5" | "sha1" | "sha256",
+  ...parts: readonly (string | Uint8Array)[]
+): Buffer {
+  const hash = createHash(algorithm);
+  for (const part of parts) hash.update(part);
+  return hash.digest();
+}
