@@ -10,6 +10,8 @@ type Issue = (text: string) => string | null;
 /** Text of `min` to `max` code points; the first of the issues that it has is told. */
 function text(min: number, max: number, ...issues: Issue[]) {
   const checked = z.superRefine<string>((text, context) => {
+    // The length is reported already; the other checks would read all of it.
+    if (text.length > 2 * max) return;
     for (const issueOf of issues) {
       const issue = issueOf(text);
       if (issue !== null) {

@@ -209,7 +209,20 @@ export const requestBounds = {
 /** Configurations, sent as one body. */
 export const configurationBounds = {
   body: { value: 8 * MiB, unit: "bytes", per: "request", beyond: "More is rejected: 413." },
-  list: { value: 50_000, unit: "entries", per: "list or section", beyond: invalid },
+  sections: { value: 100, unit: "entries", per: "body", beyond: invalid },
+  list: { value: 50_000, unit: "entries", per: "section", beyond: invalid },
+  entryValues: {
+    value: 20_000,
+    unit: "entries",
+    per: "entry of a section",
+    beyond: "Counted before they are parsed. More is rejected: 422.",
+  },
+  string: {
+    value: 128 * KiB,
+    unit: "characters",
+    per: "text",
+    beyond: "No field takes a longer text. It is rejected before it is parsed: 422.",
+  },
   values: { value: 500_000, unit: "entries", per: "body", beyond: invalid },
 } satisfies Section;
 

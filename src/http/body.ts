@@ -3,9 +3,10 @@ import { hasTooManyDigits } from "../core/decimals.ts";
 import { findRepeatedName, lossyIntegerAt, shapeOf } from "../core/json.ts";
 import { AppError } from "../core/errors.ts";
 import { excerpt } from "../core/text.ts";
-import { configurationBounds, requestBounds } from "../core/limits.ts";
+import { requestBounds } from "../core/limits.ts";
 import { invalid } from "../core/validation.ts";
 import { budget } from "./budget.ts";
+import { notJson, parseLongJson, tooDeep } from "./long-json.ts";
 import { pathOf } from "./request.ts";
 import { originalRequest, replaceRequest } from "./original-request.ts";
 
@@ -15,8 +16,6 @@ const maxDepth = requestBounds.nesting.value;
 /** Where longer ones are taken: they are read as they come, once it is known whose they are. */
 const longBodies = /\/api\/v1\/config\/?$/;
 const maxEntries = requestBounds.listInBody.value;
-const maxEntriesOfLong = configurationBounds.list.value;
-const maxValues = configurationBounds.values.value;
 
 const json = "application/json";
 
@@ -155,7 +154,10 @@ async function readCapped(request: Request, most: number): Promise<Uint8Array<Ar
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
-/** JSON as RFC 8259 has it, at most 32 deep. Throws INVALID_JSON, or VALIDATION_ERROR for a repeated name, for a list no field would take and for a number that would be rounded. */
+/**
+ * JSON (RFC 8259), at most 32 levels deep; a long body is read entry by entry. Throws INVALID_JSON, or
+ * VALIDATION_ERROR for a repeated name, for a list that no field takes and for a number that would be rounded.
+ */
 export function parseJson(bytes: Uint8Array): unknown {
   if (bytes.length === 0) throw unreadable("The body is empty; send a JSON object.");
   let text: string;
@@ -164,48 +166,45 @@ export function parseJson(bytes: Uint8Array): unknown {
   } catch {
     throw notJson();
   }
-  const value = parseJsonText(text, bytes.length > maxBytes ? maxEntriesOfLong : maxEntries);
+  if (bytes.length > maxBytes) return parseLongJson(text);
+  const value = parseJsonText(text);
   const lossy = lossyIntegerAt(text);
   if (lossy !== null) throw invalid(excerpt(lossy) || "body", hasTooManyDigits);
   return value;
 }
 
-export function parseJsonText(text: string, most = maxEntries): unknown {
+export function parseJsonText(text: string): unknown {
   // JSON.parse and a schema recurse: hostile nesting is refused before either sees it.
   const { depth, members } = shapeOf(text);
-  if (depth > maxDepth) throw unreadable(`The body is nested deeper than ${maxDepth} levels.`);
+  if (depth > maxDepth) throw tooDeep();
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch {
     throw notJson();
   }
-  const counts = { values: 0, members: 0 };
-  mustBeBounded(value, "body", most, counts);
+  const counts = { members: 0 };
+  mustBeBounded(value, "body", counts);
   // JSON.parse keeps one value of a repeated name, so fewer members are left.
   const repeated = counts.members < members ? findRepeatedName(text) : null;
   if (repeated !== null) throw invalid(excerpt(repeated), "must be given only once");
   return value;
 }
 
-const notJson = () => unreadable("The body is not valid JSON in UTF-8.");
-
 function unreadable(message: string) {
   return new AppError("INVALID_JSON", message);
 }
 
-type Counts = { values: number; members: number };
+type Counts = { members: number };
 
-/** Adds the values and members of `value` to the counts. */
-function mustBeBounded(value: unknown, path: string, most: number, counts: Counts) {
+/** Adds the members of `value` to the counts. */
+function mustBeBounded(value: unknown, path: string, counts: Counts) {
   if (typeof value !== "object" || value === null) return;
   const entries = Array.isArray(value) ? value : Object.values(value);
-  if (entries.length > most) throw invalid(path, `must have at most ${most} entries`);
-  counts.values += entries.length;
-  if (counts.values > maxValues) throw invalid("body", `must have at most ${maxValues} values`);
+  if (entries.length > maxEntries) throw invalid(path, `must have at most ${maxEntries} entries`);
   const names = Array.isArray(value) ? null : Object.keys(value);
   if (names !== null) counts.members += names.length;
   for (const [index, entry] of entries.entries())
     if (typeof entry === "object" && entry !== null)
-      mustBeBounded(entry, names === null ? path : (names[index] ?? path), most, counts);
+      mustBeBounded(entry, names === null ? path : (names[index] ?? path), counts);
 }

@@ -236,7 +236,7 @@ export function endpoint<
     if (spec.timeoutSeconds !== undefined)
       requestContext.services.extendTimeout(request, spec.timeoutSeconds);
     const isJson = spec.upload === undefined && (needsBody || bytes.length > 0);
-    const json = isJson ? parseJson(bytes) : undefined;
+    const json = isJson ? await parseJson(bytes) : undefined;
     const query = queryOf(context);
     const parsed = { query, body: parse(bodySchema, json) as z.output<B>, upload };
     const key = takesIdempotencyKey(request.method) ? idempotencyKeyOf(request) : null;

@@ -78,6 +78,7 @@ export const NewStatusPageSection = z
           }),
         }),
       )
+      .max(maxMonitors)
       .default([])
       .meta({
         description:
