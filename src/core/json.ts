@@ -143,10 +143,11 @@ function withLongNumbers(value: unknown, mark: string): unknown {
     const fields = value as Record<string, unknown>;
     for (const name in fields) {
       const field = fields[name];
-      // An assignment would take it for something else.
-      if (name === "__proto__") continue;
-      if (typeof field === "string" || typeof field === "object")
-        fields[name] = withLongNumbers(field, mark);
+      if (typeof field !== "string" && typeof field !== "object") continue;
+      const exact = withLongNumbers(field, mark);
+      // An assignment to `__proto__` would change the prototype.
+      if (name === "__proto__") Object.defineProperty(fields, name, { value: exact });
+      else fields[name] = exact;
     }
   }
   return value;

@@ -73,6 +73,11 @@ describe("JSON with long numbers", () => {
     expect(JSON.stringify({ id })).toBe('{"id":-9007199254740993}');
   });
 
+  test("keeps them under the name __proto__ as well", () => {
+    const text = '{"__proto__":12345678901234567890,"a":{"__proto__":{"b":1e400}}}';
+    expect(JSON.stringify(parseExactly(text))).toBe(text);
+  });
+
   test("is what JSON.parse accepts, and nothing more", () => {
     fc.assert(
       fc.property(fc.json(), (json) => {

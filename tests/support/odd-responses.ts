@@ -189,6 +189,14 @@ export const charsets: Readonly<Record<string, Charset>> = {
     ),
     text: cyrillic.text,
   },
+  "windows-1251 by a meta after one that speaks of charsets": {
+    type: "text/html",
+    bytes: html(
+      '<meta name="about" content="a > b; charset=koi8-r"><meta/charset=windows-1251/>',
+      cyrillic.bytes,
+    ),
+    text: cyrillic.text,
+  },
   "iso-8859-1 by its meta": {
     type: "text/html",
     bytes: html("<meta charset='iso-8859-1'>", latin("größe")),

@@ -241,7 +241,7 @@ function chunkedBody(give: (chunk: Buffer) => void): Body {
         if (found === null) break;
         at = bytes.length - found.after.length;
         if (step === "size") {
-          const size = /^([0-9a-f]{1,12})[ \t]*(;.*)?$/i.exec(found.text)?.[1];
+          const size = /^0*([0-9a-f]{1,12})[ \t]*(;.*)?$/i.exec(found.text)?.[1];
           if (size === undefined) throw invalidHttp();
           left = Number.parseInt(size, 16);
         } else if (found.text === "") {

@@ -54,10 +54,21 @@ export function parseHead(text: string): Head {
   const setCookies: string[] = [];
   for (const { name, value } of fieldsIn(lines)) {
     const before = headers.get(name);
-    headers.set(name, before === undefined ? value : `${before}, ${value}`);
+    if (before === undefined) headers.set(name, value);
+    // A Location is no list: clients follow the first one.
+    else if (name !== "location") headers.set(name, `${before}, ${value}`);
     if (name === "set-cookie") setCookies.push(value);
   }
   return { status: Number(status), headers, setCookies };
+}
+
+/** Drops blanks at both ends. `trim()` drops a no-break space as well, which is a byte of “à” in UTF-8. */
+export function trimBlanks(text: string): string {
+  const isBlank = (at: number) => text[at] === " " || text[at] === "\t";
+  let [start, end] = [0, text.length];
+  while (start < end && isBlank(start)) start++;
+  while (end > start && isBlank(end - 1)) end--;
+  return text.slice(start, end);
 }
 
 /** Fields with lower-case names; a line that begins with a blank continues the one before (RFC 9112 §5.2). */
@@ -66,11 +77,11 @@ function fieldsIn(lines: readonly string[]): { name: string; value: string }[] {
   for (const line of lines) {
     const isFold = line.startsWith(" ") || line.startsWith("\t");
     const colon = isFold ? -1 : line.indexOf(":");
-    const value = line.slice(colon + 1).trim();
+    const value = trimBlanks(line.slice(colon + 1));
     // No backtracking: a target can send a line of blanks as long as a head can be.
     if (/[\r\0]/.test(value)) throw invalidHttp();
     const last = fields.at(-1);
-    if (isFold && last !== undefined) last.value = `${last.value} ${value}`.trim();
+    if (isFold && last !== undefined) last.value = trimBlanks(`${last.value} ${value}`);
     else {
       const name = line.slice(0, Math.max(colon, 0));
       if (!token.test(name)) throw invalidHttp();

@@ -58,8 +58,10 @@ export async function issueOf(
   context: SearchContext,
 ): Promise<Issue | null> {
   if ("unreadable" in received) return issueFor(condition, received.unreadable);
-  const { value } = received;
   const { op } = condition;
+  const isPresence = op === "exists" || op === "notExists";
+  const isNothing = condition.source === "body" && isPresence && received.value === "";
+  const value = isNothing ? undefined : received.value;
   const found = isSearch(op)
     ? await matches(String(condition.value), value, context)
     : holds(condition, value);

@@ -100,9 +100,18 @@ function fieldsInForm(text: string): Field[] {
   return fieldsFrom(new URLSearchParams(text));
 }
 
-/** Names in any case and with blanks around them: a field that is nearly `status` must not be left out. */
+/**
+ * Names in any case, with blanks around them, as lists (`status[]`) or after an escaped ampersand: a field that is
+ * nearly `status` must not be left out.
+ */
 function fieldsFrom(entries: Iterable<readonly [string, unknown]>): Field[] {
-  return Array.from(entries, ([name, value]) => ({ name: name.trim().toLowerCase(), value }));
+  return Array.from(entries, ([name, value]) => ({
+    name: name
+      .trim()
+      .toLowerCase()
+      .replace(/^amp;|\[\d{0,4}\]$/g, ""),
+    value,
+  }));
 }
 
 async function fieldsInBody(request: Request, client: BodyClient): Promise<Field[]> {
@@ -124,6 +133,8 @@ async function parseBody(bytes: Uint8Array<ArrayBuffer>, contentType: string): P
       "The body must be a form or JSON, or must be left out: the query can carry the report.",
     );
   const text = decoded(bytes, contentType).trim();
+  // Text in UTF-16 has a NUL in every name.
+  if (text.includes("\0")) throw invalid("body", "must be in UTF-8, or its charset must be named");
   // curl sends JSON as a form where it isn't asked for another Content-Type.
   return isJson || /^[{["]/.test(text) ? parseObject(text) : parseForm(text);
 }
@@ -138,8 +149,7 @@ function decoded(bytes: Uint8Array, contentType: string): string {
 }
 
 function parseForm(text: string): Field[] {
-  // Text in UTF-16 has a NUL in every name.
-  if (text.includes("\0") || (text !== "" && !text.includes("=")))
+  if (text !== "" && !text.includes("="))
     throw invalid("body", "must be a form such as status=down&msg=Disk%20full, or a JSON object");
   return fieldsInForm(text);
 }

@@ -53,7 +53,9 @@ export function expressionsIn(monitor: object): [path: string, expression: strin
     const at = index === 0 ? "" : `steps[${index - 1}].`;
     return [
       ...assertions.flatMap(({ op, value }, number): [string, string][] =>
-        op === "matches" ? [[`${at}assertions[${number}].value`, String(value)]] : [],
+        op === "matches" || op === "notMatches"
+          ? [[`${at}assertions[${number}].value`, String(value)]]
+          : [],
       ),
       ...save.flatMap(({ expression }, number): [string, string][] =>
         expression === null ? [] : [[`${at}save[${number}].expression`, expression]],

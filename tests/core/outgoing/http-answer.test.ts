@@ -150,6 +150,17 @@ test("fields of one name are joined, spaces around values dropped, an empty reas
   expect((await read(head("HTTP/1.0 599 ", "__proto__: x"))).status).toBe(599);
 });
 
+test("blanks around values are dropped, and other bytes are not", async () => {
+  const { headers } = await read(head("HTTP/1.1 200", "A:\t \xc3\xa0 \t", "B: \xa0\x85", " \xa0"));
+  expect(headers).toEqual({ a: "\xc3\xa0", b: "\xa0\x85 \xa0" });
+});
+
+test("zeros in front of a chunk size count for nothing", async () => {
+  const coded = head("HTTP/1.1 200 OK", "Transfer-Encoding: chunked");
+  const zeros = "0".repeat(15);
+  expect((await read(`${coded}${zeros}5\r\nhello\r\n${zeros}0\r\n\r\n`)).body).toBe("hello");
+});
+
 test("a hundred interim answers may come at once before the real one", async () => {
   const interims = head("HTTP/1.1 100 Continue").repeat(100);
   const bytes = `${interims}${head("HTTP/1.1 204 No Content")}`;

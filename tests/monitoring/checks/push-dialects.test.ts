@@ -132,6 +132,10 @@ for (const { path, methods, dialect } of pushRoutes)
         { query: "status=down", ...body('{"status":"up"}', "application/json") },
         { query: "status=up", ...body('{"Status":"down"}', "application/json") },
         { query: "STATUS=down" },
+        { query: "status%5B%5D=down" },
+        { query: "status[0]=down" },
+        { query: "msg=a&amp;status=down" },
+        body("status[]=down", formType),
       ];
       for (const sent of down) {
         await send(path, "GET", { query: "status=up" });
@@ -154,6 +158,14 @@ for (const { path, methods, dialect } of pushRoutes)
       [
         "UTF-16 without a word",
         body(Buffer.from("status=down", "utf16le") as Uint8Array<ArrayBuffer>, formType),
+        422,
+      ],
+      [
+        "JSON in UTF-16 without a word",
+        body(
+          Buffer.from('{"status":"down"}', "utf16le") as Uint8Array<ArrayBuffer>,
+          "application/json",
+        ),
         422,
       ],
       ["an unknown charset", body("status=down", `${formType}; charset=ebcdic`), 415],

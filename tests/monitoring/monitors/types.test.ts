@@ -552,9 +552,16 @@ describe("wrong values", () => {
     expect(await issueOf({ ...head, value: true })).toBe(
       "assertions[0].value must be null or left out: exists compares with nothing.",
     );
-    expect(await issueOf(matches("(a"))).toBe(
-      "assertions[0].value must be a regular expression as RE2 has them: missing closing ).",
-    );
+    for (const op of ["matches", "notMatches"])
+      expect([op, await issueOf({ ...matches("(a"), op })]).toEqual([
+        op,
+        "assertions[0].value must be a regular expression as RE2 has them: missing closing ).",
+      ]);
+    const wrong = { source: "body", op: "notMatches", value: "(?=a)" };
+    const fields = { type: "http", name: "Intranet", ...newMonitors.http };
+    const steps = [{ url: "/a", assertions: [wrong] }];
+    const { status, json } = await api("POST", path, { body: { ...fields, steps } });
+    expect([status, json.error.details[0].path]).toEqual([422, "steps[0].assertions[0].value"]);
   });
 
   test("a condition on a body that never arrives is rejected at its field, in requests and steps", async () => {

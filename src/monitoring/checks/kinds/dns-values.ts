@@ -38,11 +38,11 @@ function withName(value: string): string {
   return [...parts.slice(0, -1).map((part) => part.replace(/^0+(?=\d)/, "")), name].join(" ");
 }
 
-/** Flags, a tag in any case (RFC 8659 §4.1), and a value in quotes. */
+/** Flags, a tag in any case, and a value with or without quotes (RFC 8659 §4.1). */
 function plainCaa(value: string): string {
   const [, flags = "", tag = "", rest = value] =
     /^\s*(\d+)\s+([A-Za-z0-9]+)\s+(.*?)\s*$/s.exec(value) ?? [];
-  return `${Number(flags)} ${tag.toLowerCase()} ${rest}`;
+  return `${Number(flags)} ${tag.toLowerCase()} ${rest.startsWith('"') ? rest : JSON.stringify(rest)}`;
 }
 
 /**

@@ -56,6 +56,9 @@ async function resolverOf({ resolver }: Settings, context: CheckContext): Promis
   return made;
 }
 
+/** Stands for “none” in MX and SRV (RFC 7505, RFC 2782). The resolver returns an empty name. */
+const root = ".";
+
 /** Records in the notation of zone files (RFC 1035 §5, 2782, 8659). */
 async function recordsOf(resolver: Resolver, host: string, type: Settings["recordType"]) {
   switch (type) {
@@ -69,13 +72,13 @@ async function recordsOf(resolver: Resolver, host: string, type: Settings["recor
       return await resolver.resolveNs(host);
     case "MX":
       return (await resolver.resolveMx(host)).map(
-        ({ priority, exchange }) => `${priority} ${exchange}`,
+        ({ priority, exchange }) => `${priority} ${exchange || root}`,
       );
     case "TXT":
       return (await resolver.resolveTxt(host)).flat();
     case "SRV":
       return (await resolver.resolveSrv(host)).map(
-        ({ priority, weight, port, name }) => `${priority} ${weight} ${port} ${name}`,
+        ({ priority, weight, port, name }) => `${priority} ${weight} ${port} ${name || root}`,
       );
     case "CAA":
       return (await resolver.resolveCaa(host)).map(({ critical, ...property }) => {

@@ -176,16 +176,12 @@ function judged(
     const all = json();
     return "unreadable" in all ? all : { value: valueAt(all.value, path ?? "") };
   };
-  const receivedFor = (condition: Condition): Received =>
-    condition.source === "body" && isPresence(condition.op) && text() === ""
-      ? { value: undefined }
-      : received(condition);
   return {
     async issue() {
       for (const condition of wanted) {
         const issue = isSearched(condition)
           ? searchedIssue(condition, search, isComplete, secrets)
-          : await issueOf(condition, receivedFor(condition), secrets, context);
+          : await issueOf(condition, received(condition), secrets, context);
         if (issue !== null) return issue;
       }
       return null;
@@ -202,8 +198,6 @@ function lazily<T>(compute: () => T): () => T {
   let result: { value: T } | null = null;
   return () => (result ??= { value: compute() }).value;
 }
-
-const isPresence = (op: Condition["op"]) => op === "exists" || op === "notExists";
 
 function searchedIssue(
   condition: Condition,

@@ -8,7 +8,9 @@ export const declarationBytes = 1024;
 const parameter = /;\s*charset\s*=\s*(?:"([^"]*)"|'([^']*)'|([^;,\s]*))/i;
 const declarationOfXml = /^<\?xml\s[^>]*?\sencoding\s*=\s*["']([^"']*)["']/i;
 const comment = /<!--[^]*?(?:-->|$)/g;
-const meta = /<meta\s[^>]*?charset\s*=\s*["']?\s*([^\s"'/>;]+)/i;
+const meta = /<meta[\s/](?:"[^"]*"|'[^']*'|[^"'>])*/gi;
+const attribute =
+  /(?<=[\s/"'])(charset|content|http-equiv)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+?)(?=\/?(?:\s|$)))/gi;
 
 /** Decoded by the standard to a single replacement character, because they hide markup. */
 const unreadable =
@@ -39,10 +41,28 @@ function byZeros([first, second]: Uint8Array): Bun.Encoding | null {
   return first === 0 ? ("utf-16be" as Bun.Encoding) : "utf-16le";
 }
 
+/** The charset of the first `<meta>` that has one, in an attribute or as the Content-Type it stands for. */
+function labelInMeta(text: string): string | undefined {
+  for (const [element] of text.matchAll(meta)) {
+    const attributes = new Map(
+      Array.from(element.matchAll(attribute), ([, name = "", double, single, plain]) => [
+        name.toLowerCase(),
+        double ?? single ?? plain ?? "",
+      ]),
+    );
+    const isType = attributes.get("http-equiv")?.toLowerCase() === "content-type";
+    const content = isType ? (attributes.get("content") ?? "") : "";
+    const label =
+      attributes.get("charset") ?? /charset\s*=\s*["']?\s*([^\s"';]+)/i.exec(content)?.[1];
+    if (label !== undefined) return label;
+  }
+  return undefined;
+}
+
 /** A declaration is ASCII, so it can't be one of UTF-16. */
 function byDeclaration(start: Uint8Array): Bun.Encoding | null {
   const text = Buffer.from(start).toString("latin1").replace(comment, "");
-  const declared = encodingOf(declarationOfXml.exec(text)?.[1] ?? meta.exec(text)?.[1]);
+  const declared = encodingOf(declarationOfXml.exec(text)?.[1] ?? labelInMeta(text));
   return declared?.startsWith("utf-16") ? "utf-8" : declared;
 }
 

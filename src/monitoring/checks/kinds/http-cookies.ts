@@ -1,6 +1,8 @@
 /** Cookies that servers set during one check (RFC 6265): sent on its redirects and in its steps, then discarded. */
 import { isIP } from "node:net";
+import { asciiName } from "../../../core/destinations.ts";
 import { monitorBounds } from "../../../core/limits.ts";
+import { fieldText, trimBlanks } from "../../../core/outgoing/http-head.ts";
 import type { HttpRequest } from "../../../core/outgoing/http-request.ts";
 
 const maxCookies = monitorBounds.cookies.value;
@@ -74,15 +76,11 @@ export class CookieJar {
   private set(text: string, url: URL, nowMs: number) {
     const [pair = "", ...rest] = text.split(";");
     const equals = pair.indexOf("=");
-    const name = pair.slice(0, Math.max(equals, 0)).trim();
-    const value = pair.slice(equals + 1).trim();
+    const name = trimBlanks(pair.slice(0, Math.max(equals, 0)));
+    const value = trimBlanks(pair.slice(equals + 1));
     const attributes = attributesIn(rest);
     const host = hostOf(url);
-    const wanted =
-      attributes
-        .get("domain")
-        ?.toLowerCase()
-        .replace(/^\.|\.$/g, "") ?? "";
+    const wanted = asciiName(fieldText(attributes.get("domain") ?? "").replace(/^\./, ""));
     const domain = wanted === "" ? host : wanted;
     // A name without a dot belongs to a registry, such as `com`, or to a host of the LAN.
     const isRegistry = !domain.includes(".");
@@ -91,7 +89,8 @@ export class CookieJar {
       ? (attributes.get("path") ?? "/")
       : defaultPath(url);
     const isSecure = attributes.has("secure");
-    if (pair.trim() === "" || pair.length > maxCookieLength || /[^\P{Cc}\t]/u.test(pair)) return;
+    if (trimBlanks(pair) === "" || pair.length > maxCookieLength || /[^\P{Cc}\t]/u.test(pair))
+      return;
     if (!isHostOnly && (isRegistry || !isBelow(host, domain))) return;
     if (isSecure && !isTrustworthy(url)) return;
     // https://datatracker.ietf.org/doc/html/draft-ietf-httpbis-rfc6265bis#section-4.1.3
@@ -110,17 +109,22 @@ function attributesIn(parts: readonly string[]): Map<string, string> {
   return new Map(
     parts.map((part) => {
       const [name = "", ...value] = part.split("=");
-      return [name.trim().toLowerCase(), value.join("=").trim()];
+      return [trimBlanks(name).toLowerCase(), trimBlanks(value.join("="))];
     }),
   );
 }
+
+/** A year of two digits after day and month, which RFC 6265 §5.1.1 reads as one from 1970 to 2069. */
+const shortYear = /(?<=\b\d{1,2} [A-Za-z]{3} )\d\d(?= )/;
 
 /** Max-Age takes precedence over Expires (RFC 6265 §4.1.2.2). */
 function isExpired(attributes: ReadonlyMap<string, string>, nowMs: number): boolean {
   const maxAge = attributes.get("max-age") ?? "";
   if (/^-?\d+$/.test(maxAge)) return Number(maxAge) <= 0;
-  const expires = Date.parse((attributes.get("expires") ?? "").replaceAll("-", " "));
-  return expires <= nowMs;
+  const date = (attributes.get("expires") ?? "")
+    .replaceAll("-", " ")
+    .replace(shortYear, (year) => `${Number(year) < 70 ? 20 : 19}${year}`);
+  return Date.parse(date) <= nowMs;
 }
 
 /** A `Cookie` header, extended by the cookies of the jar whose names it lacks. */

@@ -174,8 +174,8 @@ async function finalResponse(asking: Asking, run: Run): Promise<Final> {
       redirects = -1;
       continue;
     }
-    const location = headers.get("location");
-    if (!settings.followRedirects || !isRedirect(status) || location === undefined)
+    const location = headers.get("location") ?? "";
+    if (!settings.followRedirects || !isRedirect(status) || location === "")
       return { answer, connection, startedAt, firstByteMs, redirects, expiresAt };
     connection.close();
     if (redirects === maxRedirects)

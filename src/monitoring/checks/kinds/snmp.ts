@@ -53,11 +53,14 @@ function read(
   session.on("error", () => reject(notSnmp()));
   session.get([oid], (error, varbinds) => {
     const [value] = varbinds ?? [];
-    if (error === null && value !== undefined) resolve(value);
+    if (error === null && value !== undefined && isAbout(value, oid)) resolve(value);
     else reject(error === null ? notSnmp() : failureOf(error, snmp));
   });
   return promise;
 }
+
+/** Whether the value is of the requested object. The library decodes the start of what is not below 1 in a form of its own. */
+const isAbout = (value: Varbind, oid: string) => value.oid === oid || !oid.startsWith("1.");
 
 /** As the library takes it: tools often write a dot in front. */
 const plainOid = (oid: string) => oid.replace(/^\./, "");

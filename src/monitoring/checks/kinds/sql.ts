@@ -113,9 +113,11 @@ function ask(server: Server, settings: Settings, context: CheckContext) {
   );
 }
 
-/** Servers send decimals and long integers as text. */
-const withNumber = (value: unknown) =>
-  typeof value === "string" && isDecimal(value) ? new LongNumber(value) : value;
+/** Servers send decimals and long integers as text, in arrays as well. */
+function withNumber(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withNumber);
+  return typeof value === "string" && isDecimal(value) ? new LongNumber(value) : value;
+}
 
 function detailsIn(rows: Rows = []): DetailsOf<"postgres"> {
   const { version, role } = (rows[0] ?? {}) as Record<string, unknown>;

@@ -17,6 +17,7 @@ test("values of records are equal by what their type says", () => {
     ["MX", "10 mx.example", "10  MX.example."],
     ["SRV", "10 20 5060 sip.example", "10 20 05060 SIP.example."],
     ["CAA", '0 issue "ca.test"', '0 ISSUE "ca.test"'],
+    ["CAA", '0 issue "ca.test"', "0 issue ca.test"],
   ];
   for (const [type, one, other] of equal)
     expect([one, comparable(type, one)]).toEqual([one, comparable(type, other)]);
@@ -42,6 +43,26 @@ test("a text is found among any number of records, in one or several strings", (
     false,
   );
   expect(hasText(["a", ""], "a")).toBe(true);
+});
+
+test("the root stands for no host in MX and SRV", async () => {
+  const records = { MX: [15, [0, 0, 0]], SRV: [33, [0, 0, 0, 0, 0, 0, 0]] } as const;
+  for (const [recordType, [type, data]] of Object.entries(records)) {
+    const answers = (query: Buffer) =>
+      Buffer.concat([
+        query.subarray(0, 2),
+        Buffer.from([0x85, 0x80, 0, 1, 0, 1, 0, 0, 0, 0]),
+        query.subarray(12, query.indexOf(0, 12) + 5),
+        Buffer.from([0xc0, 12, 0, type, 0, 1, 0, 0, 0, 60, 0, data.length, ...data]),
+      ]);
+    await using server = await servingDatagrams(answers);
+    const asked = { host: "shop.test", resolver: `127.0.0.1:${server.port}`, recordType };
+    const value = recordType === "MX" ? "0 ." : "0 0 0 .";
+    const found = await check("dns", { ...asked, expected: [value] });
+    expect([found.status, found.details]).toEqual(["up", { records: value }]);
+    const other = value.replace(".", "mx.test");
+    expect((await check("dns", { ...asked, expected: [other] })).status).toBe("down");
+  }
 });
 
 testWith(["dnsmasq"], "international names are asked for and compared in A-labels", async () => {

@@ -58,6 +58,30 @@ describe("a cookie is sent", () => {
       "https://shop.example/",
       "s=1",
     ],
+    [
+      "until a year of two digits, which is one up to 2069",
+      "s=1; Path=/; Expires=Wed, 31-Dec-69 23:59:59 GMT",
+      "https://shop.example/",
+      "s=1",
+    ],
+    [
+      "not after a year of two digits from 70 on",
+      "s=1; Path=/; Expires=Thursday, 01-Jan-70 00:00:00 GMT",
+      "https://shop.example/",
+      null,
+    ],
+    [
+      "not after a date with the year at its end",
+      "s=1; Path=/; Expires=Thu Jan 01 00:00:00 1970",
+      "https://shop.example/",
+      null,
+    ],
+    [
+      "with the last byte of its value, also where that is a no-break space in Latin-1",
+      "s=voil\u00c3\u00a0 ; Path=/",
+      "https://shop.example/",
+      "s=voil\u00c3\u00a0",
+    ],
     ["with an = in its value", 's="a=b"; Path=/', "https://shop.example/", 's="a=b"'],
     ["without a name", "alone; Path=/", "https://shop.example/", "alone"],
     ["not with a control character", "s=a\u0001b; Path=/", "https://shop.example/", null],
@@ -86,6 +110,9 @@ describe("a cookie is sent", () => {
     const secure = "s=1; Path=/; Secure";
     expect(sent([secure], "http://shop.example/", "https://shop.example/")).toBeNull();
     expect(sent(["s=1; Domain=intranet"], "http://intranet/", "http://intranet/")).toBe("s=1");
+    const international = Buffer.from("s=1; Domain=münchen.example").toString("latin1");
+    const www = "http://www.xn--mnchen-3ya.example/";
+    expect(sent([international], "http://xn--mnchen-3ya.example/", www)).toBe("s=1");
     expect(sent(["s=1; Domain=1"], "http://127.0.0.1/", "http://127.0.0.1/")).toBeNull();
   });
 

@@ -3,7 +3,7 @@ import { checkHttp } from "../../../../src/monitoring/checks/kinds/http.ts";
 import { NewMonitor } from "../../../../src/monitoring/monitors/schema.ts";
 import type { TargetFailure } from "../../../../src/core/outgoing/failures.ts";
 import { freePort } from "../../../support/binary.ts";
-import { check, contextOf } from "../../../support/checking.ts";
+import { check, contextOf, listener } from "../../../support/checking.ts";
 import { dashboard } from "../../../support/dashboard.ts";
 import { answer, redirect, target } from "../../../support/target.ts";
 
@@ -26,6 +26,29 @@ async function two() {
   };
 }
 
+test("an empty Location is no redirect, and of several the first one counts", async () => {
+  for (const [fields, status, paths] of [
+    ["Location:", "302", ["/"]],
+    ["Location: ", "301", ["/"]],
+    ["Location: /a\r\nLocation: /a", "200", ["/", "/a"]],
+    ["Location: /a\r\nlocation: /b", "200", ["/", "/a"]],
+  ] as const) {
+    const asked: string[] = [];
+    await using shop = await listener((socket) => {
+      socket.once("data", (request: Buffer) => {
+        const path = request.toString("latin1").split(" ")[1] ?? "";
+        asked.push(path);
+        const code = path === "/" ? (status === "200" ? "302" : status) : "200";
+        socket.end(
+          `HTTP/1.1 ${code} x\r\n${path === "/" ? `${fields}\r\n` : ""}Content-Length: 0\r\n\r\n`,
+        );
+      });
+    });
+    const found = await check("http", { url: shop.url, expectedStatus: [status] });
+    expect([fields, found.status, asked]).toEqual([fields, "up", [...paths]]);
+  }
+});
+
 describe("a redirect leads", () => {
   const places: [location: string, path: string][] = [
     ["/b?c=d", "/b?c=d"],
@@ -39,6 +62,8 @@ describe("a redirect leads", () => {
     ["http://user:password@127.0.0.1:PORT/b", "/b"],
     ["/caf\u00e9?x=\u00e9", "/caf%C3%A9?x=%C3%A9"],
     ["/caf%C3%A9", "/caf%C3%A9"],
+    ["/voil\u00e0", "/voil%C3%A0"],
+    ["/\u0420", "/%D0%A0"],
   ];
   for (const [location, path] of places)
     test(`from /a/start by ${location} to ${path}`, async () => {

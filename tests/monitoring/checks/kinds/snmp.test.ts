@@ -60,6 +60,23 @@ test("a 64-bit counter is compared exactly", async () => {
   expect(await asserting("equals", "9007199254740992")).toStartWith("The object was read, but");
 });
 
+test("an empty value does not exist", async () => {
+  const asserting = (op: string) => valueOf(text(""), { assertions: [{ source: "body", op }] });
+  expect(await asserting("exists")).toStartWith("The object was read, but");
+  expect(await asserting("notExists")).toBeUndefined();
+});
+
+test("the value of another object is no answer", async () => {
+  const [asked, other] = [bytes("2b 06 01 02 01 01 03 00"), bytes("2b 06 01 02 01 01 04 00")];
+  await using server = await serving(snmp, (request: Buffer) => {
+    const response = agent(text("up"))(request);
+    response?.set(other, response.indexOf(asked));
+    return response;
+  });
+  const fields = { host: "127.0.0.1", port: server.port, community: canary };
+  expect((await check("snmp", fields)).message).toBe("The answer is not valid for SNMP.");
+});
+
 test("an object identifier is normalized and validated when it is saved", () => {
   expect(Oid.parse(".1.3.6.1.2.1.1.3.0")).toBe("1.3.6.1.2.1.1.3.0");
   expect(Oid.parse("1.3.6.1.4.1.4294967295")).toBe("1.3.6.1.4.1.4294967295");

@@ -267,6 +267,19 @@ test("rows that cost too much are refused by a sentence, and are the target's fa
   }
 });
 
+test("numbers in a PostgreSQL array are compared as numbers", async () => {
+  const [numerics, longs] = [1231, 1016];
+  const foundBy = async (oid: number, list: string, op: string, value: unknown) => {
+    const assertions = [{ source: "json", path: "$[0].v", op, value }];
+    return (await foundAt("postgres", answering(oid, list), { assertions })).outcome.status;
+  };
+  expect(await foundBy(numerics, "{1.50,2}", "contains", 1.5)).toBe("up");
+  expect(await foundBy(numerics, "{1.50,2}", "contains", "1.50")).toBe("up");
+  expect(await foundBy(numerics, "{1.50,2}", "notContains", 1.5)).toBe("down");
+  expect(await foundBy(longs, "{9007199254740993}", "contains", "9007199254740993")).toBe("up");
+  expect(await foundBy(longs, "{9007199254740993}", "contains", 9007199254740992)).toBe("down");
+});
+
 test("rows that no assertion looks at are not built", async () => {
   for (const answers of [
     answering(114, `${"[".repeat(500_000)}`),
