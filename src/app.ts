@@ -198,6 +198,7 @@ export async function startApp(
     hostCheckLimit: rateLimit(statusPageBounds.hostChecks.value, clock),
     certificate: () => tls && tls.cert,
     pageQueue: fairQueue({ atOnce: 1 }),
+    lackedNow: engine.lackedNow,
     checkNow: engine.checkNow,
     tryCheck: engine.tryCheck,
     extendTimeout: (request, seconds) => main.server.timeout(originalRequest(request), seconds),

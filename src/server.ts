@@ -1,3 +1,4 @@
+import { timestamp } from "./core/clock.ts";
 import { Elysia } from "elysia";
 import { api, dashboard } from "./api.ts";
 import { AppError } from "./core/errors.ts";
@@ -232,13 +233,20 @@ export function withFindablePath(request: Request): Request {
 }
 
 /** 503 while results of checks can't be stored: who watches the appliance from outside learns of it there. */
-function healthOf({ store }: Pick<Services, "store">): Response {
-  const isFailing = store.writes.failingSince() !== null;
-  const body = isFailing ? { status: "failing", reasons: ["storage"] } : { status: "ok" };
-  return Response.json(body, {
-    status: isFailing ? 503 : 200,
-    headers: { "Cache-Control": "no-store" },
+/** 503 while results can't be stored. A machine that lacks something still serves: 200, with what and since when. */
+function healthOf({ store, lackedNow }: Pick<Services, "store" | "lackedNow">): Response {
+  const failingSince = store.writes.failingSince();
+  const headers = { "Cache-Control": "no-store" };
+  const bodyOf = (status: string, reason: string, since: number) => ({
+    status,
+    reasons: [reason],
+    since: timestamp(since),
   });
+  if (failingSince !== null)
+    return Response.json(bodyOf("failing", "storage", failingSince), { status: 503, headers });
+  const lack = lackedNow();
+  const body = lack === null ? { status: "ok" } : bodyOf("degraded", lack.resource, lack.since);
+  return Response.json(body, { headers });
 }
 
 /** The port for the public pages alone. */

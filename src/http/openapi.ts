@@ -162,11 +162,21 @@ const besides: ZodOpenApiPathsObject = {
   }),
   "/healthz": beside({
     operationId: "getHealth",
-    summary: "Tell whether the appliance answers",
-    description: "Writes nothing and asks for no key.",
-    result: "It answers.",
-    content: { "application/json": { schema: z.object({ status: z.literal("ok") }) } },
-    codes: ["BAD_REQUEST"],
+    summary: "Get the health of the appliance",
+    description:
+      "Needs no key and writes nothing. 503 with the status `failing` while results of checks can't be stored. `degraded` while this machine has no network or file handles, so that checks are not judged; `reasons` and `since` say what and since when.",
+    result: "The appliance serves requests.",
+    content: {
+      "application/json": {
+        schema: z.object({
+          status: z.enum(["ok", "degraded"]),
+          reasons: z.array(z.string()).max(3).optional(),
+          since: z.string().optional(),
+        }),
+        example: { status: "ok" },
+      },
+    },
+    codes: ["BAD_REQUEST", "UNAVAILABLE"],
   }),
   "/metrics": beside({
     operationId: "getMetrics",

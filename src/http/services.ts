@@ -72,6 +72,8 @@ export type Services = {
   exchange?: Exchange;
   /** By which mail servers are sent through. */
   accessTokens: AccessTokens;
+  /** What this machine lacks now, so that checks are not judged, and since when (Unix milliseconds). */
+  lackedNow: () => { resource: string; since: number } | null;
   /** Checks a monitor at once, outside its turn; resolves when the result is stored, with false where it is not to be checked. */
   checkNow: (caller: CheckCaller, monitorId: string) => Promise<boolean>;
   /** Makes one check of what is no monitor yet and keeps nothing of it. */

@@ -220,6 +220,7 @@ export function applianceOn(
     pageQueue: fairQueue(),
     live,
     accessTokens: accessTokens(),
+    lackedNow: engine.lackedNow,
     checkNow: engine.checkNow,
     tryCheck: engine.tryCheck,
     origin: () => "http://signalbox.lan:3210",

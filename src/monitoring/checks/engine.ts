@@ -349,6 +349,7 @@ export function checkEngine(context: EngineContext) {
     runningSince: () => trouble.runningSince,
     /** The resource that this machine lacked at some time since `from` (monotonic milliseconds), as a reason; null for none. */
     lackedSince: (from: number) => trouble.lackedFor([], from),
+    lackedNow: () => trouble.lackedNow(),
     checkNow: requests.checkNow,
     report: requests.report,
     /** Makes one check of what is no monitor yet; nothing of it is kept. Throws RATE_LIMITED. */

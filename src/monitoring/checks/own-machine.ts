@@ -53,6 +53,16 @@ export class MachineWatch {
     return this.lackedNetwork(addresses, from, now) ? noNetwork : null;
   }
 
+  /** What this machine lacks now, and since when; null for nothing. */
+  lackedNow(): { resource: "network" | "file handles"; from: number } | null {
+    const open = this.gaps.filter(({ to }) => to === Infinity);
+    const handles = open.find(({ resource }) => resource === "file handles");
+    if (handles !== undefined) return { resource: "file handles", from: handles.from };
+    const families = open.filter(({ resource }) => resource !== "file handles");
+    if (families.length === 0 || families.length < this.seen.size) return null;
+    return { resource: "network", from: Math.max(...families.map(({ from }) => from)) };
+  }
+
   interruptions(from: number, now: number): Interruption[] {
     const networkUntil = this.lackedAll(from, now)
       ? Math.min(...[...this.seen].map((family) => this.endOf(family, from, now)))

@@ -12,6 +12,8 @@ const jumpMs = 2_000;
 const interruptionMs = 2_000;
 const maxTroubles = 64;
 
+export type OwnLack = { resource: "network" | "file handles"; since: number };
+
 type Trouble = { from: number; to: number; jumped: boolean };
 
 /** The one detector of standstills, jumps of the clock and a lost network, for checks, push monitors and reminders. */
@@ -73,6 +75,13 @@ export class TroubleWatch {
     const now = this.monotonic();
     this.machine.look(now, this.lastTick);
     return this.machine.lackedFor(addresses, from, now);
+  }
+
+  /** What this machine lacks now, and since when in Unix milliseconds; null for nothing. */
+  lackedNow(): OwnLack | null {
+    const lack = this.machine.lackedNow();
+    if (lack === null) return null;
+    return { resource: lack.resource, since: this.clock() - (this.monotonic() - lack.from) };
   }
 
   /** The last interruption since `from` in which no report could arrive; null for none. */

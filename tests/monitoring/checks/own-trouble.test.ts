@@ -141,3 +141,31 @@ test("loopback needs no network", () => {
   for (const address of ["127.0.0.1", "127.9.9.9", "::1", "::ffff:127.0.0.1"])
     expect([address, watch.lackedFor([address], Date.now())]).toEqual([address, null]);
 });
+
+test("what this machine lacks is known with its beginning, and forgotten when it returns", () => {
+  const world = { now: 0, network: true, handles: true };
+  const clock = () => 1_000_000 + world.now;
+  const watch = new TroubleWatch(clock, () => world.now, {
+    network: () => new Set(world.network ? (["IPv4"] as const) : []),
+    hasHandles: () => world.handles,
+  });
+  const pass = (ms: number) => {
+    for (let passed = 0; passed < ms; passed += tickMs) {
+      world.now += tickMs;
+      watch.tick();
+    }
+  };
+  pass(1_000);
+  expect(watch.lackedNow()).toBeNull();
+  world.network = false;
+  const lostAt = clock();
+  pass(5_000);
+  expect(watch.lackedNow()).toEqual({ resource: "network", since: lostAt });
+  world.handles = false;
+  pass(1_000);
+  expect(watch.lackedNow()?.resource).toBe("file handles");
+  world.network = true;
+  world.handles = true;
+  pass(1_000);
+  expect(watch.lackedNow()).toBeNull();
+});

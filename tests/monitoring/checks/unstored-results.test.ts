@@ -56,7 +56,12 @@ test("results that can't be stored make no monitor look judged: in REST, metrics
   expect(of("monitor_up{").map((line) => line.slice(-2))).toEqual([" 0"]);
   expect(of("monitor_judged{").map((line) => line.slice(-2))).toEqual([" 0", " 0"]);
   expect(text).toContain('status="unknown"} 1');
-  expect(await healthOf(made)).toEqual([503, { status: "failing", reasons: ["storage"] }]);
+  const [status, health] = await healthOf(made);
+  expect([status, health]).toEqual([
+    503,
+    { status: "failing", reasons: ["storage"], since: expect.any(String) },
+  ]);
+  expect(Date.parse(health.since)).toBeLessThanOrEqual(made.filledAt + 10_000);
 });
 
 test("once results can be stored again, everything is judged, and what was found meanwhile counts", async () => {
