@@ -482,6 +482,26 @@ export const statusPageBounds = {
     per: "page",
     beyond: "Older incidents are in the page's history.",
   },
+  updatesOfIncident: {
+    value: 10,
+    unit: "entries",
+    per: "incident",
+    beyond:
+      "The page, its feeds and its JSON name how many earlier updates the incident's own page has.",
+  },
+  updatesOfIncidentPage: {
+    value: 100,
+    unit: "entries",
+    per: "page of an incident",
+    beyond: "Earlier updates are on further pages.",
+  },
+  texts: {
+    value: 640 * KiB,
+    unit: "bytes",
+    per: "page, feed or JSON file",
+    beyond:
+      "Further updates are on the pages of their incidents; further descriptions of maintenance are left out.",
+  },
   cache: {
     value: 64 * MiB,
     unit: "bytes",

@@ -224,3 +224,8 @@ export function percentDecoded(text: string): string {
     return text;
   }
 }
+
+/** Text that a reader of HTML shows as it is: a `<` that would open a tag is escaped. */
+export function withoutTags(text: string): string {
+  return text.replace(/<(?=[a-z/!?])/gi, "&lt;");
+}

@@ -1,8 +1,9 @@
-import { capitalized, countInWords, escapeXml } from "../core/text.ts";
+import { capitalized, countInWords, escapeXml, withoutTags } from "../core/text.ts";
 import { formatIn, minuteFormat } from "../core/times.ts";
 import type { PublicData, PublicIncident } from "./public-data.ts";
 import type { PublicWindow } from "./windows.ts";
 import type { WordsOf } from "./words.ts";
+import { earlierInWords } from "./view.ts";
 
 /** What feed readers show of an incident, or of one time of planned work. */
 type Entry = {
@@ -32,10 +33,13 @@ const timesIn = (timeZone: string) =>
 
 /** Its timeline, newest first. */
 function incidentEntry(
-  { id, title, status, createdAt, updates, postmortem }: PublicIncident,
-  words: WordsOf,
+  { id, title, status, createdAt, updates, earlier, postmortem }: PublicIncident,
+  { words, url }: { words: WordsOf; url: string },
   times: Intl.DateTimeFormat,
 ): Entry {
+  const address = `${url}/incidents/${id}`;
+  const rest =
+    earlier === 0 ? "" : `<p><a href="${escapeXml(address)}">${earlierInWords(earlier)}</a></p>`;
   return {
     id,
     title: `${capitalized(status)}: ${title}`,
@@ -59,6 +63,7 @@ function incidentEntry(
           ({ status, message, createdAt }) =>
             `<p><strong>${capitalized(status)}</strong> (${times.format(Date.parse(createdAt))}):</p>${words(message).html}`,
         )
+        .concat(rest)
         .join(""),
   };
 }
@@ -93,10 +98,10 @@ const maxNames = 50;
 const maxEntries = 200;
 
 /** What was told of last comes first. */
-function entriesOf({ page, incidents, windows, words }: FeedData): Entry[] {
+function entriesOf({ page, incidents, windows, words }: FeedData, url: string): Entry[] {
   const times = timesIn(page.timeZone);
   const entries = [
-    ...incidents.map((incident) => incidentEntry(incident, words, times)),
+    ...incidents.map((incident) => incidentEntry(incident, { words, url }, times)),
     ...windows.map((window) => windowEntry(window, words, times)),
   ];
   entries.sort((a, b) => (a.updated < b.updated ? 1 : a.updated > b.updated ? -1 : 0));
@@ -106,7 +111,7 @@ function entriesOf({ page, incidents, windows, words }: FeedData): Entry[] {
 /** Atom (RFC 4287) of a page's incidents and maintenance, one piece an entry; `url` is the page's whole address. */
 export function* atomOf(data: FeedData, url: string): Generator<string> {
   const { page } = data;
-  const all = entriesOf(data);
+  const all = entriesOf(data, url);
   yield `<?xml version="1.0" encoding="utf-8"?>
 <feed xmlns="http://www.w3.org/2005/Atom">
   <id>urn:uuid:${page.id}</id>
@@ -129,20 +134,20 @@ export function* atomOf(data: FeedData, url: string): Generator<string> {
   yield "</feed>\n";
 }
 
-/** RSS 2.0 (https://www.rssboard.org/rss-specification) of the same. */
+/** RSS 2.0 (https://www.rssboard.org/rss-specification) of the same. Many readers take its titles and descriptions for HTML. */
 export function* rssOf(data: FeedData, url: string): Generator<string> {
   const { page, words } = data;
   yield `<?xml version="1.0" encoding="utf-8"?>
 <rss version="2.0" xmlns:atom="http://www.w3.org/2005/Atom">
   <channel>
-    <title>${escapeXml(page.title)}</title>
+    <title>${escapeXml(withoutTags(page.title))}</title>
     <link>${escapeXml(url)}</link>
     <atom:link rel="self" type="application/rss+xml" href="${escapeXml(`${url}/feed.rss`)}"/>
-    <description>${escapeXml(words(page.description).text || `Incidents of ${page.title}`)}</description>
+    <description>${escapeXml(withoutTags(words(page.description).text || `Incidents of ${page.title}`))}</description>
 `;
-  for (const { id, title, path, updated, content } of entriesOf(data))
+  for (const { id, title, path, updated, content } of entriesOf(data, url))
     yield `    <item>
-      <title>${escapeXml(title)}</title>
+      <title>${escapeXml(withoutTags(title))}</title>
       <link>${escapeXml(`${url}${path}`)}</link>
       <guid isPermaLink="false">${id}</guid>
       <pubDate>${new Date(updated).toUTCString()}</pubDate>

@@ -18,6 +18,7 @@ import {
 import { turn } from "../core/yielding.ts";
 import { dayMs } from "../monitoring/uptime/rules.ts";
 import type { IncidentMark, PublicIncident } from "./public-data.ts";
+import { textBudget, withinBudget } from "./text-budget.ts";
 
 type Page = { organizationId: string; isDefault: boolean };
 
@@ -31,13 +32,13 @@ export function incidentReader(store: Store, page: Page, shown: Shown) {
   const read = (text: string, ...parameters: (string | number)[]) =>
     store.query<StoredIncident>(text, [organizationId, ...parameters]);
   const whole = async (rows: readonly StoredIncident[]) => {
-    const updatesOfOne = Math.max(minUpdatesOfOne, Math.floor(maxUpdates / rows.length));
+    const budget = textBudget();
     const all: PublicIncident[] = [];
-    // Their timelines may be megabytes.
     for (let from = 0; from < rows.length; from += portion) {
       if (from > 0) await turn();
       const some = rows.slice(from, from + portion);
-      all.push(...(await incidentsOf(store, page, shown, some, updatesOfOne)));
+      const read = await incidentsOf(store, page, shown, some, { limit: updatesOfIncident });
+      all.push(...withinBudget(read, Buffer.byteLength, budget));
     }
     return all;
   };
@@ -53,15 +54,22 @@ export function incidentReader(store: Store, page: Page, shown: Shown) {
       rows.sort((a, b) => (a.id < b.id ? 1 : -1));
       return whole(rows);
     },
-    /** However old; null where the page does not show it. */
-    incident: async (id: string) => (await whole(await read(oneText, id, ...published)))[0] ?? null,
+    /** An incident of any age, with its last updates, those before an update, or that one alone; null where the page does not show it. */
+    async incident(id: string, { before, only }: { before?: string; only?: string } = {}) {
+      const rows = await read(oneText, id, ...published);
+      const limit = updatesOfIncidentPage;
+      const wanted = { limit, ...(before && { before }), ...(only && { only }) };
+      const found = await incidentsOf(store, page, shown, rows, wanted);
+      if (before !== undefined && found[0]?.updates.length === 0) return null;
+      return withinBudget(found, Buffer.byteLength, textBudget(maxTextOfOne))[0] ?? null;
+    },
     /** Those that were opened in this time, newest first. */
     openedBetween: async (from: number, to: number) =>
       whole(await read(betweenText, firstIdAt(from), firstIdAt(to), ...published, maxIncidents)),
     /** The same without their timelines. */
     marksBetween: async (from: number, to: number): Promise<IncidentMark[]> =>
       (await read(betweenText, firstIdAt(from), firstIdAt(to), ...published, maxIncidents)).map(
-        (row) => publishedAs(incidentIn(row), [], null, shown),
+        (row) => publishedAs(incidentIn(row), { updates: [], earlier: 0, postmortem: null }, shown),
       ),
     hasBefore: async (at: number) =>
       (await read(beforeText, firstIdAt(at), ...published)).length > 0,
@@ -74,18 +82,25 @@ export function incidentReader(store: Store, page: Page, shown: Shown) {
         monitorIds.some((id) => shown.has(id)) ||
         (origin === "manual" && (monitorIds.length === 0 || isDefault));
       return draft.public && isPublished
-        ? publishedAs(draft, draft.updates.toReversed(), publishedOf(draft), shown)
+        ? publishedAs(
+            draft,
+            { updates: draft.updates.toReversed(), earlier: 0, postmortem: publishedOf(draft) },
+            shown,
+          )
         : null;
     },
   };
 }
 
-type IncidentRow = Omit<PublicIncident, "title" | "monitors" | "updates" | "postmortem"> & {
+type IncidentRow = Omit<
+  PublicIncident,
+  "title" | "monitors" | "updates" | "earlier" | "postmortem"
+> & {
   /** Whether the page shows them or not. */
   monitorIds: readonly string[];
 } & Words<AutomaticTitle, "title">;
 
-type UpdateRow = Omit<PublicIncident["updates"][number], "message" | "isMarkdown"> &
+type UpdateRow = Omit<PublicIncident["updates"][number], "message" | "isMarkdown" | "reports"> &
   Words<AutomaticUpdate, "message">;
 
 /** What people wrote, or the facts behind what a monitor did: its own words hold names and reasons that are private. */
@@ -122,10 +137,19 @@ const updatesText = `select u.incident_id as incidentId, u.id, u.status, u.autom
     u.edited_at as editedAt
   from json_each(?) wanted
     cross join incident_updates u on u.organization_id = ? and u.incident_id = wanted.value
-  where u.seq >= coalesce((select seq from incident_updates later
-    where later.organization_id = u.organization_id and later.incident_id = u.incident_id
-    order by seq desc limit 1 offset ?), 0)
+  where u.seq < ?3 and u.seq >= coalesce((select seq from incident_updates later
+      where later.organization_id = u.organization_id and later.incident_id = u.incident_id
+        and later.seq < ?3 order by seq desc limit 1 offset ?4), 0)
+    and (?5 is null or u.id = ?5)
   order by u.seq desc`;
+
+/** How many updates each incident has before a position of its timeline. */
+const countsText = `select u.incident_id as incidentId, count(*) as count from json_each(?) wanted
+    cross join incident_updates u on u.organization_id = ? and u.incident_id = wanted.value
+  where u.seq < ? group by u.incident_id`;
+
+const seqText = `select seq from incident_updates
+  where organization_id = ? and incident_id = ? and id = ?`;
 
 const postmortemsText = `select p.incident_id as incidentId, p.message, p.published_at as publishedAt
   from json_each(?) wanted
@@ -145,9 +169,11 @@ const lastText = `select updated_at as updatedAt from (select * from incidents
 
 /** So many incidents a page shows at most. */
 const maxIncidents = statusPageBounds.shownIncidents.value;
-/** Of one incident its last 1,000 updates are shown, of many together fewer, but of each the last five. */
-const maxUpdates = 1_000;
-const minUpdatesOfOne = 5;
+/** Updates of each incident among others, and on its own page. */
+const updatesOfIncident = statusPageBounds.updatesOfIncident.value;
+const updatesOfIncidentPage = statusPageBounds.updatesOfIncidentPage.value;
+/** Text of an incident on its own page: the longest postmortem and as much for its updates. */
+const maxTextOfOne = statusPageBounds.texts.value;
 /** So many are read in one go, after which others have their turn. */
 const portion = 20;
 
@@ -157,16 +183,25 @@ async function incidentsOf(
   { organizationId }: Page,
   shown: Shown,
   rows: readonly StoredIncident[],
-  updatesOfOne: number,
+  { limit, before, only }: { limit: number; before?: string; only?: string },
 ): Promise<PublicIncident[]> {
   const ids = JSON.stringify(rows.map(({ id }) => id));
   const over = rows.filter(({ status }) => status === "resolved").map(({ id }) => id);
-  const [updates, postmortems] = await Promise.all([
+  const until =
+    before === undefined
+      ? Number.MAX_SAFE_INTEGER
+      : ((
+          await store.query<{ seq: number }>(seqText, [organizationId, rows[0]?.id ?? "", before])
+        )[0]?.seq ?? 0);
+  const [updates, counts, postmortems] = await Promise.all([
     store.query<Stored<UpdateRow> & { incidentId: string }>(updatesText, [
       ids,
       organizationId,
-      updatesOfOne - 1,
+      until,
+      only === undefined ? limit - 1 : Number.MAX_SAFE_INTEGER,
+      only ?? null,
     ]),
+    store.query<{ incidentId: string; count: number }>(countsText, [ids, organizationId, until]),
     over.length === 0
       ? []
       : store.query<PublicPostmortem & { incidentId: string }>(postmortemsText, [
@@ -175,18 +210,17 @@ async function incidentsOf(
         ]),
   ]);
   const postmortemOf = new Map(postmortems.map(({ incidentId, ...one }) => [incidentId, one]));
+  const countOf = new Map(counts.map(({ incidentId, count }) => [incidentId, count]));
   const byIncident = Map.groupBy(updates, ({ incidentId }) => incidentId);
-  return rows.map((row) =>
-    publishedAs(
-      incidentIn(row),
-      (byIncident.get(row.id) ?? []).map((update) => ({
-        ...update,
-        automatic: factsIn<AutomaticUpdate>(update.automatic),
-      })),
-      postmortemOf.get(row.id) ?? null,
-      shown,
-    ),
-  );
+  return rows.map((row) => {
+    const own = (byIncident.get(row.id) ?? []).map((update) => ({
+      ...update,
+      automatic: factsIn<AutomaticUpdate>(update.automatic),
+    }));
+    const earlier = (countOf.get(row.id) ?? 0) - own.length;
+    const postmortem = postmortemOf.get(row.id) ?? null;
+    return publishedAs(incidentIn(row), { updates: own, earlier, postmortem }, shown);
+  });
 }
 
 type PublicPostmortem = NonNullable<PublicIncident["postmortem"]>;
@@ -207,10 +241,15 @@ const publishedOf = ({
     ? { message: postmortem.message, publishedAt: postmortem.publishedAt }
     : null;
 
+type Timeline = {
+  updates: readonly UpdateRow[];
+  earlier: number;
+  postmortem: PublicPostmortem | null;
+};
+
 function publishedAs(
   incident: IncidentRow,
-  updates: readonly UpdateRow[],
-  postmortem: PublicPostmortem | null,
+  { updates, earlier, postmortem }: Timeline,
   shown: Shown,
 ): PublicIncident {
   const { id, title, automatic, status, severity, monitorIds, ...times } = incident;
@@ -229,6 +268,7 @@ function publishedAs(
     updatedAt: times.updatedAt,
     resolvedAt: times.resolvedAt,
     postmortem,
+    earlier,
     updates: updates.map(({ id, status, message, automatic, createdAt, editedAt }) => ({
       id,
       status,
@@ -236,6 +276,16 @@ function publishedAs(
       isMarkdown: automatic === null,
       createdAt,
       editedAt,
+      reports: automatic === null ? null : reportedBy[automatic.kind],
     })),
   };
 }
+
+/** The state that a monitor's own update reports. */
+const reportedBy = {
+  down: "down",
+  "down-again": "down",
+  degraded: "degraded",
+  up: "up",
+  removed: null,
+} as const;

@@ -24,11 +24,12 @@ export function* jsonOf(
     yield "]}";
   }
   yield '],"incidents":[';
-  for (const [index, { updatedAt: _at, updates, ...incident }] of incidents.entries()) {
+  for (const [index, { updatedAt: _at, updates, earlier, ...incident }] of incidents.entries()) {
     const told = {
       ...incident,
       monitor: incident.monitors[0] ?? null,
-      updates: updates.map(({ isMarkdown: _typed, ...update }) => update),
+      earlierUpdates: earlier,
+      updates: updates.map(({ isMarkdown: _typed, reports: _state, ...update }) => update),
     };
     yield (index === 0 ? "" : ",") + JSON.stringify(told);
   }

@@ -1,3 +1,4 @@
+import { derivedId } from "../core/ids.ts";
 import { eachYielding, turn } from "../core/yielding.ts";
 import { perStore, type Store } from "../database/store.ts";
 import { findSettings } from "../accounts/settings/service.ts";
@@ -8,6 +9,7 @@ import { incidentReader } from "./incidents.ts";
 import type { PublicMonitor } from "./public-data.ts";
 import { maxShownMonitors, shownDays } from "./rules.ts";
 import type { PublicPage } from "./store.ts";
+import { windowBudget, windowsWithin } from "./text-budget.ts";
 import { windowReader } from "./windows.ts";
 import type { MonitorStatus } from "../core/statuses.ts";
 import { asJudged, shownStatus } from "../monitoring/monitors/judgement-rules.ts";
@@ -61,7 +63,7 @@ const groupText = `select g.id, g.name from json_each(?) wanted
   cross join monitor_groups g on g.organization_id = ? and g.id = wanted.value`;
 
 /** Monitors of a page's sections in their order, under their public names. */
-async function sectionsOf(store: Store, { organizationId, sections }: PublicPage) {
+async function sectionsOf(store: Store, { organizationId, id: pageId, sections }: PublicPage) {
   const read = <Row>(text: string, ids: readonly string[]) =>
     store.query<Row>(text, [JSON.stringify([...new Set(ids)]), organizationId]);
   const groupIds = sections.flatMap(({ groupId }) => (groupId === null ? [] : [groupId]));
@@ -86,17 +88,30 @@ async function sectionsOf(store: Store, { organizationId, sections }: PublicPage
     return { ...row, name: name ?? row.name, description: isShown ? description : null };
   };
   let left = maxShownMonitors;
-  return sections.map(({ name, groupId, monitors }) => {
+  const ids = sectionIds(pageId, sections);
+  return sections.map(({ name, groupId, monitors }, index) => {
     const rows =
       groupId === null
         ? monitors.flatMap(({ id }) => byId.get(id) ?? [])
         : (byGroup.get(groupId) ?? []);
     return {
+      id: ids[index] ?? "",
       name: name ?? names.get(groupId ?? "") ?? "",
       monitors: rows
         .filter(({ id }) => !taken.has(id) && left-- > 0 && taken.add(id))
         .map(publicOf),
     };
+  });
+}
+
+/** Ids of sections: the same in any order, whatever the other sections are. */
+function sectionIds(pageId: string, sections: PublicPage["sections"]): string[] {
+  const used = new Map<string, number>();
+  return sections.map(({ groupId, name }) => {
+    const key = groupId === null ? `section ${name ?? ""}` : `group ${groupId}`;
+    const count = (used.get(key) ?? 0) + 1;
+    used.set(key, count);
+    return derivedId(pageId, count === 1 ? key : `${key} ${count}`);
   });
 }
 
@@ -122,7 +137,8 @@ function pageLoader(store: Store) {
       const state = shownStatus({ status, lastMessage });
       return { ...row, state, lastKnown: status, days: days.get(key) ?? noDays };
     };
-    const sections = parts.map(({ name, monitors }) => ({
+    const sections = parts.map(({ id, name, monitors }) => ({
+      id,
       name,
       monitors: monitors.map(publicMonitor),
     }));
@@ -132,11 +148,13 @@ function pageLoader(store: Store) {
       page: { ...page, historyDays },
       sections,
       incidents: await currentIncidents(now),
-      windows: await currentWindows(),
+      windows: windowsWithin(await currentWindows(), Buffer.byteLength, windowBudget()),
       marks: await incidentReads.marksBetween((today - historyDays + 1) * dayMs, now + 1),
       takesMail: (await findSettings(store, page.organizationId)).smtp !== null,
       ...incidentReads,
       ...windowReads,
+      windowsOver: async () =>
+        windowsWithin(await windowReads.windowsOver(), Buffer.byteLength, windowBudget()),
     };
   };
 }

@@ -6,7 +6,7 @@ import type { History } from "./history.ts";
 import { StateIcon } from "./icons.tsx";
 import { SharedLink } from "./shared-link.tsx";
 import type { DayView, IncidentView, MonitorView, StatusView, Tone, WorkView } from "./view.ts";
-import { recentDays } from "./view.ts";
+import { earlierInWords, maintenanceAnchor, recentDays } from "./view.ts";
 import type { WordsOf } from "./words.ts";
 
 /** Stands where a section's content comes; nobody's text holds it, since theirs is escaped. */
@@ -28,8 +28,14 @@ export function* statusPage(document: PageDocument): Generator<string> {
 export function incidentPage(
   document: PageDocument,
   incident: IncidentView,
-  /** The page's whole address, where its links may be shared. */
-  url: string | null = null,
+  {
+    url = null,
+    isContinued = false,
+  }: {
+    /** The page's whole address, where its links may be shared. */
+    url?: string | null;
+    isContinued?: boolean;
+  } = {},
 ): string {
   const { view, words, base } = document;
   return documentOf(
@@ -37,7 +43,7 @@ export function incidentPage(
     `${incident.title} – ${view.page.title}`,
     <>
       <BackLink base={base} />
-      <Incident incident={incident} words={words} base={base} isWhole />
+      <Incident incident={incident} words={words} base={base} isWhole isContinued={isContinued} />
     </>,
     url !== null && (
       <SharedLink title={view.page.title} incident={incident} words={words} url={url} />
@@ -165,10 +171,10 @@ function Maintenance({ title, work, words }: WorkProps & { title: string }) {
 
 function Work({ work, words }: WorkProps) {
   return work.map(({ id, title, description, affects, times: [next, ...later] }) => (
-    <article key={id}>
+    <article key={id} id={next && maintenanceAnchor(next.id)}>
       <header>
         <h3 dir="auto">{title}</h3>
-        <span className="when">{next}</span>
+        <span className="when">{next?.text}</span>
       </header>
       {description !== "" && <Written text={description} words={words} />}
       {affects.length > 0 && (
@@ -176,7 +182,17 @@ function Work({ work, words }: WorkProps) {
           Affects <Names names={affects} />
         </p>
       )}
-      {later.length > 0 && <p>Then {later.join(", and ")}</p>}
+      {later.length > 0 && (
+        <p>
+          Then{" "}
+          {later.map((time, index) => (
+            <Fragment key={time.id}>
+              {index > 0 && ", and "}
+              <span id={maintenanceAnchor(time.id)}>{time.text}</span>
+            </Fragment>
+          ))}
+        </p>
+      )}
     </article>
   ));
 }
@@ -277,13 +293,17 @@ type IncidentProps = {
   base: string;
   /** Whether it is alone on its page, with all of its timeline. */
   isWhole?: boolean;
+  /** Whether later updates are on another page. */
+  isContinued?: boolean;
 };
 
-function Incident({ incident, words, base, isWhole = false }: IncidentProps) {
+function Incident({ incident, words, base, isWhole = false, isContinued = false }: IncidentProps) {
   const { id, title, severity, tone, affects, began, isOpen, length, updates, postmortem } =
     incident;
   const Title = isWhole ? "h1" : "h2";
-  const earlier = isWhole ? [] : updates.slice(1);
+  const folded = isWhole ? [] : updates.slice(1);
+  const address = `${base}/incidents/${id}`;
+  const last = updates.at(-1);
   return (
     <article className={`inc ${isOpen ? tone : "over"}`}>
       <header>
@@ -312,16 +332,35 @@ function Incident({ incident, words, base, isWhole = false }: IncidentProps) {
           </p>
         </section>
       )}
+      {isContinued && (
+        <p className="more">
+          <a href={address}>← Latest updates</a>
+        </p>
+      )}
       <Updates updates={isWhole ? updates : updates.slice(0, 1)} words={words} />
-      {earlier.length > 0 && (
+      {folded.length > 0 && (
         <details id={`earlier-${id}`}>
-          <summary>
-            {earlier.length === 1 ? "1 earlier update" : `${earlier.length} earlier updates`}
-          </summary>
-          <Updates updates={earlier} words={words} />
+          <summary>{earlierInWords(folded.length + incident.earlier)}</summary>
+          <Updates updates={folded} words={words} />
+          {incident.earlier > 0 && <Earlier count={incident.earlier} address={address} />}
         </details>
       )}
+      {folded.length === 0 && incident.earlier > 0 && (
+        <Earlier
+          count={incident.earlier}
+          address={isWhole && last !== undefined ? `${address}?before=${last.id}` : address}
+        />
+      )}
     </article>
+  );
+}
+
+/** Leads to the updates before those that are shown. */
+function Earlier({ count, address }: { count: number; address: string }) {
+  return (
+    <p className="more">
+      <a href={address}>{earlierInWords(count)} →</a>
+    </p>
   );
 }
 

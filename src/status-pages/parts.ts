@@ -1,61 +1,49 @@
-import { atomOf, rssOf, type FeedData } from "./feeds.ts";
+import { escapeXml } from "../core/text.ts";
+import { atomOf, rssOf } from "./feeds.ts";
 import { monthlyHistory } from "./history.ts";
 import { calendarOf } from "./ical.ts";
 import { jsonOf } from "./json.ts";
 import type { Rendered } from "./cache.ts";
 import type { Loaded } from "./load.ts";
-import type { Part } from "./public-paths.ts";
+import type { Part, PartName } from "./public-paths.ts";
 import type { SignUpResult } from "./subscribe-page.tsx";
-import { type V2Name, v2Of } from "./statuspage-v2.ts";
+import { v2Of } from "./statuspage-v2.ts";
+import { textBudget, windowBudget, windowsWithin, withinBudget } from "./text-budget.ts";
 import { viewOf } from "./view.ts";
 import { wordsOf, writtenIn } from "./words.ts";
 
 // What renders HTML is loaded with the first page: a start would take longer by it.
 const pages = () => import("./page.tsx");
 
+type Place = { base: string; url: string; now: number };
+
 /**
  * Renders a part of a page, all but its logo; null where there is no such thing to publish. `base` is the
  * path of the page, as it stands in links, `url` its whole address.
  */
-export async function renderPart(
-  { name, parameter }: Part,
-  loaded: Loaded,
-  { base, url, now }: { base: string; url: string; now: number },
-): Promise<Rendered | null> {
+export async function renderPart(part: Part, all: Loaded, place: Place): Promise<Rendered | null> {
+  const { name, parameter } = part;
+  if (name === "incident" || name === "image") return renderIncident(part, all, place);
+  const { base, url, now } = place;
+  const { loaded, words } = await rendered(name, all);
   const view = viewOf(loaded, now);
-  const words = () => wordsOf(writtenIn(loaded));
   switch (name) {
     case "page":
-      return html((await pages()).statusPage({ view, base, words: await words() }));
+      return html((await pages()).statusPage({ view, base, words }));
     case "json":
       return json(jsonOf(loaded, view, now));
     case "rss":
-      return feed("application/rss+xml", rssOf(await feedData(loaded), url));
+      return feed("application/rss+xml", rssOf({ ...loaded, words }, url));
     case "atom":
-      return feed("application/atom+xml", atomOf(await feedData(loaded), url));
+      return feed("application/atom+xml", atomOf({ ...loaded, words }, url));
     case "ics":
-      return feed("text/calendar", calendarOf(loaded, await words(), url));
-    case "v2":
-      return json(JSON.stringify(await v2Of(parameter as V2Name, loaded, view, url, now)));
+      return feed("text/calendar", calendarOf(loaded, words, url));
+    case "v2": {
+      const answer = await v2Of(parameter, loaded, url, now);
+      return answer && json(JSON.stringify(answer));
+    }
     case "subscribe":
       return renderSignUp(loaded, null, base, now);
-    case "image":
-    case "incident": {
-      const found = await loaded.incident(parameter);
-      if (found === null) return null;
-      const one = { ...loaded, incidents: [found] };
-      const [incident] = viewOf(one, now).all;
-      if (incident === undefined) return null;
-      if (name === "image") {
-        const { shareImage } = await import("./share-image.ts");
-        return png(await shareImage(view.page.title, incident));
-      }
-      const { incidentPage } = await pages();
-      const document = { view, base, words: await wordsOf(writtenIn(one)) };
-      // Behind a password a chat gets no image.
-      const shared = loaded.page.visibility === "public" ? url : null;
-      return html(incidentPage(document, incident, shared));
-    }
     case "history": {
       const history = await monthlyHistory(loaded, parameter, now);
       if (history === null) return null;
@@ -67,11 +55,49 @@ export async function renderPart(
   }
 }
 
-/** With windows that are over, and all texts rendered. */
-async function feedData(loaded: Loaded): Promise<FeedData> {
-  const windows = [...loaded.windows, ...(await loaded.windowsOver())];
+/** An incident's own page, or the picture that chats show of it; null where the page does not show it. */
+async function renderIncident(
+  { name, parameter, before }: Part,
+  all: Loaded,
+  { base, url, now }: Place,
+): Promise<Rendered | null> {
+  const found = await all.incident(parameter, before === undefined ? {} : { before });
+  if (found === null) return null;
+  const { loaded, words } = await rendered("incident", { ...all, incidents: [found] });
+  const view = viewOf(all, now);
+  const [incident] = viewOf(loaded, now).all;
+  if (incident === undefined) return null;
+  if (name === "image") {
+    const { shareImage } = await import("./share-image.ts");
+    return png(await shareImage(view.page.title, incident));
+  }
+  const { incidentPage } = await pages();
+  const isContinued = before !== undefined;
+  // Behind a password a chat gets no image.
+  const shared = loaded.page.visibility === "public" && !isContinued ? url : null;
+  const document = { view, base, words };
+  return html(incidentPage(document, incident, { url: shared, isContinued }));
+}
+
+const feeds: readonly string[] = ["rss", "atom"];
+/** Parts that show the page's incidents, or one of them. */
+const withIncidents: readonly string[] = ["page", "incident", ...feeds];
+
+/** The data of a part with its texts rendered, as far as one output has room for them; feeds have windows that are over. */
+async function rendered(name: PartName, loaded: Loaded) {
+  const isFeed = feeds.includes(name);
+  const windows = isFeed ? [...loaded.windows, ...(await loaded.windowsOver())] : loaded.windows;
   const all = { ...loaded, windows };
-  return { ...all, words: await wordsOf(writtenIn(all)) };
+  const isShown = name === "ics" || withIncidents.includes(name);
+  const words = await wordsOf(isShown ? writtenIn(all) : writtenIn({ page: loaded.page }));
+  if (!withIncidents.includes(name)) return { loaded: all, words };
+  const sizeOf = (text: string) => {
+    const { html } = words(text);
+    return Buffer.byteLength(isFeed ? escapeXml(html) : html);
+  };
+  const incidents = withinBudget(all.incidents, sizeOf, textBudget());
+  const shown = windowsWithin(windows, sizeOf, windowBudget());
+  return { loaded: { ...all, incidents, windows: shown }, words };
 }
 
 /** The form that signs up, and what became of what it sent. */

@@ -21,7 +21,12 @@ export type PublicData = {
     createdAt: string;
     updatedAt: string;
   };
-  sections: readonly { name: string; monitors: readonly PublicMonitor[] }[];
+  sections: readonly {
+    /** The same wherever the section is on the page. */
+    id: string;
+    name: string;
+    monitors: readonly PublicMonitor[];
+  }[];
   /** Newest first. */
   incidents: readonly PublicIncident[];
   windows: readonly PublicWindow[];
@@ -77,7 +82,9 @@ export type PublicIncident = {
   resolvedAt: string | null;
   /** Null unless it is published. */
   postmortem: { message: string; publishedAt: string } | null;
-  /** Newest first. */
+  /** Updates before these. */
+  earlier: number;
+  /** The last ones, newest first. */
   updates: readonly {
     id: string;
     status: string;
@@ -86,6 +93,8 @@ export type PublicIncident = {
     isMarkdown: boolean;
     createdAt: string;
     editedAt: string | null;
+    /** State of the first monitor that the update reports; null for other updates. */
+    reports: "up" | "degraded" | "down" | null;
   }[];
 };
 

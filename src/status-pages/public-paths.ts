@@ -24,6 +24,8 @@ export type Part = {
   name: PartName;
   /** Id of an incident, name in API v2, month of a history, version of a logo; empty for none. */
   parameter: string;
+  /** Update of an incident before which its page begins. */
+  before?: string;
 };
 
 /** Every path at which the public pages answer. */
@@ -40,11 +42,13 @@ export const publicPaths = {
   uptimeKumaHeartbeats: "/api/status-page/heartbeat/:slug",
 } as const;
 
+const uuid = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}";
+
 /** What may stand in the place of a parameter. */
 const values: Record<string, string> = {
   slug: "[a-z0-9-]{1,63}",
-  id: "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}",
-  name: v2Names.join("|"),
+  id: uuid,
+  name: [...v2Names, `components/${uuid}`].join("|"),
   kind: badgeKinds.join("|"),
   verb: "confirm|unsubscribe",
   token: "[\\w.-]{1,400}",
@@ -86,18 +90,25 @@ const anyPart = new RegExp(
     .join("|")})$`,
 );
 
+/** Where Statuspage has its feeds. */
+const aliases: ReadonlyMap<string, string> = new Map([
+  ["/history.rss", parts.rss],
+  ["/history.atom", parts.atom],
+]);
+
 /** The part at this path behind a page's address; null for none. Of a query only this makes a difference. */
 export function partAt(
   path: string,
-  { month = "", version = "" }: { month?: string; version?: string } = {},
+  { month = "", version = "", before }: { month?: string; version?: string; before?: string } = {},
 ): Part | null {
-  const groups = anyPart.exec(path)?.groups ?? {};
+  const groups = anyPart.exec(aliases.get(path) ?? path)?.groups ?? {};
   for (const name in groups) {
     const matched = groups[name];
     if (matched === undefined) continue;
     const asked = name === "history" ? month : name === "logo" ? version : "";
     const parameter = ["incident", "image", "v2"].includes(name) ? matched : asked;
-    return { name: name as PartName, parameter };
+    const continued = name === "incident" && before !== undefined && { before };
+    return { name: name as PartName, parameter, ...continued };
   }
   return null;
 }

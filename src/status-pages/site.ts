@@ -33,6 +33,7 @@ import {
   mayShowIncident,
   type PageHead,
 } from "./store.ts";
+import { isComponentName } from "./statuspage-v2.ts";
 import type { SignUpResult } from "./subscribe-page.tsx";
 
 /** What the public pages need of subscribers. */
@@ -177,10 +178,17 @@ export function statusSite(dependencies: Dependencies) {
   }
 
   function askedFor({ url }: Request) {
-    if (!/[?&](?:month|v)=/.test(url)) return {};
+    if (!/[?&](?:month|v|before)=/.test(url)) return {};
     const query = new URLSearchParams(url.slice(url.indexOf("?")));
     const version = /^[0-9a-z]{1,13}$/.exec(query.get("v") ?? "")?.[0];
-    return { month: monthOf(query, clock()), ...(version !== undefined && { version }) };
+    const before = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.exec(
+      query.get("before") ?? "",
+    )?.[0];
+    return {
+      month: monthOf(query, clock()),
+      ...(version !== undefined && { version }),
+      ...(before !== undefined && { before }),
+    };
   }
 
   function findAt({ slug, host }: Address): Promise<PageHead | null> {
@@ -363,10 +371,10 @@ export function statusSite(dependencies: Dependencies) {
 }
 
 /** Names what is asked for: a page has one copy at its own path and one at the root of all its hosts. */
-function keyOf({ slug, host }: Address, { name, parameter }: Part): string {
+function keyOf({ slug, host }: Address, { name, parameter, before = "" }: Part): string {
   // Figures and logo are the same at every address.
   const root = host === null || name === "json" || name === "logo" ? "" : "root ";
-  return `${root}${slug} ${name} ${parameter}`;
+  return `${root}${slug} ${name} ${parameter}${before}`;
 }
 
 /** What there may be any number of does not hold up the page itself. */
@@ -376,7 +384,7 @@ function laneOf({ organizationId }: PageHead, isOneOfMany: boolean): string {
 
 /** Whether there may be any number of them. */
 function isEndless({ name, parameter }: Part): boolean {
-  return name !== "v2" && parameter !== "";
+  return name === "v2" ? isComponentName(parameter) : parameter !== "";
 }
 
 /** Nothing that a cache may hand to others. */

@@ -93,7 +93,10 @@ function plannedWork(windows: readonly PublicWindow[], times: ReturnType<typeof 
     const [first] = all;
     if (first === undefined) return [];
     const { id, title, description, monitors } = first;
-    const spans = all.map(({ startsAt, endsAt }) => times.span(startsAt, endsAt));
+    const spans = all.map(({ occurrenceId, startsAt, endsAt }) => ({
+      id: occurrenceId,
+      text: times.span(startsAt, endsAt),
+    }));
     return [{ id, title, description, affects: monitors.map(({ name }) => name), times: spans }];
   });
 }
@@ -299,6 +302,7 @@ function incidentView(
     createdAt,
     resolvedAt,
     postmortem,
+    earlier,
     updates,
   }: PublicIncident,
   times: ReturnType<typeof timesIn>,
@@ -324,6 +328,8 @@ function incidentView(
       message: postmortem.message,
       published: times.moment(postmortem.publishedAt),
     },
+    /** Updates before these. */
+    earlier,
     updates: updates.map((update) => ({
       id: update.id,
       status: capitalized(update.status),
@@ -333,6 +339,13 @@ function incidentView(
     })),
   };
 }
+
+/** Where the page shows a time of planned work. */
+export const maintenanceAnchor = (occurrenceId: string) => `maintenance-${occurrenceId}`;
+
+/** How many updates there are before those that are shown. */
+export const earlierInWords = (count: number) =>
+  count === 1 ? "1 earlier update" : `${count.toLocaleString("en")} earlier updates`;
 
 /** In whole minutes: the page is not made anew each second. */
 function lengthOf(ms: number): string {

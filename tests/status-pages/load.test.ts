@@ -1,5 +1,6 @@
-import { expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { copyMonitor } from "../support/many-monitors.ts";
+import { partPaths } from "../support/public-paths.ts";
 import { member } from "../support/visiting.ts";
 import { listed, type Visitor, visitor } from "../support/visitor.ts";
 
@@ -134,27 +135,101 @@ test("a person has so many previews a minute, of pages and incidents together; n
   expect((await ofPage(another)).status).toBe(200);
 });
 
-test("of an incident without end the last thousand updates are shown, of many incidents fewer", async () => {
-  await using made = await visitor();
-  const { database, get, incident } = made;
-  const { id } = await incident();
+/** Copies the last update of an incident so many times, each with its number in its message. */
+function addUpdates({ database }: Visitor, id: string, count: number, more = "") {
   const { seq } = database
-    .query<{ seq: number }, [string]>("SELECT seq FROM incident_updates WHERE incident_id = ?")
+    .query<{ seq: number }, [string]>(
+      "SELECT max(seq) AS seq FROM incident_updates WHERE incident_id = ?",
+    )
     .get(id) ?? { seq: 0 };
+  const names = database
+    .query<{ name: string }, []>("SELECT name FROM pragma_table_info('incident_updates')")
+    .all()
+    .map(({ name }) => name);
+  const values: Record<string, string> = { seq: "?", id: "?", message: "?", automatic: "NULL" };
   const add = database.query(
-    `INSERT INTO incident_updates (organization_id, incident_id, seq, id, status, message, created_at)
-     SELECT organization_id, incident_id, ?, ?, status, ?, created_at FROM incident_updates
+    `INSERT INTO incident_updates (${names.join(", ")})
+     SELECT ${names.map((name) => values[name] ?? name).join(", ")} FROM incident_updates
      WHERE incident_id = ? AND seq = ?`,
   );
-  for (let number = 1; number <= 1_500; number++)
-    add.run(seq + number, Bun.randomUUIDv7(), `Update ${number}.`, id, seq);
-  const told = async (path: string) =>
-    (await get(path)).text.replace(/<head>.*<\/head>/s, "").match(/Update \d+\./g) ?? [];
-  const alone = await told(`/status/ours/incidents/${id}`);
-  expect([alone.length, alone[0], alone.at(-1)]).toEqual([1_000, "Update 1500.", "Update 501."]);
-  for (let count = 0; count < 9; count++) await incident();
-  await made.restart();
-  expect(new Set(await told("/status/ours.json")).size).toBe(100);
+  const order = names.filter((name) => ["seq", "id", "message"].includes(name));
+  database.transaction(() => {
+    for (let number = 1; number <= count; number++) {
+      const own: Record<string, string | number> = {
+        seq: seq + number,
+        id: Bun.randomUUIDv7(),
+        message: `Update ${number}. ${more}`,
+      };
+      add.run(...order.map((name) => own[name] ?? ""), id, seq);
+    }
+  })();
+}
+
+test("of an incident without end every output shows the last ten updates, and its own page all of them, by the hundred", async () => {
+  await using made = await visitor();
+  const { get, incident } = made;
+  const { id } = await incident();
+  addUpdates(made, id, 1_500);
+  const updatesIn = (text: string) => [
+    ...new Set(text.replace(/<head>.*<\/head>/s, "").match(/Update \d+\./g) ?? []),
+  ];
+  const lastTen = Array.from({ length: 10 }, (_, index) => `Update ${1_500 - index}.`);
+  for (const part of ["", ".json", "/feed.rss", "/feed.atom", "/api/v2/incidents.json"])
+    expect([part, updatesIn((await get(`/status/ours${part}`)).text)]).toEqual([part, lastTen]);
+  const page = (await get("/status/ours")).text;
+  expect(page).toContain("1,500 earlier updates");
+  expect(page).toContain(`<a href="/status/ours/incidents/${id}">1,491 earlier updates →</a>`);
+  expect((await get("/status/ours.json")).json().incidents[0].earlierUpdates).toBe(1_491);
+  expect((await get("/status/ours/feed.atom")).text).toContain("1,491 earlier updates");
+
+  const first = `/status/ours/incidents/${id}`;
+  const read: string[] = [];
+  for (let path: string | undefined = first; path !== undefined;) {
+    const { status, text } = await get(path);
+    expect(status).toBe(200);
+    const updates = updatesIn(text);
+    expect(updates.length).toBeLessThanOrEqual(100);
+    expect(text.includes("Latest updates")).toBe(path !== first);
+    read.push(...updates);
+    path = /href="([^"]+\?before=[^"]+)"/.exec(text)?.[1];
+  }
+  expect(read).toEqual(Array.from({ length: 1_500 }, (_, index) => `Update ${1_500 - index}.`));
+  for (const before of [Bun.randomUUIDv7(), id])
+    expect((await get(`${first}?before=${before}`)).status).toBe(404);
+});
+
+describe("outputs of at most a megabyte", () => {
+  const mebibyte = 1024 * 1024;
+  const texts = {
+    "Markdown that becomes much HTML": "- *a*\n".repeat(166),
+    "characters that are escaped": "<&\"'>".repeat(990),
+    "characters of three bytes": "漢".repeat(4_990),
+  };
+  for (const [what, written] of Object.entries(texts))
+    test(`are all that a page has, whatever is written: ${what}`, async () => {
+      await using made = await visitor();
+      const { get, incident, api } = made;
+      const ids: string[] = [];
+      for (let count = 0; count < 40; count++) ids.push((await incident({ title: "T" })).id);
+      for (const id of ids) addUpdates(made, id, 12, written);
+      addUpdates(made, ids[0] ?? "", 300, written);
+      for (let count = 0; count < 60; count++) {
+        const body = {
+          title: "Work",
+          description: written.slice(0, 2_000),
+          startsAt: "2026-11-21T09:00:00.000Z",
+          endsAt: "2026-11-21T10:00:00.000Z",
+          rrule: "FREQ=DAILY;COUNT=3",
+        };
+        expect((await api("POST", "/api/v1/maintenance-windows", { body })).status).toBe(201);
+      }
+      await made.restart();
+      for (const path of partPaths.filter((path) => !/logo|image/.test(path))) {
+        const { status, text } = await get(`/status/ours${path.replace(":id", ids[0] ?? "")}`);
+        const bytes = Buffer.byteLength(text);
+        expect([path, status, bytes, bytes <= mebibyte]).toEqual([path, 200, bytes, true]);
+      }
+    });
 });
 
 test("a page shows all monitors of its groups in their order, also where these are very many", async () => {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { withoutTags } from "../../src/core/text.ts";
 import { unknownId } from "../support/appliance.ts";
 import { pixel } from "../support/images.ts";
 import { listed, type Seen, shapeOf, visitor, wordsOf } from "../support/visitor.ts";
@@ -114,7 +115,11 @@ describe("sections", () => {
       ];
     };
     const text = "Orders &\n<b>";
-    expect(await shown("ours")).toEqual([[text], [text, undefined, undefined], [text, null, null]]);
+    expect(await shown("ours")).toEqual([
+      [text],
+      [text, undefined, undefined],
+      [withoutTags(text), null, null],
+    ]);
     expect(await shown("second")).toEqual([[], [undefined, undefined], [null, null]]);
     await changeMonitor(a.id, { description: "Bought things" });
     await restart();

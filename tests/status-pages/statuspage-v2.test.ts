@@ -21,7 +21,8 @@ const status = z.object({
   description: z.string().min(1),
 });
 
-const component = z.object({
+// Lists are strict: a field that is missing or that no client knows fails.
+const component = z.strictObject({
   id: z.string().min(1),
   name: z.string().min(1),
   status: z.enum([
@@ -40,12 +41,14 @@ const component = z.object({
   only_show_if_degraded: z.boolean(),
   showcase: z.boolean(),
   start_date: z.string().nullable(),
+  /** Ours alone. */
+  not_judged_since: time.nullable().optional(),
   created_at: time,
   updated_at: time,
 });
 
 const updateOf = (statuses: z.ZodEnum) =>
-  z.object({
+  z.strictObject({
     id: z.string(),
     incident_id: z.string(),
     status: statuses,
@@ -53,8 +56,20 @@ const updateOf = (statuses: z.ZodEnum) =>
     created_at: time,
     updated_at: time,
     display_at: time,
-    affected_components: z.array(z.object({ code: z.string(), name: z.string() })).nullable(),
+    affected_components: z
+      .array(
+        z.strictObject({
+          code: z.string(),
+          name: z.string(),
+          old_status: component.shape.status.nullable(),
+          new_status: component.shape.status.nullable(),
+        }),
+      )
+      .min(1)
+      .nullable(),
     deliver_notifications: z.boolean(),
+    custom_tweet: z.null(),
+    tweet_id: z.null(),
   });
 
 const incidentStatus = z.enum([
@@ -64,7 +79,7 @@ const incidentStatus = z.enum([
   "resolved",
   "postmortem",
 ]);
-const incident = z.object({
+const incident = z.strictObject({
   id: z.string(),
   name: z.string().min(1),
   status: incidentStatus,
@@ -77,11 +92,12 @@ const incident = z.object({
   monitoring_at: time.nullable(),
   resolved_at: time.nullable(),
   incident_updates: z.array(updateOf(incidentStatus)).min(1),
-  components: z.array(z.object({ id: z.string(), name: z.string() })),
+  components: z.array(component),
+  reminder_intervals: z.null(),
 });
 
 const maintenanceStatus = z.enum(["scheduled", "in_progress", "verifying", "completed"]);
-const maintenance = z.object({
+const maintenance = z.strictObject({
   ...incident.shape,
   status: maintenanceStatus,
   impact: z.enum(["none", "minor", "major", "critical", "maintenance"]),
@@ -159,7 +175,7 @@ describe("components", () => {
         }) => [name, status, group, group_id, position],
       ),
     ).toEqual([
-      ["Jobs", "major_outage", true, null, 1],
+      ["Jobs", "partial_outage", true, null, 1],
       ["Up", "operational", false, all[0].id, 1],
       ["Orders", "major_outage", false, all[0].id, 2],
       ["Net", "operational", true, null, 2],
@@ -213,20 +229,27 @@ describe("incidents", () => {
 });
 
 describe("the indicator", () => {
-  type Case = { jobs: string[]; incident?: string; work?: boolean; is: string };
-  const cases: Case[] = [
-    { jobs: [], is: "none" },
-    { jobs: ["up", "paused"], is: "none" },
-    { jobs: ["up"], work: true, is: "maintenance" },
-    { jobs: ["up", "slow"], work: true, is: "minor" },
-    { jobs: ["up"], incident: "minor", is: "minor" },
-    { jobs: ["up"], incident: "major", is: "major" },
-    { jobs: ["up", "slow"], incident: "critical", is: "critical" },
-    { jobs: ["up", "down"], is: "major" },
-    { jobs: ["up", "down"], incident: "minor", is: "major" },
-    { jobs: ["down", "paused"], incident: "minor", is: "critical" },
+  type Case = { jobs: string[]; incident?: string; work?: boolean; is: string; says: string };
+  const [none, degraded, minor] = [
+    "All Systems Operational",
+    "Partially Degraded Service",
+    "Minor Service Outage",
   ];
-  for (const { jobs, incident, work, is } of cases)
+  const [major, critical] = ["Partial System Outage", "Major Service Outage"];
+  const cases: Case[] = [
+    { jobs: [], is: "none", says: none },
+    { jobs: ["up", "paused"], is: "none", says: none },
+    { jobs: ["up"], work: true, is: "maintenance", says: "Service Under Maintenance" },
+    { jobs: ["up", "slow"], work: true, is: "minor", says: degraded },
+    { jobs: ["up", "slow"], incident: "minor", is: "minor", says: minor },
+    { jobs: ["up"], incident: "minor", is: "minor", says: minor },
+    { jobs: ["up"], incident: "major", is: "major", says: major },
+    { jobs: ["up", "slow"], incident: "critical", is: "critical", says: critical },
+    { jobs: ["up", "down"], is: "major", says: major },
+    { jobs: ["up", "down"], incident: "minor", is: "major", says: major },
+    { jobs: ["down", "paused"], incident: "minor", is: "critical", says: critical },
+  ];
+  for (const { jobs, incident, work, is, says } of cases)
     test(`is ${is} with ${JSON.stringify({ jobs, incident, work })}`, async () => {
       await using made = await visitor();
       const ids = [];
@@ -243,8 +266,7 @@ describe("the indicator", () => {
       if (incident !== undefined) await made.incident({ severity: incident });
       if (work) await plan(made);
       const { status: said } = await v2(made, "status");
-      const { headline } = (await made.read("/status/ours.json")).json();
-      expect(said).toEqual({ indicator: is, description: headline });
+      expect(said).toEqual({ indicator: is, description: says });
     });
 });
 
@@ -324,7 +346,7 @@ describe("scheduled maintenance", () => {
     await made.publish({ sections: [listed("Shop", [shop.id, "Web shop"], [mail.id, "Mail"])] });
     await plan(made, { monitorIds: [shop.id], groupIds: [group.id] });
     const [one] = (await v2(made, "scheduled-maintenances/active")).scheduled_maintenances;
-    expect(one.components).toEqual([
+    expect(one.components).toMatchObject([
       { id: shop.id, name: "Web shop" },
       { id: mail.id, name: "Mail" },
     ]);
@@ -410,4 +432,113 @@ test("the page was updated when something changed, not when it was asked for", a
   expect(await updatedAt()).toBe(at);
   const { components: all } = await v2(made, "components");
   expect(all.every(({ updated_at }: { updated_at: string }) => updated_at <= at)).toBe(true);
+});
+
+describe("what clients compare", () => {
+  test("a monitor's own updates say from which status it came to which", async () => {
+    await using made = await visitor();
+    const job = await made.job({ name: "API", autoIncidentSeverity: "major" });
+    await job.report();
+    await made.publish({ sections: [listed("Jobs", job.id)] });
+    made.time.now += 60_000;
+    await job.report({ status: "down" });
+    made.time.now += 60_000;
+    await job.report();
+    await made.restart();
+    const [one] = (await v2(made, "incidents")).incidents;
+    const changes = one.incident_updates.map(({ affected_components: [{ ...change }] }: Json) => [
+      change.code,
+      change.old_status,
+      change.new_status,
+    ]);
+    expect(changes).toEqual([
+      [job.id, "major_outage", "operational"],
+      [job.id, "operational", "major_outage"],
+    ]);
+    expect(one.components).toMatchObject([{ id: job.id, status: "operational", group: false }]);
+  });
+
+  test("updates that people write leave statuses unknown, and without monitors there are none", async () => {
+    await using made = await visitor();
+    const { id: monitorId } = await made.monitor({ name: "Shop" });
+    await made.publish({ sections: [listed("All", monitorId)] });
+    await made.incident({ title: "General" });
+    await made.incident({ title: "Shop", monitorId });
+    await made.restart();
+    const [shop, general] = (await v2(made, "incidents")).incidents;
+    expect(general.incident_updates[0].affected_components).toBeNull();
+    expect(shop.incident_updates[0].affected_components).toEqual([
+      { code: monitorId, name: "Shop", old_status: null, new_status: null },
+    ]);
+  });
+
+  test("a component has an address of its own, and one that the page does not show has none", async () => {
+    await using made = await story();
+    const { components: all } = await v2(made, "components");
+    for (const one of all) {
+      const { status, json } = await made.read(`/status/ours/api/v2/components/${one.id}.json`);
+      expect(status).toBe(200);
+      expect(z.strictObject({ page, component }).parse(json()).component).toEqual(one);
+    }
+    const hidden = await made.monitor({ name: "Hidden" });
+    for (const id of [hidden.id, Bun.randomUUIDv7(), "none"])
+      expect((await made.get(`/status/ours/api/v2/components/${id}.json`)).status).toBe(404);
+  });
+
+  test("sections keep their ids in any order and under any other sections", async () => {
+    await using made = await visitor();
+    const { api } = made;
+    const [a, b] = [await made.monitor({ name: "A" }), await made.monitor({ name: "B" })];
+    const group = await made.group({ name: "Group", monitorIds: [b.id] });
+    const [one, two, three] = [listed("One", a.id), { groupId: group.id }, listed("Three")];
+    const { id } = await made.publish({ sections: [one, two, three] });
+    const idsBy = async () => {
+      await made.restart();
+      const { components: all } = await v2(made, "components");
+      const groups = all.filter(({ group }: Json) => group);
+      return Object.fromEntries(groups.map(({ name, id }: Json) => [name, id]));
+    };
+    const before = await idsBy();
+    expect(new Set(Object.values(before)).size).toBe(3);
+    for (const sections of [
+      [three, one, two],
+      [two, one],
+    ]) {
+      await api("PATCH", `/api/v1/status-pages/${id}`, { body: { sections } });
+      expect(before).toMatchObject(await idsBy());
+    }
+  });
+
+  test("each maintenance has a link of its own, to its place on the page", async () => {
+    await using made = await visitor();
+    await plan(made, { title: "One" });
+    await plan(made, {
+      title: "Two",
+      startsAt: "2026-11-21T09:00:00.000Z",
+      endsAt: "2026-11-21T10:00:00.000Z",
+    });
+    await made.restart();
+    const { text } = await made.read("/status/ours");
+    const links = (await v2(made, "scheduled-maintenances")).scheduled_maintenances.map(
+      ({ shortlink }: Json) => shortlink,
+    );
+    expect(new Set(links).size).toBe(2);
+    for (const link of links) expect(text).toContain(` id="${new URL(link).hash.slice(1)}"`);
+  });
+
+  test("feeds are also where Statuspage has them", async () => {
+    await using made = await visitor();
+    await made.publish({ hosts: ["status.team.example"] });
+    await made.incident();
+    await made.restart();
+    for (const type of ["rss", "atom"])
+      for (const [path, host] of [
+        ["/status/ours", "localhost"],
+        ["", "status.team.example"],
+      ]) {
+        const own = await made.read(`${path}/feed.${type}`, { host: host ?? "" });
+        const theirs = await made.read(`${path}/history.${type}`, { host: host ?? "" });
+        expect([theirs.status, theirs.type, theirs.text]).toEqual([200, own.type, own.text]);
+      }
+  });
 });

@@ -44,6 +44,7 @@ const monitor = (fields: Partial<PublicMonitor> = {}): PublicMonitor => ({
 
 const incident = (fields: Partial<PublicIncident> = {}): PublicIncident => ({
   id: "i",
+  earlier: 0,
   title: "Slow answers",
   status: "investigating",
   severity: "minor",
@@ -63,7 +64,7 @@ type Shown = {
   page?: Partial<PublicData["page"]>;
 };
 function view({ monitors = [], incidents = [], windows = [], ...rest }: Shown, at = now) {
-  const sections = [{ name: "Services", monitors }];
+  const sections = [{ id: "services", name: "Services", monitors }];
   const shown = {
     page: { ...page, ...rest.page },
     sections,
@@ -275,6 +276,7 @@ describe("an incident", () => {
       isMarkdown: true,
       createdAt: "2026-11-20T09:55:00.000Z",
       editedAt: null,
+      reports: null,
     };
     const updates = [
       { ...update, id: "2", message: "Found it." },
@@ -372,7 +374,10 @@ describe("planned work", () => {
     expect(running).toMatchObject([{ id: "w", affects: ["Shop"] }]);
     expect(running[0]?.times).toHaveLength(1);
     expect(scheduled).toMatchObject([
-      { id: "w", times: ["Fri 27 Nov 09:00–11:00 UTC", "Fri 4 Dec 09:00–11:00 UTC"] },
+      {
+        id: "w",
+        times: [{ text: "Fri 27 Nov 09:00–11:00 UTC" }, { text: "Fri 4 Dec 09:00–11:00 UTC" }],
+      },
       { id: "other", title: "Later" },
     ]);
   });

@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { parseAtomFeed, parseRssFeed } from "feedsmith";
 import { parseMarkdown, toText } from "../../src/core/markdown.ts";
+import { withoutTags } from "../../src/core/text.ts";
 import { incidentStatements } from "../../src/incidents/by-monitor.ts";
 import { partPaths } from "../support/public-paths.ts";
 import { newMonitors } from "../support/samples.ts";
@@ -153,14 +154,14 @@ describe("what people write", () => {
         expect(told.titles).toEqual({
           page: title,
           json: title,
-          v2: title,
+          v2: withoutTags(title),
           atom: `Investigating: ${title}`,
-          rss: `Investigating: ${title}`,
+          rss: `Investigating: ${withoutTags(title)}`,
         });
         expect(told.messages).toEqual({
           page: said,
           json: message,
-          v2: said,
+          v2: withoutTags(said),
           atom: said,
           rss: said,
         });

@@ -215,9 +215,10 @@ async function incidentContent(
   { subjectId, at, data }: Extract<NoticedEvent, { data: { updateId: string | null } }>,
   type: "incident.opened" | "incident.updated" | "incident.resolved",
 ): Promise<NoticeContent | null> {
-  const incident = await loaded.incident(subjectId);
-  const update = incident?.updates.find(({ id }) => id === data.updateId);
   // A correction of the title or severity posts nothing to the timeline.
+  if (data.updateId === null) return null;
+  const incident = await loaded.incident(subjectId, { only: data.updateId });
+  const update = incident?.updates.find(({ id }) => id === data.updateId);
   if (incident === null || update === undefined) return null;
   return {
     type,
