@@ -18,7 +18,7 @@ import {
 import { turn } from "../core/yielding.ts";
 import { dayMs } from "../monitoring/uptime/rules.ts";
 import type { IncidentMark, PublicIncident } from "./public-data.ts";
-import { textBudget, withinBudget } from "./text-budget.ts";
+import { bytesOfText, textBudget, withinBudget } from "./text-budget.ts";
 
 type Page = { organizationId: string; isDefault: boolean };
 
@@ -38,7 +38,7 @@ export function incidentReader(store: Store, page: Page, shown: Shown) {
       if (from > 0) await turn();
       const some = rows.slice(from, from + portion);
       const read = await incidentsOf(store, page, shown, some, { limit: updatesOfIncident });
-      all.push(...withinBudget(read, Buffer.byteLength, budget));
+      all.push(...withinBudget(read, bytesOfText, budget));
     }
     return all;
   };
@@ -61,7 +61,7 @@ export function incidentReader(store: Store, page: Page, shown: Shown) {
       const wanted = { limit, ...(before && { before }), ...(only && { only }) };
       const found = await incidentsOf(store, page, shown, rows, wanted);
       if (before !== undefined && found[0]?.updates.length === 0) return null;
-      return withinBudget(found, Buffer.byteLength, textBudget(maxTextOfOne))[0] ?? null;
+      return withinBudget(found, bytesOfText, textBudget(maxTextOfOne))[0] ?? null;
     },
     /** Those that were opened in this time, newest first. */
     openedBetween: async (from: number, to: number) =>

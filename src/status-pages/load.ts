@@ -9,7 +9,7 @@ import { incidentReader } from "./incidents.ts";
 import type { PublicMonitor } from "./public-data.ts";
 import { maxShownMonitors, shownDays } from "./rules.ts";
 import type { PublicPage } from "./store.ts";
-import { windowBudget, windowsWithin } from "./text-budget.ts";
+import { bytesOfText, windowBudget, windowsWithin } from "./text-budget.ts";
 import { windowReader } from "./windows.ts";
 import type { MonitorStatus } from "../core/statuses.ts";
 import { asJudged, shownStatus } from "../monitoring/monitors/judgement-rules.ts";
@@ -148,13 +148,13 @@ function pageLoader(store: Store) {
       page: { ...page, historyDays },
       sections,
       incidents: await currentIncidents(now),
-      windows: windowsWithin(await currentWindows(), Buffer.byteLength, windowBudget()),
+      windows: windowsWithin(await currentWindows(), bytesOfText, windowBudget()),
       marks: await incidentReads.marksBetween((today - historyDays + 1) * dayMs, now + 1),
       takesMail: (await findSettings(store, page.organizationId)).smtp !== null,
       ...incidentReads,
       ...windowReads,
       windowsOver: async () =>
-        windowsWithin(await windowReads.windowsOver(), Buffer.byteLength, windowBudget()),
+        windowsWithin(await windowReads.windowsOver(), bytesOfText, windowBudget()),
     };
   };
 }

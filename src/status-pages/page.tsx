@@ -1,12 +1,12 @@
 import { Fragment } from "react";
 import { renderToStaticMarkup } from "react-dom/server";
-import { countInWords } from "../core/text.ts";
-import { BackLink, documentOf, type PageDocument, Time } from "./layout.tsx";
+import { BackLink, documentOf, type PageDocument } from "./layout.tsx";
 import type { History } from "./history.ts";
 import { StateIcon } from "./icons.tsx";
+import { Incident, Names, Past, Written } from "./incident.tsx";
 import { SharedLink } from "./shared-link.tsx";
 import type { DayView, IncidentView, MonitorView, StatusView, Tone, WorkView } from "./view.ts";
-import { earlierInWords, maintenanceAnchor, recentDays } from "./view.ts";
+import { maintenanceAnchor, recentDays } from "./view.ts";
 import type { WordsOf } from "./words.ts";
 
 /** Stands where a section's content comes; nobody's text holds it, since theirs is escaped. */
@@ -69,11 +69,6 @@ export function historyPage(document: PageDocument, history: History): string {
       </nav>
     </>,
   );
-}
-
-/** What people wrote. */
-function Written({ text, words }: { text: string; words: WordsOf }) {
-  return <div className="md" dangerouslySetInnerHTML={{ __html: words(text).html }} />;
 }
 
 function Overview({ document: { view, words, base } }: { document: PageDocument }) {
@@ -197,23 +192,6 @@ function Work({ work, words }: WorkProps) {
   ));
 }
 
-const maxNames = 10;
-
-function Names({ names }: { names: readonly string[] }) {
-  const more = names.length - maxNames;
-  return (
-    <>
-      {names.slice(0, maxNames).map((name, index) => (
-        <Fragment key={index}>
-          {index > 0 && ", "}
-          <b dir="auto">{name}</b>
-        </Fragment>
-      ))}
-      {more > 0 && ` and ${countInWords(more)} more`}
-    </>
-  );
-}
-
 /** Beyond so many days bars stand without gaps, or they would not fit. */
 const denseFrom = 170;
 
@@ -285,137 +263,4 @@ function barsOf(days: readonly DayView[]): string {
 
 function bar({ tone, text }: DayView): string {
   return tone === "up" ? `<i title="${text}"></i>` : `<i class="${tone}" title="${text}"></i>`;
-}
-
-type IncidentProps = {
-  incident: IncidentView;
-  words: WordsOf;
-  base: string;
-  /** Whether it is alone on its page, with all of its timeline. */
-  isWhole?: boolean;
-  /** Whether later updates are on another page. */
-  isContinued?: boolean;
-};
-
-function Incident({ incident, words, base, isWhole = false, isContinued = false }: IncidentProps) {
-  const { id, title, severity, tone, affects, began, isOpen, length, updates, postmortem } =
-    incident;
-  const Title = isWhole ? "h1" : "h2";
-  const folded = isWhole ? [] : updates.slice(1);
-  const address = `${base}/incidents/${id}`;
-  const last = updates.at(-1);
-  return (
-    <article className={`inc ${isOpen ? tone : "over"}`}>
-      <header>
-        <span className={`sev ${tone}`}>{severity}</span>
-        <Title dir="auto">
-          <a href={`${base}/incidents/${id}`}>{title}</a>
-        </Title>
-        <span className="when">
-          <Time moment={began} />
-        </span>
-      </header>
-      <p className="aff">
-        {affects.length > 0 && (
-          <>
-            Affects <Names names={affects} /> ·{" "}
-          </>
-        )}
-        {isOpen ? "for" : "lasted"} {length}
-      </p>
-      {isWhole && postmortem !== null && (
-        <section id="postmortem">
-          <h2>Postmortem</h2>
-          <Written text={postmortem.message} words={words} />
-          <p className="posted">
-            Published <Time moment={postmortem.published} />
-          </p>
-        </section>
-      )}
-      {isContinued && (
-        <p className="more">
-          <a href={address}>← Latest updates</a>
-        </p>
-      )}
-      <Updates updates={isWhole ? updates : updates.slice(0, 1)} words={words} />
-      {folded.length > 0 && (
-        <details id={`earlier-${id}`}>
-          <summary>{earlierInWords(folded.length + incident.earlier)}</summary>
-          <Updates updates={folded} words={words} />
-          {incident.earlier > 0 && <Earlier count={incident.earlier} address={address} />}
-        </details>
-      )}
-      {folded.length === 0 && incident.earlier > 0 && (
-        <Earlier
-          count={incident.earlier}
-          address={isWhole && last !== undefined ? `${address}?before=${last.id}` : address}
-        />
-      )}
-    </article>
-  );
-}
-
-/** Leads to the updates before those that are shown. */
-function Earlier({ count, address }: { count: number; address: string }) {
-  return (
-    <p className="more">
-      <a href={address}>{earlierInWords(count)} →</a>
-    </p>
-  );
-}
-
-function Updates({ updates, words }: Pick<IncidentView, "updates"> & { words: WordsOf }) {
-  return (
-    <ol className="timeline">
-      {updates.map((update) => (
-        <li key={update.id}>
-          <b>{update.status}</b>
-          <span className="posted">
-            <Time moment={update.time} />
-            {update.edited !== null && (
-              <>
-                {" "}
-                · Edited <Time moment={update.edited} />
-              </>
-            )}
-          </span>
-          <Written text={update.message} words={words} />
-        </li>
-      ))}
-    </ol>
-  );
-}
-
-type PastProps = {
-  incidents: readonly IncidentView[];
-  words: WordsOf;
-  base: string;
-  level: "h2" | "h3";
-};
-
-/** Incidents in a line each, with how bad they were, when and how long. */
-function Past({ incidents, words, base, level: Title }: PastProps) {
-  return incidents.map(
-    ({ id, title, severity, tone, day, hours, length, isOpen, summary, postmortem }) => (
-      <article className="row" key={id}>
-        <span className="day">{day}</span>
-        <span className={`sev ${tone}`}>{severity}</span>
-        <Title dir="auto">
-          <a href={`${base}/incidents/${id}`}>{title}</a>
-        </Title>
-        <span className="when">
-          {hours}, {isOpen ? `for ${length}` : length}
-        </span>
-        <p dir="auto">
-          {words(summary).text}
-          {postmortem !== null && (
-            <>
-              {" "}
-              <a href={`${base}/incidents/${id}#postmortem`}>Postmortem</a>
-            </>
-          )}
-        </p>
-      </article>
-    ),
-  );
 }

@@ -1,5 +1,6 @@
 import { badgeKinds } from "./badges.ts";
-import { v2Names } from "./statuspage-v2.ts";
+import { monthOf } from "./history.ts";
+import { isComponentName, v2Names } from "./statuspage-v2.ts";
 
 const page = "/status/:slug";
 
@@ -111,4 +112,24 @@ export function partAt(
     return { name: name as PartName, parameter, ...continued };
   }
   return null;
+}
+
+const updateId = new RegExp(`^${uuid}$`);
+
+/** What a query says of a part: a month of the history, a version of the logo, an update of an incident. */
+export function queryOf(url: string, now: number) {
+  if (!/[?&](?:month|v|before)=/.test(url)) return {};
+  const query = new URLSearchParams(url.slice(url.indexOf("?")));
+  const version = /^[0-9a-z]{1,13}$/.exec(query.get("v") ?? "")?.[0];
+  const before = updateId.exec(query.get("before") ?? "")?.[0];
+  return {
+    month: monthOf(query, now),
+    ...(version !== undefined && { version }),
+    ...(before !== undefined && { before }),
+  };
+}
+
+/** Whether a page can have any number of such parts. */
+export function isEndless({ name, parameter }: Part): boolean {
+  return name === "v2" ? isComponentName(parameter) : parameter !== "";
 }

@@ -14,11 +14,20 @@ import { findSettings } from "../accounts/settings/service.ts";
 import { type BadgeKind, badgeOf } from "./badges.ts";
 import { type Rendered, type Rendering, pageCache } from "./cache.ts";
 import { askedLikeUptimeKuma, uptimeKumaAnswers } from "./uptime-kuma.ts";
-import { endOf, monthAt, monthOf } from "./history.ts";
+import { endOf, monthAt } from "./history.ts";
 import { judgementWatch } from "./judgement-watch.ts";
 import type { PageLock } from "./lock.ts";
 import { renderPart, renderSignUp, svg, uncached } from "./parts.ts";
-import { badgePath, linkPath, pagePath, type Part, partAt, publicPaths } from "./public-paths.ts";
+import {
+  badgePath,
+  isEndless,
+  linkPath,
+  pagePath,
+  type Part,
+  partAt,
+  publicPaths,
+  queryOf,
+} from "./public-paths.ts";
 import { pageReadings } from "./readings.ts";
 import { addressesOf, hostsOf } from "./rules.ts";
 import { notKnown, nothing, tooMany } from "./small-page.ts";
@@ -33,7 +42,6 @@ import {
   mayShowIncident,
   type PageHead,
 } from "./store.ts";
-import { isComponentName } from "./statuspage-v2.ts";
 import type { SignUpResult } from "./subscribe-page.tsx";
 
 /** What the public pages need of subscribers. */
@@ -130,7 +138,7 @@ export function statusSite(dependencies: Dependencies) {
     if (path.startsWith("/api/v1/")) return null;
     const address = addressed(request, path);
     if (isRead(request)) {
-      const part = address && partAt(address.rest, askedFor(request));
+      const part = address && partAt(address.rest, queryOf(request.url, clock()));
       if (address !== null && part !== null) {
         setRoute(request, publicPaths[part.name]);
         return cache.answer(request, keyOf(address, part)) ?? served(request, address, part);
@@ -175,20 +183,6 @@ export function statusSite(dependencies: Dependencies) {
     const hosted = hosts.get(host);
     if (hosted === undefined) return null;
     return { slug: hosted, host, base: "", rest: path === "/status.json" ? ".json" : path };
-  }
-
-  function askedFor({ url }: Request) {
-    if (!/[?&](?:month|v|before)=/.test(url)) return {};
-    const query = new URLSearchParams(url.slice(url.indexOf("?")));
-    const version = /^[0-9a-z]{1,13}$/.exec(query.get("v") ?? "")?.[0];
-    const before = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.exec(
-      query.get("before") ?? "",
-    )?.[0];
-    return {
-      month: monthOf(query, clock()),
-      ...(version !== undefined && { version }),
-      ...(before !== undefined && { before }),
-    };
   }
 
   function findAt({ slug, host }: Address): Promise<PageHead | null> {
@@ -380,11 +374,6 @@ function keyOf({ slug, host }: Address, { name, parameter, before = "" }: Part):
 /** What there may be any number of does not hold up the page itself. */
 function laneOf({ organizationId }: PageHead, isOneOfMany: boolean): string {
   return isOneOfMany ? `more of ${organizationId}` : organizationId;
-}
-
-/** Whether there may be any number of them. */
-function isEndless({ name, parameter }: Part): boolean {
-  return name === "v2" ? isComponentName(parameter) : parameter !== "";
 }
 
 /** Nothing that a cache may hand to others. */

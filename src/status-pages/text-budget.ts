@@ -8,6 +8,9 @@ export const textBudget = (bytes: number = statusPageBounds.texts.value): TextBu
   left: bytes,
 });
 
+/** Length in UTF-8. */
+export const bytesOfText = (text: string) => Buffer.byteLength(text);
+
 /** Descriptions of maintenance in one output. */
 export const windowBudget = () => textBudget(statusPageBounds.texts.value / 4);
 

@@ -123,9 +123,14 @@ describe("who is told of what", () => {
     await using made = await pages();
     const { other, bare, ours, database } = made;
     await other.report({ status: "down" });
+    const names = database
+      .query<{ name: string }, []>("SELECT name FROM pragma_table_info('incidents')")
+      .all()
+      .map(({ name }) => name);
+    const changed: Record<string, string> = { id: "?", monitor_id: "?", monitor_ids: "NULL" };
     const insert = database.prepare(
-      `INSERT INTO incidents SELECT organization_id, ?, title, status, severity, ?, origin, public,
-         resolved_at, version, created_at, updated_at, automatic, NULL FROM incidents WHERE organization_id = ? LIMIT 1`,
+      `INSERT INTO incidents (${names.join(", ")}) SELECT ${names.map((name) => changed[name] ?? name).join(", ")}
+       FROM incidents WHERE organization_id = ? LIMIT 1`,
     );
     for (let count = 0; count < 200; count++)
       insert.run(Bun.randomUUIDv7("hex", made.time.now + 1_000), bare.id, ours.id);

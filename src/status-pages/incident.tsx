@@ -1,0 +1,166 @@
+import { Fragment } from "react";
+import { countInWords } from "../core/text.ts";
+import { Time } from "./layout.tsx";
+import { earlierInWords, type IncidentView } from "./view.ts";
+import type { WordsOf } from "./words.ts";
+
+/** What people wrote. */
+export function Written({ text, words }: { text: string; words: WordsOf }) {
+  return <div className="md" dangerouslySetInnerHTML={{ __html: words(text).html }} />;
+}
+
+const maxNames = 10;
+
+export function Names({ names }: { names: readonly string[] }) {
+  const more = names.length - maxNames;
+  return (
+    <>
+      {names.slice(0, maxNames).map((name, index) => (
+        <Fragment key={index}>
+          {index > 0 && ", "}
+          <b dir="auto">{name}</b>
+        </Fragment>
+      ))}
+      {more > 0 && ` and ${countInWords(more)} more`}
+    </>
+  );
+}
+
+type IncidentProps = {
+  incident: IncidentView;
+  words: WordsOf;
+  base: string;
+  /** Whether it is alone on its page, with all of its timeline. */
+  isWhole?: boolean;
+  /** Whether later updates are on another page. */
+  isContinued?: boolean;
+};
+
+export function Incident({
+  incident,
+  words,
+  base,
+  isWhole = false,
+  isContinued = false,
+}: IncidentProps) {
+  const { id, title, severity, tone, affects, began, isOpen, length, updates, postmortem } =
+    incident;
+  const Title = isWhole ? "h1" : "h2";
+  const folded = isWhole ? [] : updates.slice(1);
+  const address = `${base}/incidents/${id}`;
+  const last = updates.at(-1);
+  return (
+    <article className={`inc ${isOpen ? tone : "over"}`}>
+      <header>
+        <span className={`sev ${tone}`}>{severity}</span>
+        <Title dir="auto">
+          <a href={`${base}/incidents/${id}`}>{title}</a>
+        </Title>
+        <span className="when">
+          <Time moment={began} />
+        </span>
+      </header>
+      <p className="aff">
+        {affects.length > 0 && (
+          <>
+            Affects <Names names={affects} /> ·{" "}
+          </>
+        )}
+        {isOpen ? "for" : "lasted"} {length}
+      </p>
+      {isWhole && postmortem !== null && (
+        <section id="postmortem">
+          <h2>Postmortem</h2>
+          <Written text={postmortem.message} words={words} />
+          <p className="posted">
+            Published <Time moment={postmortem.published} />
+          </p>
+        </section>
+      )}
+      {isContinued && (
+        <p className="more">
+          <a href={address}>← Latest updates</a>
+        </p>
+      )}
+      <Updates updates={isWhole ? updates : updates.slice(0, 1)} words={words} />
+      {folded.length > 0 && (
+        <details id={`earlier-${id}`}>
+          <summary>{earlierInWords(folded.length + incident.earlier)}</summary>
+          <Updates updates={folded} words={words} />
+          {incident.earlier > 0 && <Earlier count={incident.earlier} address={address} />}
+        </details>
+      )}
+      {folded.length === 0 && incident.earlier > 0 && (
+        <Earlier
+          count={incident.earlier}
+          address={isWhole && last !== undefined ? `${address}?before=${last.id}` : address}
+        />
+      )}
+    </article>
+  );
+}
+
+/** Leads to the updates before those that are shown. */
+function Earlier({ count, address }: { count: number; address: string }) {
+  return (
+    <p className="more">
+      <a href={address}>{earlierInWords(count)} →</a>
+    </p>
+  );
+}
+
+function Updates({ updates, words }: Pick<IncidentView, "updates"> & { words: WordsOf }) {
+  return (
+    <ol className="timeline">
+      {updates.map((update) => (
+        <li key={update.id}>
+          <b>{update.status}</b>
+          <span className="posted">
+            <Time moment={update.time} />
+            {update.edited !== null && (
+              <>
+                {" "}
+                · Edited <Time moment={update.edited} />
+              </>
+            )}
+          </span>
+          <Written text={update.message} words={words} />
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+type PastProps = {
+  incidents: readonly IncidentView[];
+  words: WordsOf;
+  base: string;
+  level: "h2" | "h3";
+};
+
+/** Incidents in a line each, with how bad they were, when and how long. */
+export function Past({ incidents, words, base, level: Title }: PastProps) {
+  return incidents.map(
+    ({ id, title, severity, tone, day, hours, length, isOpen, summary, postmortem }) => (
+      <article className="row" key={id}>
+        <span className="day">{day}</span>
+        <span className={`sev ${tone}`}>{severity}</span>
+        <Title dir="auto">
+          <a href={`${base}/incidents/${id}`}>{title}</a>
+        </Title>
+        <span className="when">
+          {hours}, {isOpen ? `for ${length}` : length}
+        </span>
+        <p dir="auto">
+          {words(summary).text}
+          {postmortem !== null && (
+            <>
+              {" "}
+              <a href={`${base}/incidents/${id}#postmortem`}>Postmortem</a>
+            </>
+          )}
+        </p>
+      </article>
+    ),
+  );
+}
