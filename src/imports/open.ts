@@ -81,12 +81,14 @@ async function pictureFrom(reader: ReaderProcess, path: string) {
   return picture && { ...picture, bytes: Uint8Array.fromBase64(picture.bytes) };
 }
 
-/** Requests one batch after the other: at most one is in memory. */
+/** Requests the next batch while the caller works on one: at most two are in memory. */
 async function* batches<T>(reader: ReaderProcess, first: ReaderRequest): AsyncGenerator<T[]> {
-  for (
-    let batch = await reader.request(first);
-    batch !== null;
-    batch = await reader.request({ call: "next" })
-  )
+  for (let request = reader.request(first); ;) {
+    const batch = await request;
+    if (batch === null) return;
+    request = reader.request({ call: "next" });
+    // A caller that stops here never awaits it.
+    request.catch(() => {});
     yield batch as T[];
+  }
 }

@@ -13,6 +13,7 @@ import {
   type PlanHead,
   type PlanPart,
   type ReaderRequest,
+  resultsOfBatch,
 } from "./reader-messages.ts";
 
 /** Reads one file for another process, as that process requests it, until it closes our input. */
@@ -66,9 +67,9 @@ class Reader {
       case "plan":
         return this.#start(inBatches(partsOf(opened)));
       case "beats":
-        return this.#start(inBatches(flattened(history?.beats(request.since) ?? [])));
+        return this.#start(inSlices(history?.beats(request.since) ?? []));
       case "sums":
-        return this.#start(inBatches(flattened(history?.sums?.(request.unit) ?? [])));
+        return this.#start(inSlices(history?.sums?.(request.unit) ?? []));
       case "next":
         return this.#next();
       case "picture": {
@@ -126,18 +127,12 @@ function* partsOf(opened: Opened): Generator<PlanPart> {
   }
 }
 
-async function* flattened<T>(lists: AsyncIterable<readonly T[]> | Iterable<readonly T[]>) {
-  for await (const list of lists) yield* list;
-}
-
-/** Lists in JSON. */
-async function* inBatches(
-  entries: AsyncIterable<unknown> | Iterable<unknown>,
-): AsyncGenerator<string> {
+/** Parts of about `batchBytes` in JSON. A record can be large, so each part is measured. */
+async function* inBatches(parts: Iterable<PlanPart>): AsyncGenerator<string> {
   let batch: string[] = [];
   let bytes = 0;
-  for await (const entry of entries) {
-    const text = JSON.stringify(entry);
+  for (const part of parts) {
+    const text = JSON.stringify(part);
     batch.push(text);
     bytes += text.length;
     if (bytes < batchBytes) continue;
@@ -146,4 +141,13 @@ async function* inBatches(
     bytes = 0;
   }
   if (batch.length > 0) yield `[${batch.join(",")}]`;
+}
+
+/** Results in JSON, which are small and of one size. */
+async function* inSlices(
+  lists: AsyncIterable<readonly unknown[]> | Iterable<readonly unknown[]>,
+): AsyncGenerator<string> {
+  for await (const list of lists)
+    for (let from = 0; from < list.length; from += resultsOfBatch)
+      yield JSON.stringify(list.slice(from, from + resultsOfBatch));
 }

@@ -11,8 +11,10 @@ import type { ImportSource } from "./schema.ts";
 /** The argument that starts the reading process. */
 export const readerCommand = "read-import";
 
-/** Bytes of a batch; a single longer entry is a batch of its own. */
+/** Bytes of a batch of records; a longer record is a batch of its own. */
 export const batchBytes = 128 * 1024;
+/** Results of a batch: about as many bytes, and 0.6 MB where each has the longest message. */
+export const resultsOfBatch = 1_000;
 
 export type OpenRequest = { call: "open"; source: ImportSource; from: string } & OpeningHere;
 
