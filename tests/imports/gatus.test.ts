@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { noLimits } from "../../src/core/limits.ts";
+import { importBounds, noLimits } from "../../src/core/limits.ts";
 import { gatusPlan } from "../../src/imports/gatus/plan.ts";
 import type { Noun } from "../../src/imports/rules.ts";
 import { runImport } from "../../src/imports/service.ts";
@@ -708,6 +708,15 @@ describe("A message about Gatus' files", () => {
     );
     expect(gatusPlan(channels, {}, { limits })).rejects.toThrow(/providers and overrides/);
     await gatusPlan(channels, {}, { limits }).catch(() => {});
+  });
+
+  test("rejects more records than an import can have, before it converts them", async () => {
+    const endpoints = "- {name: a}\n".repeat(importBounds.records.value + 1);
+    const file = fileWith(`endpoints:\n${endpoints}`);
+    expect(gatusPlan(file, {})).rejects.toThrow(
+      "it has 10,001 records, at most 10,000 can be imported.",
+    );
+    await gatusPlan(file, {}).catch(() => {});
   });
 
   test("never has the folder of an upload in it", async () => {

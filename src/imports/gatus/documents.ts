@@ -185,7 +185,7 @@ function rejection(name: string, source: string, { issues }: InvalidFiles): AppE
       name,
       `it is a template (${at}${message}). Render it first, such as with helm template.`,
     );
-  if (/multiple documents/.test(message))
+  if (/several documents/.test(message))
     return unreadable(name, "it has several YAML documents (---). Gatus reads only the first.");
   if (message.includes("is there twice")) return unreadable(name, `${at}${message}.`);
   return unreadable(name, `it is not YAML (${at}${message}).`);

@@ -1,7 +1,7 @@
 /** Converts a Gatus configuration into records of ours. The report names every key that it leaves out. */
 import { readFile } from "node:fs/promises";
 import { dirname, isAbsolute, join } from "node:path";
-import { importBounds, type Limits } from "../../core/limits.ts";
+import { importBounds, type Limits, noLimits } from "../../core/limits.ts";
 import { type Fields, isObject } from "../../core/objects.ts";
 import { countInWords, plural, toLine } from "../../core/text.ts";
 import { eachYielding } from "../../core/yielding.ts";
@@ -33,7 +33,7 @@ export async function gatusPlan(
 ): Promise<Plan> {
   const configuration = await readConfiguration(from, variables, options.name);
   const named = options.name ?? from;
-  if (options.limits !== undefined) assertFits(configuration.config, named, options.limits);
+  assertFits(configuration.config, named, options.limits ?? noLimits);
   const readNamed: ReadNamedFile =
     options.readsNamedFiles === false ? async () => null : (path) => readNear(from, path);
   return new GatusPlan(configuration, readNamed, options.now ?? Date.now()).plan();
@@ -54,6 +54,12 @@ const lengthOf = (value: unknown) => (Array.isArray(value) ? value.length : 0);
 function assertFits(config: Fields, name: string, limits: Limits) {
   const endpoints = lengthOf(config["endpoints"]) + lengthOf(config["external-endpoints"]);
   const { monitors, "alert-channels": maxChannels } = limits;
+  const most = importBounds.records.value;
+  if (endpoints > most)
+    throw unreadable(
+      name,
+      `it has ${countInWords(endpoints)} records, at most ${countInWords(most)} can be imported.`,
+    );
   if (endpoints > monitors)
     throw unreadable(
       name,
