@@ -21,7 +21,7 @@ const gzipHead = Uint8Array.of(0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3);
 /** An empty final block of DEFLATE (RFC 1951 §3.2.6). */
 const finalBlock = [3, 0];
 
-/** Compresses the pieces that are written, in segments that refer to no other: each can be inflated by itself. */
+/** Compresses the pieces that are written, in segments that refer to no other segment, so that each can be inflated alone. */
 export function deflater() {
   const segments: Uint8Array[] = [];
   let checksum = 0;

@@ -27,7 +27,7 @@ async function deflated(sizes: readonly number[]) {
   return packing.end(page.subarray(at));
 }
 
-test("a long page is one gzip member, and each of its pieces is inflated by itself", async () => {
+test("a long page is one gzip member, and each of its pieces is inflated alone", async () => {
   for (const sizes of [[], [1, 65_536, 65_537, 1_000_000]]) {
     const { plain, gzip, size } = await deflated(sizes);
     const packed = await bytesOf(gzip);
