@@ -3,7 +3,16 @@ import { eachYielding } from "../core/yielding.ts";
 import type { Scope } from "../events/scope.ts";
 import { configurationPrefix } from "../imports/store.ts";
 import { timeoutFor } from "../monitoring/monitors/schema.ts";
-import { type Current, currentRecords, inTurn } from "./records.ts";
+import { StreamedList, StreamedRecord } from "../core/streamed-list.ts";
+import { usageOf } from "../database/usage.ts";
+import {
+  type Current,
+  currentRecords,
+  inTurn,
+  monitorHeads,
+  type MonitorHead,
+  monitorsIn,
+} from "./records.ts";
 import type { ConfigExport, ConfigSecret } from "./schema.ts";
 import { fieldsOf, sectionNames, sections } from "./sections-schema.ts";
 import type { Fields } from "../core/objects.ts";
@@ -11,41 +20,131 @@ import { getOwnOrganization } from "../accounts/organizations/service.ts";
 
 const longestKey = 60;
 
-/** The organization as a configuration that makes it so, without its secrets: only where they stood. */
+type Named = Pick<Current, "section" | "id" | "name" | "link">;
+type Exported = Pick<Current, "section" | "id" | "isDefaultPage" | "fields">;
+
+/** The organization as a configuration that would create it. Of secrets it has only the places. */
 export const exportConfiguration = (scope: Scope): Promise<ConfigExport> =>
   inTurn(scope, () => exported(scope));
 
-/** The same within a turn of the organization. */
+/** The same within a turn of the organization. Many or large monitors are read while they are sent. */
 export async function exported(scope: Scope): Promise<ConfigExport> {
-  const { all, links } = await currentRecords(scope);
+  const writer = await exportWriter(scope);
+  const { bytes } = await usageOf(scope.store, scope.organizationId, "monitors");
+  return bytes > bufferedBytes ? writer.streamed() : writer.buffered();
+}
+
+/** Monitors with more bytes are read while they are sent. */
+const bufferedBytes = 4 * 1024 * 1024;
+
+async function exportWriter(scope: Scope) {
+  const others = sectionNames.filter((section) => section !== "monitors");
+  const { all, links } = await currentRecords(scope, others);
+  const heads = await monitorHeads(scope, links);
   const sources = new Set(links.map(({ source }) => source));
   const [only] = sources.size === 1 ? [...sources] : [];
   const source = only?.slice(configurationPrefix.length) ?? "main";
   const now = new Date(scope.clock()).toISOString();
   const current = all.filter((one) => one.link !== null || !isOver(one, now));
-  const keys = await keysOf(current, `${configurationPrefix}${source}`);
+  const keys = await keysOf([...current, ...heads], `${configurationPrefix}${source}`);
   const { slug } = await getOwnOrganization(scope);
-  const variables = new Set<string>();
-  const secrets: ConfigSecret[] = [];
-  const document: Fields = { source };
-  for (const section of sectionNames) {
-    const its = current.filter((one) => one.section === section);
-    if (its.length === 0) continue;
-    const entries: Fields = {};
-    await eachYielding(its, (one) => {
-      const key = keys.get(one.id) ?? "";
-      const found: string[][] = [];
-      entries[key] = entryOf(one, keys, slug, found);
-      for (const path of found)
-        secrets.push({
-          path: [section, key, ...path],
-          variable: variableFor([key, ...path], variables),
-        });
-    });
-    document[section] = entries;
-  }
-  return { document, secrets };
+  return new ExportWriter(scope, source, slug, keys, current, heads);
 }
+
+class ExportWriter {
+  readonly #scope: Scope;
+  readonly #source: string;
+  readonly #slug: string;
+  readonly #keys: ReadonlyMap<string, string>;
+  readonly #current: readonly Current[];
+  readonly #monitors: readonly MonitorHead[];
+
+  constructor(
+    scope: Scope,
+    source: string,
+    slug: string,
+    keys: ReadonlyMap<string, string>,
+    current: readonly Current[],
+    monitors: readonly MonitorHead[],
+  ) {
+    this.#scope = scope;
+    this.#source = source;
+    this.#slug = slug;
+    this.#keys = keys;
+    this.#current = current;
+    this.#monitors = monitors;
+  }
+
+  async buffered(): Promise<ConfigExport> {
+    const { document, secrets, variables } = await this.#withoutMonitors();
+    if (this.#monitors.length > 0) {
+      const entries: Fields = {};
+      for await (const portion of this.#monitorEntries(secrets, variables))
+        for (const [key, entry] of portion) entries[key] = entry;
+      document["monitors"] = entries;
+    }
+    return { document: inOrder(document), secrets };
+  }
+
+  /** Secrets follow the document, so each reading of the document collects those of its monitors. */
+  async streamed(): Promise<ConfigExport> {
+    const { document, secrets, variables } = await this.#withoutMonitors();
+    let ofMonitors: ConfigSecret[] = [];
+    const monitors = new StreamedRecord(() => {
+      ofMonitors = [];
+      return this.#monitorEntries(ofMonitors, new Set(variables));
+    });
+    const all = new StreamedList<ConfigSecret>(async function* () {
+      yield secrets;
+      yield ofMonitors;
+    });
+    // Only the writer of responses reads it, and that knows both kinds of lists.
+    return {
+      document: inOrder({ ...document, monitors }),
+      secrets: all as unknown as ConfigSecret[],
+    };
+  }
+
+  async #withoutMonitors() {
+    const variables = new Set<string>();
+    const secrets: ConfigSecret[] = [];
+    const document: Fields = { source: this.#source };
+    for (const [section, records] of Map.groupBy(this.#current, (one) => one.section)) {
+      const entries: Fields = {};
+      await eachYielding(records, (one) => {
+        const [key, entry] = this.#entry(one, secrets, variables);
+        entries[key] = entry;
+      });
+      document[section] = entries;
+    }
+    return { document, secrets, variables };
+  }
+
+  async *#monitorEntries(secrets: ConfigSecret[], variables: Set<string>) {
+    for await (const portion of monitorsIn(this.#scope, this.#monitors))
+      yield portion.map((one) => this.#entry(one, secrets, variables));
+  }
+
+  #entry(one: Exported, secrets: ConfigSecret[], variables: Set<string>): [string, Fields] {
+    const key = this.#keys.get(one.id) ?? "";
+    const found: string[][] = [];
+    const entry = entryOf(one, this.#keys, this.#slug, found);
+    for (const path of found)
+      secrets.push({
+        path: [one.section, key, ...path],
+        variable: variableFor([key, ...path], variables),
+      });
+    return [key, entry];
+  }
+}
+
+/** The document with its sections in the order in which they name each other. */
+const inOrder = (document: Fields): Fields =>
+  Object.fromEntries(
+    ["source", ...sectionNames].flatMap((name) =>
+      document[name] === undefined ? [] : [[name, document[name]]],
+    ),
+  );
 
 /** Maintenance that was done once, and by hand: nobody plans it again. */
 function isOver({ section, row }: Current, now: string): boolean {
@@ -54,10 +153,10 @@ function isOver({ section, row }: Current, now: string): boolean {
 }
 
 /** A key for each record, by its id: the one that it is managed under, or else one like its name. */
-async function keysOf(all: readonly Current[], source: string): Promise<Map<string, string>> {
+async function keysOf(all: readonly Named[], source: string): Promise<Map<string, string>> {
   const keys = new Map<string, string>();
   const taken = new Set<string>();
-  const take = ({ section, id }: Current, key: string) => {
+  const take = ({ section, id }: Named, key: string) => {
     taken.add(`${section} ${key}`);
     keys.set(id, key);
   };
@@ -76,7 +175,7 @@ async function keysOf(all: readonly Current[], source: string): Promise<Map<stri
 
 /** What a configuration would say of the record: what is not as it is by default. Paths of its secrets go into `secrets`. */
 function entryOf(
-  { section, isDefaultPage, fields: read }: Current,
+  { section, isDefaultPage, fields: read }: Exported,
   keys: ReadonlyMap<string, string>,
   slug: string,
   secrets: string[][],

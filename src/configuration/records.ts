@@ -1,4 +1,4 @@
-import { eachYielding, turn } from "../core/yielding.ts";
+import { eachYielding, mapYielding, turn } from "../core/yielding.ts";
 import type { Prepared } from "../database/store.ts";
 import type { Scope } from "../events/scope.ts";
 import { organizationTurns } from "../events/turns.ts";
@@ -9,6 +9,7 @@ import {
   putExternalRecord,
   lastSaid,
 } from "../imports/store.ts";
+import { monitorsAmong, namesOfMonitors } from "../monitoring/monitors/store.ts";
 import { resources, type Row } from "./resources.ts";
 import { type SectionName, sectionNames, sections } from "./sections-schema.ts";
 import type { Fields } from "../core/objects.ts";
@@ -31,7 +32,8 @@ export type Current = {
 
 /** Everything that an organization has of these sections, and all that configurations manage. */
 export async function currentRecords(scope: Scope, wanted: readonly SectionName[] = sectionNames) {
-  const links = await recordsOfConfigurations(scope);
+  const unread = wanted.includes("monitors") ? null : sections.monitors.noun;
+  const links = await recordsOfConfigurations(scope, unread);
   await turn();
   const linkOf = new Map(links.map((link) => [`${link.noun} ${link.recordId}`, link]));
   const all: Current[] = [];
@@ -56,6 +58,56 @@ export async function currentRecords(scope: Scope, wanted: readonly SectionName[
     });
   }
   return { all, links };
+}
+
+/** A monitor by its name, without its settings. */
+export type MonitorHead = Pick<Current, "id" | "name" | "link"> & {
+  section: "monitors";
+  /** Of its settings, secrets and description. */
+  bytes: number;
+};
+
+export async function monitorHeads(
+  scope: Scope,
+  links: readonly ExternalRecord[],
+): Promise<MonitorHead[]> {
+  const linkOf = new Map(
+    links.flatMap((link) => (link.noun === "monitor" ? [[link.recordId, link]] : [])),
+  );
+  const heads = await namesOfMonitors(scope);
+  return mapYielding(heads, (head) => ({
+    ...head,
+    section: "monitors" as const,
+    link: linkOf.get(head.id) ?? null,
+  }));
+}
+
+/** The monitors with their fields, in portions of this many bytes. */
+const portionBytes = 512 * 1024;
+
+export async function* monitorsIn(scope: Scope, heads: readonly MonitorHead[]) {
+  const resource = resources.monitors;
+  for (let at = 0; at < heads.length;) {
+    const ids: string[] = [];
+    let bytes = 0;
+    do {
+      const head = heads[at++];
+      bytes += head?.bytes ?? 0;
+      if (head) ids.push(head.id);
+    } while (
+      at < heads.length &&
+      bytes + (heads[at]?.bytes ?? 0) <= portionBytes &&
+      ids.length < 500
+    );
+    const rows = await monitorsAmong(scope, ids);
+    yield rows.map((row) => ({
+      section: "monitors" as const,
+      id: row.id,
+      isDefaultPage: false,
+      fields: () => resource.fieldsOf(scope, row, null),
+    }));
+    await turn();
+  }
 }
 
 /** Remembers which record an entry is, and what it says of it. */

@@ -9,6 +9,15 @@ export class StreamedList<T> {
   }
 }
 
+/** The same for an object, whose fields are read as names and values. */
+export class StreamedRecord {
+  readonly read: () => AsyncIterable<readonly (readonly [name: string, value: unknown])[]>;
+
+  constructor(read: StreamedRecord["read"]) {
+    this.read = read;
+  }
+}
+
 /** A list that is in memory, or one that is read while it is sent. */
 export type Listed<T> = readonly T[] | StreamedList<T>;
 

@@ -2,7 +2,7 @@ import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 import { z } from "zod";
 import { dataOf } from "../core/paging.ts";
-import { StreamedList } from "../core/streamed-list.ts";
+import { StreamedList, StreamedRecord } from "../core/streamed-list.ts";
 import { eachYielding, turn } from "../core/yielding.ts";
 import { requestBounds } from "../core/limits.ts";
 import { budget } from "./budget.ts";
@@ -46,7 +46,13 @@ export const longResponseOf = async (request: Request, shape: Shape, payload: un
 
 /** The ETags of a long response with this data, which has no version: one for each encoding in which it goes. */
 export async function longTagsOf(data: z.ZodType, value: unknown): Promise<string[]> {
-  const etag = tagOf(hashOf(await longBodyOf(dataOf(data), { data: value })));
+  const payload = { data: value };
+  const schema = dataOf(data);
+  const etag = tagOf(
+    isStreamed(payload)
+      ? await hashOfChunks(chunksOf(streamedPieces(schema, payload)))
+      : hashOf(await longBodyOf(schema, payload)),
+  );
   return (["identity", ...encodings] as const).map((encoding) => tagIn(encoding, etag));
 }
 
@@ -54,13 +60,20 @@ export async function longTagsOf(data: z.ZodType, value: unknown): Promise<strin
 export async function streamedResponseOf(request: Request, shape: Shape, payload: unknown) {
   const chunks = () => chunksOf(streamedPieces(shape.response, payload));
   let body: string | null = "";
-  let hash = 0n;
-  for await (const chunk of chunks()) {
-    hash = hashOf(chunk, hash);
+  const hash = await hashOfChunks(chunks(), (chunk) => {
     if (body !== null) body = body.length + chunk.length > bufferedCharacters ? null : body + chunk;
+  });
+  return responseWith(body ?? chunks, request, shape, payload, hash);
+}
+
+async function hashOfChunks(chunks: AsyncIterable<string>, use = (_chunk: string) => {}) {
+  let hash = 0n;
+  for await (const chunk of chunks) {
+    hash = hashOf(chunk, hash);
+    use(chunk);
     await turn();
   }
-  return responseWith(body ?? chunks, request, shape, payload, hash);
+  return hash;
 }
 
 /** Status and location of a response with streamed lists, before those are read. */
@@ -81,12 +94,14 @@ const hashOf = (text: string, before = 0n) => BigInt(Bun.hash(text, before));
 const tagOf = (hash: bigint, version?: number) =>
   `"${version === undefined ? "" : `${version}-`}${hash.toString(36)}"`;
 
-/** Whether a payload, its `data` or a field of that is a streamed list. */
-export function hasStreamedList(payload: unknown): boolean {
-  const isStreamed = (value: unknown) => value instanceof StreamedList;
-  if (!isObject(payload)) return isStreamed(payload);
-  return Object.values(payload).some(
-    (data) => isStreamed(data) || (isObject(data) && Object.values(data).some(isStreamed)),
+/** A payload, its `data`, a field of that, or a field of a field can be streamed. */
+const streamedDepth = 3;
+
+/** Whether a payload has a part that is read while it is sent. */
+export function isStreamed(value: unknown, depth = streamedDepth): boolean {
+  if (value instanceof StreamedList || value instanceof StreamedRecord) return true;
+  return (
+    depth > 0 && isObject(value) && Object.values(value).some((one) => isStreamed(one, depth - 1))
   );
 }
 
@@ -104,7 +119,18 @@ async function* streamedPieces(schema: z.core.$ZodType, value: unknown): AsyncGe
     yield before === "[" ? "[]" : "]";
     return;
   }
-  const fields = hasStreamedList(value) ? entriesOf(schema, value as object) : null;
+  if (value instanceof StreamedRecord) {
+    const entrySchema = schema instanceof z.ZodRecord ? schema.valueType : schema;
+    let before = "{";
+    for await (const portion of value.read())
+      for (const [name, entry] of portion) {
+        yield `${before}${JSON.stringify(name)}:${jsonOf(entrySchema, entry)}`;
+        before = ",";
+      }
+    yield before === "{" ? "{}" : "}";
+    return;
+  }
+  const fields = isStreamed(value) ? entriesOf(schema, value as object) : null;
   if (fields === null) {
     yield* jsonPieces(schema, value);
     return;

@@ -12,7 +12,7 @@ import {
   apiResponseOf,
   bytesResponse,
   hasLongList,
-  hasStreamedList,
+  isStreamed,
   longResponseOf,
   sending,
   streamedResponseOf,
@@ -243,7 +243,7 @@ export function endpoint<
     if (key === null || caller.principal === null) return respond(context, caller, parsed);
     const { principal, scope } = caller;
     const responseOf = (data: object) =>
-      hasStreamedList(data)
+      isStreamed(data)
         ? unreadResponseOf(request, spec, data)
         : apiResponseOf(request, spec, { data });
     const isClaimed = spec.timeoutSeconds !== undefined;
@@ -280,7 +280,7 @@ export function endpoint<
     if (result instanceof Response)
       throw new Error("Only a stream makes its response by itself; no schema has seen this one.");
     const payload = data === undefined ? result : { data: result };
-    if (hasStreamedList(payload)) return respondInTurn(context, caller, payload);
+    if (isStreamed(payload)) return respondInTurn(context, caller, payload);
     const isLong = spec.long === true || hasLongList(data === undefined ? null : result);
     const made = isLong ? longResponseOf : apiResponseOf;
     return made(context.request, spec, payload);

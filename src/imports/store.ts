@@ -58,11 +58,18 @@ export function recordsOfSource({ store, organizationId }: Tenant, source: strin
 /** How sources begin that are configurations; what was imported once is nobody's. */
 export const configurationPrefix = "config:";
 
-/** What configurations manage, whichever they are. */
-export async function recordsOfConfigurations({ store, organizationId }: Tenant) {
+/** The records that configurations manage; those of one noun without what a configuration said of them. */
+export async function recordsOfConfigurations(
+  { store, organizationId }: Tenant,
+  unread: string | null = null,
+) {
+  const columns = recordColumns.replace(
+    "secrets from",
+    "iif(noun is ?, '{}', secrets) as secrets from",
+  );
   const rows = await store.query<Omit<ExternalRecord, "adopted"> & { adopted: 0 | 1 }>(
-    `${recordColumns} where organization_id = ? and source like '${configurationPrefix}%'`,
-    [organizationId],
+    `${columns} where organization_id = ? and source like '${configurationPrefix}%'`,
+    [unread, organizationId],
   );
   return rows.map((row): ExternalRecord => ({ ...row, adopted: row.adopted === 1 }));
 }

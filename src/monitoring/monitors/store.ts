@@ -115,7 +115,9 @@ export async function findMonitor(reading: Reading, id: string): Promise<StoredM
   return found ?? null;
 }
 
-const orderText = `select m.id from monitors m
+const orderText = `select m.id, m.name,
+    octet_length(m.description) + octet_length(m.settings) + octet_length(m.secrets) as bytes
+  from monitors m
   left join monitor_groups g on g.organization_id = m.organization_id and g.id = m.group_id
   where m.organization_id = ? order by g.id is null, g.position, g.id, m.position, m.id`;
 const someText = `select ${monitorColumns.text}, ${channelsText} from json_each(?) wanted
@@ -124,21 +126,29 @@ const someText = `select ${monitorColumns.text}, ${channelsText} from json_each(
 const stride = 500;
 
 /** Every monitor of the organization in dashboard order, the ungrouped last. */
-export async function allMonitors({ store, organizationId }: Tenant) {
-  const ordered = await store.query<{ id: string }>(orderText, [organizationId]);
-  const ids = ordered.map(({ id }) => id);
+export async function allMonitors(tenant: Tenant) {
+  const names = await namesOfMonitors(tenant);
+  const ids = names.map(({ id }) => id);
   const all: (MonitorRow & { alertChannelIds: string[] })[] = [];
   for (let from = 0; from < ids.length; from += stride) {
     if (from > 0) await turn();
-    const some = JSON.stringify(ids.slice(from, from + stride));
-    const rows = await store.query<Pick<Row, "alertChannelIds">>(someText, [some, organizationId]);
-    for (const row of rows)
-      all.push({
-        ...monitorColumns.read(row),
-        alertChannelIds: JSON.parse(row.alertChannelIds) as string[],
-      });
+    all.push(...(await monitorsAmong(tenant, ids.slice(from, from + stride))));
   }
   return all;
+}
+
+/** Ids, names and sizes in the same order. */
+export const namesOfMonitors = ({ store, organizationId }: Tenant) =>
+  store.query<{ id: string; name: string; bytes: number }>(orderText, [organizationId]);
+
+/** The monitors with these ids, in their order. */
+export async function monitorsAmong({ store, organizationId }: Tenant, ids: readonly string[]) {
+  const parameters = [JSON.stringify(ids), organizationId];
+  const rows = await store.query<Pick<Row, "alertChannelIds">>(someText, parameters);
+  return rows.map((row) => ({
+    ...monitorColumns.read(row),
+    alertChannelIds: JSON.parse(row.alertChannelIds) as string[],
+  }));
 }
 
 /** What each filter asks of a monitor and its state. */

@@ -1,0 +1,83 @@
+import { expect, test } from "bun:test";
+import { type Client, testAppliance } from "../support/appliance.ts";
+
+const path = "/api/v1/config";
+
+/** Monitors as an earlier version could store them: 230 kB each. */
+async function large(count: number) {
+  const made = await testAppliance();
+  const { api, id } = made.ours;
+  await api("POST", "/api/v1/alert-channels", {
+    body: { type: "ntfy", name: "On-call", server: "https://ntfy.example", topic: "t", token: "x" },
+  });
+  for (let index = 0; index < count; index++)
+    await api("POST", "/api/v1/monitors", {
+      body: {
+        type: "http",
+        name: `Shop ${index}`,
+        url: "https://a.example",
+        bearerToken: "secret",
+      },
+    });
+  made.database
+    .query(
+      "UPDATE monitors SET settings = json_set(settings, '$.body', ?) WHERE organization_id = ?",
+    )
+    .run("ü".repeat(115_000), id);
+  return made;
+}
+
+const read = (api: Client, headers = {}) => api("GET", path, { headers });
+
+test("a configuration with very large monitors is sent whole, in pieces, with an ETag that holds", async () => {
+  const made = await large(40);
+  const { api } = made.ours;
+  const [one, other] = await Promise.all([read(api), read(api)]);
+  expect([one.status, other.status]).toEqual([200, 200]);
+  expect(one.text.length).toBeGreaterThan(4_000_000);
+  expect(other.text).toBe(one.text);
+  const { document, secrets } = one.json.data;
+  expect(Object.keys(document)).toEqual(["source", "alertChannels", "monitors", "statusPages"]);
+  expect(Object.keys(document.monitors)).toHaveLength(40);
+  expect(document.monitors["shop-7"]).toMatchObject({ name: "Shop 7", body: "ü".repeat(115_000) });
+  expect(secrets).toHaveLength(41);
+  expect(secrets).toContainEqual({
+    path: ["monitors", "shop-7", "bearerToken"],
+    variable: "SHOP_7_BEARER_TOKEN",
+  });
+  const etag = one.headers.get("etag") ?? "";
+  expect(other.headers.get("etag")).toBe(etag);
+  expect((await read(api, { "If-None-Match": etag })).status).toBe(304);
+  // What was read is what a write can be conditional on.
+  const put = (tag: string) =>
+    api("PUT", `${path}?dryRun`, {
+      body: { source: "main", groups: { a: { name: "A" } } },
+      headers: { "If-Match": tag },
+    });
+  expect((await put(etag)).status).toBe(200);
+  await api("POST", "/api/v1/monitor-groups", { body: { name: "B" } });
+  expect((await put(etag)).status).toBe(412);
+});
+
+test("it says the same as one that fits into memory", async () => {
+  const { ours, database } = await large(40);
+  const long = (await read(ours.api)).json.data;
+  database.query("UPDATE monitors SET settings = json_set(settings, '$.body', null)").run();
+  const short = (await read(ours.api)).json.data;
+  for (const monitor of Object.values<{ body?: string }>(long.document.monitors))
+    delete monitor.body;
+  expect(long).toEqual(short);
+});
+
+test("of very large monitors few are read at a time", async () => {
+  const { ours, app } = await large(40);
+  const response = await app.handle(
+    new Request(`http://localhost${path}`, {
+      headers: { Host: "localhost", Authorization: `Bearer ${ours.readKey.key}` },
+    }),
+  );
+  const lengths: number[] = [];
+  for await (const chunk of response.body ?? []) lengths.push((chunk as Uint8Array).length);
+  expect(lengths.length).toBeGreaterThan(10);
+  expect(Math.max(...lengths)).toBeLessThan(1_000_000);
+});
