@@ -9,7 +9,7 @@ import {
   putExternalRecord,
   lastSaid,
 } from "../imports/store.ts";
-import { monitorsAmong, namesOfMonitors } from "../monitoring/monitors/store.ts";
+import { inBytes, monitorsAmong, namesOfMonitors } from "../monitoring/monitors/store.ts";
 import { resources, type Row } from "./resources.ts";
 import { type SectionName, sectionNames, sections } from "./sections-schema.ts";
 import type { Fields } from "../core/objects.ts";
@@ -87,18 +87,8 @@ const portionBytes = 512 * 1024;
 
 export async function* monitorsIn(scope: Scope, heads: readonly MonitorHead[]) {
   const resource = resources.monitors;
-  for (let at = 0; at < heads.length;) {
-    const ids: string[] = [];
-    let bytes = 0;
-    do {
-      const head = heads[at++];
-      bytes += head?.bytes ?? 0;
-      if (head) ids.push(head.id);
-    } while (
-      at < heads.length &&
-      bytes + (heads[at]?.bytes ?? 0) <= portionBytes &&
-      ids.length < 500
-    );
+  for (const portion of inBytes(heads, portionBytes)) {
+    const ids = portion.map(({ id }) => id);
     const rows = await monitorsAmong(scope, ids);
     yield rows.map((row) => ({
       section: "monitors" as const,

@@ -34,3 +34,11 @@ export const withEntry = <T>(list: Listed<T>, entry: T): Listed<T> =>
 /** The list with an entry in place of the one with its id; a streamed list likewise. */
 export const withReplaced = <T extends { id: string }>(list: Listed<T>, entry: T): Listed<T> =>
   list instanceof StreamedList ? list : list.map((one) => (one.id === entry.id ? entry : one));
+
+/** Like `map`; of a streamed list each portion as it is read. */
+export function mapListed<T, U>(list: Listed<T>, use: (entry: T) => U): U[] | StreamedList<U> {
+  if (!(list instanceof StreamedList)) return list.map(use);
+  return new StreamedList(async function* () {
+    for await (const portion of list.read()) yield portion.map(use);
+  });
+}

@@ -163,7 +163,9 @@ export function endpoint<
     Returns<R, D> & {
       handle: (
         input: Input<Path, Q, B, X>,
-      ) => Promise<[D] extends [never] ? z.input<R> | Response : WithStreamed<z.input<D>>>;
+      ) => Promise<
+        [D] extends [never] ? WithStreamed<z.input<R>> | Response : WithStreamed<z.input<D>>
+      >;
     },
 ) {
   type Context = HandlerContext<Path>;

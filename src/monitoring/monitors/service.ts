@@ -5,6 +5,7 @@ import { timestamp } from "../../core/clock.ts";
 import { AppError } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
 import { deleted, page } from "../../core/paging.ts";
+import { mapListed } from "../../core/streamed-list.ts";
 import { invalid } from "../../core/validation.ts";
 import {
   mustBeUnchanged,
@@ -62,11 +63,8 @@ export { tablesOfMonitors } from "./store.ts";
 export async function listMonitors(scope: Scope, query: MonitorQuery) {
   const read = () => pageOfMonitors(scope, query);
   const { monitors, total } = await (query.q === undefined ? read() : inSearchTurn(scope, read));
-  return page(
-    query,
-    monitors.map((monitor) => shown(scope, monitor)),
-    total,
-  );
+  const { meta } = page(query, [], total);
+  return { data: mapListed(monitors, (monitor) => shown(scope, monitor)), meta };
 }
 
 /** Throws NOT_FOUND. */

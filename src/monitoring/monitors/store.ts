@@ -4,6 +4,7 @@ import { offsetOf } from "../../core/paging.ts";
 import { turn } from "../../core/yielding.ts";
 import { AppError } from "../../core/errors.ts";
 import { amountIn, monitorBounds } from "../../core/limits.ts";
+import { type Listed, StreamedList } from "../../core/streamed-list.ts";
 import { mustHaveRoom } from "../../database/usage.ts";
 import { listed } from "../../database/references.ts";
 import {
@@ -115,8 +116,10 @@ export async function findMonitor(reading: Reading, id: string): Promise<StoredM
   return found ?? null;
 }
 
+const bytesText =
+  "octet_length(m.description) + octet_length(m.settings) + octet_length(m.secrets)";
 const orderText = `select m.id, m.name,
-    octet_length(m.description) + octet_length(m.settings) + octet_length(m.secrets) as bytes
+    ${bytesText} as bytes
   from monitors m
   left join monitor_groups g on g.organization_id = m.organization_id and g.id = m.group_id
   where m.organization_id = ? order by g.id is null, g.position, g.id, m.position, m.id`;
@@ -160,19 +163,61 @@ const filters = {
   tag: "? in (select value from json_each(m.tags))",
 };
 
+type Searching = Reading & { signal?: AbortSignal | null };
+
 /** One page of an organization's monitors, newest first, and how many there are in all. */
 export async function pageOfMonitors(
-  reading: Reading & { signal?: AbortSignal | null },
+  reading: Searching,
   query: MonitorQuery,
-) {
+): Promise<{ monitors: Listed<StoredMonitor>; total: number }> {
   const conditions = conditionsIn(query);
   if (conditions.length > 0) return filteredPage(reading, allOf(conditions), query);
   const { store, organizationId } = reading;
+  const place = [organizationId, query.per_page, offsetOf(query)];
   const [found, [count]] = await Promise.all([
-    select(reading, "m.organization_id = ?", [organizationId, query.per_page, offsetOf(query)]),
+    store.query<Sized>(pageText, place),
     store.query<{ total: number }>(countText, [organizationId]),
   ]);
-  return { monitors: found, total: count?.total ?? 0 };
+  return { monitors: await sized(reading, found), total: count?.total ?? 0 };
+}
+
+/** More bytes of monitors are read while they are sent. */
+const listedBytes = 4 * 1024 * 1024;
+const portionBytes = 512 * 1024;
+
+type Sized = { id: string; bytes: number };
+const sizedText = `select m.id, ${bytesText} as bytes from monitors m where m.organization_id = ?`;
+const pageText = `${sizedText} order by m.id desc limit ? offset ?`;
+const amongText = "m.organization_id = ? and m.id in (select value from json_each(?))";
+
+/** These monitors, newest first; of large ones a few at a time. */
+async function sized(reading: Reading, all: readonly Sized[]): Promise<Listed<StoredMonitor>> {
+  const among = (ids: readonly string[]) =>
+    select(reading, amongText, [reading.organizationId, JSON.stringify(ids), ids.length, 0]);
+  const ids = all.map(({ id }) => id);
+  if (all.reduce((sum, { bytes }) => sum + bytes, 0) <= listedBytes) return among(ids);
+  return new StreamedList(async function* () {
+    for (const portion of inBytes(all, portionBytes)) {
+      yield await among(portion.map(({ id }) => id));
+      await turn();
+    }
+  });
+}
+
+/** The entries in portions of about this many bytes, at least one each. */
+export function* inBytes<T extends { bytes: number }>(entries: readonly T[], most: number) {
+  let portion: T[] = [];
+  let bytes = 0;
+  for (const entry of entries) {
+    if (portion.length > 0 && (bytes + entry.bytes > most || portion.length === stride)) {
+      yield portion;
+      portion = [];
+      bytes = 0;
+    }
+    portion.push(entry);
+    bytes += entry.bytes;
+  }
+  if (portion.length > 0) yield portion;
 }
 
 const countText = "select count(*) as total from monitors m where m.organization_id = ?";
@@ -189,19 +234,17 @@ function conditionsIn(query: MonitorQuery): Condition[] {
   return query.q === undefined ? conditions : [...conditions, containing("m.name", query.q)];
 }
 
-async function filteredPage(
-  reading: Reading & { signal?: AbortSignal | null },
-  matching: Condition,
-  query: MonitorQuery,
-) {
+const foundText = `${sizedText} and m.id in (select value from json_each(?)) order by m.id desc`;
+
+async function filteredPage(reading: Searching, matching: Condition, query: MonitorQuery) {
   const { store, organizationId, signal } = reading;
   const where = { text: "m.organization_id = ?", parameters: [organizationId], cost: 0 };
   const source = { store, from: withStates, id: "m.id", where };
   const portions = matchingIds(source, matching, signal);
   const { ids, total } = await pageOfIds(portions, offsetOf(query), query.per_page);
-  const among = "m.organization_id = ? and m.id in (select value from json_each(?))";
-  const parameters = [organizationId, JSON.stringify(ids), query.per_page, 0];
-  return { monitors: await select(reading, among, parameters), total };
+  const parameters = [organizationId, JSON.stringify(ids)];
+  const found = await store.query<Sized>(foundText, parameters);
+  return { monitors: await sized(reading, found), total };
 }
 
 /** Bytes that the triggers of `organization_usage` count for a monitor. */

@@ -144,3 +144,34 @@ test("the size of all monitors is counted through every change", async () => {
   await ours.api("DELETE", `${path}/${ids[1]}`);
   expect(counted()).toEqual(actual());
 });
+
+test("a page of very large monitors is sent whole, in pieces, and as each is by itself", async () => {
+  const { ours, app, database } = await testAppliance();
+  const ids: string[] = [];
+  for (let index = 0; index < 80; index++)
+    ids.push(
+      (await ours.api("POST", path, { body: { ...http, name: `Shop ${index}` } })).json.data.id,
+    );
+  database
+    .query("UPDATE monitors SET settings = json_set(settings, '$.body', ?)")
+    .run("x".repeat(65_000));
+  const [one] = [(await ours.api("GET", `${path}/${ids[3]}`)).json.data];
+  for (const filter of ["", "&q=shop", "&type=http"]) {
+    const { status, json } = await ours.api("GET", `${path}?per_page=100${filter}`);
+    expect([status, json.meta]).toEqual([200, { page: 1, per_page: 100, total: 80 }]);
+    expect(json.data.map(({ id }: { id: string }) => id)).toEqual(ids.toReversed());
+    expect(json.data[76]).toEqual(one);
+  }
+  const response = await app.handle(
+    new Request(`http://localhost${path}?per_page=100`, {
+      headers: { Host: "localhost", Authorization: `Bearer ${ours.readKey.key}` },
+    }),
+  );
+  const lengths: number[] = [];
+  for await (const chunk of response.body ?? []) lengths.push((chunk as Uint8Array).length);
+  expect(lengths.length).toBeGreaterThan(5);
+  expect(Math.max(...lengths)).toBeLessThan(1_500_000);
+  // A page of few is in memory.
+  const few = await ours.api("GET", `${path}?per_page=2&page=2`);
+  expect(few.json.data.map(({ id }: { id: string }) => id)).toEqual([ids[77], ids[76]]);
+});
