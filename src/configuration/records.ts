@@ -9,7 +9,8 @@ import {
   putExternalRecord,
   lastSaid,
 } from "../imports/store.ts";
-import { inBytes, monitorsAmong, namesOfMonitors } from "../monitoring/monitors/store.ts";
+import { inBytes } from "../core/streamed-list.ts";
+import { monitorsAmong, namesOfMonitors } from "../monitoring/monitors/store.ts";
 import { resources, type Row } from "./resources.ts";
 import { type SectionName, sectionNames, sections } from "./sections-schema.ts";
 import type { Fields } from "../core/objects.ts";

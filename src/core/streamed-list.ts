@@ -42,3 +42,21 @@ export function mapListed<T, U>(list: Listed<T>, use: (entry: T) => U): U[] | St
     for await (const portion of list.read()) yield portion.map(use);
   });
 }
+
+/** The entries in portions of about this many bytes, at least one each. */
+export function* inBytes<T extends { bytes: number }>(entries: readonly T[], most: number) {
+  let portion: T[] = [];
+  let bytes = 0;
+  for (const entry of entries) {
+    if (portion.length > 0 && (bytes + entry.bytes > most || portion.length === maxEntries)) {
+      yield portion;
+      portion = [];
+      bytes = 0;
+    }
+    portion.push(entry);
+    bytes += entry.bytes;
+  }
+  if (portion.length > 0) yield portion;
+}
+
+const maxEntries = 500;

@@ -27,6 +27,7 @@ import {
   touchGroup,
 } from "../groups/store.ts";
 import { changedMonitor, mustBeCheckable } from "./input-service.ts";
+import { pageOfMonitors } from "./list-store.ts";
 import { columnsOf, type MonitorRecord, shown } from "./record.ts";
 import { channelsOfNew, channelsTogether } from "./rules.ts";
 import {
@@ -49,7 +50,6 @@ import {
   mustFitMonitors,
   type MonitorRow,
   namesAllOf,
-  pageOfMonitors,
   removeMonitors,
   replaceMonitorChannels,
   type StoredMonitor,

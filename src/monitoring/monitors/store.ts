@@ -1,19 +1,10 @@
 import { getTableName, type SQL, sql } from "drizzle-orm";
 import { type Clock, timestamp } from "../../core/clock.ts";
-import { offsetOf } from "../../core/paging.ts";
 import { turn } from "../../core/yielding.ts";
 import { AppError } from "../../core/errors.ts";
 import { amountIn, monitorBounds } from "../../core/limits.ts";
-import { type Listed, StreamedList } from "../../core/streamed-list.ts";
 import { mustHaveRoom } from "../../database/usage.ts";
 import { listed } from "../../database/references.ts";
-import {
-  allOf,
-  type Condition,
-  containing,
-  matchingIds,
-  pageOfIds,
-} from "../../database/search.ts";
 import { columnsOf, matching, naming, replaceLinks, type Tenant } from "../../database/rows.ts";
 import { inPortions, type Parameter, type Statement } from "../../database/store.ts";
 import { alertChannels, monitorChannels } from "../../database/tables/alerting.ts";
@@ -28,7 +19,7 @@ import {
 } from "../../database/tables/monitoring.ts";
 import { endOf } from "../groups/store.ts";
 import { uptime24hOf } from "../uptime/store.ts";
-import type { ChangeOfMany, MonitorQuery } from "./schema.ts";
+import type { ChangeOfMany } from "./schema.ts";
 import { watchedFields } from "./target-rules.ts";
 
 /** What a monitor `m` watches where that is no URL. */
@@ -37,7 +28,7 @@ export const watchedSql = `coalesce(${watchedFields.map((name) => `m.settings ->
 export type MonitorRow = typeof monitors.$inferSelect;
 type StateRow = typeof monitorStates.$inferSelect;
 /** Uptime depends on what time it is. */
-type Reading = Tenant & { clock: Clock };
+export type Reading = Tenant & { clock: Clock };
 
 /** A monitor's row with what belongs to it in other tables. */
 export type StoredMonitor = {
@@ -59,7 +50,7 @@ export const currentStatus = sql<string>`case when ${monitorStates.paused}
 // Texts that are made once: a builder and its mapping cost more than the query itself.
 const monitorColumns = columnsOf(monitors, "m");
 const stateColumns = columnsOf(monitorStates, "s");
-const withStates = `monitors m
+export const withStates = `monitors m
   join monitor_states s on s.organization_id = m.organization_id and s.monitor_id = m.id`;
 const joined = `from ${withStates}`;
 const channelsText = `(
@@ -85,7 +76,7 @@ export const tablesOfMonitors = [
 type Row = { groupPaused: 0 | 1; alertChannelIds: string; screenshotAt: number | null };
 
 /** Monitors that the conditions are true of, newest first. */
-async function select(
+export async function selectMonitors(
   { store, clock }: Reading,
   conditions: string,
   parameters: readonly Parameter[],
@@ -112,11 +103,11 @@ async function select(
 export async function findMonitor(reading: Reading, id: string): Promise<StoredMonitor | null> {
   const { organizationId } = reading;
   const parameters = [organizationId, id, 1, 0];
-  const [found] = await select(reading, "m.organization_id = ? and m.id = ?", parameters);
+  const [found] = await selectMonitors(reading, "m.organization_id = ? and m.id = ?", parameters);
   return found ?? null;
 }
 
-const bytesText =
+export const bytesText =
   "octet_length(m.description) + octet_length(m.settings) + octet_length(m.secrets)";
 const orderText = `select m.id, m.name,
     ${bytesText} as bytes
@@ -152,99 +143,6 @@ export async function monitorsAmong({ store, organizationId }: Tenant, ids: read
     ...monitorColumns.read(row),
     alertChannelIds: JSON.parse(row.alertChannelIds) as string[],
   }));
-}
-
-/** What each filter asks of a monitor and its state. */
-const filters = {
-  type: "m.type = ?",
-  groupId: "m.group_id = ?",
-  paused: "m.paused = ?",
-  status: "case when s.paused then 'paused' else s.status end = ?",
-  tag: "? in (select value from json_each(m.tags))",
-};
-
-type Searching = Reading & { signal?: AbortSignal | null };
-
-/** One page of an organization's monitors, newest first, and how many there are in all. */
-export async function pageOfMonitors(
-  reading: Searching,
-  query: MonitorQuery,
-): Promise<{ monitors: Listed<StoredMonitor>; total: number }> {
-  const conditions = conditionsIn(query);
-  if (conditions.length > 0) return filteredPage(reading, allOf(conditions), query);
-  const { store, organizationId } = reading;
-  const place = [organizationId, query.per_page, offsetOf(query)];
-  const [found, [count]] = await Promise.all([
-    store.query<Sized>(pageText, place),
-    store.query<{ total: number }>(countText, [organizationId]),
-  ]);
-  return { monitors: await sized(reading, found), total: count?.total ?? 0 };
-}
-
-/** More bytes of monitors are read while they are sent. */
-const listedBytes = 4 * 1024 * 1024;
-const portionBytes = 512 * 1024;
-
-type Sized = { id: string; bytes: number };
-const sizedText = `select m.id, ${bytesText} as bytes from monitors m where m.organization_id = ?`;
-const pageText = `${sizedText} order by m.id desc limit ? offset ?`;
-const amongText = "m.organization_id = ? and m.id in (select value from json_each(?))";
-
-/** These monitors, newest first; of large ones a few at a time. */
-async function sized(reading: Reading, all: readonly Sized[]): Promise<Listed<StoredMonitor>> {
-  const among = (ids: readonly string[]) =>
-    select(reading, amongText, [reading.organizationId, JSON.stringify(ids), ids.length, 0]);
-  const ids = all.map(({ id }) => id);
-  if (all.reduce((sum, { bytes }) => sum + bytes, 0) <= listedBytes) return among(ids);
-  return new StreamedList(async function* () {
-    for (const portion of inBytes(all, portionBytes)) {
-      yield await among(portion.map(({ id }) => id));
-      await turn();
-    }
-  });
-}
-
-/** The entries in portions of about this many bytes, at least one each. */
-export function* inBytes<T extends { bytes: number }>(entries: readonly T[], most: number) {
-  let portion: T[] = [];
-  let bytes = 0;
-  for (const entry of entries) {
-    if (portion.length > 0 && (bytes + entry.bytes > most || portion.length === stride)) {
-      yield portion;
-      portion = [];
-      bytes = 0;
-    }
-    portion.push(entry);
-    bytes += entry.bytes;
-  }
-  if (portion.length > 0) yield portion;
-}
-
-const countText = "select count(*) as total from monitors m where m.organization_id = ?";
-
-function conditionsIn(query: MonitorQuery): Condition[] {
-  const values: { [K in keyof typeof filters]?: Parameter | undefined } = {
-    ...query,
-    paused: query.paused && Number(query.paused === "true"),
-  };
-  const conditions: Condition[] = Object.entries(filters).flatMap(([name, text]) => {
-    const value = values[name as keyof typeof filters];
-    return value === undefined ? [] : [{ text, parameters: [value], cost: 1 }];
-  });
-  return query.q === undefined ? conditions : [...conditions, containing("m.name", query.q)];
-}
-
-const foundText = `${sizedText} and m.id in (select value from json_each(?)) order by m.id desc`;
-
-async function filteredPage(reading: Searching, matching: Condition, query: MonitorQuery) {
-  const { store, organizationId, signal } = reading;
-  const where = { text: "m.organization_id = ?", parameters: [organizationId], cost: 0 };
-  const source = { store, from: withStates, id: "m.id", where };
-  const portions = matchingIds(source, matching, signal);
-  const { ids, total } = await pageOfIds(portions, offsetOf(query), query.per_page);
-  const parameters = [organizationId, JSON.stringify(ids)];
-  const found = await store.query<Sized>(foundText, parameters);
-  return { monitors: await sized(reading, found), total };
 }
 
 /** Bytes that the triggers of `organization_usage` count for a monitor. */

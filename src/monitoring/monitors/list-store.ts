@@ -1,0 +1,102 @@
+/** Lists monitors: by page, by filters and by a search. */
+import { offsetOf } from "../../core/paging.ts";
+import { inBytes, type Listed, StreamedList } from "../../core/streamed-list.ts";
+import { turn } from "../../core/yielding.ts";
+import {
+  allOf,
+  type Condition,
+  containing,
+  matchingIds,
+  pageOfIds,
+} from "../../database/search.ts";
+import type { Parameter } from "../../database/store.ts";
+import type { MonitorQuery } from "./schema.ts";
+import {
+  bytesText,
+  type Reading,
+  selectMonitors,
+  type StoredMonitor,
+  withStates,
+} from "./store.ts";
+
+/** What each filter asks of a monitor and its state. */
+const filters = {
+  type: "m.type = ?",
+  groupId: "m.group_id = ?",
+  paused: "m.paused = ?",
+  status: "case when s.paused then 'paused' else s.status end = ?",
+  tag: "? in (select value from json_each(m.tags))",
+};
+
+type Searching = Reading & { signal?: AbortSignal | null };
+
+/** One page of an organization's monitors, newest first, and how many there are in all. */
+export async function pageOfMonitors(
+  reading: Searching,
+  query: MonitorQuery,
+): Promise<{ monitors: Listed<StoredMonitor>; total: number }> {
+  const conditions = conditionsIn(query);
+  if (conditions.length > 0) return filteredPage(reading, allOf(conditions), query);
+  const { store, organizationId } = reading;
+  const place = [organizationId, query.per_page, offsetOf(query)];
+  const [found, [count]] = await Promise.all([
+    store.query<Sized>(pageText, place),
+    store.query<{ total: number }>(countText, [organizationId]),
+  ]);
+  return { monitors: await sized(reading, found), total: count?.total ?? 0 };
+}
+
+/** More bytes of monitors are read while they are sent. */
+const listedBytes = 4 * 1024 * 1024;
+const portionBytes = 512 * 1024;
+
+type Sized = { id: string; bytes: number };
+const sizedText = `select m.id, ${bytesText} as bytes from monitors m where m.organization_id = ?`;
+const pageText = `${sizedText} order by m.id desc limit ? offset ?`;
+const amongText = "m.organization_id = ? and m.id in (select value from json_each(?))";
+
+/** These monitors, newest first; of large ones a few at a time. */
+async function sized(reading: Reading, all: readonly Sized[]): Promise<Listed<StoredMonitor>> {
+  const among = (ids: readonly string[]) =>
+    selectMonitors(reading, amongText, [
+      reading.organizationId,
+      JSON.stringify(ids),
+      ids.length,
+      0,
+    ]);
+  const ids = all.map(({ id }) => id);
+  if (all.reduce((sum, { bytes }) => sum + bytes, 0) <= listedBytes) return among(ids);
+  return new StreamedList(async function* () {
+    for (const portion of inBytes(all, portionBytes)) {
+      yield await among(portion.map(({ id }) => id));
+      await turn();
+    }
+  });
+}
+
+const countText = "select count(*) as total from monitors m where m.organization_id = ?";
+
+function conditionsIn(query: MonitorQuery): Condition[] {
+  const values: { [K in keyof typeof filters]?: Parameter | undefined } = {
+    ...query,
+    paused: query.paused && Number(query.paused === "true"),
+  };
+  const conditions: Condition[] = Object.entries(filters).flatMap(([name, text]) => {
+    const value = values[name as keyof typeof filters];
+    return value === undefined ? [] : [{ text, parameters: [value], cost: 1 }];
+  });
+  return query.q === undefined ? conditions : [...conditions, containing("m.name", query.q)];
+}
+
+const foundText = `${sizedText} and m.id in (select value from json_each(?)) order by m.id desc`;
+
+async function filteredPage(reading: Searching, matching: Condition, query: MonitorQuery) {
+  const { store, organizationId, signal } = reading;
+  const where = { text: "m.organization_id = ?", parameters: [organizationId], cost: 0 };
+  const source = { store, from: withStates, id: "m.id", where };
+  const portions = matchingIds(source, matching, signal);
+  const { ids, total } = await pageOfIds(portions, offsetOf(query), query.per_page);
+  const parameters = [organizationId, JSON.stringify(ids)];
+  const found = await store.query<Sized>(foundText, parameters);
+  return { monitors: await sized(reading, found), total };
+}
