@@ -128,13 +128,18 @@ function nameIssue(certificate: X509Certificate, name: string): string | null {
   const options = { subject: "never", partialWildcards: false } as const;
   const isFor = (subject: "never" | "always") =>
     isIP(wanted) === 0
-      ? certificate.checkHost(wanted, { ...options, subject }) !== undefined
+      ? certificate.checkHost(wanted, { ...options, subject }) !== undefined ||
+        certificate.checkHost(withoutUnderscore(wanted), options)?.startsWith("*.") === true
       : certificate.checkIP(wanted.replace(/%.*/, "")) !== undefined;
   if (isFor("never")) return null;
   return isFor("always")
     ? "The certificate has this name only as its common name, which no longer counts: it must be a subject alternative name."
     : "The certificate is for another name.";
 }
+
+/** The library has `*` stand for letters, digits and hyphens alone. Browsers accept `_` as well. */
+const withoutUnderscore = (name: string) =>
+  name.replace(/^[^.]*/, (label) => label.replaceAll("_", "a"));
 
 /** Throws, as Node's own does, for a certificate that is for another name. */
 export function mustBeFor(name: string, { raw }: { raw: Buffer }): Error | undefined {

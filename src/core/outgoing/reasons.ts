@@ -21,6 +21,10 @@ const reasons = new Map(
       "The certificate was issued by an authority that is not trusted.",
     UNABLE_TO_VERIFY_LEAF_SIGNATURE:
       "The certificate's chain is incomplete, or its authority is not trusted.",
+    INVALID_PURPOSE: "The certificate, or one that issued it, may not be used for this purpose.",
+    PATH_LENGTH_EXCEEDED: "The certificate's chain is longer than one of its authorities permits.",
+    CERT_SIGNATURE_FAILURE:
+      "A signature in the certificate's chain is wrong, or its algorithm is not supported.",
     ERR_TLS_CERT_ALTNAME_INVALID: "The certificate is for another name.",
     HOSTNAME_MISMATCH: "The certificate is for another name.",
     ERR_SSL_WRONG_VERSION_NUMBER: "The port does not speak TLS.",

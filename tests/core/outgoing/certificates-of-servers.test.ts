@@ -95,6 +95,19 @@ describe("a path to a trusted authority", () => {
     expect((await found([below, deeper, byOld, byNew], newRootPem)).status).toBe("up");
   });
 
+  test("says what is wrong where a certificate is not made for its use", async () => {
+    const foundBy = async (chain: string[]) => (await found(chain, newRootPem)).message;
+    const wrongUse = "The certificate, or one that issued it, may not be used for this purpose.";
+    const client = certify(leaf, inter, { names, usages: ["2b06010505070302"] });
+    expect(await foundBy([client, byNew])).toBe(wrongUse);
+    const deep = party("deep");
+    const limited = certify(inter, newRoot, { isAuthority, maxPathLength: 0 });
+    const chain = [certify(leaf, deep, { names }), certify(deep, inter, { isAuthority }), limited];
+    expect(await foundBy(chain)).toBe(
+      "The certificate's chain is longer than one of its authorities permits.",
+    );
+  });
+
   test("ends at an intermediate that the organization trusts", async () => {
     expect(await found([leafPem], byNew)).toMatchObject({ status: "up" });
     expect(await found([leafPem, byNew], byNew)).toMatchObject({ status: "up" });
@@ -190,6 +203,10 @@ describe("the names of a certificate", () => {
       ["a.shop.example", ["*.shop.example"], "up"],
       ["a.b.shop.example", ["*.shop.example"], other],
       ["shop.example", ["*.shop.example"], other],
+      ["a_b.shop.example", ["*.shop.example"], "up"],
+      ["_.shop.example", ["*.shop.example"], "up"],
+      ["a_b.shop.example", ["aab.shop.example"], other],
+      ["a.s_p.example", ["*.sap.example"], other],
       ["plain.shop.example", ["pl*.shop.example"], other],
       ["plain.shop.example", ["*n.shop.example"], other],
       ["plain.shop.example", ["plain.*.example"], other],

@@ -22,6 +22,7 @@ const common = {
   inverted: false,
   paused: false,
   muted: false,
+  notJudgedSince: null,
   alertChannelIds: [],
   autoIncidentSeverity: null,
   reminderInterval: null,

@@ -32,7 +32,7 @@ export const checkMqtt: CheckKind<"mqtt"> = (settings, context) => {
       source === "json" ? inJson(message, path ?? "") : { value: message };
     await mustHold(assertions, received, "A message arrived", secrets, context);
     const words = `Received a message in ${since(startedAt)} ms`;
-    const shown = repeats(message, secrets) ? "" : `: ${excerpt(message, 100)}`;
+    const shown = message === "" || repeats(message, secrets) ? "" : `: ${excerpt(message, 100)}`;
     return { status: "up", message: `${words}.`, said: `${words}${shown}.`, details: arrived };
   });
 };
@@ -74,7 +74,7 @@ async function connect(wire: Wire, { username, password }: Settings) {
   const client = field(`signalbox-${randomBytes(6).toString("hex")}`);
   const parts = [username, hasPassword ? password : null].filter((part) => part !== null);
   wire.write(framed(packet.connect, 0, protocol, client, ...parts.map(field)));
-  const { type, body } = await next(wire);
+  const { type, body } = await next(wire, [packet.connack]);
   const code = body[1];
   if (type !== packet.connack || code === undefined) throw notMqtt();
   // A broker of MQTT 5 alone refuses in its own form, which is longer.
@@ -99,7 +99,7 @@ async function subscribe(
   let arrived: { topic: string; message: string } | null = null;
   let isSubscribed = false;
   while (!isSubscribed || (waits && arrived === null)) {
-    const { type, flags, body } = await next(wire);
+    const { type, flags, body } = await next(wire, [packet.publish, packet.suback]);
     if (type === packet.suback && body.length === 3) {
       if (body[2] === 0x80) throw new TargetFailure("The broker refused the subscription.");
       isSubscribed = true;
@@ -134,11 +134,12 @@ function framed(type: number, flags: number, ...parts: readonly Buffer[]): Buffe
   return Buffer.concat([Buffer.from([(type << 4) | flags, ...length]), body]);
 }
 
-async function next(wire: Wire) {
+async function next(wire: Wire, types: readonly number[]) {
   const [first = 0] = await wire.read(1);
   const type = first >> 4;
   // Before the length is believed: what is no broker may say anything there.
-  if (![packet.connack, packet.publish, packet.suback].includes(type)) throw notMqtt();
+  // Flags of all other types are 0 (§2.2.2).
+  if (!types.includes(type) || (type !== packet.publish && (first & 0x0f) !== 0)) throw notMqtt();
   let length = 0;
   for (let shift = 0; ; shift += 7) {
     const [byte = 0] = await wire.read(1);

@@ -32,7 +32,8 @@ export const checkSnmp: CheckKind<"snmp"> = async (settings, context) => {
     context,
   );
   const message = `Read the object in ${latencyMs} ms.`;
-  if (repeats(text, () => secretsIn(settings))) return { status: "up", message, latencyMs };
+  if (text === "" || repeats(text, () => secretsIn(settings)))
+    return { status: "up", message, latencyMs };
   const value = excerpt(text, 100);
   const said = `${message.slice(0, -1)}: ${value}.`;
   return { status: "up", message, said, latencyMs, details: { value } };

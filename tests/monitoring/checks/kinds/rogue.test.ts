@@ -5,7 +5,7 @@ import {
   type MonitorType,
 } from "../../../../src/monitoring/monitors/kinds-schema.ts";
 import { NewMonitor } from "../../../../src/monitoring/monitors/schema.ts";
-import { loggedCheck } from "../../../support/checking.ts";
+import { check, listener, loggedCheck } from "../../../support/checking.ts";
 import { fakes, otherFakes } from "../../../support/fakes/all.ts";
 import type { Answers, Fake } from "../../../support/fakes/fake.ts";
 import { serving } from "../../../support/fakes/serving.ts";
@@ -152,4 +152,18 @@ test("an error that no type foresaw is the target's fault once its answer was be
   const { outcome, logged } = await loggedCheck("tcp", { ...settings, expect: Symbol("broken") });
   expect(outcome).toMatchObject({ status: "down", message: "The answer can't be read." });
   expect(logged.join()).toContain("a check failed by itself");
+});
+
+test("MQTT: text of another protocol is no valid answer, whatever length its first bytes would be", async () => {
+  for (const text of [
+    "SSH-2.0-x",
+    "220 mail.test ESMTP",
+    "+OK ready",
+    "* OK ready",
+    "HTTP/1.1 400",
+  ]) {
+    await using server = await listener((socket) => void socket.write(`${text}\r\n`));
+    const found = await check("mqtt", { host, port: server.port });
+    expect([text, found.message]).toEqual([text, "The answer is not valid for MQTT."]);
+  }
 });
