@@ -66,9 +66,15 @@ function byDeclaration(start: Uint8Array): Bun.Encoding | null {
   return declared?.startsWith("utf-16") ? "utf-8" : declared;
 }
 
-/** Whether the charset is known without a look at the body, unless it begins with a byte order mark. */
+/** The encoding that a Content-Type names; null for none and for an unknown label. Throws TargetFailure. */
+function encodingIn(contentType: string): Bun.Encoding | null {
+  const [, double, single, plain] = parameter.exec(contentType) ?? [];
+  return encodingOf(double ?? single ?? plain);
+}
+
+/** Whether the charset is known before the body arrives, unless a byte order mark contradicts. Throws TargetFailure. */
 export const isDeclared = (contentType: string): boolean =>
-  /^text\/event-stream\b/i.test(contentType) || parameter.test(contentType);
+  /^text\/event-stream\b/i.test(contentType) || encodingIn(contentType) !== null;
 
 /**
  * The charset of a body that starts with these bytes: by its byte order mark, then by its Content-Type, then by
@@ -78,8 +84,7 @@ export function charsetOf(contentType: string, body: Uint8Array): Bun.Encoding {
   const start = body.subarray(0, declarationBytes);
   const mark = byMark(start);
   if (mark !== null) return mark;
-  const [, quoted, single, plain] = parameter.exec(contentType) ?? [];
-  const named = encodingOf(quoted ?? single ?? plain);
+  const named = encodingIn(contentType);
   if (named !== null) return named;
   const type = /^[^;\s]*/.exec(contentType)?.[0].toLowerCase() ?? "";
   if (/[/+](json|xml)$/.test(type)) {
