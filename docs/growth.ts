@@ -1,5 +1,17 @@
 import { deliveryDays } from "../src/alerting/retention.ts";
 import { configOf } from "../src/config.ts";
+import {
+  alertBounds,
+  type Bound,
+  importBounds,
+  incidentBounds,
+  maintenanceBounds,
+  monitorBounds,
+  organizationBounds,
+  requestBounds,
+  signUpBounds,
+  statusPageBounds,
+} from "../src/core/limits.ts";
 import { eventDays } from "../src/events/retention.ts";
 import { rowBytes } from "../src/operations/retention/growth.ts";
 import { noticeDays } from "../src/status-pages/subscribers/rules.ts";
@@ -7,44 +19,95 @@ import { tableOf } from "./table.ts";
 
 const { keepResults, keepHours, keepAudit } = configOf({}, {});
 
-/** Tables that are as large as what people set up, by what bounds them. */
-export const configured: Readonly<Record<string, readonly string[]>> = {
-  "`--limit monitors` and `monitor-groups`": ["monitors", "monitor_states", "monitor_groups"],
-  "`--limit alert-channels` and monitors": [
-    "alert_channels",
-    "monitor_channels",
-    "monitor_group_channels",
-    "alert_memory",
-    "open_alerts",
-    "open_cases",
-  ],
-  "`--limit status-pages`": [
-    "status_pages",
-    "status_page_hosts",
-    "status_page_sections",
-    "status_page_monitors",
-  ],
-  "`--limit subscribers`": ["subscribers"],
-  "`--limit people`": ["people", "memberships", "recovery_codes", "invitations"],
-  "`--limit api-keys`, and those revoked within `--keep-audit`": ["api_keys"],
-  organizations: [
-    "organizations",
-    "organization_settings",
-    "organization_usage",
-    "incident_counts",
-    "incident_templates",
-  ],
-  "the machines of a [cluster](cluster.md)": ["nodes", "leases", "forwarded_requests"],
-  "imports, and what they have made": ["imports", "external_records"],
-  "the program itself": [
-    "followers",
-    "housekeeping",
-    "backup_schedule",
-    "problems",
-    "guards",
-    "__drizzle_migrations",
-  ],
+type Configured = {
+  by: string;
+  tables: readonly string[];
+  /** What an organization can have of them; none where only an administrator of the machine adds rows. */
+  bounds: readonly Bound[];
 };
+
+const ofOrganization = organizationBounds;
+
+/** Tables that are as large as what people set up, by what bounds them. */
+export const configured: readonly Configured[] = [
+  {
+    by: "`--limit monitors` and `monitor-groups`",
+    tables: ["monitors", "monitor_states", "monitor_groups"],
+    bounds: [ofOrganization.monitors, ofOrganization["monitor-groups"], monitorBounds.sizeOfAll],
+  },
+  {
+    by: "`--limit alert-channels` and monitors",
+    tables: [
+      "alert_channels",
+      "monitor_channels",
+      "monitor_group_channels",
+      "alert_memory",
+      "open_alerts",
+      "open_cases",
+    ],
+    bounds: [
+      ofOrganization["alert-channels"],
+      ofOrganization["alert-channels-of-a-monitor"],
+      ofOrganization.monitors,
+    ],
+  },
+  {
+    by: "`--limit status-pages`",
+    tables: ["status_pages", "status_page_hosts", "status_page_sections", "status_page_monitors"],
+    bounds: [
+      ofOrganization["status-pages"],
+      ofOrganization["status-page-hosts"],
+      statusPageBounds.monitorsOfSections,
+    ],
+  },
+  {
+    by: "`--limit subscribers`",
+    tables: ["subscribers"],
+    bounds: [ofOrganization.subscribers, signUpBounds.unconfirmed],
+  },
+  {
+    by: "`--limit people`",
+    tables: ["people", "memberships", "recovery_codes", "invitations"],
+    bounds: [ofOrganization.people],
+  },
+  {
+    by: "`--limit api-keys`, and those revoked within `--keep-audit`",
+    tables: ["api_keys"],
+    bounds: [ofOrganization["api-keys"]],
+  },
+  {
+    by: "`--limit incident-templates`",
+    tables: ["incident_templates"],
+    bounds: [ofOrganization["incident-templates"]],
+  },
+  {
+    by: "organizations",
+    tables: ["organizations", "organization_settings", "organization_usage", "incident_counts"],
+    bounds: [],
+  },
+  {
+    by: "the machines of a [cluster](cluster.md)",
+    tables: ["nodes", "leases", "forwarded_requests"],
+    bounds: [],
+  },
+  {
+    by: "imports, and what they have made",
+    tables: ["imports", "external_records"],
+    bounds: [importBounds.uploads, ofOrganization.monitors],
+  },
+  {
+    by: "the program itself",
+    tables: [
+      "followers",
+      "housekeeping",
+      "backup_schedule",
+      "problems",
+      "guards",
+      "__drizzle_migrations",
+    ],
+    bounds: [],
+  },
+];
 
 type Growing = {
   what: string;
@@ -57,12 +120,15 @@ type Growing = {
   kept: number | string;
   /** The option of `serve` that says so. */
   option?: string;
+  /** What an organization can add. */
+  bounds: readonly Bound[];
 };
 
 /** What grows with time, and when it is removed. */
 export const growing: readonly Growing[] = [
   {
     what: "Results of checks",
+    bounds: [ofOrganization.monitors],
     tables: ["heartbeats"],
     bytes: rowBytes.result,
     each: "a check",
@@ -72,6 +138,7 @@ export const growing: readonly Growing[] = [
   },
   {
     what: "Screenshots",
+    bounds: [ofOrganization.monitors],
     tables: ["screenshots"],
     bytes: rowBytes.screenshot,
     each: "a `browser` monitor that has failed",
@@ -81,6 +148,7 @@ export const growing: readonly Growing[] = [
   },
   {
     what: "Hourly sums",
+    bounds: [ofOrganization.monitors],
     tables: ["uptime_hours"],
     bytes: rowBytes.hour,
     each: "a monitor and hour",
@@ -90,6 +158,7 @@ export const growing: readonly Growing[] = [
   },
   {
     what: "Daily sums",
+    bounds: [ofOrganization.monitors],
     tables: ["uptime_days"],
     bytes: rowBytes.day,
     each: "a monitor and day",
@@ -98,6 +167,7 @@ export const growing: readonly Growing[] = [
   },
   {
     what: "Results of deleted monitors",
+    bounds: [ofOrganization.monitors],
     tables: ["removed_monitors"],
     bytes: rowBytes.removedMonitor,
     each: "a deleted monitor",
@@ -106,6 +176,7 @@ export const growing: readonly Growing[] = [
   },
   {
     what: "Changes of a monitor's state",
+    bounds: [ofOrganization.monitors],
     tables: ["events"],
     bytes: rowBytes.stateChange,
     each: "a change",
@@ -115,6 +186,7 @@ export const growing: readonly Growing[] = [
   },
   {
     what: "Other events",
+    bounds: [requestBounds.ofPerson],
     tables: ["events"],
     bytes: rowBytes.event,
     each: "a change that somebody makes",
@@ -123,6 +195,7 @@ export const growing: readonly Growing[] = [
   },
   {
     what: "Audit log",
+    bounds: [requestBounds.ofPerson],
     tables: ["audit_entries"],
     bytes: rowBytes.auditEntry,
     each: "a change that somebody makes",
@@ -132,6 +205,7 @@ export const growing: readonly Growing[] = [
   },
   {
     what: "Alerts and their deliveries",
+    bounds: [ofOrganization["alert-channels"], alertBounds.alertsOfMessage],
     tables: ["alerts", "deliveries", "delivery_alerts", "delivery_attempts"],
     bytes: rowBytes.delivery,
     each: "an alert to one channel",
@@ -140,6 +214,7 @@ export const growing: readonly Growing[] = [
   },
   {
     what: "Notices to subscribers",
+    bounds: [ofOrganization["status-pages"]],
     tables: ["notices"],
     bytes: rowBytes.notice,
     each: "an update of an incident on one page",
@@ -148,6 +223,7 @@ export const growing: readonly Growing[] = [
   },
   {
     what: "Answers under an `Idempotency-Key`",
+    bounds: [requestBounds.idempotentResponses, requestBounds.idempotentBodies],
     tables: ["idempotent_answers"],
     bytes: rowBytes.idempotentAnswer,
     each: "a POST or PATCH with a key",
@@ -156,6 +232,7 @@ export const growing: readonly Growing[] = [
   },
   {
     what: "Sessions",
+    bounds: [requestBounds.wrongPasswords],
     tables: ["sessions"],
     bytes: rowBytes.session,
     each: "a sign-in",
@@ -164,6 +241,12 @@ export const growing: readonly Growing[] = [
   },
   {
     what: "Incidents",
+    bounds: [
+      incidentBounds.incidents,
+      incidentBounds.entries,
+      incidentBounds.text,
+      incidentBounds.affectedMonitors,
+    ],
     tables: [
       "incidents",
       "incident_updates",
@@ -179,6 +262,7 @@ export const growing: readonly Growing[] = [
   },
   {
     what: "Maintenance windows",
+    bounds: [ofOrganization["maintenance-windows"], maintenanceBounds.windows],
     tables: ["maintenance_windows", "maintenance_monitors", "maintenance_groups"],
     bytes: rowBytes.maintenanceWindow,
     each: "a window",
@@ -208,7 +292,7 @@ function sizeOf(bytes: number): string {
 
 /** What the other tables are as large as, for the documents. */
 export function configuredList(): string {
-  return Object.entries(configured)
-    .map(([bound, tables]) => `- ${bound}: ${tables.map((name) => `\`${name}\``).join(", ")}`)
+  return configured
+    .map(({ by, tables }) => `- ${by}: ${tables.map((name) => `\`${name}\``).join(", ")}`)
     .join("\n");
 }

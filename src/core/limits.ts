@@ -228,6 +228,12 @@ export const configurationBounds = {
 
 /** Incidents and their timelines. */
 export const incidentBounds = {
+  incidents: {
+    value: 1_000_000,
+    unit: "rows",
+    per: "organization",
+    beyond: "One more is rejected: 409. Monitors open no more incidents.",
+  },
   entries: {
     value: 5_000,
     unit: "entries",
@@ -428,6 +434,16 @@ export const monitorBounds = {
     unit: "requests",
     per: "organization and minute",
     beyond: later,
+  },
+} satisfies Section;
+
+/** Maintenance windows. */
+export const maintenanceBounds = {
+  windows: {
+    value: 20_000,
+    unit: "rows",
+    per: "organization",
+    beyond: "Windows that are over count, too. One more is rejected: 409.",
   },
 } satisfies Section;
 
@@ -702,6 +718,7 @@ export const bounds = {
   Searches: searchBounds,
   Incidents: incidentBounds,
   "Monitors and checks": monitorBounds,
+  Maintenance: maintenanceBounds,
   Alerts: alertBounds,
   "Status pages": statusPageBounds,
   "Sign-ups on status pages": signUpBounds,

@@ -26,6 +26,7 @@ export const IncidentAudienceQuery = z.strictObject({
   /** With commas between them. */
   monitorIds: z
     .string()
+    .max(100 * 37)
     .transform((text) => text.split(","))
     .pipe(idSet(100))
     .optional(),

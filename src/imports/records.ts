@@ -8,7 +8,7 @@ import type { Maker } from "./maker.ts";
 import { mustBeWithin } from "../database/references.ts";
 import type { Statement } from "../database/store.ts";
 import type { Scope } from "../events/scope.ts";
-import { mustBeFew } from "../monitoring/maintenance/service.ts";
+import { mustBeFew, mustHaveRoomForWindow } from "../monitoring/maintenance/service.ts";
 import { mustFitMonitors } from "../monitoring/monitors/store.ts";
 import type { Noun } from "./rules.ts";
 
@@ -39,4 +39,5 @@ export const mustFit = (scope: Scope, at: string): Statement[] => [
   mustBeWithin(scope, "alert-channels", alertChannels),
   mustBeWithin(scope, "status-pages", statusPages),
   mustBeFew(scope, at),
+  mustHaveRoomForWindow(scope),
 ];

@@ -7,7 +7,15 @@ import { mustText, StaleRead, type Statement, type Store } from "../database/sto
 import { incidents } from "../database/tables/incidents.ts";
 import { type AutomaticUpdate, automaticStep, titleInWords, updateInWords } from "./rules.ts";
 import { findHead } from "./store.ts";
-import { hasRoom, newNote, noting, opening, patching, type Write } from "./statements.ts";
+import {
+  hasRoom,
+  hasRoomForIncident,
+  newNote,
+  noting,
+  opening,
+  patching,
+  type Write,
+} from "./statements.ts";
 
 type StateChange = {
   organizationId: string;
@@ -37,6 +45,7 @@ export async function incidentStatements(store: Store, change: StateChange): Pro
   const open = found === undefined ? null : await findHead({ store, organizationId }, found.id);
   const step = automaticStep(open !== null, severity, change.after);
   if (step === "open") {
+    if (!(await hasRoomForIncident(store, organizationId))) return [];
     const none: Statement = {
       ...mustText(`not exists (${openOne})`),
       parameters: [organizationId, monitor.id],

@@ -35,6 +35,7 @@ import { postmortemAfter } from "./rules.ts";
 import {
   editing,
   mustFitTimeline,
+  mustHaveRoomForIncident,
   newNote,
   noting,
   opening,
@@ -73,7 +74,8 @@ export async function openIncident(
   );
   const known = mustName(scope, named, monitors, affected);
   const after = { ...write.after, updates: [write.posted], notes: [] };
-  return commit(scope, [...known, ...write.statements], write.audited, after);
+  const room = mustHaveRoomForIncident(scope.organizationId);
+  return commit(scope, [...known, ...write.statements, room], write.audited, after);
 }
 
 /** Corrects an incident and posts to its timeline. Throws NOT_FOUND, CONFLICT where the timeline is full, PRECONDITION_FAILED, VALIDATION_ERROR. */

@@ -4,7 +4,7 @@ import { timestamp } from "../core/clock.ts";
 import { AppError } from "../core/errors.ts";
 import { newId } from "../core/ids.ts";
 import { amountIn, incidentBounds } from "../core/limits.ts";
-import { insertInto, mustText, type Statement, updateOf } from "../database/store.ts";
+import { insertInto, mustText, type Statement, type Store, updateOf } from "../database/store.ts";
 import {
   incidentNotes,
   incidentPostmortems,
@@ -63,6 +63,30 @@ function naming(
 /** The next entry of the incident's timeline. */
 const posting = (organizationId: string, { id, version }: IncidentHead, update: UpdateRecord) =>
   insertUpdate({ organizationId, incidentId: id, seq: version, ...stored(update) });
+
+const countText = "(select coalesce(sum(count), 0) from incident_counts where organization_id = ?)";
+const fewEnough = mustText(`${countText} <= ?`);
+
+/** Holds while the organization has no more incidents than it can. It belongs after the statement that adds one. */
+export const mustHaveRoomForIncident = (organizationId: string): Statement => ({
+  ...fewEnough,
+  parameters: [organizationId, maxIncidents],
+  otherwise: () =>
+    new AppError(
+      "CONFLICT",
+      `An organization can have at most ${maxIncidents} incidents. Delete old ones.`,
+    ),
+});
+
+/** Whether an organization can have another incident. */
+export async function hasRoomForIncident(store: Store, organizationId: string): Promise<boolean> {
+  const [row] = await store.query<{ count: number }>(`select ${countText} as count`, [
+    organizationId,
+  ]);
+  return (row?.count ?? 0) < maxIncidents;
+}
+
+const maxIncidents = incidentBounds.incidents.value;
 
 const fits = mustText(
   `exists (select 1 from incidents where organization_id = ? and id = ? and entries <= ? and text_bytes <= ?)`,

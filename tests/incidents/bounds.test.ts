@@ -212,3 +212,22 @@ test("an organization sends as many long responses at a time as it can, and thei
   for (const response of open.slice(1)) await response.body?.cancel();
   expect((await get()).status).toBe(200);
 });
+
+test("an organization has as many incidents as it can have, and its monitors still go up and down", async () => {
+  const made = await watch();
+  const job = await made.job({ autoIncidentSeverity: "critical" });
+  const first = await made.api("POST", "/api/v1/incidents", { body: { title: "Slow" } });
+  made.database
+    .query("UPDATE incident_counts SET count = ? WHERE count > 0")
+    .run(incidentBounds.incidents.value);
+  const { status, json } = await made.api("POST", "/api/v1/incidents", { body: { title: "Slow" } });
+  expect([status, json.error.code]).toEqual([409, "CONFLICT"]);
+  expect((await job.report({ status: "up" })).status).toBe(200);
+  made.time.now += 60_000;
+  expect((await job.report({ status: "down" })).status).toBe(200);
+  expect((await made.api("GET", `/api/v1/monitors/${job.id}`)).json.data.status).toBe("down");
+  expect(made.database.query("SELECT count(*) FROM incidents").values()).toEqual([[1]]);
+  expect((await made.api("POST", `/api/v1/incidents/${first.json.data.id}/resolve`)).status).toBe(
+    200,
+  );
+});

@@ -2,12 +2,14 @@ import { commit, mustBeCurrent } from "../../events/commit.ts";
 import type { Scope } from "../../events/scope.ts";
 import { timestamp } from "../../core/clock.ts";
 import { fairQueue } from "../../core/fair-queue.ts";
+import { AppError } from "../../core/errors.ts";
+import { maintenanceBounds } from "../../core/limits.ts";
 import { newId } from "../../core/ids.ts";
 import { deleted, page } from "../../core/paging.ts";
 import { invalid } from "../../core/validation.ts";
 import { mustBeWithin } from "../../database/references.ts";
 import { found, mustName, removeRow, firstVersion, nextVersion } from "../../database/rows.ts";
-import { retrying, type Statement } from "../../database/store.ts";
+import { mustText, type Prepared, retrying, type Statement } from "../../database/store.ts";
 import { maintenanceWindows, monitorGroups, monitors } from "../../database/tables/monitoring.ts";
 import { validateTimes, type Occurrence, situationAt, type Times } from "./rules.ts";
 import type {
@@ -61,6 +63,7 @@ export async function createWindow(scope: Scope, input: NewMaintenanceWindow) {
       ...mustKnow(scope, input),
       insertWindow(window),
       mustBeFew(scope, at),
+      mustHaveRoomForWindow(scope),
       ...replaceMembers(scope, id, input),
     ],
     { action: "maintenance.created", subjectId: id },
@@ -115,6 +118,21 @@ export function mustBeFew(scope: Scope, at: string): Statement {
   const mayCome = `(rrule is not null or ends_at > '${at}')`;
   return mustBeWithin(scope, "maintenance-windows", maintenanceWindows, mayCome);
 }
+
+const fewEnough = mustText(
+  "(select count(*) from maintenance_windows where organization_id = ?) <= ?",
+);
+
+/** Holds while the windows are not too many with those that are over. It belongs after what adds one. */
+export const mustHaveRoomForWindow = ({ organizationId }: Scope): Prepared => ({
+  ...fewEnough,
+  parameters: [organizationId, maintenanceBounds.windows.value],
+  otherwise: () =>
+    new AppError(
+      "CONFLICT",
+      `An organization can have at most ${maintenanceBounds.windows.value} maintenance windows, with those that are over. Delete old ones.`,
+    ),
+});
 
 /** Rules are worked out one at a time, organizations in turn: some take milliseconds. */
 const workingOut = fairQueue({ atOnce: 1 });

@@ -1,0 +1,144 @@
+import { expect, test } from "bun:test";
+import type { z } from "zod";
+import { configured, growing } from "../docs/growth.ts";
+import { api, dashboard } from "../src/api.ts";
+import { amountIn, type Bound, bounds, units } from "../src/core/limits.ts";
+import type { Route } from "../src/http/openapi.ts";
+import { dump, testAppliance } from "./support/appliance.ts";
+import { made } from "./support/records.ts";
+
+const routes = [...api.routes, ...dashboard.routes] as unknown as Route[];
+const all = Object.values(bounds).flatMap((section) => Object.entries<Bound>(section));
+
+test("every bound has a value, a unit and one sentence", () => {
+  expect(all.length).toBeGreaterThan(60);
+  for (const [name, { value, unit, per, beyond }] of all) {
+    expect([name, Number.isSafeInteger(value) && value > 0]).toEqual([name, true]);
+    expect([name, Object.hasOwn(units, unit)]).toEqual([name, true]);
+    expect([name, per.trim() !== "", beyond.endsWith(".")]).toEqual([name, true, true]);
+  }
+  expect(amountIn({ value: 65_536, unit: "bytes", per: "", beyond: "" })).toBe("64 KiB");
+  expect(amountIn({ value: 1, unit: "rows", per: "", beyond: "" })).toBe("1 row");
+});
+
+/** Tables of which only an administrator of the machine, or the program itself, adds rows. */
+const ofAppliance = [
+  "organizations",
+  "the machines of a [cluster](cluster.md)",
+  "the program itself",
+];
+
+test("every table names the bound of what an organization can add to it", () => {
+  const known = new Set(all.map(([, bound]) => bound));
+  for (const entry of [...configured, ...growing]) {
+    const name = "by" in entry ? entry.by : entry.what;
+    expect([name, entry.bounds.length > 0]).toEqual([name, !ofAppliance.includes(name)]);
+    for (const bound of entry.bounds) expect([name, known.has(bound)]).toEqual([name, true]);
+  }
+});
+
+type Def = {
+  type: string;
+  format?: string;
+  checks?: { _zod: { def: { check: string } } }[];
+  shape?: Record<string, z.core.$ZodType>;
+  catchall?: z.core.$ZodType;
+  options?: z.core.$ZodType[];
+  items?: z.core.$ZodType[];
+} & Partial<
+  Record<"element" | "keyType" | "valueType" | "innerType" | "in" | "out", z.core.$ZodType>
+>;
+
+/** The parts of a schema that a caller can make as long as a body, by their place. */
+function* unbounded(schema: z.core.$ZodType, place: string): Generator<string> {
+  const def = schema._zod.def as unknown as Def;
+  const checks = (def.checks ?? []).map((one) => one._zod.def.check);
+  const isBounded = checks.some((check) => ["max_length", "length_equals"].includes(check));
+  if (def.type === "array" && !isBounded) yield `${place}[]`;
+  if (def.type === "record") yield `${place}{}`;
+  // A pattern is one of ours, or of a format such as UUID.
+  if (def.type === "string" && !isBounded && !checks.includes("string_format") && !def.format)
+    yield place;
+  if (def.type === "object") {
+    for (const [name, field] of Object.entries(def.shape ?? {}))
+      yield* unbounded(field, `${place}.${name}`);
+    if (def.catchall !== undefined && def.catchall._zod.def.type !== "never") yield `${place}.*`;
+  }
+  for (const option of [...(def.options ?? []), ...(def.items ?? [])])
+    yield* unbounded(option, place);
+  if (def.element) yield* unbounded(def.element, `${place}[]`);
+  if (def.keyType) yield* unbounded(def.keyType, `${place}{name}`);
+  if (def.valueType) yield* unbounded(def.valueType, `${place}{}`);
+  for (const inner of [def.innerType, def.in, def.out]) if (inner) yield* unbounded(inner, place);
+}
+
+const long = "x".repeat(100_000);
+const fields = (count: number, name: (index: number) => string) =>
+  Object.fromEntries(Array.from({ length: count }, (_, index) => [name(index), "v"]));
+const http = { type: "http", name: "Shop", url: "https://shop.example" };
+const step = (headers: object) => ({ ...http, steps: [{ name: "a", url: "/", headers }] });
+
+/** Parts that a check of ours bounds, each with a monitor or page that is refused for it. */
+const refused: Record<string, { noun: string; body: object }> = {
+  "body.headers{}": {
+    noun: "monitors",
+    body: { ...http, headers: fields(1_000, (n) => `X-${n}`) },
+  },
+  "body.headers{name}": { noun: "monitors", body: { ...http, headers: { [long]: "v" } } },
+  "body.variables{}": {
+    noun: "monitors",
+    body: { ...http, variables: fields(1_000, (n) => `v${n}`) },
+  },
+  "body.variables{name}": { noun: "monitors", body: { ...http, variables: { [long]: "v" } } },
+  "body.steps[].headers{}": { noun: "monitors", body: step(fields(1_000, (n) => `X-${n}`)) },
+  "body.steps[].headers{name}": { noun: "monitors", body: step({ [long]: "v" }) },
+  "body.resolver": {
+    noun: "monitors",
+    body: {
+      type: "dns",
+      name: "DNS",
+      host: "a.example",
+      resolver: `1.1.1.1:${"0".repeat(100_000)}1`,
+    },
+  },
+  "body.hosts[]": {
+    noun: "status-pages",
+    body: { slug: "long", title: "Long", hosts: [`${"a.".repeat(50_000)}example`] },
+  },
+  // Whatever is in it is read as a section of records; its own test counts those.
+  "body.*": { noun: "config", body: {} },
+};
+
+test("every list, text and set of names in every request has a bound", () => {
+  const found = new Map<string, string>();
+  for (const { method, path, hooks } of routes) {
+    const { body, query } = hooks.detail?.endpoint ?? {};
+    const places = [
+      ...(body === undefined ? [] : unbounded(body, "body")),
+      ...(query === undefined ? [] : unbounded(query, "query")),
+    ];
+    for (const place of places) found.set(place, `${method} ${path}`);
+  }
+  const names = [...found.keys()];
+  expect(names.filter((place) => !Object.hasOwn(refused, place))).toEqual([]);
+  expect(Object.keys(refused).filter((place) => !found.has(place))).toEqual([]);
+});
+
+for (const [place, { noun, body }] of Object.entries(refused))
+  if (noun !== "config")
+    test(`${place}: too much of it is refused when a record is created and when it is changed`, async () => {
+      const appliance = await testAppliance();
+      const { api: client } = appliance.ours;
+      const { type, slug: _slug, ...change } = body as { type?: string; slug?: string };
+      const own = type === "dns" ? { type, name: "DNS", host: "a.example" } : http;
+      const id =
+        noun === "monitors"
+          ? (await client("POST", "/api/v1/monitors", { body: own })).json.data.id
+          : await made(client, noun);
+      const before = dump(appliance);
+      const created = await client("POST", `/api/v1/${noun}`, { body });
+      const changed = await client("PATCH", `/api/v1/${noun}/${id}`, { body: change });
+      for (const { status, json } of [created, changed])
+        expect([status, json.error.code]).toEqual([422, "VALIDATION_ERROR"]);
+      expect(dump(appliance)).toBe(before);
+    });
