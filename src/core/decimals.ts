@@ -10,7 +10,7 @@ function decimalIn(text: string): Decimal | null {
   const all = `${integer}${fraction}${bare}`;
   let from = 0;
   while (all[from] === "0") from++;
-  // A pattern would look at each run of zeros again and again.
+  // A regular expression would scan each run of zeros repeatedly.
   let to = all.length;
   while (to > from && all[to - 1] === "0") to--;
   const digits = all.slice(from, to);
@@ -21,7 +21,7 @@ function decimalIn(text: string): Decimal | null {
 /** Whether the text is one decimal number, such as `-12`, `0.50` or `1e3`. */
 export const isDecimal = (text: string): boolean => pattern.test(text.trim());
 
-/** Compares two decimal numbers of any length without rounding: negative, 0 or positive; NaN where one is no number. */
+/** Compares two decimal numbers of any length without rounding: negative, 0 or positive; NaN if one is not a number. */
 export function compareDecimals(one: string, other: string): number {
   const [a, b] = [decimalIn(one), decimalIn(other)];
   if (a === null || b === null) return Number.NaN;
@@ -36,17 +36,17 @@ function compareSizes(a: Decimal, b: Decimal): number {
   return a.digits < b.digits ? -1 : 1;
 }
 
-/** What is wrong with a number in an input, as a sentence about its field. */
+/** Message for an input number that a double would round. */
 export const hasTooManyDigits =
   "has more digits than a number can hold: write it as text, in quotes";
 
-/** The number that a text stands for; the text itself where a double would change it. */
+/** The number in a text; the text itself if a double would round it. */
 export function exactNumber(text: string): number | string {
   const number = Number(text);
   return compareDecimals(String(number), text) === 0 ? number : text;
 }
 
-/** A number with more digits than a double is sure to hold, as its source writes it. */
+/** A number that a double might round, as text in its original notation. */
 export class LongNumber {
   readonly text: string;
 
@@ -58,7 +58,7 @@ export class LongNumber {
     return this.text;
   }
 
-  /** Written without quotes, as it was. */
+  /** Writes the original digits without quotes. */
   toJSON(): unknown {
     return (JSON as unknown as { rawJSON(text: string): object }).rawJSON(this.text);
   }

@@ -75,10 +75,10 @@ function hostOf(value: unknown): string | null {
   return address ?? plainName(value) ?? value.toLowerCase();
 }
 
-/** A host as DNS and certificates have it (UTS 46): in lower case and A-labels, without the root's dot. Addresses stay as they are. */
+/** Converts a host to the form of DNS and certificates (UTS 46): lower case, A-labels, no trailing dot. Addresses stay unchanged. */
 export function asciiName(host: string): string {
   const name = host.replace(/\.$/, "");
-  // What Unicode has no name for is asked for as it is, and does not exist.
+  // An invalid international name is looked up unchanged, and does not exist.
   return /^\p{ASCII}*$/u.test(name) ? name.toLowerCase() : (plainName(name) ?? name);
 }
 

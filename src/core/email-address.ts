@@ -2,7 +2,7 @@ const atom = "[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+";
 /** Dot-string of RFC 5321 §4.1.2, at most 64 characters (§4.5.3.1.1). */
 const localPart = new RegExp(`^(?=.{1,64}$)${atom}(?:\\.${atom})*$`);
 const label = "[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?";
-/** Also a host of the LAN such as `nas`, but no IP address: the last label has a letter. */
+/** Includes hosts of the LAN such as `nas`. The last label must have a letter, which excludes IP addresses. */
 const domainName = new RegExp(`^(?:${label}\\.)*(?!\\d+$)${label}$`);
 /** Characters of Path (RFC 5321 §4.5.3.1.3) without its angle brackets. */
 const maxLength = 254;
@@ -17,7 +17,7 @@ export function toAsciiEmail(text: string): string | null {
 }
 
 function asciiDomain(text: string): string | null {
-  // URL would decode or cut at these.
+  // URL.parse would decode these characters or cut the name there.
   if (/[\s/?#%:\\@]/.test(text)) return null;
   const isAscii = /^\p{ASCII}*$/u.test(text);
   const domain = isAscii ? text : (URL.parse(`http://${text}`)?.hostname ?? "");

@@ -43,7 +43,7 @@ export function withPlaceholders<T extends z.ZodType<string>>(text: T, names: re
   );
 }
 
-/** What a list is searched for. */
+/** The search text of a list. */
 export const searchText = () => line(searchBounds.text.value);
 
 /** Running text that may be empty. */
@@ -109,7 +109,7 @@ const label = "[\\p{L}\\p{N}_](?:[\\p{L}\\p{N}\\p{M}_-]{0,61}[\\p{L}\\p{N}\\p{M}
 const hostName = new RegExp(`^(?=.{1,253}$)${label}(?:\\.${label})*\\.?$`, "u");
 const allDigitsAndDots = /^[\d.]+$/;
 
-/** Whether DNS can have the name: an international one in its A-labels (RFC 5890), each of up to 63 characters. */
+/** Whether the name fits into DNS: as A-labels (RFC 5890) of up to 63 characters. */
 const isAsciiName = (text: string) =>
   /^\p{ASCII}*$/u.test(text) ||
   (asciiName(text).length <= 253 && /^(?:[\w-]{1,63}(?:\.|$))+$/.test(asciiName(text)));
@@ -297,7 +297,7 @@ export const secret = (max = 1000) => line(max).meta({ writeOnly: true });
 const emptyIsNull: Issue = (text) =>
   text === "" ? "must not be empty: null sends an empty one" : null;
 
-/** A secret of a field that can be null, for which an empty one is sent. */
+/** A secret for which null means an empty one. */
 export const filledSecret = (max = 1000) =>
   text(0, max, emptyIsNull, validateLine, blank).meta({ writeOnly: true });
 

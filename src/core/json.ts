@@ -1,3 +1,4 @@
+/** Parses JSON of others: within bounds, with exact numbers, and with the path of a repeated name. */
 import { monitorBounds } from "./limits.ts";
 import { exactNumber, LongNumber } from "./decimals.ts";
 import { fieldPath } from "./text.ts";
@@ -20,7 +21,7 @@ export function shapeOf(text: string): JsonShape {
     else if (code === 0x2c) commas++;
     else if (code === 0x3a) members++;
   }
-  // Each list or object is a value, and has as many as commas and one more.
+  // A list or object is a value, and contains one more value than commas.
   return { depth: deepest, members, values: 1 + lists + commas };
 }
 
@@ -48,10 +49,10 @@ export function findRepeatedName(text: string): string | null {
   return null;
 }
 
-/** An answer that is nested deeper is not read: a MB of brackets would hold the event loop for 0.1 s. */
+/** A MB of brackets would take the event loop 0.1 s. */
 export const maxAnswerDepth = monitorBounds.answerNesting.value;
 
-/** Values and member names of a target's JSON that is parsed: 20,000 take up to 30 ms of the event loop. */
+/** Values and member names of a target's JSON: parsing 20,000 takes the event loop up to 30 ms. */
 const maxAnswerValues = monitorBounds.answerValues.value;
 
 type ParsedJson = { value: unknown } | { unreadable: string };
@@ -73,14 +74,14 @@ export function parseBounded(
   }
 }
 
-/** Numbers with more than 15 characters or an exponent: a double may not hold them. Also finds them in strings. */
+/** Finds numbers with more than 15 characters or an exponent, which a double can round. Also matches inside strings. */
 const mayBeLong = /\d[\d.]{15}|\d[eE]/;
 const number = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 
-/** Begins a marked string: an answer can't guess it. */
+/** Prefix of a marked string, which an answer can't guess. */
 const randomMark = () => crypto.randomUUID().slice(0, 8);
 
-/** Where the string that begins at `start` ends. */
+/** Index of the closing quote of the string that starts at `start`. */
 function endOfString(text: string, start: number): number {
   for (let index = start + 1; index < text.length; index++) {
     const code = text.charCodeAt(index);
@@ -114,7 +115,7 @@ function markedNumbers(
       hasExponent ||= isExponent(next);
     if (hasExponent || end - index > 15) {
       const source = text.slice(index, end);
-      // JSON.parse rejects what is no number.
+      // JSON.parse rejects malformed numbers later.
       if (number.test(source) && isWanted(source)) {
         parts.push(text.slice(from, index), `"${mark}${source}"`);
         from = end;
@@ -125,7 +126,7 @@ function markedNumbers(
   return parts.length === 0 ? null : [...parts, text.slice(from)].join("");
 }
 
-/** As JSON.parse, but numbers that a double might change become LongNumber. Throws SyntaxError. */
+/** Like JSON.parse, but returns numbers that a double can round as LongNumber. Throws SyntaxError. */
 export function parseExactly(text: string): unknown {
   const mark = randomMark();
   const marked = mayBeLong.test(text) ? markedNumbers(text, mark, () => true) : null;
@@ -153,7 +154,7 @@ function withLongNumbers(value: unknown, mark: string): unknown {
   return value;
 }
 
-/** The path of the first whole number in valid JSON that a double would change, such as 9007199254740993; null for none. */
+/** The path of the first whole number in valid JSON that a double would round, such as 9007199254740993; null for none. */
 export function lossyIntegerAt(text: string): string | null {
   if (!/\d{16}/.test(text)) return null;
   const mark = randomMark();

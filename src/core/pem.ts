@@ -3,16 +3,17 @@ import { z } from "zod";
 const block = /-----BEGIN ([^-\r\n]+)-----([^-]*)-----END \1-----/g;
 const base64 = /^[A-Za-z0-9+/]+={0,2}$/;
 
-/** Labels that are the same as another (RFC 7468 §5.1, §13), and those that tools write in front of a key. */
+/** Obsolete names of a label (RFC 7468 §5.1, §13). */
 const synonyms: Readonly<Record<string, string>> = {
   "X509 CERTIFICATE": "CERTIFICATE",
   "X.509 CERTIFICATE": "CERTIFICATE",
 };
+/** Tools write this block in front of a key. */
 const parameters = "EC PARAMETERS";
 
 type Block = { label: string; body: string };
 
-/** The blocks of a text, whatever stands before them (RFC 7468 §2) and however they are indented. */
+/** The blocks of a text. Text around them (RFC 7468 §2) and indentation are ignored. */
 const blocksIn = (text: string): Block[] =>
   [...text.matchAll(block)].map(([, label = "", body = ""]) => ({
     label: synonyms[label] ?? label,
@@ -28,7 +29,7 @@ const written = ({ label, body }: Block) =>
     "",
   ].join("\n");
 
-/** The blocks of a file alone, as OpenSSL reads them; the text itself where it has none. */
+/** Only the blocks of a file, in the format of OpenSSL; the text itself if it has none. */
 export function plainPem(text: string): string {
   const blocks = blocksIn(text).filter(({ body }) => base64.test(body));
   return blocks.length === 0 ? text : blocks.map(written).join("");
@@ -37,7 +38,7 @@ export function plainPem(text: string): string {
 const isA = (what: string, { label }: Block) =>
   what === "PRIVATE KEY" ? /^(?:[A-Z0-9]+ )*PRIVATE KEY$/.test(label) : label === what;
 
-/** What is wrong with a text that is to have blocks of a kind alone, as the end of a sentence; null where nothing is. */
+/** Why a text is not a list of blocks of this kind, as the end of a sentence; null if it is. */
 function issueOf(what: string, text: string): string | null {
   const blocks = blocksIn(text).filter(({ label }) => label !== parameters);
   const other = blocks.find((one) => !isA(what, one));

@@ -32,5 +32,5 @@ export type Problem = {
   until: number | null;
 };
 
-/** What is said when results of checks can be stored again. */
+/** Message at the end of the problem `storage`. */
 export const storageEnds = "Results of checks are stored again.";

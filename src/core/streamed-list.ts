@@ -1,6 +1,6 @@
 import { eachYielding } from "./yielding.ts";
 
-/** A list that is read in portions while it is sent, so that it is never in memory as a whole. Each call of `read` starts anew. */
+/** A list that is read in portions while it is sent, so that it is never in memory as a whole. Each call of `read` starts at the first entry. */
 export class StreamedList<T> {
   readonly read: () => AsyncIterable<readonly T[]>;
 

@@ -21,10 +21,10 @@ export function validateParagraphs(text: string): string | null {
   return null;
 }
 
-/** Running text with LF as its only line break, for whatever splits or renders it. */
+/** Running text with LF as its only line break. */
 export const withLineFeeds = (text: string): string => text.replaceAll("\r\n", "\n");
 
-/** The text as `validateLine` accepts it, cut at `max` code points; empty where nothing visible is left. */
+/** Converts a text to one that `validateLine` accepts, cut at `max` code points; empty if nothing visible is left. */
 export function toLine(text: string, max: number): string {
   const line = text
     .toWellFormed()
@@ -34,7 +34,7 @@ export function toLine(text: string, max: number): string {
 }
 
 function firstCodePoints(text: string, max: number): string {
-  // A code point is one or two units: of a long text no more is looked at.
+  // A code point has one or two units.
   return Array.from(text.slice(0, max * 2))
     .slice(0, max)
     .join("");
@@ -55,27 +55,25 @@ export function fieldPath(keys: readonly PropertyKey[]): string {
 }
 
 /**
- * Invisible characters that reorder, hide or break a line (UAX #9, Unicode 23.2 and 23.3). The joiners of scripts and
- * emoji (U+200C, U+200D) are none of them.
+ * Invisible characters that reorder, hide or break a line (UAX #9, Unicode 23.2 and 23.3), without the joiners of
+ * scripts and emoji (U+200C, U+200D).
  */
 const misleading =
   /[\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]/gu;
 
 /** At most `length` code points of a text that a stranger wrote, fit for one line. */
 export const excerpt = (text: string, length = 60): string =>
-  shorten(text.slice(0, length * 2 + 2).replace(misleading, "�"), length);
+  excerptOfName(text.slice(0, length * 2 + 2).replace(misleading, "�"), length);
 
 /** At most `length` code points of a name that a person gave, which can have direction marks of its script. */
-export const excerptOfName = (name: string, length: number): string => shorten(name, length);
-
-function shorten(text: string, length: number): string {
-  // Of a long text no more is looked at: each code point is one or two units.
-  const start = text.slice(0, length * 2 + 2);
+export function excerptOfName(name: string, length: number): string {
+  // A code point has one or two units.
+  const start = name.slice(0, length * 2 + 2);
   const points = Array.from(start.toWellFormed().replace(/\p{Cc}/gu, "�"));
   return points.length > length ? points.slice(0, length).join("") + "…" : points.join("");
 }
 
-/** A message that a stranger wrote, as `toLine` accepts it. */
+/** `toLine` for a text that a stranger wrote: without misleading characters. */
 export const toRemoteLine = (text: string, max: number): string =>
   toLine(text.replace(misleading, ""), max);
 

@@ -3,7 +3,7 @@ import { TLSSocket } from "node:tls";
 import SMTPConnection from "nodemailer/lib/smtp-connection";
 import XOAuth2 from "nodemailer/lib/xoauth2";
 import { asciiName } from "../../core/destinations.ts";
-import { mustBeFor } from "../../core/outgoing/certificate-judgement.ts";
+import { serverIdentityError } from "../../core/outgoing/certificate-judgement.ts";
 import type { Address, OutgoingContext } from "../../core/outgoing/context.ts";
 import { explainedRefusal } from "../../core/outgoing/reachability.ts";
 import type { SmtpSettings } from "../../accounts/settings/schema.ts";
@@ -80,7 +80,7 @@ async function openSession(
     ignoreTLS: tls === "none",
     tls: {
       rejectUnauthorized: true,
-      checkServerIdentity: (_name, certificate) => mustBeFor(host, certificate),
+      checkServerIdentity: (_name, certificate) => serverIdentityError(host, certificate),
     },
     connectionTimeout: neverMs,
     greetingTimeout: neverMs,

@@ -57,7 +57,7 @@ async function resolved(host: string, mayBeUnknown: boolean): Promise<string[]> 
 export const silentNameServers = () =>
   new OwnTrouble("the name servers of this machine don't answer", true);
 
-/** Errors with which a lookup says nothing about the name (Bun: `ESERVFAIL` for a full file table, too). */
+/** Errors of a lookup that prove nothing about the name (Bun: `ESERVFAIL` for a full file table, too). */
 const unanswered = new Set(["EAI_AGAIN", "EAI_FAIL", "ESERVFAIL", "ETIMEOUT", "ECONNREFUSED"]);
 
 /** Whether the name servers of this machine answer anything at all: every one knows localhost (RFC 6761 §6.3). */

@@ -1,6 +1,6 @@
 import type { TargetFailure } from "./failures.ts";
 
-/** Reads a binary message from its start to its end; throws `invalid()` where it ends too soon. */
+/** Reads a binary message from start to end; throws `invalid()` if it is too short. */
 export class ByteReader {
   private at = 0;
   private readonly whole: Buffer;
@@ -15,7 +15,7 @@ export class ByteReader {
     return this.whole.length - this.at;
   }
 
-  /** The next byte, which stays unread; undefined at the end. */
+  /** The next byte, without reading it; undefined at the end. */
   peek(): number | undefined {
     return this.whole[this.at];
   }

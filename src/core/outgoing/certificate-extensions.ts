@@ -1,19 +1,19 @@
-/** What a path needs to know of a certificate's extensions (RFC 5280 §4.2), read from its DER. */
+/** Reads the extensions of a certificate that decide about its path (RFC 5280 §4.2) from its DER. */
 
 type CertificateRules = {
-  /** Whether it signs certificates. */
+  /** Whether it can sign certificates. */
   isAuthority: boolean;
-  /** Authorities that can follow below; null for any number. */
+  /** Most authorities below it; null for no limit. */
   maxPathLength: number | null;
-  /** Whether it serves TLS servers. */
+  /** Whether TLS servers can use it. */
   isForServers: boolean;
-  /** Whether it has a critical extension that is not judged here, such as name constraints. */
+  /** Whether it has name constraints or another critical extension that is not evaluated here. */
   hasUnknownRule: boolean;
 };
 
 type Element = { tag: number; content: Buffer };
 
-/** The elements of DER one after the other; what is cut off is left out. */
+/** The DER elements in sequence, without a truncated one at the end. */
 function elementsIn(der: Buffer): Element[] {
   const found: Element[] = [];
   let at = 0;

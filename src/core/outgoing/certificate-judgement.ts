@@ -1,4 +1,4 @@
-/** What a server's certificate says: whether it is trusted for the name, and when it expires. */
+/** Judges a server's certificate: whether it is trusted for the name, and when it expires. */
 import { X509Certificate } from "node:crypto";
 import { isIP } from "node:net";
 import type { DetailedPeerCertificate } from "node:tls";
@@ -8,9 +8,9 @@ import { type CertificatePath, longestPath } from "./certificate-path.ts";
 import { reasonOf } from "./reasons.ts";
 
 export type JudgedCertificate = {
-  /** RFC 3339; the earliest end on its path to a trusted authority. */
+  /** RFC 3339; the earliest expiry on its path to a trusted authority. */
   certificateExpiresAt: string;
-  /** Whose end that is. */
+  /** The certificate that expires then. */
   expires: CertificatePath["first"];
   /** Why the certificate is not to be trusted for the name, as a sentence; null when it is. */
   issue: string | null;
@@ -20,7 +20,7 @@ export type JudgedCertificate = {
 
 type Judgement = Omit<JudgedCertificate, "issue"> & { pathIssue: string | null };
 
-/** Codes of the library that another path can make good. */
+/** Error codes of the TLS library that another path can resolve. */
 const pathCodes = new Set([
   "CERT_HAS_EXPIRED",
   "CERT_NOT_YET_VALID",
@@ -31,12 +31,12 @@ const pathCodes = new Set([
 ]);
 const otherName = "ERR_TLS_CERT_ALTNAME_INVALID";
 
-/** Judgements are cached for a minute: the certificates of a chain take 0.3 ms to read, a leaf alone 0.01 ms. */
+/** Judgements are cached for a minute: reading a chain takes 0.3 ms, a leaf alone 0.01 ms. */
 const cachedMs = 60_000;
 const maxCached = 5_000;
 const cache = new Map<string, { until: number; judgement: Judgement }>();
 
-/** Null where the server sent no certificate. `code` is what the library says of its chain. */
+/** Null if the server sent no certificate. `code` is the TLS library's error for the chain. */
 export function judgedCertificate(
   socket: Bun.Socket<undefined>,
   place: string,
@@ -63,15 +63,15 @@ function cachedJudgement(
   const known = cache.get(key);
   if (known !== undefined && now < known.until) return known.judgement;
   const judgement = judged(sentBy(socket), leaf, code, authorities, now);
-  // Failures are not cached: a mended certificate shows at the next check.
+  // Failures are not cached, so that the next check notices a renewed certificate.
   if (judgement.pathIssue === null)
     setRecent(cache, key, { until: now + cachedMs, judgement }, maxCached);
   return judgement;
 }
 
-/** All certificates that the server sent, as it sent them, with the server's own first. */
+/** All certificates that the server sent, in its order, which starts with its own. */
 function sentBy(socket: Bun.Socket<undefined>): Buffer[] {
-  // Bun's parameter is whether to leave the others out.
+  // Bun's parameter is true for the server's certificate alone.
   const chained = socket as unknown as {
     getPeerCertificate(isShort: boolean): DetailedPeerCertificate;
   };
@@ -105,7 +105,7 @@ function judged(
   return { ...leafEnd, expires: "certificate", pathIssue };
 }
 
-/** The library says of any certificate on the path that it has expired. */
+/** The library reports CERT_HAS_EXPIRED for any certificate on the path. */
 function issueOfPath(code: string, { validFromDate, validToDate }: X509Certificate, now: number) {
   const isLeaf = now < validFromDate.getTime() || now > validToDate.getTime();
   if (code === "CERT_HAS_EXPIRED" && !isLeaf)
@@ -113,7 +113,7 @@ function issueOfPath(code: string, { validFromDate, validToDate }: X509Certifica
   return reasonOf(code) ?? "The certificate is not valid.";
 }
 
-/** By its common name, else its organization. */
+/** The common name of the issuer, else its organization. */
 function issuerOf({ issuer }: X509Certificate): string | null {
   const lines = issuer.split("\n");
   const find = (type: string) =>
@@ -122,7 +122,7 @@ function issuerOf({ issuer }: X509Certificate): string | null {
   return (find("CN") ?? find("O"))?.replaceAll(/\\(.)/g, "$1") ?? null;
 }
 
-/** By its alternative names alone, in which `*` is a whole label (RFC 9525 §6). */
+/** Only subject alternative names count, and `*` is a whole label (RFC 9525 §6). */
 function nameIssue(certificate: X509Certificate, name: string): string | null {
   const wanted = asciiName(name);
   const options = { subject: "never", partialWildcards: false } as const;
@@ -137,12 +137,12 @@ function nameIssue(certificate: X509Certificate, name: string): string | null {
     : "The certificate is for another name.";
 }
 
-/** The library has `*` stand for letters, digits and hyphens alone. Browsers accept `_` as well. */
+/** The library matches `*` with letters, digits and hyphens only. Browsers accept `_` as well. */
 const withoutUnderscore = (name: string) =>
   name.replace(/^[^.]*/, (label) => label.replaceAll("_", "a"));
 
-/** Throws, as Node's own does, for a certificate that is for another name. */
-export function mustBeFor(name: string, { raw }: { raw: Buffer }): Error | undefined {
+/** Returns an error for a certificate of another name, as Node's `checkServerIdentity` does. */
+export function serverIdentityError(name: string, { raw }: { raw: Buffer }): Error | undefined {
   const issue = nameIssue(new X509Certificate(raw), name);
   return issue === null ? undefined : Object.assign(new Error(issue), { code: otherName });
 }

@@ -1,6 +1,6 @@
 /**
- * Paths from a server's certificate to a trusted authority (RFC 4158): when the first of their certificates
- * expires, and whether there is one that the TLS library did not find, because it tries only one.
+ * Finds the path from a server's certificate to a trusted authority that expires last (RFC 4158). The TLS library
+ * tries only one path, so it rejects some servers that have a valid one.
  */
 import { X509Certificate } from "node:crypto";
 import { getCACertificates } from "node:tls";
@@ -9,20 +9,20 @@ import { monitorBounds } from "../limits.ts";
 import { setRecent } from "../recent-set.ts";
 import { rulesIn } from "./certificate-extensions.ts";
 
-/** Certificates of a server that are looked at; real ones send up to five. */
+/** Certificates of a server that are read; real servers send up to five. */
 const maxSent = monitorBounds.sentCertificates.value;
-/** Certificates between the server's and a trusted one. */
+/** Most certificates between the server's and a trusted one. */
 const maxDepth = 6;
 /** Signatures that are verified: 16 of the longest keys take 20 ms of the event loop. */
 const maxVerifications = monitorBounds.sentCertificates.value;
 const maxKeyBits = 8_192;
-/** Organizations' authorities that are kept parsed. */
+/** Cached sets of parsed authorities, one per organization. */
 const maxParsed = 100;
 
 export type CertificatePath = {
-  /** Unix milliseconds of the first end on the path. */
+  /** Unix milliseconds of the first expiry on the path. */
   endsAt: number;
-  /** Whose end that is. */
+  /** The certificate that expires then. */
   first: "certificate" | "intermediate" | "authority";
 };
 
@@ -50,8 +50,8 @@ function anchorsOf(authorities: string | null): Anchors[] {
 }
 
 /**
- * The path that lasts longest; null where there is none that is valid now. `isVerified` is whether the library
- * has verified one: then signatures and rules are not judged again.
+ * The valid path that expires last; null for none. With `isVerified`, the library has verified one, so signatures and
+ * extensions are not checked again.
  */
 export function longestPath(
   sent: readonly Uint8Array[],
@@ -69,7 +69,7 @@ export function longestPath(
   return search.from(leaf, [leaf]);
 }
 
-/** Null for one that was stored before it was validated. */
+/** Null for an invalid certificate, which earlier versions stored without validation. */
 function readableCertificate(pem: string): X509Certificate | null {
   try {
     return new X509Certificate(pem);
@@ -101,7 +101,7 @@ class PathSearch {
     this.isVerified = isVerified;
   }
 
-  /** The best way on from the last certificate of a path. */
+  /** The best continuation of a path that ends with `last`. */
   from(last: X509Certificate, path: readonly X509Certificate[]): CertificatePath | null {
     const ends: CertificatePath[] = [];
     for (const anchors of this.anchors)

@@ -266,7 +266,7 @@ function optionsOf(
   return {
     rejectUnauthorized: false,
     ...(authorities !== null && { ca: trusted(authorities) }),
-    // Without one, Bun sends the address (RFC 6066 §3 has names alone).
+    // An empty one: Bun would send the address, but RFC 6066 §3 allows only names.
     serverName: isIP(name) === 0 ? asciiName(name) : "",
     ...(certificate !== undefined && { cert: certificate }),
     ...(key !== undefined && { key }),

@@ -33,7 +33,7 @@ export type OutgoingContext = {
     | "loading the page"
     | "waiting for the page"
     | "searching the answer";
-  /** What silence of the target can mean, as a sentence for the organization; null where it is no hint. */
+  /** Possible cause of a timeout while waiting for the answer, as a sentence for the organization; null for none. */
   silence?: string | null;
   memory: Memory;
   /** Certificates of authorities that are trusted beside the usual ones, in PEM. */

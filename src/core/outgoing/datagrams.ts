@@ -1,15 +1,15 @@
-/** Questions and answers over UDP, to the first address of a name that answers. */
+/** Sends queries over UDP to the addresses of a name until one answers. */
 import type { Address, OutgoingContext } from "./context.ts";
 import { TargetFailure } from "./failures.ts";
 import { firstOf } from "./first-of.ts";
 
-/** One that got lost, or its answer, is sent again after so long; an address that is silent for so long is no longer the only one. */
+/** Time without an answer after which the query is sent again, and the next address is tried as well. */
 const againMs = 1_000;
 
-/** A socket that takes from one address alone, and closes with its signal. */
+/** A socket to one address. It closes with its signal. */
 export type Datagrams = {
   send: (message: Uint8Array) => void;
-  /** Hands over what arrives; rejects once nobody listens there. */
+  /** Passes messages to `take`; rejects if no service listens on the port. */
   read: (take: (message: Buffer) => void) => Promise<never>;
 };
 
@@ -23,7 +23,7 @@ async function datagramsTo(
   ending.promise.catch(() => {});
   let take: (message: Buffer) => void = () => {};
   const socket = await Bun.udpSocket({
-    // Without it, the socket is one of IPv4.
+    // Without a hostname, Bun opens an IPv4 socket.
     hostname: family === 6 ? "::" : "0.0.0.0",
     connect: { hostname: address, port },
     socket: {
@@ -51,7 +51,7 @@ async function datagramsTo(
   };
 }
 
-/** Talks to the first of these addresses with which `talk` succeeds; its sockets close when that is decided. */
+/** Returns the first success of `talk` among the addresses, then closes all sockets. */
 export async function overDatagrams<T>(
   addresses: readonly Address[],
   port: number,
@@ -73,15 +73,15 @@ export async function overDatagrams<T>(
   }
 }
 
-/** What is said to one address. */
-export type Conversation<T> = {
-  /** The message as it is now: it is sent again where nothing comes. */
+/** The exchange with one address. */
+type Conversation<T> = {
+  /** The current query; called again for each repetition. */
   question: () => Uint8Array;
-  /** Null for what is not for us. Throws TargetFailure. */
+  /** Reads an answer; null for a message to ignore. Throws TargetFailure. */
   understood: (message: Buffer) => T | null;
 };
 
-/** Asks each address anew, again and again, until one gives an answer that is understood. Throws TargetFailure. */
+/** Sends the query to each address, repeatedly, until one answers. Throws TargetFailure. */
 export const askByDatagram = <T>(
   addresses: readonly Address[],
   port: number,

@@ -12,7 +12,7 @@ import { growingBuffer, inPieces } from "./memory.ts";
 
 type Context = Pick<OutgoingContext, "memory" | "signal">;
 
-/** Roughly what one decoder takes. */
+/** Approximate memory of one decoder. */
 const decoderBytes = 64 * 1024;
 const maxCodings = monitorBounds.answerCodings.value;
 
@@ -23,7 +23,7 @@ const decoders = new Map<string, () => Transform>([
   ["br", createBrotliDecompress],
 ]);
 
-/** Words that servers send by mistake for “not coded”; S3 stores the last one. */
+/** Values that servers send by mistake for “not encoded”; S3 stores the last one. */
 const noCodings = new Set(["identity", "none", "binary", "7bit", "8bit", "text", "aws-chunked"]);
 
 /** A charset is no coding, but some servers name theirs here. */
@@ -36,8 +36,8 @@ function isCharset(name: string): boolean {
 }
 
 /**
- * `deflate` as zlib wraps it (RFC 9110 §8.4.1.2), or bare, as some servers send it: no encoder begins a bare
- * stream with the byte of a zlib header.
+ * `deflate` with its zlib wrapper (RFC 9110 §8.4.1.2), or raw, as some servers send it. No encoder starts a raw stream
+ * with the first byte of a zlib header.
  */
 function createAnyInflate(): Transform {
   let inner: Transform | null = null;
@@ -77,22 +77,22 @@ function decodersOf(head: Pick<Head, "headers">, { memory, signal }: Context): T
     throw new TargetFailure(`The body of the answer is encoded more than ${maxCodings} times.`);
   if (makers.length === 0) return [];
   memory.take(decoderBytes * makers.length);
-  const made = makers.reverse().map((maker) => maker());
-  signal.addEventListener("abort", () => made.forEach((decoder) => decoder.destroy()));
-  return made;
+  const chain = makers.reverse().map((maker) => maker());
+  signal.addEventListener("abort", () => chain.forEach((decoder) => decoder.destroy()));
+  return chain;
 }
 
-/** Whether a body came to its end, or was longer than what is read, or was stopped. */
+/** Whether a body was complete, longer than the bound, or stopped. */
 export type Ending = "whole" | "long" | "stopped";
 
-export type BodyReading = {
+type BodyReading = {
   /** Rejects with TargetFailure where the body is cut short or broken. */
   ending: Promise<Ending>;
-  /** Reads no more, if it is not over yet. */
+  /** Stops reading. */
   stop(): void;
 };
 
-/** Hands over the decoded body piece by piece, at most `maxBytes` before and after each coding. Throws as `decodersOf`. */
+/** Passes the decoded body to `take` in pieces, at most `maxBytes` before and after each decoder. Throws as `decodersOf`. */
 export const readDecoded = (
   answer: HttpAnswer,
   maxBytes: number,
@@ -100,7 +100,7 @@ export const readDecoded = (
   take: (chunk: Buffer) => void,
 ): BodyReading => readBody(answer, decodersOf(answer, context), maxBytes, context, take);
 
-/** Hands over the body as it arrived, without undoing its codings. */
+/** Passes the body to `take` without decoding it. */
 export const readCoded: typeof readDecoded = (answer, ...rest) => readBody(answer, [], ...rest);
 
 function readBody(
@@ -138,7 +138,7 @@ type Outcome = {
   stop: (ending: Ending) => void;
 };
 
-/** Writes the body into the first decoder, each into the next, and hands over what the last one gives. */
+/** Pipes the body through all decoders and passes the result to `decoded`. */
 function decode(
   answer: HttpAnswer,
   chain: readonly Transform[],
@@ -155,7 +155,7 @@ function decode(
     );
   for (const next of others) {
     let length = 0;
-    // A few bytes can stand for gigabytes between two decoders.
+    // A few bytes can expand to gigabytes between two decoders.
     last.on("data", (chunk: Buffer) => {
       length += chunk.length;
       if (length > maxBytes) stop("long");
@@ -174,10 +174,10 @@ function decode(
     encoded += piece.length;
     memory.take(piece.length);
     const isLast = encoded > maxBytes;
-    const kept = Buffer.from(piece);
-    const isReady = first.write(kept, () => {
-      memory.giveBack(kept.length);
-      release(kept);
+    const copy = Buffer.from(piece);
+    const isReady = first.write(copy, () => {
+      memory.giveBack(copy.length);
+      release(copy);
       if (isLast) resolve("long");
     });
     if (!isReady) answer.pause();
@@ -185,14 +185,14 @@ function decode(
   const all = async () => {
     await answer.read((chunk) => pieces.push(chunk));
     pieces.flush();
-    // An empty body has nothing to undo.
+    // An empty body is valid without any encoding.
     if (encoded === 0) resolve("whole");
     else first?.end();
   };
   all().catch(reject);
 }
 
-/** The whole body where it is at most `maxBytes` long. Throws TargetFailure. */
+/** The whole body. Throws TargetFailure if it is longer than `maxBytes`. */
 export async function wholeBody(answer: HttpAnswer, maxBytes: number, context: Context) {
   const body = growingBuffer(maxBytes, context.memory);
   const { ending } = readDecoded(answer, maxBytes, context, (chunk) => body.push(chunk));
@@ -201,7 +201,7 @@ export async function wholeBody(answer: HttpAnswer, maxBytes: number, context: C
   return body.bytes();
 }
 
-/** What the bytes say as JSON; null where they are none, or nested too deeply. */
+/** Parses JSON; null for anything else, and for JSON beyond the bounds of `parseBounded`. */
 export function jsonOf(bytes: Uint8Array): unknown {
   const parsed = parseBounded(new TextDecoder().decode(bytes), JSON.parse);
   return "value" in parsed ? parsed.value : null;

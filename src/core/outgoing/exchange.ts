@@ -14,7 +14,7 @@ export type ExchangeContext = {
   timeoutMs: number;
   /** Ends it sooner. */
   cancelled: AbortSignal;
-  /** Longest wait for the body once the status has arrived. Without it a body that takes too long is a failure. */
+  /** Longest wait for the body after the status. Without it, a slow body fails at the timeout. */
   bodyMs?: number;
   /** Where the addresses are known already, each one judged. */
   addressesOf?: OutgoingContext["addressesOf"];

@@ -25,7 +25,7 @@ export class Blocked extends TargetFailure {
 
 /** It could not be tried for a reason on this side: nothing is known about the other one. */
 export class OwnTrouble extends Error {
-  /** Whether the machine lacks something for every target: not a matter of this one's settings. */
+  /** Whether the cause affects every target of this machine, not only this one. */
   readonly isOfMachine: boolean;
 
   constructor(message: string, isOfMachine = false) {

@@ -1,14 +1,13 @@
 import { closeSync, openSync } from "node:fs";
 
-/** Handles that must be free: one connection, a name lookup and a child process take about this many. */
+/** Free handles that a connection, a name lookup and a child process need together. */
 const neededHandles = 4;
 
-/** A reason that ends a sentence. */
 export const noFileHandles = "this process has no file handles left";
 
 /**
- * Whether this process can open files and sockets. Bun's sockets and resolver report a full file table as a
- * refusal (1.4.5), so that only trying shows it.
+ * Whether this process can open files and sockets. Bun 1.4.5 reports a full file table as a refused connection, so
+ * this opens a few files to find out.
  */
 export function hasFileHandles(): boolean {
   const opened: number[] = [];

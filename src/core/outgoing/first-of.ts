@@ -1,6 +1,6 @@
 /**
- * Tries addresses in turn until one succeeds: the next one at once where an attempt fails, and next to it where
- * that is silent for `headStartMs` (RFC 8305 §5). Rejects with the last failure.
+ * Tries addresses until one succeeds (RFC 8305 §5). The next attempt starts when one fails, or in parallel after
+ * `headStartMs` without a result. Rejects with the last failure.
  */
 export function firstOf<A, T>(
   addresses: readonly A[],

@@ -20,7 +20,7 @@ const none: Buffer = Buffer.alloc(0);
 export { named } from "./http-head.ts";
 
 export type HttpAnswer = Head & {
-  /** Bytes of the body as it is framed; null where only its end shows them. */
+  /** Length of the encoded body in bytes; null if it is unknown until the end. */
   length: number | null;
   /** Lends the body piece by piece as it arrives, each for as long as `take` runs; resolves at its end. Rejects where it is cut short. Once an answer. */
   read(take: (chunk: Buffer) => void): Promise<void>;

@@ -1,4 +1,4 @@
-/** Heads of HTTP/1 responses as RFC 9112 §2 to §5 has them, read as browsers and curl read them. */
+/** Parses heads of HTTP/1 responses (RFC 9112 §2–5), as leniently as browsers and curl. */
 import { TargetFailure } from "./failures.ts";
 import type { Wire } from "./wire.ts";
 
@@ -14,7 +14,7 @@ export type Head = {
   setCookies: readonly string[];
 };
 
-/** The other side does not speak HTTP/1. */
+/** The response is not HTTP/1. */
 export class InvalidHttp extends TargetFailure {}
 
 export const invalidHttp = () => new InvalidHttp("The answer is not valid HTTP.");
@@ -30,7 +30,7 @@ export function named(status: number): string {
   return phrase === undefined ? `HTTP ${status}` : `HTTP ${status} (${phrase})`;
 }
 
-/** Ends of the lines of a head and of its empty line; null while it is incomplete. A line ends with LF, with or without a CR (RFC 9112 §2.2). */
+/** Ends of the last line and of the empty line after it; null while the head is incomplete. Lines end with LF or CRLF (RFC 9112 §2.2). */
 export function findEndOfHead(bytes: Buffer, from: number): { end: number; next: number } | null {
   const plain = bytes.indexOf("\n\n", from);
   const withCr = bytes.indexOf("\n\r\n", from);
@@ -41,7 +41,7 @@ export function findEndOfHead(bytes: Buffer, from: number): { end: number; next:
   return { end, next: lineEnd + (isPlain ? 2 : 3) };
 }
 
-/** A status above 599 is not HTTP's, and counts as a server error (RFC 9110 §15). */
+/** A status above 599 is invalid and counts as a server error (RFC 9110 §15). */
 const statusLine = /^HTTP\/1\.[01] ([1-9]\d\d)(?: [^\r\n\0]*)?$/;
 const token = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 
@@ -71,7 +71,7 @@ export function trimBlanks(text: string): string {
   return text.slice(start, end);
 }
 
-/** Fields with lower-case names; a line that begins with a blank continues the one before (RFC 9112 §5.2). */
+/** Fields with lower-case names. A line that starts with a blank continues the previous one (RFC 9112 §5.2). */
 function fieldsIn(lines: readonly string[]): { name: string; value: string }[] {
   const fields: { name: string; value: string }[] = [];
   for (const line of lines) {
@@ -91,18 +91,18 @@ function fieldsIn(lines: readonly string[]): { name: string; value: string }[] {
   return fields;
 }
 
-/** Names or codings in a list, in lower case; an empty element counts for nothing (RFC 9110 §5.6.1.2). */
+/** Elements of a list in lower case, without empty ones (RFC 9110 §5.6.1.2). */
 export function listIn(value: string | undefined): string[] {
   if (value === undefined) return [];
   const elements = value.split(",").map((element) => element.trim().toLowerCase());
   return elements.filter((element) => element !== "");
 }
 
-/** Codings of a Transfer-Encoding in the order in which they were applied; `identity` was one until RFC 7230. */
+/** Codings of a Transfer-Encoding in the order of their application, without the obsolete `identity`. */
 export const transferCodings = ({ headers }: Pick<Head, "headers">): string[] =>
   listIn(headers.get("transfer-encoding")).filter((coding) => coding !== "identity");
 
-/** Reads the head of the final response to what was written. Throws TargetFailure. */
+/** Reads the head of the final response. Throws TargetFailure. */
 export async function readHead(wire: Wire): Promise<Head> {
   for (let interim = 0; interim <= maxInterim; interim++) {
     const bytes = await wire.take((unread) => {
@@ -118,7 +118,7 @@ export async function readHead(wire: Wire): Promise<Head> {
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
-/** The text of a field, whose bytes are UTF-8 where they can be, and Latin-1 otherwise. */
+/** Decodes a field as UTF-8 if its bytes are valid, else as Latin-1. */
 export function fieldText(value: string): string {
   if (!/[\x80-\xff]/.test(value)) return value;
   try {
@@ -128,7 +128,7 @@ export function fieldText(value: string): string {
   }
 }
 
-/** A Location with the bytes that it was sent with, as UTF-8 where they are that (https://url.spec.whatwg.org); null for none. */
+/** Parses a Location. Bytes that are not valid UTF-8 are percent-encoded unchanged (https://url.spec.whatwg.org); null for an invalid URL. */
 export function locationIn(value: string, base: URL): URL | null {
   const text = fieldText(value);
   const isText = text !== value || !/[\x80-\xff]/.test(value);

@@ -1,22 +1,22 @@
 /**
- * Why a connection was not established. Bun's sockets report every failure as a refusal (1.4.5: errno -111 for
- * EHOSTUNREACH, too); a datagram to the same address brings the error that the system has.
+ * Finds out why a connection failed. Bun 1.4.5 reports every failure as a refusal (errno -111 for EHOSTUNREACH, too).
+ * A datagram to the same address returns the system's real error.
  */
 import { isIPv6 } from "node:net";
 import { isLoopback } from "../target-guard.ts";
 import { OwnTrouble, TargetFailure } from "./failures.ts";
 import { hasFileHandles, noFileHandles } from "./file-handles.ts";
 
-/** An address that no host has fails after three seconds without an answer to ARP or neighbor discovery. */
+/** An unused address of the LAN fails after three seconds without an answer to ARP or neighbor discovery. */
 const neighborMs = 3_500;
-/** Errors of this machine and of routers arrive about as fast as the refusal did. */
+/** Errors of this machine and of routers arrive about as fast as a refusal. */
 const usualMs = 250;
-/** A refusal that took longer is likely none. */
+/** A slower refusal is probably a timeout of ARP. */
 const slowMs = 900;
 
 const unreachable = new Set(["EHOSTUNREACH", "ENETUNREACH", "EHOSTDOWN", "ENETDOWN"]);
 
-/** The error of a connection, with its true cause where it looks like a refusal. */
+/** The error of a connection; a reported refusal is replaced by its real cause. */
 export async function explainedRefusal(
   error: unknown,
   address: string,
@@ -35,7 +35,7 @@ export async function explainedRefusal(
     : error;
 }
 
-/** The error that an empty datagram brings within this time; null for none. */
+/** The error code after an empty datagram; null if none arrives within this time. */
 async function datagramError(
   address: string,
   port: number,

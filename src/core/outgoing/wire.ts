@@ -18,7 +18,7 @@ export type Wire = {
   write(data: string | Uint8Array): void;
   /** The next bytes, exactly so many. Throws TargetFailure where the connection ends before, and for more than may be read. */
   read(count: number): Promise<Buffer>;
-  /** The bytes before `end`, as soon as `find` sees it in those that were not read yet; `next` is read next. Throws as `read`. */
+  /** Waits until `find` returns a position in the unread bytes, returns the bytes before `end` and continues at `next`. Throws as `read`. */
   take(find: (unread: Buffer) => { end: number; next: number } | null): Promise<Buffer>;
   /** What stands before the next such mark, which is dropped. Throws as `read`. */
   until(mark: string): Promise<Buffer>;

@@ -45,7 +45,7 @@ export function conditionsOf(settings: Conditions): readonly Condition[] {
 }
 
 /** Why a condition does not hold, to follow the status; the same with what was received, where that may be told to few. */
-export type Issue = { told: string; said?: string };
+export type Issue = { message: string; said?: string };
 
 /** Part of an answer: what stands there, undefined for nothing; or why that can't be known. */
 export type Received = { value: unknown } | { unreadable: string };
@@ -75,7 +75,7 @@ export async function issueOf(
 export function otherThan(condition: Condition, value: unknown, secrets: Secrets): Issue {
   const { number, path, op } = condition;
   if (op === "within")
-    return { told: `expected ${(condition.value as readonly string[]).join(" or ")}` };
+    return { message: `expected ${(condition.value as readonly string[]).join(" or ")}` };
   if (number === null)
     return issueFor(
       condition,
@@ -90,11 +90,11 @@ export function otherThan(condition: Condition, value: unknown, secrets: Secrets
 
 /** An issue of an assertion says which it is; a short form says what it says. */
 export function issueFor({ number }: Condition, why: string, received?: string): Issue {
-  const told = number === null ? `but ${why}` : `but assertion ${number} failed: ${why}`;
-  return received === undefined ? { told } : { told, said: `${told}${received}` };
+  const message = number === null ? `but ${why}` : `but assertion ${number} failed: ${why}`;
+  return received === undefined ? { message } : { message, said: `${message}${received}` };
 }
 
-/** Whether it looks for a regular expression, which can take several turns of the event loop. */
+/** Whether the operator searches for a regular expression, which can take several turns of the event loop. */
 export const isSearch = (op: Condition["op"]) => op === "matches" || op === "notMatches";
 
 function holds({ op, value }: Condition, received: unknown): boolean {
@@ -139,14 +139,14 @@ function includes(received: unknown, value: Condition["value"]): boolean {
   return typeof received === "string" && received.includes(value);
 }
 
-/** Equal and of one type; a long number also equals the text that it is written as. */
+/** Whether value and type are equal. A long number also equals its text. */
 function isEqual(received: unknown, value: Condition["value"]): boolean {
   if (!(received instanceof LongNumber)) return received === value;
   if (typeof value !== "number") return received.text === value;
   return Number(received.text) === value && compareDecimals(received.text, String(value)) === 0;
 }
 
-/** Compares numbers exactly, also those written as text; NaN, for which nothing holds, where one is none. */
+/** Compares two numbers exactly, also if they are written as text. NaN unless both are numbers: every comparison with it is false. */
 function compared(received: unknown, value: Condition["value"]): number {
   return isScalar(received) ? compareDecimals(String(received), String(value)) : Number.NaN;
 }
@@ -160,7 +160,7 @@ async function matches(
   return isFound(expression, String(received), context.inTurn, context.signal);
 }
 
-/** Whether it has a text of its own: no list, object, null or nothing. */
+/** Whether a value is a text, a number or a boolean. */
 const isScalar = (value: unknown): value is string | number | boolean | LongNumber =>
   ["string", "number", "boolean"].includes(typeof value) || value instanceof LongNumber;
 
@@ -200,8 +200,10 @@ function requirementOf({ source, path, op, value }: Condition): string {
 /** So much of what was received is shown. */
 const maxShown = 100;
 
-/** Units at the start of a text in which credentials are looked for. */
-export const startNeeded = 2 * (2 * 200 + 2);
+/** UTF-16 units of a text that can be shown: at most 200 code points. */
+const shownUnits = 2 * 200 + 2;
+/** UTF-16 units at the start of a text with which an issue can be written. */
+export const startNeeded = 2 * shownUnits;
 
 function shown({ source, path }: Condition, value: unknown, secrets: Secrets): string {
   const text = isScalar(value) ? String(value) : "";
@@ -243,17 +245,15 @@ export function secretsOf(settings: Settings): string[] {
   return sent.filter((text): text is string => typeof text === "string");
 }
 
-/** Units of a text that are looked at: no place shows more than 200 code points. */
-const shownUnits = 2 * 200 + 2;
-/** Units of a secret that are compared. What is invisible of it does not count. */
+/** UTF-16 units of a secret that are compared: invisible characters are not shown, so more of them can match. */
 const comparedUnits = 2 * shownUnits;
-/** A secret that begins at the end of what is shown is recognized from so many units on. */
+/** UTF-16 units of a secret at the end of the shown text that are enough to recognize it. */
 const leastUnits = 4;
 
-/** Whether what is shown of a text repeats one of the secrets or the start of one, in whatever spelling. */
+/** Whether the shown part of a text contains a secret or ends with the start of one, in any encoding. */
 export const repeats = (text: string, secrets: Secrets): boolean => secretFinder(secrets)(text);
 
-/** A `repeats` for several texts. Starts of the secrets are computed once, whole spellings only where a start is found. */
+/** `repeats` for several texts: computes the starts of the secrets once, and their full encodings only after a match. */
 export function secretFinder(secrets: Secrets): (text: string) => boolean {
   let known: { secret: string; starts: string[] }[] | null = null;
   return (text) => {
@@ -270,7 +270,7 @@ export function secretFinder(secrets: Secrets): (text: string) => boolean {
   };
 }
 
-/** How the spellings of a secret start, with what is invisible in front of it and without. */
+/** Starts of all encodings of a secret, with and without its leading invisible characters. */
 function startsOf(secret: string): string[] {
   const first = secret.slice(0, 2 * leastUnits);
   const seen = asSeen(first);
@@ -282,7 +282,7 @@ function startsOf(secret: string): string[] {
   return [...new Set(starts.map((start) => start.slice(0, leastUnits)))];
 }
 
-/** Whether a text has the secret, or ends with its start where the text goes on. */
+/** Whether a text contains the secret, or ends with its start if the text was cut. */
 function isShown(secret: string, text: string, isCut: boolean): boolean {
   if (text.includes(secret)) return true;
   if (!isCut) return false;
@@ -293,7 +293,7 @@ function isShown(secret: string, text: string, isCut: boolean): boolean {
   return false;
 }
 
-/** How an answer can repeat a secret, each as it is seen. */
+/** Encodings in which an answer can repeat a secret, as `asSeen` normalizes them. */
 function spellingsOf(whole: string): string[] {
   const secret = whole.slice(0, comparedUnits);
   if (secret === "") return [];
@@ -304,7 +304,7 @@ function spellingsOf(whole: string): string[] {
     bytes.toString("hex"),
     JSON.stringify(secret).slice(1, -1),
     encodeURIComponent(secret.toWellFormed()),
-    // As a form sends it, and as pages show it.
+    // In a form, in XML and in HTML.
     new URLSearchParams({ secret }).toString().slice("secret=".length),
     escapeXml(secret),
     Bun.escapeHTML(secret),
@@ -312,7 +312,7 @@ function spellingsOf(whole: string): string[] {
   return [...new Set(spellings.map(asSeen))].filter((spelling) => spelling !== "");
 }
 
-/** What a reader sees of it: without invisible characters, in any case. */
+/** Removes invisible characters and letter case, which a reader does not notice. */
 const asSeen = (text: string) => text.replace(/[\p{C}\p{Z}]/gu, "").toLowerCase();
 
 /**
@@ -331,6 +331,6 @@ export async function mustHold(
     const issue = await issueOf(condition, received(assertion), secrets, context);
     if (issue === null) continue;
     const sentence = (words: string) => `${opening}, ${words}.`;
-    throw new TargetFailure(sentence(issue.told), false, issue.said && sentence(issue.said));
+    throw new TargetFailure(sentence(issue.message), false, issue.said && sentence(issue.said));
   }
 }

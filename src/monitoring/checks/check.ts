@@ -28,9 +28,9 @@ export class TimeUp extends Error {}
 /** What a check is made with. */
 export type CheckContext = OutgoingContext & {
   timeoutMs: number;
-  /** The organization of the monitor: what a check remembers is not shared with others. */
+  /** The organization of the monitor. Cached answers are not shared with other organizations. */
   organizationId: string;
-  /** Above this latency the monitor is degraded; null for never. */
+  /** Latency above which the monitor is degraded; null for none. */
   degradedAfterMs?: number | null;
   /** Which part of the check is made, to begin the sentence that says why it failed; null for a check of one part. */
   part: string | null;
@@ -69,14 +69,14 @@ export function daysUntil(expiresAt: string | undefined, nowMs: number): number 
   return expiresAt === undefined ? undefined : Math.floor((Date.parse(expiresAt) - nowMs) / dayMs);
 }
 
-/** The certificate of a path that expires first, as the subject of a sentence. */
+/** Subject of a sentence about the first certificate of a path to expire. */
 export const firstToExpire = {
   certificate: "The certificate",
   intermediate: "An intermediate certificate",
   authority: "The authority's own certificate",
 };
 
-/** The sentence about a certificate that expires within so many days; null when there is nothing to say. */
+/** Warns of a certificate that expires within `withinDays`; null if it expires later. */
 export function expiryOf(
   expiresAt: string | undefined,
   withinDays: number | null,

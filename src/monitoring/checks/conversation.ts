@@ -63,7 +63,7 @@ export const securedDetails = (secured: Connection["secured"]): SecuredDetails =
 const besideMs = 1_000;
 
 /** … nor more than half of the time that the check has left; nothing where it fails. */
-export async function askedBeside<D>(
+async function askedBeside<D>(
   ask: () => Promise<D>,
   startedAt: number,
   { timeoutMs }: Pick<CheckContext, "timeoutMs">,

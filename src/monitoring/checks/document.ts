@@ -4,7 +4,7 @@ import { templateOf } from "../../http/openapi.ts";
 import { referencesTo } from "../../http/openapi-errors.ts";
 import { pushPath } from "./push.ts";
 
-/** Fields of a report. Values that are not as described are mended or left out, except `status`. */
+/** Fields of a report. Invalid values are corrected or ignored, except for `status`. */
 const Report = z.object({
   status: z.enum(["up", "down"]).default("up").optional(),
   msg: z.string().optional().meta({
@@ -12,7 +12,7 @@ const Report = z.object({
       "Message of the job. Control characters become spaces; text after 500 characters is cut.",
   }),
   latency_ms: z.number().min(0).max(999_999_999).optional().meta({
-    description: "Duration of the job. Fractions are rounded; anything but a number is left out.",
+    description: "Duration of the job. Fractions are rounded; anything but a number is ignored.",
   }),
 });
 
@@ -31,7 +31,7 @@ const reportBody = {
 function operation(
   operationId: string,
   summary: string,
-  takesBody: boolean,
+  hasBody: boolean,
 ): ZodOpenApiOperationObject {
   return {
     operationId,
@@ -41,7 +41,7 @@ function operation(
     tags: ["Monitors"],
     security: [],
     requestParams: { path: z.object({ token: z.string() }), query: Report },
-    ...(takesBody && { requestBody: reportBody }),
+    ...(hasBody && { requestBody: reportBody }),
     responses: {
       "200": {
         description: "The report is stored.",
@@ -55,7 +55,7 @@ function operation(
         "BAD_REQUEST",
         "NOT_FOUND",
         "VALIDATION_ERROR",
-        ...(takesBody
+        ...(hasBody
           ? (["INVALID_JSON", "PAYLOAD_TOO_LARGE", "UNSUPPORTED_MEDIA_TYPE"] as const)
           : []),
         "RATE_LIMITED",

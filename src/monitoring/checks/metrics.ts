@@ -56,7 +56,7 @@ type Running = {
   now: number;
 };
 
-/** What the engine does at the moment. */
+/** Gauges of the engine's current state. */
 export const stateFamilies = ({ jobs, results, monitors, now }: Running): Family[] => [
   family("signalbox_checks_running", "gauge", "Checks under way.", jobs.running()),
   family(
@@ -93,8 +93,8 @@ export const stateFamilies = ({ jobs, results, monitors, now }: Running): Family
 
 function monitorsByState(monitors: Running["monitors"]) {
   const byType = Map.groupBy(monitors.values(), ({ type }) => type);
-  return [...byType].flatMap(([type, its]) =>
-    [...Map.groupBy(its, ({ state }) => state.status)].map(([status, { length }]) => ({
+  return [...byType].flatMap(([type, monitorsOfType]) =>
+    [...Map.groupBy(monitorsOfType, ({ state }) => state.status)].map(([status, { length }]) => ({
       labels: { type, status },
       value: length,
     })),

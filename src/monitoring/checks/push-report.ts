@@ -39,7 +39,7 @@ const maxLatencyMs = 999_999_999;
 
 type Field = { name: string; value: unknown };
 
-/** The report, with its message made storable. Throws VALIDATION_ERROR, or the reason why a body without `status` in the query can't be read. */
+/** Reads the report; an unreadable body is an error unless `status` is in the query. Throws VALIDATION_ERROR, or the error of the body. */
 export async function readReport(
   request: Request,
   client: BodyClient,
@@ -49,7 +49,7 @@ export async function readReport(
   try {
     fields.push(...(await fieldsInBody(request, client)));
   } catch (error) {
-    // Such a body is often the log of a job. The query is a complete report.
+    // Such a body is often the log of a job, and the query is a complete report.
     const isComplete = fields.some(({ name }) => name === "status");
     if (!isComplete || !(error instanceof AppError)) throw error;
   }
@@ -101,8 +101,8 @@ function fieldsInForm(text: string): Field[] {
 }
 
 /**
- * Names in any case, with blanks around them, as lists (`status[]`) or after an escaped ampersand: a field that is
- * nearly `status` must not be left out.
+ * Normalizes names: case, blanks, list brackets (`status[]`) and a remaining `amp;`, so that a misspelled `status` is
+ * not ignored.
  */
 function fieldsFrom(entries: Iterable<readonly [string, unknown]>): Field[] {
   return Array.from(entries, ([name, value]) => ({
@@ -135,7 +135,7 @@ async function parseBody(bytes: Uint8Array<ArrayBuffer>, contentType: string): P
   const text = decoded(bytes, contentType).trim();
   // Text in UTF-16 has a NUL in every name.
   if (text.includes("\0")) throw invalid("body", "must be in UTF-8, or its charset must be named");
-  // curl sends JSON as a form where it isn't asked for another Content-Type.
+  // curl sends JSON with the Content-Type of a form by default.
   return isJson || /^[{["]/.test(text) ? parseObject(text) : parseForm(text);
 }
 

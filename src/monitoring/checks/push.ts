@@ -6,7 +6,7 @@ import type { NetworkLimit } from "../../http/rate-limit.ts";
 import type { Engine } from "./engine.ts";
 import { type PushDialect, readReport, signalboxPush, uptimeKumaPush } from "./push-report.ts";
 
-/** A push URL: its path, the methods that report, and what they can say. */
+/** A push URL: its path, its methods, and the names of its fields. */
 export type PushRoute = {
   path: `/${string}/:token`;
   methods: readonly string[];

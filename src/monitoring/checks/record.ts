@@ -68,7 +68,7 @@ export function recorder({ store, log, signals, leases }: Dependencies) {
   let writing: Promise<boolean> | null = null;
   let stopping = false;
   let dropped = 0;
-  /** Whether results still wait that a write could not store. */
+  /** Whether the last write failed and results are waiting. */
   let isBehind = false;
   let failureLoggedAt = -Infinity;
 
@@ -100,10 +100,10 @@ export function recorder({ store, log, signals, leases }: Dependencies) {
   async function write(): Promise<boolean> {
     while (waiting.length > 0 || events.length > 0) {
       const portion = waiting.splice(0, portionOf(waiting));
-      const told = events.splice(0);
+      const pending = events.splice(0);
       store.writes.began("results");
       try {
-        await writePortion(portion, told);
+        await writePortion(portion, pending);
         if (!isBehind) store.writes.succeeded("results");
         // Others have their turn between two portions.
         if (waiting.length > 0) await Bun.sleep(0);
@@ -111,7 +111,7 @@ export function recorder({ store, log, signals, leases }: Dependencies) {
         // Whoever waits learns that it is not stored yet.
         for (const one of [...portion, ...waiting]) failed(one, error);
         waiting = [...portion, ...waiting];
-        events = [...told, ...events];
+        events = [...pending, ...events];
         logFailure(error);
         isBehind = true;
         store.writes.failed("results");
@@ -125,12 +125,12 @@ export function recorder({ store, log, signals, leases }: Dependencies) {
     return true;
   }
 
-  /** Once for each time that writes fail, and once a minute while they do. */
+  /** Logs the first failed write, and one a minute until a write succeeds. */
   function logFailure(error: unknown) {
     const now = performance.now();
     if (isBehind && now - failureLoggedAt < logFailureMs) return;
     failureLoggedAt = now;
-    log.error("results of checks can't be written; they are kept and tried again", {
+    log.error("results of checks can't be written; they stay in memory and are tried again", {
       waiting: waiting.length,
       cause: String(error),
     });
@@ -293,9 +293,9 @@ const stateText = `update monitor_states set status = given.status, since = give
   where monitor_states.key = given.key and monitor_states.epoch = given.epoch`;
 
 type LastResult = Result & {
-  /** Whether one of the results was judged, so that an earlier trouble is over. */
+  /** Whether one of the results was judged, which ends an earlier `notJudgedSince`. */
   wasJudged: boolean;
-  /** RFC 3339; when the results that can't be judged began, null where the last one was. */
+  /** RFC 3339; the first of the latest results that can't be judged. Null if the last one was judged. */
   notJudgedSince: string | null;
 };
 

@@ -51,7 +51,7 @@ type EngineDependencies = {
   inTurn: CheckContext["inTurn"];
 };
 
-/** Types that ask this machine itself, without a network. */
+/** Types that check this machine without a network. */
 const localTypes: ReadonlySet<string> = new Set<MonitorType>(["docker", "systemd"]);
 
 /** Steps in which a check reads what the target sent. */
@@ -174,9 +174,9 @@ export async function runCheck(
     return dependencies.trouble.lackedFor(addresses, startedAt);
   }
 
-  /** An error that no type names: the target's if its bytes were being read, so that they can't hide an outage. */
+  /** An unexpected error. While bytes of the target are being read it counts as the target's failure, so that bad bytes can't hide an outage. */
   function unforeseen(error: unknown): TargetFailure | OwnTrouble {
-    dependencies.log.error("a check failed by itself", { type, cause: String(error) });
+    dependencies.log.error("a check failed unexpectedly", { type, cause: String(error) });
     return stepsOfTarget.has(context.step)
       ? new TargetFailure("The answer can't be read.")
       : new OwnTrouble("the check itself failed; see the log");

@@ -3,13 +3,13 @@ import { promisify } from "node:util";
 import { monitorBounds } from "../../core/limits.ts";
 import { TargetFailure } from "../../core/outgoing/failures.ts";
 
-/** With fewer, an impostor could guess the password; 100,000 take 50 ms of a thread that other checks need. */
+/** With fewer, an impostor could guess the password. 100,000 take 50 ms of a thread that other checks need. */
 const iterations = { min: 4_096, max: monitorBounds.signInIterations.value };
 
-/** How a password becomes bytes: Kafka takes its UTF-8 as it is, the others RFC 4013. */
-export type PasswordForm = "saslprep" | "raw";
+/** Preparation of a password: Kafka uses its UTF-8 unchanged, other servers RFC 4013. */
+type PasswordForm = "saslprep" | "raw";
 
-/** Characters that SASLprep rules out: servers fall back to the password as it was given. */
+/** A password with characters that SASLprep prohibits stays unchanged, as on servers. */
 async function inForm(password: string, form: PasswordForm): Promise<string> {
   if (form === "raw" || /^[\x20-\x7e]*$/.test(password)) return password;
   const { saslprep } = await import("@mongodb-js/saslprep");

@@ -1,7 +1,7 @@
-/** The value of an SNMP object as text, by the type that the device gave it (RFC 2578 §7.1). */
+/** Converts the value of an SNMP object to text, by the type that the device reports (RFC 2578 §7.1). */
 import { TargetFailure } from "../../core/outgoing/failures.ts";
 
-/** https://www.rfc-editor.org/rfc/rfc3416#section-3; the library that names them is loaded with the first check. */
+/** https://www.rfc-editor.org/rfc/rfc3416#section-3; the library has the names, but is loaded with the first check. */
 const types = { octetString: 4, opaque: 68, counter64: 70 };
 
 /** Numbers are exact decimal text. Throws TargetFailure for a value that its type does not allow. */
@@ -13,7 +13,7 @@ export function snmpText(type: number, value: unknown): string {
   return type === types.octetString ? octetText(value) : hex(value);
 }
 
-/** Up to 64 bits in any number of bytes: devices leave out leading zeros, or the one that makes it positive. */
+/** Up to 64 bits. Devices omit leading zeros, also the one that marks a number as positive. */
 function unsigned(bytes: Buffer): string {
   let from = 0;
   while (bytes[from] === 0) from++;
@@ -25,7 +25,7 @@ function unsigned(bytes: Buffer): string {
 const signed = (bytes: Buffer) =>
   BigInt.asIntN(bytes.length * 8, BigInt(`0x0${bytes.toString("hex")}`)).toString();
 
-/** Types that net-snmp and its like put into an Opaque: 0x9f, number of the type, length. */
+/** Types that net-snmp and similar agents wrap in an Opaque: 0x9f, number of the type, length. */
 function opaqueText(value: Buffer): string {
   const [mark, type, length] = value;
   const bytes = value.subarray(3);
@@ -50,7 +50,7 @@ const unprintable = /[^\t\n\r\P{C}]/u;
 
 function octetText(bytes: Buffer): string {
   let end = bytes.length;
-  // Texts of C end with a zero.
+  // Strings of C end with NUL.
   while (end > 0 && bytes[end - 1] === 0) end--;
   if (end === 0) return bytes.length === 0 ? "" : hex(bytes);
   try {
@@ -59,7 +59,7 @@ function octetText(bytes: Buffer): string {
     );
     if (!unprintable.test(text)) return text;
   } catch {
-    // No text.
+    // Not UTF-8.
   }
   return dateAndTime(bytes) ?? hex(bytes);
 }
@@ -80,5 +80,5 @@ function dateAndTime(bytes: Buffer): string | null {
   return `${year}-${two(month)}-${two(day)}T${two(hour)}:${two(minute)}:${two(second)}.${tenth}${zone}`;
 }
 
-/** As SNMP tools show bytes. */
+/** In the notation of SNMP tools. */
 const hex = (bytes: Buffer) => (bytes.toString("hex").match(/../g) ?? []).join(" ").toUpperCase();

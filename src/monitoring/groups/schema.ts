@@ -49,7 +49,7 @@ export const groupFields = {
 
 const readOnly = ["id", "createdAt", "updatedAt"];
 
-/** Message for a `paused` or `muted` that is not the stored value: the client wants a change that REST does not make. */
+/** Message for a `paused` or `muted` other than the stored value, which REST can't change. */
 export const setInAdminPage = "can only be set in the admin page";
 
 const stored = z.boolean().optional().meta({

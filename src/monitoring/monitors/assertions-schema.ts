@@ -63,7 +63,7 @@ export const assertionSources = {
 
 export type AssertionSource = keyof typeof assertionSources;
 
-/** Whether a text is a number that JSON may round. */
+/** Whether a text is a number that JSON readers can round. */
 const isLongNumber = (text: string) => text.length > 15 && isDecimal(text);
 
 /** What would be right as the value; null where this one is. */

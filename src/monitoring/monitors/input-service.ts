@@ -50,7 +50,7 @@ const proofOf = (monitor: object) => {
   return [clientCertificate, clientKey];
 };
 
-/** Throws VALIDATION_ERROR for a password that would be ignored: the check would then show less than it seems to. */
+/** Throws VALIDATION_ERROR for a password that the check would ignore. */
 function mustUseCredentials(input: NewMonitor) {
   const unused = unusedCredential(input);
   if (unused !== null) throw invalid(unused.path, unused.issue);

@@ -2,7 +2,7 @@ import { minuteInUtc, timestamp } from "../../core/clock.ts";
 import type { MonitorStatus } from "../../core/statuses.ts";
 import { notJudged } from "../../core/text.ts";
 
-/** What a monitor shows: `unknown` where the appliance's own trouble keeps it from being judged. */
+/** Status to show: `unknown` if trouble of the appliance keeps the monitor from being judged. */
 export type ShownStatus = MonitorStatus | "unknown";
 
 type Judged = {
@@ -12,7 +12,7 @@ type Judged = {
   notJudgedSince: string | null;
 };
 
-/** The status to show: a good one is hidden while the monitor can't be judged, a worse one stays. */
+/** Hides a good status while the monitor can't be judged; `down` stays visible. */
 export function shownStatus({
   status,
   lastMessage,
@@ -24,8 +24,8 @@ const mayHide = (status: MonitorStatus) =>
   status === "up" || status === "degraded" || status === "pending";
 
 /**
- * A stored monitor as of now. `failingSince` is when results ceased to be stored, in Unix milliseconds; what
- * is stored is then the last known state.
+ * A stored monitor as of now. `failingSince` is the time since which results can't be stored, in Unix milliseconds;
+ * the stored state is then the last known one.
  */
 export function asJudged<T extends Judged>(stored: T, failingSince: number | null): T {
   if (stored.status === "paused") return { ...stored, notJudgedSince: null };

@@ -173,11 +173,11 @@ type Part = Omit<Step, "name">;
 /** The requests of an `http` monitor: its own and its steps. */
 export type HttpRequests = Part & { variables: Record<string, string>; steps: readonly Step[] };
 
-/** Whether every status that is expected is one without a body (RFC 9110 §6.4.1). */
+/** Whether responses with any expected status have no body (RFC 9110 §6.4.1). */
 const isBodiless = ({ expectedStatus }: Pick<Part, "expectedStatus">) =>
   expectedStatus.every((range) => /^(?:1\d\d(?:-1\d\d)?|204(?:-204)?|304(?:-304)?)$/.test(range));
 
-/** Conditions on a body that never arrives: they could never hold, or never fail. */
+/** Conditions on the body of a response that has none: they would always fail or always hold. */
 function bodilessIssues(part: Part): { keys: (string | number)[]; message: string }[] {
   const why =
     part.method === "HEAD"

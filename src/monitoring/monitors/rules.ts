@@ -106,7 +106,7 @@ export function channelsOfNew(
   return channelsTogether(own, defaults, ofGroup).filter((id) => attached.has(id));
 }
 
-/** Types whose password is of a user: without one, nobody signs in. */
+/** Types that sign in only with a username. */
 const userTypes = ["smtp", "imap", "pop3", "mqtt", "mongodb", "kafka"];
 
 export const credentialFields = [
@@ -121,7 +121,7 @@ type Credentials = { type: string } & Partial<
   Record<(typeof credentialFields)[number], string | null>
 >;
 
-/** A credential that its type would not use, with the reason; null where there is none. */
+/** A credential that the check would not use, with the reason; null for none. */
 export function unusedCredential(monitor: Credentials): { path: string; issue: string } | null {
   const { type, username = null, password = null, snmpVersion } = monitor;
   if (userTypes.includes(type) && username === null && password !== null)

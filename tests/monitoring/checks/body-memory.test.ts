@@ -68,7 +68,7 @@ async function issueOf(wanted: object, answer: HttpAnswer, memory: Memory = unco
   const limits = { allowance: { left: Infinity }, patienceMs: usualPatienceMs };
   const body = await readBody(answer, { conditions, secrets, isSaved: false }, context, limits);
   const issue = await body.issue();
-  return issue?.told.replace("but ", "") ?? null;
+  return issue?.message.replace("but ", "") ?? null;
 }
 
 const letter = fc.constantFrom("a", "b", "ä", "€", "😀", "\ud83d\ude03", "\n");

@@ -145,7 +145,7 @@ test("a check that throws by itself is unknown, says so in the log, and stops no
   expect(await beatsOf(id)).toMatchObject([
     { status: "unknown", message: "Not judged: the check itself failed; see the log." },
   ]);
-  expect(logged.join("\n")).toMatch(/a check failed by itself .*"tcp".*TypeError/);
+  expect(logged.join("\n")).toMatch(/a check failed unexpectedly .*"tcp".*TypeError/);
   expect((await changes()).map(({ type, subjectId }) => [type, subjectId])).toEqual([
     ["monitor.up", shop.id],
   ]);

@@ -150,7 +150,7 @@ describe("a database that can't be written", () => {
       await refusing;
     }
     expect(refused).toEqual(["UNAVAILABLE", "UNAVAILABLE", "UNAVAILABLE"]);
-    expect(logged.join("\n")).toContain("they are kept and tried again");
+    expect(logged.join("\n")).toContain("they stay in memory and are tried again");
     expect(dump(made)).toBe(before);
     full(made, false);
     const last = added(results, result("up"));

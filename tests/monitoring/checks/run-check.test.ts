@@ -29,7 +29,7 @@ describe("a check", () => {
   test("that fails by a fault of its own is unknown and logged, and nobody is down for it", async () => {
     const { outcome, logged } = await loggedCheck("http", { url: "not a url" });
     expect(outcome.status).toBe("unknown");
-    expect(logged[0]).toStartWith("a check failed by itself");
+    expect(logged[0]).toStartWith("a check failed unexpectedly");
   });
 
   test("of a name that leads to a blocked address is down at once", async () => {

@@ -31,6 +31,7 @@ const common = {
   statusSince: at,
   lastCheckedAt: null,
   lastMessage: null,
+  notJudgedSince: null,
   latencyMs: null,
   uptime24h: null,
   certificateExpiresAt: null,

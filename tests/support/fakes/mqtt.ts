@@ -107,7 +107,7 @@ export const mqtt: Fake = {
     ],
     [refusingIn5(0x84), "The broker does not speak MQTT 3.1.1."],
     [refusingIn5(0x86), "The broker refused the user name or the password."],
-    [refusingIn5(0x9f), "The broker speaks MQTT 5 alone."],
+    [refusingIn5(0x9f), "The broker supports only MQTT 5. This check uses MQTT 3.1.1."],
     [broker(), "There is no topic on which a message could arrive.", { topic: null }],
   ],
   flood: Buffer.from([0x20, 0xff, 0xff, 0xff, 0x7f]),

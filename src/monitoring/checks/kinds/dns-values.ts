@@ -1,11 +1,11 @@
-/** How values of DNS records compare, by their type: names in any case, addresses in any spelling, text exactly. */
+/** Compares values of DNS records by type: names in any case, addresses in any notation, text exactly. */
 import { isIP } from "node:net";
 import { asciiName } from "../../../core/destinations.ts";
 import type { MonitorSettings } from "../../monitors/kinds-schema.ts";
 
 type RecordType = MonitorSettings<"dns">["recordType"];
 
-/** The value in the one spelling that stands for all that are equal. */
+/** A canonical form, the same for all equal values. */
 export function comparable(type: RecordType, value: string): string {
   switch (type) {
     case "A":
@@ -31,7 +31,7 @@ function plainAddress(value: string): string {
   return URL.parse(`http://[${text}]/`)?.hostname.slice(1, -1) ?? text;
 }
 
-/** Numbers, and a name at the end. */
+/** Numbers followed by a name. */
 function withName(value: string): string {
   const parts = value.trim().split(/\s+/);
   const name = asciiName(parts.at(-1) ?? "");
@@ -46,8 +46,8 @@ function plainCaa(value: string): string {
 }
 
 /**
- * Whether a text is one of the records. The strings of a long one are one value (RFC 7208 §3.3), but Bun hands them
- * over as records of their own: the text may be several in a row.
+ * Whether a text is one of the records. A long record consists of several strings (RFC 7208 §3.3), which Bun returns
+ * as separate records: the text can span several of them.
  */
 export function hasText(strings: readonly string[], wanted: string): boolean {
   return strings.some((_, start) => {

@@ -36,7 +36,7 @@ export const checkDns: CheckKind<"dns"> = async (settings, context) => {
       `The ${recordType} records lack ${missing.length} of ${expected.length} expected values.`,
     );
   const count = found.length === 1 ? "1 record" : `${found.length} records`;
-  // Name servers rotate them (RFC 1794); what is shown changes with the records alone.
+  // Sorted, because name servers rotate the records (RFC 1794).
   const details = { records: excerpt(found.toSorted().join(", "), 200) };
   return { status: "up", message: `${count} in ${latencyMs} ms.`, latencyMs, details };
 };
@@ -88,7 +88,7 @@ async function recordsOf(resolver: Resolver, host: string, type: Settings["recor
   }
 }
 
-/** Whether a name server gave no answer of use: it did not respond, failed or refused. */
+/** Whether the name server did not respond, failed or refused. */
 function isUnanswered(error: unknown): boolean {
   const code = (error as NodeJS.ErrnoException).code ?? "";
   return ["ETIMEOUT", "ECONNREFUSED", "ECANCELLED", "ESERVFAIL", "EREFUSED"].includes(code);
@@ -109,7 +109,7 @@ function failureOf(error: unknown, type: string): unknown {
     case "EREFUSED":
       return new TargetFailure("The name server refused to answer.");
     case "ENOTIMP":
-      return new TargetFailure("The name server does not know this kind of query (NOTIMP).");
+      return new TargetFailure("The name server does not support this kind of query (NOTIMP).");
     case "EFORMERR":
       return new TargetFailure("The name server did not understand the query (FORMERR).");
     case "EBADRESP":
@@ -123,6 +123,6 @@ function failureOf(error: unknown, type: string): unknown {
   }
 }
 
-/** The name of a code of c-ares without the letter that says that it is an error. */
+/** The code of a c-ares error without its leading E. */
 const rcodeIn = (error: unknown) =>
   /^E([A-Z]{3,20})$/.exec((error as NodeJS.ErrnoException).code ?? "")?.[1] ?? null;

@@ -86,7 +86,7 @@ async function containersCalled(
 /** Of those that a list may tell. */
 const states = ["created", "restarting", "removing", "paused", "exited", "dead"];
 
-/** How `Status` begins, or ends for `paused`, in each state but `running`. */
+/** Start of `Status` in each state except `running`; for `paused`, its end. */
 const statusWords: readonly [RegExp, string][] = [
   [/\(Paused\)/, "paused"],
   [/^Exited\b/, "exited"],
@@ -96,7 +96,7 @@ const statusWords: readonly [RegExp, string][] = [
   [/^Removal In Progress\b/, "removing"],
 ];
 
-/** By both fields: a container counts as running only if neither contradicts that. */
+/** A container counts as running only if both fields say so. */
 function stateOf({ State, Status }: Container): string {
   if (State !== "running") return states.includes(State) ? State : "unknown";
   return statusWords.find(([words]) => words.test(Status))?.[1] ?? "running";

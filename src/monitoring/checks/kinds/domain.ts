@@ -9,23 +9,21 @@ import { send } from "../../../core/outgoing/http-request.ts";
 import { plainName } from "../../../core/destinations.ts";
 import { dayMs, hourMs } from "../../uptime/rules.ts";
 import { type CheckContext, type CheckKind, daysUntil, since } from "../check.ts";
+import { retryAbandoned, untilAbandoned } from "../shared-request.ts";
 import { rdapServerOf } from "./rdap-registries.ts";
 
 const maxBytes = 256 * 1024;
 const maxRedirects = 5;
-const maxKept = 10_000;
+const maxCached = 10_000;
 
-/** What a registry says of a domain. */
+/** A domain's record at its registry. */
 type Registration = { expiresAt: string; states: readonly string[] };
 
 /** Answers by organization, server and domain: registries object to frequent queries. */
 const asked = new Map<string, { until: number; answer: Promise<Registration> }>();
 
-/** The check that asked is over before the registry answered: others that wait for it ask themselves. */
-class Abandoned extends Error {}
-
-/** The registry wants to be left alone for so many seconds. */
-class NotNow extends TargetFailure {
+/** The registry rejects queries for this time (Retry-After). */
+class BusyRegistry extends TargetFailure {
   readonly seconds: number;
 
   constructor(message: string, seconds: number) {
@@ -38,7 +36,7 @@ class NotNow extends TargetFailure {
 export const checkDomain: CheckKind<"domain"> = async ({ domain, minDays, server }, context) => {
   const name = plainName(domain);
   if (name === null) throw new TargetFailure("This is not the name of a domain.");
-  const { expiresAt, states, latencyMs } = await registered(name, server, context);
+  const { expiresAt, states, latencyMs } = await findRegistration(name, server, context);
   const details = { expiresAt };
   const down = (message: string) =>
     ({ status: "down", message, latencyMs: null, details }) as const;
@@ -49,8 +47,8 @@ export const checkDomain: CheckKind<"domain"> = async ({ domain, minDays, server
   if (days < 0) return down(`The domain expired on ${on}.`);
   const sentence = `The domain expires in ${days === 1 ? "1 day" : `${days} days`}, on ${on}`;
   if (days < minDays) return down(`${sentence}.`);
-  const told = latencyMs === null ? "" : `; the registry answered in ${latencyMs} ms`;
-  return { status: "up", message: `${sentence}${told}.`, latencyMs, details };
+  const latency = latencyMs === null ? "" : `; the registry answered in ${latencyMs} ms`;
+  return { status: "up", message: `${sentence}${latency}.`, latencyMs, details };
 };
 
 /** RFC 8056 */
@@ -61,39 +59,32 @@ const badStates: Readonly<Record<string, string>> = {
   "server hold": "is on hold by its registry, and not in the DNS",
 };
 
-/** The cached registration, or a new one with the time that the registry took. */
-async function registered(name: string, server: string | null, context: CheckContext) {
+/** The cached registration, or a new one with the latency of the registry. */
+function findRegistration(name: string, server: string | null, context: CheckContext) {
   const key = `${context.organizationId} ${server ?? ""} ${name}`;
-  for (;;) {
+  return retryAbandoned(async () => {
     const cached = asked.get(key);
     const isCached = cached !== undefined && context.now() < cached.until;
     const startedAt = performance.now();
     context.step = isCached ? "waiting for the answer" : "resolving the name";
-    try {
-      const found = await (isCached ? cached.answer : ask(key, name, server, context));
-      return { ...found, latencyMs: isCached ? null : since(startedAt) };
-    } catch (error) {
-      if (!(error instanceof Abandoned) || context.signal.aborted) throw error;
-    }
-  }
+    const found = await (isCached ? cached.answer : ask(key, name, server, context));
+    return { ...found, latencyMs: isCached ? null : since(startedAt) };
+  }, context.signal);
 }
 
-/** Asks, and caches the registration; a failure only for as long as the registry wants to be left alone. */
+/** Queries the registry and caches the registration for a day. A failure is cached only for the time of a Retry-After. */
 function ask(key: string, name: string, server: string | null, context: CheckContext) {
-  const given = Promise.withResolvers<Registration>();
-  const answer = given.promise;
+  const answer = untilAbandoned(registrationOf(name, server, context), context.signal);
   const entry = { until: Infinity, answer };
-  const cacheUntil = (until: number) => setRecent(asked, key, { ...entry, until }, maxKept);
-  setRecent(asked, key, entry, maxKept);
+  const cacheUntil = (until: number) => setRecent(asked, key, { ...entry, until }, maxCached);
+  setRecent(asked, key, entry, maxCached);
   answer.then(
     () => cacheUntil(context.now() + dayMs),
     (error: unknown) => {
-      if (error instanceof NotNow) cacheUntil(context.now() + error.seconds * 1_000);
+      if (error instanceof BusyRegistry) cacheUntil(context.now() + error.seconds * 1_000);
       else asked.delete(key);
     },
   );
-  context.signal.addEventListener("abort", () => given.reject(new Abandoned()));
-  registrationOf(name, server, context).then(given.resolve, given.reject);
   return answer;
 }
 
@@ -139,7 +130,7 @@ function failureOf({ status, headers }: HttpAnswer, now: number): TargetFailure 
   const seconds = retryAfterIn(headers.get("retry-after"), now) ?? 0;
   const isBusy = (status === 429 || status === 503) && seconds > 0;
   return isBusy
-    ? new NotNow(message, Math.min(seconds, hourMs / 1_000))
+    ? new BusyRegistry(message, Math.min(seconds, hourMs / 1_000))
     : new TargetFailure(message);
 }
 

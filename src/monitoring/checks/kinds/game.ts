@@ -31,7 +31,7 @@ async function source(
   return { status: "up", message, latencyMs, details };
 }
 
-/** Asks for the status; a server may first want to hear its challenge repeated. */
+/** Queries the status. A server can first send a challenge, which the next query repeats. */
 function sourceQuery(send: Datagrams["send"]) {
   let challenge = Buffer.alloc(0);
   let challenges = 0;

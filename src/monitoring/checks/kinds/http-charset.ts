@@ -12,11 +12,11 @@ const meta = /<meta[\s/](?:"[^"]*"|'[^']*'|[^"'>])*/gi;
 const attribute =
   /(?<=[\s/"'])(charset|content|http-equiv)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+?)(?=\/?(?:\s|$)))/gi;
 
-/** Decoded by the standard to a single replacement character, because they hide markup. */
+/** The standard decodes these to a replacement character, because they can hide markup. */
 const unreadable =
   /^(csiso2022kr|hz-gb-2312|iso-2022-cn|iso-2022-cn-ext|iso-2022-kr|replacement)$/i;
 
-/** The name of an encoding by its label; null for none. Throws TargetFailure for one that is never decoded. */
+/** The name of an encoding by its label; null for an unknown label. Throws TargetFailure for an encoding that is never decoded. */
 function encodingOf(label: string | undefined): Bun.Encoding | null {
   const name = label?.trim() ?? "";
   if (name === "") return null;
@@ -35,13 +35,13 @@ function byMark([first, second, third]: Uint8Array): Bun.Encoding | null {
   return first === 0xff && second === 0xfe ? "utf-16le" : null;
 }
 
-/** UTF-16 without a mark: texts of JSON and XML begin with an ASCII character. */
+/** Recognizes UTF-16 without a mark: JSON and XML start with an ASCII character. */
 function byZeros([first, second]: Uint8Array): Bun.Encoding | null {
   if (first === undefined || second === undefined || (first === 0) === (second === 0)) return null;
   return first === 0 ? ("utf-16be" as Bun.Encoding) : "utf-16le";
 }
 
-/** The charset of the first `<meta>` that has one, in an attribute or as the Content-Type it stands for. */
+/** The charset of the first `<meta>` that has one, in an attribute or in the Content-Type of its `http-equiv`. */
 function labelInMeta(text: string): string | undefined {
   for (const [element] of text.matchAll(meta)) {
     const attributes = new Map(
@@ -59,7 +59,7 @@ function labelInMeta(text: string): string | undefined {
   return undefined;
 }
 
-/** A declaration is ASCII, so it can't be one of UTF-16. */
+/** A declaration of UTF-16 is wrong, since the declaration itself is ASCII. */
 function byDeclaration(start: Uint8Array): Bun.Encoding | null {
   const text = Buffer.from(start).toString("latin1").replace(comment, "");
   const declared = encodingOf(declarationOfXml.exec(text)?.[1] ?? labelInMeta(text));
@@ -72,13 +72,13 @@ function encodingIn(contentType: string): Bun.Encoding | null {
   return encodingOf(double ?? single ?? plain);
 }
 
-/** Whether the charset is known before the body arrives, unless a byte order mark contradicts. Throws TargetFailure. */
+/** Whether the headers name the charset. A byte order mark in the body still takes precedence. Throws TargetFailure. */
 export const isDeclared = (contentType: string): boolean =>
   /^text\/event-stream\b/i.test(contentType) || encodingIn(contentType) !== null;
 
 /**
- * The charset of a body that starts with these bytes: by its byte order mark, then by its Content-Type, then by
- * its own declaration; UTF-8 where there is none.
+ * The charset of a body that starts with these bytes: from its byte order mark, else its Content-Type, else its own
+ * declaration, else UTF-8.
  */
 export function charsetOf(contentType: string, body: Uint8Array): Bun.Encoding {
   const start = body.subarray(0, declarationBytes);

@@ -6,12 +6,12 @@ export function isRedirect(status: number): boolean {
   return [301, 302, 303, 307, 308].includes(status);
 }
 
-/** Fields about a body that is no longer sent (RFC 9110 §15.4). */
+/** Fields that describe a body, which a redirect can drop (RFC 9110 §15.4). */
 const isAboutBody = (name: string) => /^(content-.*|digest|last-modified)$/i.test(name);
 
 /**
- * What a redirect makes of a request (RFC 9110 §15.4). Another origin is only ever asked for something,
- * and without the monitor's headers, which may hold credentials.
+ * The request that follows a redirect (RFC 9110 §15.4). Other origins get only GET and HEAD, without a body and without
+ * the monitor's headers, which can contain credentials.
  */
 export function nextRequest(before: HttpRequest, status: number, location: string): HttpRequest {
   const { url, method, body, headers } = before;

@@ -1,11 +1,11 @@
-/** Looks for texts in a body while it arrives. */
+/** Searches a body for texts while it arrives. */
 import { growingBuffer, inPieces, uncounted } from "../../../core/outgoing/memory.ts";
 import { charsetOf, declarationBytes, isDeclared } from "./http-charset.ts";
 
-/** Bytes of a piece that is searched: its end, which is retained, keeps the piece. */
+/** Bytes per searched piece. The end of a piece is retained, and with it the whole piece. */
 const searchedBytes = 16 * 1024;
 
-/** Looks for texts wherever the body is cut, and retains no more of it than they are long, and its start. */
+/** Finds texts across pieces of the body. Retains only as much of the last piece as the texts are long, and the start. */
 export class TextSearch {
   readonly found = new Set<string>();
   /** The first characters of the body, `startLength` at most. */
@@ -36,10 +36,10 @@ export class TextSearch {
     this.pieces.flush();
   }
 
-  /** Searches the rest; the body is over. */
+  /** Searches the rest of the body. */
   end() {
     this.pieces.flush();
-    if (this.decoder === null) this.begin();
+    if (this.decoder === null) this.startDecoding();
     this.look(this.decoder?.decode() ?? "");
   }
 
@@ -51,19 +51,19 @@ export class TextSearch {
     const isKnown = this.undecoded.bytes().length >= needed;
     if (!isKnown) return this.peek();
     const rest = piece.subarray(this.undecoded.bytes().length - before);
-    this.begin();
+    this.startDecoding();
     this.search(rest);
   }
 
-  /** Searches what was set aside, as if nothing more arrived. */
+  /** Searches the bytes whose charset is not known yet, as if they were all. */
   private peek() {
     const start = this.undecoded.bytes();
     const text = new TextDecoder(charsetOf(this.contentType, start)).decode(start);
     for (const wanted of this.texts) if (text.includes(wanted)) this.found.add(wanted);
   }
 
-  /** Decodes what was set aside. */
-  private begin() {
+  /** Determines the charset and decodes the bytes so far. */
+  private startDecoding() {
     this.found.clear();
     const start = this.undecoded.bytes();
     this.decoder = new TextDecoder(charsetOf(this.contentType, start));

@@ -7,6 +7,7 @@ import { type HttpRequest, send } from "../../../core/outgoing/http-request.ts";
 import type { OAuth2 } from "../../monitors/request-schema.ts";
 import type { CheckContext } from "../check.ts";
 import { objectIn } from "../../../core/objects.ts";
+import { retryAbandoned, untilAbandoned } from "../shared-request.ts";
 
 /** So much of a token endpoint's answer is read. */
 const maxBytes = 64 * 1024;
@@ -17,9 +18,6 @@ const maxSeconds = 86_400;
 /** As the target itself is asked. */
 type ConnectionOf = Pick<HttpRequest, "verifyTls" | "transport">;
 
-/** The check that asked is over before it was answered; others that wait for the same token ask themselves. */
-class Abandoned extends Error {}
-
 /** The access token with which one check asks its target (RFC 6749 §4.4). */
 export function tokenOf(oauth2: OAuth2, connection: ConnectionOf, context: CheckContext) {
   const credentials = createHash("sha256")
@@ -28,29 +26,19 @@ export function tokenOf(oauth2: OAuth2, connection: ConnectionOf, context: Check
   let token: string | null = null;
   let mayBeOld = true;
 
-  async function given(): Promise<AccessToken> {
+  function fetchToken(): Promise<AccessToken> {
     mayBeOld = false;
-    const { promise: over, reject } = Promise.withResolvers<never>();
-    context.signal.addEventListener("abort", () => reject(new Abandoned()));
-    return Promise.race([asked(requestOf(oauth2, connection), context), over]);
+    return untilAbandoned(asked(requestOf(oauth2, connection), context), context.signal);
   }
 
-  async function get(): Promise<string> {
-    for (;;) {
-      try {
-        return await context.accessTokens.of(credentials, context.now(), given);
-      } catch (error) {
-        if (!(error instanceof Abandoned) || context.signal.aborted) throw error;
-      }
-    }
-  }
+  const find = () => context.accessTokens.of(credentials, context.now(), fetchToken);
 
   return {
     /** What is kept, or was given for the credentials. Throws TargetFailure, OwnTrouble. */
     async get(): Promise<string> {
       const before = context.part;
       context.part = before === null ? "Access token" : `${before}, access token`;
-      token = await get();
+      token = await retryAbandoned(find, context.signal);
       context.part = before;
       return token;
     },

@@ -2,7 +2,7 @@ import type { Connection } from "../../../core/outgoing/connection.ts";
 import { TargetFailure } from "../../../core/outgoing/failures.ts";
 import { type HttpAnswer, named } from "../../../core/outgoing/http-answer.ts";
 import { fieldText } from "../../../core/outgoing/http-head.ts";
-import { type HttpRequest, send, type Transport } from "../../../core/outgoing/http-request.ts";
+import { send, type Transport } from "../../../core/outgoing/http-request.ts";
 import type { SavedValue } from "../../../core/placeholders.ts";
 import {
   type Condition,
@@ -194,7 +194,7 @@ const headerIn = ({ headers }: HttpAnswer, name: string): string | undefined => 
 function mustHold({ status }: HttpAnswer, issue: Issue | null) {
   if (issue === null) return;
   const sentence = (words: string) => `${named(status)}, ${words}.`;
-  throw new TargetFailure(sentence(issue.told), false, issue.said && sentence(issue.said));
+  throw new TargetFailure(sentence(issue.message), false, issue.said && sentence(issue.said));
 }
 
 type Known = Readonly<Record<string, (path: string) => unknown>>;

@@ -77,14 +77,16 @@ async function connect(wire: Wire, { username, password }: Settings) {
   const { type, body } = await next(wire, [packet.connack]);
   const code = body[1];
   if (type !== packet.connack || code === undefined) throw notMqtt();
-  // A broker of MQTT 5 alone refuses in its own form, which is longer.
+  // A broker that supports only MQTT 5 rejects in its own, longer format.
   if (code >= 0x80 && body.length >= 3)
-    throw new TargetFailure(refusalsOfMqtt5[code] ?? "The broker speaks MQTT 5 alone.");
+    throw new TargetFailure(
+      refusalsOfMqtt5[code] ?? "The broker supports only MQTT 5. This check uses MQTT 3.1.1.",
+    );
   if (body.length !== 2) throw notMqtt();
   if (code !== 0) throw new TargetFailure(refusals[code] ?? notMqtt().message);
 }
 
-/** A flag of messages that were published before the subscription (§3.3.1.3). */
+/** Flag of messages that were published before the subscription (§3.3.1.3). */
 const retained = 0x01;
 
 /** The first message, which may come before the subscription is confirmed; null where none is waited for. */

@@ -11,7 +11,7 @@ export const checkRedis: CheckKind<"redis"> = async (settings, context) =>
     context,
     async (wire) => {
       const { username, password } = settings;
-      // A user of Redis can have no password (`nopass`): any is right then.
+      // Redis accepts any password for a user without one (`nopass`).
       if (username !== null) await ask(wire, ["AUTH", username, password ?? ""]);
       else if (password !== null) await ask(wire, ["AUTH", password]);
       if ((await ask(wire, ["PING"])) !== "PONG") throw notRedis();

@@ -39,7 +39,7 @@ export const checkSnmp: CheckKind<"snmp"> = async (settings, context) => {
   return { status: "up", message, said, latencyMs, details: { value } };
 };
 
-/** Asks one address for the object. Throws TargetFailure. */
+/** Reads the object from one address. Throws TargetFailure. */
 function read(
   oid: string,
   socket: OneSocket,
@@ -60,10 +60,10 @@ function read(
   return promise;
 }
 
-/** Whether the value is of the requested object. The library decodes the start of what is not below 1 in a form of its own. */
+/** Whether the value is of the requested object. The library decodes identifiers outside of 1 differently. */
 const isAbout = (value: Varbind, oid: string) => value.oid === oid || !oid.startsWith("1.");
 
-/** As the library takes it: tools often write a dot in front. */
+/** Without the leading dot that tools often write: the library rejects it. */
 const plainOid = (oid: string) => oid.replace(/^\./, "");
 
 const notSnmp = () => new TargetFailure("The answer is not valid for SNMP.");
@@ -72,8 +72,8 @@ const secretsIn = ({ community, authPassword, privPassword }: Settings) =>
   [community, authPassword, privPassword].filter((secret) => secret !== null);
 
 /**
- * Messages of a device that are read. A report can make the library derive its keys from a MB of text again, which takes
- * milliseconds of the event loop; a real sign-in needs three messages.
+ * Messages that are read from a device. A real sign-in needs three; each report can make the library derive its keys
+ * again, which takes milliseconds of the event loop.
  */
 const maxMessages = 20;
 

@@ -40,7 +40,7 @@ export const checkWebsocket: CheckKind<"websocket"> = (settings, context) => {
 
 const notWebSocket = () => new TargetFailure("The server does not speak WebSocket.");
 
-/** Opens the WebSocket as RFC 6455 §4.1 has it; returns the subprotocol that the server has chosen. */
+/** Opens the WebSocket (RFC 6455 §4.1); returns the subprotocol that the server has chosen. */
 async function shakeHands(wire: Wire, url: URL, { headers }: Settings): Promise<string | null> {
   const key = randomBytes(16).toString("base64");
   const fields = new Map<string, [name: string, value: string]>();

@@ -106,7 +106,7 @@ test("an error of a name server is named by its code", async () => {
   const sentences: [number, string | RegExp][] = [
     [1, "The name server did not understand the query (FORMERR)."],
     [2, "The name server failed (SERVFAIL)."],
-    [4, "The name server does not know this kind of query (NOTIMP)."],
+    [4, "The name server does not support this kind of query (NOTIMP)."],
     [5, "The name server refused to answer."],
   ];
   for (const [code, sentence] of sentences) {

@@ -151,7 +151,7 @@ test("an error that no type foresaw is the target's fault once its answer was be
   const settings = { host, port: server.port, send: null };
   const { outcome, logged } = await loggedCheck("tcp", { ...settings, expect: Symbol("broken") });
   expect(outcome).toMatchObject({ status: "down", message: "The answer can't be read." });
-  expect(logged.join()).toContain("a check failed by itself");
+  expect(logged.join()).toContain("a check failed unexpectedly");
 });
 
 test("MQTT: text of another protocol is no valid answer, whatever length its first bytes would be", async () => {
