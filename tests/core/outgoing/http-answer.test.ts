@@ -76,7 +76,7 @@ describe("the same answer is read, wherever its bytes are cut", () => {
       });
     const noise = fc.uint8Array({ maxLength: 300 }).map((bytes) => Buffer.from(bytes));
     const known =
-      /^read as [1-5]\d\d$|^The answer is not valid HTTP\.$|before the answer was complete\.$/;
+      /^read as [1-9]\d\d$|^The answer is not valid HTTP\.$|before the answer was complete\.$/;
     await fc.assert(
       fc.asyncProperty(fc.oneof(changed, noise), async (bytes) => {
         expect(await refusalOf(bytes)).toMatch(known);

@@ -50,7 +50,7 @@ describe("expected values", () => {
         "The TXT records lack 2 of 2 expected values.",
       ],
       [
-        { recordType: "CAA", expected: ["0 issue ca.test"] },
+        { recordType: "CAA", expected: ["0 issue other.test"] },
         "The CAA records lack 1 of 1 expected values.",
       ],
     ]),
