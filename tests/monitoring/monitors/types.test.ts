@@ -31,7 +31,6 @@ const common = {
   statusSince: at,
   lastCheckedAt: null,
   lastMessage: null,
-  notJudgedSince: null,
   latencyMs: null,
   uptime24h: null,
   certificateExpiresAt: null,
