@@ -83,7 +83,7 @@ type Source = {
 
 /**
  * Ids of the rows for which all conditions hold, highest id first, in portions. `where` selects the rows
- * that are read, by an index; `matching` is judged for each of them. Other work has its turn between two statements.
+ * that are read, by an index; `matching` is judged for each of them. Other requests are served between two statements.
  */
 export async function* matchingIds(
   { store, from, id, where }: Source,

@@ -56,7 +56,7 @@ export async function longTagsOf(data: z.ZodType, value: unknown): Promise<strin
   return (["identity", ...encodings] as const).map((encoding) => tagIn(encoding, etag));
 }
 
-/** The same of a payload with streamed lists. A long one is written twice: for its ETag, and while it is sent. */
+/** Renders a payload with streamed lists. A long one is rendered twice: for its ETag, and while it is sent. */
 export async function streamedResponseOf(request: Request, shape: Shape, payload: unknown) {
   const chunks = () => chunksOf(streamedPieces(shape.response, payload));
   let body: string | null = "";
@@ -105,7 +105,7 @@ export function isStreamed(value: unknown, depth = streamedDepth): boolean {
   );
 }
 
-/** `jsonPieces` of a payload with streamed lists. */
+/** `jsonPieces` for a payload with streamed lists. */
 async function* streamedPieces(schema: z.core.$ZodType, value: unknown): AsyncGenerator<string> {
   if (value instanceof StreamedList) {
     if (!(schema instanceof z.ZodArray))

@@ -77,7 +77,7 @@ async function used(rows: number, bytes: number) {
   return made;
 }
 
-test("an organization with as many stored responses as it can have is told so, and nothing is done", async () => {
+test("beyond the stored responses that an organization can have, a request is rejected and changes nothing", async () => {
   const made = await used(requestBounds.idempotentResponses.value, 0);
   const { api } = made.ours;
   const before = dump(made);

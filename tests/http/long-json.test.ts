@@ -106,7 +106,7 @@ describe("a body of several MiB is refused before it is parsed", () => {
     });
 });
 
-test("others have their turn while 8 MiB are read", async () => {
+test("other requests are served while 8 MiB are read", async () => {
   const entry = JSON.stringify({ type: "http", name: "x".repeat(200), url: "https://a.example" });
   const body = `{"monitors":${object(25_000, entry)}}`;
   let turns = 0;

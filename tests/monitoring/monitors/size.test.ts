@@ -145,7 +145,7 @@ test("the size of all monitors is counted through every change", async () => {
   expect(counted()).toEqual(actual());
 });
 
-test("a page of very large monitors is sent whole, in pieces, and as each is by itself", async () => {
+test("a page of very large monitors is complete, arrives in pieces, and equals the single responses", async () => {
   const { ours, app, database } = await testAppliance();
   const ids: string[] = [];
   for (let index = 0; index < 80; index++)
