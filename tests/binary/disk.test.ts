@@ -53,6 +53,7 @@ async function expectNotJudged(url: string, api: Outside, key: string, id: strin
   expect(await (await fetch(`${url}/healthz`)).json()).toEqual({
     status: "failing",
     reasons: ["storage"],
+    since: expect.any(String),
   });
   const { data } = (await api("GET", `/api/v1/monitors/${id}`)).json;
   expect(data).toMatchObject({ status: "up", notJudgedSince: expect.any(String) });
