@@ -1,4 +1,4 @@
-/** Run by itself on a machine of `network()`: prints what a check of each address says. */
+/** Runs as a process of its own in a `network()`: prints the result of a check of each address. */
 import { monitorKinds, type MonitorType } from "../../src/monitoring/monitors/kinds-schema.ts";
 import { freePort } from "./binary.ts";
 import { check } from "./checking.ts";

@@ -38,7 +38,7 @@ describe("expected values", () => {
     ]),
   );
 
-  testWith(["dnsmasq"], "that are missing are counted, not told", () =>
+  testWith(["dnsmasq"], "that are missing are counted, not shown", () =>
     answers([
       [{ expected: ["192.0.2.1", "192.0.2.9"] }, "The A records lack 1 of 2 expected values."],
       [
