@@ -29,11 +29,14 @@ const written = ({ label, body }: Block) =>
     "",
   ].join("\n");
 
-/** Only the blocks of a file, in the format of OpenSSL; the text itself if it has none. */
+/** Only the blocks of a file, in the format of OpenSSL. A text without blocks, or with a damaged one, is returned unchanged. */
 export function plainPem(text: string): string {
-  const blocks = blocksIn(text).filter(({ body }) => base64.test(body));
-  return blocks.length === 0 ? text : blocks.map(written).join("");
+  const blocks = blocksIn(text);
+  const isWhole = blocks.every(({ body }) => base64.test(body)) && !hasCutBlock(text);
+  return blocks.length > 0 && isWhole ? blocks.map(written).join("") : text;
 }
+
+const hasCutBlock = (text: string) => text.replaceAll(block, "").includes("-----BEGIN ");
 
 const isA = (what: string, { label }: Block) =>
   what === "PRIVATE KEY" ? /^(?:[A-Z0-9]+ )*PRIVATE KEY$/.test(label) : label === what;
@@ -47,7 +50,7 @@ function issueOf(what: string, text: string): string | null {
   if (other !== undefined && isA("PRIVATE KEY", other) && blocks.length > 1)
     return `must be a ${what.toLowerCase()} alone: it contains a private key`;
   const isWhole = blocks.length > 0 && blocks.every(({ body }) => base64.test(body));
-  const isCut = text.replaceAll(block, "").includes("-----BEGIN ") || !/-\s*$/.test(text);
+  const isCut = hasCutBlock(text) || !/-\s*$/.test(text);
   return other === undefined && isWhole && !isCut ? null : `must be a ${what.toLowerCase()} in PEM`;
 }
 

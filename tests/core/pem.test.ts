@@ -59,3 +59,14 @@ test("a private key is read with the attributes and parameters that tools write 
     expect(keys.parse(`${before}${clientKey}`)).toBe(clientKey);
   expect(keys.safeParse(clientCertificate).success).toBe(false);
 });
+
+test("a file with a damaged block is left as it is, so that it is rejected and no part of a chain is lost", () => {
+  const whole = "-----BEGIN CERTIFICATE-----\nQUJD\n-----END CERTIFICATE-----\n";
+  for (const text of [
+    `${whole}-----BEGIN CERTIFICATE-----\nQUJD`,
+    `${whole}-----BEGIN CERTIFICATE-----\n?!\n-----END CERTIFICATE-----\n`,
+    "no block",
+  ])
+    expect(plainPem(text)).toBe(text);
+  expect(plainPem(`Bag Attributes\n  name: x\n${whole}`)).toBe(whole);
+});
