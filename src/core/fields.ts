@@ -258,8 +258,8 @@ export const Severity = z.enum(severities).meta({ id: "Severity" });
 export type Severity = z.infer<typeof Severity>;
 
 /** An e-mail address, also of a mail server on the LAN; an international domain is stored in its ASCII form. */
-export const EmailAddress = text(1, 254, (value) =>
-  value === "" || value.length > 254 || toAsciiEmail(value) !== null
+export const EmailAddress = text(0, 254, (value) =>
+  value.length > 254 || toAsciiEmail(value) !== null
     ? null
     : "must be an e-mail address, such as oncall@team.example",
 )
