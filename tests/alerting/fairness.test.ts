@@ -218,7 +218,7 @@ describe("events that wait for another turn", () => {
 });
 
 describe("an organization whose outbox is full", () => {
-  test("is told how many alerts were left out, and when there is room again", async () => {
+  test("gets a report of the alerts that were left out, and one when the outbox has room again", async () => {
     const size = { channels: 30, incidents: 40 };
     const made = await flooded(size);
     const { fan } = restarted(made, 300);

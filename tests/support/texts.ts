@@ -2,7 +2,7 @@ import { z } from "zod";
 import { api, dashboard } from "../../src/api.ts";
 import type { Route } from "../../src/http/openapi.ts";
 
-/** Every schema of text in a schema, with the name of the field it stands in. */
+/** Every text schema within a schema, with the name of its field. */
 function textsIn(schema: unknown, name: string, seen = new Set<unknown>()): [string, z.ZodType][] {
   if (!(schema instanceof z.ZodType) || seen.has(schema)) return [];
   seen.add(schema);
