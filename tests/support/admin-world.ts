@@ -16,9 +16,10 @@ export const owner = {
 /** A fresh machine: nobody has set it up yet. */
 export async function freshMachine() {
   const box = machine();
-  const server = await box.serve({ flags: ["--rate-limit", "0", "--allowed-host", lanName] });
+  const flags = ["--rate-limit", "0", "--allowed-host", lanName];
+  const server = await box.serve({ flags });
   const token = readFileSync(join(box.dataDir, "set-up-token"), "utf8").trim();
-  return { ...server, box, token, [Symbol.asyncDispose]: () => box[Symbol.asyncDispose]() };
+  return { ...server, box, flags, token, [Symbol.asyncDispose]: () => box[Symbol.asyncDispose]() };
 }
 
 /** A machine that its owner has set up, and ways to act on it as them. */

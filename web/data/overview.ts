@@ -106,7 +106,8 @@ export function allStates(overview: Overview): Partial<Record<State, number>> {
   return states;
 }
 
-const isPartOf = (overview: Overview, groupId: string | null) =>
+/** Whether this folder has monitors that are not here. */
+export const isPartOf = (overview: Overview, groupId: string | null) =>
   countOf(statesOf(overview, groupId)) > membersOf(overview, groupId).length;
 
 /** Whether there are monitors that are not here. */

@@ -80,7 +80,7 @@ function assertFits(config: Fields, name: string, limits: Limits) {
 type Members = { monitorIds: Set<string>; groupIds: Set<string> };
 type Window = Members & { fields: Fields; basis: string };
 
-class GatusPlan {
+export class GatusPlan {
   readonly #configuration: Configuration;
   readonly #config: Section;
   readonly #channels: Channels;

@@ -6,6 +6,7 @@ import {
   type OverviewGroup,
   type OverviewMonitor,
   isPartly,
+  isPartOf,
   knownIn,
   overviewKey,
   overviewQuery,
@@ -233,11 +234,15 @@ function tellMoved(
 
 const isAll = (overview: Overview) => overview === queryClient.getQueryData(overviewQuery.queryKey);
 
-/** An order names all of a folder. */
-async function readFolders(groupIds: Iterable<string | null>) {
-  const overview = queryClient.getQueryData<Overview>(overviewQuery.queryKey);
-  if (overview === undefined || !isPartly(overview)) return;
-  for (const groupId of groupIds) await readRows(undefined, groupId, Infinity);
+/** Reads all rows of these folders: an order names all of a folder. */
+async function readFolders(groupIds: ReadonlySet<string | null>) {
+  // A refetch that started before can drop rows of one folder while the next is read.
+  for (let attempt = 0; attempt < 3; attempt++) {
+    const overview = queryClient.getQueryData<Overview>(overviewQuery.queryKey);
+    const unread = [...groupIds].filter((groupId) => overview && isPartOf(overview, groupId));
+    if (unread.length === 0) return;
+    for (const groupId of unread) await readRows(undefined, groupId, Infinity);
+  }
 }
 
 type Order = { groupId: string | null; monitorIds: string[] };
