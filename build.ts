@@ -2,7 +2,7 @@ import { watch } from "node:fs";
 import { cp, mkdir, readdir, rm } from "node:fs/promises";
 import { brotliCompressSync, constants } from "node:zlib";
 import { configSchema } from "./src/configuration/document.ts";
-import { emptyDatabase, makeEmptyDatabase } from "./src/database/data-directory.ts";
+import { emptyDatabase, makeEmptyDatabase } from "./src/database/file/data-directory.ts";
 import { documentOf } from "./src/document.ts";
 import { audit } from "./release/audit.ts";
 import { builtFrom } from "./release/commit.ts";

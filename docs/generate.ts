@@ -4,8 +4,8 @@ import { boundSections } from "./bounds.ts";
 import { configuredList, growthTable } from "./growth.ts";
 import { metricsTable } from "./metrics.ts";
 import { monitorKinds } from "../src/monitoring/monitors/kinds-schema.ts";
-import { commandLine } from "../src/cli/command-line.ts";
-import { exitCodes } from "../src/cli/exit.ts";
+import { commandLine } from "../src/cli/support/command-line.ts";
+import { exitCodes } from "../src/cli/support/exit.ts";
 import { serveOptions } from "../src/cli/serve.ts";
 
 /** What the documents take from the code: their texts, by their names in this folder. */

@@ -1,4 +1,4 @@
-import { deliveryDays } from "../src/alerting/retention.ts";
+import { deliveryDays } from "../src/alerting/sending/retention.ts";
 import { configOf } from "../src/config.ts";
 import {
   alertBounds,

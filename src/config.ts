@@ -4,12 +4,12 @@ import { join, resolve } from "node:path";
 import { z } from "zod";
 import { logFormats, logLevels } from "./core/log.ts";
 import { limitsOf, usualLimits } from "./core/limits.ts";
-import { readSettings, type Setting } from "./core/settings-file.ts";
-import { parseDenied, parseRange } from "./core/target-guard.ts";
+import { readSettings, type Setting } from "./core/system/settings-file.ts";
+import { parseDenied, parseRange } from "./core/security/target-guard.ts";
 import { AppError } from "./core/errors.ts";
-import { suggestionFor } from "./core/suggestion.ts";
+import { suggestionFor } from "./core/text/suggestion.ts";
 import { wrongAddress } from "./database/address.ts";
-import { parseTrustedProxy } from "./http/trusted-proxies.ts";
+import { parseTrustedProxy } from "./http/access/trusted-proxies.ts";
 import { invalid, parse, validationError } from "./core/validation.ts";
 
 const port = z

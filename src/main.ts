@@ -1,5 +1,5 @@
-import { writeFilesAtOnce } from "./cli/output.ts";
-import { readerCommand } from "./imports/reader-messages.ts";
+import { writeFilesAtOnce } from "./cli/support/output.ts";
+import { readerCommand } from "./imports/reading/reader-messages.ts";
 
 writeFilesAtOnce();
 // Set before anything else is imported: Elysia reads NODE_ENV when it loads, and Bun's sockets would
@@ -30,7 +30,7 @@ process.exit(exitCode);
 
 async function run(): Promise<number> {
   // Not a command for people: a process that reads an imported file for another one loads nothing else.
-  if (args[0] === readerCommand) return (await import("./imports/reader-child.ts")).serveReader();
-  const { runCommandLine } = await import("./cli/command-line.ts");
+  if (args[0] === readerCommand) return (await import("./imports/reading/reader-child.ts")).serveReader();
+  const { runCommandLine } = await import("./cli/support/command-line.ts");
   return runCommandLine(args, ignored);
 }

@@ -1,21 +1,21 @@
-import { timestamp } from "./core/clock.ts";
+import { timestamp } from "./core/time/clock.ts";
 import { Elysia } from "elysia";
 import { api, dashboard } from "./api.ts";
 import { AppError } from "./core/errors.ts";
 import { longSeconds } from "./http/endpoint.ts";
-import { adminPage, adminPaths, isOpenedInBrowser } from "./http/admin-page.ts";
-import { authenticate, findSession, signedInSession, authorize } from "./http/authentication.ts";
-import { errorResponse, noSuchPath } from "./http/error-response.ts";
+import { adminPage, adminPaths, isOpenedInBrowser } from "./http/responses/admin-page.ts";
+import { authenticate, findSession, signedInSession, authorize } from "./http/access/authentication.ts";
+import { errorResponse, noSuchPath } from "./http/responses/error-response.ts";
 import type { RequestHandler } from "./http/fair-turns.ts";
-import { hostGuard, isOurs } from "./http/host-guard.ts";
+import { hostGuard, isOurs } from "./http/access/host-guard.ts";
 import type { Route } from "./http/openapi.ts";
 import { replaceRequest } from "./http/original-request.ts";
 import { requestContext, type RequestContext } from "./http/request-context.ts";
 import { pathOf } from "./http/request.ts";
 import { patternOf, resourceFinder } from "./http/resources.ts";
 import type { Services } from "./http/services.ts";
-import { mustBeSameOrigin, type Principal } from "./http/session.ts";
-import type { WebFiles } from "./http/web-files.ts";
+import { mustBeSameOrigin, type Principal } from "./http/access/session.ts";
+import type { WebFiles } from "./http/responses/web-files.ts";
 import {
   type PushContext,
   type PushRoute,
@@ -24,7 +24,7 @@ import {
 } from "./monitoring/checks/push.ts";
 import { metricsType } from "./core/metrics.ts";
 import { setRoute } from "./http/request-metrics.ts";
-import { consume } from "./http/rate-limit.ts";
+import { consume } from "./http/access/rate-limit.ts";
 import { metricsOf } from "./operations/metrics/organization.ts";
 import type { MetricsToken } from "./operations/metrics/token.ts";
 

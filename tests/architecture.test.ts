@@ -219,7 +219,7 @@ test("a start loads the libraries that its first answer needs, and small ones", 
   // What these two import besides is loaded by the command that needs it.
   const { files, packages } = await loadedWith(
     "src/main.ts",
-    "src/cli/command-line.ts",
+    "src/cli/support/command-line.ts",
     "src/app.ts",
   );
   expect(files.length).toBeGreaterThan(200);

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { generateKeyPairSync } from "node:crypto";
 import { z } from "zod";
 import { channelKinds } from "../src/alerting/channels/kinds-schema.ts";
-import { splitSecrets } from "../src/core/kind-secrets.ts";
+import { splitSecrets } from "../src/core/security/kind-secrets.ts";
 import type { Kinds } from "../src/core/kinds.ts";
 import { monitorKinds } from "../src/monitoring/monitors/kinds-schema.ts";
 import { settingsKinds } from "../src/accounts/settings/schema.ts";

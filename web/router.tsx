@@ -5,7 +5,7 @@ import {
   lazyRouteComponent,
   Outlet,
 } from "@tanstack/react-router";
-import type { adminPaths } from "../src/http/admin-page.ts";
+import type { adminPaths } from "../src/http/responses/admin-page.ts";
 import { chunk } from "./data/chunks.ts";
 import { incidentFiltersOf } from "./pages/incidents/filters.ts";
 import { spanSearchOf } from "./pages/monitors/spans.ts";

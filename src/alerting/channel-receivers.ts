@@ -1,14 +1,14 @@
 import { type ChannelRow, findChannel } from "./channels/service.ts";
-import { timestamp } from "../core/clock.ts";
+import { timestamp } from "../core/time/clock.ts";
 import type { Tenant } from "../database/rows.ts";
 import type { Statement } from "../database/store.ts";
 import { appendEvent } from "../events/log.ts";
 import type { Alert } from "./alert.ts";
-import { isOfCertificate, problemOf } from "./cases.ts";
-import { subjectOf } from "./messages.ts";
-import { makeAttempt, type SendingContext } from "./attempt.ts";
-import { type Attempt, bringForward, type ReceiverKey, type Receivers } from "./queue.ts";
-import type { Progress } from "./rules.ts";
+import { isOfCertificate, problemOf } from "./deciding/cases.ts";
+import { subjectOf } from "./sending/messages.ts";
+import { makeAttempt, type SendingContext } from "./sending/attempt.ts";
+import { type Attempt, bringForward, type ReceiverKey, type Receivers } from "./sending/queue.ts";
+import type { Progress } from "./deciding/rules.ts";
 
 /** Alert channels as receivers of alerts. */
 export function channelReceivers(context: SendingContext): Receivers {

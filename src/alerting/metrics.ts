@@ -1,7 +1,7 @@
 import { counter, family, type Family, histogram } from "../core/metrics.ts";
 import type { Store } from "../database/store.ts";
 import { channelKinds } from "./channels/kinds-schema.ts";
-import type { ReceiverType } from "./queue.ts";
+import type { ReceiverType } from "./sending/queue.ts";
 
 type Ended = "delivered" | "failed" | "skipped";
 /** An attempt, a delivery or what waits: to whom, and for attempts and deliveries by what it goes there. */

@@ -1,13 +1,13 @@
 import { alertBounds } from "../core/limits.ts";
-import { type Fields, objectIn } from "../core/objects.ts";
+import { type Fields, objectIn } from "../core/collections/objects.ts";
 import type { ChannelSettings, ChannelType } from "./channels/kinds-schema.ts";
 import type { AccessTokens } from "../core/outgoing/access-tokens.ts";
-import type { Exchange, ExchangeContext, ShortAnswer } from "../core/outgoing/exchange.ts";
-import { named } from "../core/outgoing/http-answer.ts";
-import { retryAfterIn } from "../core/outgoing/retry-after.ts";
+import type { Exchange, ExchangeContext, ShortAnswer } from "../core/outgoing/http/exchange.ts";
+import { named } from "../core/outgoing/http/http-answer.ts";
+import { retryAfterIn } from "../core/outgoing/http/retry-after.ts";
 import type { Alert } from "./alert.ts";
-import type { Message } from "./messages.ts";
-import type { Progress } from "./rules.ts";
+import type { Message } from "./sending/messages.ts";
+import type { Progress } from "./deciding/rules.ts";
 import type { SmtpSettings } from "../accounts/settings/schema.ts";
 
 /**

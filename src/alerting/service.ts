@@ -1,20 +1,20 @@
 import type { Scope } from "../events/scope.ts";
 import { type ChannelRow, findChannel, getAlertChannel } from "./channels/service.ts";
-import { timestamp } from "../core/clock.ts";
+import { timestamp } from "../core/time/clock.ts";
 import { AppError } from "../core/errors.ts";
 import { found } from "../database/rows.ts";
 import { newId } from "../core/ids.ts";
-import { consume, type RateLimit } from "../http/rate-limit.ts";
+import { consume, type RateLimit } from "../http/access/rate-limit.ts";
 import { mustExist } from "../database/references.ts";
 import { alertChannels } from "../database/tables/alerting.ts";
 import { getMonitor } from "../monitoring/monitors/service.ts";
-import { attempting, deliveryContext, makeAttempt, type SendingContext } from "./attempt.ts";
+import { attempting, deliveryContext, makeAttempt, type SendingContext } from "./sending/attempt.ts";
 import { findSettings, smtpAfter } from "../accounts/settings/service.ts";
-import type { Message } from "./messages.ts";
+import type { Message } from "./sending/messages.ts";
 import { sendAsMail } from "./providers/email.ts";
-import { alertOf } from "./decide.ts";
+import { alertOf } from "./deciding/decide.ts";
 import { channelAfter } from "./channel-receivers.ts";
-import { silenceReason } from "./rules.ts";
+import { silenceReason } from "./deciding/rules.ts";
 import type { AlertPreview, Delivery, NewTestMail, PageQuery, TestOutcome } from "./schema.ts";
 import {
   deliveriesOfAlert,
@@ -25,7 +25,7 @@ import {
   insertDeliveryAlert,
   insertAttempt,
 } from "./store.ts";
-import { loadSnapshot } from "./snapshot.ts";
+import { loadSnapshot } from "./deciding/snapshot.ts";
 
 export { listAlerts } from "./store.ts";
 

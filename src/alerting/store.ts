@@ -1,5 +1,5 @@
 import { desc } from "drizzle-orm";
-import { timestamp } from "../core/clock.ts";
+import { timestamp } from "../core/time/clock.ts";
 import { offsetOf, page } from "../core/paging.ts";
 import { matching, naming, type Tenant } from "../database/rows.ts";
 import {

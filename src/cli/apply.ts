@@ -1,9 +1,9 @@
 import type { Command } from "commander";
 import { environment } from "../config.ts";
 import type { ConfigChange, ConfigResult } from "../configuration/schema.ts";
-import { onTarget, type TargetOptions, withTarget } from "./config-target.ts";
-import { Exit, exitCodes } from "./exit.ts";
-import { plain, printJson } from "./output.ts";
+import { onTarget, type TargetOptions, withTarget } from "./support/config-target.ts";
+import { Exit, exitCodes } from "./support/exit.ts";
+import { plain, printJson } from "./support/output.ts";
 import { countsOf } from "../configuration/rules.ts";
 
 type Flags = TargetOptions & {
@@ -47,7 +47,7 @@ async function apply(flags: Flags) {
   const { dryRun, prune, yes, adopt } = flags;
   const options = { dryRun, prune, yes, adopt };
   const { readConfigurations } = await import("../configuration/files/read.ts");
-  const { InvalidFiles } = await import("../core/yaml.ts");
+  const { InvalidFiles } = await import("../core/text/yaml.ts");
   try {
     const configurations = await readConfigurations(flags.file, environment());
     const results = await withTarget(flags, async (target) => {

@@ -2,7 +2,7 @@ import { type Command, Option } from "commander";
 import { getOrganization } from "../accounts/organizations/service.ts";
 import { type ExportFormat, exportFormats } from "../operations/audit-log/schema.ts";
 import { exportedLines } from "../operations/audit-log/service.ts";
-import { type DataOptions, onData, withData } from "./with-data.ts";
+import { type DataOptions, onData, withData } from "./support/with-data.ts";
 
 export function addAuditLog(program: Command) {
   const log = program.command("audit-log").description("who changed what");

@@ -3,20 +3,20 @@ import { databasesOf, serversOf } from "../cluster/status.ts";
 import type { ClusterStatus } from "../cluster/schema.ts";
 import { configOf } from "../config.ts";
 import { assets } from "../core/assets.ts";
-import { systemClock } from "../core/clock.ts";
-import { bytesInWords, countInWords } from "../core/text.ts";
+import { systemClock } from "../core/time/clock.ts";
+import { bytesInWords, countInWords } from "../core/text/text.ts";
 import { invalid } from "../core/validation.ts";
 import {
   exportFromCluster,
   importToCluster,
   type Moved,
   type MoveOptions,
-} from "../database/cluster-move.ts";
+} from "../database/rqlite/cluster-move.ts";
 import type { ClusterAddress } from "../database/address.ts";
 import { clusterOf } from "../database/data.ts";
-import { lookAtCluster } from "../database/rqlite-data.ts";
-import { printJson, printTable } from "./output.ts";
-import { type DataOptions, onData, placeOf } from "./with-data.ts";
+import { lookAtCluster } from "../database/rqlite/rqlite-data.ts";
+import { printJson, printTable } from "./support/output.ts";
+import { type DataOptions, onData, placeOf } from "./support/with-data.ts";
 
 export function addCluster(program: Command) {
   const cluster = program.command("cluster").description("data on a rqlite cluster");

@@ -2,12 +2,12 @@ import type { Command } from "commander";
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import { assets } from "../core/assets.ts";
-import { systemClock } from "../core/clock.ts";
-import { bytesInWords } from "../core/text.ts";
-import { type DataDirectory, openDataDirectory } from "../database/data-directory.ts";
-import { freeBytesOf } from "../database/data-files.ts";
-import { printJson } from "./output.ts";
-import { type DataOptions, directoryOf, existingPlaceOf, onData } from "./with-data.ts";
+import { systemClock } from "../core/time/clock.ts";
+import { bytesInWords } from "../core/text/text.ts";
+import { type DataDirectory, openDataDirectory } from "../database/file/data-directory.ts";
+import { freeBytesOf } from "../database/file/data-files.ts";
+import { printJson } from "./support/output.ts";
+import { type DataOptions, directoryOf, existingPlaceOf, onData } from "./support/with-data.ts";
 
 export function addCompact(program: Command) {
   onData(program.command("compact"))

@@ -1,13 +1,13 @@
 import type { Command } from "commander";
 import { assets } from "../core/assets.ts";
-import { systemClock } from "../core/clock.ts";
+import { systemClock } from "../core/time/clock.ts";
 import { DataError } from "../core/errors.ts";
 import { invalid } from "../core/validation.ts";
 import { configOf, unknownVariables } from "../config.ts";
 import { summaryOf, textOf } from "../operations/doctor/text.ts";
-import { printJson } from "./output.ts";
+import { printJson } from "./support/output.ts";
 import { serveOptions } from "./serve.ts";
-import { warnOfPassword } from "./with-data.ts";
+import { warnOfPassword } from "./support/with-data.ts";
 
 type DoctorFlags = Record<string, unknown> & {
   database?: string;

@@ -1,10 +1,10 @@
 import type { Command } from "commander";
-import { countInWords, percent } from "../core/text.ts";
+import { countInWords, percent } from "../core/text/text.ts";
 import { getOrganization } from "../accounts/organizations/service.ts";
 import { configOf, environment } from "../config.ts";
 import type { ImportItem, ImportReport, ImportSource } from "../imports/schema.ts";
-import { plain, printJson } from "./output.ts";
-import { commandLineScope, type DataOptions, onData, withData } from "./with-data.ts";
+import { plain, printJson } from "./support/output.ts";
+import { commandLineScope, type DataOptions, onData, withData } from "./support/with-data.ts";
 import { titleOf } from "../imports/rules.ts";
 
 type Flags = DataOptions & { org: string; dryRun?: boolean; paused?: boolean };
@@ -46,7 +46,7 @@ function run(source: ImportSource, from: string, flags: Flags) {
     const { id } = await getOrganization(data.store, flags.org);
     const scope = commandLineScope(data, id);
     const { keepResults, keepHours } = configOf(flags);
-    const { openSource } = await import("../imports/open.ts");
+    const { openSource } = await import("../imports/reading/open.ts");
     const { runImport } = await import("../imports/service.ts");
     const { plan, history, picture, close } = await openSource(source, from, {
       workIn: data.path,

@@ -2,9 +2,9 @@ import { type Command, Option } from "commander";
 import { incidentStatuses, severities } from "../core/statuses.ts";
 import type { IncidentPatch, NewIncident } from "../incidents/schema.ts";
 import { invalid } from "../core/validation.ts";
-import { type ClientOptions, connect, dataOf, onServer } from "./client.ts";
-import { printCreated, printJson, say } from "./output.ts";
-import { findIncident, findMonitors } from "./records.ts";
+import { type ClientOptions, connect, dataOf, onServer } from "./support/client.ts";
+import { printCreated, printJson, say } from "./support/output.ts";
+import { findIncident, findMonitors } from "./support/records.ts";
 
 type OpenOptions = ClientOptions &
   Pick<NewIncident, "severity" | "message"> & { monitor?: string[]; internal?: boolean };

@@ -1,17 +1,17 @@
 import { type Command, Option } from "commander";
 import { createApiKey, listApiKeys, revokeApiKey } from "../accounts/api-keys/service.ts";
 import { AppError } from "../core/errors.ts";
-import type { Data } from "../database/data-directory.ts";
+import type { Data } from "../database/file/data-directory.ts";
 import { getOrganization } from "../accounts/organizations/service.ts";
-import { durationMs } from "./input.ts";
-import { printJson, printRows, say } from "./output.ts";
+import { durationMs } from "./support/input.ts";
+import { printJson, printRows, say } from "./support/output.ts";
 import {
   commandLineScope,
   type DataOptions,
   ofOrganizations,
   onData,
   withData,
-} from "./with-data.ts";
+} from "./support/with-data.ts";
 
 export function addKeys(program: Command) {
   const keys = program.command("keys").description("API keys");

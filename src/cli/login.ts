@@ -13,10 +13,10 @@ import {
   pageOf,
   secondsIn,
   serverGiven,
-} from "./client.ts";
-import { credentialsFile, readCredentials, writeCredentials } from "./credentials.ts";
-import { readText } from "./input.ts";
-import { printJson } from "./output.ts";
+} from "./support/client.ts";
+import { credentialsFile, readCredentials, writeCredentials } from "./support/credentials.ts";
+import { readText } from "./support/input.ts";
+import { printJson } from "./support/output.ts";
 
 export function addLogin(program: Command) {
   onServer(program.command("login"))

@@ -1,10 +1,10 @@
 import type { Command } from "commander";
 import { invalid } from "../core/validation.ts";
-import { type ClientOptions, connect, dataOf, onServer } from "./client.ts";
-import { durationMs } from "./input.ts";
-import { printCreated, printJson, say } from "./output.ts";
+import { type ClientOptions, connect, dataOf, onServer } from "./support/client.ts";
+import { durationMs } from "./support/input.ts";
+import { printCreated, printJson, say } from "./support/output.ts";
 import { maxLengthMs } from "../monitoring/maintenance/rules.ts";
-import { findGroup, findMonitors, findWindow } from "./records.ts";
+import { findGroup, findMonitors, findWindow } from "./support/records.ts";
 
 type StartOptions = ClientOptions & {
   for: string;

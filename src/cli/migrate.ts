@@ -1,11 +1,11 @@
 import type { Command } from "commander";
 import { assets } from "../core/assets.ts";
-import { systemClock } from "../core/clock.ts";
+import { systemClock } from "../core/time/clock.ts";
 import { DataError } from "../core/errors.ts";
 import { configOf } from "../config.ts";
 import { type DataPlace, openData } from "../database/data.ts";
-import { printJson } from "./output.ts";
-import { type DataOptions, existingPlaceOf, onData } from "./with-data.ts";
+import { printJson } from "./support/output.ts";
+import { type DataOptions, existingPlaceOf, onData } from "./support/with-data.ts";
 
 export function addMigrate(program: Command) {
   onData(program.command("migrate"))

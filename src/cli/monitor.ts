@@ -1,10 +1,10 @@
 import { type Command, Option } from "commander";
 import { monitorStatuses, type MonitorStatus } from "../core/statuses.ts";
-import { latencyInWords } from "../core/text.ts";
+import { latencyInWords } from "../core/text/text.ts";
 import type { Heartbeat } from "../monitoring/uptime/schema.ts";
-import { allOf, type ClientOptions, connect, dataOf, onServer } from "./client.ts";
-import { findMonitors } from "./records.ts";
-import { plain, printJson, printTable, say } from "./output.ts";
+import { allOf, type ClientOptions, connect, dataOf, onServer } from "./support/client.ts";
+import { findMonitors } from "./support/records.ts";
+import { plain, printJson, printTable, say } from "./support/output.ts";
 
 type ListOptions = ClientOptions & { status?: MonitorStatus; tag?: string; search?: string };
 

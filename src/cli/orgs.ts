@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import { deleteOrganization } from "../operations/appliance/service.ts";
-import { systemClock } from "../core/clock.ts";
+import { systemClock } from "../core/time/clock.ts";
 import { invalid } from "../core/validation.ts";
 import {
   createOrganization,
@@ -8,8 +8,8 @@ import {
   listOrganizations,
   type Organization,
 } from "../accounts/organizations/service.ts";
-import { printJson, printRows, say } from "./output.ts";
-import { commandLineScope, type DataOptions, onData, withData, withNewData } from "./with-data.ts";
+import { printJson, printRows, say } from "./support/output.ts";
+import { commandLineScope, type DataOptions, onData, withData, withNewData } from "./support/with-data.ts";
 
 export function addOrgs(program: Command) {
   const orgs = program.command("orgs").description("organizations");

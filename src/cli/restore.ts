@@ -1,10 +1,10 @@
 import type { Command } from "commander";
 import { assets } from "../core/assets.ts";
-import { systemClock } from "../core/clock.ts";
-import { restore, type Restored } from "../database/restore.ts";
-import { printJson } from "./output.ts";
-import { passphraseOf, withPassphrase } from "./passphrase.ts";
-import { type DataOptions, directoryOf, onData } from "./with-data.ts";
+import { systemClock } from "../core/time/clock.ts";
+import { restore, type Restored } from "../database/backup/restore.ts";
+import { printJson } from "./support/output.ts";
+import { passphraseOf, withPassphrase } from "./support/passphrase.ts";
+import { type DataOptions, directoryOf, onData } from "./support/with-data.ts";
 
 type RestoreFlags = DataOptions & { key?: string; passphraseFile?: string; dryRun?: boolean };
 

@@ -6,10 +6,10 @@ import { usualLimits } from "../core/limits.ts";
 import { logFormats, logLevels, type Log, logTo } from "../core/log.ts";
 import { type Config, configOf, startedBy, unknownVariables } from "../config.ts";
 import { DataError } from "../core/errors.ts";
-import { leaveAddress, openInBrowser, runningPage } from "./desktop.ts";
-import { tell } from "./output.ts";
-import { warnOfPassword, withDatabase } from "./with-data.ts";
-import { serviceManager } from "./service-manager.ts";
+import { leaveAddress, openInBrowser, runningPage } from "./support/desktop.ts";
+import { tell } from "./support/output.ts";
+import { warnOfPassword, withDatabase } from "./support/with-data.ts";
+import { serviceManager } from "./support/service-manager.ts";
 
 /** What `serve` can be told. */
 export function serveOptions(command: Command): Command {

@@ -12,9 +12,9 @@ import {
 import { dirname, resolve } from "node:path";
 import { configOf } from "../config.ts";
 import { invalid } from "../core/validation.ts";
-import { printJson } from "./output.ts";
+import { printJson } from "./support/output.ts";
 import { serveOptions } from "./serve.ts";
-import { launchdPlist, type ServiceOptions, systemdUnit } from "./service-unit.ts";
+import { launchdPlist, type ServiceOptions, systemdUnit } from "./support/service-unit.ts";
 
 const executable = "/usr/local/bin/signalbox";
 const unitFile = "/etc/systemd/system/signalbox.service";

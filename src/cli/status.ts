@@ -1,9 +1,9 @@
 import type { Command } from "commander";
 import { monitorStatuses } from "../core/statuses.ts";
-import { durationInWords } from "../core/text.ts";
-import { momentIn } from "../core/times.ts";
-import { allOf, type Client, type ClientOptions, connect, onServer, pageOf } from "./client.ts";
-import { printJson, printTable } from "./output.ts";
+import { durationInWords } from "../core/text/text.ts";
+import { momentIn } from "../core/time/times.ts";
+import { allOf, type Client, type ClientOptions, connect, onServer, pageOf } from "./support/client.ts";
+import { printJson, printTable } from "./support/output.ts";
 
 export function addStatus(program: Command) {
   onServer(program.command("status"))

@@ -9,7 +9,7 @@ import { EmailAddress } from "../core/fields.ts";
 import { randomToken } from "../core/ids.ts";
 import { Role } from "../core/roles.ts";
 import { invalid, parse } from "../core/validation.ts";
-import type { Data } from "../database/data-directory.ts";
+import type { Data } from "../database/file/data-directory.ts";
 import { getOrganization } from "../accounts/organizations/service.ts";
 import { mustBeStrongPassword } from "../accounts/people/store.ts";
 import { NewPassword, PersonName } from "../accounts/people/schema.ts";
@@ -22,15 +22,15 @@ import {
   resetPassword,
   summaryOf,
 } from "../accounts/people/service.ts";
-import { readSecret } from "./input.ts";
-import { printJson, printRows, say } from "./output.ts";
+import { readSecret } from "./support/input.ts";
+import { printJson, printRows, say } from "./support/output.ts";
 import {
   commandLineScope,
   type DataOptions,
   ofOrganizations,
   onData,
   withData,
-} from "./with-data.ts";
+} from "./support/with-data.ts";
 
 type PasswordOptions = DataOptions & { passwordStdin?: boolean };
 type NewUserOptions = PasswordOptions & {

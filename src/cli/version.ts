@@ -2,7 +2,7 @@ import { Database } from "bun:sqlite";
 import type { Command } from "commander";
 import { join } from "node:path";
 import { assets, builtFrom, version } from "../core/assets.ts";
-import { printJson } from "./output.ts";
+import { printJson } from "./support/output.ts";
 
 export function addVersion(program: Command) {
   program

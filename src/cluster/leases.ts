@@ -1,6 +1,6 @@
 import { AppError } from "../core/errors.ts";
 import type { Log } from "../core/log.ts";
-import type { Listener } from "../core/target-guard.ts";
+import type { Listener } from "../core/security/target-guard.ts";
 import type { Problem } from "../core/problems.ts";
 import type { Prepared, Store } from "../database/store.ts";
 import type { ForwardedHandler } from "./forwarding.ts";

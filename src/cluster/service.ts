@@ -1,8 +1,8 @@
 import { version } from "../core/assets.ts";
-import { type Clock, timestamp } from "../core/clock.ts";
+import { type Clock, timestamp } from "../core/time/clock.ts";
 import { newId } from "../core/ids.ts";
 import type { Log } from "../core/log.ts";
-import type { Listener } from "../core/target-guard.ts";
+import type { Listener } from "../core/security/target-guard.ts";
 import type { Statement, Store } from "../database/store.ts";
 import { forwarding, requestsFor } from "./forwarding.ts";
 import type { Lease, Leases } from "./leases.ts";

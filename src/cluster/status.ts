@@ -1,5 +1,5 @@
-import { type Clock, timestamp } from "../core/clock.ts";
-import type { DatabaseNode } from "../database/data-directory.ts";
+import { type Clock, timestamp } from "../core/time/clock.ts";
+import type { DatabaseNode } from "../database/file/data-directory.ts";
 import type { Store } from "../database/store.ts";
 import { namedLeases, ttlMs } from "./rules.ts";
 import type { ClusterStatus } from "./schema.ts";

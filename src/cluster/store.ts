@@ -1,6 +1,6 @@
-import { dayMs } from "../core/clock.ts";
-import type { Listener } from "../core/target-guard.ts";
-import { type Sweeping, sweepRows } from "../database/portions.ts";
+import { dayMs } from "../core/time/clock.ts";
+import type { Listener } from "../core/security/target-guard.ts";
+import { type Sweeping, sweepRows } from "../database/backup/portions.ts";
 import {
   insertInto,
   mustText,

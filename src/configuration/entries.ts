@@ -1,11 +1,11 @@
-import { suggestionFor } from "../core/suggestion.ts";
+import { suggestionFor } from "../core/text/suggestion.ts";
 import { z } from "zod";
 import type { ErrorDetail } from "../core/errors.ts";
-import { eachYielding } from "../core/yielding.ts";
+import { eachYielding } from "../core/time/yielding.ts";
 import { parse, validationError } from "../core/validation.ts";
 import { ConfigSource, configKey } from "./schema.ts";
 import { fieldsOf, type SectionName, sectionNames, sections } from "./sections-schema.ts";
-import { type Fields, isObject } from "../core/objects.ts";
+import { type Fields, isObject } from "../core/collections/objects.ts";
 
 /** What a configuration says of one record. */
 export type Entry = {

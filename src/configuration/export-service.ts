@@ -1,10 +1,10 @@
-import { slugFrom } from "../core/text.ts";
-import { eachYielding } from "../core/yielding.ts";
+import { slugFrom } from "../core/text/text.ts";
+import { eachYielding } from "../core/time/yielding.ts";
 import type { Scope } from "../events/scope.ts";
 import { configurationPrefix } from "../imports/store.ts";
 import { timeoutFor } from "../monitoring/monitors/schema.ts";
-import { StreamedList, StreamedRecord } from "../core/streamed-list.ts";
-import { usageOf } from "../database/usage.ts";
+import { StreamedList, StreamedRecord } from "../core/text/streamed-list.ts";
+import { usageOf } from "../database/file/usage.ts";
 import {
   type Current,
   currentRecords,
@@ -15,7 +15,7 @@ import {
 } from "./records.ts";
 import type { ConfigExport, ConfigSecret } from "./schema.ts";
 import { fieldsOf, sectionNames, sections } from "./sections-schema.ts";
-import type { Fields } from "../core/objects.ts";
+import type { Fields } from "../core/collections/objects.ts";
 import { getOwnOrganization } from "../accounts/organizations/service.ts";
 
 const longestKey = 60;

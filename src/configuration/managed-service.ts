@@ -1,4 +1,4 @@
-import { eachYielding } from "../core/yielding.ts";
+import { eachYielding } from "../core/time/yielding.ts";
 import type { Scope } from "../events/scope.ts";
 import {
   configurationPrefix,

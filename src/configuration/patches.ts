@@ -1,7 +1,7 @@
 import { validationError } from "../core/validation.ts";
 import { timeoutFor } from "../monitoring/monitors/schema.ts";
 import { sections, type SectionName } from "./sections-schema.ts";
-import type { Fields } from "../core/objects.ts";
+import type { Fields } from "../core/collections/objects.ts";
 
 type Usual = { defaults: Fields; required: string[] };
 

@@ -1,7 +1,7 @@
 import { AppError, type ErrorDetail } from "../core/errors.ts";
 import { newId } from "../core/ids.ts";
-import { excerpt } from "../core/text.ts";
-import { eachYielding, mapYielding, turn } from "../core/yielding.ts";
+import { excerpt } from "../core/text/text.ts";
+import { eachYielding, mapYielding, turn } from "../core/time/yielding.ts";
 import { validationError } from "../core/validation.ts";
 import type { Scope } from "../events/scope.ts";
 import { configurationPrefix, type ExternalRecord } from "../imports/store.ts";
@@ -12,7 +12,7 @@ import { type Current, currentRecords } from "./records.ts";
 import { resources } from "./resources.ts";
 import type { ConfigChange, ConfigFieldChange } from "./schema.ts";
 import { type SectionName, sections } from "./sections-schema.ts";
-import type { Fields } from "../core/objects.ts";
+import type { Fields } from "../core/collections/objects.ts";
 
 /** As `ConfigQuery` says of each. */
 export type ApplyOptions = {

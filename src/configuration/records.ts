@@ -1,4 +1,4 @@
-import { eachYielding, mapYielding, turn } from "../core/yielding.ts";
+import { eachYielding, mapYielding, turn } from "../core/time/yielding.ts";
 import type { Prepared } from "../database/store.ts";
 import type { Scope } from "../events/scope.ts";
 import { organizationTurns } from "../events/turns.ts";
@@ -9,11 +9,11 @@ import {
   putExternalRecord,
   lastSaid,
 } from "../imports/store.ts";
-import { inBytes } from "../core/streamed-list.ts";
+import { inBytes } from "../core/text/streamed-list.ts";
 import { monitorsAmong, namesOfMonitors } from "../monitoring/monitors/store.ts";
 import { resources, type Row } from "./resources.ts";
 import { type SectionName, sectionNames, sections } from "./sections-schema.ts";
-import type { Fields } from "../core/objects.ts";
+import type { Fields } from "../core/collections/objects.ts";
 
 export const inTurn = organizationTurns();
 

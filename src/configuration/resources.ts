@@ -8,7 +8,7 @@ import {
   editable as editableChannel,
   targetsOf as channelTargets,
 } from "../alerting/channels/service.ts";
-import { mustBeAllowed } from "../core/target-guard.ts";
+import { mustBeAllowed } from "../core/security/target-guard.ts";
 import { invalid, parse } from "../core/validation.ts";
 import { matching, firstVersion, nextVersion } from "../database/rows.ts";
 import type { Statement } from "../database/store.ts";
@@ -45,7 +45,7 @@ import { mustBeFree, mustBeOpenable, passwordHashOf } from "../status-pages/serv
 import { changePage, findPages, insertPage, type StoredPage } from "../status-pages/store.ts";
 import { patchOf } from "./patches.ts";
 import type { SectionName } from "./sections-schema.ts";
-import type { Fields } from "../core/objects.ts";
+import type { Fields } from "../core/collections/objects.ts";
 
 type Identified = { id: string; version: number };
 

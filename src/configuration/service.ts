@@ -1,6 +1,6 @@
 import { AppError } from "../core/errors.ts";
-import { percent } from "../core/text.ts";
-import { mapYielding } from "../core/yielding.ts";
+import { percent } from "../core/text/text.ts";
+import { mapYielding } from "../core/time/yielding.ts";
 import { invalid } from "../core/validation.ts";
 import { compiled, retrying } from "../database/store.ts";
 import { changedSince, commitEach, ifMatchNames } from "../events/commit.ts";
@@ -8,7 +8,7 @@ import type { Scope } from "../events/scope.ts";
 import { type Configuration, configurationOf } from "./entries.ts";
 import { type ApplyOptions, planOf } from "./plan.ts";
 import { inTurn } from "./records.ts";
-import { longTagsOf } from "../http/api-response.ts";
+import { longTagsOf } from "../http/responses/api-response.ts";
 import { exported } from "./export-service.ts";
 import { ConfigExport, type ConfigQuery, type ConfigResult } from "./schema.ts";
 import { isEmpty, statementsOf } from "./write.ts";

@@ -1,5 +1,5 @@
-import { timestamp } from "../core/clock.ts";
-import { eachYielding, mapYielding } from "../core/yielding.ts";
+import { timestamp } from "../core/time/clock.ts";
+import { eachYielding, mapYielding } from "../core/time/yielding.ts";
 import { mustBeUnchanged } from "../database/references.ts";
 import { matching } from "../database/rows.ts";
 import { inPortions, mustText, StaleRead, type Statement } from "../database/store.ts";
@@ -20,7 +20,7 @@ import type { ConfigPlan, Step } from "./plan.ts";
 import { type Current, linkStatement } from "./records.ts";
 import { resources } from "./resources.ts";
 import { type SectionName, sections } from "./sections-schema.ts";
-import type { Fields } from "../core/objects.ts";
+import type { Fields } from "../core/collections/objects.ts";
 import { type Noun, nouns } from "../imports/rules.ts";
 
 /** All that makes the organization as the plan says; without the audit rows and events of new monitors, whose ids are answered. */

@@ -1,9 +1,9 @@
-import { asciiName } from "./destinations.ts";
+import { asciiName } from "./security/destinations.ts";
 import { searchBounds } from "./limits.ts";
 import { severities } from "./statuses.ts";
 import { z } from "zod";
-import { toAsciiEmail } from "./email-address.ts";
-import { inBraces, isBlank, validateLine, validateParagraphs } from "./text.ts";
+import { toAsciiEmail } from "./text/email-address.ts";
+import { inBraces, isBlank, validateLine, validateParagraphs } from "./text/text.ts";
 
 type Issue = (text: string) => string | null;
 

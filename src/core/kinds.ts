@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { Destination } from "./destinations.ts";
+import type { Destination } from "./security/destinations.ts";
 import {
   bodyOf,
   Id,
@@ -9,8 +9,8 @@ import {
   patchOf,
   withoutDefault,
 } from "./fields.ts";
-import { capitalized } from "./text.ts";
-import type { Fields } from "./objects.ts";
+import { capitalized } from "./text/text.ts";
+import type { Fields } from "./collections/objects.ts";
 
 type Shape = Record<string, z.ZodType>;
 /** What people read at a field of a form; everything else comes from its schema. */

@@ -1,4 +1,4 @@
-import { eachYielding } from "./yielding.ts";
+import { eachYielding } from "./time/yielding.ts";
 
 /** One value of a family; `suffix` stands behind the family's name. */
 export type Sample = { suffix?: string; labels?: Readonly<Record<string, string>>; value: number };

@@ -1,6 +1,6 @@
 import { endpoint } from "../http/endpoint.ts";
 import { routesUnder } from "../http/request-context.ts";
-import { previewInTurn } from "../status-pages/preview-service.ts";
+import { previewInTurn } from "../status-pages/site/preview-service.ts";
 import {
   IncidentAudience,
   IncidentAudienceQuery,

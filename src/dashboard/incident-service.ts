@@ -1,11 +1,11 @@
-import { loadSnapshot } from "../alerting/snapshot.ts";
-import { incidentAudience, type IncidentStep } from "../alerting/rules.ts";
+import { loadSnapshot } from "../alerting/deciding/snapshot.ts";
+import { incidentAudience, type IncidentStep } from "../alerting/deciding/rules.ts";
 import type { IncidentRecord, UpdateRecord } from "../incidents/store.ts";
-import { eachListed, type Listed } from "../core/streamed-list.ts";
+import { eachListed, type Listed } from "../core/text/streamed-list.ts";
 import type { Scope } from "../events/scope.ts";
 import { getIncident } from "../incidents/service.ts";
 import { opening, patching } from "../incidents/statements.ts";
-import { previewIncidentPage } from "../status-pages/preview-service.ts";
+import { previewIncidentPage } from "../status-pages/site/preview-service.ts";
 import type {
   IncidentAudienceQuery,
   IncidentDraft,

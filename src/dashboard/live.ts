@@ -1,13 +1,13 @@
-import type { Clock } from "../core/clock.ts";
+import type { Clock } from "../core/time/clock.ts";
 import type { Log } from "../core/log.ts";
 import { type Collector, family } from "../core/metrics.ts";
-import type { Vault } from "../core/secrets.ts";
+import type { Vault } from "../core/security/secrets.ts";
 import type { Store } from "../database/store.ts";
 import { nounOf, type LoggedEvent } from "../events/catalogue.ts";
 import { lastSeq, lastSeqOf, removedUpTo } from "../events/log.ts";
 import type { EventReader, Subscription } from "../events/reader.ts";
 import type { Signals, StoredResult } from "../events/signals.ts";
-import { type Listener, type Live, messageOf, type Reader } from "../http/event-stream.ts";
+import { type Listener, type Live, messageOf, type Reader } from "../http/responses/event-stream.ts";
 import { positionOf, seqOf, mayListen, replayable, effectOf } from "./rules.ts";
 import { rowsOf } from "./service.ts";
 import {

@@ -1,4 +1,4 @@
-import { problemTitles } from "../alerting/problem-titles.ts";
+import { problemTitles } from "../alerting/deciding/problem-titles.ts";
 import { storageProblem } from "../events/problems.ts";
 import type { Scope } from "../events/scope.ts";
 import type { Problems } from "./problem-schema.ts";

@@ -1,4 +1,4 @@
-import { timestamp } from "../core/clock.ts";
+import { timestamp } from "../core/time/clock.ts";
 import type { Tenant } from "../database/rows.ts";
 import type { Attention, Problems } from "./problem-schema.ts";
 

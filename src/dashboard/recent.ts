@@ -1,5 +1,5 @@
-import { dayMs, timestamp } from "../core/clock.ts";
-import { turn } from "../core/yielding.ts";
+import { dayMs, timestamp } from "../core/time/clock.ts";
+import { turn } from "../core/time/yielding.ts";
 import { perStore, type Store } from "../database/store.ts";
 import {
   beginOfSpan,
@@ -11,8 +11,8 @@ import {
   spans,
   toneOf,
 } from "../monitoring/uptime/rules.ts";
-import { totalsText } from "../status-pages/days.ts";
-import type { Totals } from "../status-pages/public-data.ts";
+import { totalsText } from "../status-pages/rendering/days.ts";
+import type { Totals } from "../status-pages/formats/public-data.ts";
 import { sparkOf } from "./rules.ts";
 import type { Recent } from "./store.ts";
 

@@ -3,9 +3,9 @@ import { AppError } from "../core/errors.ts";
 import { Id } from "../core/fields.ts";
 import { endpoint } from "../http/endpoint.ts";
 import { routesUnder } from "../http/request-context.ts";
-import { eventStream } from "../http/event-stream.ts";
-import { signedInSession } from "../http/authentication.ts";
-import { organizationOf } from "../http/session.ts";
+import { eventStream } from "../http/responses/event-stream.ts";
+import { signedInSession } from "../http/access/authentication.ts";
+import { organizationOf } from "../http/access/session.ts";
 import {
   ChannelUse,
   CompactMonitor,

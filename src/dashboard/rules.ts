@@ -1,5 +1,5 @@
 import { livePageBounds } from "../core/limits.ts";
-import type { Vault } from "../core/secrets.ts";
+import type { Vault } from "../core/security/secrets.ts";
 import { type EventTable, type EventType, type StateType, valueIn } from "../events/catalogue.ts";
 import { watchedInWords } from "../monitoring/monitors/target-rules.ts";
 import type {

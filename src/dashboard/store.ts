@@ -1,4 +1,4 @@
-import { mapYielding, turn } from "../core/yielding.ts";
+import { mapYielding, turn } from "../core/time/yielding.ts";
 import type { Tenant } from "../database/rows.ts";
 import type { Store } from "../database/store.ts";
 import type { StoredStatus } from "../core/statuses.ts";

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { dayMs, hourMs } from "../core/clock.ts";
+import { dayMs, hourMs } from "../core/time/clock.ts";
 import { Id, instant, Severity, Timestamp } from "../core/fields.ts";
 import { countUpTo } from "../core/paging.ts";
 

@@ -1,4 +1,4 @@
-import { dayMs, hourMs, timestamp } from "../core/clock.ts";
+import { dayMs, hourMs, timestamp } from "../core/time/clock.ts";
 import type { Scope } from "../events/scope.ts";
 import { measuredOf } from "../monitoring/uptime/service.ts";
 import { listPoints, type Point, reasonsOf } from "../monitoring/uptime/store.ts";

@@ -1,4 +1,4 @@
-import { timestamp } from "../core/clock.ts";
+import { timestamp } from "../core/time/clock.ts";
 import type { Tenant } from "../database/rows.ts";
 import { stateTypeList } from "../events/catalogue.ts";
 import type { Timeline } from "./timeline-schema.ts";

@@ -2,13 +2,13 @@ import { Database } from "bun:sqlite";
 import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { type Finding, fine, problem, unusable } from "../core/finding.ts";
-import { vaultOf } from "../core/secrets.ts";
-import { files } from "./data-files.ts";
-import { mustBeOurs, mustHaveItsLog, readKey } from "./data-directory.ts";
-import { mustHaveEnded } from "./run-marker.ts";
+import { vaultOf } from "../core/security/secrets.ts";
+import { files } from "./file/data-files.ts";
+import { mustBeOurs, mustHaveItsLog, readKey } from "./file/data-directory.ts";
+import { mustHaveEnded } from "./file/run-marker.ts";
 import { pendingMigrations } from "./migrate.ts";
 import { isKeyOf } from "./sealed-values.ts";
-import { hasUnfinishedRestore } from "./unfinished-restore.ts";
+import { hasUnfinishedRestore } from "./backup/unfinished-restore.ts";
 
 /** Reads the whole data directory and says what it found; for any size, so it may take minutes. */
 export function examine(directory: string, migrations: string): Finding[] {

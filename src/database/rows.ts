@@ -11,7 +11,7 @@ import {
   sql,
 } from "drizzle-orm";
 import type { SQLiteColumn, SQLiteTable } from "drizzle-orm/sqlite-core";
-import { timestamp } from "../core/clock.ts";
+import { timestamp } from "../core/time/clock.ts";
 import { AppError } from "../core/errors.ts";
 import { listed, mustExist, unknownReference } from "./references.ts";
 import type { Prepared, Statement, Store } from "./store.ts";

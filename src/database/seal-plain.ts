@@ -1,8 +1,8 @@
-import { splitSecrets } from "../core/kind-secrets.ts";
+import { splitSecrets } from "../core/security/kind-secrets.ts";
 import type { Kinds } from "../core/kinds.ts";
-import { sealAll, type Vault } from "../core/secrets.ts";
-import type { Data } from "./data-directory.ts";
-import { setValue, valueOf } from "./portions.ts";
+import { sealAll, type Vault } from "../core/security/secrets.ts";
+import type { Data } from "./file/data-directory.ts";
+import { setValue, valueOf } from "./backup/portions.ts";
 import type { Store } from "./store.ts";
 
 type Row = {

@@ -1,5 +1,5 @@
 import type { Database } from "bun:sqlite";
-import type { Vault } from "../core/secrets.ts";
+import type { Vault } from "../core/security/secrets.ts";
 import type { Store } from "./store.ts";
 
 /** Every sealed value that is kept, with the place it is sealed for; by its table. */

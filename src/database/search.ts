@@ -1,6 +1,6 @@
 import { AppError } from "../core/errors.ts";
 import { searchBounds } from "../core/limits.ts";
-import { turn } from "../core/yielding.ts";
+import { turn } from "../core/time/yielding.ts";
 import type { Parameter, Store } from "./store.ts";
 
 /** The condition that a column contains a text, and what it costs per row: 1 for a plain text. */

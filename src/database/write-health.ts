@@ -1,4 +1,4 @@
-import { type Clock, systemClock } from "../core/clock.ts";
+import { type Clock, systemClock } from "../core/time/clock.ts";
 
 /** Regular writes that show whether the database still accepts any. */
 type Source = "results" | "leases";

@@ -1,4 +1,4 @@
-import { timestamp } from "../core/clock.ts";
+import { timestamp } from "../core/time/clock.ts";
 import { AppError } from "../core/errors.ts";
 import { mustBeUnchanged, type Versioned } from "../database/references.ts";
 import { isRemoval, nameOfRemoved } from "../database/subject-names.ts";

@@ -1,4 +1,4 @@
-import { valueOf } from "../database/portions.ts";
+import { valueOf } from "../database/backup/portions.ts";
 import { insertInto, type Statement, type Store } from "../database/store.ts";
 import { events } from "../database/tables/events.ts";
 import type { Event, LoggedEvent } from "./catalogue.ts";

@@ -1,4 +1,4 @@
-import { minuteInUtc, timestamp } from "../core/clock.ts";
+import { minuteInUtc, timestamp } from "../core/time/clock.ts";
 import type { Problem, ProblemName } from "../core/problems.ts";
 import type { Prepared, Store } from "../database/store.ts";
 

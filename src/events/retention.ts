@@ -1,8 +1,8 @@
-import { setValue, type Sweeping, sweepLog } from "../database/portions.ts";
+import { setValue, type Sweeping, sweepLog } from "../database/backup/portions.ts";
 import { stateTypes } from "./catalogue.ts";
 import { followerNames } from "./cursor.ts";
 import { removedUpTo } from "./log.ts";
-import { dayMs } from "../core/clock.ts";
+import { dayMs } from "../core/time/clock.ts";
 import type { Statement, Store } from "../database/store.ts";
 
 /** Days that events are kept for whoever follows them. */

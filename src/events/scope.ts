@@ -1,8 +1,8 @@
-import type { Clock } from "../core/clock.ts";
-import type { OwnHosts } from "../core/own-hosts.ts";
+import type { Clock } from "../core/time/clock.ts";
+import type { OwnHosts } from "../core/security/own-hosts.ts";
 import type { Limits } from "../core/limits.ts";
-import type { Vault } from "../core/secrets.ts";
-import type { TargetGuard } from "../core/target-guard.ts";
+import type { Vault } from "../core/security/secrets.ts";
+import type { TargetGuard } from "../core/security/target-guard.ts";
 import type { Statement, Store } from "../database/store.ts";
 
 export type Actor = {

@@ -1,5 +1,5 @@
 import { AppError } from "../core/errors.ts";
-import { fairQueue } from "../core/fair-queue.ts";
+import { fairQueue } from "../core/collections/fair-queue.ts";
 import { requestBounds, searchBounds } from "../core/limits.ts";
 import type { Scope } from "./scope.ts";
 

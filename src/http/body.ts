@@ -1,12 +1,12 @@
-import { networkOf } from "../core/client-network.ts";
-import { hasTooManyDigits } from "../core/decimals.ts";
-import { findRepeatedName, lossyIntegerAt, shapeOf } from "../core/json.ts";
+import { networkOf } from "../core/security/client-network.ts";
+import { hasTooManyDigits } from "../core/text/decimals.ts";
+import { findRepeatedName, lossyIntegerAt, shapeOf } from "../core/text/json.ts";
 import { AppError } from "../core/errors.ts";
-import { excerpt } from "../core/text.ts";
+import { excerpt } from "../core/text/text.ts";
 import { requestBounds } from "../core/limits.ts";
 import { invalid } from "../core/validation.ts";
-import { budget } from "./budget.ts";
-import { notJson, parseLongJson, tooDeep } from "./long-json.ts";
+import { budget } from "./access/budget.ts";
+import { notJson, parseLongJson, tooDeep } from "./responses/long-json.ts";
 import { pathOf } from "./request.ts";
 import { originalRequest, replaceRequest } from "./original-request.ts";
 

@@ -2,10 +2,10 @@ import type { ResolvePath } from "elysia";
 import { z } from "zod";
 import { type Scope, scopeOf } from "../events/scope.ts";
 import { organizationTurns } from "../events/turns.ts";
-import { hourMs } from "../core/clock.ts";
+import { hourMs } from "../core/time/clock.ts";
 import type { Role } from "../core/roles.ts";
 import { dataOf } from "../core/paging.ts";
-import type { Listed, StreamedList } from "../core/streamed-list.ts";
+import type { Listed, StreamedList } from "../core/text/streamed-list.ts";
 import { parse } from "../core/validation.ts";
 import {
   type ApiResponse,
@@ -18,14 +18,14 @@ import {
   streamedResponseOf,
   unreadResponseOf,
   toResponse,
-} from "./api-response.ts";
-import { principalOf, signedInSession, authorize, mustBeAdministrator } from "./authentication.ts";
+} from "./responses/api-response.ts";
+import { principalOf, signedInSession, authorize, mustBeAdministrator } from "./access/authentication.ts";
 import { type BodyClient, mediaTypeOf, mustHaveNoBody, parseJson, readBody } from "./body.ts";
-import { errorResponse } from "./error-response.ts";
+import { errorResponse } from "./responses/error-response.ts";
 import { idempotencyKeyOf, onlyOnce, routeOf, takesIdempotencyKey } from "./idempotency.ts";
 import { parseQuery } from "./query.ts";
-import { consume } from "./rate-limit.ts";
-import { type Principal, organizationParameter } from "./session.ts";
+import { consume } from "./access/rate-limit.ts";
+import { type Principal, organizationParameter } from "./access/session.ts";
 import type { RequestContext } from "./request-context.ts";
 import { isRead, originOf } from "./request.ts";
 import type { Services } from "./services.ts";

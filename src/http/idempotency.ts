@@ -1,15 +1,15 @@
 import { and, between, eq, ne, or, sql } from "drizzle-orm";
-import { timestamp } from "../core/clock.ts";
+import { timestamp } from "../core/time/clock.ts";
 import { AppError } from "../core/errors.ts";
 import { sha256 } from "../core/ids.ts";
 import { requestBounds } from "../core/limits.ts";
 import { invalid } from "../core/validation.ts";
-import { mustHaveRoom, usageOf } from "../database/usage.ts";
-import { type Sweeping, sweepRows } from "../database/portions.ts";
+import { mustHaveRoom, usageOf } from "../database/file/usage.ts";
+import { type Sweeping, sweepRows } from "../database/backup/portions.ts";
 import { must, perStore, type Statement } from "../database/store.ts";
 import { idempotentAnswers as responses } from "../database/tables/events.ts";
-import type { ApiResponse } from "./api-response.ts";
-import type { Principal } from "./session.ts";
+import type { ApiResponse } from "./responses/api-response.ts";
+import type { Principal } from "./access/session.ts";
 import { pathOf } from "./request.ts";
 import type { RequestContext } from "./request-context.ts";
 

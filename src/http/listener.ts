@@ -2,18 +2,18 @@ import { isIP } from "node:net";
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readFileSync, statSync } from "node:fs";
 import { createSecureContext } from "node:tls";
-import { plainPem } from "../core/pem.ts";
+import { plainPem } from "../core/certificates/pem.ts";
 import type { Log } from "../core/log.ts";
 import { AppError } from "../core/errors.ts";
 import { accessLog } from "./access-log.ts";
 import { invalid } from "../core/validation.ts";
 import { withBoundedBody } from "./body.ts";
-import { errorResponse } from "./error-response.ts";
+import { errorResponse } from "./responses/error-response.ts";
 import { fairTurns, type RequestHandler } from "./fair-turns.ts";
-import { mustNameOneHost } from "./host-guard.ts";
-import type { TransferLimit } from "./large-bodies.ts";
+import { mustNameOneHost } from "./access/host-guard.ts";
+import type { TransferLimit } from "./responses/large-bodies.ts";
 import type { RequestMetrics } from "./request-metrics.ts";
-import type { Proxies } from "./trusted-proxies.ts";
+import type { Proxies } from "./access/trusted-proxies.ts";
 
 /** A certificate chain and its key, as PEM. */
 export type Tls = { cert: string; key: string };

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { ErrorCode } from "../core/errors.ts";
-import { statusOf } from "./error-response.ts";
+import { statusOf } from "./responses/error-response.ts";
 
 const errorTexts: Record<ErrorCode, string> = {
   BAD_REQUEST: "The request is malformed, such as one with two Host headers.",

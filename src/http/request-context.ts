@@ -1,5 +1,5 @@
 import { Elysia } from "elysia";
-import type { Principal, Session } from "./session.ts";
+import type { Principal, Session } from "./access/session.ts";
 import type { Services } from "./services.ts";
 
 /** One request on its way to its endpoint. */

@@ -1,22 +1,22 @@
-import type { Sealing } from "../database/copy.ts";
-import type { Clock } from "../core/clock.ts";
-import type { FairQueue } from "../core/fair-queue.ts";
+import type { Sealing } from "../database/backup/copy.ts";
+import type { Clock } from "../core/time/clock.ts";
+import type { FairQueue } from "../core/collections/fair-queue.ts";
 import type { Limits } from "../core/limits.ts";
 import type { Log } from "../core/log.ts";
-import type { OwnHosts } from "../core/own-hosts.ts";
-import type { Vault } from "../core/secrets.ts";
-import type { TargetGuard } from "../core/target-guard.ts";
-import type { DatabaseNode } from "../database/data-directory.ts";
+import type { OwnHosts } from "../core/security/own-hosts.ts";
+import type { Vault } from "../core/security/secrets.ts";
+import type { TargetGuard } from "../core/security/target-guard.ts";
+import type { DatabaseNode } from "../database/file/data-directory.ts";
 import type { Statement, Store } from "../database/store.ts";
 import type { Signals } from "../events/signals.ts";
 import type { AccessTokens } from "../core/outgoing/access-tokens.ts";
-import type { Exchange } from "../core/outgoing/exchange.ts";
-import type { ResponseCache } from "./response-cache.ts";
-import type { Principal, Sessions } from "./session.ts";
-import type { KnownNetworks } from "./known-networks.ts";
-import type { NetworkLimit, RateLimit } from "./rate-limit.ts";
-import type { Live } from "./event-stream.ts";
-import type { AttemptBackoff } from "./attempt-backoff.ts";
+import type { Exchange } from "../core/outgoing/http/exchange.ts";
+import type { ResponseCache } from "./responses/response-cache.ts";
+import type { Principal, Sessions } from "./access/session.ts";
+import type { KnownNetworks } from "./access/known-networks.ts";
+import type { NetworkLimit, RateLimit } from "./access/rate-limit.ts";
+import type { Live } from "./responses/event-stream.ts";
+import type { AttemptBackoff } from "./access/attempt-backoff.ts";
 
 /** What the requests of one running appliance share. */
 export type Services = {

@@ -1,6 +1,6 @@
 import type { RequestContext } from "./request-context.ts";
 import type { Services } from "./services.ts";
-import { sessionCookieOf, type Session } from "./session.ts";
+import { sessionCookieOf, type Session } from "./access/session.ts";
 import { originOf } from "./request.ts";
 
 /** What a use case runs in that belongs to no organization: who uses the admin page, from where. */

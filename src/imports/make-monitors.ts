@@ -1,7 +1,7 @@
 import { columnsOf, editable } from "../monitoring/monitors/record.ts";
 import { newId } from "../core/ids.ts";
-import { pingCommand } from "../core/ping-command.ts";
-import { mustBeAllowed } from "../core/target-guard.ts";
+import { pingCommand } from "../core/system/ping-command.ts";
+import { mustBeAllowed } from "../core/security/target-guard.ts";
 import { parse } from "../core/validation.ts";
 import { mustBeUnchanged } from "../database/references.ts";
 import { alertChannels } from "../database/tables/alerting.ts";
@@ -37,8 +37,8 @@ import {
 } from "../monitoring/monitors/store.ts";
 import { type Maker, type Making, names, refusalOf } from "./maker.ts";
 import type { z } from "zod";
-import type { OpenedRecord } from "../core/kind-secrets.ts";
-import type { Fields } from "../core/objects.ts";
+import type { OpenedRecord } from "../core/security/kind-secrets.ts";
+import type { Fields } from "../core/collections/objects.ts";
 import { firstVersion, nextVersion } from "../database/rows.ts";
 
 export const channel: Maker = {

@@ -17,12 +17,12 @@ import {
   replaceMembers,
   type StoredWindow,
 } from "../monitoring/maintenance/store.ts";
-import { mustBeLogo } from "../status-pages/logo.ts";
+import { mustBeLogo } from "../status-pages/rendering/logo.ts";
 import { NewStatusPage } from "../status-pages/schema.ts";
 import { changePage, findPages, insertPage, type StoredPage } from "../status-pages/store.ts";
 import type { Planned } from "./plan.ts";
 import { type Maker, type Making, names, refusalOf } from "./maker.ts";
-import type { Fields } from "../core/objects.ts";
+import type { Fields } from "../core/collections/objects.ts";
 import { firstVersion, nextVersion } from "../database/rows.ts";
 
 export const maintenanceWindow: Maker = {

@@ -1,7 +1,7 @@
 import { AppError } from "../core/errors.ts";
 import type { Statement } from "../database/store.ts";
 import type { Scope } from "../events/scope.ts";
-import type { Fields } from "../core/objects.ts";
+import type { Fields } from "../core/collections/objects.ts";
 import type { Planned } from "./plan.ts";
 import type { Noun } from "./rules.ts";
 

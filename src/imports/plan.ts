@@ -1,4 +1,4 @@
-import type { Fields } from "../core/objects.ts";
+import type { Fields } from "../core/collections/objects.ts";
 import type { Noun } from "./rules.ts";
 
 /** A record as the source has it, in our words: where it names another one, by that one's id there. */

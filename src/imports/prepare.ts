@@ -1,10 +1,10 @@
 import { and, eq, sql } from "drizzle-orm";
-import { timestamp } from "../core/clock.ts";
+import { timestamp } from "../core/time/clock.ts";
 import { AppError } from "../core/errors.ts";
 import { listed } from "../database/references.ts";
 import type { LimitName } from "../core/limits.ts";
-import { countInWords } from "../core/text.ts";
-import { eachYielding } from "../core/yielding.ts";
+import { countInWords } from "../core/text/text.ts";
+import { eachYielding } from "../core/time/yielding.ts";
 import { inPortions, type Statement } from "../database/store.ts";
 import { auditAndEvent, auditAndEventEach } from "../events/commit.ts";
 import type { Scope } from "../events/scope.ts";
@@ -20,7 +20,7 @@ import type { Made, Making } from "./maker.ts";
 import { tokenHash } from "./make-monitors.ts";
 import type { ImportItem, ImportReport } from "./schema.ts";
 import { type ExternalRecord, lastSaid, putExternalRecord } from "./store.ts";
-import type { Fields } from "../core/objects.ts";
+import type { Fields } from "../core/collections/objects.ts";
 import type { Plan, Planned } from "./plan.ts";
 import { type Noun, nouns, titleOf } from "./rules.ts";
 export type ImportOptions = {

@@ -1,4 +1,4 @@
-import { dayMs, timestamp } from "../core/clock.ts";
+import { dayMs, timestamp } from "../core/time/clock.ts";
 import { AppError } from "../core/errors.ts";
 import { newId } from "../core/ids.ts";
 import { importBounds } from "../core/limits.ts";

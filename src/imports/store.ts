@@ -1,8 +1,8 @@
-import { dayMs, hourMs } from "../core/clock.ts";
+import { dayMs, hourMs } from "../core/time/clock.ts";
 import { AppError } from "../core/errors.ts";
-import type { Fields } from "../core/objects.ts";
-import { openAll, sealAll, type Vault } from "../core/secrets.ts";
-import type { Sweeping } from "../database/portions.ts";
+import type { Fields } from "../core/collections/objects.ts";
+import { openAll, sealAll, type Vault } from "../core/security/secrets.ts";
+import type { Sweeping } from "../database/backup/portions.ts";
 import type { Tenant } from "../database/rows.ts";
 import {
   insertInto,

@@ -1,4 +1,4 @@
-import { timestamp } from "../core/clock.ts";
+import { timestamp } from "../core/time/clock.ts";
 import { AppError } from "../core/errors.ts";
 import { found } from "../database/rows.ts";
 import { retrying, type Statement, mustText } from "../database/store.ts";

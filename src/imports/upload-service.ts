@@ -1,7 +1,7 @@
 import type { Scope } from "../events/scope.ts";
 import type { ImportServices } from "../http/services.ts";
-import { openSource } from "./open.ts";
-import type { OpenSource } from "./opened.ts";
+import { openSource } from "./reading/open.ts";
+import type { OpenSource } from "./reading/opened.ts";
 import type { ImportReport, ImportRun, ImportSource, NewUpload } from "./schema.ts";
 import { runImport } from "./service.ts";
 import { listImports } from "./undo-service.ts";

@@ -1,13 +1,13 @@
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { join } from "node:path";
-import { type Clock, hourMs } from "../core/clock.ts";
+import { type Clock, hourMs } from "../core/time/clock.ts";
 import { AppError } from "../core/errors.ts";
 import { importBounds } from "../core/limits.ts";
-import { fairQueue } from "../core/fair-queue.ts";
+import { fairQueue } from "../core/collections/fair-queue.ts";
 import { randomToken } from "../core/ids.ts";
-import { bytesInWords } from "../core/text.ts";
-import { freeBytesOf } from "../database/data-files.ts";
+import { bytesInWords } from "../core/text/text.ts";
+import { freeBytesOf } from "../database/file/data-files.ts";
 import type { ImportUploads } from "../http/services.ts";
 
 const maxBytes = importBounds.upload.value;

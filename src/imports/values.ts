@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import type { Fields } from "../core/objects.ts";
+import type { Fields } from "../core/collections/objects.ts";
 
 /** A monitor or channel in our words, with what is not as it was. */
 export type Converted = { fields: Fields; notes: string[]; isIncomplete: boolean };

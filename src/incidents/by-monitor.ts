@@ -1,6 +1,6 @@
 import { auditAndEvent } from "../events/commit.ts";
 import type { Scope } from "../events/scope.ts";
-import { timestamp } from "../core/clock.ts";
+import { timestamp } from "../core/time/clock.ts";
 import type { Severity } from "../core/fields.ts";
 import { mustBeUnchanged } from "../database/references.ts";
 import { mustText, StaleRead, type Statement, type Store } from "../database/store.ts";

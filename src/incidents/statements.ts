@@ -1,6 +1,6 @@
 import type { AuditedChange } from "../events/commit.ts";
 import type { Actor } from "../events/scope.ts";
-import { timestamp } from "../core/clock.ts";
+import { timestamp } from "../core/time/clock.ts";
 import { AppError } from "../core/errors.ts";
 import { newId } from "../core/ids.ts";
 import { amountIn, incidentBounds } from "../core/limits.ts";

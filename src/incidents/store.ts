@@ -1,7 +1,7 @@
 import { and, gt } from "drizzle-orm";
 import { offsetOf, page } from "../core/paging.ts";
-import { eachListed, type Listed, StreamedList } from "../core/streamed-list.ts";
-import { turn } from "../core/yielding.ts";
+import { eachListed, type Listed, StreamedList } from "../core/text/streamed-list.ts";
+import { turn } from "../core/time/yielding.ts";
 import { allOf, type Condition, containing, matchingIds, pageOfIds } from "../database/search.ts";
 import { matching, type Tenant } from "../database/rows.ts";
 import { factsIn, type AutomaticTitle, type AutomaticUpdate, statesWanted } from "./rules.ts";

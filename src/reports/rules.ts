@@ -1,6 +1,6 @@
-import { timestamp } from "../core/clock.ts";
-import { csvRow } from "../core/text.ts";
-import { toInstant, toLocal } from "../core/time-zones.ts";
+import { timestamp } from "../core/time/clock.ts";
+import { csvRow } from "../core/text/text.ts";
+import { toInstant, toLocal } from "../core/time/time-zones.ts";
 import { beginOfSpan, dayMs, hourMs, ratioOf, type Seconds } from "../monitoring/uptime/rules.ts";
 import type { Outage, Report, ReportFigures } from "./schema.ts";
 

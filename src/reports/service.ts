@@ -1,5 +1,5 @@
 import { getOwnOrganization } from "../accounts/organizations/service.ts";
-import { timestamp } from "../core/clock.ts";
+import { timestamp } from "../core/time/clock.ts";
 import { invalid } from "../core/validation.ts";
 import type { Scope } from "../events/scope.ts";
 import { organizationTurns } from "../events/turns.ts";

@@ -1,6 +1,6 @@
-import { dayMs, hourMs, timestamp } from "../core/clock.ts";
+import { dayMs, hourMs, timestamp } from "../core/time/clock.ts";
 import { incidentStatuses } from "../core/statuses.ts";
-import { turn } from "../core/yielding.ts";
+import { turn } from "../core/time/yielding.ts";
 import type { Tenant } from "../database/rows.ts";
 import type { Store } from "../database/store.ts";
 import { stateTypeList } from "../events/catalogue.ts";

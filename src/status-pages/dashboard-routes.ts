@@ -1,7 +1,7 @@
 import { endpoint } from "../http/endpoint.ts";
 import { routesUnder } from "../http/request-context.ts";
-import { checkHost } from "./host-check-service.ts";
-import { previewInTurn, previewStatusPage } from "./preview-service.ts";
+import { checkHost } from "./site/host-check-service.ts";
+import { previewInTurn, previewStatusPage } from "./site/preview-service.ts";
 import { HostCheck, HostToCheck, StatusPagePatch, StatusPagePreview } from "./schema.ts";
 
 /** What only the admin page asks of status pages. */

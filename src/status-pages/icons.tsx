@@ -1,4 +1,4 @@
-import type { Tone } from "./view.ts";
+import type { Tone } from "./rendering/view.ts";
 
 /** Shapes of states: told by form as well as by colour. */
 const shapes: Record<Tone, React.ReactNode> = {

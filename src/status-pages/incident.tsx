@@ -1,8 +1,8 @@
 import { Fragment } from "react";
-import { countInWords } from "../core/text.ts";
+import { countInWords } from "../core/text/text.ts";
 import { Time } from "./layout.tsx";
-import { earlierInWords, type IncidentView } from "./view.ts";
-import type { WordsOf } from "./words.ts";
+import { earlierInWords, type IncidentView } from "./rendering/view.ts";
+import type { WordsOf } from "./rendering/words.ts";
 
 /** What people wrote. */
 export function Written({ text, words }: { text: string; words: WordsOf }) {

@@ -1,4 +1,4 @@
-import { timestamp } from "../core/clock.ts";
+import { timestamp } from "../core/time/clock.ts";
 import { firstIdAt } from "../core/ids.ts";
 import { statusPageBounds } from "../core/limits.ts";
 import type { Store } from "../database/store.ts";
@@ -15,10 +15,10 @@ import {
   monitorIdsIn,
   type ShownIncident,
 } from "../incidents/store.ts";
-import { turn } from "../core/yielding.ts";
+import { turn } from "../core/time/yielding.ts";
 import { dayMs } from "../monitoring/uptime/rules.ts";
-import type { IncidentMark, PublicIncident } from "./public-data.ts";
-import { bytesOfText, textBudget, withinBudget } from "./text-budget.ts";
+import type { IncidentMark, PublicIncident } from "./formats/public-data.ts";
+import { bytesOfText, textBudget, withinBudget } from "./site/text-budget.ts";
 
 type Page = { organizationId: string; isDefault: boolean };
 

@@ -1,9 +1,9 @@
 import type { CSSProperties, ReactNode } from "react";
 import { renderToStaticMarkup } from "react-dom/server";
-import { readableAccent } from "./accent.ts";
+import { readableAccent } from "./rendering/accent.ts";
 import { Bell, Mark } from "./icons.tsx";
-import type { Moment, StatusView, Tone } from "./view.ts";
-import type { WordsOf } from "./words.ts";
+import type { Moment, StatusView, Tone } from "./rendering/view.ts";
+import type { WordsOf } from "./rendering/words.ts";
 
 /** A page at the path `base`, as it stands in links. A preview has no script, and its links open elsewhere. */
 export type PageDocument = {

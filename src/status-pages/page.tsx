@@ -1,13 +1,13 @@
 import { Fragment } from "react";
 import { renderToStaticMarkup } from "react-dom/server";
 import { BackLink, documentOf, type PageDocument } from "./layout.tsx";
-import type { History } from "./history.ts";
+import type { History } from "./formats/history.ts";
 import { StateIcon } from "./icons.tsx";
 import { Incident, Names, Past, Written } from "./incident.tsx";
 import { SharedLink } from "./shared-link.tsx";
-import type { DayView, IncidentView, MonitorView, StatusView, Tone, WorkView } from "./view.ts";
-import { maintenanceAnchor, recentDays } from "./view.ts";
-import type { WordsOf } from "./words.ts";
+import type { DayView, IncidentView, MonitorView, StatusView, Tone, WorkView } from "./rendering/view.ts";
+import { maintenanceAnchor, recentDays } from "./rendering/view.ts";
+import type { WordsOf } from "./rendering/words.ts";
 
 /** Stands where a section's content comes; nobody's text holds it, since theirs is escaped. */
 const gap = "<!--section-->";

@@ -1,5 +1,5 @@
 import { statusPageBounds } from "../core/limits.ts";
-import type { OwnHosts } from "../core/own-hosts.ts";
+import type { OwnHosts } from "../core/security/own-hosts.ts";
 import type { StatusPage } from "./schema.ts";
 
 /** Why nobody could open the page; null when somebody can. */

@@ -1,5 +1,5 @@
-import type { IncidentView } from "./view.ts";
-import type { WordsOf } from "./words.ts";
+import type { IncidentView } from "./rendering/view.ts";
+import type { WordsOf } from "./rendering/words.ts";
 
 type SharedProps = { title: string; incident: IncidentView; words: WordsOf; url: string };
 

@@ -1,6 +1,6 @@
-import { timestamp } from "../core/clock.ts";
+import { timestamp } from "../core/time/clock.ts";
 import { derivedId } from "../core/ids.ts";
-import { mapYielding } from "../core/yielding.ts";
+import { mapYielding } from "../core/time/yielding.ts";
 import type { Store } from "../database/store.ts";
 import { occurrencesBetween } from "../monitoring/maintenance/rules.ts";
 import { publicWindows, type StoredWindow } from "../monitoring/maintenance/store.ts";

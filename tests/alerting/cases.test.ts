@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { sweepAlerts } from "../../src/alerting/retention.ts";
-import { sweepingOf } from "../../src/database/portions.ts";
+import { sweepAlerts } from "../../src/alerting/sending/retention.ts";
+import { sweepingOf } from "../../src/database/backup/portions.ts";
 import type { Event } from "../../src/events/catalogue.ts";
 import { appendEvent } from "../../src/events/log.ts";
 import { problemBegins, problemEnds } from "../../src/events/problems.ts";

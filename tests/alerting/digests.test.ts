@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { exchange } from "../../src/core/outgoing/exchange.ts";
+import { exchange } from "../../src/core/outgoing/http/exchange.ts";
 import { appendEvent } from "../../src/events/log.ts";
 import { pager } from "../support/pager.ts";
 import { answer, reset, target } from "../support/target.ts";

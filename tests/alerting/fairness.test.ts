@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { fanOut } from "../../src/alerting/fan-out.ts";
-import { outboxRoom } from "../../src/alerting/outbox-room.ts";
+import { fanOut } from "../../src/alerting/deciding/fan-out.ts";
+import { outboxRoom } from "../../src/alerting/sending/outbox-room.ts";
 import { newId } from "../../src/core/ids.ts";
 import { compiled } from "../../src/database/store.ts";
 import { readSince } from "../../src/events/log.ts";

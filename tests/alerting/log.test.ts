@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { exchange } from "../../src/core/outgoing/exchange.ts";
+import { exchange } from "../../src/core/outgoing/http/exchange.ts";
 import { dump, unknownId } from "../support/appliance.ts";
 import { mailServer } from "../support/mail-server.ts";
 import { pager } from "../support/pager.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { alertEngine } from "../../src/alerting/engine.ts";
+import { alertEngine } from "../../src/alerting/deciding/engine.ts";
 import { subscriberReceivers } from "../../src/status-pages/subscribers/receivers.ts";
 import { pager } from "../support/pager.ts";
 import { answer } from "../support/target.ts";

@@ -6,7 +6,7 @@ import {
   nextDelivery,
   overtakenBy,
   type Queued,
-} from "../../src/alerting/rules.ts";
+} from "../../src/alerting/deciding/rules.ts";
 
 const now = Date.parse("2026-11-20T10:00:00.000Z");
 const second = 1_000;

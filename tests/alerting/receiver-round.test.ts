@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { receiverRound, type ReceiverType } from "../../src/alerting/queue.ts";
+import { receiverRound, type ReceiverType } from "../../src/alerting/sending/queue.ts";
 import { testAppliance } from "../support/appliance.ts";
 
 const now = Date.parse("2026-11-20T10:00:00.000Z");

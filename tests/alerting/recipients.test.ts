@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { mailServer } from "../support/mail-server.ts";
 import { ann, bob, cid } from "../support/mailing.ts";
 import { pager } from "../support/pager.ts";
-import { exchange } from "../../src/core/outgoing/exchange.ts";
+import { exchange } from "../../src/core/outgoing/http/exchange.ts";
 import { answer, target } from "../support/target.ts";
 
 /** A channel of three mailboxes, whose server refuses some with these codes. */

@@ -7,7 +7,7 @@ import {
   nothingYet,
   type Step,
   type NotifiedState,
-} from "../../src/alerting/rules.ts";
+} from "../../src/alerting/deciding/rules.ts";
 import { type AlertedWorld, alertedWorld } from "../support/alert-model-world.ts";
 import { type ModelEvent, expectedNotifications } from "../support/alert-model.ts";
 import { type Target, target } from "../support/target.ts";

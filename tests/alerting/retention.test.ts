@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { sweepAlerts } from "../../src/alerting/retention.ts";
-import { sweepingOf } from "../../src/database/portions.ts";
+import { sweepAlerts } from "../../src/alerting/sending/retention.ts";
+import { sweepingOf } from "../../src/database/backup/portions.ts";
 import { pager } from "../support/pager.ts";
 
 const day = 86_400_000;

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { rotation } from "../../src/alerting/rotation.ts";
+import { rotation } from "../../src/alerting/sending/rotation.ts";
 
 type One = { organizationId: string; receiverId: string; failing: boolean };
 

@@ -14,7 +14,7 @@ import {
   silenceReason,
   type Step,
   type NotifiedState,
-} from "../../src/alerting/rules.ts";
+} from "../../src/alerting/deciding/rules.ts";
 import type { StoredStatus } from "../../src/core/statuses.ts";
 
 const now = Date.parse("2026-11-20T10:00:00.000Z");

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { storageAlarm } from "../../src/alerting/storage-alarm.ts";
+import { storageAlarm } from "../../src/alerting/sending/storage-alarm.ts";
 import { pager } from "../support/pager.ts";
 import { answer } from "../support/target.ts";
 import { unstorable } from "../support/unstorable.ts";

@@ -1,6 +1,6 @@
 import { soleNode } from "../../src/cluster/leases.ts";
 import { assets } from "../../src/core/assets.ts";
-import { openDataDirectory } from "../../src/database/data-directory.ts";
+import { openDataDirectory } from "../../src/database/file/data-directory.ts";
 import { housekeeping } from "../../src/operations/retention/service.ts";
 import { quantile } from "./process.ts";
 

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { BrowserContext, Request } from "playwright-core";
-import { adminPaths } from "../../src/http/admin-page.ts";
+import { adminPaths } from "../../src/http/responses/admin-page.ts";
 import { ownFaults } from "../support/admin-world.ts";
 import {
   launchChromium,

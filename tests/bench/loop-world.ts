@@ -1,6 +1,6 @@
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
-import { dayMs, hourMs, timestamp } from "../../src/core/clock.ts";
+import { dayMs, hourMs, timestamp } from "../../src/core/time/clock.ts";
 import { ownedMachine } from "../support/admin-world.ts";
 import { copyMonitor, idOfCopy } from "../support/many-monitors.ts";
 

@@ -2,7 +2,7 @@ import { Database } from "bun:sqlite";
 import { join } from "node:path";
 import { dashboard } from "../../src/api.ts";
 import type { Route } from "../../src/http/openapi.ts";
-import { publicPaths } from "../../src/status-pages/public-paths.ts";
+import { publicPaths } from "../../src/status-pages/site/public-paths.ts";
 import { owner, signedIn } from "../support/admin-world.ts";
 import { freePort, untilHealthy } from "../support/binary.ts";
 import { idOfCopy } from "../support/many-monitors.ts";

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { closeSync, openSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { binary, freePort, untilHealthy } from "../support/binary.ts";
-import { publicPaths } from "../../src/status-pages/public-paths.ts";
+import { publicPaths } from "../../src/status-pages/site/public-paths.ts";
 import { unknownId } from "../support/appliance.ts";
 import { expectHistograms, lintedBy, scrapeOf } from "../support/metrics.ts";
 import { copyMonitor } from "../support/many-monitors.ts";

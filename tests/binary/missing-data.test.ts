@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import { expect, test } from "bun:test";
 import { existsSync, mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { commandLine } from "../../src/cli/command-line.ts";
+import { commandLine } from "../../src/cli/support/command-line.ts";
 import { signalbox } from "../support/binary.ts";
 import { machine, succeeded } from "../support/outside.ts";
 

@@ -2,7 +2,7 @@ import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { vaultOf } from "../../src/core/secrets.ts";
+import { vaultOf } from "../../src/core/security/secrets.ts";
 import { binary } from "../support/binary.ts";
 import { firstLinesOf, machine, machineWithKey, succeeded } from "../support/outside.ts";
 

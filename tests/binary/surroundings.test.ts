@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { assets } from "../../src/core/assets.ts";
-import { makeEmptyDatabase } from "../../src/database/data-directory.ts";
+import { makeEmptyDatabase } from "../../src/database/file/data-directory.ts";
 import { binary, freePort, signalbox, untilHealthy } from "../support/binary.ts";
 import { clientOf, machine, machineWithKey, succeeded } from "../support/outside.ts";
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
-import { parseMarkdown, toHtml } from "../../src/core/markdown.ts";
+import { parseMarkdown, toHtml } from "../../src/core/text/markdown.ts";
 import {
   describeInChromium,
   overflowOf,

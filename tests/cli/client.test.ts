@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from "bun:test";
 import { join } from "node:path";
-import { clientOf, dataOf, NotAnswered, pageOf } from "../../src/cli/client.ts";
-import { oneOf } from "../../src/cli/records.ts";
+import { clientOf, dataOf, NotAnswered, pageOf } from "../../src/cli/support/client.ts";
+import { oneOf } from "../../src/cli/support/records.ts";
 import { AppError } from "../../src/core/errors.ts";
 import { freePort } from "../support/binary.ts";
 import { writeCertificates } from "../support/certificates.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { Command } from "commander";
-import { commandLine } from "../../src/cli/command-line.ts";
+import { commandLine } from "../../src/cli/support/command-line.ts";
 import { completionFor, type Shell } from "../../src/cli/completion.ts";
 import { testWith } from "../support/real-targets.ts";
 

@@ -2,7 +2,7 @@ import { afterAll, expect, spyOn, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Command } from "commander";
-import { commandLine, runCommandLine } from "../../src/cli/command-line.ts";
+import { commandLine, runCommandLine } from "../../src/cli/support/command-line.ts";
 import { scratch } from "../support/scratch.ts";
 
 const folder = scratch();

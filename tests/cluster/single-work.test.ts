@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { namedLeases } from "../../src/cluster/rules.ts";
-import { timestamp } from "../../src/core/clock.ts";
+import { timestamp } from "../../src/core/time/clock.ts";
 import { readSince } from "../../src/events/log.ts";
 import { openProblems } from "../../src/events/problems.ts";
 import { problemWatch } from "../../src/operations/problems/watch.ts";

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { changeMember, listMembers, resetPassword } from "../../src/accounts/people/service.ts";
 import { deleteOrganization } from "../../src/operations/appliance/service.ts";
 import { listApiKeys, revokeApiKey } from "../../src/accounts/api-keys/service.ts";
-import { timestamp } from "../../src/core/clock.ts";
+import { timestamp } from "../../src/core/time/clock.ts";
 import { readSince } from "../../src/events/log.ts";
 import { inbox } from "../support/inbox.ts";
 import { clientOf, setUpToken } from "../support/appliance.ts";

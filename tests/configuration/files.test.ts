@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { readConfigurations } from "../../src/configuration/files/read.ts";
-import { InvalidFiles } from "../../src/core/yaml.ts";
+import { InvalidFiles } from "../../src/core/text/yaml.ts";
 import { validationError } from "../../src/core/validation.ts";
 import { scratch } from "../support/scratch.ts";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { networkOf } from "../../src/core/client-network.ts";
+import { networkOf } from "../../src/core/security/client-network.ts";
 
 test("an IPv6 subscriber's whole /64 is one network", () => {
   const same = [

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { compareDecimals, exactNumber, isDecimal, LongNumber } from "../../src/core/decimals.ts";
-import { lossyIntegerAt, parseExactly } from "../../src/core/json.ts";
+import { compareDecimals, exactNumber, isDecimal, LongNumber } from "../../src/core/text/decimals.ts";
+import { lossyIntegerAt, parseExactly } from "../../src/core/text/json.ts";
 
 describe("decimal numbers", () => {
   test("are compared without rounding, however they are written", () => {

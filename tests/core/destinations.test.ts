@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { sameHost, sameOrigin } from "../../src/core/destinations.ts";
+import { sameHost, sameOrigin } from "../../src/core/security/destinations.ts";
 
 describe("a URL leads to the same place", () => {
   test.each([

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { AppError } from "../../src/core/errors.ts";
-import { fairQueue } from "../../src/core/fair-queue.ts";
+import { fairQueue } from "../../src/core/collections/fair-queue.ts";
 
 /** A queue whose work is done when the test says so, and in which order it was begun. */
 function worked(settings?: Parameters<typeof fairQueue>[0]) {

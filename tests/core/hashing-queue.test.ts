@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { AppError } from "../../src/core/errors.ts";
-import { type HashingClient, hashingQueue } from "../../src/core/hashing-queue.ts";
+import { type HashingClient, hashingQueue } from "../../src/core/security/hashing-queue.ts";
 
 /** A queue whose work ends when the test says so, in the order in which it began. */
 function scene() {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { z } from "zod";
-import { noWeaker, sameOrigin, sameValue } from "../../src/core/destinations.ts";
+import { noWeaker, sameOrigin, sameValue } from "../../src/core/security/destinations.ts";
 import type { AppError } from "../../src/core/errors.ts";
 import {
   joinSecrets,
@@ -8,7 +8,7 @@ import {
   OpenedRecord,
   splitSecrets,
   strandedSecrets,
-} from "../../src/core/kind-secrets.ts";
+} from "../../src/core/security/kind-secrets.ts";
 import { kind } from "../../src/core/kinds.ts";
 
 const kinds = {

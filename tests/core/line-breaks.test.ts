@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { parseMarkdown, toHtml, toText } from "../../src/core/markdown.ts";
+import { parseMarkdown, toHtml, toText } from "../../src/core/text/markdown.ts";
 import { dump } from "../support/appliance.ts";
 import { dashboard } from "../support/dashboard.ts";
 import type { Json } from "../support/json.ts";

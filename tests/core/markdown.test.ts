@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { parseMarkdown, plainBlocks, toHtml, toText } from "../../src/core/markdown.ts";
+import { parseMarkdown, plainBlocks, toHtml, toText } from "../../src/core/text/markdown.ts";
 import { hostileMarkdown } from "../support/hostile-markdown.ts";
 
 const html = (text: string) => toHtml(parseMarkdown(text)).replaceAll(' dir="auto"', "");

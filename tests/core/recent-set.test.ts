@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { recentSet } from "../../src/core/recent-set.ts";
+import { recentSet } from "../../src/core/collections/recent-set.ts";
 
 test("a set of recent values forgets those that were added longest ago", () => {
   const set = recentSet(3);

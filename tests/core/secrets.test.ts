@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { openAll, sealAll, vaultOf } from "../../src/core/secrets.ts";
+import { openAll, sealAll, vaultOf } from "../../src/core/security/secrets.ts";
 
 const vault = vaultOf(new Uint8Array(32).fill(7));
 const place = "organization/monitor/1/bearerToken";

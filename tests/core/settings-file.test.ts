@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { configOf } from "../../src/config.ts";
-import { readSettings } from "../../src/core/settings-file.ts";
+import { readSettings } from "../../src/core/system/settings-file.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "signalbox-settings-"));
 const config = join(folder, "signalbox.env");

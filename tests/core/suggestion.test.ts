@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { suggestionFor } from "../../src/core/suggestion.ts";
+import { suggestionFor } from "../../src/core/text/suggestion.ts";
 
 const known = ["interval", "alertChannels", "webhookUrl", "url", "group"];
 

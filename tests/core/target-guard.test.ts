@@ -8,7 +8,7 @@ import {
   parseDenied,
   parseRange,
   targetGuard,
-} from "../../src/core/target-guard.ts";
+} from "../../src/core/security/target-guard.ts";
 
 const nowhere = targetGuard(() => []);
 const issueOf = (address: string) => nowhere.issueOf(address, 80);

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { mkdirSync, readdirSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { removeLeftovers } from "../../src/core/temporary-folders.ts";
+import { removeLeftovers } from "../../src/core/system/temporary-folders.ts";
 import { scratch } from "../support/scratch.ts";
 
 const folder = scratch();

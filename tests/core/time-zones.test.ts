@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { toInstant, toLocal } from "../../src/core/time-zones.ts";
+import { toInstant, toLocal } from "../../src/core/time/time-zones.ts";
 
 const zones = [
   "UTC",

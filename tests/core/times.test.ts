@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { latencyInWords, percent } from "../../src/core/text.ts";
-import { endsIn, momentIn, periodIn, sinceIn, spanIn } from "../../src/core/times.ts";
+import { latencyInWords, percent } from "../../src/core/text/text.ts";
+import { endsIn, momentIn, periodIn, sinceIn, spanIn } from "../../src/core/time/times.ts";
 
 const at = (text: string) => Date.parse(`${text}Z`);
 const now = at("2026-11-22T14:40");

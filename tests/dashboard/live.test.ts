@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from "bun:test";
-import { vaultOf } from "../../src/core/secrets.ts";
+import { vaultOf } from "../../src/core/security/secrets.ts";
 import { expandMonitor, mayListen } from "../../src/dashboard/rules.ts";
 import { dashboard } from "../support/dashboard.ts";
 import { listening } from "../support/live.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { dayMs, hourMs } from "../../src/core/clock.ts";
+import { dayMs, hourMs } from "../../src/core/time/clock.ts";
 import { visitor } from "../support/visitor.ts";
 import { timelineOf } from "../../src/dashboard/timeline-service.ts";
 import { TimelineQuery } from "../../src/dashboard/timeline-schema.ts";

@@ -7,7 +7,7 @@ import {
   decryptedBytes,
   encryptTo,
   isEncrypted,
-} from "../../src/database/encrypted-file.ts";
+} from "../../src/database/backup/encrypted-file.ts";
 import { scratch } from "../support/scratch.ts";
 
 const newDirectory = scratch();

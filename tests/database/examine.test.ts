@@ -3,7 +3,7 @@ import { Database } from "bun:sqlite";
 import { chmodSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { assets } from "../../src/core/assets.ts";
-import { openDataDirectory } from "../../src/database/data-directory.ts";
+import { openDataDirectory } from "../../src/database/file/data-directory.ts";
 import { examine } from "../../src/database/examine.ts";
 import { migrationFolder } from "../support/migration-folder.ts";
 import { scratch } from "../support/scratch.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { assets } from "../../src/core/assets.ts";
-import { openDatabase } from "../../src/database/embedded.ts";
+import { openDatabase } from "../../src/database/file/embedded.ts";
 import { migrate, pendingMigrations } from "../../src/database/migrate.ts";
 import { migrationFolder } from "../support/migration-folder.ts";
 import { scratch } from "../support/scratch.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { dayMs, timestamp } from "../../src/core/clock.ts";
-import { type LogEntry, removable, sweepingOf } from "../../src/database/portions.ts";
+import { dayMs, timestamp } from "../../src/core/time/clock.ts";
+import { type LogEntry, removable, sweepingOf } from "../../src/database/backup/portions.ts";
 import { testAppliance } from "../support/appliance.ts";
 
 const start = Date.UTC(2026, 10, 20);

@@ -15,10 +15,10 @@ import {
 import { join } from "node:path";
 import { createOrganization, listOrganizations } from "../../src/accounts/organizations/service.ts";
 import { assets } from "../../src/core/assets.ts";
-import { copyDatabase } from "../../src/database/copy.ts";
-import { openDataDirectory } from "../../src/database/data-directory.ts";
-import { restore, type RestoreOptions } from "../../src/database/restore.ts";
-import { stagingOf } from "../../src/database/unfinished-restore.ts";
+import { copyDatabase } from "../../src/database/backup/copy.ts";
+import { openDataDirectory } from "../../src/database/file/data-directory.ts";
+import { restore, type RestoreOptions } from "../../src/database/backup/restore.ts";
+import { stagingOf } from "../../src/database/backup/unfinished-restore.ts";
 import { migrationFolder } from "../support/migration-folder.ts";
 import { scratch } from "../support/scratch.ts";
 

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
-import { openDatabase } from "../../src/database/embedded.ts";
+import { openDatabase } from "../../src/database/file/embedded.ts";
 import { testAppliance, type TestAppliance } from "../support/appliance.ts";
 import { made } from "../support/records.ts";
 import { member } from "../support/visiting.ts";

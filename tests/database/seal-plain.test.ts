@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { channelKinds } from "../../src/alerting/channels/kinds-schema.ts";
 import { assets } from "../../src/core/assets.ts";
-import { copyDatabase } from "../../src/database/copy.ts";
+import { copyDatabase } from "../../src/database/backup/copy.ts";
 import { openData } from "../../src/database/data.ts";
 import { type SealedTable, sealPlainSecrets } from "../../src/database/seal-plain.ts";
 import { monitorKinds } from "../../src/monitoring/monitors/kinds-schema.ts";

@@ -1,6 +1,6 @@
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
-import { vaultOf } from "../../src/core/secrets.ts";
+import { vaultOf } from "../../src/core/security/secrets.ts";
 import { hasSealedValues, isKeyOf } from "../../src/database/sealed-values.ts";
 import { testAppliance } from "../support/appliance.ts";
 import { signingCanary } from "../support/samples.ts";

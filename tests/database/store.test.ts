@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { sql } from "drizzle-orm";
 import { join } from "node:path";
 import { AppError } from "../../src/core/errors.ts";
-import { embeddedStore, openDatabase } from "../../src/database/embedded.ts";
+import { embeddedStore, openDatabase } from "../../src/database/file/embedded.ts";
 import { must, retrying, StaleRead } from "../../src/database/store.ts";
 import { organizations } from "../../src/database/tables/organizations.ts";
 import { storeWith, type TestStore } from "../support/engines.ts";

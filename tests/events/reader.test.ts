@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { assets } from "../../src/core/assets.ts";
-import { embeddedStore, openDatabase } from "../../src/database/embedded.ts";
+import { embeddedStore, openDatabase } from "../../src/database/file/embedded.ts";
 import { migrate } from "../../src/database/migrate.ts";
 import type { Store } from "../../src/database/store.ts";
 import type { LoggedEvent } from "../../src/events/catalogue.ts";

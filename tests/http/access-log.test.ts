@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { randomToken } from "../../src/core/ids.ts";
-import { publicPaths } from "../../src/status-pages/public-paths.ts";
+import { publicPaths } from "../../src/status-pages/site/public-paths.ts";
 import { testAppliance, unknownId } from "../support/appliance.ts";
 import { canary } from "../support/samples.ts";
 

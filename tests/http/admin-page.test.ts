@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { adminPaths } from "../../src/http/admin-page.ts";
+import { adminPaths } from "../../src/http/responses/admin-page.ts";
 import { testAppliance } from "../support/appliance.ts";
 
 test("every path of the admin page answers the same page, under a policy with its own nonce", async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { transferLimit } from "../../src/http/large-bodies.ts";
+import { transferLimit } from "../../src/http/responses/large-bodies.ts";
 import { requestHandler } from "../../src/http/listener.ts";
 import { requestMetrics } from "../../src/http/request-metrics.ts";
 import { dump, testAppliance, unknownId } from "../support/appliance.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { budget } from "../../src/http/budget.ts";
+import { budget } from "../../src/http/access/budget.ts";
 import { testAppliance } from "../support/appliance.ts";
 import { addressOf, member } from "../support/visiting.ts";
 

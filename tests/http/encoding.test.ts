@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { assets } from "../../src/core/assets.ts";
-import { type Encoding, encodingFor } from "../../src/http/encoding.ts";
+import { type Encoding, encodingFor } from "../../src/http/responses/encoding.ts";
 import type { Route } from "../../src/http/openapi.ts";
 import { testAppliance } from "../support/appliance.ts";
 import { made as created, nounOf, queryFor } from "../support/records.ts";

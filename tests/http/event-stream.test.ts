@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { connect } from "node:net";
-import { eventStream, messageOf, type Reader } from "../../src/http/event-stream.ts";
+import { eventStream, messageOf, type Reader } from "../../src/http/responses/event-stream.ts";
 
 /** A server of one stream, and its readers. */
 function serving() {

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { hostname } from "node:os";
-import { ownHostsOf } from "../../src/core/own-hosts.ts";
+import { ownHostsOf } from "../../src/core/security/own-hosts.ts";
 import { withFindablePath } from "../../src/server.ts";
 import { testAppliance } from "../support/appliance.ts";
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { Route } from "../../src/http/openapi.ts";
 import { sweepResponses } from "../../src/http/idempotency.ts";
-import { sweepingOf } from "../../src/database/portions.ts";
+import { sweepingOf } from "../../src/database/backup/portions.ts";
 import { type Client, dump, testAppliance, unknownId } from "../support/appliance.ts";
 import { apiRoutes, inputFor, made, nounOf, placed } from "../support/records.ts";
 

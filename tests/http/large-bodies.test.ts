@@ -6,7 +6,7 @@ import {
   piecesOf,
   sharedBody,
   transferLimit,
-} from "../../src/http/large-bodies.ts";
+} from "../../src/http/responses/large-bodies.ts";
 
 const mebibyte = 1024 * 1024;
 const large = new Uint8Array(4 * mebibyte).fill(65);

@@ -1,7 +1,7 @@
 import { describe, expect, spyOn, test } from "bun:test";
 import fc from "fast-check";
 import { configurationBounds } from "../../src/core/limits.ts";
-import { parseLongJson } from "../../src/http/long-json.ts";
+import { parseLongJson } from "../../src/http/responses/long-json.ts";
 import { dump, testAppliance } from "../support/appliance.ts";
 
 const outcomeOf = async (text: string) => {

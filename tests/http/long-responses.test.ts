@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import * as fc from "fast-check";
 import { z } from "zod";
-import { turn } from "../../src/core/yielding.ts";
-import { jsonPieces } from "../../src/http/api-response.ts";
+import { turn } from "../../src/core/time/yielding.ts";
+import { jsonPieces } from "../../src/http/responses/api-response.ts";
 import { testAppliance } from "../support/appliance.ts";
 import { made } from "../support/records.ts";
 

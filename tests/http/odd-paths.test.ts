@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { AppError } from "../../src/core/errors.ts";
-import { transferLimit } from "../../src/http/large-bodies.ts";
+import { transferLimit } from "../../src/http/responses/large-bodies.ts";
 import { requestHandler } from "../../src/http/listener.ts";
 import { requestMetrics } from "../../src/http/request-metrics.ts";
 import { publicServer } from "../../src/server.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { createConfig, lintFromString } from "@redocly/openapi-core";
 import type { ErrorCode } from "../../src/core/errors.ts";
-import { statusOf } from "../../src/http/error-response.ts";
+import { statusOf } from "../../src/http/responses/error-response.ts";
 import { openApiOf, type Route } from "../../src/http/openapi.ts";
 import { documentOf } from "../../src/document.ts";
 import { testAppliance } from "../support/appliance.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { networkLimit, rateLimit } from "../../src/http/rate-limit.ts";
+import { networkLimit, rateLimit } from "../../src/http/access/rate-limit.ts";
 
 test("each caller has its share of a minute, from its first request on", () => {
   let now = 0;

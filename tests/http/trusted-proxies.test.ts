@@ -4,7 +4,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { configOf } from "../../src/config.ts";
 import { originOf } from "../../src/http/request.ts";
-import { parseTrustedProxy } from "../../src/http/trusted-proxies.ts";
+import { parseTrustedProxy } from "../../src/http/access/trusted-proxies.ts";
 import { proxiesOf } from "../support/appliance.ts";
 
 type Headers = Record<string, string>;
@@ -282,18 +282,18 @@ test("address, scheme and host of a request have few readers, and all see what t
   // The handler of a listener hands on what `asSent` made of a request; nothing below sees the other.
   const readers: [what: RegExp, files: string[]][] = [
     [/\brequestIP\b/, ["src/app.ts", "src/http/listener.ts"]],
-    [/["'`](x-)?forwarded\b/i, ["src/http/trusted-proxies.ts"]],
+    [/["'`](x-)?forwarded\b/i, ["src/http/access/trusted-proxies.ts"]],
     [/\bx-real-ip\b/i, []],
     [
       /\.get\("host"\)/i,
       [
-        "src/http/host-guard.ts",
+        "src/http/access/host-guard.ts",
         "src/http/request.ts",
-        "src/http/trusted-proxies.ts",
-        "src/status-pages/site.ts",
+        "src/http/access/trusted-proxies.ts",
+        "src/status-pages/site/site.ts",
       ],
     ],
-    [/\basSent\b/, ["src/http/listener.ts", "src/http/trusted-proxies.ts"]],
+    [/\basSent\b/, ["src/http/listener.ts", "src/http/access/trusted-proxies.ts"]],
   ];
   const root = join(import.meta.dir, "..", "..");
   const files = [...new Glob("src/**/*.{ts,tsx}").scanSync(root)].toSorted();

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { sweepingOf } from "../../src/database/portions.ts";
+import { sweepingOf } from "../../src/database/backup/portions.ts";
 import { sweepResults } from "../../src/monitoring/uptime/retention.ts";
 import { dump, testAppliance, type TestAppliance } from "../support/appliance.ts";
 import { changedFixture, fixture, importKuma } from "../support/importing.ts";

@@ -3,7 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { copyFileSync, readdirSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { importBounds, usualLimits } from "../../src/core/limits.ts";
-import { openSource } from "../../src/imports/open.ts";
+import { openSource } from "../../src/imports/reading/open.ts";
 import { runImport } from "../../src/imports/service.ts";
 import { listImports } from "../../src/imports/undo-service.ts";
 import { dump, testAppliance } from "../support/appliance.ts";
@@ -174,7 +174,7 @@ test("a file whose reading process is killed is rejected", async () => {
 
 test("a reading process gives the same plan and history as one that reads in place", async () => {
   for (const name of ["kuma-1-acme.db", "kuma-2-acme.db", "kuma-1-acme.json"]) {
-    const { openHere } = await import("../../src/imports/open-here.ts");
+    const { openHere } = await import("../../src/imports/reading/open-here.ts");
     const [one, other] = [
       await opened(fixture(name), newDirectory()),
       await openHere("uptime-kuma", fixture(name), { workIn: newDirectory(), ...usual }),

@@ -9,7 +9,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { sweepingOf } from "../../src/database/portions.ts";
+import { sweepingOf } from "../../src/database/backup/portions.ts";
 import { sweepImports } from "../../src/imports/store.ts";
 import { listImports, undoImport } from "../../src/imports/undo-service.ts";
 import { sweepRemovedMonitors } from "../../src/monitoring/uptime/retention.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { dayMs } from "../../src/core/clock.ts";
+import { dayMs } from "../../src/core/time/clock.ts";
 import { publisher } from "../support/subscribing.ts";
 import { wordsOf } from "../support/visitor.ts";
 

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { cpSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { assets } from "../../src/core/assets.ts";
-import { openDatabase } from "../../src/database/embedded.ts";
+import { openDatabase } from "../../src/database/file/embedded.ts";
 import { migrate } from "../../src/database/migrate.ts";
 import { scratch } from "../support/scratch.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { timestamp } from "../../src/core/clock.ts";
+import { timestamp } from "../../src/core/time/clock.ts";
 import { monthIn, outagesOf, periodsOf } from "../../src/reports/rules.ts";
 import type { Report, ReportFigures } from "../../src/reports/schema.ts";
 import { hourMs } from "../../src/monitoring/uptime/rules.ts";

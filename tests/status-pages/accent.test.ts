@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { readableAccent } from "../../src/status-pages/accent.ts";
+import { readableAccent } from "../../src/status-pages/rendering/accent.ts";
 
 const luminance = (hex: string) => {
   const [red = 0, green = 0, blue = 0] = [1, 3, 5]

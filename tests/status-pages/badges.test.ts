@@ -1,9 +1,9 @@
 import { parseXml } from "@rgrove/parse-xml";
 import { describe, expect, test } from "bun:test";
-import { badgeKinds, badgeOf } from "../../src/status-pages/badges.ts";
-import type { PublicMonitor } from "../../src/status-pages/public-data.ts";
+import { badgeKinds, badgeOf } from "../../src/status-pages/rendering/badges.ts";
+import type { PublicMonitor } from "../../src/status-pages/formats/public-data.ts";
 import { dayMs } from "../../src/monitoring/uptime/rules.ts";
-import { publicPaths } from "../../src/status-pages/public-paths.ts";
+import { publicPaths } from "../../src/status-pages/site/public-paths.ts";
 import { unknownId } from "../support/appliance.ts";
 import { listed, visitor } from "../support/visitor.ts";
 

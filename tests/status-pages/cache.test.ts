@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
-import { fairQueue } from "../../src/core/fair-queue.ts";
-import { type Rendered, pageCache } from "../../src/status-pages/cache.ts";
+import { fairQueue } from "../../src/core/collections/fair-queue.ts";
+import { type Rendered, pageCache } from "../../src/status-pages/site/cache.ts";
 import { listed, type Visitor, visitor } from "../support/visitor.ts";
 
 /** A cache whose time is set by the test, and one page whose body says how often it was made. */

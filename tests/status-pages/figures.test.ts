@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { percent } from "../../src/core/text.ts";
-import { sinceIn } from "../../src/core/times.ts";
+import { percent } from "../../src/core/text/text.ts";
+import { sinceIn } from "../../src/core/time/times.ts";
 import { expandMonitor } from "../../src/dashboard/rules.ts";
 import { rowsOf } from "../../src/dashboard/service.ts";
 import { dayMs, hourMs, ratioOf } from "../../src/monitoring/uptime/rules.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import ICAL from "ical.js";
-import { parseMarkdown, toText } from "../../src/core/markdown.ts";
+import { parseMarkdown, toText } from "../../src/core/text/markdown.ts";
 import { type Visitor, visitor } from "../support/visitor.ts";
 
 const window = { startsAt: "2026-11-22T02:00:00.000Z", endsAt: "2026-11-22T04:00:00.000Z" };

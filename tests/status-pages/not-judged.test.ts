@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
-import { badgeKinds, badgeOf } from "../../src/status-pages/badges.ts";
+import { badgeKinds, badgeOf } from "../../src/status-pages/rendering/badges.ts";
 import type { Loaded } from "../../src/status-pages/load.ts";
-import { jsonOf } from "../../src/status-pages/json.ts";
-import type { PublicData, PublicMonitor } from "../../src/status-pages/public-data.ts";
-import { v2Of } from "../../src/status-pages/statuspage-v2.ts";
-import { viewOf } from "../../src/status-pages/view.ts";
+import { jsonOf } from "../../src/status-pages/formats/json.ts";
+import type { PublicData, PublicMonitor } from "../../src/status-pages/formats/public-data.ts";
+import { v2Of } from "../../src/status-pages/formats/statuspage-v2.ts";
+import { viewOf } from "../../src/status-pages/rendering/view.ts";
 
 const now = Date.parse("2026-11-20T10:00:00.000Z");
 const since = "2026-11-20T09:30:00.000Z";

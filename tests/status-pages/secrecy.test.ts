@@ -1,13 +1,13 @@
-import { adminPaths } from "../../src/http/admin-page.ts";
+import { adminPaths } from "../../src/http/responses/admin-page.ts";
 import { expect, test } from "bun:test";
-import { badgeKinds } from "../../src/status-pages/badges.ts";
-import { v2Names } from "../../src/status-pages/statuspage-v2.ts";
+import { badgeKinds } from "../../src/status-pages/rendering/badges.ts";
+import { v2Names } from "../../src/status-pages/formats/statuspage-v2.ts";
 import { badgePaths, partPaths, pathsOfParts } from "../support/public-paths.ts";
 import { answer, target } from "../support/target.ts";
 import { type Client, unknownId } from "../support/appliance.ts";
 import { newChannels } from "../support/samples.ts";
 import { listed, type Visitor, visitor } from "../support/visitor.ts";
-import { partAt, publicPaths } from "../../src/status-pages/public-paths.ts";
+import { partAt, publicPaths } from "../../src/status-pages/site/public-paths.ts";
 
 /** Everything that somebody without a key may ask for: a new route is approved here, or it is not public. */
 const approved = {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { z } from "zod";
-import { v2Names } from "../../src/status-pages/statuspage-v2.ts";
+import { v2Names } from "../../src/status-pages/formats/statuspage-v2.ts";
 import { listed, type Visitor, visitor } from "../support/visitor.ts";
 import type { Json } from "../support/json.ts";
 

@@ -5,9 +5,9 @@ import type {
   PublicData,
   PublicIncident,
   PublicMonitor,
-} from "../../src/status-pages/public-data.ts";
-import { percent } from "../../src/core/text.ts";
-import { viewOf } from "../../src/status-pages/view.ts";
+} from "../../src/status-pages/formats/public-data.ts";
+import { percent } from "../../src/core/text/text.ts";
+import { viewOf } from "../../src/status-pages/rendering/view.ts";
 import { dayMs } from "../../src/monitoring/uptime/rules.ts";
 
 const now = Date.parse("2026-11-20T10:00:00.000Z");

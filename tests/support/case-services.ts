@@ -2,7 +2,7 @@ import {
   exchange as real,
   type Exchange,
   type ShortAnswer,
-} from "../../src/core/outgoing/exchange.ts";
+} from "../../src/core/outgoing/http/exchange.ts";
 import { TargetFailure } from "../../src/core/outgoing/failures.ts";
 import type { Json } from "./json.ts";
 

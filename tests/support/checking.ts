@@ -1,12 +1,12 @@
 import { readFileSync } from "node:fs";
 import { type AddressInfo, createServer, type Socket } from "node:net";
 import type { Log } from "../../src/core/log.ts";
-import { type Listener, targetGuard } from "../../src/core/target-guard.ts";
-import type { CheckMemory } from "../../src/monitoring/checks/byte-budget.ts";
+import { type Listener, targetGuard } from "../../src/core/security/target-guard.ts";
+import type { CheckMemory } from "../../src/monitoring/checks/protocols/byte-budget.ts";
 import type { CheckContext } from "../../src/monitoring/checks/check.ts";
-import { TroubleWatch } from "../../src/monitoring/checks/own-trouble.ts";
+import { TroubleWatch } from "../../src/monitoring/checks/engine/own-trouble.ts";
 import type { CheckTarget } from "../../src/http/services.ts";
-import { type Outcome, runCheck } from "../../src/monitoring/checks/run-check.ts";
+import { type Outcome, runCheck } from "../../src/monitoring/checks/engine/run-check.ts";
 import { accessTokens, type AccessTokens } from "../../src/core/outgoing/access-tokens.ts";
 import { uncounted } from "../../src/core/outgoing/memory.ts";
 import { NewMonitor } from "../../src/monitoring/monitors/schema.ts";

@@ -1,5 +1,5 @@
 import { expect } from "bun:test";
-import { openAll } from "../../src/core/secrets.ts";
+import { openAll } from "../../src/core/security/secrets.ts";
 import { switchGroup } from "../../src/monitoring/groups/service.ts";
 import { testAppliance } from "./appliance.ts";
 

@@ -1,11 +1,11 @@
 import { expect } from "bun:test";
 import type { ChannelSettings, ChannelType } from "../../src/alerting/channels/kinds-schema.ts";
 import type { Alert, AlertData, AlertType, AlertedMonitor } from "../../src/alerting/alert.ts";
-import { type Message, messageOf } from "../../src/alerting/messages.ts";
+import { type Message, messageOf } from "../../src/alerting/sending/messages.ts";
 import type { DeliveryContext, Provider, Verdict } from "../../src/alerting/provider.ts";
-import { targetGuard } from "../../src/core/target-guard.ts";
+import { targetGuard } from "../../src/core/security/target-guard.ts";
 import { accessTokens } from "../../src/core/outgoing/access-tokens.ts";
-import { exchange } from "../../src/core/outgoing/exchange.ts";
+import { exchange } from "../../src/core/outgoing/http/exchange.ts";
 import { answer, type Asked, type Reply, target } from "./target.ts";
 import type { Json } from "./json.ts";
 

@@ -1,6 +1,6 @@
 import { documentOf } from "../../src/document.ts";
 import { unknownId } from "./appliance.ts";
-import { publicPaths } from "../../src/status-pages/public-paths.ts";
+import { publicPaths } from "../../src/status-pages/site/public-paths.ts";
 
 /** Every path of the route table and of the public pages, with something in each of its places. */
 export function everyPath(routes: readonly { path: string }[]): string[] {

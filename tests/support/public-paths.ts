@@ -1,6 +1,6 @@
-import { badgeKinds } from "../../src/status-pages/badges.ts";
-import { type PartName, publicPaths } from "../../src/status-pages/public-paths.ts";
-import { v2Names } from "../../src/status-pages/statuspage-v2.ts";
+import { badgeKinds } from "../../src/status-pages/rendering/badges.ts";
+import { type PartName, publicPaths } from "../../src/status-pages/site/public-paths.ts";
+import { v2Names } from "../../src/status-pages/formats/statuspage-v2.ts";
 
 const { link: _link, file: _file, badge, ...others } = publicPaths;
 const parts = Object.fromEntries(

@@ -1,4 +1,4 @@
-import { vaultOf } from "../../src/core/secrets.ts";
+import { vaultOf } from "../../src/core/security/secrets.ts";
 import { applianceOn, newOrganization } from "./appliance.ts";
 import { migratedStore } from "./engines.ts";
 import { nodesOn } from "./nodes.ts";

@@ -1,6 +1,6 @@
 import { assets } from "../../src/core/assets.ts";
-import { hourMs, dayMs } from "../../src/core/clock.ts";
-import { openDataDirectory } from "../../src/database/data-directory.ts";
+import { hourMs, dayMs } from "../../src/core/time/clock.ts";
+import { openDataDirectory } from "../../src/database/file/data-directory.ts";
 import { signedIn } from "./admin-world.ts";
 import { until } from "./journeys.ts";
 import { machine, succeeded } from "./outside.ts";

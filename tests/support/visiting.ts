@@ -1,5 +1,5 @@
 import { newId, randomToken, sha256 } from "../../src/core/ids.ts";
-import { timestamp } from "../../src/core/clock.ts";
+import { timestamp } from "../../src/core/time/clock.ts";
 import type { Role } from "../../src/core/roles.ts";
 import { memberships, people } from "../../src/database/tables/accounts.ts";
 import { addSession } from "../../src/accounts/sessions/store.ts";

@@ -1,9 +1,9 @@
 import { expect } from "bun:test";
 import { assets } from "../../src/core/assets.ts";
-import { webFiles } from "../../src/http/web-files.ts";
-import { networkLimit } from "../../src/http/rate-limit.ts";
-import { pageLock } from "../../src/status-pages/lock.ts";
-import { statusSite } from "../../src/status-pages/site.ts";
+import { webFiles } from "../../src/http/responses/web-files.ts";
+import { networkLimit } from "../../src/http/access/rate-limit.ts";
+import { pageLock } from "../../src/status-pages/site/lock.ts";
+import { statusSite } from "../../src/status-pages/site/site.ts";
 import {
   findMeasured,
   type HeartbeatRow,

@@ -1,12 +1,12 @@
 import type { Database } from "bun:sqlite";
-import { commandLineScope } from "../../src/cli/with-data.ts";
+import { commandLineScope } from "../../src/cli/support/with-data.ts";
 import { createOrganization } from "../../src/accounts/organizations/service.ts";
 import { createApiKey } from "../../src/accounts/api-keys/service.ts";
-import { dayMs, hourMs, timestamp } from "../../src/core/clock.ts";
+import { dayMs, hourMs, timestamp } from "../../src/core/time/clock.ts";
 import { newId } from "../../src/core/ids.ts";
-import { deliveryDays } from "../../src/alerting/retention.ts";
+import { deliveryDays } from "../../src/alerting/sending/retention.ts";
 import { eventDays } from "../../src/events/retention.ts";
-import type { DataDirectory } from "../../src/database/data-directory.ts";
+import type { DataDirectory } from "../../src/database/file/data-directory.ts";
 import { insertInto, type Prepared } from "../../src/database/store.ts";
 import {
   alerts,

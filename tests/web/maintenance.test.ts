@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { toLocal } from "../../src/core/time-zones.ts";
+import { toLocal } from "../../src/core/time/time-zones.ts";
 import { occurrencesBetween } from "../../src/monitoring/maintenance/rules.ts";
 import { dateOf, entriesOf, monthAfter, weeksOf } from "../../web/pages/maintenance/calendar.ts";
 import { planInWords, planOf, plainPlan, ruleOf } from "../../web/pages/maintenance/recurrence.ts";

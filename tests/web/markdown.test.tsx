@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { renderToStaticMarkup } from "react-dom/server";
-import { parseMarkdown, plainBlocks, toHtml } from "../../src/core/markdown.ts";
+import { parseMarkdown, plainBlocks, toHtml } from "../../src/core/text/markdown.ts";
 import { Markdown } from "../../web/components/markdown.tsx";
 import { hostileMarkdown } from "../support/hostile-markdown.ts";
 

@@ -6,7 +6,7 @@ import {
   parseMarkdown,
   plainBlocks,
   type Run,
-} from "../../src/core/markdown.ts";
+} from "../../src/core/text/markdown.ts";
 
 /** What people wrote, as it is shown to those who read it; `isPlain` for words that nobody typed. */
 export function Markdown({ text, isPlain = false }: { text: string; isPlain?: boolean }) {

@@ -1,7 +1,7 @@
 import { Tooltip } from "@mantine/core";
 import { createContext, useContext } from "react";
-import { durationInWords as inWords } from "../../src/core/text.ts";
-import { formatIn, minuteFormat, momentIn } from "../../src/core/times.ts";
+import { durationInWords as inWords } from "../../src/core/text/text.ts";
+import { formatIn, minuteFormat, momentIn } from "../../src/core/time/times.ts";
 import { createStore } from "../data/store.ts";
 
 /** The organization's time zone, in which all times are shown. */

@@ -1,7 +1,7 @@
 import { searchBounds } from "../../src/core/limits.ts";
 import { useMantineColorScheme } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { momentIn } from "../../src/core/times.ts";
+import { momentIn } from "../../src/core/time/times.ts";
 import { useAlertChannels } from "../data/alert-channels.ts";
 import { v1 } from "../data/client.ts";
 import { listKey } from "../data/keys.ts";

@@ -2,17 +2,17 @@ import { and, desc, eq, gt, type SQL, sql } from "drizzle-orm";
 import type { SQLiteTable } from "drizzle-orm/sqlite-core";
 import { auditAndEvent, commit } from "../../events/commit.ts";
 import type { Scope } from "../../events/scope.ts";
-import { timestamp } from "../../core/clock.ts";
+import { timestamp } from "../../core/time/clock.ts";
 import { AppError } from "../../core/errors.ts";
 import { newId, randomToken, sha256 } from "../../core/ids.ts";
 import { deleted } from "../../core/paging.ts";
-import { hashPassword } from "../../core/passwords.ts";
+import { hashPassword } from "../../core/security/passwords.ts";
 import { Role } from "../../core/roles.ts";
 import { invalid, parse } from "../../core/validation.ts";
 import { listed, overLimit } from "../../database/references.ts";
 import { must, retrying, type Statement, type Store } from "../../database/store.ts";
 import { invitations, memberships } from "../../database/tables/accounts.ts";
-import { countAttempt, hashingFor, withAttemptLimits } from "../../http/attempt-limits.ts";
+import { countAttempt, hashingFor, withAttemptLimits } from "../../http/access/attempt-limits.ts";
 import type { VisitorContext } from "../../http/visitor-context.ts";
 import {
   addMembership,
@@ -29,7 +29,7 @@ import type { Stage } from "../sign-in/schema.ts";
 import { admit, begin, personOf } from "../sign-in/service.ts";
 import { type Acceptance, type Invitation, NewAccount, type NewInvitation } from "./schema.ts";
 import { matching, type Tenant } from "../../database/rows.ts";
-import { type Sweeping, sweepRows } from "../../database/portions.ts";
+import { type Sweeping, sweepRows } from "../../database/backup/portions.ts";
 import { organizations } from "../../database/tables/organizations.ts";
 
 const validMs = 7 * 86_400_000;

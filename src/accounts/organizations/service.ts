@@ -1,7 +1,7 @@
 import { and, asc, eq, isNull, like, sql } from "drizzle-orm";
 import { auditAndEvent, commit, mustBeCurrent } from "../../events/commit.ts";
 import { type Actor, commandLine, type Scope } from "../../events/scope.ts";
-import { type Clock, timestamp } from "../../core/clock.ts";
+import { type Clock, timestamp } from "../../core/time/clock.ts";
 import { AppError } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
 import { reservedSlugs } from "../../core/fields.ts";

@@ -1,9 +1,9 @@
-import { timestamp } from "../../core/clock.ts";
-import { hashPassword, isPassword } from "../../core/passwords.ts";
+import { timestamp } from "../../core/time/clock.ts";
+import { hashPassword, isPassword } from "../../core/security/passwords.ts";
 import { invalid } from "../../core/validation.ts";
 import { retrying } from "../../database/store.ts";
-import { countAttempt, hashingFor, withAttemptLimits } from "../../http/attempt-limits.ts";
-import { signInFirst } from "../../http/session.ts";
+import { countAttempt, hashingFor, withAttemptLimits } from "../../http/access/attempt-limits.ts";
+import { signInFirst } from "../../http/access/session.ts";
 import type { SignedInContext } from "../../http/visitor-context.ts";
 import { auditOfPerson, renewedSession } from "../sessions/service.ts";
 import {

@@ -1,4 +1,4 @@
-import { toAsciiEmail } from "../../core/email-address.ts";
+import { toAsciiEmail } from "../../core/text/email-address.ts";
 import { isAtLeast, type Role } from "../../core/roles.ts";
 
 /** An e-mail address as it is compared: whoever writes it in capitals is the same person. */

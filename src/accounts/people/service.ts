@@ -1,13 +1,13 @@
-import type { Membership } from "../../http/session.ts";
+import type { Membership } from "../../http/access/session.ts";
 import type { VisitorContext } from "../../http/visitor-context.ts";
 import { newOrganization } from "../organizations/service.ts";
 import { commit, auditAndEventEach } from "../../events/commit.ts";
 import type { Scope } from "../../events/scope.ts";
-import { timestamp } from "../../core/clock.ts";
+import { timestamp } from "../../core/time/clock.ts";
 import { AppError } from "../../core/errors.ts";
 import { deleted } from "../../core/paging.ts";
-import { hashPassword } from "../../core/passwords.ts";
-import type { HashingClient } from "../../core/hashing-queue.ts";
+import { hashPassword } from "../../core/security/passwords.ts";
+import type { HashingClient } from "../../core/security/hashing-queue.ts";
 import { isAtLeast, Role } from "../../core/roles.ts";
 import { matching } from "../../database/rows.ts";
 import { invitations } from "../../database/tables/accounts.ts";

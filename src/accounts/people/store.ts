@@ -12,7 +12,7 @@ import {
 } from "../../database/store.ts";
 import { memberships, people, sessions } from "../../database/tables/accounts.ts";
 import { organizations } from "../../database/tables/organizations.ts";
-import { type Clock, timestamp } from "../../core/clock.ts";
+import { type Clock, timestamp } from "../../core/time/clock.ts";
 import { newId } from "../../core/ids.ts";
 import { emailKeyOf, validatePassword } from "./rules.ts";
 

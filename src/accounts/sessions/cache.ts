@@ -1,9 +1,9 @@
 import { and, eq } from "drizzle-orm";
-import { type Clock, timestamp } from "../../core/clock.ts";
+import { type Clock, timestamp } from "../../core/time/clock.ts";
 import { isLaterThan } from "../../database/rows.ts";
 import type { Store } from "../../database/store.ts";
 import { type people, sessions } from "../../database/tables/accounts.ts";
-import type { Membership, Session, Sessions } from "../../http/session.ts";
+import type { Membership, Session, Sessions } from "../../http/access/session.ts";
 import { isOver } from "./rules.ts";
 import type { SessionRow } from "./store.ts";
 

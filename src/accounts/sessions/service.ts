@@ -1,7 +1,7 @@
 import type { AuditAction } from "../../events/catalogue.ts";
 import { auditAndEvent, type AuditedChange } from "../../events/commit.ts";
 import type { Actor } from "../../events/scope.ts";
-import { timestamp } from "../../core/clock.ts";
+import { timestamp } from "../../core/time/clock.ts";
 import { AppError } from "../../core/errors.ts";
 import { deleted } from "../../core/paging.ts";
 import type { Statement } from "../../database/store.ts";

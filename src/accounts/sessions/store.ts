@@ -1,6 +1,6 @@
 import { and, desc, eq, gte, ne, sql } from "drizzle-orm";
-import { timestamp } from "../../core/clock.ts";
-import { type Sweeping, sweepRows } from "../../database/portions.ts";
+import { timestamp } from "../../core/time/clock.ts";
+import { type Sweeping, sweepRows } from "../../database/backup/portions.ts";
 import type { Statement, Store } from "../../database/store.ts";
 import { sessions } from "../../database/tables/accounts.ts";
 import { idleMs, oldestMs, waitingMs } from "./rules.ts";

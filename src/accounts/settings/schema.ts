@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { noWeaker, sameHost, sameIn, sameValue } from "../../core/destinations.ts";
-import { toAsciiEmail } from "../../core/email-address.ts";
+import { noWeaker, sameHost, sameIn, sameValue } from "../../core/security/destinations.ts";
+import { toAsciiEmail } from "../../core/text/email-address.ts";
 import {
   bodyOf,
   Host,
@@ -12,7 +12,7 @@ import {
   nullable,
 } from "../../core/fields.ts";
 import { kind } from "../../core/kinds.ts";
-import { pem } from "../../core/pem.ts";
+import { pem } from "../../core/certificates/pem.ts";
 
 const Tls = z.enum(["starttls", "tls", "none"]).meta({
   description:

@@ -1,11 +1,11 @@
 import { z } from "zod";
 import { commit, mustBeCurrent } from "../../events/commit.ts";
 import type { Scope } from "../../events/scope.ts";
-import { certificateIssue, subjectsIn } from "../../core/certificates.ts";
-import { timestamp } from "../../core/clock.ts";
-import { joinSecrets, OpenedRecord, secretsSetOf, splitSecrets } from "../../core/kind-secrets.ts";
-import { openAll, sealAll, type Vault } from "../../core/secrets.ts";
-import { mustBeAllowed, type Place } from "../../core/target-guard.ts";
+import { certificateIssue, subjectsIn } from "../../core/certificates/certificates.ts";
+import { timestamp } from "../../core/time/clock.ts";
+import { joinSecrets, OpenedRecord, secretsSetOf, splitSecrets } from "../../core/security/kind-secrets.ts";
+import { openAll, sealAll, type Vault } from "../../core/security/secrets.ts";
+import { mustBeAllowed, type Place } from "../../core/security/target-guard.ts";
 import { invalid, parse } from "../../core/validation.ts";
 import { retrying, type Store } from "../../database/store.ts";
 import { organizationSettings } from "../../database/tables/accounts.ts";

@@ -1,12 +1,12 @@
 import { version } from "../../core/assets.ts";
-import { networkOf } from "../../core/client-network.ts";
-import { timestamp } from "../../core/clock.ts";
+import { networkOf } from "../../core/security/client-network.ts";
+import { timestamp } from "../../core/time/clock.ts";
 import { AppError } from "../../core/errors.ts";
 import { randomToken } from "../../core/ids.ts";
-import { indexOfPassword } from "../../core/passwords.ts";
+import { indexOfPassword } from "../../core/security/passwords.ts";
 import type { Statement } from "../../database/store.ts";
-import { hashingFor, withAttemptLimits, withinLimit } from "../../http/attempt-limits.ts";
-import { signInFirst } from "../../http/session.ts";
+import { hashingFor, withAttemptLimits, withinLimit } from "../../http/access/attempt-limits.ts";
+import { signInFirst } from "../../http/access/session.ts";
 import type { VisitorContext } from "../../http/visitor-context.ts";
 import { emailKeyOf } from "../people/rules.ts";
 import {

@@ -1,13 +1,13 @@
 import { timingSafeEqual } from "node:crypto";
 import { renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Clock } from "../../core/clock.ts";
+import type { Clock } from "../../core/time/clock.ts";
 import { randomToken, sha256 } from "../../core/ids.ts";
 import { AppError } from "../../core/errors.ts";
-import { hashPassword } from "../../core/passwords.ts";
+import { hashPassword } from "../../core/security/passwords.ts";
 import { retrying } from "../../database/store.ts";
 import type { SetUp } from "../../http/services.ts";
-import { withAttemptLimits, hashingFor } from "../../http/attempt-limits.ts";
+import { withAttemptLimits, hashingFor } from "../../http/access/attempt-limits.ts";
 import type { VisitorContext } from "../../http/visitor-context.ts";
 import { founded } from "../people/service.ts";
 import { hasPeople, mustBeStrongPassword, mustHaveNoPeople, newPerson } from "../people/store.ts";

@@ -1,12 +1,12 @@
-import { timestamp } from "../../core/clock.ts";
+import { timestamp } from "../../core/time/clock.ts";
 import { AppError } from "../../core/errors.ts";
 import { randomToken, sha256 } from "../../core/ids.ts";
-import { recentSet } from "../../core/recent-set.ts";
-import type { Vault } from "../../core/secrets.ts";
+import { recentSet } from "../../core/collections/recent-set.ts";
+import type { Vault } from "../../core/security/secrets.ts";
 import { invalid } from "../../core/validation.ts";
 import { matching } from "../../database/rows.ts";
 import { must, retrying, type Statement, type Store } from "../../database/store.ts";
-import { withAttemptLimits } from "../../http/attempt-limits.ts";
+import { withAttemptLimits } from "../../http/access/attempt-limits.ts";
 import type { SignedInContext } from "../../http/visitor-context.ts";
 import { ownRow, reauthenticated } from "../people/profile.ts";
 import { changePerson, type PersonRow } from "../people/store.ts";

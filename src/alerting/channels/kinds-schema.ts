@@ -5,7 +5,7 @@ import {
   itsOwnAddress,
   sameOrigin,
   sameValue,
-} from "../../core/destinations.ts";
+} from "../../core/security/destinations.ts";
 import {
   EmailAddress,
   Headers,
@@ -20,7 +20,7 @@ import {
   nullable,
 } from "../../core/fields.ts";
 import { type FieldLabels, kind } from "../../core/kinds.ts";
-import { inBraces } from "../../core/text.ts";
+import { inBraces } from "../../core/text/text.ts";
 
 // Chat services put the credential into the URL itself, so the whole URL is the secret.
 const webhookUrl = HttpUrl.meta({ writeOnly: true });

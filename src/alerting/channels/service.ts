@@ -1,13 +1,13 @@
 import { commit, mustBeCurrent } from "../../events/commit.ts";
 import type { Scope } from "../../events/scope.ts";
-import { timestamp } from "../../core/clock.ts";
+import { timestamp } from "../../core/time/clock.ts";
 import { deleted } from "../../core/paging.ts";
 import { newId } from "../../core/ids.ts";
-import { joinSecrets, OpenedRecord, secretsSetOf, splitSecrets } from "../../core/kind-secrets.ts";
+import { joinSecrets, OpenedRecord, secretsSetOf, splitSecrets } from "../../core/security/kind-secrets.ts";
 import { settingsIn } from "../../core/kinds.ts";
-import type { Fields } from "../../core/objects.ts";
-import { openAll, sealAll, type Vault } from "../../core/secrets.ts";
-import { mustBeAllowed, type Place, portOf } from "../../core/target-guard.ts";
+import type { Fields } from "../../core/collections/objects.ts";
+import { openAll, sealAll, type Vault } from "../../core/security/secrets.ts";
+import { mustBeAllowed, type Place, portOf } from "../../core/security/target-guard.ts";
 import { invalid, parse } from "../../core/validation.ts";
 import { mustBeWithin } from "../../database/references.ts";
 import { retrying, type Statement } from "../../database/store.ts";

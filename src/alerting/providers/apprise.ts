@@ -1,4 +1,4 @@
-import type { Tone } from "../messages.ts";
+import type { Tone } from "../sending/messages.ts";
 import { judged, overHttp, temporary, permanent } from "../provider.ts";
 import { addressOn, textWithin, withoutMentions } from "./formatting.ts";
 

@@ -1,4 +1,4 @@
-import type { Message } from "../messages.ts";
+import type { Message } from "../sending/messages.ts";
 import { final, judged, overHttp, patienceIn, fieldsIn } from "../provider.ts";
 import { colours, hasDottedHost, markdown, partsOf, textWithin } from "./formatting.ts";
 

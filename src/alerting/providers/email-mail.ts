@@ -1,7 +1,7 @@
 import { domainToASCII } from "node:url";
 import MailComposer from "nodemailer/lib/mail-composer";
 import { encodeWord } from "nodemailer/lib/mime-funcs";
-import type { Message } from "../messages.ts";
+import type { Message } from "../sending/messages.ts";
 import { colours, partsOf } from "./formatting.ts";
 
 export type Mail = { envelope: { from: string; to: string[]; size: number }; bytes: Buffer };

@@ -1,7 +1,7 @@
 import { createHash, sign } from "node:crypto";
-import { named } from "../../core/outgoing/http-answer.ts";
+import { named } from "../../core/outgoing/http/http-answer.ts";
 import type { AccessToken } from "../../core/outgoing/access-tokens.ts";
-import type { ShortAnswer } from "../../core/outgoing/exchange.ts";
+import type { ShortAnswer } from "../../core/outgoing/http/exchange.ts";
 import type { ServiceAccountKey, SmtpSettings } from "../../accounts/settings/schema.ts";
 import {
   type DeliveryContext,

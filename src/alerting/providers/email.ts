@@ -1,7 +1,7 @@
-import { inTime } from "../../core/outgoing/exchange.ts";
+import { inTime } from "../../core/outgoing/http/exchange.ts";
 import { TargetFailure } from "../../core/outgoing/failures.ts";
 import type { SmtpSettings } from "../../accounts/settings/schema.ts";
-import { lineOf, type Message } from "../messages.ts";
+import { lineOf, type Message } from "../sending/messages.ts";
 import {
   delivered,
   type DeliveryContext,

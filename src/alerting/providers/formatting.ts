@@ -1,4 +1,4 @@
-import { type Fact, fitted, type Message, type Tone } from "../messages.ts";
+import { type Fact, fitted, type Message, type Tone } from "../sending/messages.ts";
 
 export const colours: Record<Tone, string> = {
   down: "#d92d20",

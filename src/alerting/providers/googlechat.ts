@@ -1,4 +1,4 @@
-import type { Message } from "../messages.ts";
+import type { Message } from "../sending/messages.ts";
 import { judged, overHttp, permanent, fieldsIn } from "../provider.ts";
 import {
   bytesOf,
@@ -9,7 +9,7 @@ import {
   within,
   withoutMentions,
 } from "./formatting.ts";
-import { isObject } from "../../core/objects.ts";
+import { isObject } from "../../core/collections/objects.ts";
 
 /**
  * A `requestId` that was seen before makes no second message; errors have a `status`.

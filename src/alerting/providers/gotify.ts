@@ -1,4 +1,4 @@
-import type { Tone } from "../messages.ts";
+import type { Tone } from "../sending/messages.ts";
 import { overHttp } from "../provider.ts";
 import { addressOn, bytesOf, within } from "./formatting.ts";
 

@@ -1,4 +1,4 @@
-import type { Message } from "../messages.ts";
+import type { Message } from "../sending/messages.ts";
 import { judged, overHttp, permanent, fieldsIn } from "../provider.ts";
 import { colours, markdown, partsOf, textWithin, within, withoutMentions } from "./formatting.ts";
 

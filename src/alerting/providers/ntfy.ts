@@ -1,5 +1,5 @@
 import type { ChannelSettings } from "../channels/kinds-schema.ts";
-import type { Tone } from "../messages.ts";
+import type { Tone } from "../sending/messages.ts";
 import { judged, overHttp, permanent, fieldsIn } from "../provider.ts";
 import { addressOn, within } from "./formatting.ts";
 

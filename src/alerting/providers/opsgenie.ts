@@ -1,6 +1,6 @@
 import { type ChannelSettings, origins } from "../channels/kinds-schema.ts";
 import type { ProblemSeverity } from "../../core/problems.ts";
-import { cut, type Message } from "../messages.ts";
+import { cut, type Message } from "../sending/messages.ts";
 import { judged, overHttp, permanent, type Provider } from "../provider.ts";
 
 /**

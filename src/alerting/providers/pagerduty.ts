@@ -1,5 +1,5 @@
 import { origins } from "../channels/kinds-schema.ts";
-import { cut, type Message } from "../messages.ts";
+import { cut, type Message } from "../sending/messages.ts";
 import { final, judged, overHttp } from "../provider.ts";
 
 /**

@@ -1,6 +1,6 @@
 import { type ChannelSettings, origins } from "../channels/kinds-schema.ts";
-import type { ShortAnswer } from "../../core/outgoing/exchange.ts";
-import { casesOf, cut, fitted, type Message } from "../messages.ts";
+import type { ShortAnswer } from "../../core/outgoing/http/exchange.ts";
+import { casesOf, cut, fitted, type Message } from "../sending/messages.ts";
 import {
   final,
   judged,

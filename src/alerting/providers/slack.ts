@@ -1,6 +1,6 @@
-import { named } from "../../core/outgoing/http-answer.ts";
-import { type Message, cut } from "../messages.ts";
-import type { ShortAnswer } from "../../core/outgoing/exchange.ts";
+import { named } from "../../core/outgoing/http/http-answer.ts";
+import { type Message, cut } from "../sending/messages.ts";
+import type { ShortAnswer } from "../../core/outgoing/http/exchange.ts";
 import { final, judged, overHttp, temporary, type Verdict, fieldsIn } from "../provider.ts";
 import { colours, entities, partsOf, textWithin } from "./formatting.ts";
 

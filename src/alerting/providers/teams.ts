@@ -1,8 +1,8 @@
-import type { Fact, Message, Tone } from "../messages.ts";
+import type { Fact, Message, Tone } from "../sending/messages.ts";
 import { judged, overHttp, permanent, type Verdict, fieldsIn } from "../provider.ts";
-import type { ShortAnswer } from "../../core/outgoing/exchange.ts";
+import type { ShortAnswer } from "../../core/outgoing/http/exchange.ts";
 import { bytesOf, hasDottedHost, partsOf, within } from "./formatting.ts";
-import { isObject } from "../../core/objects.ts";
+import { isObject } from "../../core/collections/objects.ts";
 
 /**
  * Workflows answer 202, connectors of old 200 with what went wrong as a text.

@@ -1,6 +1,6 @@
 import type { ChannelSettings } from "../channels/kinds-schema.ts";
-import type { ShortAnswer } from "../../core/outgoing/exchange.ts";
-import type { Message, Tone } from "../messages.ts";
+import type { ShortAnswer } from "../../core/outgoing/http/exchange.ts";
+import type { Message, Tone } from "../sending/messages.ts";
 import {
   judged,
   patienceIn,
@@ -12,7 +12,7 @@ import {
   fieldsIn,
 } from "../provider.ts";
 import { addressOn, textWithin, withoutMentions } from "./formatting.ts";
-import { type Fields, isObject } from "../../core/objects.ts";
+import { type Fields, isObject } from "../../core/collections/objects.ts";
 
 type Settings = ChannelSettings<"telegram">;
 

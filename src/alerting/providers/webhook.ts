@@ -1,6 +1,6 @@
 import { createHmac } from "node:crypto";
 import type { Alert } from "../alert.ts";
-import { type Message, urlOf } from "../messages.ts";
+import { type Message, urlOf } from "../sending/messages.ts";
 import { overHttp, type ToPost } from "../provider.ts";
 
 /** 2xx is success, 410 and what says the same are permanent. */

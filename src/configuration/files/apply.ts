@@ -25,7 +25,7 @@ export function configurationFiles(dependencies: Dependencies, variables: Variab
     try {
       await applyFiles(from, dependencies, variables);
     } catch (error) {
-      const { InvalidFiles } = await import("../../core/yaml.ts");
+      const { InvalidFiles } = await import("../../core/text/yaml.ts");
       const isSaid = error instanceof AppError || error instanceof InvalidFiles;
       log.error("the configuration was not applied, and nothing was changed", {
         from,

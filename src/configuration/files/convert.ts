@@ -1,5 +1,5 @@
 import { fieldsOf, type SectionName, sectionNames, sections } from "../sections-schema.ts";
-import type { Fields } from "../../core/objects.ts";
+import type { Fields } from "../../core/collections/objects.ts";
 
 /** A variable is text: where a field takes none but what the text says, it is that. */
 export function convert(document: Fields, path: string) {

@@ -12,8 +12,8 @@ import {
   placeOf,
   setOwn,
   typedScalar,
-} from "../../core/yaml.ts";
-import { type Fields, isObject } from "../../core/objects.ts";
+} from "../../core/text/yaml.ts";
+import { type Fields, isObject } from "../../core/collections/objects.ts";
 
 const sectionNames: readonly string[] = configSections;
 const maxBytes = 8 * 1024 * 1024;

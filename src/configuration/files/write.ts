@@ -1,6 +1,6 @@
 import type { ConfigExport } from "../schema.ts";
 import { escaped } from "./variables.ts";
-import type { Fields } from "../../core/objects.ts";
+import type { Fields } from "../../core/collections/objects.ts";
 
 /**
  * A configuration as YAML. Secrets stand in comments, so that applying it keeps those that are stored; with

@@ -1,4 +1,4 @@
-import { setRecent } from "../recent-set.ts";
+import { setRecent } from "../collections/recent-set.ts";
 
 /** What a service gave in exchange for credentials, and until when it is good, in Unix milliseconds. */
 export type AccessToken = { token: string; until: number };

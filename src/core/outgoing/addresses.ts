@@ -1,7 +1,7 @@
 import { lookup, Resolver } from "node:dns/promises";
 import { isIP } from "node:net";
-import { closedToSharers, isPrivate, type TargetGuard } from "../target-guard.ts";
-import { asciiName } from "../destinations.ts";
+import { closedToSharers, isPrivate, type TargetGuard } from "../security/target-guard.ts";
+import { asciiName } from "../security/destinations.ts";
 import type { Lookup } from "./context.ts";
 import { Blocked, OwnTrouble, TargetFailure } from "./failures.ts";
 import { hasFileHandles, noFileHandles } from "./file-handles.ts";

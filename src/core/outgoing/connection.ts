@@ -1,8 +1,8 @@
 import { connect, isIP } from "node:net";
 import { getCACertificates } from "node:tls";
-import { asciiName } from "../destinations.ts";
-import { recentSet } from "../recent-set.ts";
-import { type JudgedCertificate, judgedCertificate } from "./certificate-judgement.ts";
+import { asciiName } from "../security/destinations.ts";
+import { recentSet } from "../collections/recent-set.ts";
+import { type JudgedCertificate, judgedCertificate } from "../certificates/certificate-judgement.ts";
 import type { Address, OutgoingContext } from "./context.ts";
 import { TargetFailure } from "./failures.ts";
 import { firstOf } from "./first-of.ts";

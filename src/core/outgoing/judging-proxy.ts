@@ -1,5 +1,5 @@
 import { createServer, type AddressInfo, type Socket } from "node:net";
-import { setRecent } from "../recent-set.ts";
+import { setRecent } from "../collections/recent-set.ts";
 import { type Connection, dial } from "./connection.ts";
 import type { OutgoingContext } from "./context.ts";
 import { TargetFailure } from "./failures.ts";

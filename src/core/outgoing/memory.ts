@@ -1,4 +1,4 @@
-import { release } from "../garbage.ts";
+import { release } from "../system/garbage.ts";
 
 /** Counts what is kept of answers while they are read, so that many at once can't fill the machine. */
 export type Memory = {

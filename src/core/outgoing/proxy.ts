@@ -1,13 +1,13 @@
 import { isIPv4, isIPv6 } from "node:net";
 import { version } from "../assets.ts";
-import { groupsOf } from "../client-network.ts";
-import { portOf } from "../target-guard.ts";
+import { groupsOf } from "../security/client-network.ts";
+import { portOf } from "../security/target-guard.ts";
 import { type Connection, dial, type Tls } from "./connection.ts";
 import type { OutgoingContext } from "./context.ts";
 import { Blocked, TargetFailure } from "./failures.ts";
-import { InvalidHttp, named, readHead } from "./http-head.ts";
+import { InvalidHttp, named, readHead } from "./http/http-head.ts";
 import { reasonFor } from "./reasons.ts";
-import { type Wire, wireOf } from "./wire.ts";
+import { type Wire, wireOf } from "./http/wire.ts";
 
 /** What connects in our stead: `http:` or `socks5:`. */
 export type Proxy = { url: URL; username: string | null; password: string | null };

@@ -3,7 +3,7 @@
  * A datagram to the same address returns the system's real error.
  */
 import { isIPv6 } from "node:net";
-import { isLoopback } from "../target-guard.ts";
+import { isLoopback } from "../security/target-guard.ts";
 import { OwnTrouble, TargetFailure } from "./failures.ts";
 import { hasFileHandles, noFileHandles } from "./file-handles.ts";
 

@@ -1,5 +1,5 @@
 /** Conditions on a body, a JSON value or a header as assertions of ours. */
-import type { Fields } from "../../core/objects.ts";
+import type { Fields } from "../../core/collections/objects.ts";
 import { monitorBounds } from "../../core/limits.ts";
 import {
   type Comparison,

@@ -4,11 +4,11 @@ import { basename, join, relative } from "node:path";
 import type { Scalar } from "yaml";
 import { AppError } from "../../core/errors.ts";
 import { importBounds } from "../../core/limits.ts";
-import { type Fields, isObject } from "../../core/objects.ts";
-import { bytesInWords, excerpt } from "../../core/text.ts";
+import { type Fields, isObject } from "../../core/collections/objects.ts";
+import { bytesInWords, excerpt } from "../../core/text/text.ts";
 import { invalid } from "../../core/validation.ts";
-import { InvalidFiles, type Parsed, parseYaml, type Place, setOwn } from "../../core/yaml.ts";
-import { turn } from "../../core/yielding.ts";
+import { InvalidFiles, type Parsed, parseYaml, type Place, setOwn } from "../../core/text/yaml.ts";
+import { turn } from "../../core/time/yielding.ts";
 import { unreadable } from "../limits.ts";
 
 const { yaml, yamlOfFolder, filesOfFolder, foldersInEachOther } = importBounds;

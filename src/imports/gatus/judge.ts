@@ -1,5 +1,5 @@
 /** Makes a monitor check what the conditions of its Gatus endpoint require. */
-import type { Fields } from "../../core/objects.ts";
+import type { Fields } from "../../core/collections/objects.ts";
 import { within } from "../values.ts";
 import { judgedBody, judgedHeader, type Judged } from "./assertions.ts";
 import {

@@ -1,8 +1,8 @@
 /** Maintenance of Gatus, which recurs daily or on weekdays, as a maintenance window. */
-import { dayMs } from "../../core/clock.ts";
+import { dayMs } from "../../core/time/clock.ts";
 import { isTimeZone } from "../../core/fields.ts";
-import type { Fields } from "../../core/objects.ts";
-import { toInstant, toLocal } from "../../core/time-zones.ts";
+import type { Fields } from "../../core/collections/objects.ts";
+import { toInstant, toLocal } from "../../core/time/time-zones.ts";
 import { validateTimes } from "../../monitoring/maintenance/rules.ts";
 import type { Section } from "./section.ts";
 

@@ -1,6 +1,6 @@
-import { depthOf } from "../../core/json.ts";
+import { depthOf } from "../../core/text/json.ts";
 import { maxFileBytes, unreadable } from "../limits.ts";
-import { type Fields, isObject } from "../../core/objects.ts";
+import { type Fields, isObject } from "../../core/collections/objects.ts";
 import { fileBudget, type KumaSource, type TableName, tables } from "./source.ts";
 
 const maxDepth = 32;

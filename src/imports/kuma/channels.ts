@@ -1,7 +1,7 @@
 import { NewAlertChannel } from "../../alerting/channels/schema.ts";
 import { channelKinds } from "../../alerting/channels/kinds-schema.ts";
 import { clean, isOn, jsonIn, number, orNull } from "./values.ts";
-import type { Fields } from "../../core/objects.ts";
+import type { Fields } from "../../core/collections/objects.ts";
 import { type Converted, issueOf, text } from "../values.ts";
 
 type Mapped = { type: string; fields: Fields; notes?: string[] };

@@ -1,4 +1,4 @@
-import type { Fields } from "../../core/objects.ts";
+import type { Fields } from "../../core/collections/objects.ts";
 import type { KumaSource, TableName } from "./source.ts";
 
 /**

@@ -1,5 +1,5 @@
 import { isOn, listIn, orNull } from "./values.ts";
-import type { Fields } from "../../core/objects.ts";
+import type { Fields } from "../../core/collections/objects.ts";
 import { text } from "../values.ts";
 
 /** A monitor's type and the fields of its own; `missing` is why it comes in paused. */

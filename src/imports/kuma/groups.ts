@@ -1,5 +1,5 @@
 import { importBounds } from "../../core/limits.ts";
-import type { Fields } from "../../core/objects.ts";
+import type { Fields } from "../../core/collections/objects.ts";
 import { unreadable } from "../limits.ts";
 import type { Planned } from "../plan.ts";
 import { text } from "../values.ts";

@@ -1,8 +1,8 @@
-import { dayMs } from "../../core/clock.ts";
-import { toInstant, toLocal } from "../../core/time-zones.ts";
+import { dayMs } from "../../core/time/clock.ts";
+import { toInstant, toLocal } from "../../core/time/time-zones.ts";
 import { type Times, validateTimes } from "../../monitoring/maintenance/rules.ts";
 import { clean, isOn, jsonIn, number, paragraphs } from "./values.ts";
-import type { Fields } from "../../core/objects.ts";
+import type { Fields } from "../../core/collections/objects.ts";
 import { isTimeZone } from "../../core/fields.ts";
 import { text } from "../values.ts";
 

@@ -12,7 +12,7 @@ import {
   type TableName,
 } from "./source.ts";
 import { latencyOf, maintenanceIn } from "./sqlite.ts";
-import type { Fields } from "../../core/objects.ts";
+import type { Fields } from "../../core/collections/objects.ts";
 
 const portion = 20_000;
 const quoted = (name: string) => `\`${name.replaceAll("`", "``")}\``;

@@ -15,7 +15,7 @@ import {
 } from "./services.ts";
 import { expiry, http, jsonQuery } from "./web.ts";
 import { host, hostAndPort, isOn, listIn, number, orNull } from "./values.ts";
-import type { Fields } from "../../core/objects.ts";
+import type { Fields } from "../../core/collections/objects.ts";
 import { text } from "../values.ts";
 
 export type Installation = {

@@ -5,7 +5,7 @@ import { connection, type Mapped } from "./databases.ts";
 import { type Installation, types } from "./monitor-types.ts";
 import { proxyOf } from "./web.ts";
 import { clean, hostAndPort, isOn, listIn, number, paragraphs } from "./values.ts";
-import type { Fields } from "../../core/objects.ts";
+import type { Fields } from "../../core/collections/objects.ts";
 import { type Converted, issueOf, within, text } from "../values.ts";
 
 /** How often it is checked, and how patiently; with what had to be changed for that. */

@@ -1,11 +1,11 @@
-import { slugFrom } from "../../core/text.ts";
+import { slugFrom } from "../../core/text/text.ts";
 import { NewStatusPage } from "../../status-pages/schema.ts";
 import type { Planned } from "../plan.ts";
 import type { NotesOfLost } from "./columns.ts";
 import type { KumaSource } from "./source.ts";
 import { instantOf } from "./sqlite.ts";
 import { byId, clean, idOf, isGroup, isOn, number, paragraphs } from "./values.ts";
-import type { Fields } from "../../core/objects.ts";
+import type { Fields } from "../../core/collections/objects.ts";
 import { text } from "../values.ts";
 
 /** The sections of each page, the entries of each section, and the domains of each page. */

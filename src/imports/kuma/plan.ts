@@ -1,4 +1,4 @@
-import { plural } from "../../core/text.ts";
+import { plural } from "../../core/text/text.ts";
 import { sha256 } from "../../core/ids.ts";
 import type { NotTaken, Plan, Planned } from "../plan.ts";
 import { channelOf, mailServerOf } from "./channels.ts";
@@ -12,7 +12,7 @@ import { contentOfPages, incidentOf, pageOf } from "./pages.ts";
 import type { KumaSource } from "./source.ts";
 import { byId, idOf, isGroup, jsonIn, number } from "./values.ts";
 import { proxyOf } from "./web.ts";
-import type { Fields } from "../../core/objects.ts";
+import type { Fields } from "../../core/collections/objects.ts";
 import { text } from "../values.ts";
 import { isTimeZone } from "../../core/fields.ts";
 

@@ -1,7 +1,7 @@
 import { comparisonOf, type Mapped } from "./databases.ts";
 import { host, hostAndPort, isOn, jsonIn, listIn, number, orNull } from "./values.ts";
 import { comparisonWith, expiry, headersOf, jsonAssertion } from "./web.ts";
-import type { Fields } from "../../core/objects.ts";
+import type { Fields } from "../../core/collections/objects.ts";
 import { text } from "../values.ts";
 
 export function docker(m: Fields, daemon: Fields | undefined): Mapped {

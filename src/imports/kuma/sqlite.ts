@@ -26,7 +26,7 @@ import {
   tables,
   type TableName,
 } from "./source.ts";
-import type { Fields } from "../../core/objects.ts";
+import type { Fields } from "../../core/collections/objects.ts";
 
 /** Rows of one query. */
 const portion = 10_000;

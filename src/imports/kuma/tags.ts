@@ -1,4 +1,4 @@
-import type { Fields } from "../../core/objects.ts";
+import type { Fields } from "../../core/collections/objects.ts";
 import { text } from "../values.ts";
 import type { KumaSource } from "./source.ts";
 import { clean, number } from "./values.ts";

@@ -1,4 +1,4 @@
-import type { Fields } from "../../core/objects.ts";
+import type { Fields } from "../../core/collections/objects.ts";
 import { text } from "../values.ts";
 
 export { clean, paragraphs } from "../values.ts";

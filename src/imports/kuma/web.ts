@@ -1,8 +1,8 @@
 import { comparisonOf, type Mapped } from "./databases.ts";
 import { isOn, jsonIn, listIn, number, orNull } from "./values.ts";
-import { exactNumber } from "../../core/decimals.ts";
-import type { Fields } from "../../core/objects.ts";
-import { isJson } from "../../core/placeholders.ts";
+import { exactNumber } from "../../core/text/decimals.ts";
+import type { Fields } from "../../core/collections/objects.ts";
+import { isJson } from "../../core/text/placeholders.ts";
 import { text } from "../values.ts";
 
 const isNumeric = (value: string) => /^-?(?:0|[1-9]\d*)(?:\.\d+)?$/.test(value);

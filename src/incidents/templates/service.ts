@@ -1,4 +1,4 @@
-import { timestamp } from "../../core/clock.ts";
+import { timestamp } from "../../core/time/clock.ts";
 import { newId } from "../../core/ids.ts";
 import { deleted } from "../../core/paging.ts";
 import { mustBeWithin } from "../../database/references.ts";

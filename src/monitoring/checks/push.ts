@@ -1,9 +1,9 @@
 import { AppError } from "../../core/errors.ts";
 import { sha256 } from "../../core/ids.ts";
 import type { BodyClient } from "../../http/body.ts";
-import { noSuchPath } from "../../http/error-response.ts";
-import type { NetworkLimit } from "../../http/rate-limit.ts";
-import type { Engine } from "./engine.ts";
+import { noSuchPath } from "../../http/responses/error-response.ts";
+import type { NetworkLimit } from "../../http/access/rate-limit.ts";
+import type { Engine } from "./engine/engine.ts";
 import { type PushDialect, readReport, signalboxPush, uptimeKumaPush } from "./push-report.ts";
 
 /** A push URL: its path, its methods, and the names of its fields. */

@@ -5,7 +5,7 @@ import type { NewMonitor } from "../monitors/schema.ts";
 import { getMonitor, mustBeCheckable } from "../monitors/service.ts";
 import type { Heartbeat } from "../uptime/schema.ts";
 import { heartbeatsOf } from "../uptime/service.ts";
-import type { Outcome } from "./run-check.ts";
+import type { Outcome } from "./engine/run-check.ts";
 import type { TestCheck } from "./schema.ts";
 import type { CheckTarget, CheckCaller } from "../../http/services.ts";
 

@@ -1,4 +1,4 @@
-import { toInstant, toLocal } from "../../core/time-zones.ts";
+import { toInstant, toLocal } from "../../core/time/time-zones.ts";
 import { type MaintenanceState, type Recurrence, recurrenceOf, tooOften } from "./schema.ts";
 
 /** When a window holds: from `startsAt` to `endsAt`, and again as its rule says. */

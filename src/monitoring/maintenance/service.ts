@@ -1,7 +1,7 @@
 import { commit, mustBeCurrent } from "../../events/commit.ts";
 import type { Scope } from "../../events/scope.ts";
-import { timestamp } from "../../core/clock.ts";
-import { fairQueue } from "../../core/fair-queue.ts";
+import { timestamp } from "../../core/time/clock.ts";
+import { fairQueue } from "../../core/collections/fair-queue.ts";
 import { AppError } from "../../core/errors.ts";
 import { maintenanceBounds } from "../../core/limits.ts";
 import { newId } from "../../core/ids.ts";

@@ -1,5 +1,5 @@
 import { offsetOf } from "../../core/paging.ts";
-import { mapYielding } from "../../core/yielding.ts";
+import { mapYielding } from "../../core/time/yielding.ts";
 import { replaceLinks, type Tenant } from "../../database/rows.ts";
 import {
   insertInto,

@@ -1,7 +1,7 @@
 import { type Lease, type Leases, LeaseLost, underLease } from "../../cluster/leases.ts";
-import { type Clock, timestamp } from "../../core/clock.ts";
+import { type Clock, timestamp } from "../../core/time/clock.ts";
 import type { Log } from "../../core/log.ts";
-import { mapYielding } from "../../core/yielding.ts";
+import { mapYielding } from "../../core/time/yielding.ts";
 import { mustBeUnchanged } from "../../database/references.ts";
 import { StaleRead, type Statement, type Store } from "../../database/store.ts";
 import { maintenanceWindows } from "../../database/tables/monitoring.ts";

@@ -1,9 +1,9 @@
 import { z } from "zod";
-import { isDecimal } from "../../core/decimals.ts";
+import { isDecimal } from "../../core/text/decimals.ts";
 import { monitorBounds } from "../../core/limits.ts";
-import type { Scalar } from "../../core/placeholders.ts";
+import type { Scalar } from "../../core/text/placeholders.ts";
 
-export { exactNumber } from "../../core/decimals.ts";
+export { exactNumber } from "../../core/text/decimals.ts";
 
 const ofMonitor = monitorBounds.assertions.value;
 const maxPath = monitorBounds.assertionPath.value;

@@ -6,7 +6,7 @@ import {
   sameIn,
   sameOrigin,
   sameValue,
-} from "../../core/destinations.ts";
+} from "../../core/security/destinations.ts";
 import {
   filledSecret,
   Headers,

@@ -1,9 +1,9 @@
 /** Judges a whole monitor before it is stored or checked. */
 import type { Scope } from "../../events/scope.ts";
-import { certificateIssue, keyIssue } from "../../core/certificates.ts";
-import { expressionIssue } from "../../core/expressions.ts";
-import { pingCommand } from "../../core/ping-command.ts";
-import { mustBeAllowed, type TargetGuard } from "../../core/target-guard.ts";
+import { certificateIssue, keyIssue } from "../../core/certificates/certificates.ts";
+import { expressionIssue } from "../../core/text/expressions.ts";
+import { pingCommand } from "../../core/system/ping-command.ts";
+import { mustBeAllowed, type TargetGuard } from "../../core/security/target-guard.ts";
 import { invalid, parse } from "../../core/validation.ts";
 import { editable } from "./record.ts";
 import { credentialFields, expressionsIn, targetsOf, unusedCredential } from "./rules.ts";

@@ -1,7 +1,7 @@
 /** Lists monitors: by page, by filters and by a search. */
 import { offsetOf } from "../../core/paging.ts";
-import { inBytes, type Listed, StreamedList } from "../../core/streamed-list.ts";
-import { turn } from "../../core/yielding.ts";
+import { inBytes, type Listed, StreamedList } from "../../core/text/streamed-list.ts";
+import { turn } from "../../core/time/yielding.ts";
 import {
   allOf,
   type Condition,

@@ -8,9 +8,9 @@ import {
   ShownHeaders,
   nullable,
 } from "../../core/fields.ts";
-import { inBraces } from "../../core/text.ts";
+import { inBraces } from "../../core/text/text.ts";
 import { Assertions, assertionSources, JsonPath } from "./assertions-schema.ts";
-import { filledJson, isJson, namesHost, namesIn } from "../../core/placeholders.ts";
+import { filledJson, isJson, namesHost, namesIn } from "../../core/text/placeholders.ts";
 
 export const wellFormed = (max: number) =>
   z

@@ -1,7 +1,7 @@
 import type { Assertion } from "./assertions-schema.ts";
 import type { Save } from "./request-schema.ts";
 import { watchedInWords } from "./target-rules.ts";
-import { type Place, portOf } from "../../core/target-guard.ts";
+import { type Place, portOf } from "../../core/security/target-guard.ts";
 
 /** What this machine itself is asked, as over the socket of its Docker, is for those for whom its loopback is. */
 export const thisMachine = "127.0.0.1";

@@ -1,11 +1,11 @@
 import { commit, commitEach, mustBeCurrent } from "../../events/commit.ts";
 import type { Scope } from "../../events/scope.ts";
 import { inSearchTurn } from "../../events/turns.ts";
-import { timestamp } from "../../core/clock.ts";
+import { timestamp } from "../../core/time/clock.ts";
 import { AppError } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
 import { deleted, page } from "../../core/paging.ts";
-import { mapListed } from "../../core/streamed-list.ts";
+import { mapListed } from "../../core/text/streamed-list.ts";
 import { invalid } from "../../core/validation.ts";
 import {
   mustBeUnchanged,

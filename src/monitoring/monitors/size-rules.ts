@@ -1,4 +1,4 @@
-import { splitSecrets } from "../../core/kind-secrets.ts";
+import { splitSecrets } from "../../core/security/kind-secrets.ts";
 import { amountIn, type Bound, monitorBounds } from "../../core/limits.ts";
 import { monitorKinds } from "./kinds-schema.ts";
 

@@ -1,9 +1,9 @@
 import { getTableName, type SQL, sql } from "drizzle-orm";
-import { type Clock, timestamp } from "../../core/clock.ts";
-import { turn } from "../../core/yielding.ts";
+import { type Clock, timestamp } from "../../core/time/clock.ts";
+import { turn } from "../../core/time/yielding.ts";
 import { AppError } from "../../core/errors.ts";
 import { amountIn, monitorBounds } from "../../core/limits.ts";
-import { mustHaveRoom } from "../../database/usage.ts";
+import { mustHaveRoom } from "../../database/file/usage.ts";
 import { listed } from "../../database/references.ts";
 import { columnsOf, matching, naming, replaceLinks, type Tenant } from "../../database/rows.ts";
 import { inPortions, type Parameter, type Statement } from "../../database/store.ts";

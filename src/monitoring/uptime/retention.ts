@@ -1,4 +1,4 @@
-import { type Sweeping, sweepRows } from "../../database/portions.ts";
+import { type Sweeping, sweepRows } from "../../database/backup/portions.ts";
 import { dayMs, hourMs } from "./rules.ts";
 
 /** Days that results are kept; daily sums stay for ever. */

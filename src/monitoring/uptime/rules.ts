@@ -1,5 +1,5 @@
-import { dayMs, hourMs } from "../../core/clock.ts";
-import { addCounts, bucketOf, type LatencyCounts } from "../../core/percentiles.ts";
+import { dayMs, hourMs } from "../../core/time/clock.ts";
+import { addCounts, bucketOf, type LatencyCounts } from "../../core/collections/percentiles.ts";
 import { HeartbeatStatus, type LatencyQuery } from "./schema.ts";
 
 export { dayMs, hourMs };

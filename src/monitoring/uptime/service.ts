@@ -1,7 +1,7 @@
-import { timestamp } from "../../core/clock.ts";
+import { timestamp } from "../../core/time/clock.ts";
 import { found } from "../../database/rows.ts";
 import type { Scope } from "../../events/scope.ts";
-import { percentilesOf } from "../../core/percentiles.ts";
+import { percentilesOf } from "../../core/collections/percentiles.ts";
 import {
   addSums,
   beginOfSpan,

@@ -8,7 +8,7 @@ import {
   type LatencyCounts,
   type Percentiles,
   percentilesOf,
-} from "../../core/percentiles.ts";
+} from "../../core/collections/percentiles.ts";
 import {
   addSums,
   codeOf,

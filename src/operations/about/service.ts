@@ -1,7 +1,7 @@
 import { eq } from "drizzle-orm";
 import { version } from "../../core/assets.ts";
 import type { Scope } from "../../events/scope.ts";
-import { timestamp } from "../../core/clock.ts";
+import { timestamp } from "../../core/time/clock.ts";
 import type { Store } from "../../database/store.ts";
 import { alertChannels } from "../../database/tables/alerting.ts";
 import { apiKeys, memberships } from "../../database/tables/accounts.ts";

@@ -1,13 +1,13 @@
 import { bytesOf } from "../about/store.ts";
 import { clusterStatus } from "../../cluster/status.ts";
 import type { Actor } from "../../events/scope.ts";
-import { type Clock, timestamp } from "../../core/clock.ts";
+import { type Clock, timestamp } from "../../core/time/clock.ts";
 import { AppError } from "../../core/errors.ts";
 import { retrying, type Statement, type Store } from "../../database/store.ts";
-import { problemTitles } from "../../alerting/problem-titles.ts";
+import { problemTitles } from "../../alerting/deciding/problem-titles.ts";
 import { keyOfProblem, openProblems, storageProblem } from "../../events/problems.ts";
 import { appendEvent } from "../../events/log.ts";
-import type { Membership } from "../../http/session.ts";
+import type { Membership } from "../../http/access/session.ts";
 import type { SignedInContext } from "../../http/visitor-context.ts";
 import type { NewOrganization } from "../../accounts/organizations/schema.ts";
 import { founded } from "../../accounts/people/service.ts";

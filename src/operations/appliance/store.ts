@@ -1,7 +1,7 @@
 import { asc, eq, sql } from "drizzle-orm";
-import { timestamp } from "../../core/clock.ts";
+import { timestamp } from "../../core/time/clock.ts";
 import { AppError } from "../../core/errors.ts";
-import type { Sweeping } from "../../database/portions.ts";
+import type { Sweeping } from "../../database/backup/portions.ts";
 import { must, type Prepared, type Statement, type Store } from "../../database/store.ts";
 import { people } from "../../database/tables/accounts.ts";
 import type { Administrator, OrganizationEntry } from "./schema.ts";

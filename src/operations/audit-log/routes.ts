@@ -1,11 +1,11 @@
 import { z } from "zod";
 import { isAtLeast } from "../../core/roles.ts";
 import { pageOf } from "../../core/paging.ts";
-import { signedInSession } from "../../http/authentication.ts";
+import { signedInSession } from "../../http/access/authentication.ts";
 import { endpoint } from "../../http/endpoint.ts";
 import { type RequestContext, routesUnder } from "../../http/request-context.ts";
 import type { Services } from "../../http/services.ts";
-import { organizationOf } from "../../http/session.ts";
+import { organizationOf } from "../../http/access/session.ts";
 import { AuditEntry, AuditFilters, AuditQuery, exportFormats } from "./schema.ts";
 import { downloadAuditLog, listAuditEntries } from "./service.ts";
 

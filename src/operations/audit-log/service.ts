@@ -1,4 +1,4 @@
-import { timestamp } from "../../core/clock.ts";
+import { timestamp } from "../../core/time/clock.ts";
 import type { Scope } from "../../events/scope.ts";
 import { inSearchTurn } from "../../events/turns.ts";
 import type { Tenant } from "../../database/rows.ts";

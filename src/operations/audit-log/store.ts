@@ -1,9 +1,9 @@
 import { getTableName } from "drizzle-orm";
-import { dayMs, timestamp } from "../../core/clock.ts";
+import { dayMs, timestamp } from "../../core/time/clock.ts";
 import { offsetOf } from "../../core/paging.ts";
-import { type Sweeping, sweepLog } from "../../database/portions.ts";
+import { type Sweeping, sweepLog } from "../../database/backup/portions.ts";
 import { containing, matchingIds } from "../../database/search.ts";
-import { turn } from "../../core/yielding.ts";
+import { turn } from "../../core/time/yielding.ts";
 import type { Tenant } from "../../database/rows.ts";
 import { namedTables } from "../../database/subject-names.ts";
 import { memberships, people } from "../../database/tables/accounts.ts";

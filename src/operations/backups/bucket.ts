@@ -1,11 +1,11 @@
 import { type XmlElement, parseXml } from "@rgrove/parse-xml";
 import { AwsV4Signer } from "aws4fetch";
 import { statSync } from "node:fs";
-import { release } from "../../core/garbage.ts";
-import { exchange, type ShortAnswer } from "../../core/outgoing/exchange.ts";
+import { release } from "../../core/system/garbage.ts";
+import { exchange, type ShortAnswer } from "../../core/outgoing/http/exchange.ts";
 import { TargetFailure } from "../../core/outgoing/failures.ts";
-import { named } from "../../core/outgoing/http-answer.ts";
-import type { TargetGuard } from "../../core/target-guard.ts";
+import { named } from "../../core/outgoing/http/http-answer.ts";
+import type { TargetGuard } from "../../core/security/target-guard.ts";
 import type { Bucket } from "./schedule-schema.ts";
 
 const partBytes = 8 * 1024 * 1024;

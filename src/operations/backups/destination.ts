@@ -1,9 +1,9 @@
 import { mkdirSync, readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { newId } from "../../core/ids.ts";
-import type { TargetGuard } from "../../core/target-guard.ts";
-import { copyPrefix } from "../../database/backup-file.ts";
-import type { Copying } from "../../database/copy.ts";
+import type { TargetGuard } from "../../core/security/target-guard.ts";
+import { copyPrefix } from "../../database/backup/backup-file.ts";
+import type { Copying } from "../../database/backup/copy.ts";
 import { bucketClient, type Patience } from "./bucket.ts";
 import { isPart } from "./rules.ts";
 import type { BackupPlan, Bucket } from "./schedule-schema.ts";

@@ -1,11 +1,11 @@
 import { chmodSync, readdirSync, rmSync, statSync } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import { join } from "node:path";
-import { type Clock, timestamp } from "../../core/clock.ts";
+import { type Clock, timestamp } from "../../core/time/clock.ts";
 import { AppError } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
-import { copyPrefix } from "../../database/backup-file.ts";
-import type { Copying, Sealing } from "../../database/copy.ts";
+import { copyPrefix } from "../../database/backup/backup-file.ts";
+import type { Copying, Sealing } from "../../database/backup/copy.ts";
 import type { Backup, Backups } from "../../http/services.ts";
 import { fileNameOf } from "./rules.ts";
 

@@ -1,9 +1,9 @@
 import { endAllSessions } from "../../accounts/sessions/store.ts";
 import { listOrganizations } from "../../accounts/organizations/service.ts";
 import { auditIn } from "../../accounts/sessions/service.ts";
-import { afterRestoring } from "../../alerting/restored.ts";
-import type { Clock } from "../../core/clock.ts";
-import { copiedVersion } from "../../database/backup-file.ts";
+import { afterRestoring } from "../../alerting/deciding/restored.ts";
+import type { Clock } from "../../core/time/clock.ts";
+import { copiedVersion } from "../../database/backup/backup-file.ts";
 import type { Store } from "../../database/store.ts";
 import { commandLine } from "../../events/scope.ts";
 

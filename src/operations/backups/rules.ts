@@ -1,5 +1,5 @@
-import { dayMs, fileStamp } from "../../core/clock.ts";
-import { toInstant, toLocal } from "../../core/time-zones.ts";
+import { dayMs, fileStamp } from "../../core/time/clock.ts";
+import { toInstant, toLocal } from "../../core/time/time-zones.ts";
 
 const ending = (isEncrypted: boolean) => (isEncrypted ? "encrypted" : "db");
 

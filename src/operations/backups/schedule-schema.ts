@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { fixedAddress, sameIn, sameOrigin } from "../../core/destinations.ts";
+import { fixedAddress, sameIn, sameOrigin } from "../../core/security/destinations.ts";
 import {
   bodyOf,
   HttpUrl,

@@ -1,11 +1,11 @@
 import type { Leases } from "../../cluster/leases.ts";
-import { type Clock, hourMs, timestamp } from "../../core/clock.ts";
+import { type Clock, hourMs, timestamp } from "../../core/time/clock.ts";
 import { AppError } from "../../core/errors.ts";
 import type { Log } from "../../core/log.ts";
 import { type Collector, family } from "../../core/metrics.ts";
-import type { Vault } from "../../core/secrets.ts";
-import type { TargetGuard } from "../../core/target-guard.ts";
-import type { Copying, Sealing } from "../../database/copy.ts";
+import type { Vault } from "../../core/security/secrets.ts";
+import type { TargetGuard } from "../../core/security/target-guard.ts";
+import type { Copying, Sealing } from "../../database/backup/copy.ts";
 import type { Store } from "../../database/store.ts";
 import {
   organizationsOfAdministrators,

@@ -1,7 +1,7 @@
 import { bytesOf } from "../about/store.ts";
 import { AppError } from "../../core/errors.ts";
 import type { Backups } from "../../http/services.ts";
-import type { Sessions } from "../../http/session.ts";
+import type { Sessions } from "../../http/access/session.ts";
 import type { SignedInContext } from "../../http/visitor-context.ts";
 import { auditOfPerson } from "../../accounts/sessions/service.ts";
 import type { BackupOffer, MadeBackup, NewBackup } from "./schema.ts";

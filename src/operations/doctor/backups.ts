@@ -9,13 +9,13 @@ import {
   statSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
-import { type Clock, dayMs, timestamp } from "../../core/clock.ts";
+import { type Clock, dayMs, timestamp } from "../../core/time/clock.ts";
 import { fine, type Finding, problem, skipped, warning } from "../../core/finding.ts";
-import type { Vault } from "../../core/secrets.ts";
-import type { TargetGuard } from "../../core/target-guard.ts";
-import { bytesInWords, durationInWords } from "../../core/text.ts";
-import { freeBytesOf } from "../../database/data-files.ts";
-import { isEncrypted } from "../../database/encrypted-file.ts";
+import type { Vault } from "../../core/security/secrets.ts";
+import type { TargetGuard } from "../../core/security/target-guard.ts";
+import { bytesInWords, durationInWords } from "../../core/text/text.ts";
+import { freeBytesOf } from "../../database/file/data-files.ts";
+import { isEncrypted } from "../../database/backup/encrypted-file.ts";
 import type { Store } from "../../database/store.ts";
 import { bytesOf } from "../about/store.ts";
 import { destinationOf } from "../backups/destination.ts";

@@ -2,9 +2,9 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { isIPv6 } from "node:net";
 import { join } from "node:path";
 import { fine, type Finding, problem, skipped, warning } from "../../core/finding.ts";
-import { exchange } from "../../core/outgoing/exchange.ts";
-import { httpDate } from "../../core/outgoing/retry-after.ts";
-import type { TargetGuard } from "../../core/target-guard.ts";
+import { exchange } from "../../core/outgoing/http/exchange.ts";
+import { httpDate } from "../../core/outgoing/http/retry-after.ts";
+import type { TargetGuard } from "../../core/security/target-guard.ts";
 import { clockOffset } from "./sntp.ts";
 
 const ntpPort = 123;

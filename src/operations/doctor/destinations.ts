@@ -3,7 +3,7 @@ import { smtpOf } from "../../accounts/settings/service.ts";
 import type { SmtpSettings } from "../../accounts/settings/schema.ts";
 import { addressOf, channelKinds, type ChannelType } from "../../alerting/channels/kinds-schema.ts";
 import { settingsOf } from "../../alerting/channels/service.ts";
-import type { Vault } from "../../core/secrets.ts";
+import type { Vault } from "../../core/security/secrets.ts";
 import type { Store } from "../../database/store.ts";
 import { alertChannels } from "../../database/tables/alerting.ts";
 import { organizationSettings } from "../../database/tables/accounts.ts";

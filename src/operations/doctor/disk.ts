@@ -1,8 +1,8 @@
 import { existsSync, statfsSync, statSync } from "node:fs";
-import { type Clock, dayMs, timestamp } from "../../core/clock.ts";
+import { type Clock, dayMs, timestamp } from "../../core/time/clock.ts";
 import { fine, type Finding, problem, warning } from "../../core/finding.ts";
-import { bytesInWords } from "../../core/text.ts";
-import { files, freeBytesOf } from "../../database/data-files.ts";
+import { bytesInWords } from "../../core/text/text.ts";
+import { files, freeBytesOf } from "../../database/file/data-files.ts";
 import type { Store } from "../../database/store.ts";
 import { bytesPerDay, daysUntilFull, type Growing, rowBytes } from "../retention/growth.ts";
 import { diskProblem } from "../problems/rules.ts";

@@ -2,14 +2,14 @@ import { existsSync, readFileSync } from "node:fs";
 import { getServers, lookup } from "node:dns/promises";
 import { isIP } from "node:net";
 import { join } from "node:path";
-import { type Clock, dayMs } from "../../core/clock.ts";
+import { type Clock, dayMs } from "../../core/time/clock.ts";
 import { fine, type Finding, problem, skipped, warning } from "../../core/finding.ts";
 import { nameServersAnswer } from "../../core/outgoing/addresses.ts";
 import { dial } from "../../core/outgoing/connection.ts";
-import { inTime } from "../../core/outgoing/exchange.ts";
+import { inTime } from "../../core/outgoing/http/exchange.ts";
 import { Blocked, OwnTrouble, TargetFailure } from "../../core/outgoing/failures.ts";
-import { deniedHere, isPrivate, portOf, type TargetGuard } from "../../core/target-guard.ts";
-import { capitalized } from "../../core/text.ts";
+import { deniedHere, isPrivate, portOf, type TargetGuard } from "../../core/security/target-guard.ts";
+import { capitalized } from "../../core/text/text.ts";
 import type { ChannelHost } from "./destinations.ts";
 import { renewalDays } from "./settings.ts";
 

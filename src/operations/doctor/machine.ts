@@ -1,8 +1,8 @@
 import { existsSync, readdirSync, readFileSync, readlinkSync, statfsSync } from "node:fs";
 import { join } from "node:path";
 import { fine, type Finding, problem, warning } from "../../core/finding.ts";
-import { pingCommand } from "../../core/ping-command.ts";
-import { bytesInWords, excerpt, plural } from "../../core/text.ts";
+import { pingCommand } from "../../core/system/ping-command.ts";
+import { bytesInWords, excerpt, plural } from "../../core/text/text.ts";
 
 /** What a check, a client and the database may hold open beside the monitors. */
 const filesBesideChecks = 512;

@@ -1,10 +1,10 @@
 import type { DeliveryContext } from "../../alerting/provider.ts";
 import { tryMailServer } from "../../alerting/providers/email.ts";
-import { dayMs } from "../../core/clock.ts";
+import { dayMs } from "../../core/time/clock.ts";
 import { fine, type Finding, problem, warning } from "../../core/finding.ts";
 import { accessTokens } from "../../core/outgoing/access-tokens.ts";
-import { capitalized } from "../../core/text.ts";
-import { exchange } from "../../core/outgoing/exchange.ts";
+import { capitalized } from "../../core/text/text.ts";
+import { exchange } from "../../core/outgoing/http/exchange.ts";
 import type { MailServer } from "./destinations.ts";
 import {
   adviceOn,

@@ -1,12 +1,12 @@
 import { existsSync, readFileSync } from "node:fs";
-import type { Clock } from "../../core/clock.ts";
+import type { Clock } from "../../core/time/clock.ts";
 import { fine, type Finding, problem, skipped, warning } from "../../core/finding.ts";
-import { inTime } from "../../core/outgoing/exchange.ts";
-import { send } from "../../core/outgoing/http-request.ts";
+import { inTime } from "../../core/outgoing/http/exchange.ts";
+import { send } from "../../core/outgoing/http/http-request.ts";
 import type { ProblemName } from "../../core/problems.ts";
-import { targetGuard } from "../../core/target-guard.ts";
-import { files } from "../../database/data-files.ts";
-import { isDirectoryLocked } from "../../database/directory-lock.ts";
+import { targetGuard } from "../../core/security/target-guard.ts";
+import { files } from "../../database/file/data-files.ts";
+import { isDirectoryLocked } from "../../database/file/directory-lock.ts";
 import type { Store } from "../../database/store.ts";
 import { keyOfProblem, openProblems } from "../../events/problems.ts";
 import { hasPassed } from "../problems/rules.ts";

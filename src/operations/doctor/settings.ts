@@ -3,14 +3,14 @@ import { existsSync, statSync } from "node:fs";
 import { lookup } from "node:dns/promises";
 import { isIP, isIPv4 } from "node:net";
 import { networkInterfaces } from "node:os";
-import { type Clock, dayMs } from "../../core/clock.ts";
+import { type Clock, dayMs } from "../../core/time/clock.ts";
 import { fine, type Finding, problem, warning } from "../../core/finding.ts";
-import { isLoopback } from "../../core/target-guard.ts";
+import { isLoopback } from "../../core/security/target-guard.ts";
 import type { Store } from "../../database/store.ts";
 import { tlsOf } from "../../http/listener.ts";
 import { metricsToken } from "../metrics/token.ts";
 import { certificateDays } from "../problems/rules.ts";
-import type { TrustedProxy } from "../../http/trusted-proxies.ts";
+import type { TrustedProxy } from "../../http/access/trusted-proxies.ts";
 
 type Paths = {
   allowCommands?: string | undefined;

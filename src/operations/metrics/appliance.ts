@@ -1,10 +1,10 @@
 import { readFileSync, statfsSync, statSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { builtFrom, version } from "../../core/assets.ts";
-import type { FairQueue } from "../../core/fair-queue.ts";
+import type { FairQueue } from "../../core/collections/fair-queue.ts";
 import { type Collector, family, type Family, metricsText } from "../../core/metrics.ts";
-import { waitingPasswords } from "../../core/passwords.ts";
-import { files } from "../../database/data-files.ts";
+import { waitingPasswords } from "../../core/security/passwords.ts";
+import { files } from "../../database/file/data-files.ts";
 import type { Store } from "../../database/store.ts";
 import { storageFamily } from "./storage.ts";
 

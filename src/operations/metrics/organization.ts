@@ -1,8 +1,8 @@
 import { and, eq, gt, sql } from "drizzle-orm";
 import { version } from "../../core/assets.ts";
-import type { Clock } from "../../core/clock.ts";
+import type { Clock } from "../../core/time/clock.ts";
 import { family, type Family, metricsText, type Sample } from "../../core/metrics.ts";
-import { turn } from "../../core/yielding.ts";
+import { turn } from "../../core/time/yielding.ts";
 import { organizationTurns } from "../../events/turns.ts";
 import { hoursOf } from "../../dashboard/recent.ts";
 import type { Store } from "../../database/store.ts";

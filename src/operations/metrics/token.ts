@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { sha256 } from "../../core/ids.ts";
 import { timingSafeEqual } from "node:crypto";
 import { invalid } from "../../core/validation.ts";
-import { bearerTokenOf } from "../../http/authentication.ts";
+import { bearerTokenOf } from "../../http/access/authentication.ts";
 
 const shape = /^[\x21-\x7e]{32,200}$/;
 

@@ -1,6 +1,6 @@
 import { type Leases, ofNode } from "../../cluster/leases.ts";
 import { nodeNames } from "../../cluster/store.ts";
-import { type Clock, hourMs } from "../../core/clock.ts";
+import { type Clock, hourMs } from "../../core/time/clock.ts";
 import type { Log } from "../../core/log.ts";
 import type { Problem, ProblemName } from "../../core/problems.ts";
 import type { Statement, Store } from "../../database/store.ts";
@@ -15,7 +15,7 @@ import {
 import type { EventReader } from "../../events/reader.ts";
 import { findSchedule } from "../backups/schedule-store.ts";
 import { planOf } from "../backups/schedule-service.ts";
-import type { Vault } from "../../core/secrets.ts";
+import type { Vault } from "../../core/security/secrets.ts";
 import {
   backupProblem,
   certificateProblem,

@@ -1,4 +1,4 @@
-import { dayMs } from "../../core/clock.ts";
+import { dayMs } from "../../core/time/clock.ts";
 
 /** A clock that goes on by more than this from one minute to the next was set, or the appliance was off so long. */
 const jumpMs = 3 * dayMs;

@@ -1,13 +1,13 @@
 import { sweepApiKeys } from "../../accounts/api-keys/service.ts";
 import { sweepInvitations } from "../../accounts/invitations/service.ts";
 import { sweepSessions } from "../../accounts/sessions/store.ts";
-import { sweepAlerts } from "../../alerting/retention.ts";
+import { sweepAlerts } from "../../alerting/sending/retention.ts";
 import { type Leases, underLease } from "../../cluster/leases.ts";
 import { sweepNodes } from "../../cluster/store.ts";
-import { type Clock, timestamp } from "../../core/clock.ts";
+import { type Clock, timestamp } from "../../core/time/clock.ts";
 import type { Log } from "../../core/log.ts";
 import { type Collector, family } from "../../core/metrics.ts";
-import { setValue, sweepingOf, valueOf } from "../../database/portions.ts";
+import { setValue, sweepingOf, valueOf } from "../../database/backup/portions.ts";
 import type { Store } from "../../database/store.ts";
 import { sweepEvents } from "../../events/retention.ts";
 import { sweepResponses } from "../../http/idempotency.ts";

@@ -1,4 +1,4 @@
-import { setValue } from "../../database/portions.ts";
+import { setValue } from "../../database/backup/portions.ts";
 import type { Statement, Store } from "../../database/store.ts";
 import type { ClockState } from "./rules.ts";
 

@@ -1,15 +1,15 @@
 import { type Leases, perLease, underLease, whileHeld } from "../../cluster/leases.ts";
-import { type Clock, timestamp } from "../../core/clock.ts";
+import { type Clock, timestamp } from "../../core/time/clock.ts";
 import { newId } from "../../core/ids.ts";
 import type { Statement, Store } from "../../database/store.ts";
-import { type OutboxRoom, outboxRoom } from "../../alerting/outbox-room.ts";
+import { type OutboxRoom, outboxRoom } from "../../alerting/sending/outbox-room.ts";
 import { fairFollower, type Outcome, type Work } from "../../events/fair-follower.ts";
 import type { LoggedEvent } from "../../events/catalogue.ts";
 import { readSince } from "../../events/log.ts";
 import type { Log } from "../../core/log.ts";
 import type { EventReader } from "../../events/reader.ts";
 import { type Loaded, loaderOf } from "../load.ts";
-import type { PublicIncident } from "../public-data.ts";
+import type { PublicIncident } from "../formats/public-data.ts";
 import { findPublicPageById } from "../store.ts";
 import { updateInWords } from "../../incidents/rules.ts";
 import type { IncidentData, NoticeContent } from "./notice.ts";

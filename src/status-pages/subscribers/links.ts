@@ -1,4 +1,4 @@
-import type { Vault } from "../../core/secrets.ts";
+import type { Vault } from "../../core/security/secrets.ts";
 import { pendingMs } from "./rules.ts";
 
 type SubscriberKey = { organizationId: string; id: string };

@@ -1,6 +1,6 @@
-import { capitalized } from "../../core/text.ts";
+import { capitalized } from "../../core/text/text.ts";
 import type { z } from "zod";
-import { type Message, writtenFact } from "../../alerting/messages.ts";
+import { type Message, writtenFact } from "../../alerting/sending/messages.ts";
 import type { NoticedIncident, NoticedMaintenance } from "./schema.ts";
 
 /** With the public name of its monitor, where the page shows that. */

@@ -3,13 +3,13 @@ import {
   deliveryContext,
   mailServerOf,
   type SendingContext,
-} from "../../alerting/attempt.ts";
+} from "../../alerting/sending/attempt.ts";
 import { sendAsMail } from "../../alerting/providers/email.ts";
 import { signed } from "../../alerting/providers/webhook.ts";
 import { permanent, post, type Verdict } from "../../alerting/provider.ts";
-import { type Attempt, bringForward, type Receivers } from "../../alerting/queue.ts";
-import type { OwnHosts } from "../../core/own-hosts.ts";
-import { openAll } from "../../core/secrets.ts";
+import { type Attempt, bringForward, type Receivers } from "../../alerting/sending/queue.ts";
+import type { OwnHosts } from "../../core/security/own-hosts.ts";
+import { openAll } from "../../core/security/secrets.ts";
 import { type Statement, updateOf } from "../../database/store.ts";
 import { subscribers } from "../../database/tables/status-pages.ts";
 import { addressesOf, hostsOf } from "../rules.ts";

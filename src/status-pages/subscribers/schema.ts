@@ -1,6 +1,6 @@
 import { incidentStatuses, severities } from "../../core/statuses.ts";
 import { z } from "zod";
-import { sameOrigin } from "../../core/destinations.ts";
+import { sameOrigin } from "../../core/security/destinations.ts";
 import { searchBounds } from "../../core/limits.ts";
 import { bodyOf, EmailAddress, HttpUrl, Id, SigningSecret, Timestamp } from "../../core/fields.ts";
 import { kind, newOf } from "../../core/kinds.ts";

@@ -1,12 +1,12 @@
 import { commit, mustBeCurrent } from "../../events/commit.ts";
 import type { Scope } from "../../events/scope.ts";
 import { inSearchTurn } from "../../events/turns.ts";
-import { timestamp } from "../../core/clock.ts";
+import { timestamp } from "../../core/time/clock.ts";
 import { AppError } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
 import { deleted, page } from "../../core/paging.ts";
-import { sealAll } from "../../core/secrets.ts";
-import { mustBeAllowed, portOf } from "../../core/target-guard.ts";
+import { sealAll } from "../../core/security/secrets.ts";
+import { mustBeAllowed, portOf } from "../../core/security/target-guard.ts";
 import { mustBeWithin } from "../../database/references.ts";
 import { removeRow } from "../../database/rows.ts";
 import { retrying, StaleRead, type Statement } from "../../database/store.ts";

@@ -1,7 +1,7 @@
-import { networkOf } from "../../core/client-network.ts";
-import type { Clock } from "../../core/clock.ts";
+import { networkOf } from "../../core/security/client-network.ts";
+import type { Clock } from "../../core/time/clock.ts";
 import { signUpBounds } from "../../core/limits.ts";
-import { rateLimit } from "../../http/rate-limit.ts";
+import { rateLimit } from "../../http/access/rate-limit.ts";
 import { mailboxOf } from "./rules.ts";
 
 const hourMs = 3_600_000;

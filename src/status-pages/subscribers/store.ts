@@ -1,9 +1,9 @@
 import { and, desc, isNotNull, isNull, type SQL, sql } from "drizzle-orm";
-import { dayMs, timestamp } from "../../core/clock.ts";
+import { dayMs, timestamp } from "../../core/time/clock.ts";
 import { AppError } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
 import { offsetOf } from "../../core/paging.ts";
-import { type Sweeping, sweepRows } from "../../database/portions.ts";
+import { type Sweeping, sweepRows } from "../../database/backup/portions.ts";
 import { listed, mustExist } from "../../database/references.ts";
 import {
   allOf,

@@ -1,9 +1,9 @@
 import { type Scope, scopeOf, type ScopeServices } from "../../events/scope.ts";
 import { AppError } from "../../core/errors.ts";
 import { EmailAddress } from "../../core/fields.ts";
-import type { NetworkLimit } from "../../http/rate-limit.ts";
-import type { Subscriptions } from "../site.ts";
-import { fieldsOf, question, statement } from "../small-page.ts";
+import type { NetworkLimit } from "../../http/access/rate-limit.ts";
+import type { Subscriptions } from "../site/site.ts";
+import { fieldsOf, question, statement } from "../site/small-page.ts";
 import { findPages } from "../store.ts";
 import { ownerOf, type Verb } from "./links.ts";
 import { askMailbox, confirmSubscriber, endSubscription } from "./service.ts";

@@ -1,5 +1,5 @@
 import type { ZodOpenApiObject } from "zod-openapi";
-import { webhookHeaders } from "../../alerting/webhooks.ts";
+import { webhookHeaders } from "../../alerting/sending/webhooks.ts";
 import { SubscriberWebhookBody } from "./schema.ts";
 
 /** What the API's document says about the requests that subscribed webhooks get. */

@@ -1,7 +1,7 @@
 import { describe, expect, spyOn, test } from "bun:test";
 import crypto from "node:crypto";
 import { sweepInvitations } from "../../../src/accounts/invitations/service.ts";
-import { sweepingOf } from "../../../src/database/portions.ts";
+import { sweepingOf } from "../../../src/database/backup/portions.ts";
 import { dump, testAppliance, type TestAppliance, unknownId } from "../../support/appliance.ts";
 import { member, newBrowser, password, person, visitor } from "../../support/visiting.ts";
 

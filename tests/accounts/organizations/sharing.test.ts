@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { deleteOrganization } from "../../../src/operations/appliance/service.ts";
 import { assets } from "../../../src/core/assets.ts";
-import { embeddedStore, openDatabase } from "../../../src/database/embedded.ts";
+import { embeddedStore, openDatabase } from "../../../src/database/file/embedded.ts";
 import { migrate } from "../../../src/database/migrate.ts";
 import { createOrganization, sharingOf } from "../../../src/accounts/organizations/service.ts";
 import { scratch } from "../../support/scratch.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { sha256 } from "../../../src/core/ids.ts";
-import { sweepingOf } from "../../../src/database/portions.ts";
-import type { Session } from "../../../src/http/session.ts";
+import { sweepingOf } from "../../../src/database/backup/portions.ts";
+import type { Session } from "../../../src/http/access/session.ts";
 import { sweepSessions } from "../../../src/accounts/sessions/store.ts";
 import { dump, testAppliance, unknownId } from "../../support/appliance.ts";
 import { member, person, visitor } from "../../support/visiting.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { mailOf } from "../../../src/alerting/providers/email-mail.ts";
 import { submitMail } from "../../../src/alerting/providers/email-session.ts";
-import { targetGuard } from "../../../src/core/target-guard.ts";
+import { targetGuard } from "../../../src/core/security/target-guard.ts";
 import { contextOf, listener, type Says, says, timedOut } from "../../support/checking.ts";
 import { alertOf, telling } from "../../support/delivering.ts";
 import { reasonOf } from "../../support/dialing.ts";

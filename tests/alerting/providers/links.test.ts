@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import type { ChannelSettings, ChannelType } from "../../../src/alerting/channels/kinds-schema.ts";
 import { NewAlertChannel } from "../../../src/alerting/channels/schema.ts";
-import { messageOf } from "../../../src/alerting/messages.ts";
+import { messageOf } from "../../../src/alerting/sending/messages.ts";
 import type { Provider } from "../../../src/alerting/provider.ts";
 import { providers } from "../../../src/alerting/providers.ts";
 import { hasDottedHost } from "../../../src/alerting/providers/formatting.ts";

@@ -4,7 +4,7 @@ import { createHmac } from "node:crypto";
 import { Webhook } from "standardwebhooks";
 import { webhook } from "../../../src/alerting/providers/webhook.ts";
 import { SigningSecret } from "../../../src/core/fields.ts";
-import { sealAll } from "../../../src/core/secrets.ts";
+import { sealAll } from "../../../src/core/security/secrets.ts";
 import { alertOf, deliveryId, receiver, storm, telling } from "../../support/delivering.ts";
 import { pager } from "../../support/pager.ts";
 import type { Asked } from "../../support/target.ts";

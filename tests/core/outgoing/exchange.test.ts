@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { targetGuard } from "../../../src/core/target-guard.ts";
-import { exchange } from "../../../src/core/outgoing/exchange.ts";
+import { targetGuard } from "../../../src/core/security/target-guard.ts";
+import { exchange } from "../../../src/core/outgoing/http/exchange.ts";
 import { redirect, target } from "../../support/target.ts";
 
 test.each([301, 302, 303, 307, 308])(

@@ -9,8 +9,8 @@ import {
   issueOf,
   repeats,
   secretsOf,
-} from "../../../src/monitoring/checks/assertions.ts";
-import { LongNumber } from "../../../src/core/decimals.ts";
+} from "../../../src/monitoring/checks/protocols/assertions.ts";
+import { LongNumber } from "../../../src/core/text/decimals.ts";
 import type { MonitorSettings } from "../../../src/monitoring/monitors/kinds-schema.ts";
 import { NewMonitor } from "../../../src/monitoring/monitors/schema.ts";
 import { check, contextOf } from "../../support/checking.ts";

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
-import { byteBudget } from "../../../src/monitoring/checks/byte-budget.ts";
-import { conditionsOf, secretsOf } from "../../../src/monitoring/checks/assertions.ts";
+import { byteBudget } from "../../../src/monitoring/checks/protocols/byte-budget.ts";
+import { conditionsOf, secretsOf } from "../../../src/monitoring/checks/protocols/assertions.ts";
 import { readBody, usualPatienceMs } from "../../../src/monitoring/checks/kinds/http-body.ts";
 import { OwnTrouble } from "../../../src/core/outgoing/failures.ts";
-import type { HttpAnswer } from "../../../src/core/outgoing/http-answer.ts";
+import type { HttpAnswer } from "../../../src/core/outgoing/http/http-answer.ts";
 import { type Memory, uncounted } from "../../../src/core/outgoing/memory.ts";
 import type { MonitorSettings } from "../../../src/monitoring/monitors/kinds-schema.ts";
 import { NewMonitor } from "../../../src/monitoring/monitors/schema.ts";

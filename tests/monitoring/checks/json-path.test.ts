@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { valueAt } from "../../../src/monitoring/checks/json-path.ts";
+import { valueAt } from "../../../src/monitoring/checks/protocols/json-path.ts";
 import { JsonPath } from "../../../src/monitoring/monitors/assertions-schema.ts";
 
 const answer = {

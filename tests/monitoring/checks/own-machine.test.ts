@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import { accessTokens } from "../../../src/core/outgoing/access-tokens.ts";
 import { uncounted } from "../../../src/core/outgoing/memory.ts";
-import { targetGuard } from "../../../src/core/target-guard.ts";
+import { targetGuard } from "../../../src/core/security/target-guard.ts";
 import { checkKinds } from "../../../src/monitoring/checks/kinds.ts";
-import { TroubleWatch } from "../../../src/monitoring/checks/own-trouble.ts";
-import { runCheck } from "../../../src/monitoring/checks/run-check.ts";
+import { TroubleWatch } from "../../../src/monitoring/checks/engine/own-trouble.ts";
+import { runCheck } from "../../../src/monitoring/checks/engine/run-check.ts";
 import { NewMonitor } from "../../../src/monitoring/monitors/schema.ts";
 import { newMonitors } from "../../support/samples.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { lacksLoopback } from "../../../src/monitoring/checks/own-machine.ts";
-import { tickMs, TroubleWatch } from "../../../src/monitoring/checks/own-trouble.ts";
+import { lacksLoopback } from "../../../src/monitoring/checks/engine/own-machine.ts";
+import { tickMs, TroubleWatch } from "../../../src/monitoring/checks/engine/own-trouble.ts";
 
 const stoodStill = "this appliance stalled for a moment";
 const jumped = "the clock of this machine jumped";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { scheduler } from "../../../src/monitoring/checks/scheduler.ts";
+import { scheduler } from "../../../src/monitoring/checks/engine/scheduler.ts";
 
 /** A scheduler whose clock stands still and whose runs end when the test says so; of one organization. */
 function workshop({ total = 1_000, perLane = 1_000 } = {}) {

@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from "bun:test";
-import { timestamp } from "../../../src/core/clock.ts";
+import { timestamp } from "../../../src/core/time/clock.ts";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -9,8 +9,8 @@ import { fakeChromium } from "../../support/fake-chromium.ts";
 import { sharing } from "../../support/sharing.ts";
 import { answer, hang, target } from "../../support/target.ts";
 import { putScreenshot } from "../../../src/monitoring/uptime/store.ts";
-import { allWatched } from "../../../src/monitoring/checks/watching.ts";
-import { recorder, type Result } from "../../../src/monitoring/checks/record.ts";
+import { allWatched } from "../../../src/monitoring/checks/engine/watching.ts";
+import { recorder, type Result } from "../../../src/monitoring/checks/engine/record.ts";
 import { watch } from "../../support/watch.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "signalbox-test-"));

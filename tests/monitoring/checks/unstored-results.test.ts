@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { timestamp } from "../../../src/core/clock.ts";
+import { timestamp } from "../../../src/core/time/clock.ts";
 import { unstorable } from "../../support/unstorable.ts";
 import { answer, hang } from "../../support/target.ts";
 import { watch } from "../../support/watch.ts";

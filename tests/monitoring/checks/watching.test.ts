@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { type Lease, soleNode } from "../../../src/cluster/leases.ts";
 import { readSince } from "../../../src/events/log.ts";
-import { allWatched, targetOf, watching } from "../../../src/monitoring/checks/watching.ts";
+import { allWatched, targetOf, watching } from "../../../src/monitoring/checks/engine/watching.ts";
 import { watch } from "../../support/watch.ts";
 
 test("what another node has checked goes on at its pace, also where an event comes before it is all read", async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { assets } from "../../../src/core/assets.ts";
-import { openDatabase } from "../../../src/database/embedded.ts";
+import { openDatabase } from "../../../src/database/file/embedded.ts";
 import { migrate } from "../../../src/database/migrate.ts";
 import { addMember } from "../../../src/accounts/people/service.ts";
 import {

@@ -4,7 +4,7 @@ import {
   tablesOfOrganization,
   sweepOrganizations,
 } from "../../../src/operations/appliance/store.ts";
-import { sweepingOf } from "../../../src/database/portions.ts";
+import { sweepingOf } from "../../../src/database/backup/portions.ts";
 import { alerts as alertTable, openCases } from "../../../src/database/tables/alerting.ts";
 import { notices } from "../../../src/database/tables/status-pages.ts";
 import { problemBegins } from "../../../src/events/problems.ts";

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { createHmac } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 import { join } from "node:path";
-import { targetGuard } from "../../../src/core/target-guard.ts";
+import { targetGuard } from "../../../src/core/security/target-guard.ts";
 import { bucketClient } from "../../../src/operations/backups/bucket.ts";
 import { bucketService, testWith } from "../../support/real-targets.ts";
 import { scratch } from "../../support/scratch.ts";

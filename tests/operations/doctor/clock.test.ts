@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { targetGuard } from "../../../src/core/target-guard.ts";
+import { targetGuard } from "../../../src/core/security/target-guard.ts";
 import { examineClock, timeServers } from "../../../src/operations/doctor/clock.ts";
 import { scratch } from "../../support/scratch.ts";
 import { answer, target } from "../../support/target.ts";

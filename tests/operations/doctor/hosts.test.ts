@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { systemClock } from "../../../src/core/clock.ts";
-import { parseDenied, targetGuard } from "../../../src/core/target-guard.ts";
+import { systemClock } from "../../../src/core/time/clock.ts";
+import { parseDenied, targetGuard } from "../../../src/core/security/target-guard.ts";
 import { examineHost, examineNetwork } from "../../../src/operations/doctor/hosts.ts";
 import { freePort } from "../../support/binary.ts";
 import { scratch } from "../../support/scratch.ts";

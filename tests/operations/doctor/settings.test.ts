@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { chmodSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { configOf } from "../../../src/config.ts";
-import { dayMs } from "../../../src/core/clock.ts";
+import { dayMs } from "../../../src/core/time/clock.ts";
 import { examineName, examineSettings } from "../../../src/operations/doctor/settings.ts";
 import { selfSigned } from "../../support/certificates.ts";
 import { have } from "../../support/real-targets.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { problemTitles } from "../../../src/alerting/problem-titles.ts";
+import { problemTitles } from "../../../src/alerting/deciding/problem-titles.ts";
 import { AppError } from "../../../src/core/errors.ts";
 import { lastSeq } from "../../../src/events/log.ts";
 import { openProblems } from "../../../src/events/problems.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { parseMarkdown, toText } from "../../../src/core/markdown.ts";
+import { parseMarkdown, toText } from "../../../src/core/text/markdown.ts";
 import { listener } from "../../support/checking.ts";
 import { smtpAt } from "../../support/scripted-mail-server.ts";
 import { ann, follow, linkIn, publisher } from "../../support/subscribing.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { sweepSubscribers } from "../../../src/status-pages/subscribers/store.ts";
-import { sweepingOf } from "../../../src/database/portions.ts";
+import { sweepingOf } from "../../../src/database/backup/portions.ts";
 import { askMailbox } from "../../../src/status-pages/subscribers/service.ts";
 import {
   ann,

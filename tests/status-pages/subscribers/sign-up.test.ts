@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { sweepSubscribers } from "../../../src/status-pages/subscribers/store.ts";
-import { sweepingOf } from "../../../src/database/portions.ts";
+import { sweepingOf } from "../../../src/database/backup/portions.ts";
 import { usualLimits } from "../../../src/core/limits.ts";
 import { ann, bob, follow, linkIn, type Publisher, publisher } from "../../support/subscribing.ts";
 

@@ -1,4 +1,4 @@
-import { toInstant, toLocal } from "../../../src/core/time-zones.ts";
+import { toInstant, toLocal } from "../../../src/core/time/time-zones.ts";
 import { occurrencesBetween, type Times } from "../../../src/monitoring/maintenance/rules.ts";
 
 const dayMs = 86_400_000;

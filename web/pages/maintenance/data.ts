@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import { endsIn } from "../../../src/core/times.ts";
+import { endsIn } from "../../../src/core/time/times.ts";
 import type { MaintenanceWindow } from "../../../src/monitoring/maintenance/schema.ts";
 import { dataOf, ifMatch, pageOf, v1 } from "../../data/client.ts";
 import { listKey, recordKey } from "../../data/keys.ts";

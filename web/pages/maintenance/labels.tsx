@@ -1,4 +1,4 @@
-import { toLocal } from "../../../src/core/time-zones.ts";
+import { toLocal } from "../../../src/core/time/time-zones.ts";
 import {
   validateTimes,
   occurrencesBetween,
@@ -9,7 +9,7 @@ import type { Overview } from "../../data/overview.ts";
 import { plural } from "../../components/format.ts";
 import { type State, StateIcon } from "../../components/state-icon.tsx";
 import { useZone } from "../../components/time.tsx";
-import { formatIn, spanIn } from "../../../src/core/times.ts";
+import { formatIn, spanIn } from "../../../src/core/time/times.ts";
 import { planInWords, planOf } from "./recurrence.ts";
 
 export const clockAt = (at: number, zone: string) =>

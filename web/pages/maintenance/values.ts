@@ -1,4 +1,4 @@
-import { toInstant, toLocal } from "../../../src/core/time-zones.ts";
+import { toInstant, toLocal } from "../../../src/core/time/time-zones.ts";
 import type { Times } from "../../../src/monitoring/maintenance/rules.ts";
 import type { MaintenanceWindow } from "../../../src/monitoring/maintenance/schema.ts";
 import { type Plan, plainPlan, planOf, ruleOf } from "./recurrence.ts";

@@ -1,5 +1,5 @@
 import type uPlot from "uplot";
-import { formatIn, minuteFormat } from "../../../src/core/times.ts";
+import { formatIn, minuteFormat } from "../../../src/core/time/times.ts";
 import { latencyInWords } from "../../components/format.ts";
 import { stateLabels } from "../../components/state-icon.tsx";
 import { durationInWords } from "../../components/time.tsx";

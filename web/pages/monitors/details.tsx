@@ -1,5 +1,5 @@
 import { type Details, shownDetails } from "../../../src/monitoring/monitors/details-rules.ts";
-import { momentIn } from "../../../src/core/times.ts";
+import { momentIn } from "../../../src/core/time/times.ts";
 import { useNow, useZone } from "../../components/time.tsx";
 
 /** What a check found out beside its result, as its type declares it; nothing where it found nothing. */

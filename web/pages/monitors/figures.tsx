@@ -1,7 +1,7 @@
 import { Link } from "@tanstack/react-router";
 import type { SpanFigures, Uptime } from "../../../src/monitoring/uptime/schema.ts";
 import type { Monitor } from "../../../src/monitoring/monitors/schema.ts";
-import { momentIn, sinceIn } from "../../../src/core/times.ts";
+import { momentIn, sinceIn } from "../../../src/core/time/times.ts";
 import { dot, latencyInWords, percent } from "../../components/format.ts";
 import { Dash, Figure } from "../../components/page.tsx";
 import { StateIcon, stateLabels } from "../../components/state-icon.tsx";

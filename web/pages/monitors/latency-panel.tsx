@@ -2,7 +2,7 @@ import { Button } from "@mantine/core";
 import { useLocalStorage } from "@mantine/hooks";
 import { useNavigate } from "@tanstack/react-router";
 import { lazy, Suspense, useMemo, useState } from "react";
-import { periodIn } from "../../../src/core/times.ts";
+import { periodIn } from "../../../src/core/time/times.ts";
 import type { Timeline, TimelinePoint } from "../../../src/dashboard/timeline-schema.ts";
 import { chunk } from "../../data/chunks.ts";
 import { latencyInWords, reasonInWords } from "../../components/format.ts";

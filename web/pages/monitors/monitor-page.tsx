@@ -1,7 +1,7 @@
 import { Button } from "@mantine/core";
 import { useQuery, useMutation } from "@tanstack/react-query";
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
-import { linkRel } from "../../../src/core/markdown.ts";
+import { linkRel } from "../../../src/core/text/markdown.ts";
 import type { Monitor as MonitorRecord } from "../../../src/monitoring/monitors/schema.ts";
 import { fullTargetOf } from "../../../src/monitoring/monitors/target-rules.ts";
 import type { Uptime } from "../../../src/monitoring/uptime/schema.ts";

@@ -1,5 +1,5 @@
 import { Link } from "@tanstack/react-router";
-import { periodIn } from "../../../src/core/times.ts";
+import { periodIn } from "../../../src/core/time/times.ts";
 import type { Timeline, TimelinePoint } from "../../../src/dashboard/timeline-schema.ts";
 import { BarDetails, type BarTone } from "../../components/bars.tsx";
 import { latencyInWords, plural, reasonInWords } from "../../components/format.ts";

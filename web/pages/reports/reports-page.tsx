@@ -2,7 +2,7 @@ import { ActionIcon, Button, Select } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useState } from "react";
-import { toLocal } from "../../../src/core/time-zones.ts";
+import { toLocal } from "../../../src/core/time/time-zones.ts";
 import { v1 } from "../../data/client.ts";
 import { overviewQuery, useOverview } from "../../data/overview.ts";
 import { dataQuery } from "../../data/query.ts";

@@ -1,7 +1,7 @@
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import type { Report, ReportFigures } from "../../../src/reports/schema.ts";
-import { formatIn } from "../../../src/core/times.ts";
+import { formatIn } from "../../../src/core/time/times.ts";
 import { pathOf, v1 } from "../../data/client.ts";
 import { countInWords, percent, plural, reasonInWords } from "../../components/format.ts";
 import { Icon } from "../../components/icons.tsx";

@@ -7,11 +7,11 @@ import { dashboard } from "../../data/client.ts";
 import { pageQuery } from "../../data/query.ts";
 import { useSignedIn } from "../../data/session.ts";
 import { Icon } from "../../components/icons.tsx";
-import { toInstant } from "../../../src/core/time-zones.ts";
+import { toInstant } from "../../../src/core/time/time-zones.ts";
 import { Choice, SearchField } from "../../components/filter-fields.tsx";
 import { Loaded, EmptyState, Panel } from "../../components/page.tsx";
 import { Pager } from "../../components/pager.tsx";
-import { formatIn } from "../../../src/core/times.ts";
+import { formatIn } from "../../../src/core/time/times.ts";
 import { Time, useZone } from "../../components/time.tsx";
 import {
   actionLabel,

@@ -8,7 +8,7 @@ import { countInWords, plural } from "../../components/format.ts";
 import { Icon } from "../../components/icons.tsx";
 import { Mark } from "../../components/mark.tsx";
 import { StateIcon, stateLabels } from "../../components/state-icon.tsx";
-import { formatIn } from "../../../src/core/times.ts";
+import { formatIn } from "../../../src/core/time/times.ts";
 import { Time, useNow, useZone } from "../../components/time.tsx";
 import { SeverityPill } from "../incidents/labels.tsx";
 import { countsOf, headline, worstIncident } from "./wall-rules.ts";

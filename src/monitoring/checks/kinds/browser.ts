@@ -1,12 +1,12 @@
 import { OwnTrouble, TargetFailure } from "../../../core/outgoing/failures.ts";
-import { named } from "../../../core/outgoing/http-answer.ts";
+import { named } from "../../../core/outgoing/http/http-answer.ts";
 import { type JudgingProxy, judgingProxy } from "../../../core/outgoing/judging-proxy.ts";
 import { reasonOf } from "../../../core/outgoing/reasons.ts";
-import { portOf } from "../../../core/target-guard.ts";
+import { portOf } from "../../../core/security/target-guard.ts";
 import type { DetailsOf } from "../../monitors/details-rules.ts";
 import type { MonitorSettings } from "../../monitors/kinds-schema.ts";
 import { type CheckContext, type CheckKind, type Finding, since } from "../check.ts";
-import { type Page, withPage } from "../chromium.ts";
+import { type Page, withPage } from "../protocols/chromium.ts";
 
 type Settings = MonitorSettings<"browser">;
 

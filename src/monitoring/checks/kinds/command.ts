@@ -3,7 +3,7 @@ import { access, constants, realpath, stat } from "node:fs/promises";
 import { dirname, join, sep } from "node:path";
 import { OwnTrouble, TargetFailure } from "../../../core/outgoing/failures.ts";
 import { reasonFor } from "../../../core/outgoing/reasons.ts";
-import { type Run, runProgram } from "../../../core/programs.ts";
+import { type Run, runProgram } from "../../../core/system/programs.ts";
 import { type CheckKind, since } from "../check.ts";
 
 const maxBytes = 64 * 1024;

@@ -1,6 +1,6 @@
 /** Compares values of DNS records by type: names in any case, addresses in any notation, text exactly. */
 import { isIP } from "node:net";
-import { asciiName } from "../../../core/destinations.ts";
+import { asciiName } from "../../../core/security/destinations.ts";
 import type { MonitorSettings } from "../../monitors/kinds-schema.ts";
 
 type RecordType = MonitorSettings<"dns">["recordType"];

@@ -3,8 +3,8 @@ import { nameServersAnswer, silentNameServers } from "../../../core/outgoing/add
 import { parseResolver } from "../../monitors/rules.ts";
 import { OwnTrouble, TargetFailure } from "../../../core/outgoing/failures.ts";
 import { reasonFor } from "../../../core/outgoing/reasons.ts";
-import { asciiName } from "../../../core/destinations.ts";
-import { excerpt } from "../../../core/text.ts";
+import { asciiName } from "../../../core/security/destinations.ts";
+import { excerpt } from "../../../core/text/text.ts";
 import { type CheckContext, type CheckKind, since } from "../check.ts";
 import { comparable, hasText } from "./dns-values.ts";
 

@@ -1,12 +1,12 @@
 import { type Connection, dialFile } from "../../../core/outgoing/connection.ts";
 import { OwnTrouble, TargetFailure } from "../../../core/outgoing/failures.ts";
-import { jsonOf, wholeBody } from "../../../core/outgoing/decoded-body.ts";
-import { named, readAnswer } from "../../../core/outgoing/http-answer.ts";
-import { headOf } from "../../../core/outgoing/http-request.ts";
+import { jsonOf, wholeBody } from "../../../core/outgoing/http/decoded-body.ts";
+import { named, readAnswer } from "../../../core/outgoing/http/http-answer.ts";
+import { headOf } from "../../../core/outgoing/http/http-request.ts";
 import type { DetailsOf } from "../../monitors/details-rules.ts";
 import { thisMachine } from "../../monitors/rules.ts";
 import { type CheckContext, type CheckKind, since } from "../check.ts";
-import { connected, foundOver } from "../conversation.ts";
+import { connected, foundOver } from "../protocols/conversation.ts";
 
 const maxBytes = 1024 * 1024;
 

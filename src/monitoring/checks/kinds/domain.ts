@@ -1,15 +1,15 @@
-import { minuteInUtc } from "../../../core/clock.ts";
-import { setRecent } from "../../../core/recent-set.ts";
-import { jsonOf, wholeBody } from "../../../core/outgoing/decoded-body.ts";
+import { minuteInUtc } from "../../../core/time/clock.ts";
+import { setRecent } from "../../../core/collections/recent-set.ts";
+import { jsonOf, wholeBody } from "../../../core/outgoing/http/decoded-body.ts";
 import { Blocked, TargetFailure } from "../../../core/outgoing/failures.ts";
-import { type HttpAnswer, named } from "../../../core/outgoing/http-answer.ts";
-import { locationIn } from "../../../core/outgoing/http-head.ts";
-import { retryAfterIn } from "../../../core/outgoing/retry-after.ts";
-import { send } from "../../../core/outgoing/http-request.ts";
-import { plainName } from "../../../core/destinations.ts";
+import { type HttpAnswer, named } from "../../../core/outgoing/http/http-answer.ts";
+import { locationIn } from "../../../core/outgoing/http/http-head.ts";
+import { retryAfterIn } from "../../../core/outgoing/http/retry-after.ts";
+import { send } from "../../../core/outgoing/http/http-request.ts";
+import { plainName } from "../../../core/security/destinations.ts";
 import { dayMs, hourMs } from "../../uptime/rules.ts";
 import { type CheckContext, type CheckKind, daysUntil, since } from "../check.ts";
-import { retryAbandoned, untilAbandoned } from "../shared-request.ts";
+import { retryAbandoned, untilAbandoned } from "../engine/shared-request.ts";
 import { rdapServerOf } from "./rdap-registries.ts";
 
 const maxBytes = 256 * 1024;

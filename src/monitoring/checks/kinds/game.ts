@@ -1,12 +1,12 @@
-import { asciiName } from "../../../core/destinations.ts";
+import { asciiName } from "../../../core/security/destinations.ts";
 import { askByDatagram, type Datagrams } from "../../../core/outgoing/datagrams.ts";
 import { TargetFailure } from "../../../core/outgoing/failures.ts";
-import { jsonOf } from "../../../core/outgoing/decoded-body.ts";
-import type { Wire } from "../../../core/outgoing/wire.ts";
+import { jsonOf } from "../../../core/outgoing/http/decoded-body.ts";
+import type { Wire } from "../../../core/outgoing/http/wire.ts";
 import type { DetailsOf } from "../../monitors/details-rules.ts";
 import type { MonitorSettings } from "../../monitors/kinds-schema.ts";
 import { type CheckContext, type CheckKind, type Finding, since } from "../check.ts";
-import { converse } from "../conversation.ts";
+import { converse } from "../protocols/conversation.ts";
 
 type Settings = MonitorSettings<"game">;
 type Status = DetailsOf<"game"> & { players: number; maxPlayers: number };

@@ -1,8 +1,8 @@
 import { Duplex } from "node:stream";
 import { TargetFailure } from "../../../core/outgoing/failures.ts";
-import type { Wire } from "../../../core/outgoing/wire.ts";
+import type { Wire } from "../../../core/outgoing/http/wire.ts";
 import type { CheckKind } from "../check.ts";
-import { converse } from "../conversation.ts";
+import { converse } from "../protocols/conversation.ts";
 
 const serving = 1;
 const states = ["UNKNOWN", "SERVING", "NOT_SERVING", "SERVICE_UNKNOWN"];

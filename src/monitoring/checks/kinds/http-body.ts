@@ -1,9 +1,9 @@
 /** Reads the body of a response as far as its conditions need it, and judges them. */
-import { parseBounded } from "../../../core/json.ts";
+import { parseBounded } from "../../../core/text/json.ts";
 import { monitorBounds } from "../../../core/limits.ts";
-import { type Ending, readCoded, readDecoded } from "../../../core/outgoing/decoded-body.ts";
+import { type Ending, readCoded, readDecoded } from "../../../core/outgoing/http/decoded-body.ts";
 import { TargetFailure } from "../../../core/outgoing/failures.ts";
-import type { HttpAnswer } from "../../../core/outgoing/http-answer.ts";
+import type { HttpAnswer } from "../../../core/outgoing/http/http-answer.ts";
 import { growingBuffer } from "../../../core/outgoing/memory.ts";
 import {
   type Condition,
@@ -14,9 +14,9 @@ import {
   type Received,
   type Secrets,
   startNeeded,
-} from "../assertions.ts";
+} from "../protocols/assertions.ts";
 import type { CheckContext } from "../check.ts";
-import { valueAt } from "../json-path.ts";
+import { valueAt } from "../protocols/json-path.ts";
 import { charsetOf } from "./http-charset.ts";
 import { TextSearch } from "./http-search.ts";
 

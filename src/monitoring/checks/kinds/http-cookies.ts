@@ -1,9 +1,9 @@
 /** Cookies that servers set during one check (RFC 6265): sent on its redirects and in its steps, then discarded. */
 import { isIP } from "node:net";
-import { asciiName } from "../../../core/destinations.ts";
+import { asciiName } from "../../../core/security/destinations.ts";
 import { monitorBounds } from "../../../core/limits.ts";
-import { fieldText, trimBlanks } from "../../../core/outgoing/http-head.ts";
-import type { HttpRequest } from "../../../core/outgoing/http-request.ts";
+import { fieldText, trimBlanks } from "../../../core/outgoing/http/http-head.ts";
+import type { HttpRequest } from "../../../core/outgoing/http/http-request.ts";
 
 const maxCookies = monitorBounds.cookies.value;
 const maxCookieLength = monitorBounds.cookieSize.value;

@@ -1,9 +1,9 @@
-import { captured } from "../../../core/expressions.ts";
+import { captured } from "../../../core/text/expressions.ts";
 import { TargetFailure } from "../../../core/outgoing/failures.ts";
 import type { Save } from "../../monitors/request-schema.ts";
-import { LongNumber } from "../../../core/decimals.ts";
-import type { SavedValue } from "../../../core/placeholders.ts";
-import type { Received } from "../assertions.ts";
+import { LongNumber } from "../../../core/text/decimals.ts";
+import type { SavedValue } from "../../../core/text/placeholders.ts";
+import type { Received } from "../protocols/assertions.ts";
 import type { CheckContext } from "../check.ts";
 
 /** What is saved of an answer is a token or an id, not a page. */

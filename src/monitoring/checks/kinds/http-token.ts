@@ -1,13 +1,13 @@
 import { createHash } from "node:crypto";
 import type { AccessToken } from "../../../core/outgoing/access-tokens.ts";
 import { TargetFailure } from "../../../core/outgoing/failures.ts";
-import { wholeBody } from "../../../core/outgoing/decoded-body.ts";
-import { named } from "../../../core/outgoing/http-answer.ts";
-import { type HttpRequest, send } from "../../../core/outgoing/http-request.ts";
+import { wholeBody } from "../../../core/outgoing/http/decoded-body.ts";
+import { named } from "../../../core/outgoing/http/http-answer.ts";
+import { type HttpRequest, send } from "../../../core/outgoing/http/http-request.ts";
 import type { OAuth2 } from "../../monitors/request-schema.ts";
 import type { CheckContext } from "../check.ts";
-import { objectIn } from "../../../core/objects.ts";
-import { retryAbandoned, untilAbandoned } from "../shared-request.ts";
+import { objectIn } from "../../../core/collections/objects.ts";
+import { retryAbandoned, untilAbandoned } from "../engine/shared-request.ts";
 
 /** So much of a token endpoint's answer is read. */
 const maxBytes = 64 * 1024;

@@ -1,9 +1,9 @@
 import type { Connection } from "../../../core/outgoing/connection.ts";
 import { TargetFailure } from "../../../core/outgoing/failures.ts";
-import { type HttpAnswer, named } from "../../../core/outgoing/http-answer.ts";
-import { fieldText } from "../../../core/outgoing/http-head.ts";
-import { send, type Transport } from "../../../core/outgoing/http-request.ts";
-import type { SavedValue } from "../../../core/placeholders.ts";
+import { type HttpAnswer, named } from "../../../core/outgoing/http/http-answer.ts";
+import { fieldText } from "../../../core/outgoing/http/http-head.ts";
+import { send, type Transport } from "../../../core/outgoing/http/http-request.ts";
+import type { SavedValue } from "../../../core/text/placeholders.ts";
 import {
   type Condition,
   conditionsOf,
@@ -12,9 +12,9 @@ import {
   issueOf,
   secretsOf,
   type Secrets,
-} from "../assertions.ts";
+} from "../protocols/assertions.ts";
 import { type CheckContext, type CheckKind, daysUntil, expiryOf, since } from "../check.ts";
-import { securedDetails } from "../conversation.ts";
+import { securedDetails } from "../protocols/conversation.ts";
 import { type ByteAllowance, readBody, usualPatienceMs } from "./http-body.ts";
 import { CookieJar } from "./http-cookies.ts";
 import { isRedirect, nextRequest } from "./http-redirects.ts";

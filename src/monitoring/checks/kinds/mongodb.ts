@@ -1,9 +1,9 @@
 import type { Document } from "bson";
 import { TargetFailure } from "../../../core/outgoing/failures.ts";
-import type { Wire } from "../../../core/outgoing/wire.ts";
+import type { Wire } from "../../../core/outgoing/http/wire.ts";
 import type { CheckKind } from "../check.ts";
-import { converse } from "../conversation.ts";
-import { refusedLogin, scram } from "../scram.ts";
+import { converse } from "../protocols/conversation.ts";
+import { refusedLogin, scram } from "../protocols/scram.ts";
 
 const opMessage = 2013;
 const headBytes = 21;

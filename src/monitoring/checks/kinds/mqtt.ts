@@ -1,12 +1,12 @@
 import { randomBytes } from "node:crypto";
 import { TargetFailure } from "../../../core/outgoing/failures.ts";
-import type { Wire } from "../../../core/outgoing/wire.ts";
-import { excerpt } from "../../../core/text.ts";
-import { mustHold, type Received, repeats } from "../assertions.ts";
+import type { Wire } from "../../../core/outgoing/http/wire.ts";
+import { excerpt } from "../../../core/text/text.ts";
+import { mustHold, type Received, repeats } from "../protocols/assertions.ts";
 import { type CheckContext, type CheckKind, since } from "../check.ts";
-import { converse } from "../conversation.ts";
-import { parseBounded } from "../../../core/json.ts";
-import { valueAt } from "../json-path.ts";
+import { converse } from "../protocols/conversation.ts";
+import { parseBounded } from "../../../core/text/json.ts";
+import { valueAt } from "../protocols/json-path.ts";
 
 type Settings = Parameters<CheckKind<"mqtt">>[0];
 

@@ -1,6 +1,6 @@
 import { TargetFailure } from "../../../core/outgoing/failures.ts";
 import type { CheckKind } from "../check.ts";
-import { converse } from "../conversation.ts";
+import { converse } from "../protocols/conversation.ts";
 
 const type = { preLogin: 0x12, answer: 0x04 };
 

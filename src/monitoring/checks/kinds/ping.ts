@@ -1,4 +1,4 @@
-import { pingCommand } from "../../../core/ping-command.ts";
+import { pingCommand } from "../../../core/system/ping-command.ts";
 import { OwnTrouble, TargetFailure } from "../../../core/outgoing/failures.ts";
 import type { CheckKind } from "../check.ts";
 

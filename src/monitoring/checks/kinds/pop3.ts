@@ -1,6 +1,6 @@
 import { TargetFailure } from "../../../core/outgoing/failures.ts";
-import type { Wire } from "../../../core/outgoing/wire.ts";
-import { checkMail, refusal, sentences } from "../mail.ts";
+import type { Wire } from "../../../core/outgoing/http/wire.ts";
+import { checkMail, refusal, sentences } from "../protocols/mail.ts";
 
 /** Up when the server greets, and lets the user in where there is one (RFC 1939, RFC 2595). */
 export const checkPop3 = checkMail({

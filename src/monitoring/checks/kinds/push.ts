@@ -1,7 +1,7 @@
-import { durationInWords } from "../../../core/text.ts";
+import { durationInWords } from "../../../core/text/text.ts";
 import type { Finding } from "../check.ts";
-import type { TroubleWatch } from "../own-trouble.ts";
-import { inverse, maxStallMs, type Outcome, unknownResult } from "../run-check.ts";
+import type { TroubleWatch } from "../engine/own-trouble.ts";
+import { inverse, maxStallMs, type Outcome, unknownResult } from "../engine/run-check.ts";
 
 type Reporting = { intervalSeconds: number; settings: Record<string, unknown> | null };
 

@@ -2,7 +2,7 @@ import { createHmac, randomBytes } from "node:crypto";
 import { TargetFailure } from "../../../core/outgoing/failures.ts";
 import { askByDatagram } from "../../../core/outgoing/datagrams.ts";
 import { type CheckKind, since } from "../check.ts";
-import { digest } from "../digest.ts";
+import { digest } from "../protocols/digest.ts";
 
 const code = { request: 1, accept: 2, reject: 3, challenge: 11 };
 const attribute = {

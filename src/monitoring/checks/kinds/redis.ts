@@ -1,8 +1,8 @@
 import { TargetFailure } from "../../../core/outgoing/failures.ts";
-import type { Wire } from "../../../core/outgoing/wire.ts";
+import type { Wire } from "../../../core/outgoing/http/wire.ts";
 import type { DetailsOf } from "../../monitors/details-rules.ts";
 import type { CheckKind } from "../check.ts";
-import { converse } from "../conversation.ts";
+import { converse } from "../protocols/conversation.ts";
 
 /** Up when PING is answered, after signing in where there is a username or a password. https://redis.io/docs/latest/develop/reference/protocol-spec/ */
 export const checkRedis: CheckKind<"redis"> = async (settings, context) =>

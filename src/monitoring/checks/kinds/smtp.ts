@@ -1,6 +1,6 @@
 import { TargetFailure } from "../../../core/outgoing/failures.ts";
-import type { Wire } from "../../../core/outgoing/wire.ts";
-import { checkMail, refusal, sentences } from "../mail.ts";
+import type { Wire } from "../../../core/outgoing/http/wire.ts";
+import { checkMail, refusal, sentences } from "../protocols/mail.ts";
 
 /** Up when the server greets and answers EHLO, and lets the user in where there is one (RFC 5321, RFC 4954). */
 export const checkSmtp = checkMail({

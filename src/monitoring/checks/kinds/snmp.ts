@@ -3,10 +3,10 @@ import { EventEmitter } from "node:events";
 import type { Session, User, Varbind } from "net-snmp";
 import { type Datagrams, overDatagrams } from "../../../core/outgoing/datagrams.ts";
 import { TargetFailure } from "../../../core/outgoing/failures.ts";
-import { excerpt } from "../../../core/text.ts";
-import { mustHold, repeats } from "../assertions.ts";
+import { excerpt } from "../../../core/text/text.ts";
+import { mustHold, repeats } from "../protocols/assertions.ts";
 import { type CheckKind, since } from "../check.ts";
-import { snmpText } from "../snmp-values.ts";
+import { snmpText } from "../protocols/snmp-values.ts";
 
 type Settings = Parameters<CheckKind<"snmp">>[0];
 type Snmp = typeof import("net-snmp");

@@ -1,16 +1,16 @@
 /** PostgreSQL, MySQL and MariaDB: up when the query is answered and its rows fulfil the assertions. */
-import { isDecimal, LongNumber } from "../../../core/decimals.ts";
+import { isDecimal, LongNumber } from "../../../core/text/decimals.ts";
 import { TargetFailure } from "../../../core/outgoing/failures.ts";
-import { excerpt } from "../../../core/text.ts";
+import { excerpt } from "../../../core/text/text.ts";
 import type { DetailsOf } from "../../monitors/details-rules.ts";
-import { mustHold, type Received, repeats } from "../assertions.ts";
+import { mustHold, type Received, repeats } from "../protocols/assertions.ts";
 import { type CheckContext, type CheckKind, daysUntil, since } from "../check.ts";
-import { converse, tlsOf } from "../conversation.ts";
+import { converse, tlsOf } from "../protocols/conversation.ts";
 import { mysqlSession } from "../sql/mysql-session.ts";
 import { postgresSession } from "../sql/postgres-session.ts";
 import type { Rows } from "../sql/rows.ts";
 import { type OpenSession, SqlError, type SqlSession } from "../sql/session.ts";
-import { valueAt } from "../json-path.ts";
+import { valueAt } from "../protocols/json-path.ts";
 
 const maxBytes = 1024 * 1024;
 

@@ -10,10 +10,10 @@ import {
 } from "node:crypto";
 import { version } from "../../../core/assets.ts";
 import { TargetFailure } from "../../../core/outgoing/failures.ts";
-import type { Wire } from "../../../core/outgoing/wire.ts";
-import { excerpt } from "../../../core/text.ts";
+import type { Wire } from "../../../core/outgoing/http/wire.ts";
+import { excerpt } from "../../../core/text/text.ts";
 import { type CheckKind, since } from "../check.ts";
-import { converse } from "../conversation.ts";
+import { converse } from "../protocols/conversation.ts";
 
 /** https://www.rfc-editor.org/rfc/rfc4253#section-12 */
 const message = { disconnect: 1, ignore: 2, debug: 4, init: 20, request: 30, reply: 31 };

@@ -1,5 +1,5 @@
 import { OwnTrouble, TargetFailure } from "../../../core/outgoing/failures.ts";
-import { runProgram } from "../../../core/programs.ts";
+import { runProgram } from "../../../core/system/programs.ts";
 import { thisMachine } from "../../monitors/rules.ts";
 import { type CheckKind, since } from "../check.ts";
 

@@ -1,6 +1,6 @@
 import { type CheckKind, expiryOf, firstToExpire, since } from "../check.ts";
-import { minuteInUtc } from "../../../core/clock.ts";
-import { securedDetails } from "../conversation.ts";
+import { minuteInUtc } from "../../../core/time/clock.ts";
+import { securedDetails } from "../protocols/conversation.ts";
 import { dial } from "../../../core/outgoing/connection.ts";
 import { TargetFailure } from "../../../core/outgoing/failures.ts";
 

@@ -1,7 +1,7 @@
 /** Signs in to MySQL and MariaDB: proofs of the password, and its encryption for servers that must read it. */
 import { constants, createPublicKey, type KeyObject, publicEncrypt } from "node:crypto";
 import { TargetFailure } from "../../../core/outgoing/failures.ts";
-import { digest } from "../digest.ts";
+import { digest } from "../protocols/digest.ts";
 import { unsupportedSignIn } from "./session.ts";
 
 const xor = (bytes: Uint8Array, mask: Uint8Array) =>

@@ -1,7 +1,7 @@
 /** The protocol of MySQL and MariaDB: signs in and runs queries over a connection whose bytes are bounded. */
-import { ByteReader } from "../../../core/outgoing/byte-reader.ts";
+import { ByteReader } from "../../../core/outgoing/http/byte-reader.ts";
 import { TargetFailure } from "../../../core/outgoing/failures.ts";
-import type { Wire, WireTls } from "../../../core/outgoing/wire.ts";
+import type { Wire, WireTls } from "../../../core/outgoing/http/wire.ts";
 import { canProve, encryptedFor, proofFor } from "./mysql-login.ts";
 import { mysqlValue, type MysqlColumn } from "./mysql-values.ts";
 import { RowBudget, type Row, type Rows } from "./rows.ts";

@@ -1,9 +1,9 @@
 /** PostgreSQL's protocol, version 3: signs in and runs queries over a connection whose bytes are bounded. */
-import { ByteReader } from "../../../core/outgoing/byte-reader.ts";
+import { ByteReader } from "../../../core/outgoing/http/byte-reader.ts";
 import { TargetFailure } from "../../../core/outgoing/failures.ts";
-import type { Wire, WireTls } from "../../../core/outgoing/wire.ts";
-import { digest } from "../digest.ts";
-import { scram } from "../scram.ts";
+import type { Wire, WireTls } from "../../../core/outgoing/http/wire.ts";
+import { digest } from "../protocols/digest.ts";
+import { scram } from "../protocols/scram.ts";
 import { notPostgres, postgresValue } from "./postgres-values.ts";
 import { type Row, RowBudget, type Rows } from "./rows.ts";
 import { noTls, SqlError, type SqlLogin, type SqlSession, unsupportedSignIn } from "./session.ts";

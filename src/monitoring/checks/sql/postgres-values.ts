@@ -1,5 +1,5 @@
 /** Converts values of PostgreSQL from their text to JSON. */
-import { maxAnswerDepth } from "../../../core/json.ts";
+import { maxAnswerDepth } from "../../../core/text/json.ts";
 import { TargetFailure } from "../../../core/outgoing/failures.ts";
 import { bytesInJson, floatNumber, instantInJson, type RowBudget, wholeNumber } from "./rows.ts";
 

@@ -1,6 +1,6 @@
 /** JSON values of SQL rows, and the bound on the work to build them. */
 import { monitorBounds } from "../../../core/limits.ts";
-import { parseBounded } from "../../../core/json.ts";
+import { parseBounded } from "../../../core/text/json.ts";
 import { TargetFailure } from "../../../core/outgoing/failures.ts";
 
 /** Values by the name of their column. */

@@ -1,5 +1,5 @@
 import { TargetFailure } from "../../../core/outgoing/failures.ts";
-import type { Wire, WireTls } from "../../../core/outgoing/wire.ts";
+import type { Wire, WireTls } from "../../../core/outgoing/http/wire.ts";
 import type { Rows } from "./rows.ts";
 
 export type SqlLogin = { username: string; password: string; database: string | null };

@@ -11,8 +11,8 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { strandedSecrets } from "../../../../src/core/kind-secrets.ts";
-import { findBrowser } from "../../../../src/monitoring/checks/chromium.ts";
+import { strandedSecrets } from "../../../../src/core/security/kind-secrets.ts";
+import { findBrowser } from "../../../../src/monitoring/checks/protocols/chromium.ts";
 import { monitorKinds } from "../../../../src/monitoring/monitors/kinds-schema.ts";
 import { freePort } from "../../../support/binary.ts";
 import { writeCertificates } from "../../../support/certificates.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { Duplex } from "node:stream";
-import { strandedSecrets } from "../../../../src/core/kind-secrets.ts";
+import { strandedSecrets } from "../../../../src/core/security/kind-secrets.ts";
 import {
   monitorKinds,
   type MonitorType,

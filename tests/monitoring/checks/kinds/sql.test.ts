@@ -325,7 +325,7 @@ const postgresValues: [sql: string, value: unknown][] = [
 /** What a session of ours reads of a query. */
 async function valuesAt(port: number, type: Sql, queries: readonly string[]) {
   const { dial } = await import("../../../../src/core/outgoing/connection.ts");
-  const { wireOf } = await import("../../../../src/core/outgoing/wire.ts");
+  const { wireOf } = await import("../../../../src/core/outgoing/http/wire.ts");
   const { postgresSession } =
     await import("../../../../src/monitoring/checks/sql/postgres-session.ts");
   const { mysqlSession } = await import("../../../../src/monitoring/checks/sql/mysql-session.ts");

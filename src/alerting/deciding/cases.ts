@@ -1,0 +1,123 @@
+import type { ChannelType } from "../channels/kinds-schema.ts";
+import { timestamp } from "../../core/time/clock.ts";
+import type { Store } from "../../database/store.ts";
+import type { openCases } from "../../database/tables/alerting.ts";
+import type { Alert } from "../alert.ts";
+import { subjectOf } from "../sending/messages.ts";
+import { providers } from "../providers.ts";
+import { certificateDays } from "./rules.ts";
+
+/** A case that a channel was asked to open at its service, and not yet to close; its key is of its own for each time, so that what was left open there swallows nothing later. */
+export type OpenCase = Omit<typeof openCases.$inferSelect, "organizationId">;
+
+/** What is wrong, and with what. */
+export type Problem = Pick<OpenCase, "subjectId" | "problem">;
+
+/** Whether a channel of this type opens a case for each problem, which has to be closed. */
+export function opensCases(type: string): boolean {
+  return !providers[type as ChannelType].digests;
+}
+
+/**
+ * What is wrong with what an alert is about; null where it opens no case that lasts. Each has a case of
+ * its own: services tell nothing more of an acknowledged one, and keep the priority that it began with.
+ */
+export function problemOf(alert: Alert): Problem | null {
+  const problem = wrongIn(alert);
+  return problem === null ? null : { subjectId: subjectOf(alert), problem };
+}
+
+function wrongIn({ type, data }: Alert): string | null {
+  switch (type) {
+    case "monitor.down":
+    case "monitor.reminder":
+      return "down";
+    case "monitor.degraded":
+      return "degraded";
+    case "monitor.flapping":
+      return "flapping";
+    case "certificate.expiring":
+      return `certificate ${certificateDays.findLast((days) => data.daysLeft < days)}`;
+    case "incident.opened":
+    case "incident.updated":
+      // What is said of it afterwards opens it no more.
+      return data.incident.status === "resolved" ? null : data.incident.severity;
+    case "channel.failed":
+      return "failing";
+    case "appliance.troubled":
+      return data.severity ?? "trouble";
+    case "monitor.up":
+    case "incident.resolved":
+    case "appliance.recovered":
+    case "test":
+      return null;
+  }
+}
+
+/** Whether one problem takes the place of another of the same subject: a certificate says nothing of the state. */
+export function replaces(problem: string, other: string): boolean {
+  return isOfCertificate(problem) === isOfCertificate(other);
+}
+
+export const isOfCertificate = (problem: string) => problem.startsWith("certificate ");
+
+/** What an older version told of its own trouble has no end; its case is closed after so long. */
+const troubleMs = 600_000;
+
+/** So many cases are looked at in one tick. */
+const looksAtOnce = 1_000;
+
+/**
+ * Goes round all open cases, some of them at each call, and finds those that no event ends: of what was
+ * muted, paused, detached, removed or renewed, and at channels that are disabled. An outage that is
+ * simply over ends with its own event. `next` goes on behind them.
+ */
+export function caseRound(store: Store) {
+  let after: readonly string[] = ["", "", "", ""];
+  let last = after;
+  return {
+    async find(now: number): Promise<(typeof openCases.$inferSelect)[]> {
+      type Row = typeof openCases.$inferSelect & { isOver: number };
+      const looked = await store.query<Row>(roundText, [
+        timestamp(now - troubleMs),
+        looksAtOnce,
+        ...after,
+      ]);
+      const end = looked.length < looksAtOnce ? undefined : looked.at(-1);
+      last =
+        end === undefined
+          ? ["", "", "", ""]
+          : [end.organizationId, end.channelId, end.subjectId, end.problem];
+      return looked.filter(({ isOver }) => isOver === 1);
+    },
+    next: () => void (after = last),
+  };
+}
+
+const roundText = `select c.organization_id as organizationId, c.channel_id as channelId,
+    c.subject_id as subjectId, c.problem, c.key, c.alert_id as alertId, not h.enabled or case
+    when a.monitor_id is not null then m.id is null or m.muted or m.paused
+      or coalesce(g.muted or g.paused, false)
+      or not exists (select 1 from monitor_channels x where x.organization_id = c.organization_id
+        and x.monitor_id = c.subject_id and x.channel_id = c.channel_id)
+      or (c.problem like 'certificate %' and (
+        json_extract(m.settings, '$.certificateExpiryDays') is null
+        or (s.certificate_expires_at is not json_extract(a.data, '$.expiresAt')
+          and (s.certificate_expires_at is not null or s.status in ('up', 'degraded')))))
+    when a.incident_id is not null then not h.incidents or not exists (select 1 from incidents i
+      where i.organization_id = c.organization_id and i.id = c.subject_id)
+    when c.problem = 'failing' then not exists (select 1 from alert_channels f
+      where f.organization_id = c.organization_id and f.id = c.subject_id
+        and f.enabled and f.failing_since is not null)
+    when json_extract(a.data, '$.problem') is not null then not exists (select 1 from problems p
+      where p.organization_id = c.organization_id and p.name = c.subject_id)
+    else a.at < ?1 end as isOver
+  from (select * from open_cases
+      where (organization_id, channel_id, subject_id, problem) > (?3, ?4, ?5, ?6)
+      order by organization_id, channel_id, subject_id, problem limit ?2) c
+    cross join alert_channels h on h.organization_id = c.organization_id and h.id = c.channel_id
+    cross join alerts a on a.organization_id = c.organization_id and a.id = c.alert_id
+    left join monitors m on m.organization_id = c.organization_id and m.id = c.subject_id
+    left join monitor_states s on s.organization_id = m.organization_id and s.monitor_id = m.id
+    left join monitor_groups g on g.organization_id = m.organization_id and g.id = m.group_id
+  order by c.organization_id, c.channel_id, c.subject_id, c.problem`;

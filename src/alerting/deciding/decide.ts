@@ -1,0 +1,378 @@
+import { minuteInUtc, timestamp } from "../../core/time/clock.ts";
+import { newId } from "../../core/ids.ts";
+import { type EventTable, type TypesWith, valueIn, type LoggedEvent } from "../../events/catalogue.ts";
+import type { Alert, AlertData } from "../alert.ts";
+import type { Outbox, Part } from "../sending/outbox.ts";
+import {
+  afterChange,
+  afterFlapping,
+  afterReminder,
+  certificateStep,
+  isReminderDue,
+  incidentAudience,
+  type IncidentStep,
+  channelsForOwnTrouble,
+  type Step,
+} from "./rules.ts";
+import { isOfCertificate, opensCases } from "./cases.ts";
+import type { AlertType } from "../schema.ts";
+import {
+  alerted,
+  emptyMemory,
+  type Remembered,
+  type Snapshot,
+  type WatchedMonitor,
+} from "./snapshot.ts";
+import type { StoredStatus } from "../../core/statuses.ts";
+
+/** Whether an event may lead to an alert, closes a case, or says that from here on somebody listens; or that monitors are no longer muted, or have another channel. */
+const alerting = {
+  "alert-channel": { created: true, updated: "reopening", deleted: false },
+  "api-key": false,
+  appliance: true,
+  backup: false,
+  channel: true,
+  group: {
+    created: false,
+    updated: "reopening",
+    deleted: false,
+    paused: false,
+    resumed: false,
+    muted: false,
+    unmuted: "reopening",
+    reordered: false,
+  },
+  incident: {
+    opened: true,
+    updated: true,
+    resolved: true,
+    reopened: true,
+    noted: false,
+    "note-deleted": false,
+    "postmortem-updated": false,
+    "postmortem-published": false,
+    "postmortem-deleted": false,
+    deleted: true,
+  },
+  "incident-template": false,
+  invitation: false,
+  maintenance: false,
+  monitor: {
+    created: false,
+    updated: true,
+    deleted: true,
+    pending: true,
+    up: true,
+    degraded: true,
+    down: true,
+    maintenance: true,
+    paused: false,
+    resumed: false,
+  },
+  organization: false,
+  person: false,
+  settings: false,
+  "status-page": false,
+  subscriber: false,
+} as const satisfies EventTable<boolean | "reopening">;
+
+export type AlertingEvent = LoggedEvent<TypesWith<typeof alerting, true | "reopening">>;
+
+export function concernsAlerting(event: LoggedEvent): event is AlertingEvent {
+  return Boolean(valueIn<boolean | "reopening">(alerting, event.type));
+}
+
+/** Whether the event may concern any monitor of its subject, a group or a channel: those that are down are told of again. */
+export const mayReopen = ({ type }: LoggedEvent) =>
+  valueIn<boolean | "reopening">(alerting, type) === "reopening";
+
+/** Something to decide about a monitor without an event. */
+export type Timer = { kind: "memory" | "certificate"; organizationId: string; monitorId: string };
+
+/** What is known, what follows from it, and what time it is. */
+export type Decision = {
+  snapshot: Snapshot;
+  out: Outbox;
+  now: number;
+  /** Unix milliseconds of the start or of the last standstill: an older result does not show the current state. */
+  runningSince?: number;
+};
+
+/** A due reminder of a monitor that is not judged is tried again after this long. */
+const unjudgedMs = 60_000;
+
+/** What one decision reads, and how much it may write. */
+export type DecisionScope = {
+  monitorIds: readonly string[];
+  incidentIds: readonly string[];
+  rows: number;
+  part: Part | null;
+};
+
+/** Applies the rules to what happened, in the order of events; the outbox takes what follows. */
+export function applyEvent(decision: Decision, event: AlertingEvent) {
+  const { snapshot, out } = decision;
+  if (snapshot.channels.size === 0) return;
+  const { subjectId } = event;
+  switch (event.type) {
+    case "monitor.deleted":
+      out.close(subjectId);
+      return out.forget(subjectId);
+    case "monitor.updated":
+      monitorUpdated(decision, subjectId);
+      return reopenAll(decision, event);
+    case "group.updated":
+    case "group.unmuted":
+    case "alert-channel.updated":
+      return reopenAll(decision, event);
+    case "monitor.pending":
+    case "monitor.up":
+    case "monitor.degraded":
+    case "monitor.down":
+    case "monitor.maintenance":
+      return monitorChanged(decision, event);
+    case "incident.opened":
+      return incidentChanged(decision, event, "opened");
+    case "incident.updated":
+    case "incident.reopened":
+      return incidentChanged(decision, event, "updated");
+    case "incident.resolved":
+      return incidentChanged(decision, event, "resolved");
+    case "incident.deleted":
+      return out.close(subjectId);
+    case "channel.failed":
+      return channelFailed(decision, event);
+    case "appliance.troubled":
+      return problemBegan(decision, event);
+    case "appliance.recovered":
+      return problemEnded(decision, event);
+    case "alert-channel.created":
+      return;
+    default:
+      event satisfies never;
+  }
+}
+
+function monitorChanged(
+  decision: Decision,
+  { type, subjectId, at, data }: LoggedEvent<`monitor.${StoredStatus}`>,
+) {
+  const { snapshot } = decision;
+  const monitor = snapshot.monitors.get(subjectId);
+  if (monitor === undefined) return;
+  const to = type.slice("monitor.".length) as StoredStatus;
+  const { before: from, since, message, latencyMs } = data;
+  const notified = snapshot.told.get(subjectId) ?? new Map();
+  const step = afterChange(
+    memoryOf(snapshot, subjectId),
+    notified,
+    { from, to, at: Date.parse(at) },
+    audienceOf(snapshot, monitor),
+    reminderMs(monitor),
+  );
+  const toldDown = [...notified.values()].find(({ state }) => state === "down");
+  const downSince = from === "down" ? since : toldDown?.since;
+  const ended = to !== "down" && downSince !== undefined;
+  const length = ended && { downSeconds: secondsBetween(downSince, at) };
+  follow(decision, monitor, step, at, { since: at, message, latencyMs, ...length });
+}
+
+/** Carries out a step of the rules about a monitor. */
+function follow(
+  { snapshot, out, now }: Decision,
+  monitor: WatchedMonitor,
+  { memory, alert, believes, isOver }: Step,
+  at: string,
+  about: Omit<AlertData["monitor.down"], "monitor">,
+) {
+  const { id } = monitor;
+  if (alert !== null) {
+    const data = {
+      monitor: alerted(monitor),
+      ...about,
+      ...(alert.type === "monitor.flapping" && { changes: memory.changes.length }),
+    };
+    const to = out.tell(alertOf(alert.type, at, data, now), alert.to, isOver);
+    if (believes !== null) out.believe(id, to, believes, about.since);
+  }
+  if (isOver) out.close(id);
+  const before = memoryOf(snapshot, id);
+  const after = { ...before, ...memory };
+  if (!Bun.deepEquals(before, after)) out.remember(id, after);
+}
+
+/** A reminder interval that was set, changed or removed during an outage. */
+function monitorUpdated({ snapshot, out, now }: Decision, monitorId: string) {
+  const monitor = snapshot.monitors.get(monitorId);
+  if (monitor?.status !== "down") return;
+  const memory = memoryOf(snapshot, monitorId);
+  const interval = reminderMs(monitor);
+  const soonest = interval === null ? null : now + interval;
+  const remindAt = soonest === null ? null : Math.min(memory.remindAt ?? soonest, soonest);
+  if (remindAt !== memory.remindAt) out.remember(monitorId, { ...memory, remindAt });
+}
+
+/** A monitor that is the event's subject, is in that group, or has that channel. */
+function reopenAll(decision: Decision, event: LoggedEvent) {
+  const { subjectId } = event;
+  for (const monitor of decision.snapshot.monitors.values()) {
+    const { id, groupId, channelIds } = monitor;
+    if (id === subjectId || groupId === subjectId || channelIds.includes(subjectId))
+      reopen(decision, monitor, event);
+  }
+}
+
+/** A case is open as long as its problem lasts: channels that open cases are told of one that they don't have. */
+function reopen({ snapshot, out, now }: Decision, monitor: WatchedMonitor, event: LoggedEvent) {
+  const { id, status, since, lastMessage, latencyMs, paused, groupPaused } = monitor;
+  if ((status !== "down" && status !== "degraded") || paused || groupPaused) return;
+  // What came to be after this event is told by its own.
+  if (since > event.at || memoryOf(snapshot, id).flappingSince !== null) return;
+  const { muted, channels } = audienceOf(snapshot, monitor);
+  const cases = (snapshot.cases.get(id) ?? []).filter(({ problem }) => !isOfCertificate(problem));
+  const having = new Set(cases.map(({ channelId }) => channelId));
+  const to = channels.filter(
+    (channel) => opensCases(snapshot.channels.get(channel)?.type ?? "") && !having.has(channel),
+  );
+  if (muted || to.length === 0) return;
+  if (out.isFull()) return out.stop();
+  const data = { monitor: alerted(monitor), since, message: lastMessage ?? "", latencyMs };
+  const told = out.tell(alertOf(`monitor.${status}`, event.at, data, now), to, false);
+  out.believe(id, told, status, since);
+}
+
+/** Reminds of an outage, or tells what a monitor has come to that flapped. */
+export function applyTimer(decision: Decision, { monitorId }: Timer) {
+  const { snapshot, out, now } = decision;
+  const monitor = snapshot.monitors.get(monitorId);
+  if (monitor === undefined) return out.forget(monitorId);
+  const { status, since, lastMessage, latencyMs, paused, groupPaused } = monitor;
+  const state = paused || groupPaused ? "pending" : status;
+  const audience = audienceOf(snapshot, monitor);
+  const memory = memoryOf(snapshot, monitorId);
+  const notified = snapshot.told.get(monitorId) ?? new Map();
+  const about = { since, message: lastMessage ?? "", latencyMs };
+  const at = timestamp(now);
+  const steady = afterFlapping(memory, notified, state, audience, now);
+  if (steady !== null) return follow(decision, monitor, steady, at, about);
+  if (!isReminderDue(memory, reminderMs(monitor), now)) return;
+  if (!isJudged(monitor, decision.runningSince))
+    return out.remember(monitorId, { ...memory, remindAt: now + unjudgedMs });
+  const step = afterReminder(memory, state, audience, reminderMs(monitor), now);
+  follow(decision, monitor, step, at, { ...about, downSeconds: secondsBetween(since, at) });
+}
+
+/** Whether a monitor has been judged since this appliance started, or went on after a standstill. */
+function isJudged(
+  { notJudgedSince, lastCheckedAt }: WatchedMonitor,
+  runningSince = -Infinity,
+): boolean {
+  const checkedAt = lastCheckedAt === null ? Infinity : Date.parse(lastCheckedAt);
+  return notJudgedSince === null && checkedAt >= runningSince;
+}
+
+/** Tells of a certificate that ends soon, once for each step. */
+export function alertOfCertificate({ snapshot, out, now }: Decision, { monitorId }: Timer) {
+  const monitor = snapshot.monitors.get(monitorId);
+  const expiresAt = monitor?.certificateExpiresAt ?? null;
+  if (monitor === undefined || expiresAt === null) return;
+  const before = memoryOf(snapshot, monitorId);
+  const found = certificateStep(expiresAt, before.certificate, monitor.certificateExpiryDays, now);
+  const { channels, muted } = audienceOf(snapshot, monitor);
+  if (found === null || muted || channels.length === 0) return;
+  const { step, daysLeft } = found;
+  const message =
+    daysLeft < 0
+      ? "The certificate has expired."
+      : `The certificate expires on ${minuteInUtc(expiresAt)}.`;
+  const { since, latencyMs } = monitor;
+  const data = { monitor: alerted(monitor), since, message, latencyMs, expiresAt, daysLeft };
+  out.tell(alertOf("certificate.expiring", timestamp(now), data, now), channels, false);
+  out.remember(monitorId, { ...before, certificate: { expiresAt, days: step } });
+}
+
+function incidentChanged(
+  { snapshot, out, now }: Decision,
+  event: LoggedEvent<`incident.${"opened" | "updated" | "resolved" | "reopened"}`>,
+  step: IncidentStep,
+) {
+  const { subjectId, at, data } = event;
+  const found = snapshot.incidents.get(subjectId);
+  const update = data.updateId === null ? undefined : found?.updates.get(data.updateId);
+  // A correction of the title or severity posts nothing to the timeline.
+  if (found === undefined || update === undefined) return;
+  const monitor = found.monitorId === null ? undefined : snapshot.monitors.get(found.monitorId);
+  const notified = snapshot.told.get(subjectId) ?? new Map();
+  const to = incidentAudience([...snapshot.channels.values()], step, notified, {
+    byMonitor: data.automatic === true,
+    monitorMuted: monitor !== undefined && audienceOf(snapshot, monitor).muted,
+    monitorChannels: monitor?.channelIds ?? [],
+  });
+  const { id, title, severity, monitorId, monitorIds } = found;
+  const isOver = step === "resolved";
+  if (to.length > 0) {
+    const incident = { id, title, status: update.status, severity, monitorId, monitorIds };
+    const { reason } = data;
+    const message = reason === undefined ? update.message : `${update.message} ${reason}`;
+    const isMarkdown = data.automatic !== true;
+    const alert = alertOf(`incident.${step}`, at, { incident, message, isMarkdown }, now);
+    const told = out.tell(alert, to, isOver);
+    if (!isOver) out.believe(id, told, "open", at);
+  }
+  if (isOver) out.close(id);
+}
+
+/** Others are told of a channel that fails; itself hears nothing of that. */
+function channelFailed(
+  { snapshot, out, now }: Decision,
+  { type, subjectId, at, data }: LoggedEvent<"channel.failed">,
+) {
+  const failed = snapshot.channels.get(subjectId);
+  if (failed === undefined) return;
+  const { id, name } = failed;
+  const to = channelsForOwnTrouble([...snapshot.channels.values()], id).map(({ id }) => id);
+  const about = { channel: { id, name, type: failed.type }, ...data };
+  if (to.length > 0) out.tell(alertOf(type, at, about, now), to, false);
+}
+
+function problemBegan(
+  { snapshot, out, now }: Decision,
+  { type, subjectId, at, data }: LoggedEvent<"appliance.troubled">,
+) {
+  const to = channelsForOwnTrouble([...snapshot.channels.values()]).map(({ id }) => id);
+  if (to.length > 0)
+    out.believe(subjectId, out.tell(alertOf(type, at, data, now), to, false), "open", at);
+}
+
+/** The end of a problem is for those who were told of it. */
+function problemEnded(
+  { snapshot, out, now }: Decision,
+  { type, subjectId, at, data }: LoggedEvent<"appliance.recovered">,
+) {
+  const to = [...(snapshot.told.get(subjectId)?.keys() ?? [])].filter(
+    (id) => snapshot.channels.get(id)?.enabled === true,
+  );
+  if (to.length > 0) out.tell(alertOf(type, at, data, now), to, true);
+  out.close(subjectId);
+}
+
+export function alertOf(type: AlertType, at: string, data: object, now: number): Alert {
+  return { id: newId(now), type, at, data } as Alert;
+}
+
+function audienceOf(snapshot: Snapshot, { muted, groupMuted, channelIds }: WatchedMonitor) {
+  const channels = channelIds.filter((id) => snapshot.channels.get(id)?.enabled === true);
+  return { muted: muted || groupMuted, channels };
+}
+
+function memoryOf(snapshot: Snapshot, monitorId: string): Remembered {
+  return snapshot.memories.get(monitorId) ?? emptyMemory;
+}
+
+function reminderMs({ reminderSeconds }: WatchedMonitor): number | null {
+  return reminderSeconds === null ? null : reminderSeconds * 1000;
+}
+
+function secondsBetween(from: string, to: string): number {
+  return Math.max(0, Math.round((Date.parse(to) - Date.parse(from)) / 1000));
+}

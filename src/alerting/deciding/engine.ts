@@ -1,0 +1,82 @@
+import { type Leases, perLease, underLease, whileHeld } from "../../cluster/leases.ts";
+import { readSince } from "../../events/log.ts";
+import type { EventReader } from "../../events/reader.ts";
+import type { SendingContext } from "../sending/attempt.ts";
+import { fanOut } from "./fan-out.ts";
+import { channelReceivers } from "../channel-receivers.ts";
+import { outboxMetrics } from "../metrics.ts";
+import { notifier } from "../sending/notifier.ts";
+import type { Receivers } from "../sending/queue.ts";
+
+/** What gets due – deliveries, reminders, the end of flapping, certificates – is looked for this often. */
+const tickMs = 1_000;
+/** Requests under way when the appliance is told to stop have so long to be answered. */
+const graceMs = 3_000;
+
+type Dependencies = SendingContext & {
+  leases: Leases;
+  events: EventReader;
+  /** How what waits for subscribers of status pages is sent. */
+  subscribers: Record<"mailbox" | "webhook", Receivers>;
+  random?: () => number;
+  /** Unix milliseconds of the start or of the last standstill. */
+  runningSince?: () => number;
+};
+
+/** Tells people: follows the events, decides who hears of them, delivers until they arrive. */
+export function alertEngine(dependencies: Dependencies) {
+  const { store, clock, log, events, leases } = dependencies;
+  const fanNow = perLease(leases, "alerting", (lease) =>
+    fanOut({ ...dependencies, store: underLease(store, lease), onWrite: () => sending.wake() }),
+  );
+  const receivers = { channel: channelReceivers(dependencies), ...dependencies.subscribers };
+  const sending = notifier({ ...dependencies, receivers });
+  const deciding = whileHeld(dependencies, "alerting", async () => {
+    const fan = fanNow();
+    if (fan === null) return async () => {};
+    const stop = await fan.start(events, log);
+    return async () => {
+      await stop();
+      // Where that fails, whoever goes on reads these events again and finds nothing to tell in them.
+      await fan.save().catch(() => {});
+    };
+  });
+  let ticking: ReturnType<typeof setInterval> | null = null;
+
+  async function tick() {
+    await fanNow()?.tick();
+    sending.wake();
+  }
+
+  return {
+    metrics: async () => [...sending.metrics(), ...(await outboxMetrics(store, clock()))],
+    async start() {
+      await sending.start();
+      await deciding.start();
+      ticking = setInterval(() => {
+        tick().catch((error: unknown) =>
+          log.error("deciding about alerts failed", { cause: String(error) }),
+        );
+      }, tickMs);
+      sending.wake();
+    },
+    /** Ends what is under way; what was not delivered goes out after the next start. */
+    async stop() {
+      if (ticking !== null) clearInterval(ticking);
+      await deciding.stop();
+      await sending.stop(graceMs);
+    },
+    /** Writes down how far it has come with the events, where nothing else did. */
+    save: async () => fanNow()?.save(),
+    /** Turns what happened into deliveries and sends what is due now: for tests, instead of `start`. */
+    async runOnce() {
+      const fan = fanNow();
+      if (fan !== null) {
+        await fan.take(await readSince(store, (await fan.cursor.read()).seq, 10_000));
+        await fan.drain();
+        await fan.tick();
+      }
+      await sending.runOnce();
+    },
+  };
+}

@@ -1,0 +1,49 @@
+import type { ProblemName } from "../../core/problems.ts";
+
+/** Titles of a problem of the appliance when it begins and when it ends. */
+export const problemTitles: Record<ProblemName, { begins: string; ends: string }> = {
+  alerts: {
+    begins: "Signalbox: alerts were left out",
+    ends: "Signalbox: alerts are no longer left out",
+  },
+  backup: {
+    begins: "Signalbox: the backup is missing",
+    ends: "Signalbox: backups are being made again",
+  },
+  certificate: {
+    begins: "Signalbox: its own certificate expires soon",
+    ends: "Signalbox: its own certificate was renewed",
+  },
+  checks: {
+    begins: "Signalbox can't check reliably",
+    ends: "Signalbox can check reliably again",
+  },
+  clock: {
+    begins: "Signalbox: the clock of its machine jumped",
+    ends: "Signalbox: the clock of its machine is steady again",
+  },
+  disk: {
+    begins: "Signalbox: the disk is nearly full",
+    ends: "Signalbox: the disk has room again",
+  },
+  events: {
+    begins: "Signalbox has fallen behind",
+    ends: "Signalbox has caught up",
+  },
+  loop: {
+    begins: "Signalbox stalled",
+    ends: "Signalbox is running normally again",
+  },
+  node: {
+    begins: "Signalbox: one of its machines is not responding",
+    ends: "Signalbox: all of its machines are responding again",
+  },
+  notices: {
+    begins: "Signalbox: notices to subscribers were left out",
+    ends: "Signalbox: notices to subscribers are no longer left out",
+  },
+  storage: {
+    begins: "Signalbox can't store results of checks",
+    ends: "Signalbox stores results of checks again",
+  },
+};

@@ -1,0 +1,52 @@
+import type { Prepared, Statement } from "../../database/store.ts";
+import { passAllEvents } from "../../events/cursor.ts";
+
+const skippedBecause = "It comes from a restored backup and may have been delivered since.";
+
+/** Nothing that was due meanwhile is decided before checks had so long to say what is so now. */
+const settlingMs = 10 * 60_000;
+
+/** Monitors that something waits to be told of: alerts in the outbox, or events that nothing was made of yet. */
+const untold = `
+  select a.organization_id, a.monitor_id from deliveries d
+    join delivery_alerts t on t.organization_id = d.organization_id and t.delivery_id = d.id
+    join alerts a on a.organization_id = t.organization_id and a.id = t.alert_id
+    where d.due_at is not null and a.monitor_id is not null
+  union select e.organization_id, e.subject_id from events e
+    where e.seq > coalesce((select min(seq) from followers
+        where name in ('alerting', 'alerting/' || e.organization_id)), 0)
+      and e.type in ('monitor.up', 'monitor.degraded', 'monitor.down')`;
+
+/**
+ * What follows for alerts where the data comes from a backup. Whatever waits in it is not sent, since it
+ * may have been since. Its monitors are judged anew instead: the first check tells what is wrong now to
+ * the channels that are not known to have heard of it.
+ */
+export function afterRestoring(now: number): Statement[] {
+  return [
+    text(`update monitor_states set status = 'pending', failures = 0, not_judged_since = null
+      where not paused and status in ('up', 'degraded', 'down')
+        and (organization_id, monitor_id) in (${untold})`),
+    text(
+      `update deliveries set status = 'skipped', due_at = null, leased_until = null,
+        held_until = null, error = ? where due_at is not null`,
+      skippedBecause,
+    ),
+    ...passAllEvents("alerting"),
+    ...passAllEvents("subscribers"),
+    text(
+      `update alert_memory set due_at = max(due_at, ?1 + max(?2, 2000 * coalesce((
+          select interval_seconds from monitors m where m.organization_id = alert_memory.organization_id
+            and m.id = alert_memory.monitor_id), 0)))
+        where due_at is not null`,
+      now,
+      settlingMs,
+    ),
+    // It may have been renewed; the next check sees which one is used.
+    text("update monitor_states set certificate_expires_at = null"),
+  ];
+}
+
+function text(text: string, ...parameters: Prepared["parameters"]): Prepared {
+  return { text, parameters };
+}

@@ -1,0 +1,288 @@
+import type { Store } from "../../database/store.ts";
+import type { alertChannels } from "../../database/tables/alerting.ts";
+import type { OpenCase } from "./cases.ts";
+import { targetOf } from "../../monitoring/monitors/rules.ts";
+import { watchedSql } from "../../monitoring/monitors/store.ts";
+import { type MonitorColumns, monitorIdsIn } from "../../incidents/store.ts";
+import type { AlertedMonitor } from "../alert.ts";
+import { cut } from "../sending/messages.ts";
+import type { CertificateMemory, Memory, NotifiedState } from "./rules.ts";
+import { nothingYet } from "./rules.ts";
+import type { StoredStatus } from "../../core/statuses.ts";
+
+/** What deciding about one organization's events needs to know, read at one time. */
+export type Snapshot = {
+  organizationId: string;
+  monitors: ReadonlyMap<string, WatchedMonitor>;
+  incidents: ReadonlyMap<string, IncidentView>;
+  channels: ReadonlyMap<string, ChannelView>;
+  /** By subject, then by channel. */
+  told: Map<string, Map<string, NotifiedAlert>>;
+  memories: Map<string, Remembered>;
+  /** By channel: what still takes further alerts. */
+  gathering: Map<string, PendingDigest>;
+  /** By subject. */
+  cases: Map<string, OpenCase[]>;
+};
+
+export type WatchedMonitor = Required<AlertedMonitor> & {
+  muted: boolean;
+  groupMuted: boolean;
+  paused: boolean;
+  groupPaused: boolean;
+  status: StoredStatus;
+  since: string;
+  lastMessage: string | null;
+  lastCheckedAt: string | null;
+  /** RFC 3339; null while its checks are judged. */
+  notJudgedSince: string | null;
+  latencyMs: number | null;
+  reminderSeconds: number | null;
+  certificateExpiresAt: string | null;
+  certificateExpiryDays: number | null;
+  /** Its alert channels in their order, enabled or not. */
+  channelIds: string[];
+};
+
+type IncidentView = {
+  id: string;
+  title: string;
+  severity: "minor" | "major" | "critical";
+  monitorId: string | null;
+  monitorIds: string[];
+  updates: ReadonlyMap<string, { status: string; message: string }>;
+};
+
+type ChannelView = Pick<
+  typeof alertChannels.$inferSelect,
+  "id" | "name" | "type" | "enabled" | "isDefault" | "incidents"
+>;
+
+export type NotifiedAlert = {
+  state: NotifiedState;
+  since: string;
+  /** The last one that arrived, and those that still may. */
+  notifications: readonly Notification[];
+};
+
+/** A delivery, and what it told. */
+type Notification = readonly [deliveryId: string, state: NotifiedState];
+export type Remembered = Memory & { certificate: CertificateMemory };
+
+export type PendingDigest = {
+  id: string;
+  alerts: number;
+  /** Encoded; null where that was not counted. */
+  bytes: number | null;
+  /** Unix milliseconds. */
+  createdAt: number;
+  dueAt: number;
+};
+
+type Flags<T, K extends keyof T> = Omit<T, K> & Record<K, number>;
+type MonitorRow = Flags<
+  Omit<WatchedMonitor, "channelIds" | "target" | "tags">,
+  "muted" | "groupMuted" | "paused" | "groupPaused"
+> & { tags: string; url: string | null; watched: string | null; port: number | null };
+
+const monitorText = `select m.id, m.name, m.type, m.group_id as groupId, g.name as groupName, m.tags,
+    m.description, m.settings ->> 'url' as url, ${watchedSql} as watched,
+    m.settings ->> 'port' as port, m.muted,
+    coalesce(g.muted, 0) as groupMuted, m.paused, coalesce(g.paused, 0) as groupPaused, s.status,
+    s.since, s.last_message as lastMessage, s.last_checked_at as lastCheckedAt,
+    s.not_judged_since as notJudgedSince, s.latency_ms as latencyMs,
+    m.reminder_interval_seconds as reminderSeconds,
+    s.certificate_expires_at as certificateExpiresAt,
+    json_extract(m.settings, '$.certificateExpiryDays') as certificateExpiryDays
+  from json_each(?) wanted cross join monitors m on m.organization_id = ? and m.id = wanted.value
+    join monitor_states s on s.organization_id = m.organization_id and s.monitor_id = m.id
+    left join monitor_groups g on g.organization_id = m.organization_id and g.id = m.group_id`;
+
+const attachedText = `select c.monitor_id as monitorId, c.channel_id as channelId
+  from json_each(?) wanted cross join monitor_channels c
+    on c.organization_id = ? and c.monitor_id = wanted.value
+  order by c.position`;
+
+const channelText = `select id, name, type, enabled, is_default as isDefault, incidents
+  from alert_channels where organization_id = ? order by id`;
+
+const notifiedSql = `select o.subject_id as subjectId, o.channel_id as channelId, o.since,
+    (select json_group_array(json_array(t.value ->> 0, t.value ->> 1, d.status) order by t.key)
+      from json_each(o.notifications) t left join deliveries d
+        on d.organization_id = o.organization_id and d.id = t.value ->> 0) as notifications
+  from json_each(?) wanted cross join open_alerts o
+    on o.organization_id = ? and o.subject_id = wanted.value`;
+
+const memoryText = `select a.monitor_id as monitorId, a.changes, a.flapping_since as flappingSince,
+    a.remind_at as remindAt, a.certificate_expires_at as expiresAt, a.certificate_days as days
+  from json_each(?) wanted cross join alert_memory a
+    on a.organization_id = ? and a.monitor_id = wanted.value`;
+
+const gatheringText = `select d.receiver_id as channelId, d.id, d.due_at as dueAt,
+    d.created_at as createdAt, d.bytes, (select max(position) + 1 from delivery_alerts a
+      where a.organization_id = d.organization_id and a.delivery_id = d.id) as alerts
+  from deliveries d indexed by deliveries_pending
+  where d.receiver_type = 'channel' and d.organization_id = ? and d.due_at is not null
+    and d.status = 'gathering'
+  order by d.seq`;
+
+const casesText = `select c.channel_id as channelId, c.subject_id as subjectId, c.problem, c.key,
+    c.alert_id as alertId
+  from json_each(?) wanted cross join open_cases c indexed by open_cases_by_subject
+    on c.organization_id = ? and c.subject_id = wanted.value`;
+
+const incidentText = `select i.id, i.title, i.severity, i.monitor_id as monitorId,
+    i.monitor_ids as monitorIds
+  from json_each(?) wanted cross join incidents i
+    on i.organization_id = ? and i.id = wanted.value`;
+
+const updateText = `select u.incident_id as incidentId, u.id, u.status, u.message
+  from json_each(?) wanted cross join incident_updates u
+    on u.organization_id = ? and u.incident_id = wanted.value`;
+
+/** Reads what these monitors and incidents are, who hears of them and what was told already. */
+export async function loadSnapshot(
+  store: Store,
+  organizationId: string,
+  { monitorIds, incidentIds }: { monitorIds: readonly string[]; incidentIds: readonly string[] },
+): Promise<Snapshot> {
+  // A portion of the log holds many events of one subject, which is read once.
+  const read = <Row>(text: string, ids?: readonly string[]) =>
+    store.query<Row>(text, [
+      ...(ids === undefined ? [] : [JSON.stringify([...new Set(ids)])]),
+      organizationId,
+    ]);
+  const [incidents, updates] =
+    incidentIds.length === 0
+      ? [[], []]
+      : await Promise.all([
+          read<Omit<IncidentView, "updates" | "monitorIds"> & MonitorColumns>(
+            incidentText,
+            incidentIds,
+          ),
+          read<{ incidentId: string; id: string; status: string; message: string }>(
+            updateText,
+            incidentIds,
+          ),
+        ]);
+  // The monitors of automatic incidents say who was told already.
+  const wanted = [
+    ...monitorIds,
+    ...incidents.flatMap(({ monitorId }) => (monitorId === null ? [] : [monitorId])),
+  ];
+  const [monitors, attached, channels, notified, memories, gathering, cases] = await Promise.all([
+    read<MonitorRow>(monitorText, wanted),
+    read<{ monitorId: string; channelId: string }>(attachedText, wanted),
+    read<Flags<ChannelView, "enabled" | "isDefault" | "incidents">>(channelText),
+    read<ToldRow>(notifiedSql, [...monitorIds, ...incidentIds]),
+    read<MemoryRow>(memoryText, monitorIds),
+    read<Omit<PendingDigest, "createdAt"> & { channelId: string; createdAt: string }>(
+      gatheringText,
+    ),
+    read<OpenCase>(casesText, [...monitorIds, ...incidentIds]),
+  ]);
+  const channelIds = Map.groupBy(attached, ({ monitorId }) => monitorId);
+  const updatesOf = Map.groupBy(updates, ({ incidentId }) => incidentId);
+  return {
+    organizationId,
+    monitors: new Map(
+      monitors.map((row) => [
+        row.id,
+        {
+          ...row,
+          target: targetOf(row),
+          tags: JSON.parse(row.tags) as string[],
+          muted: row.muted === 1,
+          groupMuted: row.groupMuted === 1,
+          paused: row.paused === 1,
+          groupPaused: row.groupPaused === 1,
+          channelIds: (channelIds.get(row.id) ?? []).map(({ channelId }) => channelId),
+        },
+      ]),
+    ),
+    incidents: new Map(
+      incidents.map((row) => [
+        row.id,
+        {
+          ...row,
+          monitorIds: monitorIdsIn(row),
+          updates: new Map((updatesOf.get(row.id) ?? []).map((one) => [one.id, one])),
+        },
+      ]),
+    ),
+    channels: new Map(
+      channels.map((row) => [
+        row.id,
+        {
+          ...row,
+          enabled: row.enabled === 1,
+          isDefault: row.isDefault === 1,
+          incidents: row.incidents === 1,
+        },
+      ]),
+    ),
+    told: new Map(
+      [...Map.groupBy(notified, ({ subjectId }) => subjectId)].map(([subjectId, rows]) => [
+        subjectId,
+        new Map(rows.flatMap(stillTold)),
+      ]),
+    ),
+    memories: new Map(memories.map((row) => [row.monitorId, remembered(row)])),
+    gathering: new Map(
+      gathering.map(({ channelId, createdAt, ...one }) => [
+        channelId,
+        { ...one, createdAt: Date.parse(createdAt) },
+      ]),
+    ),
+    cases: Map.groupBy(cases, ({ subjectId }) => subjectId),
+  };
+}
+
+type ToldRow = Omit<NotifiedAlert, "notifications" | "state"> & {
+  subjectId: string;
+  channelId: string;
+  notifications: string;
+};
+
+/** What was given up was not told; what the log no longer holds was, long ago. */
+function stillTold({ channelId, since, notifications }: ToldRow): [string, NotifiedAlert][] {
+  const all = JSON.parse(notifications) as [
+    id: string,
+    state: NotifiedState,
+    status: string | null,
+  ][];
+  const hopeful = all.filter(([, , status]) => status !== "failed" && status !== "skipped");
+  const state = hopeful.at(-1)?.[1];
+  if (state === undefined) return [];
+  const isWaiting = (status: string | null) => status === "gathering" || status === "sending";
+  const arrived = hopeful.findLast(([, , status]) => !isWaiting(status));
+  const kept = hopeful.filter((one) => one === arrived || isWaiting(one[2]));
+  return [[channelId, { state, since, notifications: kept.map(([id, state]) => [id, state]) }]];
+}
+
+type MemoryRow = {
+  monitorId: string;
+  changes: string;
+  flappingSince: number | null;
+  remindAt: number | null;
+  expiresAt: string | null;
+  days: number | null;
+};
+
+function remembered({ changes, flappingSince, remindAt, expiresAt, days }: MemoryRow): Remembered {
+  const certificate = expiresAt === null || days === null ? null : { expiresAt, days };
+  return { changes: JSON.parse(changes) as number[], flappingSince, remindAt, certificate };
+}
+
+export const emptyMemory: Remembered = { ...nothingYet, certificate: null };
+
+/** So much of a description, and of a long address, goes along with each alert. */
+const maxLength = 500;
+
+/** The part of a monitor that its alerts carry. */
+export function alerted(monitor: WatchedMonitor): Required<AlertedMonitor> {
+  const { id, name, type, groupId, groupName, tags } = monitor;
+  const target = monitor.target && cut(monitor.target, maxLength);
+  const description = cut(monitor.description, maxLength);
+  return { id, name, type, groupId, groupName, target, tags, description };
+}

@@ -1,0 +1,265 @@
+import type { Clock } from "../../core/time/clock.ts";
+import { timestamp } from "../../core/time/clock.ts";
+import type { Statement, Store } from "../../database/store.ts";
+import type { eventCursor } from "../../events/cursor.ts";
+import { rowsAtOnce } from "../../events/fair-follower.ts";
+import { caseRound } from "./cases.ts";
+import {
+  alertOfCertificate,
+  applyTimer,
+  type Decision,
+  type DecisionScope,
+  type Timer,
+} from "./decide.ts";
+import type { Part } from "../sending/outbox.ts";
+import { type OutboxRoom, statementsOf } from "../sending/outbox-room.ts";
+import { certificateDays, certificateStep, steadyMs } from "./rules.ts";
+
+/** Due timers of one organization that one tick reads. */
+const timersOfEach = 2_000;
+/** Timers of one organization in one write, and organizations that share it. */
+const timersAtOnce = 500;
+const organizationsAtOnce = 20;
+/** Writes of one tick; the rest waits for the next tick. */
+const writesAtOnce = 50;
+
+type Dependencies = {
+  store: Store;
+  clock: Clock;
+  room: OutboxRoom;
+  cursor: ReturnType<typeof eventCursor>;
+  begin: (organizationId: string, scope: DecisionScope) => Promise<Decision>;
+};
+
+type Exclusively = <T>(work: () => Promise<T>) => Promise<T>;
+type OnWrite = (organizationIds: readonly string[]) => void;
+
+/** Progress with a timer that has more recipients than one write takes. */
+type TimerPart = Part & { timer: string };
+
+/** Timers by organization; the first has the next turn. */
+type Due = Map<string, Timer[]>;
+
+/** Decides what is due without an event, in turns between organizations. */
+export function alertTimers({ store, clock, room, cursor, begin }: Dependencies) {
+  const cases = caseRound(store);
+  let lastNow: number | null = null;
+  let mayBeAhead = false;
+
+  async function tick(exclusively: Exclusively, onWrite: OnWrite) {
+    const due = await dueTimers(clock());
+    for (let writes = 0; due.size > 0 && writes < writesAtOnce; writes++) {
+      const served = await exclusively(() => serveTimers(due));
+      if (served.length > 0) onWrite(served);
+      await Bun.sleep(0);
+    }
+    for (let writes = 0; writes < writesAtOnce; writes++) {
+      const { closed, isMore } = await exclusively(closeCases);
+      onWrite(closed);
+      if (!isMore) break;
+      await Bun.sleep(0);
+    }
+    await exclusively(reportRoom);
+  }
+
+  /** One write for the next organizations; removes from `due` what is done. Returns the organizations in the write. */
+  async function serveTimers(due: Due): Promise<string[]> {
+    const position = await cursor.read();
+    const turns = [...due].slice(0, organizationsAtOnce);
+    const parts = await partsOf(turns.map(([organizationId]) => organizationId));
+    const statements: Statement[] = [];
+    const rest: [string, Timer[]][] = [];
+    let left = rowsAtOnce;
+    for (const [index, [organizationId, all]] of turns.entries()) {
+      const rows = Math.max(1, Math.floor(left / (turns.length - index)));
+      const part = parts.get(organizationId) ?? null;
+      const timers = underWayFirst(all, part);
+      const outcome = await decideTimers(organizationId, timers, part, rows);
+      statements.push(...outcome.statements);
+      left -= outcome.rows;
+      rest.push([organizationId, timers.slice(outcome.finished)]);
+    }
+    if (statements.length > 0)
+      await cursor.advance(position, position.seq, statements, position.part);
+    for (const [organizationId, timers] of rest) {
+      due.delete(organizationId);
+      if (timers.length > 0) due.set(organizationId, timers);
+    }
+    return statements.length > 0 ? rest.map(([organizationId]) => organizationId) : [];
+  }
+
+  async function decideTimers(
+    organizationId: string,
+    timers: readonly Timer[],
+    part: TimerPart | null,
+    rows: number,
+  ) {
+    const portion = timers.slice(0, timersAtOnce);
+    const [first] = portion;
+    const resumed = first !== undefined && nameOf(first) === part?.timer ? part : null;
+    const monitorIds = portion.map(({ monitorId }) => monitorId);
+    const scope = { monitorIds, incidentIds: [], rows, part: resumed };
+    const decision = await begin(organizationId, scope);
+    let finished = 0;
+    let next: TimerPart | null = null;
+    for (const timer of portion) {
+      if (timer.kind === "memory") applyTimer(decision, timer);
+      else alertOfCertificate(decision, timer);
+      const rest = decision.out.rest();
+      if (rest !== null) {
+        next = rest.part && { timer: nameOf(timer), ...rest.part };
+        break;
+      }
+      finished += 1;
+      if (decision.out.isFull()) break;
+    }
+    const written = await statementsOf(room, decision);
+    const saved = part === null && next === null ? [] : [savePart(organizationId, next)];
+    return { ...written, statements: [...written.statements, ...saved], finished };
+  }
+
+  /** Closes cases that no event ends. */
+  async function closeCases(): Promise<{ closed: string[]; isMore: boolean }> {
+    const now = clock();
+    const over = Map.groupBy(await cases.find(now), ({ organizationId }) => organizationId);
+    const statements: Statement[] = [];
+    let isMore = false;
+    let left = rowsAtOnce;
+    const position = await cursor.read();
+    for (const [index, [organizationId, own]] of [...over].entries()) {
+      const rows = Math.max(1, Math.floor(left / (over.size - index)));
+      const monitorIds = own.map(({ subjectId }) => subjectId);
+      const decision = await begin(organizationId, {
+        monitorIds,
+        incidentIds: [],
+        rows,
+        part: null,
+      });
+      const { snapshot, out } = decision;
+      for (const { subjectId, key, alertId } of own) {
+        if (out.isFull()) {
+          isMore = true;
+          break;
+        }
+        const known = (snapshot.cases.get(subjectId) ?? []).find((one) => one.key === key);
+        if (known?.alertId === alertId) out.closeCase(known);
+      }
+      const written = await statementsOf(room, decision);
+      statements.push(...written.statements);
+      left -= written.rows;
+    }
+    if (statements.length > 0)
+      await cursor.advance(position, position.seq, statements, position.part);
+    if (!isMore) cases.next();
+    return { closed: statements.length > 0 ? [...over.keys()] : [], isMore };
+  }
+
+  async function reportRoom() {
+    const statements = await room.endings(clock());
+    if (statements.length === 0) return;
+    const position = await cursor.read();
+    await cursor.advance(position, position.seq, statements, position.part);
+  }
+
+  async function dueTimers(now: number): Promise<Due> {
+    const rows = await store.query<Timer>(dueText, [now, timersOfEach]);
+    const all = [...rows, ...(await timersAhead(now)), ...(await dueCertificates(now))];
+    return Map.groupBy(all, ({ organizationId }) => organizationId);
+  }
+
+  /** Timers that were set by a clock that was ahead, looked for after a start and whenever the clock goes back. */
+  async function timersAhead(now: number): Promise<Timer[]> {
+    if (lastNow === null || now < lastNow) mayBeAhead = true;
+    lastNow = now;
+    if (!mayBeAhead) return [];
+    const rows = await store.query<Timer>(aheadText, [now, steadyMs, timersOfEach]);
+    mayBeAhead = rows.length > 0;
+    return rows;
+  }
+
+  async function dueCertificates(now: number): Promise<Timer[]> {
+    type Row = Timer & {
+      expiresAt: string;
+      withinDays: number | null;
+      toldOf: string | null;
+      days: number | null;
+    };
+    const rows = await store.query<Row>(certificatesText, [
+      timestamp(now + certificateDays[0] * 86_400_000),
+    ]);
+    const due = rows.filter(({ expiresAt, withinDays, toldOf, days }) => {
+      const told = toldOf === null || days === null ? null : { expiresAt: toldOf, days };
+      return certificateStep(expiresAt, told, withinDays, now) !== null;
+    });
+    const groups = Map.groupBy(due, ({ organizationId }) => organizationId);
+    return [...groups.values()].flatMap((own) => own.slice(0, timersOfEach));
+  }
+
+  async function partsOf(organizationIds: readonly string[]): Promise<Map<string, TimerPart>> {
+    const rows = await store.query<{ name: string; part: string }>(
+      `select name, part from followers
+       where name in (select ? || value from json_each(?)) and part is not null`,
+      [partPrefix, JSON.stringify(organizationIds)],
+    );
+    return new Map(
+      rows.map(({ name, part }) => [name.slice(partPrefix.length), JSON.parse(part) as TimerPart]),
+    );
+  }
+
+  return { tick };
+}
+
+const partPrefix = "alert timer/";
+
+function savePart(organizationId: string, part: TimerPart | null): Statement {
+  const name = partPrefix + organizationId;
+  if (part === null) return { text: "delete from followers where name = ?", parameters: [name] };
+  return {
+    text: "insert or replace into followers (name, seq, version, part) values (?, 0, 1, ?)",
+    parameters: [name, JSON.stringify(part)],
+  };
+}
+
+const nameOf = ({ kind, monitorId }: Timer) => `${kind} ${monitorId}`;
+
+function underWayFirst(timers: readonly Timer[], part: TimerPart | null): Timer[] {
+  const isUnderWay = (timer: Timer) => nameOf(timer) === part?.timer;
+  return [...timers.filter(isUnderWay), ...timers.filter((timer) => !isUnderWay(timer))];
+}
+
+/** The first due timers of each organization, through an index that begins with the organization. */
+const dueText = `with recursive o(id) as (
+    select min(organization_id) from alert_memory indexed by alert_memory_due_of_organization
+      where due_at is not null
+    union all select (select min(organization_id)
+      from alert_memory indexed by alert_memory_due_of_organization
+      where due_at is not null and organization_id > o.id)
+    from o where o.id is not null)
+  select 'memory' as kind, o.id as organizationId, a.monitor_id as monitorId
+  from o cross join alert_memory a on a.organization_id = o.id and a.monitor_id in (
+    select monitor_id from alert_memory indexed by alert_memory_due_of_organization
+    where organization_id = o.id and due_at <= ?1 order by due_at limit ?2)`;
+
+/** A timer that lies farther ahead than any that would be set now. */
+const aheadText = `select 'memory' as kind, a.organization_id as organizationId,
+    a.monitor_id as monitorId
+  from alert_memory a
+    join monitors m on m.organization_id = a.organization_id and m.id = a.monitor_id
+  where a.due_at > ?1 and (a.remind_at > ?1 + m.reminder_interval_seconds * 1000
+    or a.flapping_since is not null and a.due_at > ?1 + ?2)
+  limit ?3`;
+
+/** Certificates that expire soon, of monitors with an enabled alert channel. */
+const certificatesText = `select 'certificate' as kind, s.organization_id as organizationId,
+    s.monitor_id as monitorId, s.certificate_expires_at as expiresAt,
+    json_extract(m.settings, '$.certificateExpiryDays') as withinDays,
+    a.certificate_expires_at as toldOf, a.certificate_days as days
+  from monitor_states s
+    join monitors m on m.organization_id = s.organization_id and m.id = s.monitor_id
+    left join monitor_groups g on g.organization_id = m.organization_id and g.id = m.group_id
+    left join alert_memory a on a.organization_id = m.organization_id and a.monitor_id = m.id
+  where s.certificate_expires_at < ? and s.status in ('up', 'degraded', 'down')
+    and not s.paused and not m.muted and not coalesce(g.muted, 0)
+    and exists (select 1 from monitor_channels c
+      join alert_channels h on h.organization_id = c.organization_id and h.id = c.channel_id
+      where c.organization_id = m.organization_id and c.monitor_id = m.id and h.enabled)`;

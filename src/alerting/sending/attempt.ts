@@ -1,0 +1,166 @@
+import type { ChannelSettings, ChannelType } from "../channels/kinds-schema.ts";
+import { type ChannelRow, settingsOf } from "../channels/service.ts";
+import { type Clock, timestamp } from "../../core/time/clock.ts";
+import { sha256 } from "../../core/ids.ts";
+import type { Log } from "../../core/log.ts";
+import type { Vault } from "../../core/security/secrets.ts";
+import type { TargetGuard } from "../../core/security/target-guard.ts";
+import type { Store } from "../../database/store.ts";
+import type { Signals } from "../../events/signals.ts";
+import type { AccessTokens } from "../../core/outgoing/access-tokens.ts";
+import { type Exchange, exchange } from "../../core/outgoing/http/exchange.ts";
+import { OwnTrouble, TargetFailure } from "../../core/outgoing/failures.ts";
+import type { SmtpSettings } from "../../accounts/settings/schema.ts";
+import { findSettings, smtpOf } from "../../accounts/settings/service.ts";
+import type { Alert } from "../alert.ts";
+import { type Message, messageOf } from "./messages.ts";
+import {
+  type DeliveryContext,
+  ownTrouble,
+  temporary,
+  permanent,
+  type Provider,
+  type Verdict,
+} from "../provider.ts";
+import { providers } from "../providers.ts";
+import type { Sent } from "./queue.ts";
+import type { Progress } from "../deciding/rules.ts";
+
+/** So long a receiver has for one attempt, in milliseconds. */
+export const usualAttemptMs = 10_000;
+
+export type SendingContext = {
+  store: Store;
+  clock: Clock;
+  vault: Vault;
+  targets: TargetGuard;
+  log: Log;
+  signals: Signals;
+  /** Address under which people open this appliance, for links; without a trailing slash. */
+  origin: () => string;
+  exchange?: Exchange;
+  accessTokens: AccessTokens;
+  /** What this machine lacked at some time since then, in milliseconds of `performance.now()`; null for nothing. */
+  lackedSince?: (from: number) => string | null;
+  /** How long a receiver has for one attempt, where that is not as usual. */
+  attemptMs?: number;
+};
+
+/** The beginning of something of which an alert tells the end, and whom it has reached. */
+type Missed = { end: string; alert: Alert; reached: readonly string[] };
+
+type Attempting = {
+  cancelled?: AbortSignal;
+  /** How far those before it got. */
+  progress?: Progress | null;
+  /** The case that it opens or closes. */
+  problem?: Message["problem"];
+  /** What some recipients were never told. */
+  missed?: readonly Missed[];
+};
+
+/** Makes one attempt to tell a channel these alerts. */
+export function makeAttempt(
+  context: SendingContext,
+  channel: ChannelRow,
+  deliveryId: string,
+  alerts: readonly Alert[],
+  options: Attempting = {},
+): Promise<Sent> {
+  const { cancelled = new AbortController().signal, progress = null } = options;
+  const { problem = null, missed = [] } = options;
+  return attempting(context, { channel: channel.id }, async () => {
+    const settings = settingsOf(context.vault, channel);
+    const template = typeof settings["template"] === "string" ? settings["template"] : null;
+    const messageTo = messagesFor(alerts, missed, (all, id) =>
+      messageOf(`${deliveryId}${id}`, all, context.origin(), template, problem),
+    );
+    const provider = providers[channel.type as ChannelType] as Provider<ChannelType>;
+    const smtp = channel.type === "email" ? await mailServerOf(context, channel) : null;
+    const outside = { ...deliveryContext(context, cancelled, smtp), progress, messageTo };
+    return provider.deliver(settings as ChannelSettings<ChannelType>, messageTo(null), outside);
+  });
+}
+
+/** What each recipient is told, null for one without a name: nobody hears of an end whose beginning they never heard. */
+function messagesFor(
+  alerts: readonly Alert[],
+  missed: readonly Missed[],
+  messageWith: (alerts: readonly Alert[], idSuffix: string) => Message,
+): (recipient: string | null) => Message {
+  const made = new Map<string, Message>();
+  return (recipient) => {
+    const told = missed.filter(({ reached }) =>
+      recipient === null ? reached.length === 0 : !reached.includes(recipient),
+    );
+    // Mails that differ are different mails.
+    const mark = sha256(told.map(({ alert }) => alert.id).join()).slice(0, 16);
+    const idSuffix = told.length === 0 ? "" : `.${mark}`;
+    const known = made.get(idSuffix);
+    if (known !== undefined) return known;
+    const begins = Map.groupBy(told, ({ end }) => end);
+    const all = alerts.flatMap((alert) => [
+      ...(begins.get(alert.id) ?? []).map(({ alert: begin }) => begin),
+      alert,
+    ]);
+    const message = messageWith(all, idSuffix);
+    made.set(idSuffix, message);
+    return message;
+  };
+}
+
+/** The organization's mail server; null where none is set. */
+export async function mailServerOf(
+  { store, vault }: SendingContext,
+  { organizationId }: { organizationId: string },
+): Promise<SmtpSettings | null> {
+  return smtpOf(vault, await findSettings(store, organizationId));
+}
+
+/** What one attempt reaches the outside world with. */
+export function deliveryContext(
+  { targets, clock, attemptMs = usualAttemptMs, ...context }: SendingContext,
+  cancelled: AbortSignal,
+  smtp: SmtpSettings | null,
+): DeliveryContext {
+  return {
+    targets,
+    timeoutMs: attemptMs,
+    cancelled,
+    now: clock(),
+    exchange: context.exchange ?? exchange,
+    smtp,
+    accessTokens: context.accessTokens,
+    progress: null,
+    messageTo: null,
+  };
+}
+
+/** Runs `deliver` as one attempt. Never throws: whatever goes wrong is an attempt that failed. */
+export async function attempting(
+  { clock, log, lackedSince = () => null }: SendingContext,
+  to: Record<string, string>,
+  deliver: () => Promise<Verdict>,
+): Promise<Sent> {
+  const startedAt = performance.now();
+  const at = timestamp(clock());
+  const found = await deliver().catch((error: unknown): Verdict => {
+    if (error instanceof TargetFailure)
+      return error.final ? permanent(error.message) : temporary(error.message);
+    if (error instanceof OwnTrouble)
+      return error.isOfMachine
+        ? ownTrouble(error.message)
+        : temporary(`Not sent: ${error.message}.`);
+    // Not the error's own text, which may hold what was to be sent.
+    const cause = error instanceof Error ? error.name : typeof error;
+    log.error("a delivery could not be sent", { ...to, cause });
+    return temporary("Not sent: Signalbox itself failed; see the log.");
+  });
+  const mayBeOwn = found.outcome === "failed" && found.failure !== "final";
+  const lacked = mayBeOwn ? lackedSince(startedAt) : null;
+  const verdict = lacked === null ? found : { ...found, ...ownTrouble(lacked) };
+  const durationMs = Math.round(performance.now() - startedAt);
+  const delivered = verdict.outcome === "delivered";
+  const message = delivered ? (verdict.note ?? "Delivered.") : verdict.reason;
+  return { attempt: { at, durationMs, delivered, message }, verdict };
+}

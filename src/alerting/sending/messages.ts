@@ -1,0 +1,364 @@
+import type { Placeholder } from "../channels/kinds-schema.ts";
+import { keyOfProblem } from "../../events/problems.ts";
+import type { ProblemSeverity } from "../../core/problems.ts";
+import { parseMarkdown, toHtml, toText } from "../../core/text/markdown.ts";
+import {
+  countInWords,
+  durationInWords,
+  filledWith,
+  latencyInWords,
+  withLatencies,
+  withLineFeeds,
+} from "../../core/text/text.ts";
+import type { Alert } from "../alert.ts";
+import type { AlertType } from "../schema.ts";
+import { problemTitles } from "../deciding/problem-titles.ts";
+
+/** `down` and `degraded` call for somebody, `up` says that it is over, `info` is neither. */
+export type Tone = "down" | "degraded" | "up" | "info";
+
+/** What is told in one delivery, in the words that every channel type uses. */
+export type Message = {
+  /** Id of the delivery, the same on every attempt: receivers tell duplicates by it. */
+  id: string;
+  type: AlertType | "digest" | "notice";
+  tone: Tone;
+  severity: ProblemSeverity;
+  /** RFC 3339: when what it tells happened; of a digest, when the last did. */
+  at: string;
+  /** One line: `Shop is down`, `12 monitors are down`. */
+  title: string;
+  /** What there is to say besides the title; of a digest one line an alert. */
+  lines: readonly string[];
+  /** The same as labels and values; none for a digest or a text of the user's own. */
+  facts: readonly Fact[];
+  /** The page to open. */
+  url: string;
+  /** The case that this opens or closes, the same from an outage to its end; null for a digest. */
+  problem: { key: string; isOver: boolean } | null;
+  alerts: readonly Alert[];
+};
+
+export type Fact = {
+  label: string;
+  value: string;
+  /** The same as HTML, where people wrote it. */
+  html?: string;
+};
+
+/** What people wrote, as Markdown. */
+export function writtenFact(label: string, text: string): Fact {
+  const blocks = parseMarkdown(text);
+  return { label, value: toText(blocks), html: toHtml(blocks) };
+}
+
+/** Puts alerts into words. `origin` is the address under which people open this appliance; `problem` the case, where it is kept. */
+export function messageOf(
+  id: string,
+  alerts: readonly Alert[],
+  origin: string,
+  template: string | null = null,
+  problem: Message["problem"] = null,
+): Message {
+  const [alert, ...more] = alerts;
+  if (alert === undefined) throw new Error("A message needs something to tell.");
+  const at = alerts.reduce((last, alert) => (alert.at > last ? alert.at : last), alert.at);
+  if (more.length > 0) {
+    const latest = latestOfEach(alerts);
+    return {
+      id,
+      type: "digest",
+      tone: loudest(latest.map(toneOf)),
+      severity: worst(latest.map(severityOf)),
+      at,
+      title: outageTitle(alerts, latest) ?? digestTitle(latest),
+      lines: alerts.map(lineOf),
+      facts: [],
+      url: origin,
+      problem: null,
+      alerts,
+    };
+  }
+  const custom = template === null || !("monitor" in alert.data) ? null : template;
+  const facts = custom === null ? factsOf(alert) : [];
+  const tone = toneOf(alert);
+  const isOver = tone === "up";
+  // What was muted, detached or removed is no longer told of; what got worse is told of in another case.
+  const farewell =
+    problem?.isOver === true && !isOver ? ["No further alerts about this will follow."] : [];
+  const said =
+    custom === null
+      ? facts.map(({ label, value }) => (label === "" ? value : `${label}: ${value}`))
+      : [withLineFeeds(filled(custom, alert, origin))];
+  const url = urlOf(alert, origin);
+  // Each test is a case of its own: one that was acknowledged would swallow the next.
+  const key = alert.type === "test" ? `signalbox-${id}` : caseOf(alert);
+  const title = titleOf(alert);
+  return {
+    id,
+    type: alert.type,
+    tone,
+    severity: severityOf(alert),
+    at,
+    title,
+    lines: [...farewell, ...said],
+    facts,
+    url,
+    problem: problem ?? { key, isOver },
+    alerts,
+  };
+}
+
+/** What an alert is about: a monitor, an incident, a channel, or a problem of the appliance. */
+export function subjectOf({ data }: Alert): string {
+  if ("monitor" in data) return data.monitor.id;
+  if ("incident" in data) return data.incident.id;
+  if ("channel" in data) return data.channel.id;
+  const { problem: name, node } = data;
+  return name === undefined ? "appliance" : keyOfProblem({ name, ...(node && { node }) });
+}
+
+/** The page about it. */
+export function urlOf({ data }: Alert, origin: string): string {
+  if ("monitor" in data) return `${origin}/monitors/${data.monitor.id}`;
+  if ("incident" in data) return `${origin}/incidents/${data.incident.id}`;
+  if ("channel" in data) return `${origin}/alert-channels/${data.channel.id}`;
+  return data.problem === undefined ? origin : `${origin}/settings/about`;
+}
+
+const tones: Record<AlertType, Tone> = {
+  "monitor.down": "down",
+  "monitor.reminder": "down",
+  "monitor.degraded": "degraded",
+  "monitor.flapping": "degraded",
+  "monitor.up": "up",
+  "certificate.expiring": "degraded",
+  "incident.opened": "down",
+  "incident.updated": "info",
+  "incident.resolved": "up",
+  "channel.failed": "degraded",
+  "appliance.troubled": "degraded",
+  "appliance.recovered": "up",
+  test: "info",
+};
+
+function toneOf(alert: Alert): Tone {
+  const isMinor = alert.type === "incident.opened" && severityOf(alert) === "warning";
+  return isMinor ? "degraded" : tones[alert.type];
+}
+
+const ofIncidents = { minor: "warning", major: "error", critical: "critical" } as const;
+
+/** The one table of severities: an update of a problem is as bad as the problem. */
+function severityOf({ type, data }: Alert): ProblemSeverity {
+  switch (type) {
+    case "monitor.down":
+    case "monitor.reminder":
+      return "critical";
+    case "certificate.expiring":
+      return data.daysLeft < 0 ? "critical" : data.daysLeft < 3 ? "error" : "warning";
+    case "incident.opened":
+    case "incident.updated":
+      return ofIncidents[data.incident.severity];
+    case "monitor.degraded":
+    case "monitor.flapping":
+    case "channel.failed":
+      return "warning";
+    case "appliance.troubled":
+      return data.severity ?? "warning";
+    case "monitor.up":
+    case "incident.resolved":
+    case "appliance.recovered":
+    case "test":
+      return "info";
+  }
+}
+
+function worst(all: readonly ProblemSeverity[]): ProblemSeverity {
+  return (["critical", "error", "warning"] as const).find((one) => all.includes(one)) ?? "info";
+}
+
+function loudest(all: readonly Tone[]): Tone {
+  return (["down", "degraded", "up"] as const).find((tone) => all.includes(tone)) ?? "info";
+}
+
+function titleOf({ type, data }: Alert): string {
+  switch (type) {
+    case "monitor.down":
+      return `${data.monitor.name} is down`;
+    case "monitor.up":
+      return `${data.monitor.name} is up again`;
+    case "monitor.degraded":
+      return `${data.monitor.name} is degraded`;
+    case "monitor.reminder":
+      return `${data.monitor.name} is still down`;
+    case "monitor.flapping":
+      return `${data.monitor.name} is flapping`;
+    case "certificate.expiring":
+      return `The certificate of ${data.monitor.name} ${expiryIn(data.daysLeft)}`;
+    case "incident.opened":
+      return `Incident: ${data.incident.title}`;
+    case "incident.updated":
+      return `Incident, ${data.incident.status}: ${data.incident.title}`;
+    case "incident.resolved":
+      return `Incident resolved: ${data.incident.title}`;
+    case "channel.failed":
+      return `Alerts to ${data.channel.name} can't be delivered`;
+    case "appliance.troubled":
+      return problemTitles[data.problem ?? "checks"].begins;
+    case "appliance.recovered":
+      return problemTitles[data.problem ?? "checks"].ends;
+    case "test":
+      return "Test alert from Signalbox";
+  }
+}
+
+function expiryIn(days: number): string {
+  if (days < 0) return "has expired";
+  if (days === 0) return "expires within a day";
+  return `expires in ${days} day${days === 1 ? "" : "s"}`;
+}
+
+function factsOf(alert: Alert): Fact[] {
+  const { type, data } = alert;
+  const facts = [saidOf(alert)];
+  const add = (label: string, value: string | null) => {
+    if (value !== null) facts.push({ label, value });
+  };
+  if ("incident" in data) add("Severity", data.incident.severity);
+  if (!("monitor" in data)) return facts;
+  if (type === "certificate.expiring") add("Expires", readable(data.expiresAt));
+  else add(type === "monitor.reminder" ? "Down since" : "Since", readable(data.since));
+  if (data.downSeconds !== undefined) add("Was down for", durationInWords(data.downSeconds));
+  add("Latency", data.latencyMs === null ? null : latencyInWords(data.latencyMs, " "));
+  const { groupName, target = null, tags = [], description = "" } = data.monitor;
+  add("Group", groupName);
+  add("Target", target);
+  add("Tags", tags.join(", ") || null);
+  if (description.trim() !== "") facts.push(writtenFact("Description", description));
+  return facts;
+}
+
+/** `2026-11-20 23:02:00 UTC`. */
+function readable(timestamp: string): string {
+  return `${timestamp.slice(0, 10)} ${timestamp.slice(11, 19)} UTC`;
+}
+
+/** Names the case that an alert belongs to, the same from an outage to its end. */
+function caseOf(alert: Alert): string {
+  return `signalbox-${subjectOf(alert)}${alert.type === "certificate.expiring" ? "-certificate" : ""}`;
+}
+
+/** What a digest says of one alert. */
+export function lineOf(alert: Alert): string {
+  return `${titleOf(alert)}. ${saidOf(alert).value}`;
+}
+
+function saidOf({ data }: Alert): Fact {
+  return "incident" in data && data.isMarkdown === true
+    ? writtenFact("", data.message)
+    : {
+        label: "",
+        value: "monitor" in data ? withLatencies(data.message, " ") : data.message,
+      };
+}
+
+/** The last that was said of each case. */
+function latestOfEach(alerts: readonly Alert[]): Alert[] {
+  return [...new Map(alerts.map((alert) => [caseOf(alert), alert])).values()];
+}
+
+/** The cases that alerts are about, each as the last of them says it is. */
+export function casesOf(alerts: readonly Alert[]): { key: string; isOver: boolean }[] {
+  return latestOfEach(alerts).map((alert) => ({
+    key: caseOf(alert),
+    isOver: toneOf(alert) === "up",
+  }));
+}
+
+/** Of one monitor that was down and is no more. */
+function outageTitle(alerts: readonly Alert[], [last, ...others]: readonly Alert[]): string | null {
+  const down = alerts.find(({ type }) => type === "monitor.down" || type === "monitor.reminder");
+  if (down === undefined || !("monitor" in down.data)) return null;
+  if (last?.type !== "monitor.up" || others.length > 0) return null;
+  return `${last.data.monitor.name} was down from ${readable(down.data.since)} to ${readable(last.at)}`;
+}
+
+function digestTitle(latest: readonly Alert[]): string {
+  const of = (...types: AlertType[]) => latest.filter(({ type }) => types.includes(type)).length;
+  const counted = [
+    [of("monitor.down", "monitor.reminder"), "down"],
+    [of("monitor.degraded"), "degraded"],
+    [of("monitor.flapping"), "flapping"],
+    [of("monitor.up"), "up again"],
+  ] as const;
+  const parts = counted
+    .filter(([count]) => count > 0)
+    .map(([count, what], index) => {
+      const noun = index === 0 ? ` monitor${count === 1 ? "" : "s"}` : "";
+      return `${countInWords(count)}${noun} ${count === 1 ? "is" : "are"} ${what}`;
+    });
+  const others = latest.length - counted.reduce((sum, [count]) => sum + count, 0);
+  if (others > 0)
+    parts.push(
+      `${countInWords(others)} ${parts.length > 0 ? "other " : ""}alert${others === 1 ? "" : "s"}`,
+    );
+  return parts.join(", ");
+}
+
+const statusWords: Partial<Record<AlertType, string>> = {
+  "monitor.down": "down",
+  "monitor.reminder": "still down",
+  "monitor.degraded": "degraded",
+  "monitor.flapping": "flapping",
+  "monitor.up": "up",
+};
+
+function filled(template: string, alert: Alert, origin: string): string {
+  const { type, data } = alert;
+  if (!("monitor" in data)) return template;
+  const values: Record<Placeholder, string> = {
+    monitor: data.monitor.name,
+    status: statusWords[type] ?? expiryIn("daysLeft" in data ? data.daysLeft : 0),
+    message: withLatencies(data.message, " "),
+    since: readable(data.since),
+    duration: data.downSeconds === undefined ? "" : durationInWords(data.downSeconds),
+    latency: data.latencyMs === null ? "" : latencyInWords(data.latencyMs, " "),
+    group: data.monitor.groupName ?? "",
+    target: data.monitor.target ?? "",
+    tags: data.monitor.tags?.join(", ") ?? "",
+    description: toText(parseMarkdown(data.monitor.description ?? "")),
+    url: urlOf(alert, origin),
+  };
+  return filledWith(template, values);
+}
+
+/** Space for the line that says how many were left out. */
+const moreLength = 24;
+
+/** Lines of a message that fit into `max` characters, with the number of those left out. */
+export function fitted(lines: readonly string[], max: number): string[] {
+  const kept: string[] = [];
+  let length = 0;
+  for (const [index, line] of lines.entries()) {
+    const reserve = index === lines.length - 1 ? 0 : moreLength;
+    if (length + line.length + 1 + reserve <= max) {
+      kept.push(line);
+      length += line.length + 1;
+      continue;
+    }
+    // One long line is better than none.
+    if (index === 0) kept.push(cut(line, max - reserve));
+    const left = lines.length - kept.length;
+    return left === 0 ? kept : [...kept, `… and ${countInWords(left)} more`];
+  }
+  return kept;
+}
+
+/** At most `max` characters, never half of one. */
+export function cut(text: string, max: number): string {
+  if (text.length <= max) return text;
+  if (max < 1) return "";
+  const start = text.slice(0, max - 1);
+  return `${start.isWellFormed() ? start : start.slice(0, -1)}…`;
+}

@@ -1,0 +1,106 @@
+import { alertBounds, statusPageBounds } from "../../core/limits.ts";
+import type { Problem } from "../../core/problems.ts";
+import { setValue, valueOf } from "../../database/backup/portions.ts";
+import type { Statement, Store } from "../../database/store.ts";
+import { problemBegins, problemEnds } from "../../events/problems.ts";
+import type { Decision } from "../deciding/decide.ts";
+
+/** An organization with a full outbox is counted again after this long: counting takes up to 0.1 s. */
+const recountMs = 10_000;
+
+export type Kind = "alerts" | "notices";
+export type OutboxRoom = ReturnType<typeof outboxRoom>;
+
+/** What one decision adds to an organization's outbox. */
+type Addition = { organizationId: string; now: number; added: number; leftOut: number };
+
+const kinds = {
+  alerts: {
+    most: alertBounds.undelivered.value,
+    count: `select count(*) as count from (select 1 from deliveries d indexed by deliveries_pending
+        join delivery_alerts t on t.organization_id = d.organization_id and t.delivery_id = d.id
+      where d.receiver_type = 'channel' and d.organization_id = ?1 and d.due_at is not null limit ?2)`,
+    receivers: "alert channels",
+  },
+  notices: {
+    most: statusPageBounds.undeliveredNotices.value,
+    count: `select count(*) as count from (select 1 from deliveries indexed by deliveries_pending
+      where receiver_type in ('mailbox', 'webhook') and organization_id = ?1 and due_at is not null
+      limit ?2)`,
+    receivers: "status page subscribers",
+  },
+} as const;
+
+/** The statements of a decision, with the report of what it left out. */
+export async function statementsOf(room: OutboxRoom, { snapshot, out, now }: Decision) {
+  const statements = out.statements();
+  const { organizationId } = snapshot;
+  const reports = await room.add({ organizationId, now, ...out.counts() });
+  return { statements: [...statements, ...reports], rows: statements.length };
+}
+
+/**
+ * Bounds the undelivered alerts or notices of each organization. Those that are left out are counted, and
+ * reported as a problem of the organization that ends once half of the outbox is free.
+ */
+export function outboxRoom(store: Store, kind: Kind, most: number = kinds[kind].most) {
+  const { count, receivers } = kinds[kind];
+  const prefix = `${kind} left out/`;
+  const known = new Map<string, { used: number; countedAt: number }>();
+
+  async function countAgain(organizationId: string, now: number): Promise<number> {
+    const rows = await store.query<{ count: number }>(count, [organizationId, most]);
+    const used = rows[0]?.count ?? 0;
+    known.set(organizationId, { used, countedAt: now });
+    return used;
+  }
+
+  async function usedBy(organizationId: string, now: number): Promise<number> {
+    const one = known.get(organizationId);
+    const isOld = one === undefined || Math.abs(now - one.countedAt) >= recountMs;
+    if (one !== undefined && (one.used < most || !isOld)) return one.used;
+    return countAgain(organizationId, now);
+  }
+
+  return {
+    /** How many more the organization's outbox accepts; zero or less when it is full. */
+    of: async (organizationId: string, now: number) => most - (await usedBy(organizationId, now)),
+    /** Counts an addition; returns the statements that report what it left out. */
+    async add({ organizationId, now, added, leftOut }: Addition): Promise<Statement[]> {
+      const one = known.get(organizationId);
+      if (one !== undefined) one.used += added;
+      if (leftOut === 0) return [];
+      const name = prefix + organizationId;
+      const total = ((await valueOf(store, name)) ?? 0) + leftOut;
+      const message = `${total.toLocaleString("en")} ${kind} were left out because ${most.toLocaleString("en")} to ${receivers} are undelivered. Repair or disable the ${receivers} that fail.`;
+      const problem: Problem = {
+        name: kind,
+        stage: "left out",
+        severity: "error",
+        message,
+        until: null,
+      };
+      return [setValue(name, total), ...problemBegins([organizationId], problem, now)];
+    },
+    /** Statements that end the problem of every organization whose outbox is half empty again. */
+    async endings(now: number): Promise<Statement[]> {
+      const rows = await store.query<{ name: string; value: number }>(
+        "select name, value from housekeeping where name like ? || '%'",
+        [prefix],
+      );
+      const statements: Statement[] = [];
+      for (const { name, value } of rows) {
+        const organizationId = name.slice(prefix.length);
+        const { countedAt } = known.get(organizationId) ?? { countedAt: -Infinity };
+        if (Math.abs(now - countedAt) < recountMs) continue;
+        if ((await countAgain(organizationId, now)) > most / 2) continue;
+        const message = `The outbox has room again. ${value.toLocaleString("en")} ${kind} were left out.`;
+        statements.push(
+          { text: "delete from housekeeping where name = ?", parameters: [name] },
+          ...problemEnds({ name: kind }, message, now, [organizationId]),
+        );
+      }
+      return statements;
+    },
+  };
+}

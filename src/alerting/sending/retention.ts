@@ -1,0 +1,37 @@
+import { dayMs } from "../../core/time/clock.ts";
+import { type Sweeping, sweepLog } from "../../database/backup/portions.ts";
+
+/** Days that alerts and their deliveries are kept. */
+export const deliveryDays = 90;
+
+const oldestDeliveries = `select seq, created_at as at,
+    1 + (select count(*) from delivery_alerts t
+      where t.organization_id = d.organization_id and t.delivery_id = d.id) as rows
+  from deliveries d where seq > ? order by seq limit ?`;
+
+/** Removes old entries of the delivery log, but for what is still to be sent, and the alerts that no delivery tells any more. */
+export async function sweepAlerts(sweeping: Sweeping): Promise<void> {
+  const keptMs = deliveryDays * dayMs;
+  await sweepLog(sweeping, { name: "deliveries", keptMs }, oldestDeliveries, (from, to) => [
+    {
+      text: "delete from deliveries where seq > ? and seq <= ? and due_at is null",
+      parameters: [from, to],
+    },
+  ]);
+  await sweepLog(
+    sweeping,
+    { name: "alerts", keptMs },
+    // Each takes as long as 40 others: SQLite looks for what refers to it among all of the organization's.
+    "select rowid as seq, at, 40 as rows from alerts where rowid > ? order by rowid limit ?",
+    (from, to) => [
+      {
+        text: `delete from alerts where rowid > ? and rowid <= ?
+          and not exists (select 1 from delivery_alerts d
+            where d.organization_id = alerts.organization_id and d.alert_id = alerts.id)
+          and not exists (select 1 from open_cases c
+            where c.organization_id = alerts.organization_id and c.alert_id = alerts.id)`,
+        parameters: [from, to],
+      },
+    ],
+  );
+}

@@ -1,0 +1,237 @@
+import type { Command } from "commander";
+import { z } from "zod";
+import type { api } from "../../api.ts";
+import { environment, ServerAddress } from "../../config.ts";
+import { AppError, type ErrorCode, type ErrorDetail, unknownPathMessage } from "../../core/errors.ts";
+import { reasonOf } from "../../core/outgoing/reasons.ts";
+import { excerpt } from "../../core/text/text.ts";
+import { invalid, parse } from "../../core/validation.ts";
+import { credentialsFile, readCredentials } from "./credentials.ts";
+import { readText } from "./input.ts";
+
+export type ClientOptions = {
+  server?: string;
+  key?: string;
+  keyFile?: string;
+  caFile?: string;
+  timeout?: string;
+  json?: boolean;
+};
+
+/** The options of every command that asks a server. */
+export function onServer(command: Command): Command {
+  return command
+    .option(
+      "--server <url>",
+      "the Signalbox server (SIGNALBOX_URL; default: the one of the last `signalbox login`)",
+    )
+    .option(
+      "--key <key>",
+      "an API key; others can read it in the list of processes while the command runs, unlike that of a file",
+    )
+    .option(
+      "--key-file <file>",
+      "file with an API key, - is standard input (SIGNALBOX_KEY holds a key itself; default: the one that `signalbox login` stored for the server)",
+    )
+    .option(
+      "--ca-file <file>",
+      "certificates (PEM) of the authority that signed the server's, where that is your own (SIGNALBOX_CA_FILE)",
+    )
+    .option("--timeout <seconds>", "how long an answer may take", "30")
+    .option("--json", "print JSON for machines");
+}
+
+/** The server gave no answer to what it was asked, or not to this key. */
+export class NotAnswered extends Error {}
+
+/** Where to ask, and as whom. */
+type Connection = {
+  server: string;
+  key: string;
+  caFile: string | null;
+  timeoutSeconds: number;
+};
+
+/**
+ * What options, variables and what is stored say. A stored key is sent to no other server than the one that
+ * it was stored for. Throws VALIDATION_ERROR.
+ */
+function connectionOf(options: ClientOptions): Connection {
+  const { current, servers } = readCredentials();
+  const server = serverGiven(options) ?? current;
+  if (server === null) throw invalid("--server", "is needed; `signalbox login` stores one");
+  const stored = Object.hasOwn(servers, server) ? servers[server] : undefined;
+  const key = keyGiven(options, server) ?? stored?.key;
+  if (key === undefined)
+    throw invalid("--key-file", `is needed: there is no key for ${server} in ${credentialsFile()}`);
+  const caFile = caFileGiven(options) ?? stored?.caFile ?? null;
+  return { server, key, caFile, timeoutSeconds: secondsIn(options) };
+}
+
+const variable = (name: string) => environment()[name] || undefined;
+
+export const serverGiven = ({ server }: ClientOptions) =>
+  addressIn("--server", server) ?? addressIn("SIGNALBOX_URL", variable("SIGNALBOX_URL"));
+
+export const caFileGiven = ({ caFile }: ClientOptions) => caFile ?? variable("SIGNALBOX_CA_FILE");
+
+export const secondsIn = ({ timeout }: ClientOptions) => parse(Seconds, timeout, "--timeout");
+
+/** The key that an option gives or names. Throws VALIDATION_ERROR. */
+export function keyOption({ key, keyFile }: ClientOptions): string | undefined {
+  if (key !== undefined && keyFile !== undefined) throw invalid("--key", "or --key-file, not both");
+  if (key !== undefined) return keyIn("--key", key);
+  return keyFile === undefined ? undefined : keyIn("--key-file", readText("--key-file", keyFile));
+}
+
+/** A key in a variable is for the server in a variable: another one, which an option names, is not sent it. */
+function keyGiven(options: ClientOptions, server: string): string | undefined {
+  const given = keyOption(options);
+  if (given !== undefined) return given;
+  const key = variable("SIGNALBOX_KEY");
+  const url = variable("SIGNALBOX_URL");
+  if (key === undefined || (url !== undefined && addressIn("SIGNALBOX_URL", url) !== server))
+    return undefined;
+  return keyIn("SIGNALBOX_KEY", key);
+}
+
+const Seconds = z
+  .string()
+  .regex(/^[1-9]\d{0,3}$/, "must be a whole number of seconds from 1 to 9999")
+  .transform(Number);
+
+const Key = z
+  .string()
+  .regex(/^sbx_[0-9A-Za-z]{43}$/, "must hold an API key: sbx_ and 43 letters and digits");
+
+export const addressIn = (name: string, text: string | undefined) =>
+  text === undefined ? undefined : parse(ServerAddress, text, name);
+
+export const keyIn = (name: string, text: string): string => parse(Key, text.trim(), name);
+
+export type Client = Awaited<ReturnType<typeof clientOf>>;
+
+/** Asks the server that options, variables and what is stored name. */
+export const connect = (options: ClientOptions) => clientOf(connectionOf(options));
+
+/** All answers to one command have no more; those of the largest organization have a tenth. */
+const maxBytes = 64 * 1024 * 1024;
+
+/** The routes of the REST API there, typed. */
+export async function clientOf({ server, key, caFile, timeoutSeconds }: Connection) {
+  const { treaty } = await import("@elysiajs/eden");
+  const tls = caFile === null ? {} : { tls: { ca: readText("--ca-file", caFile) } };
+  let serverTime = { at: Date.now(), read: performance.now() };
+  let leftBytes = maxBytes;
+
+  async function textOf({ body }: Response): Promise<string> {
+    const chunks: Uint8Array[] = [];
+    for await (const chunk of body ?? []) {
+      leftBytes -= chunk.length;
+      if (leftBytes < 0) throw new NotAnswered(`${server} answers without an end.`);
+      chunks.push(chunk);
+    }
+    return Buffer.concat(chunks).toString();
+  }
+
+  async function request(url: string, init: RequestInit): Promise<Response> {
+    const headers = new Headers(init.headers);
+    headers.set("Authorization", `Bearer ${key}`);
+    // Eden declares JSON for a query as well.
+    if (init.body === undefined) headers.delete("Content-Type");
+    const signal = AbortSignal.timeout(timeoutSeconds * 1_000);
+    let response: Response;
+    let text: string;
+    try {
+      response = await fetch(url, { ...init, headers, signal, redirect: "manual", ...tls });
+      text = await textOf(response);
+    } catch (error) {
+      if (error instanceof NotAnswered) throw error;
+      throw new NotAnswered(`${server} can't be asked: ${causeOf(error, timeoutSeconds)}`);
+    }
+    const at = Date.parse(response.headers.get("Date") ?? "");
+    if (!Number.isNaN(at)) serverTime = { at, read: performance.now() };
+    return Response.json(answerIn(server, response, text));
+  }
+
+  const { api: routes } = treaty<typeof api>(server, {
+    keepDomain: true,
+    parseDate: false,
+    fetcher: request as typeof fetch,
+    onResponse: (response): Promise<unknown> => response.json(),
+  });
+  return {
+    server,
+    v1: routes.v1,
+    /** The time there, in Unix milliseconds: at most a second behind, never ahead. */
+    now: () => Math.floor(serverTime.at + performance.now() - serverTime.read),
+  };
+}
+
+function causeOf(error: unknown, timeoutSeconds: number): string {
+  const { name, code } = error as { name?: string; code?: unknown };
+  if (name === "TimeoutError") return `no answer within ${timeoutSeconds} s.`;
+  if (code === "ENOTFOUND") return "its name has no address.";
+  return reasonOf(String(code)) ?? "the connection failed.";
+}
+
+type Body = {
+  data?: unknown;
+  error?: { code: ErrorCode; message: string; details?: ErrorDetail[] };
+} | null;
+
+/** Throws what was refused: here, as Eden puts a body in the place of an error thrown later. */
+function answerIn(server: string, { ok, status, headers }: Response, text: string): unknown {
+  const body = bodyIn(text);
+  if (ok && body?.data !== undefined) return body;
+  const { code, message = "", details } = body?.error ?? {};
+  if (code === undefined) {
+    const location = headers.get("Location");
+    const leads = location === null ? "" : ` and leads to ${excerpt(location, 200)}`;
+    throw new NotAnswered(`${server} is not a Signalbox: it answers ${status}${leads}.`);
+  }
+  if (message === unknownPathMessage)
+    throw new NotAnswered(
+      `${server} has no REST API at this address: it is the port of public pages, or the address has a path. Name the address that \`serve\` prints.`,
+    );
+  if (status === 401)
+    throw new NotAnswered(`${server} does not accept this key: it is wrong, expired or revoked.`);
+  if (status === 429 || status >= 500) throw new NotAnswered(`${server} answers: ${message}`);
+  throw new AppError(code, message, { ...(details && { details }) });
+}
+
+function bodyIn(text: string): Body {
+  try {
+    return JSON.parse(text) as Body;
+  } catch {
+    return null;
+  }
+}
+
+type Result<T> = { data: T | null; error: unknown };
+
+/** A page of a list, with its `meta`. Throws what the server refused, and NotAnswered. */
+export async function pageOf<T>(result: Promise<Result<T>>): Promise<T> {
+  const { data, error } = await result;
+  if (data !== null) return data;
+  throw (error as { value: unknown }).value;
+}
+
+/** What `pageOf` finds, without what is around it. */
+export const dataOf = async <T>(result: Promise<Result<{ data: T }>>): Promise<T> =>
+  (await pageOf(result)).data;
+
+type Page<T> = { data: T[]; meta: { total: number } };
+
+/** A list of all pages. */
+export async function allOf<T>(
+  ask: (query: { page: number; per_page: number }) => Promise<Result<Page<T>>>,
+): Promise<T[]> {
+  const found: T[] = [];
+  const size = 100;
+  for (let page = 1; ; page++) {
+    const { data, meta } = await pageOf(ask({ page, per_page: size }));
+    found.push(...data);
+    if (data.length < size || found.length >= meta.total) return found;
+  }
+}

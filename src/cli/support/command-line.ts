@@ -1,0 +1,103 @@
+import { Command, CommanderError } from "commander";
+import { version } from "../../core/assets.ts";
+import { AppError, DataError } from "../../core/errors.ts";
+import { explainFileError } from "../../core/system/system-errors.ts";
+import { addApply, addExport } from "../apply.ts";
+import { addAuditLog } from "../audit-log.ts";
+import { addBackup } from "../backup.ts";
+import { NotAnswered } from "./client.ts";
+import { addCluster } from "../cluster.ts";
+import { addCompact } from "../compact.ts";
+import { addCompletion } from "../completion.ts";
+import { addDoctor } from "../doctor.ts";
+import { Exit, exitCodes } from "./exit.ts";
+import { addImport } from "../import.ts";
+import { addIncident } from "../incident.ts";
+import { addKeys } from "../keys.ts";
+import { addLogin } from "../login.ts";
+import { addMaintenance } from "../maintenance.ts";
+import { addMigrate } from "../migrate.ts";
+import { addMonitor } from "../monitor.ts";
+import { addOrgs } from "../orgs.ts";
+import { say } from "./output.ts";
+import { addRestore } from "../restore.ts";
+import { addServe } from "../serve.ts";
+import { addService } from "../service.ts";
+import { addStatus } from "../status.ts";
+import { addUsers } from "../users.ts";
+import { addLicences, addVersion } from "../version.ts";
+
+/** The commands with their options, all of them unless `serve` is to be run; a mistake in them throws instead of ending the process. */
+export function commandLine(
+  ignoredVariables: readonly string[] = [],
+  run: string | null = null,
+): Command {
+  const program = new Command("signalbox")
+    .description("Monitoring, incidents and status pages in one executable.")
+    .version(version, "-V, --version", "print the version")
+    .showHelpAfterError("Run the command with --help to see how it is used.")
+    .exitOverride();
+  addServe(program);
+  // What the others can be told would take a twentieth of a start.
+  if (run === "serve") return program;
+  for (const add of [
+    addService,
+    addOrgs,
+    addKeys,
+    addUsers,
+    addAuditLog,
+    addMigrate,
+    addImport,
+    addBackup,
+    addRestore,
+    addCluster,
+    addCompact,
+    (command: Command) => addDoctor(command, ignoredVariables),
+    addLogin,
+    addStatus,
+    addIncident,
+    addMonitor,
+    addMaintenance,
+    addApply,
+    addExport,
+    addCompletion,
+    addVersion,
+    addLicences,
+  ])
+    add(program);
+  return program;
+}
+
+/** Runs one command and returns the exit code: data on stdout, talk on stderr. */
+export async function runCommandLine(
+  args: string[],
+  ignoredVariables: readonly string[] = [],
+): Promise<number> {
+  try {
+    const command = withCommand(args);
+    await commandLine(ignoredVariables, command[0]).parseAsync(command, { from: "user" });
+    return 0;
+  } catch (error) {
+    return exitCodeOf(error);
+  }
+}
+
+function exitCodeOf(error: unknown): number {
+  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : exitCodes.wrongUsage;
+  if (error instanceof Exit && error.message === "") return error.code;
+  const message = error instanceof Error ? error.message : String(error);
+  say(`signalbox: ${explainFileError(error) ?? message}`);
+  if (error instanceof Exit) return error.code;
+  if (error instanceof NotAnswered) return exitCodes.notAnswered;
+  if (error instanceof DataError) return exitCodes[error.code];
+  if (error instanceof AppError && error.code === "VALIDATION_ERROR") return exitCodes.wrongUsage;
+  return exitCodes.failed;
+}
+
+/** Options without a command are those of `serve`; nothing at all is what a double click gives. */
+function withCommand(args: string[]): string[] {
+  const [first] = args;
+  if (first === undefined) return ["serve", "--open"];
+  const isOfProgram = ["-h", "--help", "-V", "--version"].includes(first);
+  return first.startsWith("-") && !isOfProgram ? ["serve", ...args] : args;
+}

@@ -1,0 +1,79 @@
+import type { Command } from "commander";
+import { getOrganization, listOrganizations } from "../../accounts/organizations/service.ts";
+import type { ApplyOptions } from "../../configuration/plan.ts";
+import type { ConfigExport, ConfigResult } from "../../configuration/schema.ts";
+import { invalid } from "../../core/validation.ts";
+import type { Data } from "../../database/file/data-directory.ts";
+import { type ClientOptions, connect, dataOf, onServer } from "./client.ts";
+import { commandLineScope, type DataOptions, withData, withDatabase } from "./with-data.ts";
+
+export type TargetOptions = DataOptions & ClientOptions & { org?: string };
+
+/** What a configuration is applied to, or exported from: a server, or the data on this machine. */
+type ConfigTarget = {
+  apply(
+    document: object,
+    options: ApplyOptions,
+    organization: string | null,
+  ): Promise<ConfigResult>;
+  export(): Promise<ConfigExport>;
+};
+
+/** The options that say where: with one of data it is this machine, else a server. */
+export function onTarget(command: Command): Command {
+  return withDatabase(
+    onServer(command)
+      .option("--org <slug>", "an organization on this machine, instead of a server's")
+      .option("--data-dir <dir>", "data directory on this machine (SIGNALBOX_DATA_DIR)"),
+  );
+}
+
+export async function withTarget<T>(
+  options: TargetOptions,
+  use: (target: ConfigTarget) => Promise<T>,
+): Promise<T> {
+  const { org, dataDir, database } = options;
+  if (org === undefined && dataDir === undefined && database === undefined)
+    return use(await serverTarget(options));
+  return withData(options, (data) => use(dataTarget(data, org)));
+}
+
+async function serverTarget(options: ClientOptions): Promise<ConfigTarget> {
+  const { v1 } = await connect(options);
+  return {
+    apply: (document, options) =>
+      dataOf(v1.config.put({ ...document }, { query: queryOf(options) })),
+    export: () => dataOf(v1.config.get()),
+  };
+}
+
+const queryOf = (options: ApplyOptions) =>
+  Object.fromEntries(
+    Object.entries(options)
+      .filter(([, isSet]) => isSet)
+      .map(([name]) => [name, "true" as const]),
+  );
+
+function dataTarget(data: Data, org: string | undefined): ConfigTarget {
+  const scopeOf = async (organization: string | null) => {
+    const slug = org ?? organization ?? (await onlySlug(data));
+    return commandLineScope(data, (await getOrganization(data.store, slug)).id);
+  };
+  return {
+    async apply(document, options, organization) {
+      const { applyConfiguration } = await import("../../configuration/service.ts");
+      return applyConfiguration(await scopeOf(organization), document, options);
+    },
+    async export() {
+      const { exportConfiguration } = await import("../../configuration/export-service.ts");
+      return exportConfiguration(await scopeOf(null));
+    },
+  };
+}
+
+async function onlySlug({ store }: Data): Promise<string> {
+  const [only, ...others] = await listOrganizations(store);
+  if (only === undefined || others.length > 0)
+    throw invalid("--org", "is needed: there is not just one organization");
+  return only.slug;
+}

@@ -1,0 +1,37 @@
+import { readFileSync } from "node:fs";
+import { durationInWords } from "../../core/text/text.ts";
+import { invalid } from "../../core/validation.ts";
+
+/** The text of a file, - is standard input. Throws VALIDATION_ERROR naming the option. */
+export function readText(option: string, file: string): string {
+  try {
+    return readFileSync(file === "-" ? 0 : file, "utf8");
+  } catch (error) {
+    throw invalid(option, `can't be read (${(error as Error).message})`);
+  }
+}
+
+/** A secret in a file; a line break at its end is the editor's. */
+export const readSecret = (option: string, file: string): string =>
+  readText(option, file).replace(/\r?\n$/, "");
+
+const unitMs: Record<string, number> = {
+  s: 1_000,
+  m: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+  w: 604_800_000,
+};
+
+/** Milliseconds of a duration such as `30d`, at most `maxMs`. Throws VALIDATION_ERROR. */
+export function durationMs(
+  option: string,
+  text: string,
+  { examples = "12h, 30d or 8w", maxMs = Infinity } = {},
+): number {
+  const [, count, unit] = /^(\d{1,5})([smhdw])$/.exec(text) ?? [];
+  const ms = Number(count ?? 0) * (unitMs[unit ?? ""] ?? 0);
+  if (ms === 0) throw invalid(option, `must be a duration such as ${examples}`);
+  if (ms > maxMs) throw invalid(option, `must be at most ${durationInWords(maxMs / 1_000)}`);
+  return ms;
+}

@@ -1,0 +1,72 @@
+import { AppError } from "../../core/errors.ts";
+import { excerpt, excerptOfName } from "../../core/text/text.ts";
+import { allOf, type Client, dataOf } from "./client.ts";
+
+const isId = (words: string) => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(words);
+
+/**
+ * The one record whose name this is, or begins with this, in any case where that is not the whole of it.
+ * Throws NOT_FOUND, and VALIDATION_ERROR naming those that it could be.
+ */
+export function oneOf<T extends { id: string }>(
+  noun: string,
+  words: string,
+  records: readonly T[],
+  nameOf: (record: T) => string,
+): T {
+  const lower = words.toLowerCase();
+  const matches = [
+    (name: string) => name === words,
+    (name: string) => name.toLowerCase() === lower,
+    (name: string) => name.toLowerCase().startsWith(lower),
+  ];
+  for (const isMatch of matches) {
+    const [first, ...others] = records.filter((record) => isMatch(nameOf(record)));
+    if (first === undefined) continue;
+    if (others.length === 0) return first;
+    const all = [first, ...others].slice(0, 10);
+    const names = all.map((record) => `\n  ${record.id}  ${excerptOfName(nameOf(record), 255)}`);
+    const more = others.length + 1 - all.length;
+    throw new AppError(
+      "VALIDATION_ERROR",
+      `“${excerpt(words)}” is no single ${noun}. It could be:${names.join("")}${more > 0 ? `\n  and ${more} more` : ""}\nGive more of the name, or the id.`,
+    );
+  }
+  throw new AppError(
+    "NOT_FOUND",
+    `There is no ${noun} whose name is or begins with “${excerpt(words)}”.`,
+  );
+}
+
+async function findMonitor({ v1 }: Client, words: string) {
+  if (isId(words)) return dataOf(v1.monitors({ id: words }).get());
+  const found = await allOf((page) => v1.monitors.get({ query: { ...page, q: words } }));
+  return oneOf("monitor", words, found, ({ name }) => name);
+}
+
+export const findMonitors = (client: Client, all: readonly string[]) =>
+  Promise.all(all.map((words) => findMonitor(client, words)));
+
+export async function findGroup({ v1 }: Client, words: string) {
+  if (isId(words)) return dataOf(v1["monitor-groups"]({ id: words }).get());
+  const found = await dataOf(v1["monitor-groups"].get());
+  return oneOf("monitor group", words, found, ({ name }) => name);
+}
+
+/** By its id any, by its title an open one. */
+export async function findIncident({ v1 }: Client, words: string) {
+  if (isId(words)) return dataOf(v1.incidents({ id: words }).get());
+  const found = await allOf((page) =>
+    v1.incidents.get({ query: { ...page, q: words, open: "true" } }),
+  );
+  return oneOf("open incident", words, found, ({ title }) => title);
+}
+
+/** By its id any, by its title one under way. */
+export async function findWindow({ v1 }: Client, words: string) {
+  if (isId(words)) return dataOf(v1["maintenance-windows"]({ id: words }).get());
+  const found = await allOf((page) =>
+    v1["maintenance-windows"].get({ query: { ...page, state: "running" } }),
+  );
+  return oneOf("maintenance window under way", words, found, ({ title }) => title);
+}

@@ -1,0 +1,141 @@
+import { existsSync } from "node:fs";
+import { resolve } from "node:path";
+import type { Command } from "commander";
+import {
+  getOrganization,
+  listOrganizations,
+  type Organization,
+} from "../../accounts/organizations/service.ts";
+import { assets } from "../../core/assets.ts";
+import { commandLine, type Scope, scopeOf } from "../../events/scope.ts";
+import { systemClock } from "../../core/time/clock.ts";
+import { noLimits } from "../../core/limits.ts";
+import { ownHostsOf } from "../../core/security/own-hosts.ts";
+import { invalid } from "../../core/validation.ts";
+import { hasPassword } from "../../database/address.ts";
+import { targetGuard } from "../../core/security/target-guard.ts";
+import { configOf } from "../../config.ts";
+import type { Data } from "../../database/file/data-directory.ts";
+import { files, unusable } from "../../database/file/data-files.ts";
+import { type DataPlace, openData } from "../../database/data.ts";
+import { say } from "./output.ts";
+
+export type DataOptions = {
+  dataDir?: string;
+  database?: string;
+  databasePasswordFile?: string;
+  json?: boolean;
+};
+
+/** The options that every command on data has. */
+export function onData(command: Command): Command {
+  return withDatabase(
+    command.option("--data-dir <dir>", "data directory (SIGNALBOX_DATA_DIR)"),
+  ).option("--json", "print JSON for machines");
+}
+
+/** Where the data is, if not in the data directory. */
+export function withDatabase(command: Command): Command {
+  return command
+    .option(
+      "--database <address>",
+      "the rqlite cluster that holds the data, such as rqlite://user@host1:4001,host2:4001 (SIGNALBOX_DATABASE)",
+    )
+    .option("--database-password-file <file>", "file with the password for it");
+}
+
+/** Where these options and the environment say that the data is. */
+export function placeOf({ dataDir, database, databasePasswordFile }: DataOptions): DataPlace {
+  warnOfPassword(database);
+  return configOf({ dataDir, database, databasePasswordFile });
+}
+
+export function warnOfPassword(database: string | undefined) {
+  if (database !== undefined && hasPassword(database))
+    process.stderr.write(
+      "signalbox: whoever lists the processes of this machine sees the password in --database: " +
+        "use SIGNALBOX_DATABASE or --database-password-file\n",
+    );
+}
+
+/** The data directory, for what a cluster does by itself or not at all; `instead` says how. */
+export function directoryOf(options: DataOptions, instead: string): string {
+  const { dataDir, database } = placeOf(options);
+  if (database !== undefined) throw notForClusters(instead);
+  return dataDir;
+}
+
+const notForClusters = (instead: string) =>
+  invalid("--database", `is not for this command: ${instead}`);
+
+/** Throws DATA_UNUSABLE where there is no data, so that a mistyped path or a wrong working directory creates nothing. */
+export function existingPlaceOf(options: DataOptions): DataPlace {
+  const place = placeOf(options);
+  const path = resolve(place.dataDir);
+  if (!existsSync(path))
+    throw unusable(`${path} does not exist. Name the data directory with --data-dir.`);
+  if (place.database === undefined && !isInUse(path))
+    throw unusable(
+      `There is no data of Signalbox in ${path}. Name the data directory with --data-dir.`,
+    );
+  return place;
+}
+
+const isInUse = (path: string) =>
+  [files(path).database, files(path).marker].some((file) => existsSync(file));
+
+/** Runs `use` on existing data, also while a server runs on it. */
+export function withData<T>(options: DataOptions, use: (data: Data) => Promise<T>): Promise<T> {
+  return openFor(existingPlaceOf(options), use);
+}
+
+/** Runs `use` on the data, creating the data directory if there is none. Reports that on stderr. */
+export function withNewData<T>(options: DataOptions, use: (data: Data) => Promise<T>): Promise<T> {
+  const place = placeOf(options);
+  const path = resolve(place.dataDir);
+  const isNew = !existsSync(files(path).marker) && place.database === undefined;
+  return openFor(place, (data) => {
+    if (isNew) say(`Created the data directory ${path}.`);
+    return use(data);
+  });
+}
+
+async function openFor<T>(place: DataPlace, use: (data: Data) => Promise<T>): Promise<T> {
+  const { migrations } = assets;
+  const data = await openData(place, { migrations, clock: systemClock });
+  try {
+    return await use(data);
+  } finally {
+    await data.close();
+  }
+}
+
+/** Whoever sits at the command line, acting for one organization. */
+export function commandLineScope(
+  data: Pick<Data, "store" | "vault">,
+  organizationId: string,
+): Scope {
+  const services = {
+    store: data.store,
+    clock: systemClock,
+    vault: data.vault,
+    targets: targetGuard(() => []),
+    ownHosts: ownHostsOf([]),
+    limits: noLimits,
+  };
+  return scopeOf(services, organizationId, commandLine);
+}
+
+/** What the organization of this slug has, or each of all, one after the other. */
+export async function ofOrganizations<T>(
+  { store, vault }: Data,
+  slug: string | undefined,
+  list: (scope: Scope, organization: Organization) => Promise<T[]>,
+): Promise<T[]> {
+  const organizations =
+    slug === undefined ? await listOrganizations(store) : [await getOrganization(store, slug)];
+  const lists = organizations.map((organization) =>
+    list(commandLineScope({ store, vault }, organization.id), organization),
+  );
+  return (await Promise.all(lists)).flat();
+}

@@ -1,0 +1,154 @@
+/**
+ * Finds the path from a server's certificate to a trusted authority that expires last (RFC 4158). The TLS library
+ * tries only one path, so it rejects some servers that have a valid one.
+ */
+import { X509Certificate } from "node:crypto";
+import { getCACertificates } from "node:tls";
+import { certificatesIn } from "./certificates.ts";
+import { monitorBounds } from "../limits.ts";
+import { setRecent } from "../collections/recent-set.ts";
+import { rulesIn } from "./certificate-extensions.ts";
+
+/** Certificates of a server that are read; real servers send up to five. */
+const maxSent = monitorBounds.sentCertificates.value;
+/** Most certificates between the server's and a trusted one. */
+const maxDepth = 6;
+/** Signatures that are verified: 16 of the longest keys take 20 ms of the event loop. */
+const maxVerifications = monitorBounds.sentCertificates.value;
+const maxKeyBits = 8_192;
+/** Cached sets of parsed authorities, one per organization. */
+const maxParsed = 100;
+
+export type CertificatePath = {
+  /** Unix milliseconds of the first expiry on the path. */
+  endsAt: number;
+  /** The certificate that expires then. */
+  first: "certificate" | "intermediate" | "authority";
+};
+
+/** Trusted certificates by their subject. */
+type Anchors = ReadonlyMap<string, readonly X509Certificate[]>;
+
+const bySubject = (certificates: readonly X509Certificate[]): Anchors =>
+  Map.groupBy(certificates, ({ subject }) => subject);
+
+let usual: Anchors | null = null;
+const parsed = new Map<string, Anchors>();
+
+function usualAnchors(): Anchors {
+  usual ??= bySubject(getCACertificates("default").map((pem) => new X509Certificate(pem)));
+  return usual;
+}
+
+function anchorsOf(authorities: string | null): Anchors[] {
+  if (authorities === null) return [usualAnchors()];
+  const own =
+    parsed.get(authorities) ??
+    bySubject(certificatesIn(authorities).flatMap((pem) => readableCertificate(pem) ?? []));
+  setRecent(parsed, authorities, own, maxParsed);
+  return [own, usualAnchors()];
+}
+
+/**
+ * The valid path that expires last; null for none. With `isVerified`, the library has verified one, so signatures and
+ * extensions are not checked again.
+ */
+export function longestPath(
+  sent: readonly Uint8Array[],
+  authorities: string | null,
+  now: number,
+  isVerified: boolean,
+): CertificatePath | null {
+  const [leaf, ...others] = sent.slice(0, maxSent).map((der) => new X509Certificate(der));
+  if (leaf === undefined || !isValidAt(leaf, now)) return null;
+  if (!isVerified) {
+    const { isForServers, hasUnknownRule } = rulesIn(leaf.raw);
+    if (!isForServers || hasUnknownRule) return null;
+  }
+  const search = new PathSearch(others, anchorsOf(authorities), now, isVerified);
+  return search.from(leaf, [leaf]);
+}
+
+/** Null for an invalid certificate, which earlier versions stored without validation. */
+function readableCertificate(pem: string): X509Certificate | null {
+  try {
+    return new X509Certificate(pem);
+  } catch {
+    return null;
+  }
+}
+
+const isValidAt = ({ validFromDate, validToDate }: X509Certificate, now: number) =>
+  validFromDate.getTime() <= now && now <= validToDate.getTime();
+
+class PathSearch {
+  private verifications = 0;
+  private readonly verified = new Map<string, boolean>();
+  private readonly others: readonly X509Certificate[];
+  private readonly anchors: readonly Anchors[];
+  private readonly now: number;
+  private readonly isVerified: boolean;
+
+  constructor(
+    others: readonly X509Certificate[],
+    anchors: readonly Anchors[],
+    now: number,
+    isVerified: boolean,
+  ) {
+    this.others = others;
+    this.anchors = anchors;
+    this.now = now;
+    this.isVerified = isVerified;
+  }
+
+  /** The best continuation of a path that ends with `last`. */
+  from(last: X509Certificate, path: readonly X509Certificate[]): CertificatePath | null {
+    const ends: CertificatePath[] = [];
+    for (const anchors of this.anchors)
+      for (const anchor of anchors.get(last.issuer) ?? [])
+        if (this.canFollow(last, anchor, path)) ends.push(endOf([...path, anchor]));
+    if (path.length <= maxDepth)
+      for (const other of this.others) {
+        if (other.subject !== last.issuer || path.includes(other)) continue;
+        const found = this.canFollow(last, other, path) ? this.from(other, [...path, other]) : null;
+        if (found !== null) ends.push(found);
+      }
+    return ends.reduce<CertificatePath | null>(
+      (best, one) => (best === null || one.endsAt > best.endsAt ? one : best),
+      null,
+    );
+  }
+
+  private canFollow(
+    last: X509Certificate,
+    issuer: X509Certificate,
+    path: readonly X509Certificate[],
+  ): boolean {
+    if (!isValidAt(issuer, this.now) || !last.checkIssued(issuer)) return false;
+    if (this.isVerified) return true;
+    const { isAuthority, maxPathLength, isForServers, hasUnknownRule } = rulesIn(issuer.raw);
+    const authoritiesBelow = path.length - 1;
+    if (!isAuthority || !isForServers || hasUnknownRule) return false;
+    if (maxPathLength !== null && authoritiesBelow > maxPathLength) return false;
+    return this.hasSigned(issuer, last);
+  }
+
+  private hasSigned(issuer: X509Certificate, last: X509Certificate): boolean {
+    const pair = `${issuer.fingerprint256} ${last.fingerprint256}`;
+    const known = this.verified.get(pair);
+    if (known !== undefined) return known;
+    if (++this.verifications > maxVerifications) return false;
+    const { modulusLength = 0 } = issuer.publicKey.asymmetricKeyDetails ?? {};
+    const isSigned = modulusLength <= maxKeyBits && last.verify(issuer.publicKey);
+    this.verified.set(pair, isSigned);
+    return isSigned;
+  }
+}
+
+function endOf(path: readonly X509Certificate[]): CertificatePath {
+  const ends = path.map(({ validToDate }) => validToDate.getTime());
+  const endsAt = Math.min(...ends);
+  const index = ends.indexOf(endsAt);
+  const isAnchor = index === path.length - 1;
+  return { endsAt, first: index === 0 ? "certificate" : isAnchor ? "authority" : "intermediate" };
+}

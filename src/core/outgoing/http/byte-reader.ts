@@ -1,0 +1,51 @@
+import type { TargetFailure } from "../failures.ts";
+
+/** Reads a binary message from start to end; throws `invalid()` if it is too short. */
+export class ByteReader {
+  private at = 0;
+  private readonly whole: Buffer;
+  private readonly invalid: () => TargetFailure;
+
+  constructor(whole: Buffer, invalid: () => TargetFailure) {
+    this.whole = whole;
+    this.invalid = invalid;
+  }
+
+  get left(): number {
+    return this.whole.length - this.at;
+  }
+
+  /** The next byte, without reading it; undefined at the end. */
+  peek(): number | undefined {
+    return this.whole[this.at];
+  }
+
+  bytes(count: number): Buffer {
+    if (count < 0 || count > this.left) throw this.invalid();
+    this.at += count;
+    return this.whole.subarray(this.at - count, this.at);
+  }
+
+  rest(): Buffer {
+    return this.bytes(this.left);
+  }
+
+  /** Big-endian and signed. */
+  int(size: number): number {
+    return this.bytes(size).readIntBE(0, size);
+  }
+
+  /** Little-endian and unsigned. */
+  uintLE(size: number): number {
+    return this.bytes(size).readUIntLE(0, size);
+  }
+
+  /** Text up to the next NUL. */
+  text(): string {
+    const end = this.whole.indexOf(0, this.at);
+    if (end === -1) throw this.invalid();
+    const text = this.whole.toString("utf8", this.at, end);
+    this.at = end + 1;
+    return text;
+  }
+}

@@ -1,0 +1,208 @@
+/** Reads bodies of HTTP responses without their content and transfer codings, up to a bound. */
+import { Transform } from "node:stream";
+import { createBrotliDecompress, createGunzip, createInflate, createInflateRaw } from "node:zlib";
+import { release } from "../../system/garbage.ts";
+import { parseBounded } from "../../text/json.ts";
+import { monitorBounds } from "../../limits.ts";
+import type { OutgoingContext } from "../context.ts";
+import { TargetFailure } from "../failures.ts";
+import type { HttpAnswer } from "./http-answer.ts";
+import { type Head, listIn, transferCodings } from "./http-head.ts";
+import { growingBuffer, inPieces } from "../memory.ts";
+
+type Context = Pick<OutgoingContext, "memory" | "signal">;
+
+/** Approximate memory of one decoder. */
+const decoderBytes = 64 * 1024;
+const maxCodings = monitorBounds.answerCodings.value;
+
+const decoders = new Map<string, () => Transform>([
+  ["gzip", createGunzip],
+  ["x-gzip", createGunzip],
+  ["deflate", createAnyInflate],
+  ["br", createBrotliDecompress],
+]);
+
+/** Values that servers send by mistake for “not encoded”; S3 stores the last one. */
+const noCodings = new Set(["identity", "none", "binary", "7bit", "8bit", "text", "aws-chunked"]);
+
+/** A charset is no coding, but some servers name theirs here. */
+function isCharset(name: string): boolean {
+  try {
+    return new TextDecoder(name as Bun.Encoding).encoding !== "";
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * `deflate` with its zlib wrapper (RFC 9110 §8.4.1.2), or raw, as some servers send it. No encoder starts a raw stream
+ * with the first byte of a zlib header.
+ */
+function createAnyInflate(): Transform {
+  let inner: Transform | null = null;
+  return new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      if (inner === null) {
+        const isWrapped = ((chunk[0] ?? 0) & 0x8f) === 0x08;
+        inner = isWrapped ? createInflate() : createInflateRaw();
+        inner.on("data", (data: Buffer) => this.push(data));
+        inner.on("error", (error) => this.destroy(error));
+      }
+      inner.write(chunk, () => done());
+    },
+    flush(done) {
+      if (inner === null) return done();
+      inner.on("end", done);
+      inner.end();
+    },
+    destroy(error, done) {
+      inner?.destroy();
+      done(error);
+    },
+  });
+}
+
+/** The decoders of a body, the last applied coding first. Throws TargetFailure for a coding that was not requested. */
+function decodersOf(head: Pick<Head, "headers">, { memory, signal }: Context): Transform[] {
+  const coded = [...listIn(head.headers.get("content-encoding")), ...transferCodings(head)];
+  const codings = coded.filter((coding) => coding !== "chunked" && !noCodings.has(coding));
+  const makers = codings.flatMap((coding) => {
+    const maker = decoders.get(coding);
+    if (maker === undefined && !isCharset(coding))
+      throw new TargetFailure("The body of the answer has an encoding that nobody asked for.");
+    return maker ?? [];
+  });
+  if (makers.length > maxCodings)
+    throw new TargetFailure(`The body of the answer is encoded more than ${maxCodings} times.`);
+  if (makers.length === 0) return [];
+  memory.take(decoderBytes * makers.length);
+  const chain = makers.reverse().map((maker) => maker());
+  signal.addEventListener("abort", () => chain.forEach((decoder) => decoder.destroy()));
+  return chain;
+}
+
+/** Whether a body was complete, longer than the bound, or stopped. */
+export type Ending = "whole" | "long" | "stopped";
+
+type BodyReading = {
+  /** Rejects with TargetFailure where the body is cut short or broken. */
+  ending: Promise<Ending>;
+  /** Stops reading. */
+  stop(): void;
+};
+
+/** Passes the decoded body to `take` in pieces, at most `maxBytes` before and after each decoder. Throws as `decodersOf`. */
+export const readDecoded = (
+  answer: HttpAnswer,
+  maxBytes: number,
+  context: Context,
+  take: (chunk: Buffer) => void,
+): BodyReading => readBody(answer, decodersOf(answer, context), maxBytes, context, take);
+
+/** Passes the body to `take` without decoding it. */
+export const readCoded: typeof readDecoded = (answer, ...rest) => readBody(answer, [], ...rest);
+
+function readBody(
+  answer: HttpAnswer,
+  chain: readonly Transform[],
+  maxBytes: number,
+  context: Context,
+  take: (chunk: Buffer) => void,
+): BodyReading {
+  const { promise: ending, resolve, reject } = Promise.withResolvers<Ending>();
+  let length = 0;
+  const decoded = (chunk: Buffer) => {
+    const left = maxBytes - length;
+    if (left < 0) return;
+    length += chunk.length;
+    try {
+      take(chunk.subarray(0, left));
+    } catch (error) {
+      reject(error);
+    }
+    if (length > maxBytes) stop("long");
+  };
+  function stop(ending: Ending) {
+    resolve(ending);
+    for (const decoder of chain) decoder.destroy();
+  }
+  if (chain.length === 0) answer.read(decoded).then(() => resolve("whole"), reject);
+  else decode(answer, chain, maxBytes, context, decoded, { resolve, reject, stop });
+  return { ending, stop: () => stop("stopped") };
+}
+
+type Outcome = {
+  resolve: (ending: Ending) => void;
+  reject: (error: unknown) => void;
+  stop: (ending: Ending) => void;
+};
+
+/** Pipes the body through all decoders and passes the result to `decoded`. */
+function decode(
+  answer: HttpAnswer,
+  chain: readonly Transform[],
+  maxBytes: number,
+  { memory }: Context,
+  decoded: (chunk: Buffer) => void,
+  { resolve, reject, stop }: Outcome,
+) {
+  const [first, ...others] = chain;
+  let last = first as Transform;
+  for (const decoder of chain)
+    decoder.on("error", () =>
+      reject(new TargetFailure("The compressed body of the answer is broken.")),
+    );
+  for (const next of others) {
+    let length = 0;
+    // A few bytes can expand to gigabytes between two decoders.
+    last.on("data", (chunk: Buffer) => {
+      length += chunk.length;
+      if (length > maxBytes) stop("long");
+    });
+    last = last.pipe(next);
+  }
+  last.on("data", (chunk: Buffer) => {
+    decoded(chunk);
+    release(chunk);
+  });
+  last.on("end", () => resolve("whole"));
+  first?.on("drain", answer.resume);
+  let encoded = 0;
+  const pieces = inPieces((piece) => {
+    if (encoded > maxBytes || first === undefined || first.destroyed) return;
+    encoded += piece.length;
+    memory.take(piece.length);
+    const isLast = encoded > maxBytes;
+    const copy = Buffer.from(piece);
+    const isReady = first.write(copy, () => {
+      memory.giveBack(copy.length);
+      release(copy);
+      if (isLast) resolve("long");
+    });
+    if (!isReady) answer.pause();
+  }, Infinity);
+  const all = async () => {
+    await answer.read((chunk) => pieces.push(chunk));
+    pieces.flush();
+    // An empty body is valid without any encoding.
+    if (encoded === 0) resolve("whole");
+    else first?.end();
+  };
+  all().catch(reject);
+}
+
+/** The whole body. Throws TargetFailure if it is longer than `maxBytes`. */
+export async function wholeBody(answer: HttpAnswer, maxBytes: number, context: Context) {
+  const body = growingBuffer(maxBytes, context.memory);
+  const { ending } = readDecoded(answer, maxBytes, context, (chunk) => body.push(chunk));
+  if ((await ending) !== "whole")
+    throw new TargetFailure(`The answer is longer than ${maxBytes / 1024} KiB.`);
+  return body.bytes();
+}
+
+/** Parses JSON; null for anything else, and for JSON beyond the bounds of `parseBounded`. */
+export function jsonOf(bytes: Uint8Array): unknown {
+  const parsed = parseBounded(new TextDecoder().decode(bytes), JSON.parse);
+  return "value" in parsed ? parsed.value : null;
+}

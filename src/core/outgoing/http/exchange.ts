@@ -1,0 +1,115 @@
+import type { TargetGuard } from "../../security/target-guard.ts";
+import { allowedAddresses } from "../addresses.ts";
+import type { OutgoingContext } from "../context.ts";
+import { growingBuffer, uncounted } from "../memory.ts";
+import { OwnTrouble, TargetFailure } from "../failures.ts";
+import { type HttpRequest, send } from "./http-request.ts";
+import { reasonFor } from "../reasons.ts";
+
+/** So much of an answer is read; what stands behind it is of no interest. */
+const maxBytes = 64 * 1024;
+
+export type ExchangeContext = {
+  targets: TargetGuard;
+  timeoutMs: number;
+  /** Ends it sooner. */
+  cancelled: AbortSignal;
+  /** Longest wait for the body after the status. Without it, a slow body fails at the timeout. */
+  bodyMs?: number;
+  /** Where the addresses are known already, each one judged. */
+  addressesOf?: OutgoingContext["addressesOf"];
+};
+
+export type Exchange = (request: HttpRequest, context: ExchangeContext) => Promise<ShortAnswer>;
+
+export type ShortAnswer = {
+  status: number;
+  headers: ReadonlyMap<string, string>;
+  body: string;
+  /** Whether the body was still arriving after `bodyMs`. */
+  isUnfinished?: boolean;
+  /** RFC 3339; null without TLS. */
+  certificateExpiresAt?: string | null;
+};
+
+/** One request and its answer, over after `timeoutMs` whatever the other side does. Throws TargetFailure, OwnTrouble. */
+export function exchange(request: HttpRequest, context: ExchangeContext): Promise<ShortAnswer> {
+  const { bodyMs } = context;
+  const plain = { ...request, headers: { ...request.headers, "Accept-Encoding": "identity" } };
+  return inTime(context, async (context) => {
+    const { answer, connection } = await send(plain, context);
+    context.step = "reading the answer";
+    return {
+      status: answer.status,
+      headers: answer.headers,
+      ...(await readStart(answer, connection, bodyMs)),
+      certificateExpiresAt: connection.secured?.certificateExpiresAt ?? null,
+    };
+  });
+}
+
+/** Runs `talk` with a context of its own, which ends with it. Throws TargetFailure, OwnTrouble. */
+export async function inTime<T>(
+  {
+    targets,
+    timeoutMs,
+    cancelled,
+    addressesOf = (host, port, lookup) => allowedAddresses(targets, host, port, lookup),
+  }: ExchangeContext,
+  talk: (context: OutgoingContext) => Promise<T>,
+): Promise<T> {
+  const ending = new AbortController();
+  const context: OutgoingContext = {
+    signal: ending.signal,
+    step: "connecting",
+    memory: uncounted,
+    authorities: null,
+    addressesOf,
+  };
+  const over = Promise.withResolvers<never>();
+  const timer = setTimeout(
+    () =>
+      over.reject(
+        new TargetFailure(`Timed out after ${timeoutMs / 1000} s while ${context.step}.`),
+      ),
+    timeoutMs,
+  );
+  const stop = () => over.reject(new OwnTrouble("it was stopped"));
+  if (cancelled.aborted) stop();
+  cancelled.addEventListener("abort", stop);
+  try {
+    return await Promise.race([talk(context), over.promise]);
+  } catch (error) {
+    throw reasonFor(error) ?? error;
+  } finally {
+    clearTimeout(timer);
+    cancelled.removeEventListener("abort", stop);
+    ending.abort();
+  }
+}
+
+type Start = Pick<ShortAnswer, "body" | "isUnfinished">;
+
+/** Reads the first bytes of the body, also of one that is cut off: the status has arrived. */
+function readStart(
+  answer: { read(take: (chunk: Buffer) => void): Promise<void> },
+  connection: { close(): void },
+  bodyMs: number | undefined,
+): Promise<Start> {
+  const { promise, resolve } = Promise.withResolvers<Start>();
+  const start = growingBuffer(maxBytes, uncounted);
+  const finish = (isUnfinished: boolean) => {
+    clearTimeout(timer);
+    resolve({ body: start.bytes().toString("utf8"), isUnfinished });
+    connection.close();
+  };
+  const done = () => finish(false);
+  const timer = bodyMs === undefined ? undefined : setTimeout(() => finish(true), bodyMs);
+  answer
+    .read((chunk) => {
+      start.push(chunk);
+      if (start.bytes().length === maxBytes) done();
+    })
+    .then(done, done);
+  return promise;
+}

@@ -1,0 +1,109 @@
+import { version } from "../../assets.ts";
+import { portOf } from "../../security/target-guard.ts";
+import { dial, type Tls } from "../connection.ts";
+import type { OutgoingContext } from "../context.ts";
+import { TargetFailure } from "../failures.ts";
+import { readAnswer } from "./http-answer.ts";
+import { connectedTo, credentialsOf, type Proxy, refusedCredentials, tunnelled } from "../proxy.ts";
+
+export type HttpRequest = {
+  url: URL;
+  method: string;
+  headers: Readonly<Record<string, string>>;
+  body: string | Uint8Array | null;
+  /** Whether a certificate that can't be trusted is a failure. */
+  verifyTls: boolean;
+  /** Whether it must not go to an address of this machine or the LAN. */
+  onlyPublic?: boolean;
+  transport?: Transport;
+};
+
+/** How requests get to where they go. It may stay the same for all that one leads to. */
+export type Transport = {
+  /** Only addresses of this one are connected to. */
+  family: 4 | 6 | null;
+  proxy: Proxy | null;
+  /** What is connected to instead of a host; its name stays what is asked for. */
+  instead: { of: string; host: string } | null;
+  /** What proves who asks, to this origin and no other, in PEM. */
+  client: { origin: string; certificate: string; key: string } | null;
+};
+
+const direct: Transport = { family: null, proxy: null, instead: null, client: null };
+
+/** Sends one request over a connection of its own; redirects are not followed. Throws TargetFailure, OwnTrouble. */
+export async function send(request: HttpRequest, context: OutgoingContext) {
+  const { url, method, body, verifyTls, onlyPublic = false, transport = direct } = request;
+  const { family, proxy, instead } = transport;
+  const port = portOf(url);
+  context.step = "resolving the name";
+  const host = instead?.of === url.hostname ? instead.host : url.hostname;
+  const addresses = await context.addressesOf(
+    host,
+    port,
+    proxy === null ? { family } : { as: "behind a proxy" },
+  );
+  // Where only the proxy knows the name, nothing says that it is of the LAN.
+  const isPublic = addresses.length === 0 || !addresses.every(({ isPrivate }) => isPrivate);
+  if (onlyPublic && addresses.some(({ isPrivate }) => isPrivate))
+    throw new TargetFailure("Blocked: a public address redirected to a private one.", true);
+  const name = url.hostname.replace(/^\[|\]$/g, "");
+  const tls = url.protocol === "https:" ? tlsOf(name, url, transport) : null;
+  const isForwarded = proxy?.url.protocol === "http:" && tls === null;
+  const connection =
+    proxy === null
+      ? await dial(addresses, port, context, tls)
+      : isForwarded
+        ? await connectedTo(proxy, family, context)
+        : await tunnelled(proxy, family, { host: name, port }, tls, context);
+  const issue = connection.secured?.issue ?? null;
+  if (verifyTls && issue !== null) throw new TargetFailure(issue);
+  context.step = "waiting for the answer";
+  const answering = readAnswer(connection, method, context.memory);
+  connection.write(headOf(request, isForwarded ? proxy : null));
+  if (body !== null) connection.write(body);
+  const answer = await answering;
+  if (isForwarded && answer.status === 407) throw refusedCredentials(proxy);
+  return { answer, connection, isPublic };
+}
+
+function tlsOf(name: string, { origin }: URL, { client }: Transport): Tls {
+  if (client?.origin !== origin) return { name };
+  return { name, certificate: client.certificate, key: client.key };
+}
+
+/** As UTF-8 where Latin-1 is not enough: a character must not turn into another byte, such as a line break. */
+function octets(value: string): string {
+  return /[^\0-\xff]/.test(value) ? Buffer.from(value).toString("latin1") : value;
+}
+
+/** The request up to its body (RFC 9112 §3), for the target or a proxy; schemas keep line breaks and framing out of the headers. */
+export function headOf(
+  { url, method, headers, body }: Pick<HttpRequest, "url" | "method" | "headers" | "body">,
+  proxy: Proxy | null = null,
+): Uint8Array {
+  const fields = new Map<string, [name: string, value: string]>([
+    ["host", ["Host", url.host]],
+    ["user-agent", ["User-Agent", `Signalbox/${version}`]],
+    ["accept", ["Accept", "*/*"]],
+    ["accept-encoding", ["Accept-Encoding", "gzip, deflate, br"]],
+  ]);
+  for (const [name, value] of Object.entries(headers))
+    fields.set(name.toLowerCase(), [name, value]);
+  if (body !== null || ["POST", "PUT", "PATCH"].includes(method))
+    fields.set("content-length", ["Content-Length", String(Buffer.byteLength(body ?? ""))]);
+  fields.set("connection", ["Connection", "close"]);
+  const credentials = proxy && credentialsOf(proxy);
+  if (credentials !== null) fields.set("proxy-authorization", ["Proxy-Authorization", credentials]);
+  const origin = proxy === null ? "" : url.origin;
+  return writtenHead(`${method} ${origin}${url.pathname}${url.search} HTTP/1.1`, fields.values());
+}
+
+/** The bytes of a request's head. */
+export function writtenHead(
+  start: string,
+  fields: Iterable<readonly [name: string, value: string]>,
+): Uint8Array {
+  const lines = Array.from(fields, ([name, value]) => `${name}: ${octets(value)}`);
+  return Buffer.from(`${[start, ...lines].join("\r\n")}\r\n\r\n`, "latin1");
+}

@@ -1,0 +1,221 @@
+import type { Destination } from "./destinations.ts";
+import { type Kind, type Kinds, ownNames } from "../kinds.ts";
+import { fieldPath } from "../text/text.ts";
+import { validationError } from "../validation.ts";
+import { type Fields, isObject } from "../collections/objects.ts";
+
+/** `basicAuth.password` as its field and the name within, which is null for a field of its own. */
+function partsOf(path: string): [field: string, inner: string | null] {
+  const dot = path.indexOf(".");
+  return dot === -1 ? [path, null] : [path.slice(0, dot), path.slice(dot + 1)];
+}
+
+/** Secrets that a record has by path, each with what it declares. */
+function secretsIn(
+  kinds: Kinds,
+  type: string,
+  record: Fields,
+): { field: string; inner: string | null; value: string; destination: Destination }[] {
+  return Object.entries(kinds[type]?.secrets ?? {}).flatMap(([path, destination]) => {
+    const [field, inner] = partsOf(path);
+    const holder = inner === null ? record : record[field];
+    if (!isObject(holder)) return [];
+    const names = inner === "*" ? Object.keys(holder) : [inner ?? field];
+    return names.flatMap((name) => {
+      const value = holder[name];
+      if (typeof value !== "string") return [];
+      return [{ field, inner: inner === null ? null : name, value, destination }];
+    });
+  });
+}
+
+/** The type's own fields of a record, apart from its secrets, which come by path; of `headers.*` the names stay. */
+export function splitSecrets(
+  kinds: Kinds,
+  type: string,
+  record: Fields,
+): { settings: Fields; secrets: Record<string, string> } {
+  const settings: Fields = {};
+  for (const name of ownNames(kinds, type)) settings[name] = record[name];
+  const secrets: Record<string, string> = {};
+  for (const { field, inner, value } of secretsIn(kinds, type, record))
+    secrets[fieldPath(inner === null ? [field] : [field, inner])] = value;
+  for (const path of Object.keys(kinds[type]?.secrets ?? {})) {
+    const [field, inner] = partsOf(path);
+    const holder = settings[field];
+    if (inner === null) delete settings[field];
+    else if (!isObject(holder)) continue;
+    else if (inner === "*")
+      settings[field] = Object.fromEntries(Object.keys(holder).map((name) => [name, null]));
+    else {
+      const { [inner]: _secret, ...rest } = holder;
+      settings[field] = rest;
+    }
+  }
+  return { settings, secrets };
+}
+
+/** The inverse of `splitSecrets`; a secret that is not set is null. */
+export function joinSecrets(
+  kinds: Kinds,
+  type: string,
+  settings: Fields,
+  secrets: Readonly<Record<string, string>>,
+): Fields {
+  const record = { ...settings };
+  for (const path of Object.keys(kinds[type]?.secrets ?? {}))
+    if (partsOf(path)[1] === null) record[path] = null;
+  for (const [path, value] of Object.entries(secrets)) {
+    const [field, inner] = partsOf(path);
+    record[field] = inner === null ? value : { ...(record[field] as Fields), [inner]: value };
+  }
+  return record;
+}
+
+/** What `secretsSet` says of a row's sealed secrets; of `headers.*` the names are shown already. */
+export function secretsSetOf(kinds: Kinds, type: string, sealed: string): string[] {
+  const set = JSON.parse(sealed) as Record<string, string>;
+  return Object.keys(kinds[type]?.secrets ?? {}).filter(
+    (path) => !path.endsWith(".*") && Object.hasOwn(set, path),
+  );
+}
+
+/**
+ * A record after a patch, before it is parsed as a whole: absent keeps, null clears. An object that
+ * holds a secret is merged, so that what was shown without it can be sent back; in one of `headers.*`
+ * a null keeps the stored value and an absent name removes it.
+ */
+export function merged(kinds: Kinds, type: string, record: Fields, patch: Fields): Fields {
+  const result = { ...record };
+  const inners = new Map(Object.keys(kinds[type]?.secrets ?? {}).map((path) => partsOf(path)));
+  for (const [name, value] of Object.entries(patch)) {
+    if (value === undefined) continue;
+    const inner = inners.get(name) ?? null;
+    const known = record[name];
+    if (inner === null || !isObject(value)) result[name] = value;
+    else if (inner === "*") result[name] = withKept(value, isObject(known) ? known : {});
+    else result[name] = { ...(known as Fields | null), ...value };
+  }
+  return kinds[type]?.cleared(result) ?? result;
+}
+
+/** Names of header fields are the same in any case (RFC 9110 §5.1). */
+function withKept(values: Fields, known: Fields): Fields {
+  const stored = new Map(Object.entries(known).map(([name, value]) => [name.toLowerCase(), value]));
+  return Object.fromEntries(
+    Object.entries(values).map(([name, value]) => [
+      name,
+      value ?? stored.get(name.toLowerCase()) ?? null,
+    ]),
+  );
+}
+
+/** Stored secrets that a patch leaves unchanged while it changes their address, each as the keys of its path. */
+export function strandedSecrets(
+  kinds: Kinds,
+  type: string,
+  record: Fields,
+  patch: Fields,
+): string[][] {
+  const after = merged(kinds, type, record, patch);
+  const records = { before: record, after };
+  const keysIn = (values: Fields) => new Set(secretsIn(kinds, type, values).map(keyOf));
+  const [sent, left] = [keysIn(patch), keysIn(after)];
+  // A row may be older than a field that its type has by now.
+  const valueIn = (values: Fields, name: string) =>
+    values[name] ?? kinds[type]?.fields[name]?.safeParse(undefined).data;
+  return secretsIn(kinds, type, record)
+    .filter((secret) => left.has(keyOf(secret)) && !sent.has(keyOf(secret)))
+    .filter(({ destination }) =>
+      Object.entries(destination).some(
+        ([name, isSame]) =>
+          isSame?.(valueIn(record, name), valueIn(after, name), records) === false,
+      ),
+    )
+    .map(({ field, inner }) => (inner === null ? [field] : [field, inner]));
+}
+
+const keyOf = ({ field, inner }: { field: string; inner: string | null }) =>
+  `${field} ${inner?.toLowerCase() ?? ""}`;
+
+/**
+ * A stored record with its secrets in plain text. The fields are private: they can be stored again only
+ * through `patched` and `patchedFromSource`, which never send a stored secret to another address.
+ */
+export class OpenedRecord {
+  readonly #kinds: Kinds;
+  readonly #type: string;
+  readonly #fields: Fields;
+
+  constructor(kinds: Kinds, type: string, fields: Fields) {
+    this.#kinds = kinds;
+    this.#type = type;
+    this.#fields = fields;
+  }
+
+  /** Derives a value from the fields, such as their address. The result must not be stored. */
+  derive<T>(from: (fields: Readonly<Fields>) => T): T {
+    return from(this.#fields);
+  }
+
+  /**
+   * Merges a patch and parses the whole record. Throws VALIDATION_ERROR at each stored secret that the
+   * patch leaves unchanged and would send to another address.
+   */
+  patched<T>(patch: Fields, parse: (whole: Fields) => T): T {
+    const parsed = parse(merged(this.#kinds, this.#type, this.#fields, patch));
+    this.#assertDestinations(patch);
+    return parsed;
+  }
+
+  /**
+   * Merges a patch from another program that knows the whole record as `source`. A stored secret that
+   * would be sent to another address is replaced with the value of the source, or removed.
+   */
+  patchedFromSource(patch: Fields, source: Fields): { whole: Fields; notes: string[] } {
+    const stranded = strandedSecrets(this.#kinds, this.#type, this.#fields, patch);
+    const remaining = { ...this.#fields };
+    const complete = { ...patch };
+    for (const [field = ""] of stranded) {
+      delete remaining[field];
+      if (source[field] !== undefined) complete[field] = source[field];
+    }
+    return {
+      whole: merged(this.#kinds, this.#type, remaining, complete),
+      notes: stranded.map(
+        (keys) =>
+          `The address changed, so ${fieldPath(keys)} as it was stored here is not sent there: it ${
+            hasSecret(source, keys) ? "has the value of the source" : "is removed"
+          }. Enter it again.`,
+      ),
+    };
+  }
+
+  #assertDestinations(patch: Fields) {
+    const stranded = strandedSecrets(this.#kinds, this.#type, this.#fields, patch);
+    if (stranded.length === 0) return;
+    throw validationError(
+      stranded.map((keys) => ({
+        path: fieldPath(keys),
+        message: `stays with the address it was given for: send it again for the new address${orWithout(this.#kinds[this.#type], keys)}`,
+      })),
+    );
+  }
+}
+
+function hasSecret(source: Fields, [field = "", inner]: readonly string[]): boolean {
+  const value = source[field];
+  if (inner === undefined) return typeof value === "string";
+  return (
+    isObject(value) &&
+    Object.keys(value).some(
+      (name) => name.toLowerCase() === inner.toLowerCase() && value[name] !== null,
+    )
+  );
+}
+
+function orWithout(kind: Kind | undefined, [field = "", inner]: readonly string[]): string {
+  if (kind?.secrets[`${field}.*`] !== undefined) return ", or leave it out";
+  const mayBeNone = inner !== undefined || kind?.fields[field]?.safeParse(null).success === true;
+  return mayBeNone ? ", or null" : "";
+}

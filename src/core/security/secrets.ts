@@ -1,0 +1,76 @@
+import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from "node:crypto";
+import { sha256 } from "../ids.ts";
+
+export type Vault = ReturnType<typeof vaultOf>;
+
+const format = "v1";
+
+/** Seals secret fields at rest with AES-256-GCM. `place` (organization, record, field) is authenticated: a sealed value can't be moved elsewhere. */
+export function vaultOf(key: Uint8Array) {
+  const numberKey = new Uint8Array(hkdfSync("sha256", key, "", "sealed numbers", 32));
+  // One block of AES is a permutation: half of it is the number, half says for which place.
+  const marked = (number: number, place: string) => {
+    const block = Buffer.alloc(16);
+    block.writeBigUInt64BE(BigInt(number));
+    block.write(sha256(place), 8, 8, "hex");
+    return block;
+  };
+
+  return {
+    /** A whole number as 22 characters that tell neither it nor its distance to others; the same each time. */
+    sealNumber(number: number, place: string): string {
+      const cipher = createCipheriv("aes-256-ecb", numberKey, null).setAutoPadding(false);
+      return Buffer.concat([cipher.update(marked(number, place)), cipher.final()]).toString(
+        "base64url",
+      );
+    },
+    /** Null for what was not sealed here for this place. */
+    openNumber(sealed: string, place: string): number | null {
+      const bytes = Buffer.from(sealed, "base64url");
+      if (bytes.length !== 16) return null;
+      const decipher = createDecipheriv("aes-256-ecb", numberKey, null).setAutoPadding(false);
+      const block = Buffer.concat([decipher.update(bytes), decipher.final()]);
+      const number = Number(block.readBigUInt64BE());
+      return marked(number, place).equals(block) ? number : null;
+    },
+    seal(plain: string, place: string): string {
+      const iv = randomBytes(12);
+      const cipher = createCipheriv("aes-256-gcm", key, iv).setAAD(Buffer.from(place));
+      const sealed = Buffer.concat([cipher.update(plain, "utf8"), cipher.final()]);
+      return [format, iv, cipher.getAuthTag(), sealed]
+        .map((part) => (typeof part === "string" ? part : part.toString("base64url")))
+        .join(".");
+    },
+    open(sealed: string, place: string): string {
+      const [version, iv, tag, text] = sealed.split(".");
+      if (version !== format || iv === undefined || tag === undefined || text === undefined)
+        throw new Error("A sealed value has an unknown format.");
+      const decipher = createDecipheriv("aes-256-gcm", key, Buffer.from(iv, "base64url"))
+        .setAAD(Buffer.from(place))
+        .setAuthTag(Buffer.from(tag, "base64url"));
+      return decipher.update(text, "base64url", "utf8") + decipher.final("utf8");
+    },
+  };
+}
+
+/** Secrets by field path as JSON for a row, each sealed for its own place. */
+export function sealAll(vault: Vault, record: string, secrets: Readonly<Record<string, string>>) {
+  return JSON.stringify(
+    Object.fromEntries(
+      Object.entries(secrets).map(([path, plain]) => [
+        path,
+        vault.seal(plain, `${record}/${path}`),
+      ]),
+    ),
+  );
+}
+
+/** The inverse of `sealAll`. */
+export function openAll(vault: Vault, record: string, sealed: string): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(JSON.parse(sealed) as Record<string, string>).map(([path, text]) => [
+      path,
+      vault.open(text, `${record}/${path}`),
+    ]),
+  );
+}

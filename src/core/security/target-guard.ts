@@ -1,0 +1,297 @@
+import { BlockList, isIP, isIPv4 } from "node:net";
+import { networkInterfaces } from "node:os";
+import { dotted, groupsOf } from "./client-network.ts";
+import { plainName } from "./destinations.ts";
+import { sharedValues } from "../collections/shared.ts";
+import { invalid } from "../validation.ts";
+
+/** Decides which addresses this appliance may connect to, for checks and alerts alike. */
+export type TargetGuard = {
+  /** Why this address must not be connected to, as the end of a sentence; null when it may be. */
+  issueOf(address: string, port: number | null): string | null;
+  /** The same for a name, as far as that alone says so. */
+  validateName(name: string): string | null;
+  /** Where the programs lie that checks may run; null where none may be. */
+  commandFolder: string | null;
+  /** Why no program may be run, as the end of a sentence; null when that may be. */
+  issueOfCommands(): string | null;
+  /** Takes in what other requests and processes have changed since; to be awaited before judging. */
+  refresh(): Promise<void>;
+};
+
+/** An address and port of ours that answers requests; a name, `0.0.0.0` and `::` stand for every address of a machine. */
+export type Listener = {
+  host: string;
+  port: number;
+  /** Every address of that machine, where it is another one than this. */
+  addresses?: readonly string[];
+};
+
+/** Why an address of ours is refused. */
+export const ownListener = "is this appliance itself";
+
+/** A place that a record names, and the field that does. */
+export type Place = { path: string; host: string; port: number | null };
+
+/** A CIDR range: network and prefix length. */
+type Range = readonly [string, number];
+
+/** What `--deny-target` takes: a range, a name, or with `*.` all names below it. */
+type Denied = { range: Range } | { name: string };
+
+type GuardOptions = {
+  allowed?: readonly Range[];
+  /** Denied whatever is allowed. */
+  denied?: readonly Denied[];
+  /** Where the programs lie that checks may run. */
+  commandFolder?: string | undefined;
+  /** Whether several organizations share this machine: then what listens on its loopback is for none of them. */
+  sharing?: { isShared(): boolean; refresh(): Promise<void> };
+};
+
+export const deniedHere = "is denied by --deny-target";
+const noCommands = "is not allowed: it needs serve --allow-commands DIR";
+const commandsOfSharers = "is not allowed where several organizations share this machine";
+/** Nothing that the target did: it was closed to all who share the machine. */
+export const closedToSharers = "is this machine itself, which several organizations share";
+
+/**
+ * What stands in a record is judged when it is saved; what a name stands for, each time it is
+ * connected to. Places that the record names already are left to that: whoever has one that is blocked
+ * by now can still pause, mute or rename the record. Throws VALIDATION_ERROR naming the field.
+ */
+export async function mustBeAllowed(
+  targets: TargetGuard,
+  places: readonly Place[],
+  before: readonly Place[] = [],
+) {
+  if (places.length > 0) await targets.refresh();
+  for (const { path, host, port } of places) {
+    if (before.some((one) => one.path === path && one.host === host && one.port === port)) continue;
+    const address = host.replace(/^\[|\]$/g, "");
+    const isName = isIP(address) === 0;
+    const issue = isName ? targets.validateName(host) : targets.issueOf(address, port);
+    if (issue === null) continue;
+    const what = isName ? "name" : "address";
+    const see = issue === deniedHere ? "" : " (see --allow-target)";
+    throw invalid(path, `must not be connected to: this ${what} ${issue}${see}`);
+  }
+}
+
+const usualPorts: Readonly<Record<string, number>> = {
+  "https:": 443,
+  "wss:": 443,
+  "socks5:": 1080,
+};
+
+export function portOf(url: URL): number {
+  return url.port === "" ? (usualPorts[url.protocol] ?? 80) : Number(url.port);
+}
+
+/** RFC 3927 and 4291 (link-local), 5771 (multicast), 1122 (this network), 919 (broadcast). */
+const ranges: readonly [string, number, string][] = [
+  ["169.254.0.0", 16, "a link-local address, where cloud machines keep their credentials"],
+  ["fe80::", 10, "a link-local address"],
+  ["0.0.0.0", 8, "no address of a host"],
+  ["::", 128, "no address of a host"],
+  ["224.0.0.0", 4, "a multicast address"],
+  ["ff00::", 8, "a multicast address"],
+  ["255.255.255.255", 32, "the broadcast address"],
+];
+
+/** Metadata services outside the link-local range: AWS, Azure, Alibaba, Oracle. */
+const metadata = ["fd00:ec2::254", "168.63.129.16", "100.100.100.200", "192.0.0.192"];
+
+/** What no route of the internet leads to: RFC 1918, 4193, 6598 (carriers), 2544, 5737 and 3849 (examples). */
+const privateRanges: readonly Range[] = [
+  ["10.0.0.0", 8],
+  ["100.64.0.0", 10],
+  ["172.16.0.0", 12],
+  ["192.0.0.0", 24],
+  ["192.0.2.0", 24],
+  ["192.168.0.0", 16],
+  ["198.18.0.0", 15],
+  ["198.51.100.0", 24],
+  ["203.0.113.0", 24],
+  ["240.0.0.0", 4],
+  ["fc00::", 7],
+  ["fec0::", 10],
+  ["2001:db8::", 32],
+  ["100::", 64],
+];
+
+export const familyOf = (address: string) => (isIPv4(address) ? "ipv4" : "ipv6");
+
+export function blockListOf(subnets: readonly (readonly [string, number, ...unknown[]])[]) {
+  const list = new BlockList();
+  for (const [network, prefix] of subnets) list.addSubnet(network, prefix, familyOf(network));
+  return list;
+}
+
+/** Whether the list holds the address or one that hides in it. */
+function holds(list: BlockList, forms: readonly string[]): boolean {
+  return forms.some((form) => list.check(form, familyOf(form)));
+}
+
+const blocked = ranges.map((range) => ({ list: blockListOf([range]), what: range[2] }));
+blocked.push({
+  list: blockListOf(metadata.map((address) => [address, isIPv4(address) ? 32 : 128])),
+  what: "the metadata service of a cloud",
+});
+const loopback = blockListOf([
+  ["127.0.0.0", 8],
+  ["::1", 128],
+]);
+const unroutable = blockListOf([...ranges, ...privateRanges]);
+
+export function isLoopback(address: string): boolean {
+  return holds(loopback, formsOf(address));
+}
+
+/** What an address is, wherever it is asked for: most checks reach the address of the last one. */
+function natureOf(address: string) {
+  return known(address, () => {
+    const forms = formsOf(address);
+    const isOfLoopback = holds(loopback, forms);
+    return {
+      forms,
+      isOfLoopback,
+      isPrivate: isOfLoopback || holds(unroutable, forms),
+      blockedAs: blocked.find(({ list }) => holds(list, forms))?.what ?? null,
+    };
+  });
+}
+const known = sharedValues(4_096);
+
+/** Whether the address is of this machine or of a network behind no public route. */
+export const isPrivate = (address: string): boolean => natureOf(address).isPrivate;
+
+/** A CIDR range as [network, prefix length]; null when it is none. */
+export function parseRange(text: string): [string, number] | null {
+  const [network = "", prefix = "", ...more] = text.split("/");
+  const bits = isIP(network) === 4 ? 32 : 128;
+  if (isIP(network) === 0 || !/^\d{1,3}$/.test(prefix) || Number(prefix) > bits) return null;
+  // What hides IPv4, or an interface, is judged in its plain form: such a range would hold nothing.
+  if (more.length > 0 || (bits === 128 && isIPv4(formsOf(network)[0] ?? ""))) return null;
+  return network.includes("%") ? null : [network, Number(prefix)];
+}
+
+/** A range, an address, a name or `*.name` as `--deny-target` takes them; null when it is none. */
+export function parseDenied(text: string): Denied | null {
+  const range = parseRange(text);
+  if (range !== null) return { range };
+  if (isIP(text) !== 0) {
+    const [address = text] = formsOf(text);
+    return { range: [address, isIPv4(address) ? 32 : 128] };
+  }
+  const below = text.startsWith("*.") ? "*." : "";
+  const name = plainName(text.slice(below.length));
+  return name === null ? null : { name: below + name };
+}
+
+/**
+ * LAN and loopback are what an appliance is for; link-local, metadata, multicast and unspecified
+ * addresses and its own listeners, of whichever machine, are refused unless they lie in an allowed range, and so is loopback
+ * where organizations share it.
+ */
+export function targetGuard(
+  listeners: () => readonly Listener[],
+  { allowed = [], denied = [], commandFolder, sharing }: GuardOptions = {},
+): TargetGuard {
+  const opened = blockListOf(allowed);
+  const closed = blockListOf(denied.flatMap((each) => ("range" in each ? [each.range] : [])));
+  const names = denied.flatMap((each) => ("name" in each ? [each.name] : []));
+  const rules = sharedValues(4_096);
+  const ruleFor = (address: string, forms: readonly string[]) =>
+    rules(address, () => {
+      if (holds(closed, forms)) return "denied";
+      return forms.every((form) => opened.check(form, familyOf(form))) ? "allowed" : null;
+    });
+  return {
+    issueOf(address, port) {
+      const { forms, isOfLoopback, blockedAs } = natureOf(address);
+      const rule = ruleFor(address, forms);
+      if (rule !== null) return rule === "denied" ? deniedHere : null;
+      if (blockedAs !== null) return `is ${blockedAs}`;
+      if (port !== null && listeners().some((listener) => reaches(listener, forms, port)))
+        return ownListener;
+      if (sharing?.isShared() === true && isOfLoopback) return closedToSharers;
+      return null;
+    },
+    validateName(given) {
+      const name = plainName(given) ?? given.toLowerCase();
+      const isDenied = names.some((each) =>
+        each.startsWith("*.") ? name.endsWith(each.slice(1)) : name === each,
+      );
+      return isDenied ? deniedHere : null;
+    },
+    commandFolder: commandFolder ?? null,
+    issueOfCommands() {
+      if (commandFolder === undefined) return noCommands;
+      return sharing?.isShared() === true ? commandsOfSharers : null;
+    },
+    refresh: async () => sharing?.refresh(),
+  };
+}
+
+/** Listeners of this machine as they are told to others. */
+export const listenersForOthers = (listeners: readonly Listener[]): Listener[] =>
+  listeners.map((listener) =>
+    isOneAddress(listener.host) ? listener : { ...listener, addresses: ownAddresses() },
+  );
+
+const ownAddresses = () =>
+  Object.values(networkInterfaces()).flatMap((list) => (list ?? []).map(({ address }) => address));
+
+const isOneAddress = (host: string) => isIP(host) !== 0 && host !== "0.0.0.0" && host !== "::";
+
+function reaches(
+  { host, port, addresses }: Listener,
+  forms: readonly string[],
+  wanted: number,
+): boolean {
+  if (port !== wanted) return false;
+  if (isOneAddress(host)) return formsOf(host).some((form) => forms.includes(form));
+  if (holds(loopback, forms)) return true;
+  const all = addresses ?? ownAddresses();
+  return all.some((own) => formsOf(own).some((form) => forms.includes(form)));
+}
+
+/**
+ * What an address is judged as. IPv4 that hides in IPv6 is judged as IPv4: mapped and compatible
+ * (RFC 4291 §2.5.5), translated (RFC 2765), NAT64 (RFC 6052), 6to4 (RFC 3056), ISATAP (RFC 5214).
+ * Where that can't be told for sure, it is the address and all that may hide in it.
+ */
+function formsOf(address: string): string[] {
+  const host = address.replace(/^\[|\]$/g, "").replace(/%.*/, "");
+  if (isIPv4(host)) return [host];
+  const groups = groupsOf(host);
+  if (groups === null) return [host];
+  const plain = groups.map((group) => group.toString(16)).join(":");
+  const [a, b, c, d, e, f, g, h] = groups;
+  const last = dotted(g, h);
+  const lead = [a, b, c, d].every((group) => group === 0);
+  // `::` and `::1` are addresses of IPv6 itself.
+  if (lead && e === 0 && f === 0) return g === 0 && h <= 1 ? [plain] : [last];
+  if (lead && ((e === 0 && f === 0xffff) || (e === 0xffff && f === 0))) return [last];
+  if (a === 0x64 && b === 0xff9b && [c, d, e, f].every((group) => group === 0)) return [last];
+  if (a === 0x2002) return [dotted(b, c)];
+  // A network of one's own chooses how long its prefix is (RFC 8215): these are the places of RFC 6052 §2.2.
+  if (a === 0x64 && b === 0xff9b && c === 1)
+    return hidden(plain, [
+      dotted(d, ((e & 0xff) << 8) | (f >> 8)),
+      dotted(((d & 0xff) << 8) | (e & 0xff), f),
+      dotted(((e & 0xff) << 8) | (f >> 8), ((f & 0xff) << 8) | (g >> 8)),
+      last,
+    ]);
+  // Teredo's server and, its bits turned over, its client (RFC 4380 §4).
+  if (a === 0x2001 && b === 0)
+    return hidden(plain, [dotted(c, d), dotted(~g & 0xffff, ~h & 0xffff)]);
+  if ((e & 0xfdff) === 0 && f === 0x5efe) return hidden(plain, [last]);
+  return [plain];
+}
+
+/** Zeros are no IPv4 address of a host but what fills an IPv6 address up. */
+function hidden(address: string, candidates: readonly string[]): string[] {
+  return [address, ...candidates.filter((candidate) => !candidate.startsWith("0."))];
+}

@@ -1,0 +1,317 @@
+import type { RE2Set } from "re2js";
+import { monitorBounds } from "../limits.ts";
+import { setRecent } from "../collections/recent-set.ts";
+import { turn } from "../time/yielding.ts";
+
+/** Instructions of a compiled expression: what one step of a search costs at most. */
+const maxSize = monitorBounds.expressionSize.value;
+/** States that a search makes, by the instructions in each: some 0.15 s of work. */
+const maxWork = 3_000_000;
+/** All searches hold one turn of the event loop no longer, and those that wait for their turn as long again. */
+const sliceMs = 5;
+/** Instructions of the compiled expressions that are kept for the next check: some 10 MB. */
+const keptSize = 100_000;
+/** What the states of one may take during a search, and between two. */
+const searchBytes = 1024 * 1024;
+const keptBytes = 32 * 1024;
+
+/** Code points from one look at the clock to the next. */
+const pointsBetween = 2_048;
+/** What reading the clock is worth, and what a new state costs beyond its instructions. */
+const workBetween = 1_000;
+const stateWork = 20;
+
+/** What a large class of characters costs, in instructions. */
+const classSize = 32;
+
+/** What is behind the last code point. */
+const end = -1;
+const unanchored = 0;
+/** The library's flags of what is around the beginning of a text. */
+const beginOfText = { context: () => 4 };
+
+type State = { isMatch: boolean; nfaStates: readonly number[]; next: (State | null)[] | null };
+export type Searched = boolean | "too much work";
+type Captured = { text: string } | null | "too much work";
+/** A search that goes on in the next turn. */
+const unfinished = Symbol("unfinished");
+
+/** Those used last stand last. */
+const compiled = new Map<string, RE2Set>();
+let compiledSize = 0;
+
+type Library = typeof import("re2js");
+let loading: Promise<Library> | null = null;
+
+/** Loaded when first used, since it costs a start 10 ms; what is done with it then has a turn of its own. */
+function library(): Promise<Library> {
+  loading ??= import("re2js").then(async (loaded) => {
+    await turn();
+    return loaded;
+  });
+  return loading;
+}
+
+/** Why it can't be used as an expression (RE2's syntax); null when it can. */
+export async function expressionIssue(expression: string): Promise<string | null> {
+  const loaded = await library();
+  try {
+    return compiledOf(loaded, expression) === null
+      ? "must be a simpler expression: with its repetitions written out it is too long"
+      : null;
+  } catch (error) {
+    if (!(error instanceof loaded.RE2JSSyntaxException)) throw error;
+    return `must be a regular expression as RE2 has them: ${error.getDescription()}`;
+  }
+}
+
+/** Null for one that is too large: its size is known before it is compiled, which takes longer. */
+function compiledOf({ RE2Set }: Library, expression: string): RE2Set | null {
+  const known = compiled.get(expression);
+  if (known !== undefined) {
+    compiled.delete(expression);
+    compiled.set(expression, known);
+    return known;
+  }
+  const made = new RE2Set(RE2Set.UNANCHORED, 0, searchBytes);
+  made.add(expression);
+  if (sizeOf(made.regexps[0] as Node, maxSize) >= maxSize) return null;
+  made.compile();
+  compiled.set(expression, made);
+  compiledSize += made.prog.numInst();
+  for (const [oldest, set] of compiled) {
+    if (compiledSize <= keptSize) break;
+    compiled.delete(oldest);
+    compiledSize -= set.prog.numInst();
+  }
+  return made;
+}
+
+type Node = { subs: readonly Node[]; runes: readonly number[] | null };
+
+/** About how many instructions it makes, counted up to a bound: what is repeated stands there as often. */
+function sizeOf({ subs, runes }: Node, most: number): number {
+  // More than a literal can have are the ranges of a class such as \p{L}, which is one instruction.
+  const length = runes?.length ?? 0;
+  let size = 1 + (length > monitorBounds.assertionExpression.value ? classSize : length);
+  for (const sub of subs) {
+    if (size >= most) return size;
+    size += sizeOf(sub, most - size);
+  }
+  return size;
+}
+
+/**
+ * Looks for an expression in a text: a lazily made automaton of RE2, which takes time in proportion to the
+ * text whatever the expression. The function that comes back works at it until then (performance.now()).
+ */
+function searchFor(
+  loaded: Library,
+  expression: string,
+  text: string,
+): (until: number) => Searched | typeof unfinished {
+  const set = compiledOf(loaded, expression);
+  if (set === null) return () => "too much work";
+  const { dfa } = set;
+  let state = dfa.start(beginOfText, 0) as State | null;
+  let at = 0;
+  let work = 0;
+
+  /** The state after one more code point; null where the search may not make another. */
+  function made(from: State, rune: number): State | null {
+    const group = rune === end ? dfa.numClasses : (dfa.runeClass(rune) as number);
+    let next = dfa.step(from, group, rune, unanchored) as State | null;
+    if (next === null) {
+      const kept = dfa.resetCache(from) as State | null;
+      next = kept && (dfa.step(kept, group, rune, unanchored) as State | null);
+    }
+    work += stateWork + from.nfaStates.length + (next?.nfaStates.length ?? 0);
+    return work > maxWork ? null : next;
+  }
+
+  function over(found: Searched) {
+    if (dfa.stateBudget - dfa.memBudget > keptBytes) dfa.clearCache();
+    return found;
+  }
+
+  return (until) => {
+    const { latin1Class } = dfa;
+    let look = at + pointsBetween;
+    let lookWork = work + workBetween;
+    while (state !== null && !state.isMatch) {
+      if (at >= text.length) return over(made(state, end)?.isMatch ?? "too much work");
+      if (at >= look || work >= lookWork) {
+        if (performance.now() >= until) return unfinished;
+        look = at + pointsBetween;
+        lookWork = work + workBetween;
+      }
+      const rune = text.codePointAt(at) as number;
+      at += rune > 0xffff ? 2 : 1;
+      const group = rune < 256 ? latin1Class[rune] : (dfa.runeClass(rune) as number);
+      state = state.next?.[group as number] ?? made(state, rune);
+    }
+    return over(state === null ? "too much work" : true);
+  };
+}
+
+/** Threads of the automaton that a search for a part steps through at most: some 0.5 s of work. */
+const maxSteps = 8_000_000;
+const stepsBetween = 1_000;
+
+type Queue = { size: number; mainThreads: number };
+/** The library's automaton that knows what its groups found (Pike's). */
+type Machine = {
+  q0: Queue;
+  q1: Queue;
+  matched: boolean;
+  init(captures: number): void;
+  matchcap: Int32Array;
+  add(q: Queue, pc: number, at: number, captures: Int32Array, offset: number, flag: number): void;
+  step(
+    from: Queue,
+    to: Queue,
+    at: number,
+    next: number,
+    rune: number,
+    flag: number,
+    anchor: number,
+    atEnd: boolean,
+  ): void;
+};
+type Compiled = {
+  prog: { start: number };
+  prefix: string;
+  numSubexp: number;
+  get(): Machine | null;
+  doExecuteNFA(input: object, at: number, anchor: number, captures: number): unknown;
+};
+
+const automata = new Map<string, Compiled>();
+const maxAutomata = 100;
+
+/** The library makes an automaton when it first searches, such as nothing. */
+const nothing = { step: () => -8, context: () => 0, endPos: () => 0, canCheckPrefix: () => false };
+
+function machineOf({ RE2JS }: Library, expression: string) {
+  const known = automata.get(expression);
+  const re2 = known ?? (RE2JS.compile(expression).re2() as unknown as Compiled);
+  setRecent(automata, expression, re2, maxAutomata);
+  re2.doExecuteNFA(nothing, 0, unanchored, 2);
+  return { re2, machine: re2.get() as Machine };
+}
+
+const isWord = (code: number) =>
+  (code >= 97 && code <= 122) ||
+  (code >= 65 && code <= 90) ||
+  (code >= 48 && code <= 57) ||
+  code === 95;
+
+/** The library's flags of what is around a place in a text: ends of text and lines, and of words. */
+function contextAt(text: string, at: number): number {
+  const before = at === 0 ? -1 : text.charCodeAt(at - 1);
+  const after = at === text.length ? -1 : text.charCodeAt(at);
+  const begins = before === -1 ? 5 : before === 10 ? 1 : 0;
+  const ends = after === -1 ? 10 : after === 10 ? 2 : 0;
+  return begins | ends | (isWord(before) === isWord(after) ? 32 : 16);
+}
+
+/** The first group of what an expression finds first, or all of it: the library's loop, in slices. */
+function captureIn(
+  loaded: Library,
+  expression: string,
+  text: string,
+): (until: number) => Captured | typeof unfinished {
+  if (compiledOf(loaded, expression) === null) return () => "too much work";
+  const { re2, machine } = machineOf(loaded, expression);
+  const hasGroup = re2.numSubexp > 0;
+  machine.init(hasGroup ? 4 : 2);
+  machine.matched = false;
+  let [queue, next] = [machine.q0, machine.q1];
+  let at = 0;
+  let steps = 0;
+  return (until) => {
+    let look = steps + stepsBetween;
+    for (;;) {
+      if (queue.mainThreads === 0 && machine.matched) break;
+      if (queue.size === 0 && re2.prefix !== "") {
+        at = text.indexOf(re2.prefix, at);
+        if (at === -1) return null;
+      }
+      if (!machine.matched) {
+        machine.matchcap[0] = at;
+        machine.add(queue, re2.prog.start, at, machine.matchcap, 0, contextAt(text, at));
+      }
+      const rune = text.codePointAt(at) ?? end;
+      const width = rune > 0xffff ? 2 : rune === end ? 0 : 1;
+      steps += 1 + queue.size;
+      const flag = contextAt(text, at + width);
+      machine.step(queue, next, at, at + width, rune, flag, unanchored, width === 0);
+      if (width === 0) break;
+      at += width;
+      [queue, next] = [next, queue];
+      if (steps > maxSteps) return "too much work";
+      if (steps >= look) {
+        if (performance.now() >= until) return unfinished;
+        look = steps + stepsBetween;
+      }
+    }
+    if (!machine.matched) return null;
+    const [from = -1, to = -1] = machine.matchcap.subarray(hasGroup ? 2 : 0);
+    return from === -1 ? null : { text: text.slice(from, to) };
+  };
+}
+
+/** Milliseconds that are left to searches in this turn of the event loop. */
+let leftMs = sliceMs;
+
+function spend(ms: number) {
+  if (leftMs === sliceMs) setImmediate(() => (leftMs = sliceMs));
+  leftMs -= ms;
+}
+
+type InTurn<T> = (rest: () => Promise<T>) => Promise<T>;
+
+/** Whether a valid expression is found in the text; as `searched`. */
+export const isFound = (
+  expression: string,
+  text: string,
+  inTurn: InTurn<Searched>,
+  signal?: AbortSignal,
+): Promise<Searched> => searched((loaded) => searchFor(loaded, expression, text), inTurn, signal);
+
+/** The first group of what a valid expression finds first in the text, or all of that; as `searched`. */
+export const captured = (
+  expression: string,
+  text: string,
+  inTurn: InTurn<Captured>,
+  signal?: AbortSignal,
+): Promise<Captured> => searched((loaded) => captureIn(loaded, expression, text), inTurn, signal);
+
+/**
+ * What a search finds. What it does not in what is left of the event loop's turn is looked for by `inTurn`,
+ * one turn after the other, until the signal ends it.
+ */
+async function searched<T>(
+  begin: (loaded: Library) => (until: number) => T | typeof unfinished,
+  inTurn: InTurn<T | "too much work">,
+  signal?: AbortSignal,
+): Promise<T | "too much work"> {
+  const loaded = await library();
+  let search: ReturnType<typeof begin> | null = null;
+  const work = () => {
+    const startedAt = performance.now();
+    search ??= begin(loaded);
+    const found = search(startedAt + sliceMs);
+    spend(performance.now() - startedAt);
+    return found;
+  };
+  const atOnce = leftMs > 0 ? work() : unfinished;
+  if (atOnce !== unfinished) return atOnce;
+  return inTurn(async () => {
+    for (;;) {
+      await turn();
+      const found = signal?.aborted === true ? "too much work" : work();
+      if (found !== unfinished) return found;
+    }
+  });
+}

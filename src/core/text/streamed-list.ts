@@ -1,0 +1,62 @@
+import { eachYielding } from "../time/yielding.ts";
+
+/** A list that is read in portions while it is sent, so that it is never in memory as a whole. Each call of `read` starts at the first entry. */
+export class StreamedList<T> {
+  readonly read: () => AsyncIterable<readonly T[]>;
+
+  constructor(read: () => AsyncIterable<readonly T[]>) {
+    this.read = read;
+  }
+}
+
+/** The same for an object, whose fields are read as names and values. */
+export class StreamedRecord {
+  readonly read: () => AsyncIterable<readonly (readonly [name: string, value: unknown])[]>;
+
+  constructor(read: StreamedRecord["read"]) {
+    this.read = read;
+  }
+}
+
+/** A list that is in memory, or one that is read while it is sent. */
+export type Listed<T> = readonly T[] | StreamedList<T>;
+
+/** Calls `use` for each entry, one portion in memory at a time. */
+export async function eachListed<T>(list: Listed<T>, use: (entry: T) => void): Promise<void> {
+  if (!(list instanceof StreamedList)) return eachYielding(list, use);
+  for await (const portion of list.read()) await eachYielding(portion, use);
+}
+
+/** The list with another entry at its end. A streamed list is read later and has it by then. */
+export const withEntry = <T>(list: Listed<T>, entry: T): Listed<T> =>
+  list instanceof StreamedList ? list : [...list, entry];
+
+/** The list with an entry in place of the one with its id; a streamed list likewise. */
+export const withReplaced = <T extends { id: string }>(list: Listed<T>, entry: T): Listed<T> =>
+  list instanceof StreamedList ? list : list.map((one) => (one.id === entry.id ? entry : one));
+
+/** Like `map`; of a streamed list each portion as it is read. */
+export function mapListed<T, U>(list: Listed<T>, use: (entry: T) => U): U[] | StreamedList<U> {
+  if (!(list instanceof StreamedList)) return list.map(use);
+  return new StreamedList(async function* () {
+    for await (const portion of list.read()) yield portion.map(use);
+  });
+}
+
+/** The entries in portions of about this many bytes, at least one each. */
+export function* inBytes<T extends { bytes: number }>(entries: readonly T[], most: number) {
+  let portion: T[] = [];
+  let bytes = 0;
+  for (const entry of entries) {
+    if (portion.length > 0 && (bytes + entry.bytes > most || portion.length === maxEntries)) {
+      yield portion;
+      portion = [];
+      bytes = 0;
+    }
+    portion.push(entry);
+    bytes += entry.bytes;
+  }
+  if (portion.length > 0) yield portion;
+}
+
+const maxEntries = 500;

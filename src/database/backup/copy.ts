@@ -1,0 +1,89 @@
+import { Database } from "bun:sqlite";
+import { existsSync, statSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import { ownCommand } from "../../core/system/programs.ts";
+import { DataError } from "../../core/errors.ts";
+import { explainFileError } from "../../core/system/system-errors.ts";
+import { writeBackup } from "./backup-file.ts";
+import { files } from "../file/data-files.ts";
+import { damaged, mustBeOurs, mustHaveItsLog, readKey } from "../file/data-directory.ts";
+import { mustHaveEnded } from "../file/run-marker.ts";
+import { isDamage } from "../file/embedded.ts";
+
+/** A passphrase that encrypts a backup, and whether `secret.key` is to be in it. */
+export type Sealing = { passphrase: string; withKey: boolean };
+
+/**
+ * Writes a whole and consistent copy of a data directory's database, also while a server writes to it.
+ * It appears under its name when it is whole. Throws DataError for no database of ours, and for a
+ * file that exists already.
+ */
+export function copyDatabase(directory: string, to: string, sealing: Sealing | null = null) {
+  const from = join(resolve(directory), "signalbox.db");
+  if (!existsSync(from)) throw new DataError("DATA_UNUSABLE", `There is no database at ${from}.`);
+  mustBeOurs(from);
+  mustHaveEnded(dirname(from));
+  mustHaveItsLog(from);
+  assertCanBeCreated(to);
+  const workIn = resolve(directory);
+  const secretKey = sealing?.withKey ? readKey(files(workIn).key) : null;
+  try {
+    using database = new Database(from, { readonly: true, strict: true });
+    database.run("PRAGMA busy_timeout = 5000");
+    writeBackup(
+      database,
+      to,
+      sealing ? { passphrase: sealing.passphrase, secretKey, workIn } : undefined,
+    );
+  } catch (error) {
+    throw isDamage(error) ? damaged(from, (error as Error).message) : inPlainWords(error, to);
+  }
+}
+
+/** Throws unless a file of this name can appear: it does not exist yet, and its folder does. */
+export function assertCanBeCreated(file: string) {
+  if (existsSync(file)) throw new Error(`${file} exists already. Nothing was written.`);
+  const folder = dirname(resolve(file));
+  if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory())
+    throw new Error(`The folder ${folder} does not exist. Create it, or choose another file.`);
+}
+
+function inPlainWords(error: unknown, to: string): unknown {
+  const folder = dirname(resolve(to));
+  const { code } = error as { code?: unknown };
+  if (code === "SQLITE_FULL")
+    return new Error(`The disk of ${folder} is full. Nothing was written.`, { cause: error });
+  if (code === "SQLITE_CANTOPEN" || code === "SQLITE_READONLY")
+    return new Error(`No file can be written into ${folder}: check its permissions.`, {
+      cause: error,
+    });
+  const reason = explainFileError(error, to);
+  return reason === null ? error : new Error(reason, { cause: error });
+}
+
+export type Copying = ReturnType<typeof copyInChild>;
+
+/** The same in a process of its own: copying a large database would hold up everything else. */
+export function copyInChild(
+  directory: string,
+  to: string,
+  sealing: Sealing | null = null,
+  env?: Record<string, string | undefined>,
+) {
+  // Whoever lists processes sees their arguments.
+  const flags = sealing
+    ? ["--passphrase-file", "-", ...(sealing.withKey ? ["--include-key"] : [])]
+    : [];
+  const child = Bun.spawn([...ownCommand(), "backup", to, "--data-dir", directory, ...flags], {
+    stdin: sealing ? Buffer.from(sealing.passphrase) : "ignore",
+    stdout: "ignore",
+    stderr: "pipe",
+    ...(env && { env }),
+  });
+  /** Rejects with what the child said of its failure. */
+  async function done() {
+    const said = await new Response(child.stderr).text();
+    if ((await child.exited) !== 0) throw new Error(said.trim() || "The copy was not finished.");
+  }
+  return { done: done(), cancel: () => child.kill("SIGKILL") };
+}

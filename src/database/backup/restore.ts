@@ -1,0 +1,196 @@
+import { Database } from "bun:sqlite";
+import {
+  chownSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+  statSync,
+} from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import { type Clock, fileStamp, timestamp } from "../../core/time/clock.ts";
+import { DataError } from "../../core/errors.ts";
+import { vaultOf } from "../../core/security/secrets.ts";
+import { bytesInWords } from "../../core/text/text.ts";
+import { openBackup } from "./backup-file.ts";
+import { refusedBackup } from "./refused-backup.ts";
+import { files, freeBytesOf, writeNew, syncDirectory } from "../file/data-files.ts";
+import { lockDirectory } from "../file/directory-lock.ts";
+import { mustBeOurs, newKey, readKey } from "../file/data-directory.ts";
+import { pendingMigrations } from "../migrate.ts";
+import { hasSealedValues, isKeyOf } from "../sealed-values.ts";
+import { finishRestore, stagingOf } from "./unfinished-restore.ts";
+
+export type RestoreOptions = {
+  dataDir: string;
+  file: string;
+  /** The file of the key that opens its secrets; without it the one in the backup, or else in the directory. */
+  key?: string | undefined;
+  /** Of an encrypted backup. */
+  passphrase?: string | null;
+  /** Does everything but the change. */
+  dryRun?: boolean;
+  migrations: string;
+  clock: Clock;
+};
+
+export type Restored = {
+  dataDir: string;
+  /** Where the data that was there before is kept; null where there was none. */
+  keptAside: string | null;
+  organizations: number;
+  monitors: number;
+  /** Migrations that the next start will run. */
+  migrations: number;
+  /** Whether the stored secrets can be opened. */
+  secrets: "open" | "closed" | "none";
+};
+
+type Found = Pick<Restored, "organizations" | "monitors" | "migrations" | "secrets">;
+
+/**
+ * Puts a backup in place of whatever a data directory holds, all or nothing, and keeps that aside.
+ * Throws DataError: DATA_UNUSABLE, MIGRATION_REFUSED or ALREADY_RUNNING; nothing is changed then.
+ */
+export function restore(options: RestoreOptions): Restored {
+  const { file, clock } = options;
+  const backup = openBackup(file, options.passphrase ?? null);
+  if (!backup.isEncrypted) mustBeOurs(file);
+  const path = resolve(options.dataDir);
+  const inPlace = existsSync(files(path).key) ? files(path).key : null;
+  const keyFile = options.key ?? (backup.key === null ? inPlace : null);
+  const key = keyFile === null ? backup.key : readKey(keyFile);
+  return inDirectory(path, () => {
+    finishRestore(path);
+    mustHaveFreeSpace(path, backup.bytes);
+    const staging = newStaging(path, fileStamp(clock()));
+    const staged = files(staging.part);
+    const { database, key: keyInPlace } = files(path);
+    const keptAside = [database, keyInPlace].some(existsSync) ? staging.aside : null;
+    mkdirSync(staging.part, { mode: 0o700 });
+    try {
+      backup.extract(staged.database);
+      const found = examined(staged.database, options, key);
+      if (found === null)
+        throw refusedBackup(
+          file,
+          `is of another key than ${keyFile ?? "the one in it"}, which opens none of its secrets`,
+          "Give the right one with --key",
+        );
+      if (key !== null) writeNew(staged.key, Buffer.from(key).toString("hex"));
+      else if (found.secrets === "none") writeNew(staged.key, newKey());
+      const marker = { createdAt: timestamp(clock()) };
+      writeNew(staged.marker, `${JSON.stringify(marker)}\n`);
+      giveToOwnerOf(path, staging.part);
+      if (options.dryRun !== true) {
+        syncDirectory(staging.part);
+        renameSync(staging.part, staging.ready);
+        syncDirectory(path);
+        finishRestore(path);
+        mustBeInPlace(path, backup.bytes, found);
+      }
+      return { dataDir: path, keptAside, ...found };
+    } finally {
+      rmSync(staging.part, { recursive: true, force: true });
+    }
+  });
+}
+
+/** A second restore of one second has a name of its own. */
+function newStaging(path: string, stamp: string, attempt = 1): ReturnType<typeof stagingOf> {
+  const staging = stagingOf(path, attempt === 1 ? stamp : `${stamp}-${attempt}`);
+  return existsSync(staging.aside) ? newStaging(path, stamp, attempt + 1) : staging;
+}
+
+/** Runs `work` while the directory is held, and leaves nothing of one that was made or locked in vain. */
+function inDirectory<T>(path: string, work: () => T): T {
+  const made = makeDirectory(path);
+  const isUnused = readdirSync(path).length === 0;
+  const unlock = lockDirectory(path);
+  try {
+    return work();
+  } finally {
+    unlock();
+    const names = readdirSync(path);
+    if (isUnused && names.every((name) => join(path, name) === files(path).lock)) {
+      rmSync(files(path).lock, { force: true });
+      if (made !== null)
+        for (let one = path; one.startsWith(made); one = dirname(one)) rmdirSync(one);
+    }
+  }
+}
+
+/** Returns the uppermost directory that had to be made; null where it was there. */
+function makeDirectory(path: string): string | null {
+  try {
+    return mkdirSync(path, { recursive: true, mode: 0o700 }) ?? null;
+  } catch (error) {
+    throw new DataError(
+      "DATA_UNUSABLE",
+      `The data directory ${path} can't be used: ${(error as Error).message}.`,
+    );
+  }
+}
+
+function mustHaveFreeSpace(path: string, bytes: number) {
+  const free = freeBytesOf(path);
+  if (free < bytes)
+    throw new DataError(
+      "DATA_UNUSABLE",
+      `There is no room for it: ${path} has ${bytesInWords(free)} free and needs ${bytesInWords(bytes)}, since the old data is kept. Nothing was changed. Make room, or choose another --data-dir.`,
+    );
+}
+
+/** Reads a staged database through; null where the key is another one's. Throws DATA_UNUSABLE and MIGRATION_REFUSED. */
+function examined(
+  staged: string,
+  { file, migrations }: RestoreOptions,
+  key: Uint8Array | null,
+): Found | null {
+  mustBeOurs(staged, file);
+  const database = new Database(staged, { readonly: true });
+  try {
+    const damage = valueOf(database, "PRAGMA integrity_check(1)");
+    if (damage !== "ok") throw new Error(String(damage));
+    const orphans = database.query("PRAGMA foreign_key_check").values().length;
+    if (orphans > 0) throw new Error(`${orphans} rows without what they refer to`);
+    const pending = pendingMigrations(database, migrations);
+    const hasSecrets = hasSealedValues(database);
+    if (key !== null && !isKeyOf(database, vaultOf(key))) return null;
+    const secrets = hasSecrets ? (key === null ? "closed" : "open") : "none";
+    return { ...countsOf(database), migrations: pending, secrets };
+  } catch (error) {
+    throw error instanceof DataError
+      ? error
+      : refusedBackup(file, `is damaged (${(error as Error).message})`);
+  } finally {
+    database.close();
+  }
+}
+
+const valueOf = (database: Database, text: string) => database.query(text).values()[0]?.[0];
+
+function countsOf(database: Database): Pick<Restored, "organizations" | "monitors"> {
+  const count = (table: string) => Number(valueOf(database, `SELECT count(*) FROM ${table}`));
+  return { organizations: count("organizations"), monitors: count("monitors") };
+}
+
+/** Whoever runs the appliance may be another than who restores it. */
+function giveToOwnerOf(path: string, staging: string) {
+  if (process.getuid?.() !== 0) return;
+  const { uid, gid } = statSync(path);
+  for (const name of ["", ...readdirSync(staging)]) chownSync(join(staging, name), uid, gid);
+}
+
+function mustBeInPlace(path: string, bytes: number, found: Found) {
+  const file = files(path).database;
+  mustBeOurs(file);
+  const database = new Database(file, { readonly: true });
+  const counts = countsOf(database);
+  database.close();
+  const { organizations, monitors } = found;
+  if (statSync(file).size !== bytes || !Bun.deepEquals(counts, { organizations, monitors }))
+    throw new Error(`${file} is not what was restored. Examine the disk, and restore it again.`);
+}

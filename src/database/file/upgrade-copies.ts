@@ -1,0 +1,65 @@
+import type { Database } from "bun:sqlite";
+import { readdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import type { Clock } from "../../core/time/clock.ts";
+import { DataError } from "../../core/errors.ts";
+import { bytesInWords } from "../../core/text/text.ts";
+import { writeBackup } from "../backup/backup-file.ts";
+import { freeBytesOf } from "./data-files.ts";
+
+export type CopyOptions = {
+  clock: Clock;
+  /** Has an upgrade refused where there is no room for the copy of the older data that is made before. */
+  requireCopy?: boolean;
+  /** Told that an upgrade goes on without that copy. */
+  onMissingCopy?: (message: string) => void;
+  /** Bytes that may still be written below a directory. */
+  freeBytes?: (path: string) => number;
+};
+
+const copyPrefix = "signalbox.db.before-upgrade-";
+/** So many copies from before upgrades are kept. */
+const keptCopies = 2;
+
+/** Keeps the older data, and of earlier copies the last one. Throws MIGRATION_REFUSED where there is no room and the copy is required. */
+export function copyBeforeUpgrade(database: Database, path: string, options: CopyOptions) {
+  const { freeBytes = freeBytesOf } = options;
+  try {
+    const [[pages, size] = []] = database
+      .query("select page_count, page_size from pragma_page_count(), pragma_page_size()")
+      .values() as number[][];
+    // Half as much again is left for the upgrade itself.
+    const needed = Math.ceil((pages ?? 0) * (size ?? 0) * 1.5);
+    const free = freeBytes(path);
+    if (free < needed)
+      throw new Error(`${bytesInWords(free)} are free, ${bytesInWords(needed)} are needed`);
+    writeBackup(database, copyBeforeUpgradeIn(path, options));
+  } catch (error) {
+    return goOnWithoutCopy(error as Error, options);
+  }
+  removeOlderCopies(path);
+}
+
+export const copyBeforeUpgradeIn = (path: string, { clock }: CopyOptions) =>
+  join(path, `${copyPrefix}${clock()}`);
+
+/** Throws MIGRATION_REFUSED where the copy is required. */
+export function goOnWithoutCopy(error: Error, { requireCopy, onMissingCopy }: CopyOptions) {
+  const why = `There is no copy of the data from before the upgrade (${error.message}).`;
+  if (requireCopy)
+    throw new DataError(
+      "MIGRATION_REFUSED",
+      `${why} Nothing was changed. Make room, or upgrade without --require-copy.`,
+    );
+  onMissingCopy?.(why);
+}
+
+export function removeOlderCopies(path: string) {
+  const copies = readdirSync(path).filter((name) =>
+    /^signalbox\.db\.before-upgrade-\d+$/.test(name),
+  );
+  const older = copies.toSorted((one, other) => timeOf(other) - timeOf(one)).slice(keptCopies);
+  for (const name of older) rmSync(join(path, name));
+}
+
+const timeOf = (name: string) => Number(name.slice(copyPrefix.length));

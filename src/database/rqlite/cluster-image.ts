@@ -1,0 +1,82 @@
+import { Database } from "bun:sqlite";
+import { rmSync, statSync } from "node:fs";
+import { DataError } from "../../core/errors.ts";
+import { bytesInWords } from "../../core/text/text.ts";
+import { type Content, contentOf, differences } from "../backup/content.ts";
+import type { RqliteClient } from "./rqlite-client.ts";
+
+/** So much was measured to go through the log of several nodes, which hold it in memory a few times. */
+export const mostBytesForSeveral = 256 * 1024 * 1024;
+
+/** Everything on a cluster as one file, as of one moment. */
+export async function download(client: RqliteClient, to: string): Promise<void> {
+  // Who leads is known from here on: others would hold all of it in memory to pass it on.
+  await client.query([["select 1"]]);
+  await Bun.write(to, await client.raw("/db/backup"));
+  using database = new Database(to, { strict: true });
+  // It comes as one with a log, which rqlite itself does not load, and which leaves files beside it.
+  database.run("pragma journal_mode = delete");
+}
+
+export function contentIn(file: string): Content {
+  using database = new Database(file, { readonly: true });
+  return contentOf(database);
+}
+
+type Replacement = {
+  /** The file of a database, and what is in it. */
+  image: string;
+  wanted: Content;
+  /** What is on the cluster now. */
+  before: string;
+  /** Ends what is not done by then. */
+  signal?: AbortSignal;
+  say?: (line: string) => void;
+};
+
+/**
+ * Puts a database in place of everything on a cluster and compares what is there then. Throws DATA_UNUSABLE
+ * where the cluster has what it had before, and another error where nobody knows.
+ */
+export async function replaceAll(
+  client: RqliteClient,
+  { image, wanted, before, signal, say = () => {} }: Replacement,
+): Promise<void> {
+  await mustFit(client, image);
+  let failure: Error | null = null;
+  say(`Loading ${bytesInWords(statSync(image).size)} into the cluster …`);
+  try {
+    await client.load(Bun.file(image), signal);
+  } catch (error) {
+    const { cause, message } = error as Error;
+    failure = new Error(cause instanceof Error ? cause.message : message);
+  }
+  say("Reading it back and comparing it …");
+  const after = `${image}.after`;
+  try {
+    await download(client, after).catch((error: unknown) => {
+      const { message } = failure ?? (error as Error);
+      throw new Error(`No node says whether the cluster has the new data or the old: ${message}.`);
+    });
+    const wrong = differences(wanted, contentIn(after));
+    if (wrong.length === 0) return;
+    if (failure !== null && differences(contentIn(before), contentIn(after)).length === 0)
+      throw unusable(`The cluster did not take it and is as it was: ${failure.message}`);
+    await client.load(Bun.file(before));
+    throw unusable(
+      `What the cluster has taken is not what was loaded (${wrong.join(", ")}). It has been given back what it had`,
+    );
+  } finally {
+    rmSync(after, { force: true });
+  }
+}
+
+async function mustFit(client: RqliteClient, image: string) {
+  const bytes = statSync(image).size;
+  if (bytes <= mostBytesForSeveral || (await client.nodes()).length === 1) return;
+  throw unusable(
+    `These are ${bytesInWords(bytes)}, and several nodes take at most ${bytesInWords(mostBytesForSeveral)} at once. Nothing was changed. Load it into one node that is alone, and have the others join it`,
+  );
+}
+
+const unusable = (message: string) => new DataError("DATA_UNUSABLE", `${message}.`);

@@ -1,0 +1,264 @@
+import { Database } from "bun:sqlite";
+import { existsSync, renameSync, rmSync, statSync } from "node:fs";
+import { join, resolve } from "node:path";
+import type { Clock } from "../../core/time/clock.ts";
+import { DataError } from "../../core/errors.ts";
+import { newId } from "../../core/ids.ts";
+import { vaultOf } from "../../core/security/secrets.ts";
+import { bytesInWords } from "../../core/text/text.ts";
+import type { ClusterAddress } from "../address.ts";
+import { copyPrefix } from "../backup/backup-file.ts";
+import { contentIn, download, replaceAll } from "./cluster-image.ts";
+import {
+  type Content,
+  contentOf,
+  differences,
+  keyName,
+  removeClusterState,
+  rowCounts,
+} from "../backup/content.ts";
+import { applicationId, makeDirectory, openDataDirectory, readKey } from "../file/data-directory.ts";
+import { files, freeBytesOf, putInPlace, syncDirectory } from "../file/data-files.ts";
+import { lockDirectory } from "../file/directory-lock.ts";
+import { rqliteClient } from "./rqlite-client.ts";
+import { withReason, fingerprintOf, mustBeUsable } from "./rqlite-data.ts";
+import { ownTables } from "./rqlite-migrate.ts";
+import { isKeyOf } from "../sealed-values.ts";
+
+/** A heartbeat comes every two seconds. */
+const aliveMs = 10_000;
+
+export type MoveOptions = {
+  dataDir: string;
+  cluster: ClusterAddress;
+  migrations: string;
+  clock: Clock;
+  /** Told of each step. */
+  say: (line: string) => void;
+};
+
+export type Moved = {
+  /** The database in the data directory, and the key beside it. */
+  file: string;
+  key: string;
+  tables: number;
+  rows: number;
+  bytes: number;
+};
+
+type Imported = Moved & {
+  /** Where the file is that was in use until now. */
+  keptAside: string;
+  /** Where a copy is of what the cluster held before; null where it was empty. */
+  replaced: string | null;
+};
+
+/**
+ * Moves the data of a directory onto a cluster, with everything that is in it: sessions go on, and alerts that
+ * wait are sent there. Throws DataError; the directory is as it was then, and so is the cluster.
+ */
+export async function importToCluster(
+  options: MoveOptions & { replace: boolean },
+): Promise<Imported> {
+  const { cluster, clock, migrations, say, replace } = options;
+  const path = resolve(options.dataDir);
+  const from = files(path).database;
+  if (!existsSync(from)) throw unusable(`There is no database at ${from}.`);
+  const work = workIn(path, clock);
+  const data = openDataDirectory(path, { migrations, clock, exclusive: true });
+  try {
+    const client = rqliteClient(cluster);
+    await mustBeUsable(client);
+    await download(client, work.before);
+    mustBeStopped(work.before, clock());
+    // Who writes by a command from here on waits, and then fails: it would be lost.
+    data.database.run("BEGIN IMMEDIATE");
+    const wanted = contentOf(data.database);
+    const held = filledTables(work.before);
+    const isThere = held.length > 0 && differences(wanted, contentIn(work.before)).length === 0;
+    if (held.length > 0 && !isThere && !replace)
+      throw unusable(
+        `The cluster is not empty: it has rows in ${held.join(", ")}. Nothing was changed. To put this data in the place of what it holds, add --replace.`,
+      );
+    const isReplaced = held.length > 0 && !isThere;
+    const replaced = isReplaced ? `${from}.replaced-${clock()}` : null;
+    if (isThere) say("The cluster already has exactly this data, from an earlier import.");
+    else {
+      mustHaveSpace(path, statSync(from).size);
+      say(`Copying ${from} …`);
+      makeImage(from, work.image, fingerprintOf(readKey(files(path).key)));
+      if (replaced !== null) keep(work.before, replaced);
+      await replaceAll(client, { image: work.image, wanted, before: work.before, say }).catch(
+        (error: unknown) => {
+          // Where nobody knows what the cluster has, what it had is kept.
+          if (error instanceof DataError && replaced !== null) rmSync(replaced);
+          throw error;
+        },
+      );
+    }
+    const { size: bytes } = statSync(from);
+    data.database.run("ROLLBACK");
+    data.database.run("PRAGMA wal_checkpoint(TRUNCATE)");
+    data.store.close();
+    const keptAside = `${from}.before-cluster-${clock()}`;
+    renameSync(from, keptAside);
+    removeLog(from);
+    syncDirectory(path);
+    return { file: from, key: files(path).key, ...sizeOf(wanted), bytes, keptAside, replaced };
+  } catch (error) {
+    throw withReason(error);
+  } finally {
+    data.close();
+    work.remove();
+  }
+}
+
+/** A copy for a cluster; it has what a cluster needs beside the product's tables. */
+function makeImage(from: string, to: string, fingerprint: number) {
+  using source = new Database(from, { readonly: true });
+  source.query("VACUUM INTO ?").run(to);
+  using image = new Database(to, { strict: true });
+  mustBeWhole(image, from);
+  for (const table of ownTables) image.run(table);
+  image.run("insert or replace into housekeeping (name, value) values (?, ?)", [
+    keyName,
+    fingerprint,
+  ]);
+}
+
+/**
+ * Moves the data of a cluster into the directory, which then serves it by itself. Throws DataError; the
+ * directory is as it was then. The cluster keeps what it has.
+ */
+export async function exportFromCluster(options: MoveOptions): Promise<Moved> {
+  const { cluster, clock, say } = options;
+  const path = resolve(options.dataDir);
+  makeDirectory(path);
+  const { database: to, key } = files(path);
+  const work = workIn(path, clock);
+  const unlock = lockDirectory(path);
+  try {
+    if (existsSync(to)) throw unusable(`${to} exists already. Nothing was written.`);
+    const secretKey = readKey(key);
+    const client = rqliteClient(cluster);
+    await mustBeUsable(client);
+    say("Copying the cluster …");
+    await download(client, work.before);
+    mustBeStopped(work.before, clock());
+    mustHaveSpace(path, statSync(work.before).size);
+    makeFile(work.before, work.image);
+    const wanted = contentIn(work.image);
+    mustOpenSecrets(work.image, secretKey, key);
+    say("Reading the cluster again and comparing it …");
+    await download(client, work.before);
+    const wrong = differences(wanted, contentIn(work.before));
+    if (wrong.length > 0)
+      throw new DataError(
+        "ALREADY_RUNNING",
+        `Somebody has written to the cluster meanwhile (${wrong.join(", ")}). Nothing was changed. Stop whoever does, and try again.`,
+      );
+    const { size: bytes } = statSync(work.image);
+    removeLog(to);
+    putInPlace(work.image, to);
+    syncDirectory(path);
+    return { file: to, key, ...sizeOf(wanted), bytes };
+  } catch (error) {
+    throw withReason(error);
+  } finally {
+    work.remove();
+    unlock();
+  }
+}
+
+/** What a cluster held, as a file that `restore` takes where it is one of ours. */
+function keep(before: string, to: string) {
+  using database = new Database(before, { readonly: true });
+  const isOurs = "select 1 from sqlite_schema where name = 'housekeeping'";
+  if (database.query(isOurs).get() === null) database.query("VACUUM INTO ?").run(to);
+  else makeFile(before, to);
+}
+
+/** The copy of a cluster without what only a cluster has. */
+function makeFile(from: string, to: string) {
+  using source = new Database(from, { strict: true });
+  mustBeWhole(source, "the copy of the cluster");
+  source.query("VACUUM INTO ?").run(to);
+  using file = new Database(to, { strict: true });
+  removeClusterState(file);
+  file.run("delete from housekeeping where name = ?", [keyName]);
+  file.run(`pragma application_id = ${applicationId}`);
+}
+
+function sizeOf(content: Content) {
+  const counts = [...rowCounts(content).values()];
+  return { tables: counts.length, rows: counts.reduce((sum, rows) => sum + rows, 0) };
+}
+
+function mustBeWhole(database: Database, name: string) {
+  const [[damage] = []] = database.query("PRAGMA integrity_check(1)").values();
+  const orphans = database.query("PRAGMA foreign_key_check").values().length;
+  if (damage !== "ok" || orphans > 0)
+    throw unusable(
+      `${name} is damaged: ${damage === "ok" ? `${orphans} rows without what they refer to` : String(damage)}. Nothing was changed.`,
+    );
+}
+
+function mustOpenSecrets(file: string, secretKey: Uint8Array, key: string) {
+  using database = new Database(file, { readonly: true });
+  if (!isKeyOf(database, vaultOf(secretKey)))
+    throw unusable(
+      `${key} is another key than that of this cluster: it opens none of the stored secrets. Nothing was changed. Copy it from a machine on the cluster.`,
+    );
+}
+
+/** Throws ALREADY_RUNNING where a Signalbox had a heartbeat a moment ago. */
+function mustBeStopped(file: string, now: number) {
+  using database = new Database(file, { readonly: true });
+  if (database.query("select 1 from sqlite_schema where name = 'nodes'").get() === null) return;
+  const running = database
+    .query<{ name: string }, [number]>("select name from nodes where beat_at > ? order by name")
+    .all(now - aliveMs)
+    .map(({ name }) => name);
+  if (running.length > 0)
+    throw new DataError(
+      "ALREADY_RUNNING",
+      `Signalbox runs on the cluster: ${running.join(", ")}. Nothing was changed. Stop it, and try again; one that was killed is gone after ${aliveMs / 1_000} seconds.`,
+    );
+}
+
+/** The tables with rows, of any program. */
+function filledTables(file: string): string[] {
+  using database = new Database(file, { readonly: true });
+  const ignored = ["__drizzle_migrations", "housekeeping"];
+  return [...rowCounts(contentOf(database))].flatMap(([name, rows]) =>
+    rows > 0 && !ignored.includes(name) ? [name] : [],
+  );
+}
+
+/** Of a database that is not there: SQLite would mix what is in it into the next one. */
+function removeLog(database: string) {
+  for (const suffix of ["-wal", "-shm"]) rmSync(`${database}${suffix}`, { force: true });
+}
+
+/** Both the copy and what is read back to compare it lie in the directory for a while. */
+function mustHaveSpace(path: string, bytes: number) {
+  const [free, needed] = [freeBytesOf(path), 2 * bytes];
+  if (free < needed)
+    throw unusable(
+      `This takes up to ${bytesInWords(needed)} in ${path} for a while, and ${bytesInWords(free)} are free. Nothing was changed.`,
+    );
+}
+
+/** Names for what lies in the directory meanwhile; what a crash leaves of it is removed at the next start. */
+function workIn(path: string, clock: Clock) {
+  const name = join(path, `${copyPrefix}${newId(clock())}`);
+  const all = { before: `${name}.before`, image: `${name}.image` };
+  return {
+    ...all,
+    remove() {
+      for (const file of Object.values(all)) rmSync(file, { force: true });
+    },
+  };
+}
+
+const unusable = (message: string) => new DataError("DATA_UNUSABLE", message);

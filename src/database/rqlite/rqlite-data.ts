@@ -1,0 +1,270 @@
+import { Database } from "bun:sqlite";
+import { existsSync, readFileSync, rmSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { readMigrationFiles } from "drizzle-orm/migrator";
+import type { Clock } from "../../core/time/clock.ts";
+import { AppError, DataError } from "../../core/errors.ts";
+import { newId, sha256 } from "../../core/ids.ts";
+import { type Vault, vaultOf } from "../../core/security/secrets.ts";
+import type { ClusterAddress } from "../address.ts";
+import { copyPrefix, writeBackup } from "../backup/backup-file.ts";
+import { download } from "./cluster-image.ts";
+import { keyName, removeClusterState } from "../backup/content.ts";
+import { assertCanBeCreated, type Sealing } from "../backup/copy.ts";
+import {
+  applicationId,
+  type Data,
+  makeDirectory,
+  newKey,
+  type OpenOptions,
+  readKey,
+} from "../file/data-directory.ts";
+import { copyBeforeUpgradeIn, goOnWithoutCopy, removeOlderCopies } from "../file/upgrade-copies.ts";
+import { files, writeOnce } from "../file/data-files.ts";
+import { lockDirectory } from "../file/directory-lock.ts";
+import { clockWatch, mustBeInTime } from "./rqlite-clock.ts";
+import { type RqliteClient, rqliteClient } from "./rqlite-client.ts";
+import { RefusedCredentials, unavailable } from "./rqlite-errors.ts";
+import { makeOwnTables, migrateRqlite, pendingRqliteMigrations } from "./rqlite-migrate.ts";
+import { rqliteStore } from "./rqlite.ts";
+import { isKeyOfStore } from "../sealed-values.ts";
+import type { Store } from "../store.ts";
+
+/** The oldest that does what the store asks of it: an earlier one may keep half of a batch that failed. */
+const oldestVersion = "8.26";
+/** The oldest SQLite that has every function of ours: aggregates with an order. */
+const oldestSqlite = "3.44";
+
+/**
+ * Opens a cluster, with the data directory for what each machine has for itself. Throws DataError as
+ * `openDataDirectory` does.
+ */
+export async function openOnRqlite(
+  directory: string,
+  address: ClusterAddress,
+  options: OpenOptions,
+): Promise<Data> {
+  const path = resolve(directory);
+  const client = rqliteClient(address);
+  // A command that can't reach the cluster leaves no directory behind.
+  if (!options.exclusive) await mustBeUsable(client).catch(rethrowWithReason);
+  makeDirectory(path);
+  const unlock = options.exclusive ? lockDirectory(path) : () => {};
+  try {
+    if (options.exclusive) await mustBeUsable(client);
+    const watch = clockWatch(client, options.clock);
+    await watch.look();
+    const problem = await watch.problem();
+    if (problem !== null)
+      throw new DataError("DATA_UNUSABLE", `${sentence(problem)} Set both by NTP.`);
+    const migrated = await bringUpToDate(client, path, options);
+    const store = rqliteStore(client, options.clock, {
+      migrations: readMigrationFiles({ migrationsFolder: options.migrations }).length,
+      inTime: () => mustBeInTime(watch),
+    });
+    const vault = await openVault(path, store);
+    return {
+      path,
+      store,
+      vault,
+      migrated,
+      shared: {
+        nodeId: () => nodeIdOf(path, options.clock),
+        clockOffsetMs: watch.offsetMs,
+        databaseNodes: client.nodes,
+      },
+      async scrub() {
+        await client.raw("/db/execute", { method: "POST", body: '["vacuum"]' });
+      },
+      async close() {
+        await store.settled();
+        unlock();
+      },
+    };
+  } catch (error) {
+    unlock();
+    throw withReason(error);
+  }
+}
+
+function rethrowWithReason(error: unknown): never {
+  throw withReason(error);
+}
+
+const sentence = (text: string) => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
+
+function nodeIdOf(path: string, clock: Clock): string {
+  const { node } = files(path);
+  if (!existsSync(node)) writeOnce(node, newId(clock()));
+  return readFileSync(node, "utf8").trim();
+}
+
+/** What can be read of a cluster without being one of its machines, also while nobody leads it. */
+export function lookAtCluster(address: ClusterAddress, clock: Clock) {
+  const client = rqliteClient(address);
+  const databaseNodes = () =>
+    client.nodes().catch((error: unknown) => {
+      throw withReason(error);
+    });
+  return { store: rqliteStore(client, clock).relaxed(), clock, databaseNodes };
+}
+
+/** Copies a cluster as `copyDatabase` does a file: one moment of it, which `restore` takes. */
+export async function copyCluster(
+  address: ClusterAddress,
+  directory: string,
+  to: string,
+  sealing: Sealing | null,
+): Promise<void> {
+  const path = resolve(directory);
+  makeDirectory(path);
+  try {
+    await copy(rqliteClient(address), path, to, sealing);
+  } catch (error) {
+    throw withReason(error);
+  }
+}
+
+async function copy(client: RqliteClient, path: string, to: string, sealing: Sealing | null) {
+  assertCanBeCreated(to);
+  const plain = join(path, `${copyPrefix}${newId(Date.now())}.rqlite`);
+  try {
+    await download(client, plain);
+    using database = new Database(plain, { strict: true });
+    removeClusterState(database);
+    database.run(`pragma application_id = ${applicationId}`);
+    const secretKey = sealing?.withKey ? readKey(files(path).key) : null;
+    const encryption = sealing && { passphrase: sealing.passphrase, secretKey, workIn: path };
+    writeBackup(database, to, encryption ?? undefined);
+  } finally {
+    rmSync(plain, { force: true });
+  }
+}
+
+type Status = {
+  build?: { version?: string };
+  store?: { db_conf?: { fk_constraints?: boolean }; sqlite3?: { version?: string } };
+};
+
+/** Asks every node that answers: one that applies the same log by other rules would end up with other data. */
+export async function mustBeUsable(client: RqliteClient) {
+  for (const [host, { build, store }] of await readyNodes(client)) {
+    const refuse = (why: string) =>
+      new DataError("DATA_UNUSABLE", `The database node ${host} ${why}.`);
+    if (store?.db_conf?.fk_constraints !== true)
+      throw refuse("does not hold references together: start it with -fk");
+    const version = build?.version ?? "";
+    if (isOlder(version, oldestVersion))
+      throw refuse(
+        `is rqlite ${version}: ${oldestVersion} is the oldest that is known to be right`,
+      );
+    const sqlite = store.sqlite3?.version ?? "";
+    if (isOlder(sqlite, oldestSqlite))
+      throw refuse(`has SQLite ${sqlite}: ${oldestSqlite} is the oldest that will do`);
+  }
+}
+
+/** What the nodes say of themselves that have opened their database. */
+async function readyNodes(client: RqliteClient): Promise<[string, Status][]> {
+  for (let tries = 0; tries < 50; tries++) {
+    const all = (await client.statuses()) as Map<string, Status>;
+    const ready = [...all].filter(([, { store }]) => store?.db_conf !== undefined);
+    if (ready.length > 0) return ready;
+    await Bun.sleep(100);
+  }
+  throw unavailable("they are still starting");
+}
+
+/** Builds from source may say no more than their major version, which then has to do. */
+export function isOlder(version: string, oldest: string): boolean {
+  const [found = [], wanted = []] = [version, oldest].map((text) =>
+    text.replace(/^v/, "").split(".").map(Number),
+  );
+  for (const [i, part] of wanted.entries()) {
+    const its = found[i];
+    if (its === undefined && i > 0) return false;
+    if (its !== part) return !(Number(its) > part);
+  }
+  return false;
+}
+
+async function bringUpToDate(client: RqliteClient, path: string, options: OpenOptions) {
+  const { clock, migrations: folder, onWait } = options;
+  const upgrade = { client, folder, workIn: path, clock, ...(onWait && { onWait }) };
+  await makeOwnTables(client);
+  const { pending, isNew } = await pendingRqliteMigrations(upgrade);
+  if (pending === 0) return 0;
+  if (!options.upgrade && !isNew)
+    throw new DataError(
+      "MIGRATION_REFUSED",
+      "This data was written by an older Signalbox. Upgrade it with `signalbox migrate` or `signalbox serve`.",
+    );
+  const beforeChange = async () => {
+    try {
+      await copy(client, path, copyBeforeUpgradeIn(path, options), null);
+      removeOlderCopies(path);
+    } catch (error) {
+      goOnWithoutCopy(error as Error, options);
+    }
+  };
+  return migrateRqlite({ ...upgrade, beforeChange });
+}
+
+async function openVault(path: string, store: Store): Promise<Vault> {
+  const { key } = files(path);
+  const [known] = await store.query<{ value: number }>(
+    "select value from housekeeping where name = ?",
+    [keyName],
+  );
+  if (!existsSync(key)) {
+    const isFirst = known === undefined && (await isKeyOfStore(store, vaultOf(new Uint8Array(32))));
+    if (!isFirst)
+      throw new DataError(
+        "DATA_UNUSABLE",
+        `${key} is missing. All machines on one cluster have the same: copy it from another one, or from your backup.`,
+      );
+    writeOnce(key, newKey());
+  }
+  const bytes = readKey(key);
+  const vault = vaultOf(bytes);
+  const fingerprint = fingerprintOf(bytes);
+  if (known === undefined && (await isKeyOfStore(store, vault)))
+    await store.atomic([
+      {
+        text: "insert or ignore into housekeeping (name, value) values (?, ?)",
+        parameters: [keyName, fingerprint],
+      },
+    ]);
+  const [now] = await store.query<{ value: number }>(
+    "select value from housekeeping where name = ?",
+    [keyName],
+  );
+  if (now?.value === fingerprint) return vault;
+  throw new DataError(
+    "DATA_UNUSABLE",
+    `${key} is another key than that of this database: it opens none of the stored secrets. All machines on one cluster have the same: copy it from another one, or from your backup.`,
+  );
+}
+
+/** Tells keys from one another, and nothing of them. */
+export const fingerprintOf = (key: Uint8Array) =>
+  Number.parseInt(sha256(`signalbox/${sha256(key)}`).slice(0, 12), 16);
+
+function reasonOfFailure(cause: unknown): string {
+  const message = cause instanceof Error ? cause.message.trim().replace(/\.+$/, "") : "";
+  if (/HTTP request to an HTTPS server/i.test(message))
+    return "It expects TLS: write rqlites:// instead of rqlite:// in --database.";
+  if (/unable to connect|ECONNREFUSED/i.test(message))
+    return "The connection was refused: check the addresses in --database, and that rqlited runs there.";
+  return message === "" ? "None answers." : sentence(message);
+}
+
+/** Explains why no node answers. No DataError, so that a service manager tries again: nodes can still be starting. */
+export function withReason(error: unknown): unknown {
+  if (!(error instanceof AppError) || error.code !== "UNAVAILABLE") return error;
+  const { cause } = error;
+  const message = `No node of the database can be used. ${reasonOfFailure(cause)}`;
+  return cause instanceof RefusedCredentials
+    ? new DataError("DATA_UNUSABLE", message)
+    : new Error(message);
+}

@@ -1,0 +1,29 @@
+import { AppError } from "../../core/errors.ts";
+
+/** Why no request will be answered until somebody changes something. */
+export class RefusedCredentials extends Error {}
+
+export const refusedCredentials = () =>
+  unavailable(new RefusedCredentials("it refuses this user or password"));
+
+export function unavailable(reason: string | Error): AppError {
+  return new AppError("UNAVAILABLE", "The database can't be reached right now. Try again soon.", {
+    headers: { "Retry-After": "5" },
+    cause: typeof reason === "string" ? new Error(reason) : reason,
+  });
+}
+
+const codes: [RegExp, string][] = [
+  [/^CHECK constraint/, "SQLITE_CONSTRAINT_CHECK"],
+  [/^UNIQUE constraint/, "SQLITE_CONSTRAINT_UNIQUE"],
+  [/^FOREIGN KEY constraint/, "SQLITE_CONSTRAINT_FOREIGNKEY"],
+  [/^NOT NULL constraint/, "SQLITE_CONSTRAINT_NOTNULL"],
+];
+
+/** An error of SQLite as the embedded one throws it. */
+export function sqlError(message: string): Error {
+  if (/disk is full|disk I\/O error|readonly database|is being upgraded/.test(message))
+    return unavailable(message);
+  const code = codes.find(([pattern]) => pattern.test(message))?.[1] ?? "SQLITE_ERROR";
+  return Object.assign(new Error(message), { code });
+}

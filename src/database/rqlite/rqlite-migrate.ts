@@ -1,0 +1,235 @@
+import { Database } from "bun:sqlite";
+import { readMigrationFiles } from "drizzle-orm/migrator";
+import { rmSync } from "node:fs";
+import { join } from "node:path";
+import type { Clock } from "../../core/time/clock.ts";
+import { DataError } from "../../core/errors.ts";
+import { firstIdAt, newId } from "../../core/ids.ts";
+import { copyPrefix } from "../backup/backup-file.ts";
+import { contentIn, download, replaceAll } from "./cluster-image.ts";
+import { type Applied, appliedTable, migrate, pendingAfter } from "../migrate.ts";
+import { type RqliteClient, type Sent, Unresolved } from "./rqlite-client.ts";
+import { sqlError } from "./rqlite-errors.ts";
+
+/** What the store on rqlite needs beside the product's tables. */
+export const ownTables = [
+  "create table if not exists write_markers (id text primary key) strict, without rowid",
+  `create table if not exists migration_lease (
+    one integer primary key constraint lease check (one = 1), owner text not null, ends_at integer not null
+  ) strict`,
+  appliedTable,
+];
+
+const leaseMs = 60_000;
+/** An upgrade that has all data go through one machine holds the lease for so long. */
+const longLeaseMs = 10 * leaseMs;
+const waitMs = 250;
+
+type Upgrade = {
+  client: RqliteClient;
+  folder: string;
+  /** A directory for copies that are made meanwhile. */
+  workIn: string;
+  clock: Clock;
+  /** Runs before the first change where there are rows to lose. */
+  beforeChange?: () => Promise<void>;
+  /** Told once when another node is at it. */
+  onWait?: () => void;
+};
+
+/** Makes what the store itself needs, also in a database that was loaded from a file. */
+export async function makeOwnTables(client: RqliteClient): Promise<void> {
+  const there =
+    "select count(*) from sqlite_schema where name in ('write_markers', 'migration_lease', '__drizzle_migrations')";
+  const [found] = await client.query([[there]]);
+  if (found?.values?.[0]?.[0] === ownTables.length) return;
+  await executed(
+    client,
+    ownTables.map((text): Sent => [text]),
+    async () => false,
+  );
+}
+
+async function executed(
+  client: RqliteClient,
+  writes: readonly Sent[],
+  hasHappened: () => Promise<boolean>,
+) {
+  const results = await client.execute(writes, hasHappened).catch((error: unknown) => {
+    throw error instanceof Unresolved ? error.error : error;
+  });
+  const failed = results === "happened" ? undefined : results.at(-1)?.error;
+  if (failed !== undefined) throw sqlError(failed);
+}
+
+/** How many migrations this binary knows that the database has not had. Throws MIGRATION_REFUSED as `migrate` does. */
+export async function pendingRqliteMigrations({
+  client,
+  folder,
+}: Pick<Upgrade, "client" | "folder">) {
+  const ours = readMigrationFiles({ migrationsFolder: folder });
+  const applied = await appliedIn(client);
+  return { pending: pendingAfter(applied, ours).length, isNew: applied.length === 0 };
+}
+
+/**
+ * Brings the cluster to this binary's schema, one migration after the other, each whole or not at all;
+ * one node does, others wait for it. Returns how many ran here. Throws MIGRATION_REFUSED.
+ */
+export async function migrateRqlite(upgrade: Upgrade): Promise<number> {
+  const { client, folder, clock, beforeChange = async () => {}, onWait = () => {} } = upgrade;
+  const ours = readMigrationFiles({ migrationsFolder: folder });
+  const pending = async () => pendingAfter(await appliedIn(client), ours);
+  if ((await pending()).length === 0) return 0;
+
+  const run = (writes: readonly Sent[], hasHappened: () => Promise<boolean>) =>
+    executed(client, writes, hasHappened);
+  const owner = newId(clock());
+  const isMine = async () => {
+    const text = "select 1 from migration_lease where owner = ?";
+    const [found] = await client.query([[text, owner]], "strong");
+    return (found?.values ?? []).length > 0;
+  };
+  let isWaiting = false;
+  for (;;) {
+    await run([takeLease(owner, clock())], isMine);
+    if (await isMine()) break;
+    if (!isWaiting) onWait();
+    isWaiting = true;
+    await Bun.sleep(waitMs);
+    if ((await pending()).length === 0) return 0;
+  }
+
+  try {
+    const applied = await appliedIn(client);
+    const rest = pendingAfter(applied, ours);
+    if (applied.length > 0 && rest.length > 0) await beforeChange();
+    for (const [index, migration] of rest.entries()) {
+      const count = applied.length + index;
+      if (await dropsRows(client, migration.sql)) {
+        await migrateAsFile(upgrade, owner, count, run);
+        break;
+      }
+      const record = "insert into __drizzle_migrations (hash, created_at) values (?, ?)";
+      await run(
+        [
+          [mustHoldLease, owner, clock(), count],
+          takeLease(owner, clock()),
+          ...migration.sql.map((text): Sent => [text]),
+          [mustKeepReferences],
+          [record, migration.hash, migration.folderMillis],
+        ],
+        async () => (await appliedIn(client)).length > count,
+      );
+    }
+    return rest.length;
+  } catch (error) {
+    if (error instanceof DataError || (error as { code?: string }).code === "UNAVAILABLE")
+      throw error;
+    throw refused(error instanceof Error ? error.message : String(error));
+  } finally {
+    const release: Sent = ["delete from migration_lease where owner = ?", owner];
+    await run([release], async () => !(await isMine())).catch(() => {});
+  }
+}
+
+const takeLease = (owner: string, now: number, ms = leaseMs): Sent => [
+  `insert into migration_lease (one, owner, ends_at) values (1, ?, ?)
+   on conflict do update set owner = excluded.owner, ends_at = excluded.ends_at
+   where owner = excluded.owner or ends_at < ?`,
+  owner,
+  now + ms,
+  now,
+];
+
+/** Breaks the lease's own constraint, and the whole batch with it. */
+const unless = (condition: string) =>
+  `insert into migration_lease (one, owner, ends_at) select 0, '', 0 where not (${condition})`;
+const mustHoldLease = unless(
+  `exists (select 1 from migration_lease where owner = ? and ends_at > ?)
+   and (select count(*) from __drizzle_migrations) = ?`,
+);
+const mustKeepReferences = unless("not exists (select 1 from pragma_foreign_key_check)");
+
+/**
+ * References are enforced on a cluster, and no request can turn that off for its own time alone: dropping a
+ * table with rows, as a rebuild does, would remove their children.
+ */
+async function dropsRows(client: RqliteClient, statements: readonly string[]): Promise<boolean> {
+  for (const statement of statements) {
+    const [, table] = /^\s*drop table (?:if exists )?[`"]?(\w+)/im.exec(statement) ?? [];
+    if (table === undefined) continue;
+    const [there] = await client.query([["select 1 from sqlite_schema where name = ?", table]]);
+    if ((there?.values ?? []).length === 0) continue;
+    const [rows] = await client.query([[`select 1 from "${table}" limit 1`]]);
+    if ((rows?.values ?? []).length > 0) return true;
+  }
+  return false;
+}
+
+/**
+ * Runs what is pending on a copy, as in a file, and puts that in place of everything. Nobody writes meanwhile:
+ * each write of a store begins with a marker, and a trigger refuses those that are made before the lease is
+ * over, by the time in their ids. If this process dies, that is when writing goes on.
+ */
+async function migrateAsFile(
+  { client, folder, clock, workIn }: Upgrade,
+  owner: string,
+  count: number,
+  run: (writes: readonly Sent[], hasHappened: () => Promise<boolean>) => Promise<void>,
+) {
+  const endsAt = clock() + longLeaseMs;
+  const signal = AbortSignal.timeout(longLeaseMs);
+  const trigger = `upgrade_${owner.replaceAll("-", "")}`;
+  const before = join(workIn, `${copyPrefix}${owner}.before`);
+  const image = join(workIn, `${copyPrefix}${owner}.image`);
+  const isHeld = async () => {
+    const text = "select 1 from sqlite_schema where name = ?";
+    const [found] = await client.query([[text, trigger]], "strong");
+    return (found?.values ?? []).length > 0;
+  };
+  const release: Sent = [`drop trigger if exists ${trigger}`];
+  try {
+    await run(
+      [
+        [mustHoldLease, owner, clock(), count],
+        takeLease(owner, clock(), longLeaseMs),
+        [
+          `create trigger ${trigger} before insert on write_markers when new.id < '${firstIdAt(endsAt)}'
+           begin select raise(abort, 'the data is being upgraded'); end`,
+        ],
+      ],
+      isHeld,
+    );
+    await download(client, before);
+    await Bun.write(image, Bun.file(before));
+    using database = new Database(image, { strict: true });
+    if (database.query("select 1 from sqlite_schema where name = ?").get(trigger) === null)
+      throw new Error("the copy is older than the upgrade");
+    for (const { name } of database
+      .query<{ name: string }, []>(
+        "select name from sqlite_schema where type = 'trigger' and tbl_name = 'write_markers'",
+      )
+      .all())
+      database.run(`drop trigger ${name}`);
+    migrate(database, folder);
+    database.close();
+    await replaceAll(client, { image, wanted: contentIn(image), before, signal });
+  } finally {
+    for (const file of [before, image]) rmSync(file, { force: true });
+    await run([release], async () => !(await isHeld())).catch(() => {});
+  }
+}
+
+const refused = (why: string) =>
+  new DataError("MIGRATION_REFUSED", `The migration failed and changed nothing: ${why}.`);
+
+async function appliedIn(client: RqliteClient): Promise<Applied[]> {
+  const known =
+    "select 1 from sqlite_schema where type = 'table' and name = '__drizzle_migrations'";
+  const [there] = await client.query([[known]], "strong");
+  if ((there?.values ?? []).length === 0) return [];
+  const text = "select hash, created_at from __drizzle_migrations order by id";
+  const [rows] = await client.query([[text]], "strong");
+  return (rows?.values ?? []).map(([hash, at]) => ({ hash: String(hash), created_at: Number(at) }));
+}

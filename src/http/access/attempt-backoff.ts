@@ -1,0 +1,60 @@
+import type { Clock } from "../../core/time/clock.ts";
+import { setRecent } from "../../core/collections/recent-set.ts";
+
+export type AttemptBackoff = ReturnType<typeof attemptBackoff>;
+
+type Attempts = { count: number; lastAt: number; nextAt: number; networks: Map<string, number> };
+
+/** Wrong attempts that cost no wait. */
+const free = 5;
+const longestMs = 15 * 60_000;
+/** A network waits so much longer for each wrong attempt of its own: those who have not tried yet come first. */
+const behindMs = 10_000;
+const longestBehindMs = 120_000;
+const forgottenMs = 24 * 3_600_000;
+const maxSubjects = 10_000;
+const maxNetworks = 1_000;
+
+/** Lets whoever tries to guess something of one subject wait longer with each wrong attempt, from wherever they come. */
+export function attemptBackoff(clock: Clock) {
+  const subjects = new Map<string, Attempts>();
+
+  function attemptsOf(subject: string, now: number): Attempts {
+    const known = subjects.get(subject);
+    // One that lies ahead was made before the clock was set back.
+    const isOver = known === undefined || Math.abs(now - known.lastAt) >= forgottenMs;
+    const attempts = isOver ? { count: 0, lastAt: now, nextAt: now, networks: new Map() } : known;
+    setRecent(subjects, subject, attempts, maxSubjects);
+    return attempts;
+  }
+
+  return {
+    /** Counts an attempt of this network and returns 0, or returns the whole seconds to wait before one is judged. */
+    take(subject: string, network: string): number {
+      const now = clock();
+      const attempts = attemptsOf(subject, now);
+      const { networks } = attempts;
+      const own = networks.get(network) ?? 0;
+      const behind = attempts.count < free ? 0 : Math.min(own * behindMs, longestBehindMs);
+      const waitMs = Math.min(attempts.nextAt + behind - now, longestMs + longestBehindMs);
+      if (waitMs > 0) return Math.ceil(waitMs / 1000);
+      attempts.count += 1;
+      attempts.lastAt = now;
+      if (attempts.count >= free)
+        attempts.nextAt = now + Math.min(2 ** (attempts.count - free) * 1000, longestMs);
+      networks.set(network, own + 1);
+      if (networks.size > maxNetworks) networks.delete(networks.keys().next().value ?? "");
+      return 0;
+    },
+    /** Takes back one that was not judged. */
+    refund(subject: string, network: string) {
+      const attempts = subjects.get(subject);
+      if (attempts === undefined) return;
+      attempts.count -= 1;
+      attempts.networks.set(network, (attempts.networks.get(network) ?? 1) - 1);
+      attempts.nextAt = Math.min(attempts.nextAt, clock());
+    },
+    /** It was right: the subject begins anew. */
+    succeed: (subject: string) => void subjects.delete(subject),
+  };
+}

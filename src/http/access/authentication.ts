@@ -1,0 +1,93 @@
+import { AppError } from "../../core/errors.ts";
+import { sha256 } from "../../core/ids.ts";
+import { isAtLeast, type Role } from "../../core/roles.ts";
+import { consume } from "./rate-limit.ts";
+import {
+  type Principal,
+  organizationOf,
+  type Session,
+  sessionTokenHashOf,
+  signInFirst,
+} from "./session.ts";
+import type { RequestContext } from "../request-context.ts";
+import type { Services } from "../services.ts";
+
+const bearer = /^bearer ([\x21-\x7e]{1,200})$/i;
+const keyShape = /^sbx_[0-9A-Za-z]{43}$/;
+
+/** What stands behind `Bearer`; null for nothing that could be a credential. */
+export function bearerTokenOf({ headers }: Request): string | null {
+  return bearer.exec(headers.get("authorization") ?? "")?.[1] ?? null;
+}
+
+/** Whose key it is. Throws UNAUTHORIZED with one and the same body for every wrong key, and RATE_LIMITED for an address that keeps guessing. */
+export async function authenticate(
+  request: Request,
+  requestContext: RequestContext,
+): Promise<Principal> {
+  const { keys, failureLimit } = requestContext.services;
+  const key = bearerTokenOf(request);
+  if (key !== null && keyShape.test(key)) {
+    const principal = await keys.find(sha256(key));
+    if (principal !== null) return principal;
+  }
+  if (!request.headers.has("authorization")) throw unauthorized('Bearer realm="signalbox"');
+  consume(failureLimit, requestContext.address);
+  throw unauthorized('Bearer realm="signalbox", error="invalid_token"');
+}
+
+function unauthorized(challenge: string) {
+  return new AppError(
+    "UNAUTHORIZED",
+    "A valid API key is needed: send it as `Authorization: Bearer KEY`.",
+    { headers: { "WWW-Authenticate": challenge } },
+  );
+}
+
+/** Whose cookie it is; null for none of ours. */
+export async function findSession(request: Request, services: Services): Promise<Session | null> {
+  const hash = sessionTokenHashOf(request);
+  return hash === null ? null : services.sessions.find(hash);
+}
+
+/** The session of whoever has wholly signed in. Throws UNAUTHORIZED. */
+export function signedInSession({ session }: RequestContext): Session {
+  if (session?.stage !== "signed-in") throw signInFirst();
+  return session;
+}
+
+/** Who asks on behalf of which organization. Throws UNAUTHORIZED, and NOT_FOUND for an organization that is not theirs. */
+export function principalOf(requestContext: RequestContext, request: Request): Principal {
+  if (requestContext.principal !== null) return requestContext.principal;
+  const session = signedInSession(requestContext);
+  const { id, role } = organizationOf(request, session);
+  return {
+    organizationId: id,
+    actor: { type: "person", id: session.person.id, name: session.person.name },
+    scope: isAtLeast(role, "member") ? "write" : "read",
+    role,
+  };
+}
+
+/** Throws FORBIDDEN for whoever does not run the appliance. */
+export function mustBeAdministrator({ person }: Session) {
+  if (!person.administrator)
+    throw new AppError("FORBIDDEN", "This is for administrators of the appliance.");
+}
+
+/** What the key or the person may do, and how often. Throws FORBIDDEN, then RATE_LIMITED. */
+export function authorize(
+  { requestLimit, personLimit }: Services,
+  { actor, scope, role }: Principal,
+  access: "read" | "write",
+  needed: Role = access === "write" ? "member" : "viewer",
+) {
+  if (role !== null && !isAtLeast(role, needed))
+    throw new AppError(
+      "FORBIDDEN",
+      `This needs the role ${needed} in this organization; yours is ${role}.`,
+    );
+  if (access === "write" && scope !== "write")
+    throw new AppError("FORBIDDEN", "This API key may only read. Use a key with the scope write.");
+  consume(role === null ? requestLimit : personLimit, actor.id);
+}

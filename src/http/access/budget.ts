@@ -1,0 +1,22 @@
+import { rateLimited } from "../../core/errors.ts";
+
+/** Shares `all` bytes, or another amount, among clients, of which each has at most `each`. */
+export function budget(all: number, each: number) {
+  const reserved = new Map<string, number>();
+  let sum = 0;
+  function add(client: string, amount: number) {
+    sum += amount;
+    const own = (reserved.get(client) ?? 0) + amount;
+    if (own > 0) reserved.set(client, own);
+    else reserved.delete(client);
+  }
+  return {
+    /** Reserves an amount until the returned function is called. Throws RATE_LIMITED where too much is reserved. */
+    take(client: string, amount: number): () => void {
+      const own = (reserved.get(client) ?? 0) + amount;
+      if (own > each || sum + amount > all) throw rateLimited(1);
+      add(client, amount);
+      return () => add(client, -amount);
+    },
+  };
+}

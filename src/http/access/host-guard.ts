@@ -1,0 +1,33 @@
+import { AppError } from "../../core/errors.ts";
+import type { OwnHosts } from "../../core/security/own-hosts.ts";
+
+const hostName = /^(\[[0-9a-f:.]+\]|[a-z0-9_-]+(\.[a-z0-9_-]+)*\.?)(:\d{0,5})?$/i;
+
+/** Whether it is one host, perhaps with a port. */
+export function isHost(text: string): boolean {
+  return hostName.test(text);
+}
+
+/** Throws BAD_REQUEST unless the request names exactly one host (RFC 9112 §3.2); two arrive joined by a comma. */
+export function mustNameOneHost({ headers }: Request) {
+  if (!isHost(headers.get("host") ?? ""))
+    throw new AppError("BAD_REQUEST", "The request must have exactly one valid Host header.");
+}
+
+/** Whether the request names a host that this appliance answers under. */
+export const isOurs = ({ headers }: Request, hosts: OwnHosts) =>
+  hosts.answers(headers.get("host") ?? "");
+
+/**
+ * Guards what a browser uses with a cookie against DNS rebinding: a name that somebody else can point
+ * at this machine must not open it. Throws MISDIRECTED_REQUEST.
+ */
+export function hostGuard(hosts: OwnHosts) {
+  return (request: Request) => {
+    if (isOurs(request, hosts)) return;
+    throw new AppError(
+      "MISDIRECTED_REQUEST",
+      "This page does not answer under this host name. Start Signalbox with --allowed-host NAME to allow it.",
+    );
+  };
+}

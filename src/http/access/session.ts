@@ -1,0 +1,97 @@
+import { AppError } from "../../core/errors.ts";
+import { sha256 } from "../../core/ids.ts";
+import type { Role } from "../../core/roles.ts";
+import type { Statement } from "../../database/store.ts";
+import { cookieOf, setCookieOf } from "../cookies.ts";
+import { isRead, originOf } from "../request.ts";
+
+/** Somebody's context to the admin page, as its cookie says. */
+export type Session = {
+  id: string;
+  /** `two-factor` waits for a code and opens nothing yet. */
+  stage: "two-factor" | "signed-in";
+  person: SignedInPerson;
+  /** The person's own, in the order in which they joined. */
+  organizations: readonly Membership[];
+};
+
+type SignedInPerson = {
+  id: string;
+  name: string;
+  email: string;
+  twoFactor: boolean;
+  timeZone: string | null;
+  /** Runs the whole appliance. */
+  administrator: boolean;
+  /** Wrong codes that were given with the right password; null where there are none to tell of. */
+  wrongCodes: { count: number; since: string; lastAt: string; lastFrom: string | null } | null;
+};
+
+export type Membership = { id: string; slug: string; name: string; timeZone: string; role: Role };
+
+/** Who asks, on behalf of one organization: an API key, or a person by their session. */
+export type Principal = {
+  organizationId: string;
+  actor: { type: "api-key" | "person"; id: string; name: string };
+  scope: "read" | "write";
+  /** Of a person; null for an API key. */
+  role: Role | null;
+};
+
+export type Sessions = {
+  /** Whose cookie has this SHA-256; null for one that is unknown, ended, idle for too long or too old. Counts as activity. */
+  find(tokenHash: string): Promise<Session | null>;
+  /** Whether somebody is still signed in with a session that was found earlier, and may what they did then. Asking is no activity. */
+  isStillOpen(sessionId: string, may: (session: Session) => boolean): Promise<boolean>;
+  /** Writes down when sessions were last seen, since the last time this was asked. */
+  seen(): Statement[];
+};
+
+const cookieName = "signalbox_session";
+const tokenShape = /^[0-9A-Za-z]{43}$/;
+
+/** The SHA-256 of the token in the request's cookie; null where there is none that could be one of ours. */
+export function sessionTokenHashOf(request: Request): string | null {
+  const token = cookieOf(request, cookieName) ?? "";
+  return tokenShape.test(token) ? sha256(token) : null;
+}
+
+/** The Set-Cookie that keeps this token for so many seconds; null takes back the one there is. */
+export function sessionCookieOf(request: Request, token: string | null, seconds: number): string {
+  return setCookieOf(request, {
+    name: cookieName,
+    value: token ?? "",
+    maxAgeSeconds: token === null ? 0 : seconds,
+    sameSite: "Strict",
+  });
+}
+
+/** Throws FORBIDDEN where another site made the browser send this; reading changes nothing and is let in. */
+export function mustBeSameOrigin(request: Request) {
+  if (isRead(request)) return;
+  const { headers } = request;
+  const site = headers.get("sec-fetch-site");
+  const own = originOf(request).toLowerCase();
+  if (site === null ? headers.get("origin") === own : site === "same-origin") return;
+  throw new AppError(
+    "FORBIDDEN",
+    "Only the admin page itself may send this: neither Origin nor Sec-Fetch-Site says that it did.",
+  );
+}
+
+/** The query parameter that chooses an organization where a header can't be set. */
+export const organizationParameter = "organization";
+
+/** The organization that the request is about, and the person's role there; the first one where it names none. Throws NOT_FOUND for one that is not theirs. */
+export function organizationOf(request: Request, { organizations }: Session): Membership {
+  const named =
+    request.headers.get("x-organization") ??
+    new URLSearchParams(request.url.split("?", 2)[1]).get(organizationParameter);
+  const chosen = named === null ? organizations[0] : organizations.find(({ id }) => id === named);
+  if (chosen !== undefined) return chosen;
+  throw new AppError("NOT_FOUND", "You do not belong to this organization.");
+}
+
+export function signInFirst(): AppError {
+  return new AppError("UNAUTHORIZED", "Sign in first.");
+}

@@ -1,0 +1,366 @@
+import { promisify } from "node:util";
+import { gzip } from "node:zlib";
+import { z } from "zod";
+import { dataOf } from "../../core/paging.ts";
+import { StreamedList, StreamedRecord } from "../../core/text/streamed-list.ts";
+import { eachYielding, turn } from "../../core/time/yielding.ts";
+import { requestBounds } from "../../core/limits.ts";
+import { budget } from "../access/budget.ts";
+import { isObject } from "../../core/collections/objects.ts";
+import { encodingFor, hasTag, tagIn } from "./encoding.ts";
+import { largeFrom, ownBytesResponse } from "./large-bodies.ts";
+import { isRead, pathOf } from "../request.ts";
+
+/** What a use case found or did, as it will go over the wire. */
+export type ApiResponse = {
+  status: number;
+  /** The text, or what writes it anew while it is sent, where it is too long to be in memory. */
+  body: string | (() => AsyncIterable<string>);
+  etag: string;
+  location: string | null;
+  /** Whether it goes compressed to those who take that. */
+  compressed?: boolean;
+};
+
+const encodings = ["gzip"] as const;
+/** The level: it is made while somebody waits, and mostly for one reader. */
+const fastest = 1;
+
+/** Longer ones are compressed in a thread of their own. */
+const smallBody = 64 * 1024;
+/** Compressed bodies, for as long as their responses are cached. */
+const compressedBodies = new WeakMap<ApiResponse, Uint8Array<ArrayBuffer>>();
+
+type Shape = { response: z.ZodType; status?: 200 | 201; isLocated?: boolean; long?: boolean };
+
+/**
+ * The payload through the schema of its route, which drops whatever it does not declare. The ETag is
+ * `"version-hash"` for a record that people edit and `"hash"` for anything else.
+ */
+export const apiResponseOf = (request: Request, shape: Shape, payload: unknown): ApiResponse =>
+  responseWith(jsonOf(shape.response, payload), request, shape, payload);
+
+/** The same of what may be long: others have their turn while it is made. */
+export const longResponseOf = async (request: Request, shape: Shape, payload: unknown) =>
+  responseWith(await longBodyOf(shape.response, payload), request, shape, payload);
+
+/** The ETags of a long response with this data, which has no version: one for each encoding in which it goes. */
+export async function longTagsOf(data: z.ZodType, value: unknown): Promise<string[]> {
+  const payload = { data: value };
+  const schema = dataOf(data);
+  const etag = tagOf(
+    isStreamed(payload)
+      ? await hashOfChunks(chunksOf(streamedPieces(schema, payload)))
+      : hashOf(await longBodyOf(schema, payload)),
+  );
+  return (["identity", ...encodings] as const).map((encoding) => tagIn(encoding, etag));
+}
+
+/** Renders a payload with streamed lists. A long one is rendered twice: for its ETag, and while it is sent. */
+export async function streamedResponseOf(request: Request, shape: Shape, payload: unknown) {
+  const chunks = () => chunksOf(streamedPieces(shape.response, payload));
+  let body: string | null = "";
+  const hash = await hashOfChunks(chunks(), (chunk) => {
+    if (body !== null) body = body.length + chunk.length > bufferedCharacters ? null : body + chunk;
+  });
+  return responseWith(body ?? chunks, request, shape, payload, hash);
+}
+
+async function hashOfChunks(chunks: AsyncIterable<string>, use = (_chunk: string) => {}) {
+  let hash = 0n;
+  for await (const chunk of chunks) {
+    hash = hashOf(chunk, hash);
+    use(chunk);
+    await turn();
+  }
+  return hash;
+}
+
+/** Status and location of a response with streamed lists, before those are read. */
+export const unreadResponseOf = (request: Request, shape: Shape, data: object) =>
+  responseWith(() => chunksOf(streamedPieces(shape.response, { data })), request, shape, { data });
+
+/** A longer body is written while it is sent: an incident with a full timeline is not. */
+const bufferedCharacters = 4 * 1024 * 1024;
+
+async function longBodyOf(schema: z.ZodType, payload: unknown): Promise<string> {
+  let body = "";
+  await eachYielding(jsonPieces(schema, payload), (piece) => void (body += piece));
+  return body;
+}
+
+const hashOf = (text: string, before = 0n) => BigInt(Bun.hash(text, before));
+
+const tagOf = (hash: bigint, version?: number) =>
+  `"${version === undefined ? "" : `${version}-`}${hash.toString(36)}"`;
+
+/** A payload, its `data`, a field of that, or a field of a field can be streamed. */
+const streamedDepth = 3;
+
+/** Whether a payload has a part that is read while it is sent. */
+export function isStreamed(value: unknown, depth = streamedDepth): boolean {
+  if (value instanceof StreamedList || value instanceof StreamedRecord) return true;
+  return (
+    depth > 0 && isObject(value) && Object.values(value).some((one) => isStreamed(one, depth - 1))
+  );
+}
+
+/** `jsonPieces` for a payload with streamed lists. */
+async function* streamedPieces(schema: z.core.$ZodType, value: unknown): AsyncGenerator<string> {
+  if (value instanceof StreamedList) {
+    if (!(schema instanceof z.ZodArray))
+      throw new Error("A streamed list does not fit its schema.");
+    let before = "[";
+    for await (const portion of value.read()) {
+      if (portion.length === 0) continue;
+      yield before + jsonOf(schema, portion).slice(1, -1);
+      before = ",";
+    }
+    yield before === "[" ? "[]" : "]";
+    return;
+  }
+  if (value instanceof StreamedRecord) {
+    const entrySchema = schema instanceof z.ZodRecord ? schema.valueType : schema;
+    let before = "{";
+    for await (const portion of value.read())
+      for (const [name, entry] of portion) {
+        yield `${before}${JSON.stringify(name)}:${jsonOf(entrySchema, entry)}`;
+        before = ",";
+      }
+    yield before === "{" ? "{}" : "}";
+    return;
+  }
+  const fields = isStreamed(value) ? entriesOf(schema, value as object) : null;
+  if (fields === null) {
+    yield* jsonPieces(schema, value);
+    return;
+  }
+  let before = "{";
+  for (const [name, own, field] of fields) {
+    yield `${before}${JSON.stringify(name)}:`;
+    yield* streamedPieces(own, field);
+    before = ",";
+  }
+  yield "}";
+}
+
+const chunkCharacters = 64 * 1024;
+
+/** The same text in chunks that are worth a write to the network. */
+async function* chunksOf(pieces: AsyncIterable<string>): AsyncGenerator<string> {
+  let chunk = "";
+  for await (const piece of pieces) {
+    chunk += piece;
+    if (chunk.length < chunkCharacters) continue;
+    yield chunk;
+    chunk = "";
+  }
+  if (chunk !== "") yield chunk;
+}
+
+function jsonOf(schema: z.core.$ZodType, value: unknown): string {
+  const result = z.safeParse(schema, value);
+  if (!result.success)
+    throw new Error(`A response does not fit its schema: ${result.error.message}`);
+  return JSON.stringify(result.data);
+}
+
+/** `jsonOf` in pieces: what is long in it entry by entry. */
+export function* jsonPieces(schema: z.core.$ZodType, value: unknown): Generator<string> {
+  const entries = isLong(value) ? entriesOf(schema, value) : null;
+  if (entries === null) {
+    yield jsonOf(schema, value);
+    return;
+  }
+  const [begin, end] = Array.isArray(value) ? ["[", "]"] : ["{", "}"];
+  let before = begin;
+  for (const [name, own, entry] of entries) {
+    yield name === null ? before : `${before}${JSON.stringify(name)}:`;
+    yield* jsonPieces(own, entry);
+    before = ",";
+  }
+  yield before === begin ? `${begin}${end}` : end;
+}
+
+/** The entries of a list, or the fields of an object, each with its schema; null for what is judged as a whole. */
+function entriesOf(schema: z.core.$ZodType, value: object) {
+  type Entry = [name: string | null, schema: z.core.$ZodType, entry: unknown];
+  const { checks = [] } = schema._zod.def;
+  if (checks.length > 0) return null;
+  if (Array.isArray(value)) {
+    const itemsBy = (own: z.core.$ZodType) => value.map((item): Entry => [null, own, item]);
+    if (schema instanceof z.ZodUnknown) return itemsBy(schema);
+    return schema instanceof z.ZodArray ? itemsBy(schema.element) : null;
+  }
+  const fields = Object.entries(value).filter(([, entry]) => entry !== undefined);
+  const fieldsBy = (own: z.core.$ZodType) =>
+    fields.map(([name, entry]): Entry => [name, own, entry]);
+  if (schema instanceof z.ZodUnknown) return fieldsBy(schema);
+  if (schema instanceof z.ZodRecord) return fieldsBy(schema.valueType);
+  if (schema instanceof z.ZodObject) {
+    const known = new Map(fields);
+    return Object.entries<z.core.$ZodType>(schema.shape).flatMap(([name, own]): Entry[] =>
+      known.has(name) || own._zod.optout !== "optional" ? [[name, own, known.get(name)]] : [],
+    );
+  }
+  return null;
+}
+
+const manyEntries = 20;
+
+/** Whether a record has lists so long that others have their turn while they are written. */
+export const hasLongList = (record: unknown) =>
+  isObject(record) &&
+  Object.values(record).some((field) => Array.isArray(field) && field.length > manyEntries);
+
+/** Whether it holds a list of many entries, or as many fields. */
+function isLong(value: unknown): value is object {
+  if (typeof value !== "object" || value === null) return false;
+  const entries = Array.isArray(value) ? value : Object.values(value);
+  return entries.length > manyEntries || entries.some(isLong);
+}
+
+function responseWith(
+  body: ApiResponse["body"],
+  request: Request,
+  { status = 200, isLocated = true, long = false }: Shape,
+  payload: unknown,
+  hash = typeof body === "string" ? hashOf(body) : 0n,
+): ApiResponse {
+  const { id, version } = (payload as { data: { id?: string; version?: number } }).data;
+  return {
+    status,
+    body,
+    etag: tagOf(hash, version),
+    location: status === 201 && isLocated ? `${pathOf(request).replace(/\/$/, "")}/${id}` : null,
+    compressed: long && typeof body === "string",
+  };
+}
+
+/** Copied for each response: to name them anew takes a microsecond. */
+const commonHeaders = new Headers({
+  "Content-Type": "application/json",
+  "Cache-Control": "no-cache",
+});
+
+/** It as a Response, a promise of one while it is being compressed: 304 without a body where a reader already has it. */
+export function toResponse(request: Request, api: ApiResponse): Response | Promise<Response> {
+  const { status, compressed = false, location } = api;
+  const headers = new Headers(commonHeaders);
+  const encoding = compressed ? encodingFor(request, encodings) : "identity";
+  const etag = tagIn(encoding, api.etag);
+  headers.set("ETag", etag);
+  if (compressed) headers.set("Vary", "Accept-Encoding");
+  if (location !== null) headers.set("Location", location);
+  if (isRead(request) && hasTag(request, etag)) return new Response(null, { status: 304, headers });
+  if (typeof api.body !== "string")
+    return new Response(request.method === "HEAD" ? null : streamOf(api.body()), {
+      status,
+      headers,
+    });
+  if (encoding === "identity")
+    return api.body.length < largeFrom
+      ? new Response(api.body, { status, headers })
+      : ownBytesResponse(encodedBodyOf(api, api.body), { status, headers });
+  headers.set("Content-Encoding", encoding);
+  return compressedBodyOf(api, api.body).then((bytes) =>
+    ownBytesResponse(bytes, { status, headers }),
+  );
+}
+
+/** Bytes as a Response of this type and no other; 304 without them where a reader already has them. */
+export async function bytesResponse(
+  request: Request,
+  type: string,
+  content: Uint8Array<ArrayBuffer> | File,
+  isLong: boolean,
+): Promise<Response> {
+  const isFile = content instanceof File;
+  const bytes = isFile ? await content.bytes() : content;
+  const encoding = isLong ? encodingFor(request, encodings) : "identity";
+  const etag = tagIn(encoding, `"${Bun.hash(bytes).toString(36)}"`);
+  const headers = {
+    "Content-Type": type,
+    ...(isLong && { Vary: "Accept-Encoding" }),
+    "Cache-Control": "no-cache",
+    "Content-Security-Policy": "sandbox; default-src 'none'",
+    "X-Content-Type-Options": "nosniff",
+    ETag: etag,
+    ...(isFile && { "Content-Disposition": `attachment; filename="${content.name}"` }),
+  };
+  if (hasTag(request, etag)) return new Response(null, { status: 304, headers });
+  if (encoding === "identity") return ownBytesResponse(bytes, { headers });
+  const packed = new Uint8Array(await promisify(gzip)(bytes, { level: fastest }));
+  return ownBytesResponse(packed, { headers: { ...headers, "Content-Encoding": encoding } });
+}
+
+/** Cached responses share their encoded bytes. */
+const encodedBodies = new WeakMap<ApiResponse, Uint8Array<ArrayBuffer>>();
+
+function encodedBodyOf(api: ApiResponse, body: string): Uint8Array<ArrayBuffer> {
+  const bytes = encodedBodies.get(api) ?? new TextEncoder().encode(body);
+  encodedBodies.set(api, bytes);
+  return bytes;
+}
+
+const responses = budget(
+  requestBounds.longResponses.value,
+  requestBounds.longResponsesOfOrganization.value,
+);
+
+/** Counts the chunks as a long response of the organization until they are sent. Throws RATE_LIMITED. */
+export function sending(organizationId: string, chunks: AsyncIterable<string>) {
+  const iterator = chunks[Symbol.asyncIterator]();
+  let release = responses.take(organizationId, 1);
+  function end() {
+    release();
+    release = () => {};
+  }
+  const counted: AsyncIterableIterator<string> = {
+    [Symbol.asyncIterator]: () => counted,
+    async next() {
+      const next = await iterator.next().catch((error: unknown) => {
+        end();
+        throw error;
+      });
+      if (next.done) end();
+      return next;
+    },
+    async return() {
+      end();
+      await iterator.return?.();
+      return { done: true, value: undefined };
+    },
+  };
+  return counted;
+}
+
+/** The chunks as bytes, each written once the client has read those before. */
+function streamOf(chunks: AsyncIterable<string>): ReadableStream<Uint8Array> {
+  const iterator = chunks[Symbol.asyncIterator]();
+  const encoder = new TextEncoder();
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        const { done, value } = await iterator.next();
+        if (done) controller.close();
+        else controller.enqueue(encoder.encode(value));
+      },
+      async cancel() {
+        await iterator.return?.();
+      },
+    },
+    { highWaterMark: 0 },
+  );
+}
+
+async function compressedBodyOf(api: ApiResponse, body: string): Promise<Uint8Array<ArrayBuffer>> {
+  const known = compressedBodies.get(api);
+  if (known !== undefined) return known;
+  const bytes =
+    body.length < smallBody
+      ? Bun.gzipSync(body, { level: fastest })
+      : new Uint8Array(await promisify(gzip)(body, { level: fastest }));
+  compressedBodies.set(api, bytes);
+  return bytes;
+}

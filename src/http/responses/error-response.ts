@@ -1,0 +1,50 @@
+import { AppError, type ErrorCode, unknownPathMessage } from "../../core/errors.ts";
+import type { Log } from "../../core/log.ts";
+
+/** The one place that knows HTTP statuses (RFC 9110 §15, RFC 6585). */
+export const statusOf: Record<ErrorCode, number> = {
+  BAD_REQUEST: 400,
+  INVALID_JSON: 400,
+  UNAUTHORIZED: 401,
+  FORBIDDEN: 403,
+  NOT_FOUND: 404,
+  METHOD_NOT_ALLOWED: 405,
+  CONFLICT: 409,
+  PRECONDITION_FAILED: 412,
+  PAYLOAD_TOO_LARGE: 413,
+  UNSUPPORTED_MEDIA_TYPE: 415,
+  MISDIRECTED_REQUEST: 421,
+  VALIDATION_ERROR: 422,
+  IDEMPOTENCY_KEY_REUSED: 422,
+  RATE_LIMITED: 429,
+  INTERNAL: 500,
+  UNAVAILABLE: 503,
+};
+
+/** The response to anything thrown. What is not an AppError is our bug: it goes to the log, a fixed text to the client. */
+export function errorResponse(error: unknown, requestId: string, log: Log): Response {
+  const known =
+    error instanceof AppError
+      ? error
+      : new AppError("INTERNAL", "Something went wrong on our side. See the log for the cause.", {
+          cause: error,
+        });
+  if (known.cause !== undefined) {
+    const { cause } = known;
+    const text = cause instanceof Error ? (cause.stack ?? cause.message) : Bun.inspect(cause);
+    log.error("request failed", { requestId, cause: text });
+  }
+  const { code, message, details, headers } = known;
+  return Response.json(
+    { error: { code, message, ...(details && { details }), requestId } },
+    {
+      status: statusOf[code],
+      headers: { ...headers, "Cache-Control": "no-store", "X-Request-Id": requestId },
+    },
+  );
+}
+
+/** An unknown path, or one whose existence a stranger must not learn. */
+export function noSuchPath() {
+  return new AppError("NOT_FOUND", unknownPathMessage);
+}

@@ -1,0 +1,169 @@
+import { wideNetworkOf } from "../../core/security/client-network.ts";
+import { requestBounds } from "../../core/limits.ts";
+
+/** A body in pieces. Each is computed when its client has room for it; copies of a body share the rest. */
+export type Pieces = {
+  /** Length of the whole body in bytes. */
+  length: number;
+  count: number;
+  at(index: number): Uint8Array<ArrayBuffer> | Promise<Uint8Array<ArrayBuffer>>;
+};
+
+/** Bodies from this length on are sent in pieces. */
+export const largeFrom = requestBounds.wholeResponse.value;
+export const pieceLength = 64 * 1024;
+/** A client that has not read for this long makes way for others of its network. */
+const stalledMs = 1_000;
+/** A network gets one part in so many of the memory that is free. */
+const networkShare = 32;
+/** Pieces are computed for this long in one turn of the event loop. */
+const turnMs = 5;
+
+/** A body that is under way. */
+type Transfer = {
+  /** Its pieces in buffers, and bytes that no other response shares. */
+  heldBytes: number;
+  /** When its client last had room for a piece, by the clock of its limit. */
+  readAt: number;
+  cut(): void;
+  onRead: () => void;
+  onEnd: () => void;
+};
+
+const transfers = new WeakMap<Response, Transfer>();
+
+export function piecesOf(bytes: Uint8Array<ArrayBuffer>): Pieces {
+  return {
+    length: bytes.length,
+    count: Math.ceil(bytes.length / pieceLength),
+    at: (index) => bytes.subarray(index * pieceLength, (index + 1) * pieceLength),
+  };
+}
+
+/** Bytes as a body for any number of responses, which share them. */
+export const sharedBody = (bytes: Uint8Array<ArrayBuffer>): Blob | Pieces =>
+  bytes.length < largeFrom ? new Blob([bytes]) : piecesOf(bytes);
+
+/** A response with a body that other responses share; one in pieces is sent as fast as its client reads. */
+export const bodyResponse = (body: Blob | Pieces, init: ResponseInit): Response =>
+  body instanceof Blob ? new Response(body, init) : inPieces(body, init, 0);
+
+/** A response with bytes that it shares with no other. */
+export const ownBytesResponse = (bytes: Uint8Array<ArrayBuffer>, init: ResponseInit): Response =>
+  bytes.length < largeFrom
+    ? new Response(bytes, init)
+    : inPieces(piecesOf(bytes), init, bytes.length);
+
+function inPieces(pieces: Pieces, init: ResponseInit, ownBytes: number): Response {
+  let next = 0;
+  let controllerNow: ReadableStreamDefaultController<Uint8Array> | null = null;
+  const transfer: Transfer = {
+    heldBytes: pieceLength + ownBytes,
+    readAt: 0,
+    // The connection is reset, so that nobody takes the part for the whole.
+    cut: () => controllerNow?.error(new Error("The client did not read.")),
+    onRead: () => {},
+    onEnd: () => {},
+  };
+  const body = new ReadableStream<Uint8Array>(
+    {
+      start: (controller) => void (controllerNow = controller),
+      async pull(controller) {
+        transfer.onRead();
+        await ownTurn();
+        controller.enqueue(await pieces.at(next++));
+        if (next < pieces.count) return;
+        controller.close();
+        transfer.onEnd();
+      },
+      cancel: () => transfer.onEnd(),
+    },
+    { highWaterMark: 0 },
+  );
+  const headers = new Headers(init.headers);
+  headers.set("Content-Length", String(pieces.length));
+  const response = new Response(body, { ...init, headers });
+  transfers.set(response, transfer);
+  return response;
+}
+
+let turnEndsAt = 0;
+
+/** Resolves at once while this turn of the event loop has time left, else in a later one. */
+async function ownTurn() {
+  while (performance.now() > turnEndsAt) {
+    await new Promise<void>((resolve) => setImmediate(resolve));
+    if (performance.now() > turnEndsAt + turnMs) turnEndsAt = performance.now() + turnMs;
+  }
+}
+
+export type TransferLimit = ReturnType<typeof transferLimit>;
+
+/**
+ * Bounds the memory of large bodies under way. A network gets a small part of what is free, so that others
+ * find room. Clients that do not read make way for others of their network; where nothing is free, those of
+ * the network with most make way for a network that has nothing.
+ */
+export function transferLimit(
+  most: number = requestBounds.transfers.value,
+  now: () => number = () => performance.now(),
+) {
+  const networks = new Map<string, Set<Transfer>>();
+  let held = 0;
+
+  function hasRoom(own: ReadonlySet<Transfer>, { heldBytes }: Transfer): boolean {
+    const free = most - held;
+    if (own.size === 0) return heldBytes <= free;
+    const ownBytes = own.values().reduce((sum, one) => sum + one.heldBytes, 0);
+    return ownBytes + heldBytes <= free / networkShare;
+  }
+
+  /** The network with the most transfers, if it has more than one. */
+  function largest(): ReadonlySet<Transfer> {
+    const [first = new Set<Transfer>(), ...others] = networks.values();
+    const most = others.reduce((a, b) => (b.size > a.size ? b : a), first);
+    return most.size > 1 ? most : new Set();
+  }
+
+  /** Cuts the transfer of the client that has not read for longest; false when all of them read. */
+  function cutStalled(own: ReadonlySet<Transfer>): boolean {
+    const [first, ...others] = own;
+    if (first === undefined) return false;
+    const slowest = others.reduce((a, b) => (b.readAt < a.readAt ? b : a), first);
+    if (now() - slowest.readAt < stalledMs) return false;
+    slowest.cut();
+    slowest.onEnd();
+    return true;
+  }
+
+  return {
+    /** The response, counted until it ends; null when it can't begin. `addressOf` is called for large bodies alone. */
+    admit(
+      response: Response,
+      request: Request,
+      addressOf: (request: Request) => string,
+    ): Response | null {
+      const transfer = transfers.get(response);
+      if (transfer === undefined) return response;
+      // Of a stream Bun would not send the length.
+      if (request.method === "HEAD") return new Response(null, response);
+      const network = wideNetworkOf(addressOf(request));
+      const own = networks.get(network) ?? new Set();
+      while (!hasRoom(own, transfer))
+        if (!cutStalled(own.size === 0 ? largest() : own)) return null;
+      networks.set(network, own.add(transfer));
+      held += transfer.heldBytes;
+      transfer.onRead = () => void (transfer.readAt = now());
+      transfer.onRead();
+      transfer.onEnd = () => {
+        if (!own.delete(transfer)) return;
+        held -= transfer.heldBytes;
+        if (own.size === 0 && networks.get(network) === own) networks.delete(network);
+      };
+      request.signal.addEventListener("abort", transfer.onEnd);
+      return response;
+    },
+    /** Bytes of transfers under way. */
+    held: () => held,
+  };
+}

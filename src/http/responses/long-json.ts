@@ -1,0 +1,204 @@
+import { AppError } from "../../core/errors.ts";
+import { hasTooManyDigits } from "../../core/text/decimals.ts";
+import { findRepeatedName, lossyIntegerAt } from "../../core/text/json.ts";
+import { configurationBounds, requestBounds } from "../../core/limits.ts";
+import { excerpt, fieldPath } from "../../core/text/text.ts";
+import { invalid } from "../../core/validation.ts";
+import { turn } from "../../core/time/yielding.ts";
+
+/** Objects down to this depth are read member by member: the document, and its sections. */
+const splitDepth = 2;
+const turnMs = 5;
+/** Characters that are scanned from one look at the clock to the next. */
+const scannedCharacters = 16 * 1024;
+/** In a longer entry a repeated name is reported without its place. */
+const searchedCharacters = 256 * 1024;
+
+const maxNesting = requestBounds.nesting.value;
+const maxList = requestBounds.listInBody.value;
+const maxSections = configurationBounds.sections.value;
+const maxMembers = configurationBounds.list.value;
+const maxEntryValues = configurationBounds.entryValues.value;
+const maxString = configurationBounds.string.value;
+const maxValues = configurationBounds.values.value;
+
+const [quote, backslash, comma, colon] = [0x22, 0x5c, 0x2c, 0x3a];
+const [openBrace, closeBrace, openBracket, closeBracket] = [0x7b, 0x7d, 0x5b, 0x5d];
+
+type Entry = { text: string; members: number };
+
+/**
+ * Reads a long JSON text entry by entry: other work has its turn between two, and no entry is parsed before
+ * its values are counted. Throws INVALID_JSON, and VALIDATION_ERROR for repeated names and for what is too long.
+ */
+export async function parseLongJson(text: string): Promise<unknown> {
+  const reader = new LongJson(text);
+  const value = await reader.value([]);
+  reader.end();
+  return value;
+}
+
+class LongJson {
+  readonly #text: string;
+  #at = 0;
+  #values = 0;
+  #since = performance.now();
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  /** Throws INVALID_JSON where more follows. */
+  end() {
+    this.#skipSpace();
+    if (this.#at < this.#text.length) throw notJson();
+  }
+
+  async value(path: readonly string[]): Promise<unknown> {
+    this.#skipSpace();
+    if (path.length < splitDepth && this.#code() === openBrace) return this.#object(path);
+    const entry = await this.#entry(path);
+    const value = parsed(entry.text);
+    if (membersOf(value) < entry.members) throw invalid(placeOfRepeated(path, entry.text), once);
+    const lossy = lossyIntegerAt(entry.text);
+    if (lossy !== null) throw invalid(placeIn(path, lossy), hasTooManyDigits);
+    return value;
+  }
+
+  async #object(path: readonly string[]): Promise<Record<string, unknown>> {
+    const object: Record<string, unknown> = {};
+    const names = new Set<string>();
+    this.#at++;
+    for (let isFirst = true; ; isFirst = false) {
+      this.#skipSpace();
+      if (isFirst && this.#take(closeBrace)) return object;
+      const name = this.#name(path);
+      const at = [...path, name];
+      if (names.has(name)) throw invalid(placeOf(at), once);
+      const most = path.length === 0 ? maxSections : maxMembers;
+      if (names.size === most) throw invalid(placeOf(path), atMost(most, "entries"));
+      names.add(name);
+      this.#skipSpace();
+      if (!this.#take(colon)) throw notJson();
+      const value = await this.value(at);
+      // Assigning `__proto__` would change the object instead.
+      Object.defineProperty(object, name, {
+        value,
+        enumerable: true,
+        writable: true,
+        configurable: true,
+      });
+      await this.#yield();
+      this.#skipSpace();
+      if (this.#take(closeBrace)) return object;
+      if (!this.#take(comma)) throw notJson();
+    }
+  }
+
+  #name(path: readonly string[]): string {
+    if (this.#code() !== quote) throw notJson();
+    const start = this.#at;
+    this.#at = this.#endOfString(path, start);
+    return String(parsed(this.#text.slice(start, this.#at)));
+  }
+
+  /** The text of the value that follows, up to what can't belong to it. */
+  async #entry(path: readonly string[]): Promise<Entry> {
+    const start = this.#at;
+    const lists: number[] = [];
+    let [members, values, checkedAt] = [0, 1, start];
+    for (; this.#at < this.#text.length; this.#at++) {
+      if (this.#at - checkedAt >= scannedCharacters) {
+        checkedAt = this.#at;
+        await this.#yield();
+      }
+      const code = this.#code();
+      if (code === quote) this.#at = this.#endOfString(path, this.#at) - 1;
+      else if (code === openBrace || code === openBracket) {
+        lists.push(1);
+        values++;
+      } else if (code === closeBrace || code === closeBracket) {
+        if (lists.length === 0) break;
+        lists.pop();
+      } else if (code === comma) {
+        if (lists.length === 0) break;
+        const length = (lists.pop() ?? 0) + 1;
+        if (length > maxList)
+          throw invalid(placeOf(path), `must have no list of more than ${maxList} entries`);
+        lists.push(length);
+        values++;
+      } else if (code === colon) members++;
+      if (lists.length + path.length > maxNesting) throw tooDeep();
+      if (values > maxEntryValues) throw invalid(placeOf(path), atMost(maxEntryValues, "values"));
+    }
+    this.#values += values;
+    if (this.#values > maxValues) throw invalid("body", atMost(maxValues, "values"));
+    return { text: this.#text.slice(start, this.#at), members };
+  }
+
+  /** The position behind the string that starts here. */
+  #endOfString(path: readonly string[], start: number): number {
+    const limit = Math.min(this.#text.length, start + maxString + 2);
+    for (let at = start + 1; at < limit; at++) {
+      const code = this.#text.charCodeAt(at);
+      if (code === backslash) at++;
+      else if (code === quote) return at + 1;
+    }
+    if (limit === this.#text.length) throw notJson();
+    throw invalid(placeOf(path), `must have no text of more than ${maxString} characters`);
+  }
+
+  #code(): number {
+    return this.#text.charCodeAt(this.#at);
+  }
+
+  #take(code: number): boolean {
+    const isNext = this.#code() === code;
+    if (isNext) this.#at++;
+    return isNext;
+  }
+
+  #skipSpace() {
+    while (isSpace(this.#code())) this.#at++;
+  }
+
+  async #yield() {
+    if (performance.now() - this.#since < turnMs) return;
+    await turn();
+    this.#since = performance.now();
+  }
+}
+
+const isSpace = (code: number) => code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09;
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw notJson();
+  }
+}
+
+/** How many names all objects in a value have. */
+function membersOf(value: unknown): number {
+  if (typeof value !== "object" || value === null) return 0;
+  const entries = Object.values(value);
+  const own = Array.isArray(value) ? 0 : entries.length;
+  return entries.reduce<number>((sum, entry) => sum + membersOf(entry), own);
+}
+
+const once = "must be given only once";
+const atMost = (count: number, what: string) => `must have at most ${count} ${what}`;
+const placeOf = (path: readonly string[]) => placeIn(path, "");
+
+function placeOfRepeated(path: readonly string[], text: string): string {
+  return placeIn(path, text.length > searchedCharacters ? "" : (findRepeatedName(text) ?? ""));
+}
+
+const placeIn = (path: readonly string[], inner: string) =>
+  excerpt([fieldPath(path), inner].filter(Boolean).join(".")) || "body";
+
+export const notJson = () => new AppError("INVALID_JSON", "The body is not valid JSON in UTF-8.");
+
+export const tooDeep = () =>
+  new AppError("INVALID_JSON", `The body is nested deeper than ${maxNesting} levels.`);

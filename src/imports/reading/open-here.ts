@@ -1,0 +1,45 @@
+import { importBounds } from "../../core/limits.ts";
+import { countInWords } from "../../core/text/text.ts";
+import { unreadable } from "../limits.ts";
+import type { OpeningHere, OpenSource } from "./opened.ts";
+import type { Plan } from "../plan.ts";
+import type { ImportSource } from "../schema.ts";
+
+/** Opens a source in this process. Throws VALIDATION_ERROR and BAD_REQUEST for an unreadable one. */
+export async function openHere(
+  source: ImportSource,
+  from: string,
+  { workIn, now, variables, limits, readsNamedFiles, name }: OpeningHere,
+): Promise<OpenSource> {
+  if (source === "gatus") {
+    const { gatusPlan } = await import("../gatus/plan.ts");
+    const options = { now, limits, readsNamedFiles, ...(name !== undefined && { name }) };
+    const plan = await gatusPlan(from, variables, options);
+    mustHaveFewRecords(plan);
+    return { plan, history: null };
+  }
+  const { openKuma } = await import("../kuma/open.ts");
+  const { planOf } = await import("../kuma/plan.ts");
+  const opened = await openKuma(from, workIn, name);
+  try {
+    return {
+      plan: planOf(opened, now),
+      history: opened.history,
+      picture: (path) => opened.picture(path),
+      close: () => opened.close(),
+    };
+  } catch (error) {
+    await opened.close();
+    throw error;
+  }
+}
+
+function mustHaveFewRecords({ product, records, notTaken }: Plan) {
+  const count = records.length + notTaken.length;
+  const most = importBounds.records.value;
+  if (count > most)
+    throw unreadable(
+      product,
+      `it has ${countInWords(count)} records, at most ${countInWords(most)} can be imported.`,
+    );
+}

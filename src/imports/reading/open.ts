@@ -1,0 +1,94 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import type { OpeningHere, OpenSource } from "./opened.ts";
+import type { Beat, History, Plan, Sum } from "../plan.ts";
+import type { PlanHead, PlanPart, ReaderRequest } from "./reader-messages.ts";
+import {
+  nameOfSource,
+  type ReaderProcess,
+  type ReadingBounds,
+  startReader,
+} from "./reader-process.ts";
+import type { ImportSource } from "../schema.ts";
+
+type Opening = OpeningHere & {
+  /** Instead of the usual bounds of the reading process. */
+  readingBounds?: Partial<ReadingBounds>;
+};
+
+/**
+ * Opens a source in a process of its own: whatever a file contains, reading it costs this process no time
+ * and no memory beyond its bounds. Throws VALIDATION_ERROR and BAD_REQUEST for an unreadable file.
+ */
+export async function openSource(
+  source: ImportSource,
+  from: string,
+  { workIn, readingBounds, ...opening }: Opening,
+): Promise<OpenSource> {
+  const folder = mkdtempSync(join(workIn, "import-"));
+  const reader = startReader(opening.name ?? nameOfSource(from), readingBounds);
+  const close = async () => {
+    await reader.end();
+    rmSync(folder, { recursive: true, force: true });
+  };
+  try {
+    const { history, ...head } = (await reader.request({
+      call: "open",
+      source,
+      from,
+      workIn: folder,
+      ...opening,
+    })) as PlanHead;
+    return {
+      plan: await readPlan(reader, head),
+      history: history && historyFrom(reader, history),
+      picture: (path) => pictureFrom(reader, path),
+      close,
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+async function readPlan(
+  reader: ReaderProcess,
+  head: Pick<Plan, "source" | "product" | "smtp">,
+): Promise<Plan> {
+  const plan: Plan = { ...head, records: [], notTaken: [], hints: [] };
+  for await (const parts of batches<PlanPart>(reader, { call: "plan" }))
+    for (const part of parts)
+      if ("record" in part) plan.records.push(part.record);
+      else if ("notTaken" in part) plan.notTaken.push(part.notTaken);
+      else plan.hints.push(part.hint);
+  return plan;
+}
+
+const historyFrom = (
+  reader: ReaderProcess,
+  { total, hasSums }: NonNullable<PlanHead["history"]>,
+): History => ({
+  total,
+  beats: (since) => batches<Beat>(reader, { call: "beats", since }),
+  sums: hasSums ? (unit) => batches<Sum>(reader, { call: "sums", unit }) : null,
+});
+
+async function pictureFrom(reader: ReaderProcess, path: string) {
+  const picture = (await reader.request({ call: "picture", path })) as {
+    type: string;
+    bytes: string;
+  } | null;
+  return picture && { ...picture, bytes: Uint8Array.fromBase64(picture.bytes) };
+}
+
+/** Requests the next batch while the caller works on one: at most two are in memory. */
+async function* batches<T>(reader: ReaderProcess, first: ReaderRequest): AsyncGenerator<T[]> {
+  for (let request = reader.request(first); ;) {
+    const batch = await request;
+    if (batch === null) return;
+    request = reader.request({ call: "next" });
+    // A caller that stops here never awaits it.
+    request.catch(() => {});
+    yield batch as T[];
+  }
+}

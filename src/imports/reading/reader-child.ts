@@ -1,0 +1,153 @@
+import { writeFileSync } from "node:fs";
+import { setPriority } from "node:os";
+import { createInterface } from "node:readline";
+import { AppError } from "../../core/errors.ts";
+import { importBounds } from "../../core/limits.ts";
+import { bytesInWords } from "../../core/text/text.ts";
+import { openHere } from "./open-here.ts";
+import type { OpenSource } from "./opened.ts";
+import type { Plan } from "../plan.ts";
+import {
+  batchBytes,
+  type OpenRequest,
+  type PlanHead,
+  type PlanPart,
+  type ReaderRequest,
+  resultsOfBatch,
+} from "./reader-messages.ts";
+
+/** Reads one file for another process, as that process requests it, until it closes our input. */
+export async function serveReader(): Promise<number> {
+  yieldToOthers();
+  const reader = new Reader();
+  const output = Bun.stdout.writer();
+  for await (const line of createInterface({ input: process.stdin })) {
+    await output.write(`${await responseTo(reader, line)}\n`);
+    await output.flush();
+  }
+  await reader.close();
+  return 0;
+}
+
+/** The server has the processor first, and the system ends this process first where memory is short. */
+function yieldToOthers() {
+  try {
+    setPriority(10);
+    writeFileSync("/proc/self/oom_score_adj", "1000");
+  } catch {
+    // Only Linux has it.
+  }
+}
+
+async function responseTo(reader: Reader, line: string): Promise<string> {
+  try {
+    return `{"value":${await reader.handle(JSON.parse(line) as ReaderRequest)}}`;
+  } catch (error) {
+    const { code, message, details } =
+      error instanceof AppError
+        ? error
+        : new AppError("BAD_REQUEST", `It can't be imported: ${(error as Error).message}`);
+    return JSON.stringify({ error: { code, message, details } });
+  }
+}
+
+type Opened = Omit<OpenSource, "plan"> & { name: string; plan: Plan | null };
+
+class Reader {
+  #opened: Opened | null = null;
+  #batches: AsyncIterator<string> | null = null;
+
+  /** The value in JSON. */
+  async handle(request: ReaderRequest): Promise<string> {
+    if (request.call === "open") return JSON.stringify(await this.#open(request));
+    const opened = this.#opened;
+    if (opened === null) throw new Error("Nothing is open.");
+    const { history } = opened;
+    switch (request.call) {
+      case "plan":
+        return this.#start(inBatches(partsOf(opened)));
+      case "beats":
+        return this.#start(inSlices(history?.beats(request.since) ?? []));
+      case "sums":
+        return this.#start(inSlices(history?.sums?.(request.unit) ?? []));
+      case "next":
+        return this.#next();
+      case "picture": {
+        const picture = (await opened.picture?.(request.path)) ?? null;
+        return JSON.stringify(picture && { ...picture, bytes: picture.bytes.toBase64() });
+      }
+    }
+  }
+
+  async #open({ source, from, ...opening }: OpenRequest): Promise<PlanHead> {
+    const { plan, history, ...others } = await openHere(source, from, opening);
+    this.#opened = { plan, history, name: plan.product, ...others };
+    return {
+      source: plan.source,
+      product: plan.product,
+      smtp: plan.smtp,
+      history: history && { total: history.total, hasSums: history.sums !== null },
+    };
+  }
+
+  #start(batches: AsyncIterable<string>): Promise<string> {
+    this.#batches = batches[Symbol.asyncIterator]();
+    return this.#next();
+  }
+
+  async #next(): Promise<string> {
+    const result = await this.#batches?.next();
+    return result === undefined || result.done === true ? "null" : result.value;
+  }
+
+  async close() {
+    await this.#opened?.close?.();
+  }
+}
+
+/** The plan in parts, which is forgotten then. Throws for one that is too large. */
+function* partsOf(opened: Opened): Generator<PlanPart> {
+  const { plan } = opened;
+  opened.plan = null;
+  if (plan === null) return;
+  let left = importBounds.planned.value;
+  const parts = [
+    ...plan.records.map((record): PlanPart => ({ record })),
+    ...plan.notTaken.map((notTaken): PlanPart => ({ notTaken })),
+    ...plan.hints.map((hint): PlanPart => ({ hint })),
+  ];
+  for (const part of parts) {
+    left -= JSON.stringify(part).length;
+    if (left < 0)
+      throw new AppError(
+        "BAD_REQUEST",
+        `${plan.product} can't be imported: its records have more than ${bytesInWords(importBounds.planned.value)} together. Nothing was changed.`,
+      );
+    yield part;
+  }
+}
+
+/** Parts of about `batchBytes` in JSON. A record can be large, so each part is measured. */
+async function* inBatches(parts: Iterable<PlanPart>): AsyncGenerator<string> {
+  let batch: string[] = [];
+  let bytes = 0;
+  for (const part of parts) {
+    const text = JSON.stringify(part);
+    batch.push(text);
+    bytes += text.length;
+    if (bytes < batchBytes) continue;
+    yield `[${batch.join(",")}]`;
+    batch = [];
+    bytes = 0;
+  }
+  if (batch.length > 0) yield `[${batch.join(",")}]`;
+}
+
+/** Results in JSON, which are small and of one size. */
+async function* inSlices(
+  lists: AsyncIterable<readonly unknown[]> | Iterable<readonly unknown[]>,
+): AsyncGenerator<string> {
+  for await (const list of lists)
+    for (let from = 0; from < list.length; from += resultsOfBatch)
+      yield JSON.stringify(list.slice(from, from + resultsOfBatch));
+}

@@ -1,0 +1,102 @@
+import type { Watched } from "./watching.ts";
+import { counter, family, type Family, histogram } from "../../../core/metrics.ts";
+import { monitorKinds, type MonitorType } from "../../monitors/kinds-schema.ts";
+import type { Outcome } from "./run-check.ts";
+
+const outcomes = ["up", "degraded", "down", "unknown"] as const satisfies Outcome["status"][];
+const latenessBounds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 30];
+const durationBounds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
+
+/** What checks take and come to. */
+export function checkMetrics() {
+  const results = counter(
+    "signalbox_checks_total",
+    "Results of checks, by type of monitor and outcome; reports of push monitors count as well. The outcome is unknown where the trouble was this appliance's own.",
+    ["type", "outcome"],
+  );
+  const lateness = histogram(
+    "signalbox_check_lateness_seconds",
+    "How long after its time a check began.",
+    [],
+    latenessBounds,
+  );
+  const durations = histogram(
+    "signalbox_check_duration_seconds",
+    "Time that a check took, by type of monitor.",
+    ["type"],
+    durationBounds,
+  );
+  const overdue = counter(
+    "signalbox_checks_overdue_total",
+    "Times that a check waited for its turn for so long that its monitor was not judged.",
+    [],
+  );
+  for (const type of Object.keys(monitorKinds) as MonitorType[]) {
+    for (const outcome of outcomes) results.of(type, outcome);
+    if (type !== "push") durations.of(type);
+  }
+  return {
+    ended: (type: string, outcome: Outcome["status"]) => results.of(type, outcome)(),
+    began: lateness.of(),
+    took: (type: string, seconds: number) => durations.of(type)(seconds),
+    missed: overdue.of(),
+    families: (): Family[] => [
+      results.family(),
+      lateness.family(),
+      durations.family(),
+      overdue.family(),
+    ],
+  };
+}
+
+type Running = {
+  jobs: { running(): number; waiting(): number };
+  results: { waiting(): number; waitingSince(): number | null; dropped(): number };
+  monitors: { values(): Iterable<Pick<Watched, "type" | "state">> };
+  now: number;
+};
+
+/** Gauges of the engine's current state. */
+export const stateFamilies = ({ jobs, results, monitors, now }: Running): Family[] => [
+  family("signalbox_checks_running", "gauge", "Checks under way.", jobs.running()),
+  family(
+    "signalbox_checks_waiting",
+    "gauge",
+    "Checks that are due and wait for their turn.",
+    jobs.waiting(),
+  ),
+  family(
+    "signalbox_results_waiting",
+    "gauge",
+    "Results of checks that are not written yet.",
+    results.waiting(),
+  ),
+  family(
+    "signalbox_results_delay_seconds",
+    "gauge",
+    "How long the result that waits longest has not been written.",
+    Math.max(0, now - (results.waitingSince() ?? now)) / 1_000,
+  ),
+  family(
+    "signalbox_results_dropped_total",
+    "counter",
+    "Results of checks that were given up because they could not be written for too long.",
+    results.dropped(),
+  ),
+  family(
+    "signalbox_monitors",
+    "gauge",
+    "Monitors that are checked, by type and status; paused ones are not.",
+    monitorsByState(monitors),
+  ),
+];
+
+function monitorsByState(monitors: Running["monitors"]) {
+  const byType = Map.groupBy(monitors.values(), ({ type }) => type);
+  return [...byType].flatMap(([type, monitorsOfType]) =>
+    [...Map.groupBy(monitorsOfType, ({ state }) => state.status)].map(([status, { length }]) => ({
+      labels: { type, status },
+      value: length,
+    })),
+  );
+}

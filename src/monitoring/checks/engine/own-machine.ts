@@ -1,0 +1,138 @@
+/** Records when this machine lacked a network or file handles, which checks and push reports need. */
+import { type NetworkInterfaceInfo, networkInterfaces } from "node:os";
+import { hasFileHandles, noFileHandles } from "../../../core/outgoing/file-handles.ts";
+import { isLoopback } from "../../../core/security/target-guard.ts";
+
+const families = ["IPv4", "IPv6"] as const;
+type Family = (typeof families)[number];
+type Resource = Family | "file handles";
+
+export type Machine = {
+  /** Address families that can be used now; null where the system can't list them. */
+  network: () => ReadonlySet<Family> | null;
+  hasHandles: () => boolean;
+};
+export const thisMachine: Machine = { network: usableFamilies, hasHandles: hasFileHandles };
+
+/** A time without a resource, in milliseconds of the monotonic clock; `to` is Infinity while it lasts. */
+type Gap = { resource: Resource; from: number; to: number };
+/** The end of a time in which no report could arrive, and the reason. */
+export type Interruption = { until: number; reason: string };
+
+/** A network that has just returned is not usable at once: carrier, address resolution and routes take a moment. */
+const settlingMs = 2_000;
+const maxGaps = 64;
+const noNetwork = "this machine had no network";
+
+/** Gaps in the resources of one machine. All times are of the monotonic clock. */
+export class MachineWatch {
+  private gaps: Gap[] = [];
+  /** Families that were usable at some time. A family that the machine never had is no trouble. */
+  private readonly seen = new Set<Family>();
+  private readonly machine: Machine;
+
+  constructor(machine: Machine) {
+    this.machine = machine;
+  }
+
+  /** Reads the state of the machine; a gap that is found now began after `before`. */
+  look(now: number, before: number) {
+    this.note("file handles", this.machine.hasHandles(), now, before);
+    const usable = this.machine.network();
+    // Unreadable, as with a full file table: the earlier state still counts.
+    if (usable === null) return;
+    for (const family of families) {
+      if (usable.has(family)) this.seen.add(family);
+      if (this.seen.has(family)) this.note(family, usable.has(family), now, before);
+    }
+  }
+
+  /** The resource that a connection to these addresses lacked, as a reason; null for none. Without addresses, any network would do. */
+  lackedFor(addresses: readonly string[], from: number, now: number): string | null {
+    if (this.gapsOf("file handles", from, now).length > 0) return noFileHandles;
+    return this.lackedNetwork(addresses, from, now) ? noNetwork : null;
+  }
+
+  /** What this machine lacks now, and since when; null for nothing. */
+  lackedNow(): { resource: "network" | "file handles"; from: number } | null {
+    const open = this.gaps.filter(({ to }) => to === Infinity);
+    const handles = open.find(({ resource }) => resource === "file handles");
+    if (handles !== undefined) return { resource: "file handles", from: handles.from };
+    const families = open.filter(({ resource }) => resource !== "file handles");
+    if (families.length === 0 || families.length < this.seen.size) return null;
+    return { resource: "network", from: Math.max(...families.map(({ from }) => from)) };
+  }
+
+  interruptions(from: number, now: number): Interruption[] {
+    const networkUntil = this.lackedAll(from, now)
+      ? Math.min(...[...this.seen].map((family) => this.endOf(family, from, now)))
+      : -Infinity;
+    return [
+      { until: networkUntil, reason: noNetwork },
+      { until: this.endOf("file handles", from, now), reason: noFileHandles },
+    ];
+  }
+
+  private note(resource: Resource, isThere: boolean, now: number, before: number) {
+    const open = this.gaps.find((gap) => gap.resource === resource && gap.to === Infinity);
+    if (isThere && open !== undefined) open.to = now;
+    if (!isThere && open === undefined)
+      this.gaps = [...this.gaps, { resource, from: before, to: Infinity }].slice(-maxGaps);
+  }
+
+  /** Gaps that overlap a time, with the moment after each of them. */
+  private gapsOf(resource: Resource, from: number, to: number) {
+    return this.gaps.filter(
+      (gap) => gap.resource === resource && gap.from <= to && gap.to + settlingMs > from,
+    );
+  }
+
+  private lackedAll(from: number, to: number): boolean {
+    const { seen } = this;
+    return seen.size > 0 && [...seen].every((family) => this.gapsOf(family, from, to).length > 0);
+  }
+
+  private endOf(resource: Resource, from: number, to: number): number {
+    return Math.max(-Infinity, ...this.gapsOf(resource, from, to).map((gap) => gap.to));
+  }
+
+  private lackedNetwork(addresses: readonly string[], from: number, now: number): boolean {
+    if (addresses.length === 0) return this.lackedAll(from, now);
+    const usable = this.machine.network();
+    return addresses.every((address) => {
+      if (isLoopback(address)) return lacksLoopback();
+      const family = address.includes(":") ? "IPv6" : "IPv4";
+      return usable?.has(family) === false || this.gapsOf(family, from, now).length > 0;
+    });
+  }
+}
+
+let interfaces: NetworkInterfaceInfo[] | null = null;
+
+/**
+ * Addresses of interfaces that are up and have a carrier; null where the system can't list them, as with a full
+ * file table. Read once per turn of the event loop, however many checks fail in it.
+ */
+function interfacesNow(): NetworkInterfaceInfo[] | null {
+  if (interfaces !== null) return interfaces;
+  try {
+    interfaces = Object.values(networkInterfaces()).flatMap((list) => list ?? []);
+  } catch {
+    return null;
+  }
+  setImmediate(() => (interfaces = null));
+  return interfaces;
+}
+
+/** Families with an address that reaches more than this machine and its link. */
+function usableFamilies(): ReadonlySet<Family> | null {
+  const usable = interfacesNow()?.filter(
+    ({ internal, address }) => !internal && !address.startsWith("fe80:"),
+  );
+  return usable === undefined ? null : new Set(usable.map(({ family }) => family));
+}
+
+/** Whether this machine has no loopback interface; false where the system can't list them. */
+export function lacksLoopback(): boolean {
+  return interfacesNow()?.some(({ internal }) => internal) === false;
+}

@@ -1,0 +1,336 @@
+import { TargetFailure } from "../../../core/outgoing/failures.ts";
+import { credentialName } from "../../../core/fields.ts";
+import { compareDecimals, LongNumber } from "../../../core/text/decimals.ts";
+import { isFound, type Searched } from "../../../core/text/expressions.ts";
+import { escapeXml, excerpt } from "../../../core/text/text.ts";
+import type { Assertion } from "../../monitors/assertions-schema.ts";
+import type { MonitorSettings } from "../../monitors/kinds-schema.ts";
+import type { CheckContext } from "../check.ts";
+
+type Settings = MonitorSettings<"http">;
+/** What a monitor sends and nobody is shown. */
+export type Secrets = () => readonly string[];
+type SearchContext = Pick<CheckContext, "inTurn" | "signal">;
+
+/** What an answer has to fulfil: an assertion, or a short form of one, which has no number but words of its own. */
+export type Condition = Pick<Assertion, "source" | "path"> & {
+  op: Assertion["op"] | "within";
+  value: Assertion["value"] | readonly string[];
+  number: number | null;
+};
+
+type Conditions = Pick<
+  Settings,
+  "expectedStatus" | "keyword" | "keywordAbsent" | "jsonPath" | "jsonEquals" | "assertions"
+>;
+
+/** Of a request or a step, in the order in which they are told: the short forms come first. */
+export function conditionsOf(settings: Conditions): readonly Condition[] {
+  const { expectedStatus, keyword, keywordAbsent, jsonPath, jsonEquals, assertions } = settings;
+  const short = { path: null, number: null };
+  const conditions: Condition[] = [
+    { ...short, source: "status", op: "within", value: expectedStatus },
+  ];
+  if (keyword !== null)
+    conditions.push({ ...short, source: "body", op: "contains", value: keyword });
+  if (keywordAbsent !== null)
+    conditions.push({ ...short, source: "body", op: "notContains", value: keywordAbsent });
+  if (jsonPath !== null) {
+    const op = jsonEquals === null ? "exists" : "equals";
+    conditions.push({ ...short, source: "json", path: jsonPath, op, value: jsonEquals });
+  }
+  for (const [index, assertion] of assertions.entries())
+    conditions.push({ ...assertion, number: index + 1 });
+  return conditions;
+}
+
+/** Why a condition does not hold, to follow the status; the same with what was received, where that may be told to few. */
+export type Issue = { message: string; said?: string };
+
+/** Part of an answer: what stands there, undefined for nothing; or why that can't be known. */
+export type Received = { value: unknown } | { unreadable: string };
+
+/** Why what was received does not fulfil the condition; null when it does. */
+export async function issueOf(
+  condition: Condition,
+  received: Received,
+  secrets: Secrets,
+  context: SearchContext,
+): Promise<Issue | null> {
+  if ("unreadable" in received) return issueFor(condition, received.unreadable);
+  const { op } = condition;
+  const isPresence = op === "exists" || op === "notExists";
+  const isNothing = condition.source === "body" && isPresence && received.value === "";
+  const value = isNothing ? undefined : received.value;
+  const found = isSearch(op)
+    ? await matches(String(condition.value), value, context)
+    : holds(condition, value);
+  if (found === (op !== "notMatches")) return null;
+  if (found === "too much work")
+    return issueFor(condition, "its expression takes too much work on this answer");
+  return otherThan(condition, value, secrets);
+}
+
+/** That something else was received. */
+export function otherThan(condition: Condition, value: unknown, secrets: Secrets): Issue {
+  const { number, path, op } = condition;
+  if (op === "within")
+    return { message: `expected ${(condition.value as readonly string[]).join(" or ")}` };
+  if (number === null)
+    return issueFor(
+      condition,
+      value === undefined ? `it has nothing at ${path}` : `the value at ${path} is another`,
+    );
+  return issueFor(
+    condition,
+    requirementOf(condition),
+    `, received ${shown(condition, value, secrets)}`,
+  );
+}
+
+/** An issue of an assertion says which it is; a short form says what it says. */
+export function issueFor({ number }: Condition, why: string, received?: string): Issue {
+  const message = number === null ? `but ${why}` : `but assertion ${number} failed: ${why}`;
+  return received === undefined ? { message } : { message, said: `${message}${received}` };
+}
+
+/** Whether the operator searches for a regular expression, which can take several turns of the event loop. */
+export const isSearch = (op: Condition["op"]) => op === "matches" || op === "notMatches";
+
+function holds({ op, value }: Condition, received: unknown): boolean {
+  switch (op) {
+    case "within":
+      return (value as readonly string[]).some((range) => contains(range, Number(received)));
+    case "exists":
+      return received !== undefined;
+    case "notExists":
+      return received === undefined;
+    case "equals":
+      return isEqual(received, value);
+    case "notEquals":
+      return !isEqual(received, value);
+    case "contains":
+      return includes(received, value);
+    case "notContains":
+      return !includes(received, value);
+    case "lessThan":
+      return compared(received, value) < 0;
+    case "lessThanOrEqual":
+      return compared(received, value) <= 0;
+    case "greaterThan":
+      return compared(received, value) > 0;
+    case "greaterThanOrEqual":
+      return compared(received, value) >= 0;
+    case "matches":
+    case "notMatches":
+      throw new Error("An expression is searched for.");
+  }
+}
+
+function contains(range: string, status: number): boolean {
+  const [from, to = from] = range.split("-");
+  return Number(from) <= status && status <= Number(to);
+}
+
+function includes(received: unknown, value: Condition["value"]): boolean {
+  if (Array.isArray(received)) return received.some((element) => isEqual(element, value));
+  if (typeof value !== "string") return false;
+  if (received instanceof LongNumber) return received.text.includes(value);
+  return typeof received === "string" && received.includes(value);
+}
+
+/** Whether value and type are equal. A long number also equals its text. */
+function isEqual(received: unknown, value: Condition["value"]): boolean {
+  if (!(received instanceof LongNumber)) return received === value;
+  if (typeof value !== "number") return received.text === value;
+  return Number(received.text) === value && compareDecimals(received.text, String(value)) === 0;
+}
+
+/** Compares two numbers exactly, also if they are written as text. NaN unless both are numbers: every comparison with it is false. */
+function compared(received: unknown, value: Condition["value"]): number {
+  return isScalar(received) ? compareDecimals(String(received), String(value)) : Number.NaN;
+}
+
+async function matches(
+  expression: string,
+  received: unknown,
+  context: SearchContext,
+): Promise<Searched> {
+  if (!isScalar(received)) return false;
+  return isFound(expression, String(received), context.inTurn, context.signal);
+}
+
+/** Whether a value is a text, a number or a boolean. */
+const isScalar = (value: unknown): value is string | number | boolean | LongNumber =>
+  ["string", "number", "boolean"].includes(typeof value) || value instanceof LongNumber;
+
+const subjects: Record<Assertion["source"], string> = {
+  status: "the status",
+  header: "the header",
+  body: "the body",
+  json: "the value at",
+  latency: "the latency in ms",
+  certificateDays: "the days until the certificate expires",
+  redirectCount: "the number of redirects",
+};
+
+const requirements: Record<Condition["op"], string> = {
+  within: "must be within",
+  equals: "must be",
+  notEquals: "must not be",
+  contains: "must contain",
+  notContains: "must not contain",
+  matches: "must match",
+  notMatches: "must not match",
+  lessThan: "must be less than",
+  lessThanOrEqual: "must be at most",
+  greaterThan: "must be greater than",
+  greaterThanOrEqual: "must be at least",
+  exists: "must be there",
+  notExists: "must not be there",
+};
+
+/** `the value at $.queue must be less than 100`. */
+function requirementOf({ source, path, op, value }: Condition): string {
+  const subject = path === null ? subjects[source] : `${subjects[source]} ${excerpt(path)}`;
+  const compares = op !== "exists" && op !== "notExists";
+  return `${subject} ${requirements[op]}${compares ? ` ${quoted(value)}` : ""}`;
+}
+
+/** So much of what was received is shown. */
+const maxShown = 100;
+
+/** UTF-16 units of a text that can be shown: at most 200 code points. */
+const shownUnits = 2 * 200 + 2;
+/** UTF-16 units at the start of a text with which an issue can be written. */
+export const startNeeded = 2 * shownUnits;
+
+function shown({ source, path }: Condition, value: unknown, secrets: Secrets): string {
+  const text = isScalar(value) ? String(value) : "";
+  const isCredential =
+    (source === "header" || source === "json") && credentialName.test(path ?? "");
+  if (value !== undefined && (isCredential || repeats(text, secrets)))
+    return "what may hold a credential and is not shown";
+  return quoted(value);
+}
+
+function quoted(value: unknown): string {
+  if (value === undefined) return "nothing";
+  if (Array.isArray(value)) return "a list";
+  if (value instanceof LongNumber) return excerpt(value.text, maxShown);
+  if (typeof value === "object" && value !== null) return "an object";
+  return typeof value === "string" ? `"${excerpt(value, maxShown)}"` : JSON.stringify(value);
+}
+
+/** Values of these are no secrets, although the monitor's headers are write-only as a whole. */
+export const isPlainHeader = (name: string) =>
+  /^(accept.*|cache-control|content-type|pragma|sec-websocket-protocol|user-agent)$/i.test(name);
+
+/** What the monitor sends and nobody is shown, as an answer may repeat it. */
+export function secretsOf(settings: Settings): string[] {
+  const { basicAuth, bearerToken, oauth2, headers, variables } = settings;
+  const { proxyUsername, proxyPassword } = settings;
+  const { username = "", password } = basicAuth ?? {};
+  const pair = (name: string, word: string) => Buffer.from(`${name}:${word}`).toString("base64");
+  const sent = [
+    bearerToken,
+    oauth2?.clientSecret,
+    ...Object.values(variables),
+    password,
+    password == null ? null : pair(username, password),
+    proxyPassword,
+    proxyPassword === null ? null : pair(proxyUsername ?? "", proxyPassword),
+    ...Object.entries(headers).map(([name, value]) => (isPlainHeader(name) ? null : value)),
+  ];
+  return sent.filter((text): text is string => typeof text === "string");
+}
+
+/** UTF-16 units of a secret that are compared: invisible characters are not shown, so more of them can match. */
+const comparedUnits = 2 * shownUnits;
+/** UTF-16 units of a secret at the end of the shown text that are enough to recognize it. */
+const leastUnits = 4;
+
+/** Whether the shown part of a text contains a secret or ends with the start of one, in any encoding. */
+export const repeats = (text: string, secrets: Secrets): boolean => secretFinder(secrets)(text);
+
+/** `repeats` for several texts: computes the starts of the secrets once, and their full encodings only after a match. */
+export function secretFinder(secrets: Secrets): (text: string) => boolean {
+  let known: { secret: string; starts: string[] }[] | null = null;
+  return (text) => {
+    const shown = text.slice(0, shownUnits);
+    const seen = asSeen(shown);
+    if (seen === "") return false;
+    known ??= secrets().map((secret) => ({ secret, starts: startsOf(secret) }));
+    const isCut = shown.length < text.length;
+    return known.some(
+      ({ secret, starts }) =>
+        starts.some((start) => seen.includes(start)) &&
+        spellingsOf(secret).some((spelling) => isShown(spelling, seen, isCut)),
+    );
+  };
+}
+
+/** Starts of all encodings of a secret, with and without its leading invisible characters. */
+function startsOf(secret: string): string[] {
+  const first = secret.slice(0, 2 * leastUnits);
+  const seen = asSeen(first);
+  const visible =
+    seen.length === first.length
+      ? ""
+      : asSeen(secret.slice(0, comparedUnits)).slice(0, first.length);
+  const starts = [...spellingsOf(first), ...spellingsOf(visible)];
+  return [...new Set(starts.map((start) => start.slice(0, leastUnits)))];
+}
+
+/** Whether a text contains the secret, or ends with its start if the text was cut. */
+function isShown(secret: string, text: string, isCut: boolean): boolean {
+  if (text.includes(secret)) return true;
+  if (!isCut) return false;
+  const start = secret.slice(0, leastUnits);
+  const last = text.at(-1);
+  for (let from = text.indexOf(start); from !== -1; from = text.indexOf(start, from + 1))
+    if (secret[text.length - from - 1] === last && secret.startsWith(text.slice(from))) return true;
+  return false;
+}
+
+/** Encodings in which an answer can repeat a secret, as `asSeen` normalizes them. */
+function spellingsOf(whole: string): string[] {
+  const secret = whole.slice(0, comparedUnits);
+  if (secret === "") return [];
+  const bytes = Buffer.from(secret);
+  const spellings = [
+    secret,
+    bytes.toString("base64"),
+    bytes.toString("hex"),
+    JSON.stringify(secret).slice(1, -1),
+    encodeURIComponent(secret.toWellFormed()),
+    // In a form, in XML and in HTML.
+    new URLSearchParams({ secret }).toString().slice("secret=".length),
+    escapeXml(secret),
+    Bun.escapeHTML(secret),
+  ];
+  return [...new Set(spellings.map(asSeen))].filter((spelling) => spelling !== "");
+}
+
+/** Removes invisible characters and letter case, which a reader does not notice. */
+const asSeen = (text: string) => text.replace(/[\p{C}\p{Z}]/gu, "").toLowerCase();
+
+/**
+ * Throws TargetFailure for the first assertion that does not hold; `opening` begins its sentence, `received` is
+ * what an assertion is about.
+ */
+export async function mustHold(
+  assertions: readonly Assertion[],
+  received: (assertion: Assertion) => Received,
+  opening: string,
+  secrets: Secrets,
+  context: SearchContext,
+) {
+  for (const [index, assertion] of assertions.entries()) {
+    const condition = { ...assertion, number: index + 1 };
+    const issue = await issueOf(condition, received(assertion), secrets, context);
+    if (issue === null) continue;
+    const sentence = (words: string) => `${opening}, ${words}.`;
+    throw new TargetFailure(sentence(issue.message), false, issue.said && sentence(issue.said));
+  }
+}

@@ -1,0 +1,33 @@
+import type { Store } from "../../../database/store.ts";
+import type { LoggedEvent } from "../../../events/catalogue.ts";
+
+/** The certificates that each organization trusts beside the usual ones, in PEM; kept until its settings change. */
+export function organizationAuthorities(store: Store) {
+  const known = new Map<string, Promise<string | null>>();
+
+  async function read(organizationId: string): Promise<string | null> {
+    const [row] = await store.query<{ authorities: string | null }>(
+      "select certificate_authorities as authorities from organization_settings where organization_id = ?",
+      [organizationId],
+    );
+    return row?.authorities ?? null;
+  }
+
+  return {
+    /** Null for none. Rejects where the store can't be read, and is read again then. */
+    of(organizationId: string): Promise<string | null> {
+      const found = known.get(organizationId);
+      if (found !== undefined) return found;
+      const reading = read(organizationId);
+      known.set(organizationId, reading);
+      reading.catch(() => known.get(organizationId) === reading && known.delete(organizationId));
+      return reading;
+    },
+    /** Has them read again. */
+    forget: (organizationId: string) => void known.delete(organizationId),
+    take(events: readonly LoggedEvent[]) {
+      for (const { type, organizationId } of events)
+        if (type === "settings.updated") known.delete(organizationId);
+    },
+  };
+}

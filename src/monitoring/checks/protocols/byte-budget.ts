@@ -1,0 +1,63 @@
+import { OwnTrouble } from "../../../core/outgoing/failures.ts";
+import type { Memory } from "../../../core/outgoing/memory.ts";
+
+const mib = 1024 * 1024;
+/** Bytes kept of answers by all checks together: the first divided among organizations, the others for whoever needs more. */
+const usual = { reserved: 32 * mib, shared: 32 * mib };
+/** Each organization can read one long answer, however many there are. */
+const least = mib;
+
+/** What one check keeps; all of it is given back at its end. */
+export type CheckMemory = Memory & { end(): void };
+
+/** Divides the bytes that checks may keep among organizations, of which there are so many now. */
+export function byteBudget(organizations: () => number, { reserved, shared } = usual) {
+  const kept = new Map<string, number>();
+
+  function take(organizationId: string, bytes: number) {
+    const share = Math.max(least, reserved / Math.max(1, organizations()));
+    const before = kept.get(organizationId) ?? 0;
+    const after = before + bytes;
+    if (after > share) {
+      const beyond = [...kept].reduce(
+        (sum, [id, its]) => sum + (id === organizationId ? 0 : Math.max(0, its - share)),
+        after - share,
+      );
+      if (beyond > shared) throw new OwnTrouble("too many long answers are being read at once");
+    }
+    kept.set(organizationId, after);
+  }
+
+  function giveBack(organizationId: string, bytes: number) {
+    const left = (kept.get(organizationId) ?? 0) - bytes;
+    if (left > 0) kept.set(organizationId, left);
+    else kept.delete(organizationId);
+  }
+
+  return {
+    /** What one check of this organization is made with. */
+    of(organizationId: string): CheckMemory {
+      let own = 0;
+      let isOver = false;
+      return {
+        take(bytes) {
+          if (isOver) throw new OwnTrouble("the check is over");
+          if (bytes === 0) return;
+          take(organizationId, bytes);
+          own += bytes;
+        },
+        giveBack(bytes) {
+          if (isOver) return;
+          own -= bytes;
+          giveBack(organizationId, bytes);
+        },
+        end() {
+          isOver = true;
+          giveBack(organizationId, own);
+        },
+      };
+    },
+    /** Bytes kept now. */
+    kept: () => [...kept.values()].reduce((sum, its) => sum + its, 0),
+  };
+}

@@ -1,0 +1,74 @@
+import { z } from "zod";
+import type { ZodOpenApiOperationObject, ZodOpenApiPathsObject } from "zod-openapi";
+import { templateOf } from "../../../http/openapi.ts";
+import { referencesTo } from "../../../http/openapi-errors.ts";
+import { pushPath } from "../push.ts";
+
+/** Fields of a report. Invalid values are corrected or ignored, except for `status`. */
+const Report = z.object({
+  status: z.enum(["up", "down"]).default("up").optional(),
+  msg: z.string().optional().meta({
+    description:
+      "Message of the job. Control characters become spaces; text after 500 characters is cut.",
+  }),
+  latency_ms: z.number().min(0).max(999_999_999).optional().meta({
+    description: "Duration of the job. Fractions are rounded; anything but a number is ignored.",
+  }),
+});
+
+const reportBody = {
+  description:
+    "The fields can be in the body instead. If `status` is sent more than once, `down` wins.",
+  required: false,
+  content: Object.fromEntries(
+    ["application/json", "application/x-www-form-urlencoded", "multipart/form-data"].map((type) => [
+      type,
+      { schema: Report },
+    ]),
+  ),
+};
+
+function operation(
+  operationId: string,
+  summary: string,
+  hasBody: boolean,
+): ZodOpenApiOperationObject {
+  return {
+    operationId,
+    summary,
+    description:
+      "The path is in the monitor's `pushUrl`; its token is the credential, so no key is needed. Responds once the report is stored. `status=down` counts as a failed check. Unknown parameters are ignored. While the monitor is paused nothing is stored, and the response has `paused`.",
+    tags: ["Monitors"],
+    security: [],
+    requestParams: { path: z.object({ token: z.string() }), query: Report },
+    ...(hasBody && { requestBody: reportBody }),
+    responses: {
+      "200": {
+        description: "The report is stored.",
+        content: {
+          "application/json": {
+            schema: z.object({ ok: z.literal(true), paused: z.literal(true).optional() }),
+          },
+        },
+      },
+      ...referencesTo([
+        "BAD_REQUEST",
+        "NOT_FOUND",
+        "VALIDATION_ERROR",
+        ...(hasBody
+          ? (["INVALID_JSON", "PAYLOAD_TOO_LARGE", "UNSUPPORTED_MEDIA_TYPE"] as const)
+          : []),
+        "RATE_LIMITED",
+        "UNAVAILABLE",
+      ]),
+    },
+  };
+}
+
+/** What the API's document says about push URLs. */
+export const pushOperations: ZodOpenApiPathsObject = {
+  [templateOf(pushPath)]: {
+    get: operation("reportByUrl", "Report to a push monitor", false),
+    post: operation("postReport", "Report to a push monitor by POST", true),
+  },
+};

@@ -1,0 +1,27 @@
+import { LongNumber } from "../../../core/text/decimals.ts";
+
+const step = /\.([\p{L}_][\p{L}\p{N}_-]*)|\[(\d{1,9})\]|\['([^']*)'\]|\["([^"]*)"\]/gu;
+
+const lengthCall = ".length()";
+
+/** The value at a path such as `$.items[0]['state']` (names and indexes of RFC 9535); undefined where there is none. */
+export function valueAt(json: unknown, path: string): unknown {
+  if (path.endsWith(lengthCall)) return lengthOf(valueAt(json, path.slice(0, -lengthCall.length)));
+  let value = json;
+  for (const [, name, index, quoted, doubleQuoted] of path.matchAll(step)) {
+    if (typeof value !== "object" || value === null || value instanceof LongNumber)
+      return undefined;
+    const key = name ?? index ?? quoted ?? doubleQuoted ?? "";
+    if (Array.isArray(value) !== (index !== undefined) || !Object.hasOwn(value, key))
+      return undefined;
+    value = (value as Record<string, unknown>)[key];
+  }
+  return value;
+}
+
+/** Characters of a text, elements of a list, members of an object (RFC 9535 §2.4.4); undefined for other values. */
+function lengthOf(value: unknown): number | undefined {
+  if (typeof value === "string") return Array.from(value).length;
+  if (typeof value !== "object" || value === null || value instanceof LongNumber) return undefined;
+  return Array.isArray(value) ? value.length : Object.keys(value).length;
+}

@@ -1,0 +1,76 @@
+import { createHash, createHmac, pbkdf2, randomBytes, timingSafeEqual } from "node:crypto";
+import { promisify } from "node:util";
+import { monitorBounds } from "../../../core/limits.ts";
+import { TargetFailure } from "../../../core/outgoing/failures.ts";
+
+/** With fewer, an impostor could guess the password. 100,000 take 50 ms of a thread that other checks need. */
+const iterations = { min: 4_096, max: monitorBounds.signInIterations.value };
+
+/** Preparation of a password: Kafka uses its UTF-8 unchanged, other servers RFC 4013. */
+type PasswordForm = "saslprep" | "raw";
+
+/** A password with characters that SASLprep prohibits stays unchanged, as on servers. */
+async function inForm(password: string, form: PasswordForm): Promise<string> {
+  if (form === "raw" || /^[\x20-\x7e]*$/.test(password)) return password;
+  const { saslprep } = await import("@mongodb-js/saslprep");
+  try {
+    return saslprep(password);
+  } catch {
+    return password;
+  }
+}
+
+export const refusedLogin = () =>
+  new TargetFailure("The server refused the user name or the password.");
+
+/** Signs in without sending the password (RFC 5802, RFC 7677), and asks the server whether it knows it, too. */
+export function scram(
+  hash: "sha256" | "sha512",
+  username: string,
+  password: string,
+  form: PasswordForm,
+) {
+  const nonce = randomBytes(18).toString("base64");
+  const bare = `n=${username.replaceAll("=", "=3D").replaceAll(",", "=2C")},r=${nonce}`;
+  let serverSignature: Buffer = Buffer.alloc(0);
+  const hmac = (key: Uint8Array, text: string) => createHmac(hash, key).update(text).digest();
+  const digest = (bytes: Uint8Array) => createHash(hash).update(bytes).digest();
+  return {
+    first: `n,,${bare}`,
+    /** What proves the password, for what the server has said first. Throws TargetFailure. */
+    async final(serverFirst: string): Promise<string> {
+      const { r = "", s = "", i = "" } = partsOf(serverFirst);
+      const count = Number(i);
+      if (!r.startsWith(nonce) || !/^\d+$/.test(i) || count < iterations.min)
+        throw new TargetFailure("The server offers no safe way to sign in.");
+      if (count > iterations.max)
+        throw new TargetFailure(
+          `Signing in needs more iterations than are supported: at most ${iterations.max}.`,
+        );
+      const bytes = hash === "sha256" ? 32 : 64;
+      const salted = await promisify(pbkdf2)(
+        await inForm(password, form),
+        Buffer.from(s, "base64"),
+        count,
+        bytes,
+        hash,
+      );
+      const key = hmac(salted, "Client Key");
+      const last = `c=biws,r=${r}`;
+      const message = `${bare},${serverFirst},${last}`;
+      const mask = hmac(digest(key), message);
+      const proof = Buffer.from(key.map((byte, index) => byte ^ (mask[index] ?? 0)));
+      serverSignature = hmac(hmac(salted, "Server Key"), message);
+      return `${last},p=${proof.toString("base64")}`;
+    },
+    /** Throws TargetFailure where the server does not know the password itself. */
+    mustKnow(serverFinal: string) {
+      const given = Buffer.from(partsOf(serverFinal)["v"] ?? "", "base64");
+      if (given.length !== serverSignature.length || !timingSafeEqual(given, serverSignature))
+        throw refusedLogin();
+    },
+  };
+}
+
+const partsOf = (text: string): Record<string, string> =>
+  Object.fromEntries(text.split(",").map((part) => [part.slice(0, 1), part.slice(2)]));

@@ -1,0 +1,84 @@
+/** Converts the value of an SNMP object to text, by the type that the device reports (RFC 2578 §7.1). */
+import { TargetFailure } from "../../../core/outgoing/failures.ts";
+
+/** https://www.rfc-editor.org/rfc/rfc3416#section-3; the library has the names, but is loaded with the first check. */
+const types = { octetString: 4, opaque: 68, counter64: 70 };
+
+/** Numbers are exact decimal text. Throws TargetFailure for a value that its type does not allow. */
+export function snmpText(type: number, value: unknown): string {
+  if (typeof value === "string") return value;
+  if (!Buffer.isBuffer(value)) return value === null ? "" : JSON.stringify(value);
+  if (type === types.counter64) return unsigned(value);
+  if (type === types.opaque) return opaqueText(value);
+  return type === types.octetString ? octetText(value) : hex(value);
+}
+
+/** Up to 64 bits. Devices omit leading zeros, also the one that marks a number as positive. */
+function unsigned(bytes: Buffer): string {
+  let from = 0;
+  while (bytes[from] === 0) from++;
+  const digits = bytes.subarray(from);
+  if (digits.length > 8) throw new TargetFailure("The answer is not valid for SNMP.");
+  return BigInt(`0x0${digits.toString("hex")}`).toString();
+}
+
+const signed = (bytes: Buffer) =>
+  BigInt.asIntN(bytes.length * 8, BigInt(`0x0${bytes.toString("hex")}`)).toString();
+
+/** Types that net-snmp and similar agents wrap in an Opaque: 0x9f, number of the type, length. */
+function opaqueText(value: Buffer): string {
+  const [mark, type, length] = value;
+  const bytes = value.subarray(3);
+  if (mark !== 0x9f || length !== bytes.length || bytes.length > 8 || length === 0)
+    return hex(value);
+  if (type === 0x78 && length === 4) return floatText(bytes.readFloatBE());
+  if (type === 0x79 && length === 8) return String(bytes.readDoubleBE());
+  if (type === 0x76 || type === 0x7b) return unsigned(bytes);
+  return type === 0x7a ? signed(bytes) : hex(value);
+}
+
+/** The shortest text of a single-precision number: 0.1 and not 0.10000000149011612. */
+function floatText(value: number): string {
+  for (let digits = 6; digits < 9; digits++) {
+    const text = String(Number(value.toPrecision(digits)));
+    if (Math.fround(Number(text)) === value) return text;
+  }
+  return String(value);
+}
+
+const unprintable = /[^\t\n\r\P{C}]/u;
+
+function octetText(bytes: Buffer): string {
+  let end = bytes.length;
+  // Strings of C end with NUL.
+  while (end > 0 && bytes[end - 1] === 0) end--;
+  if (end === 0) return bytes.length === 0 ? "" : hex(bytes);
+  try {
+    const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(
+      bytes.subarray(0, end),
+    );
+    if (!unprintable.test(text)) return text;
+  } catch {
+    // Not UTF-8.
+  }
+  return dateAndTime(bytes) ?? hex(bytes);
+}
+
+/** DateAndTime (RFC 2579 §2) in the form of RFC 3339, without a zone where it has none; null for other bytes. */
+function dateAndTime(bytes: Buffer): string | null {
+  if (bytes.length !== 8 && bytes.length !== 11) return null;
+  const [, , month = 0, day = 0, hour = 0, minute = 0, second = 0, tenth = 0] = bytes;
+  const [sign = 0x2b, zoneHour = 0, zoneMinute = 0] = bytes.subarray(8);
+  const year = bytes.readUInt16BE();
+  const isDate = year >= 1900 && year < 2200 && month >= 1 && month <= 12 && day >= 1 && day <= 31;
+  const isTime = hour < 24 && minute < 60 && second <= 60 && tenth < 10;
+  const isZone = (sign === 0x2b || sign === 0x2d) && zoneHour <= 14 && zoneMinute < 60;
+  if (!isDate || !isTime || !isZone) return null;
+  const two = (value: number) => String(value).padStart(2, "0");
+  const zone =
+    bytes.length === 8 ? "" : `${String.fromCharCode(sign)}${two(zoneHour)}:${two(zoneMinute)}`;
+  return `${year}-${two(month)}-${two(day)}T${two(hour)}:${two(minute)}:${two(second)}.${tenth}${zone}`;
+}
+
+/** In the notation of SNMP tools. */
+const hex = (bytes: Buffer) => (bytes.toString("hex").match(/../g) ?? []).join(" ").toUpperCase();

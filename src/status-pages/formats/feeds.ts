@@ -1,0 +1,158 @@
+import { capitalized, countInWords, escapeXml, withoutTags } from "../../core/text/text.ts";
+import { formatIn, minuteFormat } from "../../core/time/times.ts";
+import type { PublicData, PublicIncident } from "./public-data.ts";
+import type { PublicWindow } from "../windows.ts";
+import type { WordsOf } from "../rendering/words.ts";
+import { earlierInWords } from "../rendering/view.ts";
+
+/** What feed readers show of an incident, or of one time of planned work. */
+type Entry = {
+  /** A UUID that stays. */
+  id: string;
+  title: string;
+  /** Behind the page's address. */
+  path: string;
+  published: string;
+  updated: string;
+  /** A little HTML, made when it is its turn: of many long timelines it is most of the work. */
+  content: () => string;
+};
+
+/** What a feed holds, windows that are over among it, with its texts as HTML. */
+export type FeedData = Pick<PublicData, "page" | "incidents" | "windows"> & { words: WordsOf };
+
+/** Times as people read them, with year and zone: nobody knows when they read it, and where. */
+const timesIn = (timeZone: string) =>
+  formatIn(timeZone, {
+    day: "numeric",
+    month: "short",
+    year: "numeric",
+    ...minuteFormat,
+    timeZoneName: "short",
+  });
+
+/** Its timeline, newest first. */
+function incidentEntry(
+  { id, title, status, createdAt, updates, earlier, postmortem }: PublicIncident,
+  { words, url }: { words: WordsOf; url: string },
+  times: Intl.DateTimeFormat,
+): Entry {
+  const address = `${url}/incidents/${id}`;
+  const rest =
+    earlier === 0 ? "" : `<p><a href="${escapeXml(address)}">${earlierInWords(earlier)}</a></p>`;
+  return {
+    id,
+    title: `${capitalized(status)}: ${title}`,
+    path: `/incidents/${id}`,
+    published: createdAt,
+    updated: [postmortem?.publishedAt ?? "", updates[0]?.createdAt ?? createdAt].toSorted().at(-1)!,
+    content: () =>
+      [
+        ...(postmortem === null
+          ? []
+          : [
+              {
+                status: "postmortem",
+                message: postmortem.message,
+                createdAt: postmortem.publishedAt,
+              },
+            ]),
+        ...updates,
+      ]
+        .map(
+          ({ status, message, createdAt }) =>
+            `<p><strong>${capitalized(status)}</strong> (${times.format(Date.parse(createdAt))}):</p>${words(message).html}`,
+        )
+        .concat(rest)
+        .join(""),
+  };
+}
+
+function windowEntry(window: PublicWindow, words: WordsOf, times: Intl.DateTimeFormat): Entry {
+  const { occurrenceId, title, description, monitors, startsAt, endsAt } = window;
+  const names = monitors.slice(0, maxNames).map(({ name }) => name);
+  const more = monitors.length - names.length;
+  const affected = [...names, ...(more > 0 ? [`${countInWords(more)} more`] : [])].join(", ");
+  const step = window.isOver
+    ? "Maintenance completed"
+    : window.isRunning
+      ? "Maintenance in progress"
+      : "Scheduled maintenance";
+  return {
+    id: occurrenceId,
+    title: `${step}: ${title}`,
+    path: "",
+    published: window.announcedAt,
+    updated: window.changedAt,
+    content: () =>
+      [
+        `<p><strong>${step}</strong> (${times.formatRange(Date.parse(startsAt), Date.parse(endsAt))})</p>`,
+        words(description).html,
+        ...(affected === "" ? [] : [`<p>Affects: ${escapeXml(affected)}</p>`]),
+      ].join(""),
+  };
+}
+
+const maxNames = 50;
+/** So many a feed has at most: recurring work of hundreds of windows would be as many megabytes. */
+const maxEntries = 200;
+
+/** What was told of last comes first. */
+function entriesOf({ page, incidents, windows, words }: FeedData, url: string): Entry[] {
+  const times = timesIn(page.timeZone);
+  const entries = [
+    ...incidents.map((incident) => incidentEntry(incident, { words, url }, times)),
+    ...windows.map((window) => windowEntry(window, words, times)),
+  ];
+  entries.sort((a, b) => (a.updated < b.updated ? 1 : a.updated > b.updated ? -1 : 0));
+  return entries.slice(0, maxEntries);
+}
+
+/** Atom (RFC 4287) of a page's incidents and maintenance, one piece an entry; `url` is the page's whole address. */
+export function* atomOf(data: FeedData, url: string): Generator<string> {
+  const { page } = data;
+  const all = entriesOf(data, url);
+  yield `<?xml version="1.0" encoding="utf-8"?>
+<feed xmlns="http://www.w3.org/2005/Atom">
+  <id>urn:uuid:${page.id}</id>
+  <title>${escapeXml(page.title)}</title>
+  <author><name>${escapeXml(page.title)}</name></author>
+  <link href="${escapeXml(url)}"/>
+  <link rel="self" href="${escapeXml(`${url}/feed.atom`)}"/>
+  <updated>${all[0]?.updated ?? page.createdAt}</updated>
+`;
+  for (const { id, title, path, published, updated, content } of all)
+    yield `  <entry>
+    <id>urn:uuid:${id}</id>
+    <title>${escapeXml(title)}</title>
+    <link href="${escapeXml(`${url}${path}`)}"/>
+    <published>${published}</published>
+    <updated>${updated}</updated>
+    <content type="html">${escapeXml(content())}</content>
+  </entry>
+`;
+  yield "</feed>\n";
+}
+
+/** RSS 2.0 (https://www.rssboard.org/rss-specification) of the same. Many readers take its titles and descriptions for HTML. */
+export function* rssOf(data: FeedData, url: string): Generator<string> {
+  const { page, words } = data;
+  yield `<?xml version="1.0" encoding="utf-8"?>
+<rss version="2.0" xmlns:atom="http://www.w3.org/2005/Atom">
+  <channel>
+    <title>${escapeXml(withoutTags(page.title))}</title>
+    <link>${escapeXml(url)}</link>
+    <atom:link rel="self" type="application/rss+xml" href="${escapeXml(`${url}/feed.rss`)}"/>
+    <description>${escapeXml(withoutTags(words(page.description).text || `Incidents of ${page.title}`))}</description>
+`;
+  for (const { id, title, path, updated, content } of entriesOf(data, url))
+    yield `    <item>
+      <title>${escapeXml(withoutTags(title))}</title>
+      <link>${escapeXml(`${url}${path}`)}</link>
+      <guid isPermaLink="false">${id}</guid>
+      <pubDate>${new Date(updated).toUTCString()}</pubDate>
+      <description>${escapeXml(content())}</description>
+    </item>
+`;
+  yield "  </channel>\n</rss>\n";
+}

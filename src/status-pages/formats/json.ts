@@ -1,0 +1,85 @@
+import { dayMs, ratioOf } from "../../monitoring/uptime/rules.ts";
+import { type Totals, type PublicData, type PublicMonitor, uptimeOf } from "./public-data.ts";
+import type { StatusView } from "../rendering/view.ts";
+
+/** The page for machines, as JSON: what it says, with figures instead of words; one piece a monitor. */
+export function* jsonOf(
+  { page, sections, incidents, windows }: PublicData,
+  view: StatusView,
+  now: number,
+): Generator<string> {
+  const { slug, title, description, timeZone } = page;
+  const dates = datesOf(page.historyDays, now);
+  const head = {
+    page: { slug, title, description, timeZone },
+    status: view.headline.tone,
+    headline: view.headline.text,
+    updatedAt: new Date(now).toISOString(),
+  };
+  yield `${JSON.stringify(head).slice(0, -1)},"sections":[`;
+  for (const [index, { name, monitors }] of sections.entries()) {
+    yield `${index === 0 ? "" : ","}{"name":${JSON.stringify(name)},"monitors":[`;
+    for (const [place, monitor] of monitors.entries())
+      yield (place === 0 ? "" : ",") + monitorOf(monitor, page, dates, now);
+    yield "]}";
+  }
+  yield '],"incidents":[';
+  for (const [index, { updatedAt: _at, updates, earlier, ...incident }] of incidents.entries()) {
+    const told = {
+      ...incident,
+      monitor: incident.monitors[0] ?? null,
+      earlierUpdates: earlier,
+      updates: updates.map(({ isMarkdown: _typed, reports: _state, ...update }) => update),
+    };
+    yield (index === 0 ? "" : ",") + JSON.stringify(told);
+  }
+  const tail = {
+    maintenance: windows.map(({ id, title, description, startsAt, endsAt, isRunning }) => ({
+      id,
+      title,
+      description,
+      startsAt,
+      endsAt,
+      isRunning,
+    })),
+  };
+  yield `],${JSON.stringify(tail).slice(1)}`;
+}
+
+function monitorOf(
+  { id, name, description, state, latencyMs, days, lastCheckedAt, ...known }: PublicMonitor,
+  { showLatency, historyDays }: PublicData["page"],
+  dates: readonly string[],
+  now: number,
+): string {
+  const today = Math.floor(now / dayMs);
+  const monitor = {
+    id,
+    name,
+    ...(description !== null && { description }),
+    status: state,
+    lastKnownStatus: known.lastKnown,
+    notJudgedSince: known.notJudgedSince,
+    uptime: uptimeOf(days, today, historyDays),
+    ...(showLatency && { latencyMs }),
+    lastCheckedAt,
+  };
+  const all = Array.from({ length: historyDays }, (_, index) => {
+    const day = today - historyDays + 1 + index;
+    return dayOf(dates[index] ?? "", days.get(day));
+  });
+  return `${JSON.stringify(monitor).slice(0, -1)},"days":[${all.join(",")}]}`;
+}
+
+/** Written by hand, because there are a hundred thousand. */
+function dayOf(date: string, sums: Totals | undefined): string {
+  const { downSeconds = 0, degradedSeconds = 0, maintenanceSeconds = 0 } = sums ?? {};
+  const uptime = sums === undefined ? null : ratioOf(sums);
+  return `{"day":"${date}","uptime":${uptime},"downSeconds":${downSeconds},"degradedSeconds":${degradedSeconds},"maintenanceSeconds":${maintenanceSeconds}}`;
+}
+
+function datesOf(count: number, now: number): string[] {
+  return Array.from({ length: count }, (_, index) =>
+    new Date(now - (count - 1 - index) * dayMs).toISOString().slice(0, 10),
+  );
+}

@@ -1,0 +1,318 @@
+import { type Clock, dayMs, hourMs } from "../../core/time/clock.ts";
+import { percent } from "../../core/text/text.ts";
+import { eachYielding, turn } from "../../core/time/yielding.ts";
+import type { Store } from "../../database/store.ts";
+import { addSums, ratioOf } from "../../monitoring/uptime/rules.ts";
+import { listSums, uptime24hOf } from "../../monitoring/uptime/store.ts";
+import { badge, toneOfRatio } from "../rendering/badges.ts";
+import type { Rendering } from "../site/cache.ts";
+import { json, svg } from "../rendering/parts.ts";
+import type { pageReadings } from "../readings.ts";
+import { findHead, findSlugShowing, type PageHead } from "../store.ts";
+import type { PublicData, PublicMonitor } from "./public-data.ts";
+import { uptimeKumaPaths } from "../site/public-paths.ts";
+import { stateTones } from "../rendering/view.ts";
+import type { Tenant } from "../../database/rows.ts";
+
+// What Uptime Kuma answers at these paths, so that badges and widgets go on working under the same
+// address: https://github.com/louislam/uptime-kuma/blob/master/server/routers/api-router.js and
+// status-page-router.js. Monitors have the number that they had there; others have their own id.
+
+/** Heartbeats of one answer; fewer a monitor where a page has very many. */
+const mostHeartbeats = 20_000;
+const heartbeatsOfMonitor = 100;
+
+/** `key` names the answer where it is kept; of what is endless there may be any number. */
+type Asked = { route: string; key: string; isEndless: boolean } & (
+  | { kind: "badge"; number: string; measure: string; span: string; labels: Labels }
+  | { kind: "page" | "heartbeats"; slug: string }
+);
+type Labels = Partial<Record<(typeof labelNames)[number], string>>;
+
+const labelNames = ["label", "upLabel", "downLabel"] as const;
+const maxLabel = 60;
+
+/** What of Uptime Kuma's is asked for; null for a path that is none of its. */
+export function askedLikeUptimeKuma(path: string, url: string): Asked | null {
+  for (const [name, { route, pattern }] of Object.entries(uptimeKumaPaths)) {
+    const groups = pattern.exec(path)?.groups;
+    if (groups === undefined) continue;
+    const { slug = "", number = "", measure = "", span = "24" } = groups;
+    if (name === "page" || name === "heartbeats")
+      return { route, key: path, isEndless: false, kind: name, slug };
+    const labels = labelsIn(url);
+    const key = `${path} ${JSON.stringify(labels)}`;
+    return { route, key, isEndless: true, kind: "badge", number, measure, span, labels };
+  }
+  return null;
+}
+
+function labelsIn(url: string): Labels {
+  const start = url.indexOf("?");
+  if (start === -1) return {};
+  const query = new URLSearchParams(url.slice(start));
+  return Object.fromEntries(
+    labelNames.flatMap((name) => {
+      const value = query.get(name);
+      return value === null ? [] : [[name, value.toWellFormed().slice(0, maxLabel)]];
+    }),
+  );
+}
+
+type Dependencies = { store: Store; clock: Clock; readings: ReturnType<typeof pageReadings> };
+
+/** Answers what was asked for, from what is kept or made of a page that anybody may read. */
+type Serve = (
+  request: Request,
+  asked: Asked,
+  head: PageHead | null,
+  make: (head: PageHead) => Promise<Rendering | null>,
+) => Promise<Response>;
+
+export function uptimeKumaAnswers({ store, clock, readings }: Dependencies, serve: Serve) {
+  async function badgeOf(asked: Asked & { kind: "badge" }, request: Request) {
+    const shown = await publishedWithNumber(store, asked.number);
+    return serve(request, asked, shown?.head ?? null, async (head) => {
+      const reading = await readings.of(head);
+      if (reading === null) return null;
+      const { page, loaded, readAt } = reading;
+      const tenant = { store, organizationId: page.organizationId };
+      const all = loaded.sections.flatMap(({ monitors }) => monitors);
+      const monitor = all.find(({ id }) => id === shown?.id);
+      const image =
+        monitor && (await badgeLikeUptimeKuma(tenant, asked, monitor, page.showLatency, clock()));
+      return { organizationId: page.organizationId, readAt, made: image ? svg(image) : null };
+    });
+  }
+
+  return async (asked: Asked, request: Request): Promise<Response> => {
+    if (asked.kind === "badge") return badgeOf(asked, request);
+    return serve(request, asked, await findHead(store, asked.slug), async (head) => {
+      const reading = await readings.of(head);
+      if (reading === null) return null;
+      const { page, loaded, readAt } = reading;
+      const tenant = { store, organizationId: page.organizationId };
+      const text =
+        asked.kind === "page"
+          ? await pageLikeUptimeKuma(tenant, loaded)
+          : await heartbeatsLikeUptimeKuma(tenant, loaded, clock());
+      return { organizationId: page.organizationId, readAt, made: json(text) };
+    });
+  };
+}
+
+/** The monitor that had this number in an Uptime Kuma, where a public page shows it. */
+async function publishedWithNumber(store: Store, number: string) {
+  for (const id of await monitorsWithNumber(store, number)) {
+    const slug = await findSlugShowing(store, id);
+    const head = slug === null ? null : await findHead(store, slug);
+    if (head !== null) return { id, head };
+  }
+  return null;
+}
+
+/** Ids here of the monitors that had this number in an Uptime Kuma; the one imported first comes first. */
+async function monitorsWithNumber(store: Store, number: string): Promise<string[]> {
+  const rows = await store.query<{ id: string }>(
+    `select record_id as id from external_records where noun = 'monitor' and external_id = ?
+       and source like 'uptime-kuma:%' order by import_id, record_id limit 20`,
+    [number],
+  );
+  return rows.map(({ id }) => id);
+}
+
+async function keysOf({ store, organizationId }: Tenant, ids: readonly string[]) {
+  const rows = await store.query<{ id: string; key: number; endsAt: string | null }>(
+    `select monitor_id as id, key, certificate_expires_at as endsAt from monitor_states
+     where organization_id = ? and monitor_id in (select value from json_each(?))`,
+    [organizationId, JSON.stringify(ids)],
+  );
+  return new Map(rows.map(({ id, ...state }) => [id, state]));
+}
+
+/** A badge as Uptime Kuma has them; null for what the page does not tell. */
+async function badgeLikeUptimeKuma(
+  tenant: Tenant,
+  { measure, span, labels }: Asked & { kind: "badge" },
+  monitor: PublicMonitor,
+  showLatency: boolean,
+  now: number,
+): Promise<string | null> {
+  const { state, id } = monitor;
+  const of = (name: string) => labels.label ?? name;
+  if (measure === "status") {
+    const words = { up: labels.upLabel ?? "Up", down: labels.downLabel ?? "Down" };
+    const other = state === "unknown" ? "not judged" : state;
+    const text = state === "up" || state === "down" ? words[state] : other;
+    return badge(of("Status"), text, stateTones[state]);
+  }
+  const found = (await keysOf(tenant, [id])).get(id);
+  if (found === undefined) return null;
+  if (measure === "cert-exp") {
+    if (found.endsAt === null) return badge(of("Cert Exp."), "No/Bad Cert", "none");
+    const days = Math.floor((Date.parse(found.endsAt) - now) / dayMs);
+    const tone = days > 14 ? "up" : days > 7 ? "degraded" : "down";
+    return badge(of("Cert Exp."), `${days} days`, tone);
+  }
+  if (measure === "response") {
+    const ms = showLatency ? monitor.latencyMs : null;
+    return badge(of("Response"), ms === null ? "N/A" : `${ms} ms`, ms === null ? "none" : "up");
+  }
+  const [, count = "24", letter = "h"] = /^(\d+)([mhdy]?)$/.exec(span) ?? [];
+  const name = `${count}${letter === "" ? "h" : letter}`;
+  const hours = Math.max(1, Number(count) * ({ m: 1 / 60, d: 24, y: 8_760 }[letter] ?? 1));
+  const [unit, periodMs] = hours <= 72 ? (["hours", hourMs] as const) : (["days", dayMs] as const);
+  const many = Math.min(400, Math.ceil((hours * hourMs) / periodMs));
+  const last = Math.floor(now / periodMs);
+  const periods = Array.from({ length: many }, (_, index) => last - many + 1 + index);
+  const sums = addSums(await listSums(tenant.store, found.key, unit, periods));
+  if (measure === "uptime") {
+    const ratio = ratioOf(sums);
+    const text = ratio === null ? "N/A" : percent(ratio).replace(/\s/g, "");
+    return badge(of(`Uptime (${name})`), text, toneOfRatio(ratio));
+  }
+  const label = of(measure === "ping" ? `Ping (${name})` : `Avg. Response (${name})`);
+  if (!showLatency || sums.latencyCount === 0) return badge(label, "N/A", "none");
+  return badge(label, `${Math.round(sums.latencySum / sums.latencyCount)} ms`, "up");
+}
+
+const timeOf = (at: string | number) => new Date(at).toISOString().replace("T", " ").slice(0, 23);
+
+async function numbersOf({ store, organizationId }: Tenant, ids: readonly string[]) {
+  const rows = await store.query<{ id: string; number: string }>(
+    `select record_id as id, external_id as number from external_records
+     where organization_id = ? and noun = 'monitor' and source like 'uptime-kuma:%'
+       and record_id in (select value from json_each(?)) order by import_id desc`,
+    [organizationId, JSON.stringify(ids)],
+  );
+  const numbers = new Map(rows.map(({ id, number }) => [id, Number(number)]));
+  // Two installations may have the same numbers: whoever comes second goes by its own id.
+  const taken = new Set<number>();
+  return new Map(
+    ids.map((id): [string, number | string] => {
+      const number = numbers.get(id);
+      const isFree = number !== undefined && !taken.has(number);
+      if (isFree) taken.add(number);
+      return [id, isFree ? number : id];
+    }),
+  );
+}
+
+const idsOn = ({ sections }: PublicData) =>
+  sections.flatMap(({ monitors }) => monitors.map(({ id }) => id));
+
+const styles = { critical: "danger", major: "warning", minor: "info" };
+
+/** A page as Uptime Kuma tells it. */
+async function pageLikeUptimeKuma(tenant: Tenant, data: PublicData): Promise<string> {
+  const { page, sections, incidents, windows } = data;
+  const numbers = await numbersOf(tenant, idsOn(data));
+  const open = incidents
+    .filter(({ resolvedAt }) => resolvedAt === null)
+    .map(({ id, title, severity, updates, createdAt, updatedAt }) => ({
+      id,
+      style: styles[severity],
+      title,
+      content: updates[0]?.message ?? "",
+      pin: 1,
+      createdDate: timeOf(createdAt),
+      lastUpdatedDate: timeOf(updatedAt),
+    }));
+  return JSON.stringify({
+    config: {
+      slug: page.slug,
+      title: page.title,
+      description: page.description,
+      icon: page.logoUrl ?? "/icon.svg",
+      autoRefreshInterval: 300,
+      theme: page.theme,
+      published: true,
+      showTags: false,
+      customCSS: "",
+      footerText: null,
+      showPoweredBy: false,
+      analyticsId: null,
+      showCertificateExpiry: false,
+      showOnlyLastHeartbeat: false,
+    },
+    incident: open[0] ?? null,
+    incidents: open,
+    publicGroupList: sections.map(({ name, monitors }, index) => ({
+      id: index + 1,
+      name,
+      weight: index + 1,
+      monitorList: monitors.map((monitor) => ({
+        id: numbers.get(monitor.id) ?? monitor.id,
+        name: monitor.name,
+        sendUrl: 0,
+        type: "http",
+      })),
+    })),
+    maintenanceList: windows
+      .filter(({ isRunning }) => isRunning)
+      .map(({ id, title, description, startsAt, endsAt }) => ({
+        id,
+        title,
+        description,
+        status: "under-maintenance",
+        timeslotList: [{ startDate: startsAt, endDate: endsAt }],
+      })),
+  });
+}
+
+/** Monitors that are read in one go, after which others have their turn. */
+const stride = 250;
+const beatText = `select k.value as key, h.at, h.status, h.latency_ms as latencyMs from json_each(?) k
+     cross join heartbeats h on h.monitor_key = k.value and h.at >= coalesce((
+       select at from heartbeats where monitor_key = k.value order by at desc limit 1 offset ?), 0)
+   order by k.value, h.at`;
+
+type Beat = { key: number; at: number; status: number; latencyMs: number | null };
+
+/** Uptime Kuma's numbers for what a heartbeat found: 0 down, 1 up, 2 pending, 3 maintenance. */
+const pending = 2;
+const numberOfStatus = [1, 1, 0, pending, 3];
+
+/** The last heartbeats of a page's monitors, and their uptime of 24 hours, as Uptime Kuma tells them. */
+async function heartbeatsLikeUptimeKuma(
+  tenant: Tenant,
+  data: PublicData,
+  now: number,
+): Promise<string> {
+  const ids = idsOn(data);
+  const [numbers, states] = [await numbersOf(tenant, ids), await keysOf(tenant, ids)];
+  const keys = [...states.values()].map(({ key }) => key);
+  const each = Math.max(1, Math.min(heartbeatsOfMonitor, Math.floor(mostHeartbeats / keys.length)));
+  const beatsOf = new Map<number, Beat[]>();
+  const uptimeOf = new Map<number, number>();
+  for (let from = 0; from < keys.length; from += stride) {
+    const some = keys.slice(from, from + stride);
+    const beats = await tenant.store.query<Beat>(beatText, [JSON.stringify(some), each - 1]);
+    for (const [key, its] of Map.groupBy(beats, (beat) => beat.key)) beatsOf.set(key, its);
+    const uptime = await uptime24hOf(tenant.store, some, now);
+    for (const key of some) uptimeOf.set(key, uptime(key) ?? 0);
+    await turn();
+  }
+  const unknown = new Set(
+    data.sections.flatMap(({ monitors }) =>
+      monitors.filter(({ state }) => state === "unknown").map(({ id }) => id),
+    ),
+  );
+  const heartbeatList: string[] = [];
+  const uptimeList: Record<string, number> = {};
+  await eachYielding(states, ([id, { key }]) => {
+    const number = String(numbers.get(id));
+    const list = (beatsOf.get(key) ?? []).map(({ at, status, latencyMs }) => ({
+      status: numberOfStatus[status],
+      time: timeOf(at),
+      msg: "",
+      ping: data.page.showLatency ? latencyMs : null,
+    }));
+    // The last one of a monitor is taken for what it is now.
+    if (unknown.has(id) && list.at(-1)?.status !== pending)
+      list.push({ status: pending, time: timeOf(now), msg: "", ping: null });
+    heartbeatList.push(`${JSON.stringify(number)}:${JSON.stringify(list)}`);
+    uptimeList[`${number}_24`] = uptimeOf.get(key) ?? 0;
+  });
+  return `{"heartbeatList":{${heartbeatList.join(",")}},"uptimeList":${JSON.stringify(uptimeList)}}`;
+}

@@ -1,0 +1,71 @@
+import { escapeXml, latencyInWords, percent } from "../../core/text/text.ts";
+import { sinceIn } from "../../core/time/times.ts";
+import { dayMs } from "../../monitoring/uptime/rules.ts";
+import { partialSince, type PublicMonitor, uptimeOf } from "../formats/public-data.ts";
+import type { ShownStatus } from "../../monitoring/monitors/judgement-rules.ts";
+import { stateTones, type Tone } from "./view.ts";
+
+export const badgeKinds = ["status", "uptime", "latency"] as const;
+export type BadgeKind = (typeof badgeKinds)[number];
+
+/** Days that an uptime badge is about. */
+export const badgeDays = 30;
+
+const colours: Record<Tone, string> = {
+  up: "#12805c",
+  degraded: "#9a6200",
+  down: "#c2273b",
+  maintenance: "#5a4fc9",
+  none: "#6f6c66",
+};
+
+/** An SVG badge of one published monitor: what it is, its uptime of 30 days, or its latency. */
+export function badgeOf(
+  kind: BadgeKind,
+  monitor: PublicMonitor,
+  timeZone: string,
+  now: number,
+): string {
+  const { text, tone } = valueOf(kind, monitor, timeZone, now);
+  return badge(kind === "status" ? monitor.name : `${monitor.name} ${kind}`, text, tone);
+}
+
+/** A label on the left, what is said of it on the right. */
+export function badge(label: string, text: string, tone: Tone): string {
+  const [left, right] = [widthOf(label), widthOf(text)];
+  const name = escapeXml(`${label}: ${text}`);
+  return `<svg xmlns="http://www.w3.org/2000/svg" width="${left + right}" height="20" role="img" aria-label="${name}"><title>${name}</title><clipPath id="r"><rect width="${left + right}" height="20" rx="4"/></clipPath><g clip-path="url(#r)"><rect width="${left}" height="20" fill="#3a3936"/><rect x="${left}" width="${right}" height="20" fill="${colours[tone]}"/></g><g fill="#fff" font-family="Verdana,Geneva,DejaVu Sans,sans-serif" font-size="11" text-anchor="middle"><text x="${left / 2}" y="14" textLength="${left - 12}">${escapeXml(label)}</text><text x="${left + right / 2}" y="14" textLength="${right - 12}">${escapeXml(text)}</text></g></svg>`;
+}
+
+const badgeWords: Partial<Record<ShownStatus, string>> = {
+  pending: "not checked yet",
+  unknown: "not judged",
+};
+
+function valueOf(kind: BadgeKind, monitor: PublicMonitor, timeZone: string, now: number) {
+  const { state, latencyMs, days } = monitor;
+  const stateTone = stateTones[state];
+  if (kind === "status") return { text: badgeWords[state] ?? state, tone: stateTone };
+  if (kind === "latency") {
+    const isKnown = state !== "unknown";
+    return { text: latencyInWords(isKnown ? latencyMs : null), tone: stateTone };
+  }
+  const today = Math.floor(now / dayMs);
+  const ratio = uptimeOf(days, today, badgeDays);
+  const since = partialSince(monitor, today, badgeDays);
+  const words = since === null || ratio === null ? "" : ` ${sinceIn(timeZone, since, now)}`;
+  return { text: percent(ratio) + words, tone: toneOfRatio(ratio) };
+}
+
+export function toneOfRatio(ratio: number | null): Tone {
+  if (ratio === null) return "none";
+  return ratio >= 0.999 ? "up" : ratio >= 0.99 ? "degraded" : "down";
+}
+
+/** Width of a narrow character of Verdana at 11 px, in pixels; `textLength` fits the text exactly. */
+const characterPx = 6.6;
+
+/** Graphemes count once, East Asian wide ones and emoji twice. */
+function widthOf(text: string): number {
+  return Math.round(Bun.stringWidth(text) * characterPx) + 12;
+}

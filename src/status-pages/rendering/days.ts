@@ -1,0 +1,110 @@
+import { isMeasured } from "../../monitoring/uptime/rules.ts";
+import type { Store } from "../../database/store.ts";
+import type { Totals } from "../formats/public-data.ts";
+
+/** Reads what some monitors measured in one period, whose number is the second parameter. */
+export const totalsText = (
+  table: "uptime_hours" | "uptime_days",
+  period: "hour" | "day",
+) => `select u.monitor_key as key, u.up_seconds as upSeconds,
+    u.degraded_seconds as degradedSeconds, u.down_seconds as downSeconds,
+    u.maintenance_seconds as maintenanceSeconds, u.latency_count as latencyCount,
+    u.latency_sum as latencySum
+  from json_each(?) wanted cross join ${table} u
+    on u.${period} = ? and u.monitor_key = wanted.value`;
+
+const dayText = totalsText("uptime_days", "day");
+
+/** Days that fit behind those that were read, before all of them are read again. */
+const roomDays = 31;
+/** Days of all monitors that are kept: some 20 MB with what is written of them. */
+const maxKeptDays = 250_000;
+
+/** Sums of days in a row, four numbers each: of large pages there are hundreds of thousands. */
+class PackedDays {
+  readonly since: number;
+  readonly #sums: Uint32Array;
+
+  constructor(since: number, count: number) {
+    this.since = since;
+    this.#sums = new Uint32Array(4 * (count + roomDays));
+  }
+
+  get count() {
+    return this.#sums.length / 4;
+  }
+
+  get(day: number): Totals | undefined {
+    const at = 4 * (day - this.since);
+    const [upSeconds = 0, degradedSeconds = 0, downSeconds = 0, maintenanceSeconds = 0] =
+      at < 0 ? [] : this.#sums.subarray(at, at + 4);
+    const totals = { upSeconds, degradedSeconds, downSeconds, maintenanceSeconds };
+    return isMeasured(totals) ? totals : undefined;
+  }
+
+  set(day: number, totals: Totals) {
+    const { upSeconds, degradedSeconds, downSeconds, maintenanceSeconds } = totals;
+    const sums = [upSeconds, degradedSeconds, downSeconds, maintenanceSeconds];
+    this.#sums.set(sums, 4 * (day - this.since));
+  }
+}
+
+type Known = { until: number; days: PackedDays };
+
+/** Daily sums by monitor. What is over stays in memory while there is room: only today is read again. */
+export function dayReader(store: Store) {
+  /** Those that were asked for longest ago first. */
+  const known = new Map<number, Known>();
+  let turn: Promise<unknown> = Promise.resolve();
+
+  /** Reads days of monitors into what is known of these. */
+  async function read(into: ReadonlyMap<number, PackedDays>, from: number, to: number) {
+    const wanted = JSON.stringify([...into.keys()]);
+    for (let day = from; day <= to; day++) {
+      const rows = await store.query<Totals & { key: number }>(dayText, [wanted, day]);
+      for (const { key, ...totals } of rows) into.get(key)?.set(day, totals);
+      // A first reading of many monitors is long; others have their turn between two days.
+      await Bun.sleep(0);
+    }
+  }
+
+  async function daysOf(keys: readonly number[], today: number, count: number) {
+    const since = today - count + 1;
+    const isKnown = ({ days, until }: Known) =>
+      days.since <= since && until >= today - 1 && today < days.since + days.count;
+    const all = new Map<number, PackedDays>();
+    const fresh = new Map<number, PackedDays>();
+    for (const key of keys) {
+      const one = known.get(key);
+      const days = one !== undefined && isKnown(one) ? one.days : new PackedDays(since, count);
+      all.set(key, days);
+      if (days !== one?.days) fresh.set(key, days);
+    }
+    if (fresh.size > 0) await read(fresh, since, today - 2);
+    // Results of the last seconds of a day are written on the next.
+    await read(all, Math.max(since, today - 1), today);
+    for (const [key, days] of all) {
+      known.delete(key);
+      known.set(key, { until: today, days });
+    }
+    forgetOldest();
+    return all;
+  }
+
+  function forgetOldest() {
+    let kept = 0;
+    for (const { days } of known.values()) kept += days.count;
+    for (const [key, { days }] of known) {
+      if (kept <= maxKeptDays) return;
+      kept -= days.count;
+      known.delete(key);
+    }
+  }
+
+  /** One at a time: pages share what they know. */
+  return (keys: readonly number[], today: number, count: number) => {
+    const result = turn.then(() => daysOf(keys, today, count));
+    turn = result.catch(() => {});
+    return result;
+  };
+}

@@ -1,0 +1,168 @@
+import { incidentStatuses, monitorStatuses } from "../../core/statuses.ts";
+import { z } from "zod";
+import type { ZodOpenApiPathsObject } from "zod-openapi";
+import { Id, Severity, Timestamp } from "../../core/fields.ts";
+import { badgeKinds } from "./badges.ts";
+import { v2Names } from "../formats/statuspage-v2.ts";
+import { templateOf } from "../../http/openapi.ts";
+import { publicPaths } from "../site/public-paths.ts";
+
+const slug = z.string().meta({ description: "The page's slug.", example: "acme" });
+const onPage = z.object({ slug });
+const ratio = z.number().nullable().meta({ description: "0…1, never rounded; null is no data." });
+
+const PublicMonitor = z.object({
+  id: Id,
+  name: z.string(),
+  description: z.string().optional().meta({ description: "Where the page shows it." }),
+  status: z.enum(monitorStatuses),
+  uptime: ratio,
+  latencyMs: z.int().nullable().optional().meta({ description: "Where the page shows it." }),
+  lastCheckedAt: Timestamp.nullable(),
+  days: z.array(
+    z.object({
+      day: z.iso.date(),
+      uptime: ratio,
+      downSeconds: z.int(),
+      degradedSeconds: z.int(),
+      maintenanceSeconds: z.int(),
+    }),
+  ),
+});
+
+const AffectedMonitor = z.object({ id: Id, name: z.string() });
+
+const PublicIncident = z.object({
+  id: Id,
+  title: z.string(),
+  status: z.enum(incidentStatuses),
+  severity: Severity,
+  monitor: AffectedMonitor.nullable().meta({ description: "The first of `monitors`." }),
+  monitors: z.array(AffectedMonitor).meta({ description: "Those that the page shows." }),
+  createdAt: Timestamp,
+  resolvedAt: Timestamp.nullable(),
+  postmortem: z
+    .object({ message: z.string(), publishedAt: Timestamp })
+    .nullable()
+    .meta({ description: "Null unless it is published." }),
+  updates: z.array(
+    z.object({
+      id: Id,
+      status: z.string(),
+      message: z.string(),
+      createdAt: Timestamp,
+      editedAt: Timestamp.nullable(),
+    }),
+  ),
+});
+
+/** A public page for machines. */
+const PublicStatus = z
+  .object({
+    page: z.object({
+      slug: z.string(),
+      title: z.string(),
+      description: z.string(),
+      timeZone: z.string(),
+    }),
+    status: z.enum(["up", "degraded", "down", "maintenance", "none"]),
+    headline: z.string(),
+    updatedAt: Timestamp,
+    sections: z.array(z.object({ name: z.string(), monitors: z.array(PublicMonitor) })),
+    incidents: z.array(PublicIncident).meta({
+      description: "Open ones and those of the last days, newest first.",
+    }),
+    maintenance: z.array(
+      z.object({
+        id: Id,
+        title: z.string(),
+        description: z.string(),
+        startsAt: Timestamp,
+        endsAt: Timestamp,
+        isRunning: z.boolean(),
+      }),
+    ),
+  })
+  .meta({ id: "PublicStatus" });
+
+const nothing = { description: "There is nothing public at this path." };
+const tooMany = {
+  description:
+    "Too much is asked for, by this network or in all; `Retry-After` says when to come again.",
+};
+
+type Operation = {
+  operationId: string;
+  summary: string;
+  description?: string;
+  path?: z.ZodObject;
+  /** What is answered, and its media type. */
+  result: string;
+  type: string;
+  schema?: z.ZodType;
+};
+
+function operation({ path = onPage, result, type, schema = z.string(), ...words }: Operation) {
+  return {
+    get: {
+      ...words,
+      tags: ["Status pages"],
+      security: [],
+      requestParams: { path },
+      responses: {
+        "200": { description: result, content: { [type]: { schema } } },
+        "404": nothing,
+        "429": tooMany,
+      },
+    },
+  };
+}
+
+/** What the API's document says about the public pages; a page behind a password asks for its cookie. */
+export const publicOperations: ZodOpenApiPathsObject = {
+  [templateOf(publicPaths.json)]: operation({
+    operationId: "readStatus",
+    summary: "Read a public status page",
+    description: "No key is needed, any web page may ask. Made at most once a second.",
+    result: "The page.",
+    type: "application/json",
+    schema: PublicStatus,
+  }),
+  [templateOf(publicPaths.v2)]: operation({
+    operationId: "readStatuspage",
+    summary: "Read a public status page as Statuspage's public API has it",
+    description:
+      "For widgets and bots that know that API, version 2. A name may have a slash, such as `incidents/unresolved`.",
+    path: z.object({ slug, name: z.enum(v2Names) }),
+    result: "As Statuspage answers.",
+    type: "application/json",
+    schema: z.object({ page: z.object({}).loose() }).loose(),
+  }),
+  [templateOf(publicPaths.rss)]: operation({
+    operationId: "readRss",
+    summary: "Read incidents and maintenance as RSS",
+    result: "The feed.",
+    type: "application/rss+xml",
+  }),
+  [templateOf(publicPaths.atom)]: operation({
+    operationId: "readAtom",
+    summary: "Read incidents and maintenance as Atom",
+    result: "The feed.",
+    type: "application/atom+xml",
+  }),
+  [templateOf(publicPaths.ics)]: operation({
+    operationId: "readCalendar",
+    summary: "Read maintenance as a calendar",
+    result: "The feed.",
+    type: "text/calendar",
+  }),
+  [templateOf(publicPaths.badge)]: operation({
+    operationId: "getBadge",
+    summary: "Get a monitor's badge",
+    description:
+      "Only for monitors on a public page, under their public name; `uptime` is of 30 days, `latency` only where the page shows it.",
+    path: z.object({ id: Id, kind: z.enum(badgeKinds) }),
+    result: "The badge.",
+    type: "image/svg+xml",
+  }),
+};

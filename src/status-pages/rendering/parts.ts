@@ -1,0 +1,182 @@
+import { escapeXml } from "../../core/text/text.ts";
+import { atomOf, rssOf } from "../formats/feeds.ts";
+import { monthlyHistory } from "../formats/history.ts";
+import { calendarOf } from "../formats/ical.ts";
+import { jsonOf } from "../formats/json.ts";
+import type { Rendered } from "../site/cache.ts";
+import type { Loaded } from "../load.ts";
+import type { Part, PartName } from "../site/public-paths.ts";
+import type { SignUpResult } from "../subscribe-page.tsx";
+import { v2Of } from "../formats/statuspage-v2.ts";
+import { textBudget, windowBudget, windowsWithin, withinBudget } from "../site/text-budget.ts";
+import { viewOf } from "./view.ts";
+import { wordsOf, writtenIn } from "./words.ts";
+
+// What renders HTML is loaded with the first page: a start would take longer by it.
+const pages = () => import("../page.tsx");
+
+type Place = { base: string; url: string; now: number };
+
+/**
+ * Renders a part of a page, all but its logo; null where there is no such thing to publish. `base` is the
+ * path of the page, as it stands in links, `url` its whole address.
+ */
+export async function renderPart(part: Part, all: Loaded, place: Place): Promise<Rendered | null> {
+  const { name, parameter } = part;
+  if (name === "incident" || name === "image") return renderIncident(part, all, place);
+  const { base, url, now } = place;
+  const { loaded, words } = await rendered(name, all);
+  const view = viewOf(loaded, now);
+  switch (name) {
+    case "page":
+      return html((await pages()).statusPage({ view, base, words }));
+    case "json":
+      return json(jsonOf(loaded, view, now));
+    case "rss":
+      return feed("application/rss+xml", rssOf({ ...loaded, words }, url));
+    case "atom":
+      return feed("application/atom+xml", atomOf({ ...loaded, words }, url));
+    case "ics":
+      return feed("text/calendar", calendarOf(loaded, words, url));
+    case "v2": {
+      const answer = await v2Of(parameter, loaded, url, now);
+      return answer && json(JSON.stringify(answer));
+    }
+    case "subscribe":
+      return renderSignUp(loaded, null, base, now);
+    case "history": {
+      const history = await monthlyHistory(loaded, parameter, now);
+      if (history === null) return null;
+      const { historyPage } = await pages();
+      return html(historyPage({ view, base, words: history.words }, history));
+    }
+    case "logo":
+      throw new Error("A logo is served as it was sent.");
+  }
+}
+
+/** An incident's own page, or the picture that chats show of it; null where the page does not show it. */
+async function renderIncident(
+  { name, parameter, before }: Part,
+  all: Loaded,
+  { base, url, now }: Place,
+): Promise<Rendered | null> {
+  const found = await all.incident(parameter, before === undefined ? {} : { before });
+  if (found === null) return null;
+  const { loaded, words } = await rendered("incident", { ...all, incidents: [found] });
+  const view = viewOf(all, now);
+  const [incident] = viewOf(loaded, now).all;
+  if (incident === undefined) return null;
+  if (name === "image") {
+    const { shareImage } = await import("./share-image.ts");
+    return png(await shareImage(view.page.title, incident));
+  }
+  const { incidentPage } = await pages();
+  const isContinued = before !== undefined;
+  // Behind a password a chat gets no image.
+  const shared = loaded.page.visibility === "public" && !isContinued ? url : null;
+  const document = { view, base, words };
+  return html(incidentPage(document, incident, { url: shared, isContinued }));
+}
+
+const feeds: readonly string[] = ["rss", "atom"];
+/** Parts that show the page's incidents, or one of them. */
+const withIncidents: readonly string[] = ["page", "incident", ...feeds];
+
+/** The data of a part with its texts rendered, as far as one output has room for them; feeds have windows that are over. */
+async function rendered(name: PartName, loaded: Loaded) {
+  const isFeed = feeds.includes(name);
+  const windows = isFeed ? [...loaded.windows, ...(await loaded.windowsOver())] : loaded.windows;
+  const all = { ...loaded, windows };
+  const isShown = name === "ics" || withIncidents.includes(name);
+  const words = await wordsOf(isShown ? writtenIn(all) : writtenIn({ page: loaded.page }));
+  if (!withIncidents.includes(name)) return { loaded: all, words };
+  const sizeOf = (text: string) => {
+    const { html } = words(text);
+    return Buffer.byteLength(isFeed ? escapeXml(html) : html);
+  };
+  const incidents = withinBudget(all.incidents, sizeOf, textBudget());
+  const shown = windowsWithin(windows, sizeOf, windowBudget());
+  return { loaded: { ...all, incidents, windows: shown }, words };
+}
+
+/** The form that signs up, and what became of what it sent. */
+export async function renderSignUp(
+  loaded: Loaded,
+  result: SignUpResult,
+  base: string,
+  now: number,
+) {
+  const { subscribePage } = await import("../subscribe-page.tsx");
+  const words = await wordsOf(writtenIn({ page: loaded.page }));
+  const document = { view: viewOf(loaded, now), base, words };
+  return html(subscribePage(document, loaded.takesMail, result), result?.status ?? 200);
+}
+
+/** Scripts are ours alone; the page's accent colour is an attribute. */
+const contentSecurityPolicy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "style-src-attr 'unsafe-inline'",
+  "img-src 'self' data:",
+  "font-src 'self'",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'self'",
+  "frame-ancestors 'self'",
+].join("; ");
+
+export function html<Body extends Rendered["body"]>(body: Body, status = 200) {
+  return {
+    status,
+    type: "text/html; charset=utf-8",
+    body,
+    headers: {
+      "Content-Security-Policy": contentSecurityPolicy,
+      "X-Content-Type-Options": "nosniff",
+      "Referrer-Policy": "no-referrer",
+    },
+  };
+}
+
+/** Public JSON, feeds and badges may be read by any other page. */
+const openHeaders = {
+  "Access-Control-Allow-Origin": "*",
+  "X-Content-Type-Options": "nosniff",
+};
+
+/** What was rendered for one visitor, as a response that nobody keeps. */
+export function uncached(
+  { body, status, type, headers }: ReturnType<typeof html<string>>,
+  further: Record<string, string> = {},
+): Response {
+  return new Response(body, {
+    status,
+    headers: { "Content-Type": type, "Cache-Control": "no-store", ...headers, ...further },
+  });
+}
+
+function png(body: Uint8Array<ArrayBuffer>): Rendered {
+  return {
+    status: 200,
+    type: "image/png",
+    body,
+    headers: { "X-Content-Type-Options": "nosniff" },
+  };
+}
+
+export function json(body: Rendered["body"]): Rendered {
+  return { status: 200, type: "application/json", body, headers: openHeaders };
+}
+
+export const svg = (body: string): Rendered => ({
+  status: 200,
+  type: "image/svg+xml; charset=utf-8",
+  body,
+  headers: openHeaders,
+});
+
+function feed(type: string, body: Iterable<string>): Rendered {
+  return { status: 200, type: `${type}; charset=utf-8`, body, headers: openHeaders };
+}

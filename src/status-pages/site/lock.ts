@@ -1,0 +1,100 @@
+import type { Clock } from "../../core/time/clock.ts";
+import { networkOf } from "../../core/security/client-network.ts";
+import { AppError } from "../../core/errors.ts";
+import { isPassword } from "../../core/security/passwords.ts";
+import type { Vault } from "../../core/security/secrets.ts";
+import type { NetworkLimit } from "../../http/access/rate-limit.ts";
+import { fieldsOf, smallPage } from "./small-page.ts";
+import type { PageHead } from "../store.ts";
+import { cookieOf, setCookieOf } from "../../http/cookies.ts";
+
+/** Who knew the password does not have to say it again for so long. */
+const openMs = 30 * 86_400_000;
+
+export type PageLock = ReturnType<typeof pageLock>;
+
+/**
+ * Pages behind a password. The cookie says until when, sealed together with the password's hash: a
+ * changed password closes the page for everybody.
+ */
+export function pageLock(
+  vault: Vault,
+  clock: Clock,
+  attempts: NetworkLimit,
+  addressOf: (request: Request) => string,
+) {
+  const locationOf = ({ id, passwordHash }: PageHead) => `status-page/${id}/${passwordHash}`;
+  const nameOf = ({ id }: PageHead) => `signalbox_page_${id}`;
+
+  /** Whether this visitor may read the page. */
+  function isOpenFor(request: Request, page: PageHead): boolean {
+    const sealed = cookieOf(request, nameOf(page));
+    if (sealed === null) return false;
+    try {
+      return Number(vault.open(sealed, locationOf(page))) > clock();
+    } catch {
+      return false;
+    }
+  }
+
+  /** The form that asks for the password; it is sent to the page's own `home` and leads back to `path`. */
+  const ask = (page: PageHead, home: string, path: string) => form(page, home, path, null, 403);
+
+  /** Takes what the form sends: opens the page, or asks again. */
+  async function unlock(request: Request, page: PageHead, home: string): Promise<Response> {
+    const address = addressOf(request);
+    const tryAgain = (trouble: string, seconds = "1") =>
+      form(page, home, home, trouble, 429, { "Retry-After": seconds });
+    const waitSeconds = attempts.take(address);
+    if (waitSeconds > 0)
+      return tryAgain("Too many attempts from here. Try again in a minute.", String(waitSeconds));
+    const { password = "", path = "" } = await fieldsOf(request);
+    const to = isWithin(home, path) ? path : home;
+    const { passwordHash } = page;
+    try {
+      const client = { lane: "page", client: networkOf(address) } as const;
+      if (passwordHash === null || !(await isPassword(password, passwordHash, client)))
+        return form(page, home, to, "The password is wrong.", 403);
+    } catch (error) {
+      if (!(error instanceof AppError) || error.code !== "RATE_LIMITED") throw error;
+      attempts.refund(address);
+      const trouble =
+        "Too many people are opening pages at the moment. Try again in a few seconds.";
+      return tryAgain(trouble, error.headers["Retry-After"]);
+    }
+    const until = String(clock() + openMs);
+    const cookie = setCookieOf(request, {
+      name: nameOf(page),
+      value: vault.seal(until, locationOf(page)),
+      maxAgeSeconds: openMs / 1000,
+      sameSite: "Lax",
+    });
+    return new Response(null, { status: 303, headers: { Location: to, "Set-Cookie": cookie } });
+  }
+
+  return { isOpenFor, ask, unlock };
+}
+
+/** Whether a path belongs to the page: nobody is sent elsewhere. */
+function isWithin(home: string, path: string): boolean {
+  if (!/^\/(?:[a-z0-9][a-z0-9./-]*)?$/.test(path)) return false;
+  return home === "/" || [home, `${home}.json`].includes(path) || path.startsWith(`${home}/`);
+}
+
+function form(
+  { title }: PageHead,
+  home: string,
+  path: string,
+  trouble: string | null,
+  status: number,
+  headers?: Record<string, string>,
+): Response {
+  const name = Bun.escapeHTML(title);
+  const said = trouble === null ? "" : `<p class="trouble" role="alert">${trouble}</p>`;
+  return smallPage(
+    title,
+    `<form class="lock" method="post" action="${home}"><input type="hidden" name="path" value="${Bun.escapeHTML(path)}"><h1>${name}</h1><label for="password">This page is protected by a password.</label><input id="password" name="password" type="password" autocomplete="current-password" required autofocus>${said}<button>Open</button></form>`,
+    status,
+    headers,
+  );
+}

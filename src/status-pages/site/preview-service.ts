@@ -1,0 +1,76 @@
+import { mapYielding } from "../../core/time/yielding.ts";
+import type { Scope } from "../../events/scope.ts";
+import { consume } from "../../http/access/rate-limit.ts";
+import type { Services } from "../../http/services.ts";
+import type { ShownIncident } from "../../incidents/store.ts";
+import { readableAccent } from "../rendering/accent.ts";
+import type { PageDocument } from "../layout.tsx";
+import { loaderOf } from "../load.ts";
+import type { StatusPagePatch, StatusPagePreview } from "../schema.ts";
+import { getStored } from "../service.ts";
+import { findPages, findPublicPageById } from "../store.ts";
+import { viewOf } from "../rendering/view.ts";
+import { wordsOf, writtenIn } from "../rendering/words.ts";
+
+/** The page as visitors would find it after this change, whoever may open it; stores nothing. Throws NOT_FOUND. */
+export async function previewStatusPage(scope: Scope, id: string, patch: StatusPagePatch) {
+  const { password: _, ...fields } = patch;
+  const page = await getStored(scope, id);
+  const { slug, logoType, logoData } = page;
+  const logoUrl = logoData === null ? null : `data:${logoType};base64,${logoData}`;
+  const now = scope.clock();
+  const changed = { ...page, ...(fields as object), logoUrl };
+  const loaded = await loaderOf(scope.store)(changed, now);
+  const view = viewOf(loaded, now);
+  const words = await wordsOf(writtenIn(loaded));
+  const { statusPage } = await import("../page.tsx");
+  return preview({ view, words, base: `/status/${slug}` }, statusPage);
+}
+
+/**
+ * The organization's default page as the public would read it with this incident: the page itself
+ * while it is open, its own one when it is resolved. Null where the page would not show it.
+ */
+export async function previewIncidentPage(scope: Scope, draft: ShownIncident, now: number) {
+  const [own] = await findPages(scope);
+  const page = own && (await findPublicPageById(scope, own.id));
+  if (!page) return null;
+  const loaded = await loaderOf(scope.store)(page, now);
+  const shown = loaded.asShown(draft);
+  if (shown === null) return null;
+  const others = loaded.incidents.filter(({ id }) => id !== shown.id);
+  const all = { ...loaded, incidents: [shown, ...others] };
+  const view = viewOf(all, now);
+  const words = await wordsOf(writtenIn(all));
+  const [incident] = view.all;
+  const { incidentPage, statusPage } = await import("../page.tsx");
+  return preview({ view, words, base: `/status/${page.slug}` }, (document) =>
+    incident === undefined || incident.isOpen
+      ? statusPage(document)
+      : [incidentPage(document, incident)],
+  );
+}
+
+/** A page for a frame of the admin page, which takes neither scripts nor style attributes: the accent stands beside it. */
+async function preview(
+  { view, words, base }: PageDocument,
+  render: (document: PageDocument) => Iterable<string>,
+): Promise<StatusPagePreview> {
+  const { accentColor } = view.page;
+  const plain = { ...view, page: { ...view.page, accentColor: null } };
+  const pieces = render({ view: plain, words, base, isPreview: true });
+  return {
+    html: (await mapYielding(pieces, (piece) => piece)).join(""),
+    accent: accentColor === null ? null : readableAccent(accentColor),
+  };
+}
+
+/** Makes a preview in its organization's turn. Throws RATE_LIMITED for somebody who has had many. */
+export function previewInTurn<T>(
+  { pageQueue, previewLimit }: Pick<Services, "pageQueue" | "previewLimit">,
+  { organizationId, actor }: Scope,
+  preview: () => Promise<T>,
+): Promise<T> {
+  consume(previewLimit, actor.id ?? organizationId);
+  return pageQueue.run(`previews of ${organizationId}`, preview);
+}

@@ -1,0 +1,80 @@
+import { pathOf } from "../../http/request.ts";
+import { badge } from "../rendering/badges.ts";
+import { html, uncached } from "../rendering/parts.ts";
+
+/** A page of few words, such as a question, that nobody keeps; `content` is HTML. */
+export function smallPage(
+  title: string,
+  content: string,
+  status: number,
+  headers?: Record<string, string>,
+): Response {
+  const body = `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1"><title>${Bun.escapeHTML(title)}</title><link rel="icon" href="data:,"><link rel="stylesheet" href="/status-files/status.css"></head><body><div class="wrap"><main>${content}</main></div></body></html>`;
+  return uncached(html(body, status), headers);
+}
+
+/** A question that a button answers, by a POST to where it was asked. */
+export function question(heading: string, text: string, button: string): Response {
+  const [h1, p, label] = [heading, text, button].map((one) => Bun.escapeHTML(one));
+  const form = `<form class="lock" method="post"><h1>${h1}</h1><p>${p}</p><button>${label}</button></form>`;
+  return smallPage(heading, form, 200);
+}
+
+/** What became of it. */
+export function statement(heading: string, text: string, status = 200): Response {
+  const [h1, p] = [heading, text].map((one) => Bun.escapeHTML(one));
+  return smallPage(heading, `<div class="lock"><h1>${h1}</h1><p>${p}</p></div>`, status);
+}
+
+const maxFormBytes = 4_096;
+
+/** What a form sent (application/x-www-form-urlencoded); nothing of one that is too long. */
+export async function fieldsOf(request: Request): Promise<Record<string, string>> {
+  const length = Number(request.headers.get("content-length") ?? maxFormBytes + 1);
+  return Object.fromEntries(new URLSearchParams(length > maxFormBytes ? "" : await request.text()));
+}
+
+/** One and the same for what does not exist, what is private and what no page shows; badges and other drawn images get no HTML. */
+export function nothing(request: Request): Response {
+  const path = pathOf(request);
+  const text = "There is nothing public at this address.";
+  if (/^(\/api)?\/badge\//.test(path))
+    return nothingAs("image/svg+xml", badge("badge", "not found", "none"));
+  if (path.endsWith(".png")) return nothingAs("text/plain", text);
+  return smallPage(
+    "Nothing here",
+    `<h1 class="month">Nothing here</h1><p class="quiet">${text}</p>`,
+    404,
+    { "Cache-Control": "no-cache" },
+  );
+}
+
+function nothingAs(type: string, body: string): Response {
+  return new Response(body, {
+    status: 404,
+    headers: {
+      "Cache-Control": "no-cache",
+      "Content-Type": `${type}; charset=utf-8`,
+      "X-Content-Type-Options": "nosniff",
+    },
+  });
+}
+
+/** What is shown can't be read, for trouble of this appliance. */
+export function notKnown(retryAfter: string): Response {
+  return smallPage(
+    "Status not known",
+    '<h1 class="month">The current status is not known</h1><p class="quiet">The monitoring itself has trouble. Try again in a minute.</p>',
+    503,
+    { "Retry-After": retryAfter, "Cache-Control": "no-store" },
+  );
+}
+
+export function tooMany(retryAfter: string): Response {
+  return smallPage(
+    "Too many requests",
+    '<h1 class="month">Too many requests</h1><p class="quiet">Try again in a minute.</p>',
+    429,
+    { "Retry-After": retryAfter },
+  );
+}
