@@ -20,7 +20,7 @@ import { alertBounds, requestBounds, signUpBounds, statusPageBounds } from "./co
 import type { logTo } from "./core/log.ts";
 import { ownHostsOf } from "./core/security/own-hosts.ts";
 import { type Listener, listenersForOthers, targetGuard } from "./core/security/target-guard.ts";
-import { checkEngine } from "./monitoring/checks/engine/engine.ts";
+import { checkEngine } from "./monitoring/checks/engine/check-engine.ts";
 import { type Config, environment, environmentFor } from "./config.ts";
 import { copyInChild, type Sealing } from "./database/backup/copy.ts";
 import { openData } from "./database/data.ts";
@@ -52,7 +52,7 @@ import { monitorKinds } from "./monitoring/monitors/kinds-schema.ts";
 import { newSetUp, noSetUp } from "./accounts/sign-in/set-up.ts";
 import { sharingOf } from "./accounts/organizations/service.ts";
 import { pageLock } from "./status-pages/site/lock.ts";
-import { statusSite } from "./status-pages/site/site.ts";
+import { statusSite } from "./status-pages/site/status-site.ts";
 import { subscriberFanOut } from "./status-pages/subscribers/fan-out.ts";
 import { subscriberReceivers } from "./status-pages/subscribers/receivers.ts";
 import { subscriptionsOf } from "./status-pages/subscribers/visits.ts";

@@ -30,7 +30,8 @@ process.exit(exitCode);
 
 async function run(): Promise<number> {
   // Not a command for people: a process that reads an imported file for another one loads nothing else.
-  if (args[0] === readerCommand) return (await import("./imports/reading/reader-child.ts")).serveReader();
+  if (args[0] === readerCommand)
+    return (await import("./imports/reading/reader-child.ts")).serveReader();
   const { runCommandLine } = await import("./cli/support/command-line.ts");
   return runCommandLine(args, ignored);
 }

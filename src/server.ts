@@ -4,7 +4,12 @@ import { api, dashboard } from "./api.ts";
 import { AppError } from "./core/errors.ts";
 import { longSeconds } from "./http/endpoint.ts";
 import { adminPage, adminPaths, isOpenedInBrowser } from "./http/responses/admin-page.ts";
-import { authenticate, findSession, signedInSession, authorize } from "./http/access/authentication.ts";
+import {
+  authenticate,
+  findSession,
+  signedInSession,
+  authorize,
+} from "./http/access/authentication.ts";
 import { errorResponse, noSuchPath } from "./http/responses/error-response.ts";
 import type { RequestHandler } from "./http/fair-turns.ts";
 import { hostGuard, isOurs } from "./http/access/host-guard.ts";

@@ -3,7 +3,7 @@ import { type Fields, objectIn } from "../core/collections/objects.ts";
 import type { ChannelSettings, ChannelType } from "./channels/kinds-schema.ts";
 import type { AccessTokens } from "../core/outgoing/access-tokens.ts";
 import type { Exchange, ExchangeContext, ShortAnswer } from "../core/outgoing/http/exchange.ts";
-import { named } from "../core/outgoing/http/http-answer.ts";
+import { named } from "../core/outgoing/http/response.ts";
 import { retryAfterIn } from "../core/outgoing/http/retry-after.ts";
 import type { Alert } from "./alert.ts";
 import type { Message } from "./sending/messages.ts";

@@ -8,7 +8,12 @@ import { consume, type RateLimit } from "../http/access/rate-limit.ts";
 import { mustExist } from "../database/references.ts";
 import { alertChannels } from "../database/tables/alerting.ts";
 import { getMonitor } from "../monitoring/monitors/service.ts";
-import { attempting, deliveryContext, makeAttempt, type SendingContext } from "./sending/attempt.ts";
+import {
+  attempting,
+  deliveryContext,
+  makeAttempt,
+  type SendingContext,
+} from "./sending/attempt.ts";
 import { findSettings, smtpAfter } from "../accounts/settings/service.ts";
 import type { Message } from "./sending/messages.ts";
 import { sendAsMail } from "./providers/email.ts";

@@ -3,7 +3,7 @@ import type { Command } from "commander";
 import { invalid } from "../core/validation.ts";
 import { copyDatabase } from "../database/backup/copy.ts";
 import { clusterOf } from "../database/data.ts";
-import { copyCluster } from "../database/rqlite/rqlite-data.ts";
+import { copyCluster } from "../database/rqlite/data.ts";
 import { printJson } from "./support/output.ts";
 import { passphraseOf, withPassphrase } from "./support/passphrase.ts";
 import { type DataOptions, existingPlaceOf, onData } from "./support/with-data.ts";

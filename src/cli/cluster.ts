@@ -14,7 +14,7 @@ import {
 } from "../database/rqlite/cluster-move.ts";
 import type { ClusterAddress } from "../database/address.ts";
 import { clusterOf } from "../database/data.ts";
-import { lookAtCluster } from "../database/rqlite/rqlite-data.ts";
+import { lookAtCluster } from "../database/rqlite/data.ts";
 import { printJson, printTable } from "./support/output.ts";
 import { type DataOptions, onData, placeOf } from "./support/with-data.ts";
 

@@ -9,7 +9,13 @@ import {
   type Organization,
 } from "../accounts/organizations/service.ts";
 import { printJson, printRows, say } from "./support/output.ts";
-import { commandLineScope, type DataOptions, onData, withData, withNewData } from "./support/with-data.ts";
+import {
+  commandLineScope,
+  type DataOptions,
+  onData,
+  withData,
+  withNewData,
+} from "./support/with-data.ts";
 
 export function addOrgs(program: Command) {
   const orgs = program.command("orgs").description("organizations");

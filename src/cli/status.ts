@@ -2,7 +2,14 @@ import type { Command } from "commander";
 import { monitorStatuses } from "../core/statuses.ts";
 import { durationInWords } from "../core/text/text.ts";
 import { momentIn } from "../core/time/times.ts";
-import { allOf, type Client, type ClientOptions, connect, onServer, pageOf } from "./support/client.ts";
+import {
+  allOf,
+  type Client,
+  type ClientOptions,
+  connect,
+  onServer,
+  pageOf,
+} from "./support/client.ts";
 import { printJson, printTable } from "./support/output.ts";
 
 export function addStatus(program: Command) {

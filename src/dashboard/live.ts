@@ -7,7 +7,12 @@ import { nounOf, type LoggedEvent } from "../events/catalogue.ts";
 import { lastSeq, lastSeqOf, removedUpTo } from "../events/log.ts";
 import type { EventReader, Subscription } from "../events/reader.ts";
 import type { Signals, StoredResult } from "../events/signals.ts";
-import { type Listener, type Live, messageOf, type Reader } from "../http/responses/event-stream.ts";
+import {
+  type Listener,
+  type Live,
+  messageOf,
+  type Reader,
+} from "../http/responses/event-stream.ts";
 import { positionOf, seqOf, mayListen, replayable, effectOf } from "./rules.ts";
 import { rowsOf } from "./service.ts";
 import {

@@ -1,6 +1,6 @@
 import { type Data, type OpenOptions, openDataDirectory } from "./file/data-directory.ts";
 import { type ClusterAddress, clusterAddressOf } from "./address.ts";
-import { openOnRqlite } from "./rqlite/rqlite-data.ts";
+import { openOnRqlite } from "./rqlite/data.ts";
 
 /** Where the data is, as people say it. */
 export type DataPlace = {

@@ -19,7 +19,12 @@ import {
   unreadResponseOf,
   toResponse,
 } from "./responses/api-response.ts";
-import { principalOf, signedInSession, authorize, mustBeAdministrator } from "./access/authentication.ts";
+import {
+  principalOf,
+  signedInSession,
+  authorize,
+  mustBeAdministrator,
+} from "./access/authentication.ts";
 import { type BodyClient, mediaTypeOf, mustHaveNoBody, parseJson, readBody } from "./body.ts";
 import { errorResponse } from "./responses/error-response.ts";
 import { idempotencyKeyOf, onlyOnce, routeOf, takesIdempotencyKey } from "./idempotency.ts";

@@ -5,7 +5,14 @@ import type { History } from "./formats/history.ts";
 import { StateIcon } from "./icons.tsx";
 import { Incident, Names, Past, Written } from "./incident.tsx";
 import { SharedLink } from "./shared-link.tsx";
-import type { DayView, IncidentView, MonitorView, StatusView, Tone, WorkView } from "./rendering/view.ts";
+import type {
+  DayView,
+  IncidentView,
+  MonitorView,
+  StatusView,
+  Tone,
+  WorkView,
+} from "./rendering/view.ts";
 import { maintenanceAnchor, recentDays } from "./rendering/view.ts";
 import type { WordsOf } from "./rendering/words.ts";
 

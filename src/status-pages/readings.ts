@@ -1,7 +1,14 @@
 import type { Clock } from "../core/time/clock.ts";
 import type { Store } from "../database/store.ts";
 import { type Loaded, loaderOf } from "./load.ts";
-import { afterRenewal, allRenewals, canRenew, isFull, renewMs, type Renewals } from "./site/renewals.ts";
+import {
+  afterRenewal,
+  allRenewals,
+  canRenew,
+  isFull,
+  renewMs,
+  type Renewals,
+} from "./site/renewals.ts";
 import { findPublicPageById, type PageHead, type PublicPage } from "./store.ts";
 
 /** The published data of a page, read at one time of the cache's monotonic clock. */

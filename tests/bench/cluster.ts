@@ -1,8 +1,8 @@
 import { loadavg } from "node:os";
 import { join } from "node:path";
 import { createOrganization } from "../../src/accounts/organizations/service.ts";
-import { rqliteClient } from "../../src/database/rqlite/rqlite-client.ts";
-import { rqliteStore } from "../../src/database/rqlite/rqlite.ts";
+import { rqliteClient } from "../../src/database/rqlite/client.ts";
+import { rqliteStore } from "../../src/database/rqlite/store.ts";
 import type { Store } from "../../src/database/store.ts";
 import { freePort, untilHealthy } from "../support/binary.ts";
 import { addressOf, leaderOf, type RqliteNode, startCluster } from "../support/rqlite.ts";

@@ -1,6 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { compareDecimals, exactNumber, isDecimal, LongNumber } from "../../src/core/text/decimals.ts";
+import {
+  compareDecimals,
+  exactNumber,
+  isDecimal,
+  LongNumber,
+} from "../../src/core/text/decimals.ts";
 import { lossyIntegerAt, parseExactly } from "../../src/core/text/json.ts";
 
 describe("decimal numbers", () => {

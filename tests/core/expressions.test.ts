@@ -1,7 +1,12 @@
 import { afterEach, describe, expect, jest, spyOn, test } from "bun:test";
 import fc from "fast-check";
 import { RE2JS } from "re2js";
-import { captured, expressionIssue, isFound, type Searched } from "../../src/core/text/expressions.ts";
+import {
+  captured,
+  expressionIssue,
+  isFound,
+  type Searched,
+} from "../../src/core/text/expressions.ts";
 import { badExpressions, worstText } from "../support/bad-expressions.ts";
 
 afterEach(() => jest.restoreAllMocks());

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { headOf } from "../../src/core/outgoing/http/http-request.ts";
+import { headOf } from "../../src/core/outgoing/http/request.ts";
 import { filled, filledJson, filledUrl, type Scalar } from "../../src/core/text/placeholders.ts";
 import { encodedBody } from "../../src/monitoring/checks/kinds/http-body-types.ts";
 

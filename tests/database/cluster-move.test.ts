@@ -8,7 +8,7 @@ import { exportFromCluster, importToCluster } from "../../src/database/rqlite/cl
 import { type Content, contentOf, differences } from "../../src/database/backup/content.ts";
 import { openDataDirectory } from "../../src/database/file/data-directory.ts";
 import { openData } from "../../src/database/data.ts";
-import { rqliteClient, usualPatience } from "../../src/database/rqlite/rqlite-client.ts";
+import { rqliteClient, usualPatience } from "../../src/database/rqlite/client.ts";
 import { restore } from "../../src/database/backup/restore.ts";
 import { migrationsBefore } from "../support/migration-folder.ts";
 import { addressOf, hasRqlite, nodesOfTests } from "../support/rqlite.ts";

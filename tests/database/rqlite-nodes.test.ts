@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { knownNodes } from "../../src/database/rqlite/rqlite-nodes.ts";
+import { knownNodes } from "../../src/database/rqlite/nodes.ts";
 
 /** What a node says of nodes by their names in Raft: those with an address of requests can be reached. */
 const said = (...nodes: [raft: string, host?: string][]) =>

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { sql } from "drizzle-orm";
 import { AppError } from "../../src/core/errors.ts";
-import { type Patience, rqliteClient, usualPatience } from "../../src/database/rqlite/rqlite-client.ts";
-import { ownTables } from "../../src/database/rqlite/rqlite-migrate.ts";
-import { rqliteStore } from "../../src/database/rqlite/rqlite.ts";
+import { type Patience, rqliteClient, usualPatience } from "../../src/database/rqlite/client.ts";
+import { ownTables } from "../../src/database/rqlite/migrate.ts";
+import { rqliteStore } from "../../src/database/rqlite/store.ts";
 import { must, type Store } from "../../src/database/store.ts";
 import { organizations } from "../../src/database/tables/organizations.ts";
 import { lyingProxy } from "../support/lying-proxy.ts";

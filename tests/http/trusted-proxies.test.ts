@@ -290,7 +290,7 @@ test("address, scheme and host of a request have few readers, and all see what t
         "src/http/access/host-guard.ts",
         "src/http/request.ts",
         "src/http/access/trusted-proxies.ts",
-        "src/status-pages/site/site.ts",
+        "src/status-pages/site/status-site.ts",
       ],
     ],
     [/\basSent\b/, ["src/http/listener.ts", "src/http/access/trusted-proxies.ts"]],

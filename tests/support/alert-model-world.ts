@@ -1,7 +1,7 @@
 import { expect } from "bun:test";
 import { alertsOn } from "./appliance.ts";
 import { sha256 } from "../../src/core/ids.ts";
-import { checkEngine } from "../../src/monitoring/checks/engine/engine.ts";
+import { checkEngine } from "../../src/monitoring/checks/engine/check-engine.ts";
 import { lastSeq, readSince } from "../../src/events/log.ts";
 import {
   arriving,

@@ -1,5 +1,5 @@
 import type { Connection } from "../../src/core/outgoing/connection.ts";
-import { readAnswer } from "../../src/core/outgoing/http/http-answer.ts";
+import { readAnswer } from "../../src/core/outgoing/http/response.ts";
 
 /** The test's end of a connection. */
 export function line() {

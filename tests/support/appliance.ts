@@ -17,7 +17,7 @@ import { type Vault, vaultOf } from "../../src/core/security/secrets.ts";
 import { parseDenied, parseRange, targetGuard } from "../../src/core/security/target-guard.ts";
 import { alertEngine } from "../../src/alerting/deciding/engine.ts";
 import { subscriberReceivers } from "../../src/status-pages/subscribers/receivers.ts";
-import { checkEngine } from "../../src/monitoring/checks/engine/engine.ts";
+import { checkEngine } from "../../src/monitoring/checks/engine/check-engine.ts";
 import type { Store } from "../../src/database/store.ts";
 import { livePages } from "../../src/dashboard/live.ts";
 import { accessTokens } from "../../src/core/outgoing/access-tokens.ts";

@@ -1,12 +1,12 @@
 import type { Database } from "bun:sqlite";
 import { vaultOf } from "../../src/core/security/secrets.ts";
-import { rqliteClient, usualPatience } from "../../src/database/rqlite/rqlite-client.ts";
-import { rqliteStore } from "../../src/database/rqlite/rqlite.ts";
+import { rqliteClient, usualPatience } from "../../src/database/rqlite/client.ts";
+import { rqliteStore } from "../../src/database/rqlite/store.ts";
 import { assets } from "../../src/core/assets.ts";
 import { networkLimit } from "../../src/http/access/rate-limit.ts";
 import { webFiles } from "../../src/http/responses/web-files.ts";
 import { pageLock } from "../../src/status-pages/site/lock.ts";
-import { statusSite } from "../../src/status-pages/site/site.ts";
+import { statusSite } from "../../src/status-pages/site/status-site.ts";
 import { subscriptionsOf } from "../../src/status-pages/subscribers/visits.ts";
 import { applianceOn, clientOf, newOrganization, type TestAppliance } from "./appliance.ts";
 import { loadMigrated } from "./engines.ts";

@@ -3,7 +3,7 @@ import { assets } from "../../src/core/assets.ts";
 import { webFiles } from "../../src/http/responses/web-files.ts";
 import { networkLimit } from "../../src/http/access/rate-limit.ts";
 import { pageLock } from "../../src/status-pages/site/lock.ts";
-import { statusSite } from "../../src/status-pages/site/site.ts";
+import { statusSite } from "../../src/status-pages/site/status-site.ts";
 import {
   findMeasured,
   type HeartbeatRow,

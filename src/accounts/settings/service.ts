@@ -3,7 +3,12 @@ import { commit, mustBeCurrent } from "../../events/commit.ts";
 import type { Scope } from "../../events/scope.ts";
 import { certificateIssue, subjectsIn } from "../../core/certificates/certificates.ts";
 import { timestamp } from "../../core/time/clock.ts";
-import { joinSecrets, OpenedRecord, secretsSetOf, splitSecrets } from "../../core/security/kind-secrets.ts";
+import {
+  joinSecrets,
+  OpenedRecord,
+  secretsSetOf,
+  splitSecrets,
+} from "../../core/security/kind-secrets.ts";
 import { openAll, sealAll, type Vault } from "../../core/security/secrets.ts";
 import { mustBeAllowed, type Place } from "../../core/security/target-guard.ts";
 import { invalid, parse } from "../../core/validation.ts";

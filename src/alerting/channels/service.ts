@@ -3,7 +3,12 @@ import type { Scope } from "../../events/scope.ts";
 import { timestamp } from "../../core/time/clock.ts";
 import { deleted } from "../../core/paging.ts";
 import { newId } from "../../core/ids.ts";
-import { joinSecrets, OpenedRecord, secretsSetOf, splitSecrets } from "../../core/security/kind-secrets.ts";
+import {
+  joinSecrets,
+  OpenedRecord,
+  secretsSetOf,
+  splitSecrets,
+} from "../../core/security/kind-secrets.ts";
 import { settingsIn } from "../../core/kinds.ts";
 import type { Fields } from "../../core/collections/objects.ts";
 import { openAll, sealAll, type Vault } from "../../core/security/secrets.ts";

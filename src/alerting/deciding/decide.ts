@@ -1,6 +1,11 @@
 import { minuteInUtc, timestamp } from "../../core/time/clock.ts";
 import { newId } from "../../core/ids.ts";
-import { type EventTable, type TypesWith, valueIn, type LoggedEvent } from "../../events/catalogue.ts";
+import {
+  type EventTable,
+  type TypesWith,
+  valueIn,
+  type LoggedEvent,
+} from "../../events/catalogue.ts";
 import type { Alert, AlertData } from "../alert.ts";
 import type { Outbox, Part } from "../sending/outbox.ts";
 import {

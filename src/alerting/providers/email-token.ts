@@ -1,5 +1,5 @@
 import { createHash, sign } from "node:crypto";
-import { named } from "../../core/outgoing/http/http-answer.ts";
+import { named } from "../../core/outgoing/http/response.ts";
 import type { AccessToken } from "../../core/outgoing/access-tokens.ts";
 import type { ShortAnswer } from "../../core/outgoing/http/exchange.ts";
 import type { ServiceAccountKey, SmtpSettings } from "../../accounts/settings/schema.ts";

@@ -1,4 +1,4 @@
-import { named } from "../../core/outgoing/http/http-answer.ts";
+import { named } from "../../core/outgoing/http/response.ts";
 import { type Message, cut } from "../sending/messages.ts";
 import type { ShortAnswer } from "../../core/outgoing/http/exchange.ts";
 import { final, judged, overHttp, temporary, type Verdict, fieldsIn } from "../provider.ts";

@@ -4,7 +4,12 @@ import { newId } from "../../core/ids.ts";
 import { alertBounds } from "../../core/limits.ts";
 import { mustExist } from "../../database/references.ts";
 import { insertInto, mustText, StaleRead, type Statement } from "../../database/store.ts";
-import { alertChannels, alertMemory, openAlerts, openCases } from "../../database/tables/alerting.ts";
+import {
+  alertChannels,
+  alertMemory,
+  openAlerts,
+  openCases,
+} from "../../database/tables/alerting.ts";
 import type { Alert } from "../alert.ts";
 import {
   isOfCertificate,

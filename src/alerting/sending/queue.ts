@@ -6,7 +6,13 @@ import {
   type Store,
 } from "../../database/store.ts";
 import { deliveryAttempts } from "../../database/tables/alerting.ts";
-import { hasArrivedPartly, isEarly, longestWaitMs, type Progress, type Queued } from "../deciding/rules.ts";
+import {
+  hasArrivedPartly,
+  isEarly,
+  longestWaitMs,
+  type Progress,
+  type Queued,
+} from "../deciding/rules.ts";
 import type { Verdict } from "../provider.ts";
 import { insertAttempt } from "../store.ts";
 

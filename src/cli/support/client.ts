@@ -2,7 +2,12 @@ import type { Command } from "commander";
 import { z } from "zod";
 import type { api } from "../../api.ts";
 import { environment, ServerAddress } from "../../config.ts";
-import { AppError, type ErrorCode, type ErrorDetail, unknownPathMessage } from "../../core/errors.ts";
+import {
+  AppError,
+  type ErrorCode,
+  type ErrorDetail,
+  unknownPathMessage,
+} from "../../core/errors.ts";
 import { reasonOf } from "../../core/outgoing/reasons.ts";
 import { excerpt } from "../../core/text/text.ts";
 import { invalid, parse } from "../../core/validation.ts";

@@ -5,7 +5,7 @@ import { portOf } from "../security/target-guard.ts";
 import { type Connection, dial, type Tls } from "./connection.ts";
 import type { OutgoingContext } from "./context.ts";
 import { Blocked, TargetFailure } from "./failures.ts";
-import { InvalidHttp, named, readHead } from "./http/http-head.ts";
+import { InvalidHttp, named, readHead } from "./http/head.ts";
 import { reasonFor } from "./reasons.ts";
 import { type Wire, wireOf } from "./http/wire.ts";
 

@@ -21,7 +21,7 @@ export const plainEnvironment = {
 export const ownCommand = (): string[] =>
   Bun.isStandaloneExecutable
     ? [process.execPath]
-    : [process.execPath, join(import.meta.dir, "..", "main.ts")];
+    : [process.execPath, join(import.meta.dir, "..", "..", "main.ts")];
 
 /**
  * Runs a program, never a shell, in a process group of its own: with the signal, and with its end, that

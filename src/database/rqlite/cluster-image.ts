@@ -3,7 +3,7 @@ import { rmSync, statSync } from "node:fs";
 import { DataError } from "../../core/errors.ts";
 import { bytesInWords } from "../../core/text/text.ts";
 import { type Content, contentOf, differences } from "../backup/content.ts";
-import type { RqliteClient } from "./rqlite-client.ts";
+import type { RqliteClient } from "./client.ts";
 
 /** So much was measured to go through the log of several nodes, which hold it in memory a few times. */
 export const mostBytesForSeveral = 256 * 1024 * 1024;

@@ -17,12 +17,17 @@ import {
   removeClusterState,
   rowCounts,
 } from "../backup/content.ts";
-import { applicationId, makeDirectory, openDataDirectory, readKey } from "../file/data-directory.ts";
+import {
+  applicationId,
+  makeDirectory,
+  openDataDirectory,
+  readKey,
+} from "../file/data-directory.ts";
 import { files, freeBytesOf, putInPlace, syncDirectory } from "../file/data-files.ts";
 import { lockDirectory } from "../file/directory-lock.ts";
-import { rqliteClient } from "./rqlite-client.ts";
-import { withReason, fingerprintOf, mustBeUsable } from "./rqlite-data.ts";
-import { ownTables } from "./rqlite-migrate.ts";
+import { rqliteClient } from "./client.ts";
+import { withReason, fingerprintOf, mustBeUsable } from "./data.ts";
+import { ownTables } from "./migrate.ts";
 import { isKeyOf } from "../sealed-values.ts";
 
 /** A heartbeat comes every two seconds. */

@@ -1,6 +1,11 @@
 import type { Scope } from "../../events/scope.ts";
 import { randomToken, sha256 } from "../../core/ids.ts";
-import { joinSecrets, OpenedRecord, secretsSetOf, splitSecrets } from "../../core/security/kind-secrets.ts";
+import {
+  joinSecrets,
+  OpenedRecord,
+  secretsSetOf,
+  splitSecrets,
+} from "../../core/security/kind-secrets.ts";
 import { settingsIn } from "../../core/kinds.ts";
 import { openAll, sealAll, type Vault } from "../../core/security/secrets.ts";
 import { asJudged } from "./judgement-rules.ts";

@@ -4,7 +4,7 @@ import { statSync } from "node:fs";
 import { release } from "../../core/system/garbage.ts";
 import { exchange, type ShortAnswer } from "../../core/outgoing/http/exchange.ts";
 import { TargetFailure } from "../../core/outgoing/failures.ts";
-import { named } from "../../core/outgoing/http/http-answer.ts";
+import { named } from "../../core/outgoing/http/response.ts";
 import type { TargetGuard } from "../../core/security/target-guard.ts";
 import type { Bucket } from "./schedule-schema.ts";
 

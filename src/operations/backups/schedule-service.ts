@@ -1,9 +1,19 @@
 import { auditOfPerson } from "../../accounts/sessions/service.ts";
 import { mustStillAdminister } from "../../accounts/people/store.ts";
 import { timestamp } from "../../core/time/clock.ts";
-import { joinSecrets, OpenedRecord, secretsSetOf, splitSecrets } from "../../core/security/kind-secrets.ts";
+import {
+  joinSecrets,
+  OpenedRecord,
+  secretsSetOf,
+  splitSecrets,
+} from "../../core/security/kind-secrets.ts";
 import { openAll, sealAll, type Vault } from "../../core/security/secrets.ts";
-import { mustBeAllowed, type Place, portOf, type TargetGuard } from "../../core/security/target-guard.ts";
+import {
+  mustBeAllowed,
+  type Place,
+  portOf,
+  type TargetGuard,
+} from "../../core/security/target-guard.ts";
 import { parse } from "../../core/validation.ts";
 import { retrying } from "../../database/store.ts";
 import { problemEnds } from "../../events/problems.ts";

@@ -8,7 +8,12 @@ import { nameServersAnswer } from "../../core/outgoing/addresses.ts";
 import { dial } from "../../core/outgoing/connection.ts";
 import { inTime } from "../../core/outgoing/http/exchange.ts";
 import { Blocked, OwnTrouble, TargetFailure } from "../../core/outgoing/failures.ts";
-import { deniedHere, isPrivate, portOf, type TargetGuard } from "../../core/security/target-guard.ts";
+import {
+  deniedHere,
+  isPrivate,
+  portOf,
+  type TargetGuard,
+} from "../../core/security/target-guard.ts";
 import { capitalized } from "../../core/text/text.ts";
 import type { ChannelHost } from "./destinations.ts";
 import { renewalDays } from "./settings.ts";

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import type { Clock } from "../../core/time/clock.ts";
 import { fine, type Finding, problem, skipped, warning } from "../../core/finding.ts";
 import { inTime } from "../../core/outgoing/http/exchange.ts";
-import { send } from "../../core/outgoing/http/http-request.ts";
+import { send } from "../../core/outgoing/http/request.ts";
 import type { ProblemName } from "../../core/problems.ts";
 import { targetGuard } from "../../core/security/target-guard.ts";
 import { files } from "../../database/file/data-files.ts";

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { createServer, request, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { dial } from "../../../src/core/outgoing/connection.ts";
-import { readAnswer } from "../../../src/core/outgoing/http/http-answer.ts";
+import { readAnswer } from "../../../src/core/outgoing/http/response.ts";
 import { head } from "../../support/answering.ts";
 import { contextOf } from "../../support/checking.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { readAnswer } from "../../../src/core/outgoing/http/http-answer.ts";
+import { readAnswer } from "../../../src/core/outgoing/http/response.ts";
 import { head, line, refusalOf } from "../../support/answering.ts";
 
 describe("what is not HTTP is refused", () => {

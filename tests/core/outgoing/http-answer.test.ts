@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { readAnswer } from "../../../src/core/outgoing/http/http-answer.ts";
+import { readAnswer } from "../../../src/core/outgoing/http/response.ts";
 import { chunked, head, line, read, refusalOf } from "../../support/answering.ts";
 
 /** Any answer, as bytes and as what is to be read from them. */

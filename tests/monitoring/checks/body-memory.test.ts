@@ -5,7 +5,7 @@ import { byteBudget } from "../../../src/monitoring/checks/protocols/byte-budget
 import { conditionsOf, secretsOf } from "../../../src/monitoring/checks/protocols/assertions.ts";
 import { readBody, usualPatienceMs } from "../../../src/monitoring/checks/kinds/http-body.ts";
 import { OwnTrouble } from "../../../src/core/outgoing/failures.ts";
-import type { HttpAnswer } from "../../../src/core/outgoing/http/http-answer.ts";
+import type { HttpAnswer } from "../../../src/core/outgoing/http/response.ts";
 import { type Memory, uncounted } from "../../../src/core/outgoing/memory.ts";
 import type { MonitorSettings } from "../../../src/monitoring/monitors/kinds-schema.ts";
 import { NewMonitor } from "../../../src/monitoring/monitors/schema.ts";

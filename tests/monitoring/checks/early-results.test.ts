@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { checkEngine } from "../../../src/monitoring/checks/engine/engine.ts";
+import { checkEngine } from "../../../src/monitoring/checks/engine/check-engine.ts";
 import { type Beat, type Watch, watch } from "../../support/watch.ts";
 
 /** Seconds by what was found in them, as the results say and as the sums do. */

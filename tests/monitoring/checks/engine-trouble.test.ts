@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { checkEngine } from "../../../src/monitoring/checks/engine/engine.ts";
+import { checkEngine } from "../../../src/monitoring/checks/engine/check-engine.ts";
 import { readSince } from "../../../src/events/log.ts";
 import { answer, hang, reset, target } from "../../support/target.ts";
 import { type Watch, watch } from "../../support/watch.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { checkEngine } from "../../../src/monitoring/checks/engine/engine.ts";
+import { checkEngine } from "../../../src/monitoring/checks/engine/check-engine.ts";
 import { applianceOn } from "../../support/appliance.ts";
 import { answer, hang, slow, target } from "../../support/target.ts";
 import { type Beat, watch } from "../../support/watch.ts";

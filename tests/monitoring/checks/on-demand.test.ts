@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { checkEngine } from "../../../src/monitoring/checks/engine/engine.ts";
+import { checkEngine } from "../../../src/monitoring/checks/engine/check-engine.ts";
 import type { Answer } from "../../support/appliance.ts";
 import { answer, hang, target } from "../../support/target.ts";
 import { member, person, statusesOf, visitor } from "../../support/visiting.ts";

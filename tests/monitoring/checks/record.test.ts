@@ -1,7 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import { timestamp } from "../../../src/core/time/clock.ts";
 import { AppError } from "../../../src/core/errors.ts";
-import { recorder, type Recorder, type Result } from "../../../src/monitoring/checks/engine/record.ts";
+import {
+  recorder,
+  type Recorder,
+  type Result,
+} from "../../../src/monitoring/checks/engine/record.ts";
 import type { MonitorState } from "../../../src/monitoring/checks/rules.ts";
 import { allWatched } from "../../../src/monitoring/checks/engine/watching.ts";
 import { compiled, type Store, tableWrittenBy } from "../../../src/database/store.ts";

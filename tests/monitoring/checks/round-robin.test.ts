@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { type Limits, scheduler } from "../../../src/monitoring/checks/engine/scheduler.ts";
-import { checkEngine } from "../../../src/monitoring/checks/engine/engine.ts";
+import { checkEngine } from "../../../src/monitoring/checks/engine/check-engine.ts";
 import { expandOverview } from "../../../src/dashboard/rules.ts";
 import { readSince } from "../../../src/events/log.ts";
 import { answer, hang, target } from "../../support/target.ts";

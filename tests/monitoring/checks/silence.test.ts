@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { sha256 } from "../../../src/core/ids.ts";
-import { checkEngine } from "../../../src/monitoring/checks/engine/engine.ts";
+import { checkEngine } from "../../../src/monitoring/checks/engine/check-engine.ts";
 import { watch } from "../../support/watch.ts";
 
 /** A job that reports each minute, with a minute of grace, watched by an engine whose clocks and machine a test sets. */

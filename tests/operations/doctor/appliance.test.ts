@@ -17,7 +17,10 @@ import { systemClock } from "../../../src/core/time/clock.ts";
 import { type Finding, fine } from "../../../src/core/finding.ts";
 import { accessTokens } from "../../../src/core/outgoing/access-tokens.ts";
 import { targetGuard } from "../../../src/core/security/target-guard.ts";
-import { type DataDirectory, openDataDirectory } from "../../../src/database/file/data-directory.ts";
+import {
+  type DataDirectory,
+  openDataDirectory,
+} from "../../../src/database/file/data-directory.ts";
 import { alertChannels } from "../../../src/database/tables/alerting.ts";
 import { destinationsOf } from "../../../src/operations/doctor/destinations.ts";
 import { examineAppliance, inTurn, type Report } from "../../../src/operations/doctor/appliance.ts";

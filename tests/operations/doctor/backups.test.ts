@@ -8,7 +8,10 @@ import { dayMs, hourMs, systemClock, timestamp } from "../../../src/core/time/cl
 import { splitSecrets } from "../../../src/core/security/kind-secrets.ts";
 import { sealAll } from "../../../src/core/security/secrets.ts";
 import { targetGuard } from "../../../src/core/security/target-guard.ts";
-import { type DataDirectory, openDataDirectory } from "../../../src/database/file/data-directory.ts";
+import {
+  type DataDirectory,
+  openDataDirectory,
+} from "../../../src/database/file/data-directory.ts";
 import { copyDatabase } from "../../../src/database/backup/copy.ts";
 import { backupKinds, BackupPlan } from "../../../src/operations/backups/schedule-schema.ts";
 import { putSchedule, type ScheduleRow } from "../../../src/operations/backups/schedule-store.ts";

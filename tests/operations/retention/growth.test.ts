@@ -3,7 +3,10 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { growing } from "../../../docs/growth.ts";
 import { assets } from "../../../src/core/assets.ts";
 import { dayMs, hourMs } from "../../../src/core/time/clock.ts";
-import { type DataDirectory, openDataDirectory } from "../../../src/database/file/data-directory.ts";
+import {
+  type DataDirectory,
+  openDataDirectory,
+} from "../../../src/database/file/data-directory.ts";
 import { embeddedStore, openDatabase } from "../../../src/database/file/embedded.ts";
 import { migrate } from "../../../src/database/migrate.ts";
 import { heartbeatStatuses } from "../../../src/core/statuses.ts";

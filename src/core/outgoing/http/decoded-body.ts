@@ -6,8 +6,8 @@ import { parseBounded } from "../../text/json.ts";
 import { monitorBounds } from "../../limits.ts";
 import type { OutgoingContext } from "../context.ts";
 import { TargetFailure } from "../failures.ts";
-import type { HttpAnswer } from "./http-answer.ts";
-import { type Head, listIn, transferCodings } from "./http-head.ts";
+import type { HttpAnswer } from "./response.ts";
+import { type Head, listIn, transferCodings } from "./head.ts";
 import { growingBuffer, inPieces } from "../memory.ts";
 
 type Context = Pick<OutgoingContext, "memory" | "signal">;

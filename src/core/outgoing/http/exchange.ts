@@ -3,7 +3,7 @@ import { allowedAddresses } from "../addresses.ts";
 import type { OutgoingContext } from "../context.ts";
 import { growingBuffer, uncounted } from "../memory.ts";
 import { OwnTrouble, TargetFailure } from "../failures.ts";
-import { type HttpRequest, send } from "./http-request.ts";
+import { type HttpRequest, send } from "./request.ts";
 import { reasonFor } from "../reasons.ts";
 
 /** So much of an answer is read; what stands behind it is of no interest. */

@@ -13,7 +13,12 @@ import {
 import { appendEvent } from "../../../events/log.ts";
 import type { Signals } from "../../../events/signals.ts";
 import { incidentStatements } from "../../../incidents/by-monitor.ts";
-import { endEarlier, type HeartbeatRow, insertHeartbeats, putScreenshot } from "../../uptime/store.ts";
+import {
+  endEarlier,
+  type HeartbeatRow,
+  insertHeartbeats,
+  putScreenshot,
+} from "../../uptime/store.ts";
 import type { MonitorState } from "../rules.ts";
 import { begunStates, type Watched } from "./watching.ts";
 

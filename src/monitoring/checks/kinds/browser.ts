@@ -1,5 +1,5 @@
 import { OwnTrouble, TargetFailure } from "../../../core/outgoing/failures.ts";
-import { named } from "../../../core/outgoing/http/http-answer.ts";
+import { named } from "../../../core/outgoing/http/response.ts";
 import { type JudgingProxy, judgingProxy } from "../../../core/outgoing/judging-proxy.ts";
 import { reasonOf } from "../../../core/outgoing/reasons.ts";
 import { portOf } from "../../../core/security/target-guard.ts";

@@ -1,8 +1,8 @@
 import { type Connection, dialFile } from "../../../core/outgoing/connection.ts";
 import { OwnTrouble, TargetFailure } from "../../../core/outgoing/failures.ts";
 import { jsonOf, wholeBody } from "../../../core/outgoing/http/decoded-body.ts";
-import { named, readAnswer } from "../../../core/outgoing/http/http-answer.ts";
-import { headOf } from "../../../core/outgoing/http/http-request.ts";
+import { named, readAnswer } from "../../../core/outgoing/http/response.ts";
+import { headOf } from "../../../core/outgoing/http/request.ts";
 import type { DetailsOf } from "../../monitors/details-rules.ts";
 import { thisMachine } from "../../monitors/rules.ts";
 import { type CheckContext, type CheckKind, since } from "../check.ts";

@@ -3,7 +3,7 @@ import { parseBounded } from "../../../core/text/json.ts";
 import { monitorBounds } from "../../../core/limits.ts";
 import { type Ending, readCoded, readDecoded } from "../../../core/outgoing/http/decoded-body.ts";
 import { TargetFailure } from "../../../core/outgoing/failures.ts";
-import type { HttpAnswer } from "../../../core/outgoing/http/http-answer.ts";
+import type { HttpAnswer } from "../../../core/outgoing/http/response.ts";
 import { growingBuffer } from "../../../core/outgoing/memory.ts";
 import {
   type Condition,

@@ -2,8 +2,8 @@
 import { isIP } from "node:net";
 import { asciiName } from "../../../core/security/destinations.ts";
 import { monitorBounds } from "../../../core/limits.ts";
-import { fieldText, trimBlanks } from "../../../core/outgoing/http/http-head.ts";
-import type { HttpRequest } from "../../../core/outgoing/http/http-request.ts";
+import { fieldText, trimBlanks } from "../../../core/outgoing/http/head.ts";
+import type { HttpRequest } from "../../../core/outgoing/http/request.ts";
 
 const maxCookies = monitorBounds.cookies.value;
 const maxCookieLength = monitorBounds.cookieSize.value;

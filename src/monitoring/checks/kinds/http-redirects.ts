@@ -1,6 +1,6 @@
 import { TargetFailure } from "../../../core/outgoing/failures.ts";
-import { locationIn } from "../../../core/outgoing/http/http-head.ts";
-import type { HttpRequest } from "../../../core/outgoing/http/http-request.ts";
+import { locationIn } from "../../../core/outgoing/http/head.ts";
+import type { HttpRequest } from "../../../core/outgoing/http/request.ts";
 
 export function isRedirect(status: number): boolean {
   return [301, 302, 303, 307, 308].includes(status);

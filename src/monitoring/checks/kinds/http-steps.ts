@@ -1,6 +1,6 @@
 import { randomToken } from "../../../core/ids.ts";
 import { TargetFailure } from "../../../core/outgoing/failures.ts";
-import type { HttpRequest, Transport } from "../../../core/outgoing/http/http-request.ts";
+import type { HttpRequest, Transport } from "../../../core/outgoing/http/request.ts";
 import type { Proxy } from "../../../core/outgoing/proxy.ts";
 import { filled, filledJson, filledUrl, type SavedValue } from "../../../core/text/placeholders.ts";
 import type { Step } from "../../monitors/request-schema.ts";

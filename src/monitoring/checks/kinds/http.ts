@@ -1,8 +1,8 @@
 import type { Connection } from "../../../core/outgoing/connection.ts";
 import { TargetFailure } from "../../../core/outgoing/failures.ts";
-import { type HttpAnswer, named } from "../../../core/outgoing/http/http-answer.ts";
-import { fieldText } from "../../../core/outgoing/http/http-head.ts";
-import { send, type Transport } from "../../../core/outgoing/http/http-request.ts";
+import { type HttpAnswer, named } from "../../../core/outgoing/http/response.ts";
+import { fieldText } from "../../../core/outgoing/http/head.ts";
+import { send, type Transport } from "../../../core/outgoing/http/request.ts";
 import type { SavedValue } from "../../../core/text/placeholders.ts";
 import {
   type Condition,

@@ -1,8 +1,8 @@
 import { createHash, randomBytes } from "node:crypto";
 import { version } from "../../../core/assets.ts";
 import { TargetFailure } from "../../../core/outgoing/failures.ts";
-import { listIn, named, readHead } from "../../../core/outgoing/http/http-head.ts";
-import { writtenHead } from "../../../core/outgoing/http/http-request.ts";
+import { listIn, named, readHead } from "../../../core/outgoing/http/head.ts";
+import { writtenHead } from "../../../core/outgoing/http/request.ts";
 import type { Wire } from "../../../core/outgoing/http/wire.ts";
 import { portOf } from "../../../core/security/target-guard.ts";
 import type { CheckKind } from "../check.ts";

@@ -1,6 +1,11 @@
 import { type Connection, dial } from "../../../core/outgoing/connection.ts";
 import type { FoundDetails } from "../../monitors/details-rules.ts";
-import { mustBeTrusted, type Wire, wireOf, type WireTls } from "../../../core/outgoing/http/wire.ts";
+import {
+  mustBeTrusted,
+  type Wire,
+  wireOf,
+  type WireTls,
+} from "../../../core/outgoing/http/wire.ts";
 import { type CheckContext, expiryOf, type Finding, since } from "../check.ts";
 
 /** What the types have in common that speak to a host. */

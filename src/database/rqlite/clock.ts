@@ -1,6 +1,6 @@
 import type { Clock } from "../../core/time/clock.ts";
-import { type RqliteClient } from "./rqlite-client.ts";
-import { unavailable } from "./rqlite-errors.ts";
+import { type RqliteClient } from "./client.ts";
+import { unavailable } from "./errors.ts";
 
 /** A clock that is off by more would put what happens here before or after what happens elsewhere. */
 const toleratedMs = 5_000;

@@ -8,8 +8,8 @@ import { firstIdAt, newId } from "../../core/ids.ts";
 import { copyPrefix } from "../backup/backup-file.ts";
 import { contentIn, download, replaceAll } from "./cluster-image.ts";
 import { type Applied, appliedTable, migrate, pendingAfter } from "../migrate.ts";
-import { type RqliteClient, type Sent, Unresolved } from "./rqlite-client.ts";
-import { sqlError } from "./rqlite-errors.ts";
+import { type RqliteClient, type Sent, Unresolved } from "./client.ts";
+import { sqlError } from "./errors.ts";
 
 /** What the store on rqlite needs beside the product's tables. */
 export const ownTables = [

@@ -2,8 +2,8 @@ import type { Clock } from "../../core/time/clock.ts";
 import { AppError } from "../../core/errors.ts";
 import { firstIdAt, newId } from "../../core/ids.ts";
 import { queryBuilders } from "../query-builders.ts";
-import { type Result, type RqliteClient, type Sent, Unresolved } from "./rqlite-client.ts";
-import { sqlError, unavailable } from "./rqlite-errors.ts";
+import { type Result, type RqliteClient, type Sent, Unresolved } from "./client.ts";
+import { sqlError, unavailable } from "./errors.ts";
 import { writeHealth } from "../write-health.ts";
 import { compiled, type Parameter, type Prepared, type Store } from "../store.ts";
 

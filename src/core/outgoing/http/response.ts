@@ -11,13 +11,13 @@ import {
   maxInterim,
   parseHead,
   transferCodings,
-} from "./http-head.ts";
+} from "./head.ts";
 import { growingBuffer, type Memory, uncounted } from "../memory.ts";
 
 const maxLineBytes = 1024;
 const none: Buffer = Buffer.alloc(0);
 
-export { named } from "./http-head.ts";
+export { named } from "./head.ts";
 
 export type HttpAnswer = Head & {
   /** Length of the encoded body in bytes; null if it is unknown until the end. */

@@ -3,7 +3,7 @@ import { portOf } from "../../security/target-guard.ts";
 import { dial, type Tls } from "../connection.ts";
 import type { OutgoingContext } from "../context.ts";
 import { TargetFailure } from "../failures.ts";
-import { readAnswer } from "./http-answer.ts";
+import { readAnswer } from "./response.ts";
 import { connectedTo, credentialsOf, type Proxy, refusedCredentials, tunnelled } from "../proxy.ts";
 
 export type HttpRequest = {

@@ -22,11 +22,11 @@ import {
 import { copyBeforeUpgradeIn, goOnWithoutCopy, removeOlderCopies } from "../file/upgrade-copies.ts";
 import { files, writeOnce } from "../file/data-files.ts";
 import { lockDirectory } from "../file/directory-lock.ts";
-import { clockWatch, mustBeInTime } from "./rqlite-clock.ts";
-import { type RqliteClient, rqliteClient } from "./rqlite-client.ts";
-import { RefusedCredentials, unavailable } from "./rqlite-errors.ts";
-import { makeOwnTables, migrateRqlite, pendingRqliteMigrations } from "./rqlite-migrate.ts";
-import { rqliteStore } from "./rqlite.ts";
+import { clockWatch, mustBeInTime } from "./clock.ts";
+import { type RqliteClient, rqliteClient } from "./client.ts";
+import { RefusedCredentials, unavailable } from "./errors.ts";
+import { makeOwnTables, migrateRqlite, pendingRqliteMigrations } from "./migrate.ts";
+import { rqliteStore } from "./store.ts";
 import { isKeyOfStore } from "../sealed-values.ts";
 import type { Store } from "../store.ts";
 

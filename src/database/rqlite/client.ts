@@ -1,8 +1,8 @@
 import type { Clock } from "../../core/time/clock.ts";
 import { AppError } from "../../core/errors.ts";
 import type { ClusterAddress } from "../address.ts";
-import { refusedCredentials, sqlError, unavailable } from "./rqlite-errors.ts";
-import { knownNodes, nodesPath } from "./rqlite-nodes.ts";
+import { refusedCredentials, sqlError, unavailable } from "./errors.ts";
+import { knownNodes, nodesPath } from "./nodes.ts";
 import type { Parameter } from "../store.ts";
 
 export type Result = {
