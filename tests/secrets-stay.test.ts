@@ -5,7 +5,7 @@ import { channelKinds } from "../src/alerting/channels/kinds-schema.ts";
 import { findChannel, settingsOf as channelSettings } from "../src/alerting/channels/service.ts";
 import { strandedSecrets } from "../src/core/security/kind-secrets.ts";
 import type { Kinds } from "../src/core/kinds.ts";
-import { fieldPath } from "../src/core/text/text.ts";
+import { fieldPath } from "../src/core/text/words.ts";
 import type { Plan } from "../src/imports/plan.ts";
 import { runImport } from "../src/imports/service.ts";
 import { monitorKinds } from "../src/monitoring/monitors/kinds-schema.ts";

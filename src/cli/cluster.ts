@@ -4,7 +4,7 @@ import type { ClusterStatus } from "../cluster/schema.ts";
 import { configOf } from "../config.ts";
 import { assets } from "../core/assets.ts";
 import { systemClock } from "../core/time/clock.ts";
-import { bytesInWords, countInWords } from "../core/text/text.ts";
+import { bytesInWords, countInWords } from "../core/text/words.ts";
 import { invalid } from "../core/validation.ts";
 import {
   exportFromCluster,

@@ -3,7 +3,7 @@ import { statSync } from "node:fs";
 import { join } from "node:path";
 import { assets } from "../core/assets.ts";
 import { systemClock } from "../core/time/clock.ts";
-import { bytesInWords } from "../core/text/text.ts";
+import { bytesInWords } from "../core/text/words.ts";
 import { type DataDirectory, openDataDirectory } from "../database/file/data-directory.ts";
 import { freeBytesOf } from "../database/file/data-files.ts";
 import { printJson } from "./support/output.ts";

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { countInWords, percent } from "../core/text/text.ts";
+import { countInWords, percent } from "../core/text/words.ts";
 import { getOrganization } from "../accounts/organizations/service.ts";
 import { configOf, environment } from "../config.ts";
 import type { ImportItem, ImportReport, ImportSource } from "../imports/schema.ts";

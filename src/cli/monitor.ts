@@ -1,6 +1,6 @@
 import { type Command, Option } from "commander";
 import { monitorStatuses, type MonitorStatus } from "../core/statuses.ts";
-import { latencyInWords } from "../core/text/text.ts";
+import { latencyInWords } from "../core/text/words.ts";
 import type { Heartbeat } from "../monitoring/uptime/schema.ts";
 import { allOf, type ClientOptions, connect, dataOf, onServer } from "./support/client.ts";
 import { findMonitors } from "./support/records.ts";

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import { monitorStatuses } from "../core/statuses.ts";
-import { durationInWords } from "../core/text/text.ts";
+import { durationInWords } from "../core/text/words.ts";
 import { momentIn } from "../core/time/times.ts";
 import {
   allOf,

@@ -1,4 +1,4 @@
-import { slugFrom } from "../core/text/text.ts";
+import { slugFrom } from "../core/text/words.ts";
 import { eachYielding } from "../core/time/yielding.ts";
 import type { Scope } from "../events/scope.ts";
 import { configurationPrefix } from "../imports/store.ts";

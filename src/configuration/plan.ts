@@ -1,6 +1,6 @@
 import { AppError, type ErrorDetail } from "../core/errors.ts";
 import { newId } from "../core/ids.ts";
-import { excerpt } from "../core/text/text.ts";
+import { excerpt } from "../core/text/words.ts";
 import { eachYielding, mapYielding, turn } from "../core/time/yielding.ts";
 import { validationError } from "../core/validation.ts";
 import type { Scope } from "../events/scope.ts";

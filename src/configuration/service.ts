@@ -1,5 +1,5 @@
 import { AppError } from "../core/errors.ts";
-import { percent } from "../core/text/text.ts";
+import { percent } from "../core/text/words.ts";
 import { mapYielding } from "../core/time/yielding.ts";
 import { invalid } from "../core/validation.ts";
 import { compiled, retrying } from "../database/store.ts";

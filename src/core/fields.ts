@@ -3,7 +3,7 @@ import { searchBounds } from "./limits.ts";
 import { severities } from "./statuses.ts";
 import { z } from "zod";
 import { toAsciiEmail } from "./text/email-address.ts";
-import { inBraces, isBlank, validateLine, validateParagraphs } from "./text/text.ts";
+import { inBraces, isBlank, validateLine, validateParagraphs } from "./text/words.ts";
 
 type Issue = (text: string) => string | null;
 

@@ -9,7 +9,7 @@ import {
   patchOf,
   withoutDefault,
 } from "./fields.ts";
-import { capitalized } from "./text/text.ts";
+import { capitalized } from "./text/words.ts";
 import type { Fields } from "./collections/objects.ts";
 
 type Shape = Record<string, z.ZodType>;

@@ -1,6 +1,6 @@
 import type { z } from "zod";
 import { AppError, type ErrorDetail } from "./errors.ts";
-import { excerpt, fieldPath } from "./text/text.ts";
+import { excerpt, fieldPath } from "./text/words.ts";
 
 const maxDetails = 20;
 

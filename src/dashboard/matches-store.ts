@@ -2,7 +2,7 @@ import { turn } from "../core/time/yielding.ts";
 import { containing, searchWork, strideFor } from "../database/search.ts";
 import type { Tenant } from "../database/rows.ts";
 import type { Parameter } from "../database/store.ts";
-import { notJudged } from "../core/text/text.ts";
+import { notJudged } from "../core/text/words.ts";
 import { watchedSql } from "../monitoring/monitors/store.ts";
 import type { FolderTotals, OverviewFilters, OverviewMonitor } from "./schema.ts";
 

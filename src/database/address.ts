@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { DataError } from "../core/errors.ts";
-import { percentDecoded } from "../core/text/text.ts";
+import { percentDecoded } from "../core/text/words.ts";
 
 /** Where a rqlite cluster answers, and as whom. */
 export type ClusterAddress = {

@@ -2,7 +2,7 @@ import { networkOf } from "../core/security/client-network.ts";
 import { hasTooManyDigits } from "../core/text/decimals.ts";
 import { findRepeatedName, lossyIntegerAt, shapeOf } from "../core/text/json.ts";
 import { AppError } from "../core/errors.ts";
-import { excerpt } from "../core/text/text.ts";
+import { excerpt } from "../core/text/words.ts";
 import { requestBounds } from "../core/limits.ts";
 import { invalid } from "../core/validation.ts";
 import { budget } from "./access/budget.ts";

@@ -2,7 +2,7 @@ import { isIP } from "node:net";
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readFileSync, statSync } from "node:fs";
 import { createSecureContext } from "node:tls";
-import { plainPem } from "../core/certificates/pem.ts";
+import { plainPem } from "../core/security/pem.ts";
 import type { Log } from "../core/log.ts";
 import { AppError } from "../core/errors.ts";
 import { accessLog } from "./access-log.ts";

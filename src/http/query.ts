@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import { excerpt } from "../core/text/text.ts";
+import { excerpt } from "../core/text/words.ts";
 import { invalid, parse } from "../core/validation.ts";
 
 /** The query as its schema understands it, but for the parameter `except`; one that the route does not know is refused like an unknown field. */

@@ -1,6 +1,6 @@
 import { bucketOf } from "../core/collections/percentiles.ts";
 import { dayMs, hourMs } from "../core/time/clock.ts";
-import { toRemoteLine } from "../core/text/text.ts";
+import { toRemoteLine } from "../core/text/words.ts";
 import type { Parameter, Prepared, Statement, Store } from "../database/store.ts";
 import { codeOf } from "../monitoring/uptime/rules.ts";
 import type { Beat, History, Sum } from "./plan.ts";

@@ -3,7 +3,7 @@ import { timestamp } from "../core/time/clock.ts";
 import { AppError } from "../core/errors.ts";
 import { listed } from "../database/references.ts";
 import type { LimitName } from "../core/limits.ts";
-import { countInWords } from "../core/text/text.ts";
+import { countInWords } from "../core/text/words.ts";
 import { eachYielding } from "../core/time/yielding.ts";
 import { inPortions, type Statement } from "../database/store.ts";
 import { auditAndEvent, auditAndEventEach } from "../events/commit.ts";

@@ -6,7 +6,7 @@ import { AppError } from "../core/errors.ts";
 import { importBounds } from "../core/limits.ts";
 import { fairQueue } from "../core/collections/fair-queue.ts";
 import { randomToken } from "../core/ids.ts";
-import { bytesInWords } from "../core/text/text.ts";
+import { bytesInWords } from "../core/text/words.ts";
 import { freeBytesOf } from "../database/file/data-files.ts";
 import type { ImportUploads } from "../http/services.ts";
 

@@ -1,5 +1,5 @@
 import { Severity } from "../core/fields.ts";
-import { durationInWords } from "../core/text/text.ts";
+import { durationInWords } from "../core/text/words.ts";
 import {
   type Incident,
   type IncidentPatch,

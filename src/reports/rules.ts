@@ -1,5 +1,5 @@
 import { timestamp } from "../core/time/clock.ts";
-import { csvRow } from "../core/text/text.ts";
+import { csvRow } from "../core/text/words.ts";
 import { toInstant, toLocal } from "../core/time/time-zones.ts";
 import { beginOfSpan, dayMs, hourMs, ratioOf, type Seconds } from "../monitoring/uptime/rules.ts";
 import type { Outage, Report, ReportFigures } from "./schema.ts";

@@ -1,5 +1,5 @@
 import { Fragment } from "react";
-import { countInWords } from "../core/text/text.ts";
+import { countInWords } from "../core/text/words.ts";
 import { Time } from "./layout.tsx";
 import { earlierInWords, type IncidentView } from "./rendering/view.ts";
 import type { WordsOf } from "./rendering/words.ts";

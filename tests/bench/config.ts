@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { countInWords } from "../../src/core/text/text.ts";
+import { countInWords } from "../../src/core/text/words.ts";
 import { binary, signalbox, startServer } from "../support/binary.ts";
 
 const monitors = 1_000;

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { bytesInWords, countInWords } from "../../src/core/text/text.ts";
+import { bytesInWords, countInWords } from "../../src/core/text/words.ts";
 import { binary, signalbox } from "../support/binary.ts";
 import { largeKuma } from "./kuma.ts";
 

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
-import { subjectsIn } from "../../src/core/certificates/certificates.ts";
+import { subjectsIn } from "../../src/core/security/certificates.ts";
 import { selfSigned } from "../support/certificates.ts";
 import { scratch } from "../support/scratch.ts";
 

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { X509Certificate } from "node:crypto";
-import { pem, plainPem } from "../../src/core/certificates/pem.ts";
+import { pem, plainPem } from "../../src/core/security/pem.ts";
 import { clientCertificate, clientKey } from "../support/samples.ts";
 
 const certificates = pem("CERTIFICATE", 65_536);

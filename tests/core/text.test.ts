@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { excerpt, excerptOfName, fieldPath, toRemoteLine } from "../../src/core/text/text.ts";
+import { excerpt, excerptOfName, fieldPath, toRemoteLine } from "../../src/core/text/words.ts";
 
 test("a field's path is written as in JavaScript", () => {
   expect(fieldPath([])).toBe("");

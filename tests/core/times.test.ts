@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { latencyInWords, percent } from "../../src/core/text/text.ts";
+import { latencyInWords, percent } from "../../src/core/text/words.ts";
 import { endsIn, momentIn, periodIn, sinceIn, spanIn } from "../../src/core/time/times.ts";
 
 const at = (text: string) => Date.parse(`${text}Z`);

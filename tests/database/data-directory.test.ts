@@ -16,7 +16,7 @@ import { join } from "node:path";
 import { assets } from "../../src/core/assets.ts";
 import { type OpenOptions, openDataDirectory } from "../../src/database/file/data-directory.ts";
 import { createOrganization, listOrganizations } from "../../src/accounts/organizations/service.ts";
-import { bytesInWords } from "../../src/core/text/text.ts";
+import { bytesInWords } from "../../src/core/text/words.ts";
 import { migrationFolder } from "../support/migration-folder.ts";
 import { restore } from "../../src/database/backup/restore.ts";
 import { scratch } from "../support/scratch.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { filledWith } from "../../src/core/text/text.ts";
+import { filledWith } from "../../src/core/text/words.ts";
 import { testAppliance } from "../support/appliance.ts";
 
 const path = "/api/v1/incident-templates";

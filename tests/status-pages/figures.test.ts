@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { percent } from "../../src/core/text/text.ts";
+import { percent } from "../../src/core/text/words.ts";
 import { sinceIn } from "../../src/core/time/times.ts";
 import { expandMonitor } from "../../src/dashboard/rules.ts";
 import { rowsOf } from "../../src/dashboard/service.ts";

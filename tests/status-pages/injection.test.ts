@@ -2,7 +2,7 @@ import { parseXml, XmlElement } from "@rgrove/parse-xml";
 import { describe, expect, test } from "bun:test";
 import { parseAtomFeed, parseRssFeed } from "feedsmith";
 import { parseMarkdown, toText } from "../../src/core/text/markdown.ts";
-import { withoutTags } from "../../src/core/text/text.ts";
+import { withoutTags } from "../../src/core/text/words.ts";
 import { listed, shapeOf, visitor, wordsOf } from "../support/visitor.ts";
 
 /** Text that the API takes and that means something to whoever reads HTML, XML, JSON or a URL. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { withoutTags } from "../../src/core/text/text.ts";
+import { withoutTags } from "../../src/core/text/words.ts";
 import { unknownId } from "../support/appliance.ts";
 import { pixel } from "../support/images.ts";
 import { listed, type Seen, shapeOf, visitor, wordsOf } from "../support/visitor.ts";

@@ -6,7 +6,7 @@ import type {
   PublicIncident,
   PublicMonitor,
 } from "../../src/status-pages/formats/public-data.ts";
-import { percent } from "../../src/core/text/text.ts";
+import { percent } from "../../src/core/text/words.ts";
 import { viewOf } from "../../src/status-pages/rendering/view.ts";
 import { dayMs } from "../../src/monitoring/uptime/rules.ts";
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { parseAtomFeed, parseRssFeed } from "feedsmith";
 import { parseMarkdown, toText } from "../../src/core/text/markdown.ts";
-import { withoutTags } from "../../src/core/text/text.ts";
+import { withoutTags } from "../../src/core/text/words.ts";
 import { incidentStatements } from "../../src/incidents/by-monitor.ts";
 import { partPaths } from "../support/public-paths.ts";
 import { newMonitors } from "../support/samples.ts";

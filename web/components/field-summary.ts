@@ -1,6 +1,6 @@
 import type { FieldLabels } from "../../src/core/kinds.ts";
 import { parseMarkdown, toText } from "../../src/core/text/markdown.ts";
-import { countInWords, durationInWords, latencyInWords } from "../../src/core/text/text.ts";
+import { countInWords, durationInWords, latencyInWords } from "../../src/core/text/words.ts";
 import { plural } from "./format.ts";
 import { inWords, type kindOf, optionWords } from "./field-kinds.ts";
 

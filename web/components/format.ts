@@ -1,6 +1,6 @@
-import { bytesInWords as inWords, notJudged, withLatencies } from "../../src/core/text/text.ts";
+import { bytesInWords as inWords, notJudged, withLatencies } from "../../src/core/text/words.ts";
 
-export { countInWords, latencyInWords, percent, plural } from "../../src/core/text/text.ts";
+export { countInWords, latencyInWords, percent, plural } from "../../src/core/text/words.ts";
 
 const thin = "\u202f";
 

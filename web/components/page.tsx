@@ -3,7 +3,7 @@ import { useDocumentTitle } from "@mantine/hooks";
 import type { UseQueryResult } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
-import { capitalized } from "../../src/core/text/text.ts";
+import { capitalized } from "../../src/core/text/words.ts";
 import { ApiError } from "../data/client.ts";
 import { askAgain, isComing } from "../data/query.ts";
 import { problemCount } from "../data/problems.ts";

@@ -1,6 +1,6 @@
 import { NumberInput, Select, Switch, TagsInput, Textarea, TextInput } from "@mantine/core";
 import type { FieldLabels } from "../../src/core/kinds.ts";
-import { durationInWords } from "../../src/core/text/text.ts";
+import { durationInWords } from "../../src/core/text/words.ts";
 import type { Assertion } from "../../src/monitoring/monitors/assertions-schema.ts";
 import { AssertionsField, scalarOf, scalarText } from "./assertions-field.tsx";
 import { MarkdownField } from "./markdown-field.tsx";

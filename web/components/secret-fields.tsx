@@ -1,6 +1,6 @@
 import { TextInput } from "@mantine/core";
 import { useState } from "react";
-import { capitalized } from "../../src/core/text/text.ts";
+import { capitalized } from "../../src/core/text/words.ts";
 import { CopyLine } from "./copy.tsx";
 import { LinesField } from "./lines-field.tsx";
 import { PasswordField } from "./password-field.tsx";

@@ -1,6 +1,6 @@
 import { joinSecrets, strandedSecrets } from "../../src/core/security/kind-secrets.ts";
 import type { Kind, Kinds } from "../../src/core/kinds.ts";
-import { fieldPath } from "../../src/core/text/text.ts";
+import { fieldPath } from "../../src/core/text/words.ts";
 
 type Values = Record<string, unknown>;
 

@@ -1,6 +1,6 @@
 import { Tooltip } from "@mantine/core";
 import { createContext, useContext } from "react";
-import { durationInWords as inWords } from "../../src/core/text/text.ts";
+import { durationInWords as inWords } from "../../src/core/text/words.ts";
 import { formatIn, minuteFormat, momentIn } from "../../src/core/time/times.ts";
 import { createStore } from "../data/store.ts";
 

@@ -1,4 +1,4 @@
-import { slugFrom } from "../../core/text/text.ts";
+import { slugFrom } from "../../core/text/words.ts";
 
 /** The slug of an organization with this name, at most 50 characters. */
 export const slugOf = (name: string): string => slugFrom(name, 50) || "organization";

@@ -12,7 +12,7 @@ import {
   nullable,
 } from "../../core/fields.ts";
 import { kind } from "../../core/kinds.ts";
-import { pem } from "../../core/certificates/pem.ts";
+import { pem } from "../../core/security/pem.ts";
 
 const Tls = z.enum(["starttls", "tls", "none"]).meta({
   description:

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { commit, mustBeCurrent } from "../../events/commit.ts";
 import type { Scope } from "../../events/scope.ts";
-import { certificateIssue, subjectsIn } from "../../core/certificates/certificates.ts";
+import { certificateIssue, subjectsIn } from "../../core/security/certificates.ts";
 import { timestamp } from "../../core/time/clock.ts";
 import {
   joinSecrets,

@@ -20,7 +20,7 @@ import {
   nullable,
 } from "../../core/fields.ts";
 import { type FieldLabels, kind } from "../../core/kinds.ts";
-import { inBraces } from "../../core/text/text.ts";
+import { inBraces } from "../../core/text/words.ts";
 
 // Chat services put the credential into the URL itself, so the whole URL is the secret.
 const webhookUrl = HttpUrl.meta({ writeOnly: true });

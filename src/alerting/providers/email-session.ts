@@ -3,7 +3,7 @@ import { TLSSocket } from "node:tls";
 import SMTPConnection from "nodemailer/lib/smtp-connection";
 import XOAuth2 from "nodemailer/lib/xoauth2";
 import { asciiName } from "../../core/security/destinations.ts";
-import { serverIdentityError } from "../../core/certificates/certificate-judgement.ts";
+import { serverIdentityError } from "../../core/outgoing/certificates/judgement.ts";
 import type { Address, OutgoingContext } from "../../core/outgoing/context.ts";
 import { explainedRefusal } from "../../core/outgoing/reachability.ts";
 import type { SmtpSettings } from "../../accounts/settings/schema.ts";

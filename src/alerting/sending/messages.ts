@@ -9,7 +9,7 @@ import {
   latencyInWords,
   withLatencies,
   withLineFeeds,
-} from "../../core/text/text.ts";
+} from "../../core/text/words.ts";
 import type { Alert } from "../alert.ts";
 import type { AlertType } from "../schema.ts";
 import { problemTitles } from "../deciding/problem-titles.ts";

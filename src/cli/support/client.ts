@@ -9,7 +9,7 @@ import {
   unknownPathMessage,
 } from "../../core/errors.ts";
 import { reasonOf } from "../../core/outgoing/reasons.ts";
-import { excerpt } from "../../core/text/text.ts";
+import { excerpt } from "../../core/text/words.ts";
 import { invalid, parse } from "../../core/validation.ts";
 import { credentialsFile, readCredentials } from "./credentials.ts";
 import { readText } from "./input.ts";

@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { durationInWords } from "../../core/text/text.ts";
+import { durationInWords } from "../../core/text/words.ts";
 import { invalid } from "../../core/validation.ts";
 
 /** The text of a file, - is standard input. Throws VALIDATION_ERROR naming the option. */

@@ -1,5 +1,5 @@
 import { AppError } from "../../core/errors.ts";
-import { excerpt, excerptOfName } from "../../core/text/text.ts";
+import { excerpt, excerptOfName } from "../../core/text/words.ts";
 import { allOf, type Client, dataOf } from "./client.ts";
 
 const isId = (words: string) => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(words);

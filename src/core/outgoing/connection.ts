@@ -2,10 +2,7 @@ import { connect, isIP } from "node:net";
 import { getCACertificates } from "node:tls";
 import { asciiName } from "../security/destinations.ts";
 import { recentSet } from "../collections/recent-set.ts";
-import {
-  type JudgedCertificate,
-  judgedCertificate,
-} from "../certificates/certificate-judgement.ts";
+import { type JudgedCertificate, judgedCertificate } from "./certificates/judgement.ts";
 import type { Address, OutgoingContext } from "./context.ts";
 import { TargetFailure } from "./failures.ts";
 import { firstOf } from "./first-of.ts";

@@ -1,6 +1,6 @@
 import type { Destination } from "./destinations.ts";
 import { type Kind, type Kinds, ownNames } from "../kinds.ts";
-import { fieldPath } from "../text/text.ts";
+import { fieldPath } from "../text/words.ts";
 import { validationError } from "../validation.ts";
 import { type Fields, isObject } from "../collections/objects.ts";
 

@@ -1,7 +1,7 @@
 /** Parses JSON of others: within bounds, with exact numbers, and with the path of a repeated name. */
 import { monitorBounds } from "../limits.ts";
 import { exactNumber, LongNumber } from "./decimals.ts";
-import { fieldPath } from "./text.ts";
+import { fieldPath } from "./words.ts";
 
 type JsonShape = { depth: number; members: number; values: number };
 

@@ -1,5 +1,5 @@
 import type { Node } from "commonmark";
-import { withLineFeeds } from "./text.ts";
+import { withLineFeeds } from "./words.ts";
 
 /** Words in one style. */
 export type Run = { kind: "text"; text: string; bold: boolean; italic: boolean; code: boolean };

@@ -1,6 +1,6 @@
 import type { Alias, Document, Node, Pair, Scalar, YAMLMap } from "yaml";
 import { exactNumber, hasTooManyDigits } from "./decimals.ts";
-import { fieldPath } from "./text.ts";
+import { fieldPath } from "./words.ts";
 
 const maxDepth = 30;
 const maxPlaces = 10;

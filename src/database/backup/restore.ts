@@ -13,7 +13,7 @@ import { dirname, join, resolve } from "node:path";
 import { type Clock, fileStamp, timestamp } from "../../core/time/clock.ts";
 import { DataError } from "../../core/errors.ts";
 import { vaultOf } from "../../core/security/secrets.ts";
-import { bytesInWords } from "../../core/text/text.ts";
+import { bytesInWords } from "../../core/text/words.ts";
 import { openBackup } from "./backup-file.ts";
 import { refusedBackup } from "./refused-backup.ts";
 import { files, freeBytesOf, writeNew, syncDirectory } from "../file/data-files.ts";

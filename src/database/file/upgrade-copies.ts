@@ -3,7 +3,7 @@ import { readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Clock } from "../../core/time/clock.ts";
 import { DataError } from "../../core/errors.ts";
-import { bytesInWords } from "../../core/text/text.ts";
+import { bytesInWords } from "../../core/text/words.ts";
 import { writeBackup } from "../backup/backup-file.ts";
 import { freeBytesOf } from "./data-files.ts";
 

@@ -1,7 +1,7 @@
 import { Database } from "bun:sqlite";
 import { rmSync, statSync } from "node:fs";
 import { DataError } from "../../core/errors.ts";
-import { bytesInWords } from "../../core/text/text.ts";
+import { bytesInWords } from "../../core/text/words.ts";
 import { type Content, contentOf, differences } from "../backup/content.ts";
 import type { RqliteClient } from "./client.ts";
 

@@ -5,7 +5,7 @@ import type { Clock } from "../../core/time/clock.ts";
 import { DataError } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
 import { vaultOf } from "../../core/security/secrets.ts";
-import { bytesInWords } from "../../core/text/text.ts";
+import { bytesInWords } from "../../core/text/words.ts";
 import type { ClusterAddress } from "../address.ts";
 import { copyPrefix } from "../backup/backup-file.ts";
 import { contentIn, download, replaceAll } from "./cluster-image.ts";

@@ -2,7 +2,7 @@ import { AppError } from "../../core/errors.ts";
 import { hasTooManyDigits } from "../../core/text/decimals.ts";
 import { findRepeatedName, lossyIntegerAt } from "../../core/text/json.ts";
 import { configurationBounds, requestBounds } from "../../core/limits.ts";
-import { excerpt, fieldPath } from "../../core/text/text.ts";
+import { excerpt, fieldPath } from "../../core/text/words.ts";
 import { invalid } from "../../core/validation.ts";
 import { turn } from "../../core/time/yielding.ts";
 

@@ -1,6 +1,6 @@
 /** The alerts of a Gatus endpoint: where they go, after how many failures, and what they say. */
 import type { Fields } from "../../core/collections/objects.ts";
-import { plural, toLine } from "../../core/text/text.ts";
+import { plural, toLine } from "../../core/text/words.ts";
 import { within } from "../values.ts";
 import type { Channels } from "./channels.ts";
 import type { Section } from "./section.ts";

@@ -1,7 +1,7 @@
 /** Alerting providers of Gatus as alert channels: one for the provider, and one for each distinct override. */
 import { NewAlertChannel } from "../../alerting/channels/schema.ts";
 import { type Fields, isObject } from "../../core/collections/objects.ts";
-import { toLine } from "../../core/text/text.ts";
+import { toLine } from "../../core/text/words.ts";
 import type { NotTaken, Planned } from "../plan.ts";
 import { issueOf, text } from "../values.ts";
 import { Section } from "./section.ts";

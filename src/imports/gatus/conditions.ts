@@ -1,5 +1,5 @@
 /** Reads a condition of Gatus: its operands, and what an operand must be to satisfy it. */
-import { excerpt } from "../../core/text/text.ts";
+import { excerpt } from "../../core/text/words.ts";
 import { comparedNumber, integerIn } from "./values.ts";
 
 const comparisons = ["==", "!=", "<=", ">=", ">", "<"] as const;

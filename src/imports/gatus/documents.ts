@@ -5,7 +5,7 @@ import type { Scalar } from "yaml";
 import { AppError } from "../../core/errors.ts";
 import { importBounds } from "../../core/limits.ts";
 import { type Fields, isObject } from "../../core/collections/objects.ts";
-import { bytesInWords, excerpt } from "../../core/text/text.ts";
+import { bytesInWords, excerpt } from "../../core/text/words.ts";
 import { invalid } from "../../core/validation.ts";
 import { InvalidFiles, type Parsed, parseYaml, type Place, setOwn } from "../../core/text/yaml.ts";
 import { turn } from "../../core/time/yielding.ts";

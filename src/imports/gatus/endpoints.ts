@@ -1,6 +1,6 @@
 /** Endpoints of Gatus as monitors: complete, or paused with the reasons. */
 import { type Fields } from "../../core/collections/objects.ts";
-import { excerpt, toLine } from "../../core/text/text.ts";
+import { excerpt, toLine } from "../../core/text/words.ts";
 import { NewMonitor } from "../../monitoring/monitors/schema.ts";
 import { clean, type Converted, issueOf, paragraphs, within } from "../values.ts";
 import { alertingOf } from "./alerts.ts";

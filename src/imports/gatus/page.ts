@@ -1,6 +1,6 @@
 /** Gatus' own page as a status page, and its announcements as incidents. */
 import type { Fields } from "../../core/collections/objects.ts";
-import { toLine } from "../../core/text/text.ts";
+import { toLine } from "../../core/text/words.ts";
 import type { Planned } from "../plan.ts";
 import { clean, paragraphs } from "../values.ts";
 import type { Section } from "./section.ts";

@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { dirname, isAbsolute, join } from "node:path";
 import { importBounds, type Limits, noLimits } from "../../core/limits.ts";
 import { type Fields, isObject } from "../../core/collections/objects.ts";
-import { countInWords, plural, toLine } from "../../core/text/text.ts";
+import { countInWords, plural, toLine } from "../../core/text/words.ts";
 import { eachYielding } from "../../core/time/yielding.ts";
 import { unreadable } from "../limits.ts";
 import type { NotTaken, Plan, Planned } from "../plan.ts";

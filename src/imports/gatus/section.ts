@@ -1,6 +1,6 @@
 /** A map of a Gatus configuration that knows which of its keys were read, so that the report names all others. */
 import { type Fields, isObject } from "../../core/collections/objects.ts";
-import { toLine } from "../../core/text/text.ts";
+import { toLine } from "../../core/text/words.ts";
 import { text } from "../values.ts";
 import { leftOutReason } from "./left-out.ts";
 import { booleanIn, durationIn, integerIn } from "./values.ts";

@@ -1,7 +1,7 @@
 /** The URL of a Gatus endpoint as a monitor type with its fields; what can't be checked here is listed. */
 import { isIP } from "node:net";
 import type { Fields } from "../../core/collections/objects.ts";
-import { percentDecoded } from "../../core/text/text.ts";
+import { percentDecoded } from "../../core/text/words.ts";
 import type { Section } from "./section.ts";
 
 export type Target = {

@@ -1,4 +1,4 @@
-import { slugFrom } from "../../core/text/text.ts";
+import { slugFrom } from "../../core/text/words.ts";
 import { NewStatusPage } from "../../status-pages/schema.ts";
 import type { Planned } from "../plan.ts";
 import type { NotesOfLost } from "./columns.ts";

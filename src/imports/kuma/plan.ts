@@ -1,4 +1,4 @@
-import { plural } from "../../core/text/text.ts";
+import { plural } from "../../core/text/words.ts";
 import { sha256 } from "../../core/ids.ts";
 import type { NotTaken, Plan, Planned } from "../plan.ts";
 import { channelOf, mailServerOf } from "./channels.ts";

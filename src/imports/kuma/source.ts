@@ -1,6 +1,6 @@
 import { importBounds } from "../../core/limits.ts";
 import type { Fields } from "../../core/collections/objects.ts";
-import { bytesInWords, countInWords } from "../../core/text/text.ts";
+import { bytesInWords, countInWords } from "../../core/text/words.ts";
 import { maxCellBytes, maxRecordBytes, unreadable } from "../limits.ts";
 import type { History } from "../plan.ts";
 

@@ -1,5 +1,5 @@
 import { importBounds } from "../../core/limits.ts";
-import { countInWords } from "../../core/text/text.ts";
+import { countInWords } from "../../core/text/words.ts";
 import { unreadable } from "../limits.ts";
 import type { OpeningHere, OpenSource } from "./opened.ts";
 import type { Plan } from "../plan.ts";

@@ -3,7 +3,7 @@ import { setPriority } from "node:os";
 import { createInterface } from "node:readline";
 import { AppError } from "../../core/errors.ts";
 import { importBounds } from "../../core/limits.ts";
-import { bytesInWords } from "../../core/text/text.ts";
+import { bytesInWords } from "../../core/text/words.ts";
 import { openHere } from "./open-here.ts";
 import type { OpenSource } from "./opened.ts";
 import type { Plan } from "../plan.ts";

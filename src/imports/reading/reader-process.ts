@@ -4,7 +4,7 @@ import { basename } from "node:path";
 import { AppError } from "../../core/errors.ts";
 import { importBounds } from "../../core/limits.ts";
 import { ownCommand, plainEnvironment } from "../../core/system/programs.ts";
-import { bytesInWords } from "../../core/text/text.ts";
+import { bytesInWords } from "../../core/text/words.ts";
 import { unreadable } from "../limits.ts";
 import { readerCommand, type ReaderRequest, type ReaderResponse } from "./reader-messages.ts";
 

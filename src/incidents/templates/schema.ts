@@ -9,7 +9,7 @@ import {
   Timestamp,
   withPlaceholders,
 } from "../../core/fields.ts";
-import { inBraces } from "../../core/text/text.ts";
+import { inBraces } from "../../core/text/words.ts";
 import { IncidentStatus } from "../schema.ts";
 import { templatePlaceholders } from "./rules.ts";
 

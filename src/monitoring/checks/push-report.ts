@@ -1,7 +1,7 @@
 // Reads the report of a watched job from the query and body of its request, in each dialect of push URLs.
 import { AppError } from "../../core/errors.ts";
 import { monitorBounds, requestBounds } from "../../core/limits.ts";
-import { toRemoteLine } from "../../core/text/text.ts";
+import { toRemoteLine } from "../../core/text/words.ts";
 import { invalid } from "../../core/validation.ts";
 import { type BodyClient, mustBePlain, parseJsonText, readBytes } from "../../http/body.ts";
 import { isRead } from "../../http/request.ts";

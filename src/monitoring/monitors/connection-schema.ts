@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { filledSecret, Host, line, ProxyUrl, nullable } from "../../core/fields.ts";
-import { pem } from "../../core/certificates/pem.ts";
+import { pem } from "../../core/security/pem.ts";
 
 /** As RFC 1929 counts them. */
 const isShort = (text: string) => new TextEncoder().encode(text).length <= 255;

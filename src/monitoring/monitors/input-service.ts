@@ -1,6 +1,6 @@
 /** Judges a whole monitor before it is stored or checked. */
 import type { Scope } from "../../events/scope.ts";
-import { certificateIssue, keyIssue } from "../../core/certificates/certificates.ts";
+import { certificateIssue, keyIssue } from "../../core/security/certificates.ts";
 import { expressionIssue } from "../../core/text/expressions.ts";
 import { pingCommand } from "../../core/system/ping-command.ts";
 import { mustBeAllowed, type TargetGuard } from "../../core/security/target-guard.ts";

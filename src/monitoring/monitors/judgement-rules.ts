@@ -1,6 +1,6 @@
 import { minuteInUtc, timestamp } from "../../core/time/clock.ts";
 import type { MonitorStatus } from "../../core/statuses.ts";
-import { notJudged } from "../../core/text/text.ts";
+import { notJudged } from "../../core/text/words.ts";
 
 /** Status to show: `unknown` if trouble of the appliance keeps the monitor from being judged. */
 export type ShownStatus = MonitorStatus | "unknown";

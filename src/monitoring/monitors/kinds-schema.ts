@@ -12,7 +12,7 @@ import {
   nullable,
 } from "../../core/fields.ts";
 import { type Kind, kind } from "../../core/kinds.ts";
-import { pem } from "../../core/certificates/pem.ts";
+import { pem } from "../../core/security/pem.ts";
 import { withoutIdleLogin } from "./connection-schema.ts";
 import { assertionsAbout } from "./assertions-schema.ts";
 import { wellFormed } from "./request-schema.ts";

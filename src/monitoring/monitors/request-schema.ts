@@ -8,7 +8,7 @@ import {
   ShownHeaders,
   nullable,
 } from "../../core/fields.ts";
-import { inBraces } from "../../core/text/text.ts";
+import { inBraces } from "../../core/text/words.ts";
 import { Assertions, assertionSources, JsonPath } from "./assertions-schema.ts";
 import { filledJson, isJson, namesHost, namesIn } from "../../core/text/placeholders.ts";
 

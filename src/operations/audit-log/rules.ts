@@ -1,4 +1,4 @@
-import { csvRow } from "../../core/text/text.ts";
+import { csvRow } from "../../core/text/words.ts";
 import type { AuditEntry, ExportFormat } from "./schema.ts";
 
 const columns: Record<string, (entry: AuditEntry) => string | null> = {

@@ -6,7 +6,7 @@ import { type Finding, problem, skipped } from "../../core/finding.ts";
 import { targetGuard } from "../../core/security/target-guard.ts";
 import { clusterOf, type DataPlace } from "../../database/data.ts";
 import { type Data, openToRead } from "../../database/file/data-directory.ts";
-import { examineCluster } from "../../database/rqlite/examine-cluster.ts";
+import { examineCluster } from "../../database/examine-cluster.ts";
 import { asTheOwner, examine } from "../../database/examine.ts";
 import type { Store } from "../../database/store.ts";
 import type { TrustedProxy } from "../../http/access/trusted-proxies.ts";

@@ -13,7 +13,7 @@ import { type Clock, dayMs, timestamp } from "../../core/time/clock.ts";
 import { fine, type Finding, problem, skipped, warning } from "../../core/finding.ts";
 import type { Vault } from "../../core/security/secrets.ts";
 import type { TargetGuard } from "../../core/security/target-guard.ts";
-import { bytesInWords, durationInWords } from "../../core/text/text.ts";
+import { bytesInWords, durationInWords } from "../../core/text/words.ts";
 import { freeBytesOf } from "../../database/file/data-files.ts";
 import { isEncrypted } from "../../database/backup/encrypted-file.ts";
 import type { Store } from "../../database/store.ts";

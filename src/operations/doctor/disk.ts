@@ -1,7 +1,7 @@
 import { existsSync, statfsSync, statSync } from "node:fs";
 import { type Clock, dayMs, timestamp } from "../../core/time/clock.ts";
 import { fine, type Finding, problem, warning } from "../../core/finding.ts";
-import { bytesInWords } from "../../core/text/text.ts";
+import { bytesInWords } from "../../core/text/words.ts";
 import { files, freeBytesOf } from "../../database/file/data-files.ts";
 import type { Store } from "../../database/store.ts";
 import { bytesPerDay, daysUntilFull, type Growing, rowBytes } from "../retention/growth.ts";

@@ -14,7 +14,7 @@ import {
   portOf,
   type TargetGuard,
 } from "../../core/security/target-guard.ts";
-import { capitalized } from "../../core/text/text.ts";
+import { capitalized } from "../../core/text/words.ts";
 import type { ChannelHost } from "./destinations.ts";
 import { renewalDays } from "./settings.ts";
 

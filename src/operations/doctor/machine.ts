@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync, readlinkSync, statfsSync } from 
 import { join } from "node:path";
 import { fine, type Finding, problem, warning } from "../../core/finding.ts";
 import { pingCommand } from "../../core/system/ping-command.ts";
-import { bytesInWords, excerpt, plural } from "../../core/text/text.ts";
+import { bytesInWords, excerpt, plural } from "../../core/text/words.ts";
 
 /** What a check, a client and the database may hold open beside the monitors. */
 const filesBesideChecks = 512;

@@ -3,7 +3,7 @@ import { tryMailServer } from "../../alerting/providers/email.ts";
 import { dayMs } from "../../core/time/clock.ts";
 import { fine, type Finding, problem, warning } from "../../core/finding.ts";
 import { accessTokens } from "../../core/outgoing/access-tokens.ts";
-import { capitalized } from "../../core/text/text.ts";
+import { capitalized } from "../../core/text/words.ts";
 import { exchange } from "../../core/outgoing/http/exchange.ts";
 import type { MailServer } from "./destinations.ts";
 import {

@@ -1,5 +1,5 @@
 import { dayMs, hourMs, minuteInUtc } from "../../core/time/clock.ts";
-import { bytesInWords, durationInWords } from "../../core/text/text.ts";
+import { bytesInWords, durationInWords } from "../../core/text/words.ts";
 import { type Problem, storageEnds } from "../../core/problems.ts";
 
 /** So much room is little, whatever the size of the disk … */

@@ -1,4 +1,4 @@
-import { capitalized, countInWords, escapeXml, withoutTags } from "../../core/text/text.ts";
+import { capitalized, countInWords, escapeXml, withoutTags } from "../../core/text/words.ts";
 import { formatIn, minuteFormat } from "../../core/time/times.ts";
 import type { PublicData, PublicIncident } from "./public-data.ts";
 import type { PublicWindow } from "../windows.ts";

@@ -1,7 +1,7 @@
 import { statusPageBounds } from "../../core/limits.ts";
 import { derivedId } from "../../core/ids.ts";
 import type { MonitorStatus } from "../../core/statuses.ts";
-import { withoutTags } from "../../core/text/text.ts";
+import { withoutTags } from "../../core/text/words.ts";
 import { dayMs } from "../../monitoring/uptime/rules.ts";
 import type { Loaded } from "../load.ts";
 import type { PublicData, PublicIncident } from "./public-data.ts";

@@ -1,5 +1,5 @@
 import { type Clock, dayMs, hourMs } from "../../core/time/clock.ts";
-import { percent } from "../../core/text/text.ts";
+import { percent } from "../../core/text/words.ts";
 import { eachYielding, turn } from "../../core/time/yielding.ts";
 import type { Store } from "../../database/store.ts";
 import { addSums, ratioOf } from "../../monitoring/uptime/rules.ts";

@@ -1,4 +1,4 @@
-import { escapeXml, latencyInWords, percent } from "../../core/text/text.ts";
+import { escapeXml, latencyInWords, percent } from "../../core/text/words.ts";
 import { sinceIn } from "../../core/time/times.ts";
 import { dayMs } from "../../monitoring/uptime/rules.ts";
 import { partialSince, type PublicMonitor, uptimeOf } from "../formats/public-data.ts";

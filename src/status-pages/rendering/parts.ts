@@ -1,4 +1,4 @@
-import { escapeXml } from "../../core/text/text.ts";
+import { escapeXml } from "../../core/text/words.ts";
 import { atomOf, rssOf } from "../formats/feeds.ts";
 import { monthlyHistory } from "../formats/history.ts";
 import { calendarOf } from "../formats/ical.ts";

@@ -1,4 +1,4 @@
-import { excerpt } from "../../core/text/text.ts";
+import { excerpt } from "../../core/text/words.ts";
 import { invalid } from "../../core/validation.ts";
 
 /** What styles add to the work of drawing an element, what it is drawn through, and all fonts of the picture. */

@@ -6,7 +6,7 @@ import {
   XmlProcessingInstruction,
   XmlText,
 } from "@rgrove/parse-xml";
-import { excerpt } from "../../core/text/text.ts";
+import { excerpt } from "../../core/text/words.ts";
 import { invalid } from "../../core/validation.ts";
 import {
   addAttribute,

@@ -4,7 +4,7 @@ import {
   durationInWords,
   latencyInWords,
   percent,
-} from "../../core/text/text.ts";
+} from "../../core/text/words.ts";
 import { dayIn, minuteFormat, sinceIn, spanIn } from "../../core/time/times.ts";
 import { dayMs, ratioOf, toneOf } from "../../monitoring/uptime/rules.ts";
 import {

@@ -1,4 +1,4 @@
-import { capitalized } from "../../core/text/text.ts";
+import { capitalized } from "../../core/text/words.ts";
 import type { z } from "zod";
 import { type Message, writtenFact } from "../../alerting/sending/messages.ts";
 import type { NoticedIncident, NoticedMaintenance } from "./schema.ts";

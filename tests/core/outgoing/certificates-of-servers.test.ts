@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { X509Certificate } from "node:crypto";
 import { createServer, type TLSSocket } from "node:tls";
 import type { AddressInfo } from "node:net";
-import { longestPath } from "../../../src/core/certificates/certificate-path.ts";
+import { longestPath } from "../../../src/core/outgoing/certificates/path.ts";
 import { check, listener } from "../../support/checking.ts";
 import { certify, keyOf, type Party, party, root } from "../../support/certificate-builder.ts";
 

@@ -12,7 +12,7 @@ import { NoteForm } from "./note-form.tsx";
 import { PreviewDialog } from "./preview-dialog.tsx";
 import { RecipientsLine } from "./recipients-line.tsx";
 import { TemplatesMenu } from "./templates.tsx";
-import { capitalized } from "../../../src/core/text/text.ts";
+import { capitalized } from "../../../src/core/text/words.ts";
 
 type Values = { status: IncidentStatus; message: string };
 

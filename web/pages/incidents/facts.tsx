@@ -4,7 +4,7 @@ import { useOverview } from "../../data/overview.ts";
 import { StateIcon } from "../../components/state-icon.tsx";
 import { durationInWords, Time, useNow } from "../../components/time.tsx";
 import { useAudience, useTraces } from "./data.ts";
-import { capitalized } from "../../../src/core/text/text.ts";
+import { capitalized } from "../../../src/core/text/words.ts";
 
 /** What is known of an incident beside its timeline. */
 export function Facts({ incident }: { incident: Incident }) {

@@ -4,7 +4,7 @@ import { incidentStatuses, severities } from "../../../src/core/statuses.ts";
 import { useOverview } from "../../data/overview.ts";
 import { Chip, Choice, LiveDot, SearchField } from "../../components/filter-fields.tsx";
 import type { IncidentFilters } from "./filters.ts";
-import { capitalized } from "../../../src/core/text/text.ts";
+import { capitalized } from "../../../src/core/text/words.ts";
 
 export function IncidentFilterBar({
   filters,

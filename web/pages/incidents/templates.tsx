@@ -2,7 +2,7 @@ import { Button, Menu } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useMemo } from "react";
-import { filledWith, capitalized } from "../../../src/core/text/text.ts";
+import { filledWith, capitalized } from "../../../src/core/text/words.ts";
 import { formatIn, minuteFormat } from "../../../src/core/time/times.ts";
 import type { Incident, IncidentStatus } from "../../../src/incidents/schema.ts";
 import type { TemplatePlaceholder } from "../../../src/incidents/templates/rules.ts";

@@ -11,7 +11,7 @@ import { durationInWords, Time } from "../../components/time.tsx";
 import { deleteWithUndo, useDeleting } from "../../components/toasts.tsx";
 import { useTraces } from "./data.ts";
 import { EditUpdateDialog, RevisionsDialog } from "./update-dialogs.tsx";
-import { capitalized } from "../../../src/core/text/text.ts";
+import { capitalized } from "../../../src/core/text/words.ts";
 
 type Author = IncidentTraces["authors"][number];
 type Line = { key: string; at: string; who: string; words: string };

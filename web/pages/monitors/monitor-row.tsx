@@ -1,6 +1,6 @@
 import { Link, useNavigate } from "@tanstack/react-router";
 import { memo } from "react";
-import { capitalized } from "../../../src/core/text/text.ts";
+import { capitalized } from "../../../src/core/text/words.ts";
 import { sinceIn } from "../../../src/core/time/times.ts";
 import { v1 } from "../../data/client.ts";
 import type { OverviewMonitor } from "../../data/overview.ts";

@@ -1,7 +1,7 @@
 import { Select, SegmentedControl, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { inBraces, capitalized } from "../../../src/core/text/text.ts";
+import { inBraces, capitalized } from "../../../src/core/text/words.ts";
 import { incidentStatuses, severities } from "../../../src/core/statuses.ts";
 import { templatePlaceholders } from "../../../src/incidents/templates/rules.ts";
 import type { IncidentTemplate } from "../../../src/incidents/templates/schema.ts";

@@ -1,7 +1,7 @@
 import { Select, TextInput } from "@mantine/core";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
-import { slugFrom } from "../../../src/core/text/text.ts";
+import { slugFrom } from "../../../src/core/text/words.ts";
 import { dataOf, onceUnder, v1 } from "../../data/client.ts";
 import { useOverview } from "../../data/overview.ts";
 import { cacheStatusPage, type StatusPage } from "../../data/status-pages.ts";

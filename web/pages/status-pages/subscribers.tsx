@@ -1,5 +1,5 @@
 import { searchBounds } from "../../../src/core/limits.ts";
-import { csvRow } from "../../../src/core/text/text.ts";
+import { csvRow } from "../../../src/core/text/words.ts";
 import { Button, SegmentedControl, Switch, TextInput } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
 import { useState } from "react";

@@ -14,7 +14,7 @@ import { Blocked, OwnTrouble, TargetFailure } from "../../../core/outgoing/failu
 import { reasonFor } from "../../../core/outgoing/reasons.ts";
 import type { CheckMemory } from "../protocols/byte-budget.ts";
 import { type CheckContext, type CheckKind, type Finding, TimeUp } from "../check.ts";
-import { excerpt, notJudged } from "../../../core/text/text.ts";
+import { excerpt, notJudged } from "../../../core/text/words.ts";
 import { splitSecrets } from "../../../core/security/kind-secrets.ts";
 import { isPlainHeader, secretFinder } from "../protocols/assertions.ts";
 import { findBrowser } from "../protocols/chromium.ts";

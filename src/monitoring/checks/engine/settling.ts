@@ -1,7 +1,7 @@
 import { type Leases, ofNode } from "../../../cluster/leases.ts";
 import { type Clock, timestamp } from "../../../core/time/clock.ts";
 import type { Log } from "../../../core/log.ts";
-import { capitalized, notJudged } from "../../../core/text/text.ts";
+import { capitalized, notJudged } from "../../../core/text/words.ts";
 import { problemBegins } from "../../../events/problems.ts";
 import { allowedSeconds } from "../kinds/push.ts";
 import type { Recorder } from "./record.ts";

@@ -4,7 +4,7 @@ import { parseResolver } from "../../monitors/rules.ts";
 import { OwnTrouble, TargetFailure } from "../../../core/outgoing/failures.ts";
 import { reasonFor } from "../../../core/outgoing/reasons.ts";
 import { asciiName } from "../../../core/security/destinations.ts";
-import { excerpt } from "../../../core/text/text.ts";
+import { excerpt } from "../../../core/text/words.ts";
 import { type CheckContext, type CheckKind, since } from "../check.ts";
 import { comparable, hasText } from "./dns-values.ts";
 

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { TargetFailure } from "../../../core/outgoing/failures.ts";
 import type { Wire } from "../../../core/outgoing/http/wire.ts";
-import { excerpt } from "../../../core/text/text.ts";
+import { excerpt } from "../../../core/text/words.ts";
 import { mustHold, type Received, repeats } from "../protocols/assertions.ts";
 import { type CheckContext, type CheckKind, since } from "../check.ts";
 import { converse } from "../protocols/conversation.ts";

@@ -1,4 +1,4 @@
-import { durationInWords } from "../../../core/text/text.ts";
+import { durationInWords } from "../../../core/text/words.ts";
 import type { Finding } from "../check.ts";
 import type { TroubleWatch } from "../engine/own-trouble.ts";
 import { inverse, maxStallMs, type Outcome, unknownResult } from "../engine/run-check.ts";

@@ -3,7 +3,7 @@ import { EventEmitter } from "node:events";
 import type { Session, User, Varbind } from "net-snmp";
 import { type Datagrams, overDatagrams } from "../../../core/outgoing/datagrams.ts";
 import { TargetFailure } from "../../../core/outgoing/failures.ts";
-import { excerpt } from "../../../core/text/text.ts";
+import { excerpt } from "../../../core/text/words.ts";
 import { mustHold, repeats } from "../protocols/assertions.ts";
 import { type CheckKind, since } from "../check.ts";
 import { snmpText } from "../protocols/snmp-values.ts";

@@ -1,7 +1,7 @@
 /** PostgreSQL, MySQL and MariaDB: up when the query is answered and its rows fulfil the assertions. */
 import { isDecimal, LongNumber } from "../../../core/text/decimals.ts";
 import { TargetFailure } from "../../../core/outgoing/failures.ts";
-import { excerpt } from "../../../core/text/text.ts";
+import { excerpt } from "../../../core/text/words.ts";
 import type { DetailsOf } from "../../monitors/details-rules.ts";
 import { mustHold, type Received, repeats } from "../protocols/assertions.ts";
 import { type CheckContext, type CheckKind, daysUntil, since } from "../check.ts";

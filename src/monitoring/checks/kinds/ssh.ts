@@ -11,7 +11,7 @@ import {
 import { version } from "../../../core/assets.ts";
 import { TargetFailure } from "../../../core/outgoing/failures.ts";
 import type { Wire } from "../../../core/outgoing/http/wire.ts";
-import { excerpt } from "../../../core/text/text.ts";
+import { excerpt } from "../../../core/text/words.ts";
 import { type CheckKind, since } from "../check.ts";
 import { converse } from "../protocols/conversation.ts";
 

@@ -1,6 +1,6 @@
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { certificatesIn } from "../../../core/certificates/certificates.ts";
+import { certificatesIn } from "../../../core/security/certificates.ts";
 import type { OutgoingContext } from "../../../core/outgoing/context.ts";
 import { OwnTrouble, TargetFailure } from "../../../core/outgoing/failures.ts";
 import { endGroup, runProgram } from "../../../core/system/programs.ts";

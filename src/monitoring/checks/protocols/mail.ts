@@ -1,6 +1,6 @@
 import { TargetFailure } from "../../../core/outgoing/failures.ts";
 import type { Wire } from "../../../core/outgoing/http/wire.ts";
-import { excerpt } from "../../../core/text/text.ts";
+import { excerpt } from "../../../core/text/words.ts";
 import type { DetailsOf } from "../../monitors/details-rules.ts";
 import type { MonitorSettings } from "../../monitors/kinds-schema.ts";
 import { repeats } from "./assertions.ts";

@@ -2,10 +2,10 @@
 import { X509Certificate } from "node:crypto";
 import { isIP } from "node:net";
 import type { DetailedPeerCertificate } from "node:tls";
-import { asciiName } from "../security/destinations.ts";
-import { setRecent } from "../collections/recent-set.ts";
-import { type CertificatePath, longestPath } from "./certificate-path.ts";
-import { reasonOf } from "../outgoing/reasons.ts";
+import { asciiName } from "../../security/destinations.ts";
+import { setRecent } from "../../collections/recent-set.ts";
+import { type CertificatePath, longestPath } from "./path.ts";
+import { reasonOf } from "../reasons.ts";
 
 export type JudgedCertificate = {
   /** RFC 3339; the earliest expiry on its path to a trusted authority. */

@@ -4,10 +4,10 @@
  */
 import { X509Certificate } from "node:crypto";
 import { getCACertificates } from "node:tls";
-import { certificatesIn } from "./certificates.ts";
-import { monitorBounds } from "../limits.ts";
-import { setRecent } from "../collections/recent-set.ts";
-import { rulesIn } from "./certificate-extensions.ts";
+import { certificatesIn } from "../../security/certificates.ts";
+import { monitorBounds } from "../../limits.ts";
+import { setRecent } from "../../collections/recent-set.ts";
+import { rulesIn } from "./extensions.ts";
 
 /** Certificates of a server that are read; real servers send up to five. */
 const maxSent = monitorBounds.sentCertificates.value;

@@ -1,17 +1,17 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
-import type { Clock } from "../../core/time/clock.ts";
-import { fine, type Finding, problem, unusable, warning } from "../../core/finding.ts";
-import { vaultOf } from "../../core/security/secrets.ts";
-import type { ClusterAddress } from "../address.ts";
-import { type Data, readKey } from "../file/data-directory.ts";
-import { files } from "../file/data-files.ts";
-import { unusableFor } from "../examine.ts";
-import { rqliteClient } from "./client.ts";
-import { withReason, mustBeUsable } from "./data.ts";
-import { pendingRqliteMigrations } from "./migrate.ts";
-import { rqliteStore } from "./store.ts";
-import { isKeyOfStore } from "../sealed-values.ts";
+import type { Clock } from "../core/time/clock.ts";
+import { fine, type Finding, problem, unusable, warning } from "../core/finding.ts";
+import { vaultOf } from "../core/security/secrets.ts";
+import type { ClusterAddress } from "./address.ts";
+import { type Data, readKey } from "./file/data-directory.ts";
+import { files } from "./file/data-files.ts";
+import { unusableFor } from "./examine.ts";
+import { rqliteClient } from "./rqlite/client.ts";
+import { withReason, mustBeUsable } from "./rqlite/data.ts";
+import { pendingRqliteMigrations } from "./rqlite/migrate.ts";
+import { rqliteStore } from "./rqlite/store.ts";
+import { isKeyOfStore } from "./sealed-values.ts";
 
 type Examined = { findings: Finding[]; data: (Pick<Data, "store" | "vault"> & Disposable) | null };
 
