@@ -258,3 +258,8 @@ test("components and data of the admin page know no page", async () => {
     .filter(([, target]) => /^web\/(pages|shell)\//.test(target ?? ""));
   expect(wrong).toEqual([]);
 });
+
+test("of the snapshots that drizzle-kit writes only the newest is stored", () => {
+  const snapshots = [...new Glob("migrations/meta/*_snapshot.json").scanSync(root)];
+  expect(snapshots).toHaveLength(1);
+});
