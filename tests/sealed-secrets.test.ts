@@ -8,7 +8,7 @@ import { monitorKinds } from "../src/monitoring/monitors/kinds-schema.ts";
 import { settingsKinds } from "../src/accounts/settings/schema.ts";
 import { backupKinds } from "../src/operations/backups/schedule-schema.ts";
 import { subscriberKinds } from "../src/status-pages/subscribers/schema.ts";
-import { storedSecrets } from "../web/components/stored-secrets.ts";
+import { storedSecrets } from "../web/components/forms/stored-secrets.ts";
 import { dump, testAppliance } from "./support/appliance.ts";
 import { crawl, reads } from "./support/crawling.ts";
 import { mailServer } from "./support/mail-server.ts";

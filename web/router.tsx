@@ -7,12 +7,12 @@ import {
 } from "@tanstack/react-router";
 import type { adminPaths } from "../src/http/responses/admin-page.ts";
 import { chunk } from "./data/chunks.ts";
-import { incidentFiltersOf } from "./pages/incidents/filters.ts";
-import { spanSearchOf } from "./pages/monitors/spans.ts";
+import { incidentFiltersOf } from "./pages/incidents/list/filters.ts";
+import { spanSearchOf } from "./pages/monitors/detail/spans.ts";
 import { maintenanceSearchOf } from "./pages/maintenance/search.ts";
-import { filtersOf } from "./pages/monitors/filters.ts";
+import { filtersOf } from "./pages/monitors/list/filters.ts";
 import { reportSearchOf } from "./pages/reports/search.ts";
-import { MonitorsPage } from "./pages/monitors/monitors-page.tsx";
+import { MonitorsPage } from "./pages/monitors/list/monitors-page.tsx";
 import { Arriving, NothingHere, PageFailed } from "./shell/failures.tsx";
 import { Layout } from "./shell/layout.tsx";
 
@@ -44,19 +44,21 @@ const framed = [
     ...inShell,
     path: "/monitors/$id",
     validateSearch: spanSearchOf,
-    component: lazyRouteComponent(chunk(() => import("./pages/monitors/monitor-page.tsx"))),
+    component: lazyRouteComponent(chunk(() => import("./pages/monitors/detail/monitor-page.tsx"))),
   }),
   createRoute({
     ...inShell,
     path: "/incidents",
     staticData: { navigation: { label: "Incidents", icon: "warning", keys: "g i" } },
     validateSearch: incidentFiltersOf,
-    component: lazyRouteComponent(chunk(() => import("./pages/incidents/incidents-page.tsx"))),
+    component: lazyRouteComponent(chunk(() => import("./pages/incidents/list/incidents-page.tsx"))),
   }),
   createRoute({
     ...inShell,
     path: "/incidents/$id",
-    component: lazyRouteComponent(chunk(() => import("./pages/incidents/incident-page.tsx"))),
+    component: lazyRouteComponent(
+      chunk(() => import("./pages/incidents/detail/incident-page.tsx")),
+    ),
   }),
   createRoute({
     ...inShell,

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from "bun:test";
 import { compactMonitor, expandMonitor, expandOverview } from "../../src/dashboard/rules.ts";
 import type { CompactMonitor, Overview } from "../../src/dashboard/schema.ts";
 import { mostAtOnce } from "../../src/dashboard/service.ts";
-import { type Filters, matches } from "../../web/pages/monitors/filters.ts";
+import { type Filters, matches } from "../../web/pages/monitors/list/filters.ts";
 import type { Client } from "../support/appliance.ts";
 import { dashboard } from "../support/dashboard.ts";
 import { copyMonitor } from "../support/many-monitors.ts";

@@ -2,10 +2,14 @@ import { expect, test } from "bun:test";
 import { z } from "zod";
 import { monitorKinds, type MonitorType } from "../../src/monitoring/monitors/kinds-schema.ts";
 import { monitorFields } from "../../src/monitoring/monitors/schema.ts";
-import { summaryOf } from "../../web/components/field-summary.ts";
-import { kindOf } from "../../web/components/field-kinds.ts";
-import { labelsOf } from "../../web/pages/monitors/labels.ts";
-import { commonSectionsOf, ownSections, scheduleOf } from "../../web/pages/monitors/sections.ts";
+import { summaryOf } from "../../web/components/forms/field-summary.ts";
+import { kindOf } from "../../web/components/forms/field-kinds.ts";
+import { labelsOf } from "../../web/pages/monitors/editor/labels.ts";
+import {
+  commonSectionsOf,
+  ownSections,
+  scheduleOf,
+} from "../../web/pages/monitors/editor/sections.ts";
 
 const types = Object.keys(monitorKinds) as MonitorType[];
 const fieldsOf = (type: MonitorType) => ({ ...monitorKinds[type].fields, ...monitorFields });

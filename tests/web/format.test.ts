@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { reasonInWords } from "../../web/components/format.ts";
+import { reasonInWords } from "../../web/components/display/format.ts";
 
 test.each([
   ["HTTP 503, expected 200-299.", "HTTP 503, expected 200\u2060–\u2060299."],

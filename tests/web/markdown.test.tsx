@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { renderToStaticMarkup } from "react-dom/server";
 import { parseMarkdown, plainBlocks, toHtml } from "../../src/core/text/markdown.ts";
-import { Markdown } from "../../web/components/markdown.tsx";
+import { Markdown } from "../../web/components/display/markdown.tsx";
 import { hostileMarkdown } from "../support/hostile-markdown.ts";
 
 test("the admin page shows the same as all others, with links that open elsewhere", () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { Overview, OverviewMonitor } from "../../src/dashboard/schema.ts";
-import { filtersOf, matches } from "../../web/pages/monitors/filters.ts";
+import { filtersOf, matches } from "../../web/pages/monitors/list/filters.ts";
 import { reverseOf } from "../../web/pages/monitors/reverse.ts";
 import { targetOf } from "../../web/pages/monitors/quick-add.ts";
 import {
@@ -11,16 +11,16 @@ import {
   withMonitorsAt,
   withGroupAt,
   withPlaces,
-} from "../../web/pages/monitors/rows.ts";
+} from "../../web/pages/monitors/list/rows.ts";
 import {
   columnsOf,
   lonelyIn,
   runsOf,
   scaleOf,
   stepFor,
-} from "../../web/pages/monitors/chart-data.ts";
+} from "../../web/pages/monitors/detail/chart-data.ts";
 import type { Timeline, TimelinePoint } from "../../src/dashboard/timeline-schema.ts";
-import { percent } from "../../web/components/format.ts";
+import { percent } from "../../web/components/display/format.ts";
 
 const group = (id: string) => ({
   id,

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { monitorKinds } from "../../src/monitoring/monitors/kinds-schema.ts";
 import { monitorFields } from "../../src/monitoring/monitors/schema.ts";
-import { scalarOf, scalarText } from "../../web/components/assertions-field.tsx";
-import { kindOf } from "../../web/components/field-kinds.ts";
+import { scalarOf, scalarText } from "../../web/components/forms/assertions-field.tsx";
+import { kindOf } from "../../web/components/forms/field-kinds.ts";
 
 test("every field of a monitor is asked for by what it holds, names and values as headers and assertions as such", () => {
   const asHeaders = new Set<string>();

@@ -1,7 +1,7 @@
 import { Button, Modal } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
 import type { ReactNode } from "react";
-import { BusyButton } from "./busy-button.tsx";
+import { BusyButton } from "./forms/busy-button.tsx";
 import { notifyError } from "./toasts.tsx";
 
 /** Asks before what takes effect at once and can't be undone. */

@@ -1,7 +1,7 @@
 import { ActionIcon, Button, Modal, Tooltip } from "@mantine/core";
 import type { ReactNode } from "react";
 import { pathOf } from "../data/client.ts";
-import { Icon } from "./icons.tsx";
+import { Icon } from "./display/icons.tsx";
 import { notifyError, notify } from "./toasts.tsx";
 
 export type Action = {

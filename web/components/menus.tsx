@@ -1,7 +1,7 @@
 import { ActionIcon, Menu } from "@mantine/core";
 import { type ReactNode, useState } from "react";
 import { type Action, copyCurl } from "./copy.tsx";
-import { Icon, type IconName } from "./icons.tsx";
+import { Icon, type IconName } from "./display/icons.tsx";
 
 /** An entry of a menu. */
 export function MenuItem({

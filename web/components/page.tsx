@@ -8,9 +8,9 @@ import { ApiError } from "../data/client.ts";
 import { askAgain, isComing } from "../data/query.ts";
 import { problemCount } from "../data/problems.ts";
 import type { ManagedAs } from "../data/managed.ts";
-import { palette } from "./dialogs.ts";
-import { Icon } from "./icons.tsx";
-import { ManagedLine } from "./managed.tsx";
+import { palette } from "./open-dialog.ts";
+import { Icon } from "./display/icons.tsx";
+import { ManagedLine } from "./display/managed-notice.tsx";
 
 type Crumb = { to: string; label: string };
 

@@ -1,4 +1,4 @@
-import { countInWords } from "./format.ts";
+import { countInWords } from "./display/format.ts";
 import { Button } from "@mantine/core";
 import type { PageRequest } from "../../src/core/paging.ts";
 

@@ -3,7 +3,7 @@ import { useEffect, useState } from "react";
 import { createStore } from "../data/store.ts";
 import { whenConnected } from "../data/client.ts";
 import { undoable } from "../data/undoable.ts";
-import { Icon } from "./icons.tsx";
+import { Icon } from "./display/icons.tsx";
 
 type Toast = {
   id: number;

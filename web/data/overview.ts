@@ -7,7 +7,7 @@ import type {
   OverviewGroup,
   OverviewMonitor,
 } from "../../src/dashboard/schema.ts";
-import { type State, worstOf } from "../components/state-icon.tsx";
+import { type State, worstOf } from "../components/display/state-icon.tsx";
 import { dashboard, dataOf, v1 } from "./client.ts";
 import { listKey } from "./keys.ts";
 import { pageQuery, queryClient } from "./query.ts";

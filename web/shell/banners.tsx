@@ -5,9 +5,9 @@ import { dashboard, dataOf } from "../data/client.ts";
 import { connection } from "../data/connection.ts";
 import { liveState } from "../data/live.ts";
 import { renewSession, useSignedIn } from "../data/session.ts";
-import { plural } from "../components/format.ts";
-import { Icon } from "../components/icons.tsx";
-import { Time } from "../components/time.tsx";
+import { plural } from "../components/display/format.ts";
+import { Icon } from "../components/display/icons.tsx";
+import { Time } from "../components/display/time.tsx";
 import { notifyError } from "../components/toasts.tsx";
 
 /** Tells of a lost connection once it lasts longer than a blink; goes by itself. */

@@ -2,7 +2,7 @@ import { Button } from "@mantine/core";
 import { type ErrorComponentProps, Link } from "@tanstack/react-router";
 import { type ReactNode, useEffect } from "react";
 import { connection } from "../data/connection.ts";
-import { Mark } from "../components/mark.tsx";
+import { Mark } from "../components/display/mark.tsx";
 
 function Plain({ title, children }: { title: string; children: ReactNode }) {
   return (

@@ -1,6 +1,6 @@
 import { useRouter } from "@tanstack/react-router";
 import { useMemo } from "react";
-import type { IconName } from "../components/icons.tsx";
+import type { IconName } from "../components/display/icons.tsx";
 
 type NavigationItem = { label: string; icon: IconName; keys: string };
 

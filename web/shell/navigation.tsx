@@ -1,10 +1,10 @@
 import { Link, useLocation } from "@tanstack/react-router";
 import { useCounts, useOverallState } from "../data/overview.ts";
 import { useProblems } from "../data/problems.ts";
-import { countInWords } from "../components/format.ts";
-import { Icon } from "../components/icons.tsx";
-import { Mark } from "../components/mark.tsx";
-import { stateLabels } from "../components/state-icon.tsx";
+import { countInWords } from "../components/display/format.ts";
+import { Icon } from "../components/display/icons.tsx";
+import { Mark } from "../components/display/mark.tsx";
+import { stateLabels } from "../components/display/state-icon.tsx";
 import { onPhones, useNavigationItems } from "./navigation-items.ts";
 import { PersonMenu } from "./person-menu.tsx";
 

@@ -1,5 +1,5 @@
 import type { ReactElement } from "react";
-import type { IconName } from "../components/icons.tsx";
+import type { IconName } from "../components/display/icons.tsx";
 
 export type Command = {
   key: string;

@@ -1,8 +1,8 @@
 import { Modal } from "@mantine/core";
 import { useNavigate } from "@tanstack/react-router";
 import { useEffect, useId, useMemo, useRef, useState } from "react";
-import { palette } from "../components/dialogs.ts";
-import { Icon } from "../components/icons.tsx";
+import { palette } from "../components/open-dialog.ts";
+import { Icon } from "../components/display/icons.tsx";
 import { useCommands } from "./commands.tsx";
 import { type Command, ranked } from "./palette-rules.ts";
 

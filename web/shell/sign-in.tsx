@@ -4,8 +4,8 @@ import { useState } from "react";
 import { prefetchFirstScreen } from "../data/first-screen.ts";
 import { renewSession, useSignedIn, signIn, signInWithCode } from "../data/session.ts";
 import { signedOut } from "../data/signed-out.ts";
-import { FormFrame, useForm } from "../components/form.tsx";
-import { PasswordField } from "../components/password-field.tsx";
+import { FormFrame, useForm } from "../components/forms/form.tsx";
+import { PasswordField } from "../components/forms/password-field.tsx";
 
 /** The session ended while the page was open: signing in again goes on where it was, nothing typed is lost. */
 export function SignInDialog() {

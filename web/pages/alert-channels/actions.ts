@@ -7,7 +7,7 @@ import {
 import { dashboard, dataOf, ifMatch, whenConnected } from "../../data/client.ts";
 import { recordKey } from "../../data/keys.ts";
 import { queryClient } from "../../data/query.ts";
-import { latencyInWords, plural } from "../../components/format.ts";
+import { latencyInWords, plural } from "../../components/display/format.ts";
 import {
   deleteWithUndo,
   notifyDone,

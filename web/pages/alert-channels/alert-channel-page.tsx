@@ -13,14 +13,14 @@ import { dataOf } from "../../data/client.ts";
 import { useManagedRecords } from "../../data/managed.ts";
 import { useOverview } from "../../data/overview.ts";
 import { useSignedIn } from "../../data/session.ts";
-import { BusyButton } from "../../components/busy-button.tsx";
-import { countInWords, dot, plural } from "../../components/format.ts";
-import { EditorDialog } from "../../components/editor-dialog.tsx";
+import { BusyButton } from "../../components/forms/busy-button.tsx";
+import { countInWords, dot, plural } from "../../components/display/format.ts";
+import { EditorDialog } from "../../components/forms/editor-dialog.tsx";
 import { MoreActions, RecordItems } from "../../components/menus.tsx";
 import { Loaded, PageHeader, Panel } from "../../components/page.tsx";
 import { useShortcuts } from "../../components/shortcuts.ts";
-import { StateIcon } from "../../components/state-icon.tsx";
-import { Time } from "../../components/time.tsx";
+import { StateIcon } from "../../components/display/state-icon.tsx";
+import { Time } from "../../components/display/time.tsx";
 import { notify, notifyDone, useAction } from "../../components/toasts.tsx";
 import {
   allMonitors,

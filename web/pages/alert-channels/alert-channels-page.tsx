@@ -9,8 +9,8 @@ import {
 } from "../../data/alert-channels.ts";
 import { chunk } from "../../data/chunks.ts";
 import { useSignedIn } from "../../data/session.ts";
-import { dot, plural } from "../../components/format.ts";
-import { Icon } from "../../components/icons.tsx";
+import { dot, plural } from "../../components/display/format.ts";
+import { Icon } from "../../components/display/icons.tsx";
 import { MenuItem, RecordItems, RowMenu } from "../../components/menus.tsx";
 import {
   CreateButton,
@@ -22,7 +22,7 @@ import {
 } from "../../components/page.tsx";
 import { useRowKeys } from "../../components/row-keys.ts";
 import { useShortcuts } from "../../components/shortcuts.ts";
-import { Time } from "../../components/time.tsx";
+import { Time } from "../../components/display/time.tsx";
 import { useDeleting } from "../../components/toasts.tsx";
 import { deleteChannel, setEnabled, testFromList } from "./actions.ts";
 import { ChannelStateIcon } from "./channel-state.tsx";

@@ -1,5 +1,5 @@
 import type { AlertChannel } from "../../data/alert-channels.ts";
-import { type State, StateIcon } from "../../components/state-icon.tsx";
+import { type State, StateIcon } from "../../components/display/state-icon.tsx";
 
 /** How a channel is, by its last delivery: the sign, and the words for it. */
 export function stateOf({ enabled, lastError, lastDeliveryAt }: AlertChannel): {

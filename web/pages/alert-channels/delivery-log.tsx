@@ -1,12 +1,12 @@
 import { Button } from "@mantine/core";
 import { useState } from "react";
 import { type Delivery, useDeliveries } from "../../data/alert-channels.ts";
-import { latencyInWords, plural } from "../../components/format.ts";
-import { Icon } from "../../components/icons.tsx";
+import { latencyInWords, plural } from "../../components/display/format.ts";
+import { Icon } from "../../components/display/icons.tsx";
 import { Panel } from "../../components/page.tsx";
 import { Pager } from "../../components/pager.tsx";
-import { type State, StateIcon } from "../../components/state-icon.tsx";
-import { Time, useNow } from "../../components/time.tsx";
+import { type State, StateIcon } from "../../components/display/state-icon.tsx";
+import { Time, useNow } from "../../components/display/time.tsx";
 
 const states: Record<Delivery["status"], { state: State; word: string }> = {
   pending: { state: "pending", word: "Waiting" },

@@ -1,8 +1,8 @@
 import { ActionIcon } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
 import type { ReactNode } from "react";
-import { Icon } from "../../components/icons.tsx";
-import { StateIcon } from "../../components/state-icon.tsx";
+import { Icon } from "../../components/display/icons.tsx";
+import { StateIcon } from "../../components/display/state-icon.tsx";
 import { outcomeOf, testChannel } from "./actions.ts";
 
 /** A test alert and what became of it. */

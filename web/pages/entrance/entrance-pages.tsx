@@ -5,9 +5,9 @@ import { type ReactNode, useState } from "react";
 import type { InvitationLook } from "../../../src/accounts/invitations/schema.ts";
 import { dashboard, dataOf } from "../../data/client.ts";
 import { renewSession, useSession } from "../../data/session.ts";
-import { FormFrame, useForm } from "../../components/form.tsx";
-import { Mark } from "../../components/mark.tsx";
-import { PasswordField } from "../../components/password-field.tsx";
+import { FormFrame, useForm } from "../../components/forms/form.tsx";
+import { Mark } from "../../components/display/mark.tsx";
+import { PasswordField } from "../../components/forms/password-field.tsx";
 import { SignInForm } from "../../shell/sign-in.tsx";
 
 /** The card in the middle of pages for people who are not in yet. */

@@ -6,7 +6,7 @@ import { dashboard, v1 } from "../../data/client.ts";
 import { listKey, recordKey, tracesKey } from "../../data/keys.ts";
 import { dataQuery, pageQuery } from "../../data/query.ts";
 import { useRecord } from "../../data/record.ts";
-import type { IncidentFilters } from "./filters.ts";
+import type { IncidentFilters } from "./list/filters.ts";
 
 /** So many that are open are shown at once. */
 const mostOpen = 100;

@@ -1,8 +1,8 @@
 import { Link } from "@tanstack/react-router";
 import type { Incident } from "../../../src/incidents/schema.ts";
 import { useOverview } from "../../data/overview.ts";
-import { StateIcon } from "../../components/state-icon.tsx";
-import { durationInWords, Time, useNow } from "../../components/time.tsx";
+import { StateIcon } from "../../components/display/state-icon.tsx";
+import { durationInWords, Time, useNow } from "../../components/display/time.tsx";
 import { useAudience, useTraces } from "./data.ts";
 import { capitalized } from "../../../src/core/text/words.ts";
 

@@ -1,7 +1,7 @@
 import { SegmentedControl } from "@mantine/core";
 import { severities } from "../../../src/core/statuses.ts";
 import type { IncidentStatus, IncidentSummary } from "../../../src/incidents/schema.ts";
-import { type State, StateIcon } from "../../components/state-icon.tsx";
+import { type State, StateIcon } from "../../components/display/state-icon.tsx";
 import { capitalized, countInWords } from "../../../src/core/text/words.ts";
 
 type Severity = IncidentSummary["severity"];

@@ -1,6 +1,6 @@
 import { MultiSelect } from "@mantine/core";
 import { useOverview } from "../../data/overview.ts";
-import type { Form } from "../../components/form.tsx";
+import type { Form } from "../../components/forms/form.tsx";
 
 /** The monitors that an incident affects, in the order in which they are named. */
 export function MonitorsField<T extends { monitorIds: string[] }>({ form }: { form: Form<T> }) {

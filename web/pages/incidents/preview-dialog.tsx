@@ -3,7 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import type { z } from "zod";
 import type { IncidentDraft } from "../../../src/dashboard/incident-schema.ts";
 import { dashboard, dataOf } from "../../data/client.ts";
-import { PublicPreview } from "../../components/public-preview.tsx";
+import { PublicPreview } from "../../components/display/public-preview.tsx";
 
 type Draft = z.input<typeof IncidentDraft>;
 

@@ -1,8 +1,8 @@
 import type { IncidentAudience } from "../../../src/dashboard/incident-schema.ts";
 import { useProblems } from "../../data/problems.ts";
-import { dot, plural } from "../../components/format.ts";
-import { Names } from "../../components/names.tsx";
-import { StateIcon } from "../../components/state-icon.tsx";
+import { dot, plural } from "../../components/display/format.ts";
+import { Names } from "../../components/display/name-list.tsx";
+import { StateIcon } from "../../components/display/state-icon.tsx";
 
 /** More channels are only counted. */
 const few = 3;

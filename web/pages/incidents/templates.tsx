@@ -7,8 +7,8 @@ import { formatIn, minuteFormat } from "../../../src/core/time/times.ts";
 import type { Incident, IncidentStatus } from "../../../src/incidents/schema.ts";
 import type { TemplatePlaceholder } from "../../../src/incidents/templates/rules.ts";
 import type { IncidentTemplate } from "../../../src/incidents/templates/schema.ts";
-import { Icon } from "../../components/icons.tsx";
-import { useZone } from "../../components/time.tsx";
+import { Icon } from "../../components/display/icons.tsx";
+import { useZone } from "../../components/display/time.tsx";
 import { useOverview } from "../../data/overview.ts";
 import { templatesQuery } from "./data.ts";
 

@@ -6,9 +6,9 @@ import {
 } from "../../../src/monitoring/maintenance/rules.ts";
 import type { MaintenanceWindow } from "../../../src/monitoring/maintenance/schema.ts";
 import type { Overview } from "../../data/overview.ts";
-import { plural } from "../../components/format.ts";
-import { type State, StateIcon } from "../../components/state-icon.tsx";
-import { useZone } from "../../components/time.tsx";
+import { plural } from "../../components/display/format.ts";
+import { type State, StateIcon } from "../../components/display/state-icon.tsx";
+import { useZone } from "../../components/display/time.tsx";
 import { formatIn, spanIn } from "../../../src/core/time/times.ts";
 import { planInWords, planOf } from "./recurrence.ts";
 

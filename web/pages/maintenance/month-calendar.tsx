@@ -3,9 +3,9 @@ import { Link, useNavigate } from "@tanstack/react-router";
 import { useMemo } from "react";
 import type { MaintenanceWindow } from "../../../src/monitoring/maintenance/schema.ts";
 import { useSignedIn } from "../../data/session.ts";
-import { openDialog } from "../../components/dialogs.ts";
-import { Icon } from "../../components/icons.tsx";
-import { useNow, useZone } from "../../components/time.tsx";
+import { openDialog } from "../../components/open-dialog.ts";
+import { Icon } from "../../components/display/icons.tsx";
+import { useNow, useZone } from "../../components/display/time.tsx";
 import {
   dateOf,
   dayAt,

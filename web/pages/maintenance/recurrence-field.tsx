@@ -1,5 +1,5 @@
 import { Select, TextInput } from "@mantine/core";
-import { NumberField } from "../../components/number-field.tsx";
+import { NumberField } from "../../components/forms/number-field.tsx";
 import { byNumber, type Plan, places, type Repeats, ruleOf, weekdays } from "./recurrence.ts";
 
 const ways: { value: Repeats; label: string }[] = [

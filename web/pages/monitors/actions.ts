@@ -16,7 +16,7 @@ import {
   withoutMonitors,
 } from "../../data/overview.ts";
 import { queryClient } from "../../data/query.ts";
-import { plural } from "../../components/format.ts";
+import { plural } from "../../components/display/format.ts";
 import {
   notifyDone,
   notifyError,
@@ -35,7 +35,7 @@ import {
   withGroupAt,
   withMonitorsAt,
   withPlaces,
-} from "./rows.ts";
+} from "./list/rows.ts";
 
 /** Makes a monitor with good defaults; its row stands on the page before the server knows of it. */
 export async function addMonitor(target: Target, groupId: string | null = null): Promise<boolean> {

@@ -1,6 +1,6 @@
 import { type Details, shownDetails } from "../../../src/monitoring/monitors/details-rules.ts";
 import { momentIn } from "../../../src/core/time/times.ts";
-import { useNow, useZone } from "../../components/time.tsx";
+import { useNow, useZone } from "../../components/display/time.tsx";
 
 /** What a check found out beside its result, as its type declares it; nothing where it found nothing. */
 export function DetailList({ type, details }: { type: string; details: Details }) {

@@ -1,10 +1,10 @@
 import { Link } from "@tanstack/react-router";
 import { periodIn } from "../../../src/core/time/times.ts";
 import type { Timeline, TimelinePoint } from "../../../src/dashboard/timeline-schema.ts";
-import { BarDetails, type BarTone } from "../../components/bars.tsx";
-import { latencyInWords, plural, reasonInWords } from "../../components/format.ts";
-import { StateIcon, stateLabels } from "../../components/state-icon.tsx";
-import { durationInWords, useNow, useZone } from "../../components/time.tsx";
+import { BarDetails, type BarTone } from "../../components/display/bars.tsx";
+import { latencyInWords, plural, reasonInWords } from "../../components/display/format.ts";
+import { StateIcon, stateLabels } from "../../components/display/state-icon.tsx";
+import { durationInWords, useNow, useZone } from "../../components/display/time.tsx";
 
 type Props = {
   from: number;

@@ -9,12 +9,12 @@ import { dataQuery } from "../../data/query.ts";
 import { useSignedIn } from "../../data/session.ts";
 import { useStatusPages } from "../../data/status-pages.ts";
 import { CurlButton } from "../../components/copy.tsx";
-import { Icon } from "../../components/icons.tsx";
+import { Icon } from "../../components/display/icons.tsx";
 import { Loaded, PageHeader } from "../../components/page.tsx";
 import { useRowKeys } from "../../components/row-keys.ts";
-import { useNow, useZone } from "../../components/time.tsx";
+import { useNow, useZone } from "../../components/display/time.tsx";
 import { monthAfter, monthInWords, type ReportSearch, reportSearchOf } from "./search.ts";
-import { ShownReport } from "./shown-report.tsx";
+import { ShownReport } from "./report-view.tsx";
 
 /** Figures of the month that goes on: a minute old is recent. */
 const refetchInterval = 60_000;

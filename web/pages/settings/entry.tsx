@@ -1,5 +1,5 @@
 import type { ReactNode } from "react";
-import { Icon, type IconName } from "../../components/icons.tsx";
+import { Icon, type IconName } from "../../components/display/icons.tsx";
 
 /** A row of a list in the settings: what it is, facts about it, and what can be done with it. */
 export function Entry({

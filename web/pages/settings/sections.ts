@@ -1,7 +1,7 @@
 import { type ComponentType, lazy } from "react";
 import type { Role } from "../../../src/core/roles.ts";
 import { chunk } from "../../data/chunks.ts";
-import type { IconName } from "../../components/icons.tsx";
+import type { IconName } from "../../components/display/icons.tsx";
 
 export type Section = {
   path: string;
@@ -24,14 +24,14 @@ export const sectionGroups: { title: string; sections: Section[] }[] = [
         label: "Organization",
         icon: "folder",
         role: "viewer",
-        page: lazy(chunk(() => import("./organization.tsx"))),
+        page: lazy(chunk(() => import("./organization/general.tsx"))),
       },
       {
         path: "people",
         label: "People",
         icon: "people",
         role: "viewer",
-        page: lazy(chunk(() => import("./people.tsx"))),
+        page: lazy(chunk(() => import("./organization/people.tsx"))),
         act: { label: "Invite people", role: "admin" },
       },
       {
@@ -39,21 +39,21 @@ export const sectionGroups: { title: string; sections: Section[] }[] = [
         label: "Mail server",
         icon: "mail",
         role: "admin",
-        page: lazy(chunk(() => import("./mail-server.tsx"))),
+        page: lazy(chunk(() => import("./organization/mail-server.tsx"))),
       },
       {
         path: "certificate-authorities",
         label: "Certificate authorities",
         icon: "lock",
         role: "admin",
-        page: lazy(chunk(() => import("./certificate-authorities.tsx"))),
+        page: lazy(chunk(() => import("./organization/certificate-authorities.tsx"))),
       },
       {
         path: "api-keys",
         label: "API keys",
         icon: "key",
         role: "admin",
-        page: lazy(chunk(() => import("./api-keys.tsx"))),
+        page: lazy(chunk(() => import("./organization/api-keys.tsx"))),
         act: { label: "Create API key", role: "admin" },
       },
       {
@@ -61,7 +61,7 @@ export const sectionGroups: { title: string; sections: Section[] }[] = [
         label: "Incident templates",
         icon: "warning",
         role: "viewer",
-        page: lazy(chunk(() => import("./incident-templates.tsx"))),
+        page: lazy(chunk(() => import("./organization/incident-templates.tsx"))),
         act: { label: "Create incident template", role: "member" },
       },
       {
@@ -69,21 +69,21 @@ export const sectionGroups: { title: string; sections: Section[] }[] = [
         label: "Import",
         icon: "download",
         role: "admin",
-        page: lazy(chunk(() => import("./import.tsx"))),
+        page: lazy(chunk(() => import("./organization/import.tsx"))),
       },
       {
         path: "configuration",
         label: "Configuration",
         icon: "code",
         role: "viewer",
-        page: lazy(chunk(() => import("./configuration.tsx"))),
+        page: lazy(chunk(() => import("./organization/configuration.tsx"))),
       },
       {
         path: "audit-log",
         label: "Audit log",
         icon: "list",
         role: "admin",
-        page: lazy(chunk(() => import("./audit-log.tsx"))),
+        page: lazy(chunk(() => import("./organization/audit-log.tsx"))),
       },
     ],
   },
@@ -95,7 +95,7 @@ export const sectionGroups: { title: string; sections: Section[] }[] = [
         label: "My profile",
         icon: "person",
         role: "viewer",
-        page: lazy(chunk(() => import("./profile.tsx"))),
+        page: lazy(chunk(() => import("./account/profile.tsx"))),
       },
     ],
   },
@@ -107,28 +107,28 @@ export const sectionGroups: { title: string; sections: Section[] }[] = [
         label: "Organizations",
         icon: "folder",
         role: "administrator",
-        page: lazy(chunk(() => import("./organizations.tsx"))),
+        page: lazy(chunk(() => import("./appliance/organizations.tsx"))),
       },
       {
         path: "administrators",
         label: "Administrators",
         icon: "lock",
         role: "administrator",
-        page: lazy(chunk(() => import("./administrators.tsx"))),
+        page: lazy(chunk(() => import("./appliance/administrators.tsx"))),
       },
       {
         path: "backup",
         label: "Backup",
         icon: "download",
         role: "administrator",
-        page: lazy(chunk(() => import("./backup.tsx"))),
+        page: lazy(chunk(() => import("./appliance/backup.tsx"))),
       },
       {
         path: "about",
         label: "About",
         icon: "info",
         role: "viewer",
-        page: lazy(chunk(() => import("./about.tsx"))),
+        page: lazy(chunk(() => import("./appliance/about.tsx"))),
       },
     ],
   },

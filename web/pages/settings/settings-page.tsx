@@ -2,7 +2,7 @@ import { useMediaQuery } from "@mantine/hooks";
 import { Link, useParams } from "@tanstack/react-router";
 import { Suspense } from "react";
 import { useSignedIn } from "../../data/session.ts";
-import { Icon } from "../../components/icons.tsx";
+import { Icon } from "../../components/display/icons.tsx";
 import { EmptyState, PageHeader } from "../../components/page.tsx";
 import { type Section, sectionGroups, sections } from "./sections.ts";
 

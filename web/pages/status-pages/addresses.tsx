@@ -5,7 +5,7 @@ import type { StatusPage } from "../../data/status-pages.ts";
 import { CopyLine } from "../../components/copy.tsx";
 import { Panel } from "../../components/page.tsx";
 import { addressOf } from "./labels.tsx";
-import { shownOn } from "./shown.ts";
+import { shownOn } from "./page-monitors.ts";
 
 /** Everything that the page answers at. */
 export function Addresses({ page }: { page: StatusPage }) {

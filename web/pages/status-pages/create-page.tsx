@@ -5,8 +5,8 @@ import { slugFrom } from "../../../src/core/text/words.ts";
 import { dataOf, onceUnder, v1 } from "../../data/client.ts";
 import { useOverview } from "../../data/overview.ts";
 import { cacheStatusPage, type StatusPage } from "../../data/status-pages.ts";
-import { FormDialog, useForm } from "../../components/form.tsx";
-import { useZone } from "../../components/time.tsx";
+import { FormDialog, useForm } from "../../components/forms/form.tsx";
+import { useZone } from "../../components/display/time.tsx";
 import { notify } from "../../components/toasts.tsx";
 import { visibilities } from "./labels.tsx";
 

@@ -13,12 +13,12 @@ import type { FieldLabels } from "../../../src/core/kinds.ts";
 import { statusPageFields, logoTypes } from "../../../src/status-pages/schema.ts";
 import { ApiError, dataOf } from "../../data/client.ts";
 import { type StatusPage, cacheStatusPage, pageRoutes } from "../../data/status-pages.ts";
-import { BusyButton } from "../../components/busy-button.tsx";
-import type { Form } from "../../components/form.tsx";
-import { kindOf } from "../../components/field-kinds.ts";
-import { SchemaField } from "../../components/schema-field.tsx";
-import { SecretField } from "../../components/secret-fields.tsx";
-import { zonesWith } from "../../components/time.tsx";
+import { BusyButton } from "../../components/forms/busy-button.tsx";
+import type { Form } from "../../components/forms/form.tsx";
+import { kindOf } from "../../components/forms/field-kinds.ts";
+import { SchemaField } from "../../components/forms/schema-field.tsx";
+import { SecretField } from "../../components/forms/secret-fields.tsx";
+import { zonesWith } from "../../components/display/time.tsx";
 import { notify } from "../../components/toasts.tsx";
 import { visibilities } from "./labels.tsx";
 

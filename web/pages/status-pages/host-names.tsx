@@ -3,11 +3,11 @@ import { dashboard } from "../../data/client.ts";
 import { recordKey } from "../../data/keys.ts";
 import { dataQuery } from "../../data/query.ts";
 import type { StatusPage } from "../../data/status-pages.ts";
-import { BusyButton } from "../../components/busy-button.tsx";
+import { BusyButton } from "../../components/forms/busy-button.tsx";
 import { CopyLine } from "../../components/copy.tsx";
 import { Panel } from "../../components/page.tsx";
-import { StateIcon } from "../../components/state-icon.tsx";
-import { Time } from "../../components/time.tsx";
+import { StateIcon } from "../../components/display/state-icon.tsx";
+import { Time } from "../../components/display/time.tsx";
 
 /** The page's own names, whether each works now, and what it needs. */
 export function HostNames({ page: { id, hosts } }: { page: StatusPage }) {

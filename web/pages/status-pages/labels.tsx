@@ -1,5 +1,5 @@
 import type { StatusPage } from "../../data/status-pages.ts";
-import type { IconName } from "../../components/icons.tsx";
+import type { IconName } from "../../components/display/icons.tsx";
 
 type Visibility = StatusPage["visibility"];
 

@@ -4,7 +4,7 @@ import { useEffect, useRef, useState } from "react";
 import type { z } from "zod";
 import type { StatusPagePatch, StatusPagePreview } from "../../../src/status-pages/schema.ts";
 import { ApiError, dashboard, dataOf } from "../../data/client.ts";
-import { PublicPreview } from "../../components/public-preview.tsx";
+import { PublicPreview } from "../../components/display/public-preview.tsx";
 
 type Body = z.input<typeof StatusPagePatch>;
 

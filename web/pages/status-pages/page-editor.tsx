@@ -7,8 +7,8 @@ import {
   type StatusPage,
   statusPageQuery,
 } from "../../data/status-pages.ts";
-import { FormFrame, useForm } from "../../components/form.tsx";
-import { ManagedWarning } from "../../components/managed.tsx";
+import { FormFrame, useForm } from "../../components/forms/form.tsx";
+import { ManagedWarning } from "../../components/display/managed-notice.tsx";
 import { Panel } from "../../components/page.tsx";
 import { notify } from "../../components/toasts.tsx";
 import {

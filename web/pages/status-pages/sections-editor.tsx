@@ -5,9 +5,9 @@ import type {
   StatusPageSection,
 } from "../../../src/status-pages/schema.ts";
 import { useOverview, type Overview, type OverviewMonitor } from "../../data/overview.ts";
-import { plural } from "../../components/format.ts";
-import { Icon } from "../../components/icons.tsx";
-import { useReorder } from "../../components/reorder.tsx";
+import { plural } from "../../components/display/format.ts";
+import { Icon } from "../../components/display/icons.tsx";
+import { useReorder } from "../../components/forms/reorder.tsx";
 
 type Props = {
   sections: readonly Section[];

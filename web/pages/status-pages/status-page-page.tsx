@@ -1,4 +1,4 @@
-import { countInWords, dot } from "../../components/format.ts";
+import { countInWords, dot } from "../../components/display/format.ts";
 import { Button, Menu } from "@mantine/core";
 import { Link, useParams, useSearch, useNavigate } from "@tanstack/react-router";
 import { dataOf, ifMatch } from "../../data/client.ts";
@@ -12,7 +12,7 @@ import {
   pageRoutes,
 } from "../../data/status-pages.ts";
 import { copy } from "../../components/copy.tsx";
-import { Icon } from "../../components/icons.tsx";
+import { Icon } from "../../components/display/icons.tsx";
 import { MenuItem, MoreActions, RecordItems } from "../../components/menus.tsx";
 import { Loaded, PageHeader, Panel } from "../../components/page.tsx";
 import { deleteWithUndo } from "../../components/toasts.tsx";
@@ -20,7 +20,7 @@ import { Addresses, Badges } from "./addresses.tsx";
 import { addressOf, shortly, visibilities } from "./labels.tsx";
 import { HostNames } from "./host-names.tsx";
 import { PageEditor } from "./page-editor.tsx";
-import { shownOn } from "./shown.ts";
+import { shownOn } from "./page-monitors.ts";
 import { Subscribers } from "./subscribers.tsx";
 
 const crumbs = [{ to: "/status-pages", label: "Status pages" }];

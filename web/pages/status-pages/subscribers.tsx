@@ -10,15 +10,15 @@ import {
   useSubscribers,
   pageRoutes,
 } from "../../data/status-pages.ts";
-import { dot } from "../../components/format.ts";
+import { dot } from "../../components/display/format.ts";
 import { download } from "../../components/copy.tsx";
-import { FormDialog, useForm } from "../../components/form.tsx";
-import { Icon } from "../../components/icons.tsx";
+import { FormDialog, useForm } from "../../components/forms/form.tsx";
+import { Icon } from "../../components/display/icons.tsx";
 import { EmptyState, Panel } from "../../components/page.tsx";
 import { Pager } from "../../components/pager.tsx";
-import { SecretField } from "../../components/secret-fields.tsx";
-import { StateIcon } from "../../components/state-icon.tsx";
-import { Time } from "../../components/time.tsx";
+import { SecretField } from "../../components/forms/secret-fields.tsx";
+import { StateIcon } from "../../components/display/state-icon.tsx";
+import { Time } from "../../components/display/time.tsx";
 import { useDeleting, notifyError, notify, deleteWithUndo } from "../../components/toasts.tsx";
 
 type Filters = { q: string; type: Subscriber["type"] | ""; status: Subscriber["status"] | "" };

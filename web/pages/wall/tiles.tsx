@@ -2,11 +2,11 @@ import { type CSSProperties, type ReactNode, useLayoutEffect, useRef, useState }
 import { useNavigate } from "@tanstack/react-router";
 import type { Overview, OverviewMonitor } from "../../data/overview.ts";
 import { type Attention, useAttention } from "../../data/problems.ts";
-import { BarDetails, Bars, type BarTone } from "../../components/bars.tsx";
-import { countInWords, percent, reasonInWords } from "../../components/format.ts";
-import { Icon } from "../../components/icons.tsx";
-import { StateIcon, stateLabels } from "../../components/state-icon.tsx";
-import { Time } from "../../components/time.tsx";
+import { BarDetails, Bars, type BarTone } from "../../components/display/bars.tsx";
+import { countInWords, percent, reasonInWords } from "../../components/display/format.ts";
+import { Icon } from "../../components/display/icons.tsx";
+import { StateIcon, stateLabels } from "../../components/display/state-icon.tsx";
+import { Time } from "../../components/display/time.tsx";
 import { whoWasTold } from "../monitors/attention-rules.ts";
 import { IncidentLine } from "../monitors/point-details.tsx";
 import { columnsFor, firstOf, plannedId, type Tile } from "./wall-rules.ts";

@@ -1,7 +1,7 @@
 import { ActionIcon } from "@mantine/core";
 import { useNavigate } from "@tanstack/react-router";
 import { useEffect, useMemo, useState } from "react";
-import { Icon } from "../../components/icons.tsx";
+import { Icon } from "../../components/display/icons.tsx";
 import { useShortcuts } from "../../components/shortcuts.ts";
 import { notifyError } from "../../components/toasts.tsx";
 

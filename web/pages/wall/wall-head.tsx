@@ -4,12 +4,12 @@ import { connection } from "../../data/connection.ts";
 import { liveState } from "../../data/live.ts";
 import type { Overview } from "../../data/overview.ts";
 import { useSignedIn } from "../../data/session.ts";
-import { countInWords, plural } from "../../components/format.ts";
-import { Icon } from "../../components/icons.tsx";
-import { Mark } from "../../components/mark.tsx";
-import { StateIcon, stateLabels } from "../../components/state-icon.tsx";
+import { countInWords, plural } from "../../components/display/format.ts";
+import { Icon } from "../../components/display/icons.tsx";
+import { Mark } from "../../components/display/mark.tsx";
+import { StateIcon, stateLabels } from "../../components/display/state-icon.tsx";
 import { formatIn } from "../../../src/core/time/times.ts";
-import { Time, useNow, useZone } from "../../components/time.tsx";
+import { Time, useNow, useZone } from "../../components/display/time.tsx";
 import { SeverityPill } from "../incidents/labels.tsx";
 import { countsOf, headline, worstIncident } from "./wall-rules.ts";
 

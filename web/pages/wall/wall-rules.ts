@@ -3,8 +3,13 @@ import type { IncidentSummary } from "../../../src/incidents/schema.ts";
 import type { Overview, OverviewMonitor } from "../../data/overview.ts";
 import { isTroubled } from "../../data/problems.ts";
 import { troubledFirst } from "../monitors/attention-rules.ts";
-import { countInWords, plural } from "../../components/format.ts";
-import { type State, stateLabels, worstFirst, worstOf } from "../../components/state-icon.tsx";
+import { countInWords, plural } from "../../components/display/format.ts";
+import {
+  type State,
+  stateLabels,
+  worstFirst,
+  worstOf,
+} from "../../components/display/state-icon.tsx";
 
 /** How many columns show `count` tiles largest in a room of this size; `ratio` is a tile's width by its height. */
 export function columnsFor(count: number, width: number, height: number, ratio: number): number {

@@ -1,0 +1,32 @@
+import { Alert } from "@mantine/core";
+import { type ManagedAs, useManaged } from "../../data/managed.ts";
+
+/** Says on a record's page that a configuration manages it, and what is not as that says. */
+export function ManagedLine({ what }: { what: ManagedAs }) {
+  const managed = useManaged(what);
+  if (managed === null) return null;
+  const { source, key, drift } = managed;
+  return (
+    <p className="page-below">
+      Managed by the configuration <b>{source}</b> as{" "}
+      <code>
+        {what.section}.{key}
+      </code>
+      {drift.length > 0 && (
+        <span className="fact-trouble degraded">Changed here since: {drift.join(", ")}</span>
+      )}
+    </p>
+  );
+}
+
+/** Warns before an edit that will not last. */
+export function ManagedWarning({ what }: { what: ManagedAs }) {
+  const managed = useManaged(what);
+  if (managed === null) return null;
+  return (
+    <Alert color="yellow" variant="light" mb="sm" role="note">
+      The configuration {managed.source} manages this as {what.section}.{managed.key}. What you
+      change here lasts until it is applied again: change its file instead.
+    </Alert>
+  );
+}

@@ -1,0 +1,81 @@
+import { Tooltip } from "@mantine/core";
+import { createContext, useContext } from "react";
+import { durationInWords as inWords } from "../../../src/core/text/words.ts";
+import { formatIn, minuteFormat, momentIn } from "../../../src/core/time/times.ts";
+import { createStore } from "../../data/store.ts";
+
+/** The organization's time zone, in which all times are shown. */
+export const Zone = createContext("UTC");
+export const useZone = () => useContext(Zone);
+
+const clock = createStore(Date.now());
+setInterval(() => {
+  if (!document.hidden) clock.set(Date.now());
+}, 1_000);
+document.addEventListener("visibilitychange", () => clock.set(Date.now()));
+
+/** Now, each second anew. */
+export const useNow = clock.use;
+
+/** `Fri, 20 Nov 2026, 14:31:05 CET`. */
+export const absolute = (at: number | string, zone: string) =>
+  formatIn(zone, {
+    weekday: "short",
+    day: "numeric",
+    month: "short",
+    year: "numeric",
+    ...minuteFormat,
+    second: "2-digit",
+    timeZoneName: "short",
+  }).format(new Date(at));
+
+/** `8 min 30 s`, or `just now` below a second. */
+function ago(at: number | string, now: number): string {
+  const seconds = Math.floor((now - new Date(at).getTime()) / 1000);
+  if (seconds < 1) return "just now";
+  return `${durationInWords(seconds >= 3600 ? seconds - (seconds % 60) : seconds)} ago`;
+}
+
+/** `in 29 d`, or `ended` from that moment on. */
+function until(at: string, now: number): string {
+  const seconds = Math.ceil((new Date(at).getTime() - now) / 1000);
+  if (seconds <= 0) return "ended";
+  const unit = [86_400, 3_600, 60].find((unit) => seconds > unit * 0.99) ?? 1;
+  return `in ${durationInWords(Math.round(seconds / unit) * unit)}`;
+}
+
+/** A number and its unit stay on one line. */
+export const durationInWords = (seconds: number): string => inWords(seconds, "\u00a0");
+
+/** A time as people say it, in full on hover. */
+export function Time({
+  at,
+  as = "ago",
+}: {
+  at: string;
+  as?: "ago" | "short" | "seconds" | "for" | "until" | "clock";
+}) {
+  const now = useNow();
+  const zone = useZone();
+  const words = {
+    ago: () => ago(at, now),
+    for: () => ago(at, now).replace(/ ago$/, ""),
+    until: () => until(at, now),
+    short: () => momentIn(zone, Date.parse(at), now),
+    clock: () => formatIn(zone, minuteFormat).format(new Date(at)),
+    seconds: () => momentIn(zone, Date.parse(at), now, true),
+  };
+  const text = words[as]();
+  return (
+    <Tooltip label={absolute(at, zone)}>
+      <time className="num" dateTime={at}>
+        {text}
+      </time>
+    </Tooltip>
+  );
+}
+
+/** Every time zone the browser knows, after those in use and UTC. */
+export function zonesWith(...used: string[]): string[] {
+  return [...new Set([...used, "UTC", ...Intl.supportedValuesOf("timeZone")])];
+}

@@ -1,0 +1,237 @@
+import { NumberInput, Select, TextInput } from "@mantine/core";
+import { useState } from "react";
+import {
+  type Assertion,
+  type AssertionOp,
+  assertionSources,
+  type AssertionSource,
+  exactNumber,
+  isOrdered,
+  maxAssertions,
+} from "../../../src/monitoring/monitors/assertions-schema.ts";
+import { LinesField } from "./lines-field.tsx";
+
+const sourceWords: Record<AssertionSource, string> = {
+  status: "Status",
+  header: "Header",
+  body: "Body",
+  json: "JSON value",
+  latency: "Latency (ms)",
+  certificateDays: "Certificate days",
+  redirectCount: "Redirects",
+};
+
+const opWords: Record<AssertionOp, string> = {
+  equals: "is",
+  notEquals: "is not",
+  lessThan: "is less than",
+  lessThanOrEqual: "is at most",
+  greaterThan: "is greater than",
+  greaterThanOrEqual: "is at least",
+  contains: "contains",
+  notContains: "does not contain",
+  matches: "matches",
+  notMatches: "does not match",
+  exists: "exists",
+  notExists: "does not exist",
+};
+
+const pathWords: Partial<Record<AssertionSource, { label: string; placeholder: string }>> = {
+  header: { label: "Header name", placeholder: "Content-Type" },
+  json: { label: "JSON path", placeholder: "$.status" },
+};
+
+const options = <T extends string>(values: readonly T[], words: Record<T, string>) =>
+  values.map((value) => ({ value, label: words[value] }));
+
+const allSources = Object.keys(assertionSources) as AssertionSource[];
+
+/** What a value is written as: bare text, a number, or in JSON whichever it looks like. */
+type Writing = "text" | "number" | "any" | "none";
+
+function writingOf({ source, op }: Pick<Assertion, "source" | "op">): Writing {
+  if (op === "exists" || op === "notExists") return "none";
+  if (isOrdered(op) || assertionSources[source].is === "number") return "number";
+  return op === "matches" || op === "notMatches" ? "text" : assertionSources[source].is;
+}
+
+const empty = { text: "", any: "", number: null, none: null };
+
+/** With another source or comparison it keeps what still has a meaning. */
+function changed(before: Assertion, change: Partial<Assertion>): Assertion {
+  const next = { ...before, ...change };
+  const { ops, path } = assertionSources[next.source];
+  if (!(ops as readonly AssertionOp[]).includes(next.op)) next.op = ops[0];
+  if (next.source !== before.source) next.path = path === null ? null : "";
+  if (writingOf(next) !== writingOf(before)) next.value = empty[writingOf(next)];
+  return next;
+}
+
+type Props = {
+  name: string;
+  label: string;
+  hint?: string | undefined;
+  /** Those that the type has; all of them where nothing is said. */
+  sources?: readonly AssertionSource[] | undefined;
+  error: string | undefined;
+  errorOf: (path: string) => string | undefined;
+  value: readonly Assertion[];
+  onChange: (value: Assertion[]) => void;
+};
+
+/** Assertions as lines of what, how it is compared, and with what. */
+export function AssertionsField({
+  name,
+  label,
+  hint,
+  sources = allSources,
+  error,
+  errorOf,
+  value,
+  onChange,
+}: Props) {
+  const issues = value.map((_, index) => {
+    const at = `${name}[${index}]`;
+    const of = (field: string) => errorOf(`${at}.${field}`);
+    return { source: of("source"), path: of("path"), op: of("op"), value: of("value") };
+  });
+  const isPlaced = issues.some((its) => Object.values(its).some(Boolean));
+  return (
+    <LinesField
+      label={label}
+      hint={hint}
+      error={isPlaced ? undefined : error}
+      item="assertion"
+      lines={value}
+      onAdd={value.length < maxAssertions ? () => onChange([...value, addedOf(sources)]) : null}
+      onRemove={(index) => onChange(value.toSpliced(index, 1))}
+    >
+      {(assertion, index) => (
+        <AssertionControls
+          number={index + 1}
+          sources={sources}
+          assertion={assertion}
+          issues={issues[index] ?? {}}
+          onChange={(change) => onChange(value.with(index, changed(assertion, change)))}
+        />
+      )}
+    </LinesField>
+  );
+}
+
+const addedOf = (sources: readonly AssertionSource[]): Assertion =>
+  sources.includes("body")
+    ? { source: "body", path: null, op: "contains", value: "" }
+    : { source: sources[0] ?? "latency", path: "", op: "equals", value: "" };
+
+type ControlsProps = {
+  number: number;
+  sources: readonly AssertionSource[];
+  assertion: Assertion;
+  issues: Partial<Record<keyof Assertion, string | undefined>>;
+  onChange: (change: Partial<Assertion>) => void;
+};
+
+function AssertionControls({ number, sources, assertion, issues, onChange }: ControlsProps) {
+  const { source, path, op } = assertion;
+  const writing = writingOf(assertion);
+  const named = pathWords[source];
+  const of = (what: string) => `${what} of assertion ${number}`;
+  return (
+    <>
+      <Select
+        aria-label={of("Source")}
+        data={options(sources, sourceWords)}
+        value={source}
+        onChange={(next) => onChange({ source: next as AssertionSource })}
+        allowDeselect={false}
+        error={issues.source}
+      />
+      {named !== undefined && (
+        <TextInput
+          aria-label={of(named.label)}
+          placeholder={named.placeholder}
+          autoComplete="off"
+          styles={{ input: { fontFamily: "var(--mono)" } }}
+          value={path ?? ""}
+          onChange={({ currentTarget }) => onChange({ path: currentTarget.value })}
+          error={issues.path}
+        />
+      )}
+      <Select
+        aria-label={of("Comparison")}
+        data={options(assertionSources[source].ops, opWords)}
+        value={op}
+        onChange={(next) => onChange({ op: next as AssertionOp })}
+        allowDeselect={false}
+        error={issues.op}
+      />
+      {writing !== "none" && (
+        <ValueInput
+          key={writing}
+          label={of("Value")}
+          writing={writing}
+          placeholder={op === "matches" ? "Regular expression (RE2)" : ""}
+          value={assertion.value}
+          onChange={(value) => onChange({ value })}
+          error={issues.value}
+        />
+      )}
+    </>
+  );
+}
+
+type Value = Assertion["value"];
+
+type ValueProps = {
+  label: string;
+  writing: Exclude<Writing, "none">;
+  placeholder: string;
+  value: Value;
+  onChange: (value: Value) => void;
+  error: string | undefined;
+};
+
+function ValueInput({ label, writing, placeholder, value, onChange, error }: ValueProps) {
+  const [text, setText] = useState(() =>
+    writing === "any" ? scalarText(value) : `${value ?? ""}`,
+  );
+  if (writing === "number")
+    return (
+      <NumberInput
+        aria-label={label}
+        hideControls
+        value={typeof value === "boolean" ? "" : (value ?? "")}
+        onChange={(next) => onChange(next === "" ? null : exactNumber(String(next)))}
+        error={error}
+      />
+    );
+  return (
+    <TextInput
+      aria-label={label}
+      autoComplete="off"
+      placeholder={placeholder}
+      value={text}
+      onChange={({ currentTarget }) => {
+        setText(currentTarget.value);
+        onChange(writing === "any" ? scalarOf(currentTarget.value) : currentTarget.value);
+      }}
+      error={error}
+    />
+  );
+}
+
+/** `true`, `12`, `null` and `"12"` are different values in JSON: quotes say that it is text. */
+export function scalarOf(text: string): Value {
+  if (text === "null") return null;
+  if (text === "true" || text === "false") return text === "true";
+  return /^-?(0|[1-9]\d*)(\.\d+)?$/.test(text)
+    ? exactNumber(text)
+    : text.replace(/^"(.*)"$/s, "$1");
+}
+
+/** The same written down, in quotes where it would be taken for something else. */
+export function scalarText(value: Value): string {
+  if (typeof value !== "string") return String(value);
+  return scalarOf(value) === value ? value : `"${value}"`;
+}

@@ -1,0 +1,214 @@
+import { Alert, Button, Group, Modal, SegmentedControl, Text } from "@mantine/core";
+import { type ReactNode, useEffect, useRef, useState, useId } from "react";
+import { BusyButton } from "./busy-button.tsx";
+import { Confirm } from "../confirm.tsx";
+import { type Action, CurlButton } from "../copy.tsx";
+import { Icon } from "../display/icons.tsx";
+import type { Form, Values } from "./use-form.ts";
+
+export { type Form, useForm } from "./use-form.ts";
+
+type FrameProps<V extends Values> = {
+  form: Form<V>;
+  /** The verb on the button. */
+  submit: string;
+  onCancel?: (() => void) | undefined;
+  /** What cancelling is called. */
+  cancel?: string;
+  /** There is nothing to save. */
+  disabled?: boolean;
+  /** Further actions, at the left of the buttons. */
+  extra?: ReactNode;
+  /** The same for a script. */
+  curl?: () => Action;
+  children: ReactNode;
+};
+
+/** The frame of every form: what has no field of its own, the buttons, and the choice after a 412. */
+export function FormFrame<V extends Values>({
+  form,
+  submit,
+  onCancel,
+  cancel = "Cancel",
+  disabled = false,
+  extra,
+  curl,
+  children,
+}: FrameProps<V>) {
+  const frame = useRef<HTMLFormElement>(null);
+  const [asking, setAsking] = useState(false);
+  const rest = useInSight<HTMLDivElement>(form.rest);
+  useEffect(() => focusFirst(frame.current), []);
+  return (
+    <form ref={frame} onSubmit={(event) => void form.submit(event)} noValidate className="form">
+      {form.restored && (
+        <p className="restored" role="status">
+          <span>What you typed earlier is back.</span>
+          <button type="button" className="plain-button link" onClick={form.discard}>
+            Start over
+          </button>
+        </p>
+      )}
+      {children}
+      {form.rest !== null && (
+        <Alert color="red" variant="light" role="alert" ref={rest}>
+          {form.rest}
+        </Alert>
+      )}
+      <div className="form-buttons">
+        <div className="form-extra">
+          {extra}
+          {curl && <CurlButton action={curl} />}
+        </div>
+        {onCancel && (
+          <Button
+            onClick={() => (form.asksFirst && form.pending ? setAsking(true) : onCancel())}
+            variant="default"
+          >
+            {cancel}
+          </Button>
+        )}
+        <BusyButton type="submit" variant="filled" loading={form.busy} disabled={disabled}>
+          {submit}
+        </BusyButton>
+      </div>
+      {asking && onCancel && (
+        <Confirm
+          title="Discard what you typed?"
+          verb="Discard"
+          cancel="Keep editing"
+          onClose={() => setAsking(false)}
+          onConfirm={async () => {
+            form.discard();
+            onCancel();
+          }}
+        >
+          It is not saved yet.
+        </Confirm>
+      )}
+      <ConflictDialog form={form} />
+    </form>
+  );
+}
+
+/** Brings what a form says at its end into sight each time it says something else: its buttons are in sight of all of it. */
+export function useInSight<T extends HTMLElement>(said: unknown) {
+  const element = useRef<T>(null);
+  useEffect(() => {
+    if (said != null) element.current?.scrollIntoView({ block: "center" });
+  }, [said]);
+  return element;
+}
+
+const fields = "input:not([type=radio], [type=checkbox], [type=hidden]), textarea";
+
+/** In a dialog one begins to type at once: where the form says so, or in its first field. */
+function focusFirst(form: HTMLFormElement | null) {
+  if (form === null || form.closest("[role=dialog]") === null) return;
+  const first = ["[data-autofocus]", `[data-begins-here] :is(${fields})`, fields]
+    .map((selector) => form.querySelector<HTMLElement>(selector))
+    .find((element) => element !== null);
+  // The dialog looks for it once it is open, and takes its close button where there is none.
+  first?.setAttribute("data-autofocus", "true");
+  first?.focus();
+}
+
+/** A form in a dialog, which no click beside it closes. */
+export function FormDialog<V extends Values>({
+  title,
+  size = "md",
+  onClose,
+  ...frame
+}: FrameProps<V> & { title: string; size?: number | string; onClose: () => void }) {
+  return (
+    <Modal opened onClose={onClose} title={title} size={size} closeOnClickOutside={false}>
+      <FormFrame {...frame} onCancel={onClose} />
+    </Modal>
+  );
+}
+
+function ConflictDialog<V extends Values>({ form }: { form: Form<V> }) {
+  return (
+    <Modal
+      opened={form.conflict}
+      onClose={() => form.settle("theirs")}
+      title="Someone else changed this"
+      centered
+    >
+      <Text size="sm" mb="md">
+        Someone saved a change after you opened this. Save your version over theirs, or load theirs
+        and lose what you typed.
+      </Text>
+      <Group justify="flex-end" gap={8}>
+        <Button onClick={() => form.settle("theirs")}>Load theirs</Button>
+        <Button variant="filled" onClick={() => form.settle("mine")}>
+          Save mine
+        </Button>
+      </Group>
+    </Modal>
+  );
+}
+
+/** A part of a form that most people leave as it is: closed it says what stands in it. Opens by itself when something in it is wrong. */
+export function Fold({
+  title,
+  summary,
+  open: first,
+  invalid,
+  children,
+}: {
+  title: string;
+  summary: string;
+  open: boolean;
+  invalid: boolean;
+  children: ReactNode;
+}) {
+  const [chosen, setOpen] = useState(first);
+  const id = useId();
+  const open = chosen || invalid;
+  return (
+    <section className="fold">
+      <button type="button" aria-expanded={open} aria-controls={id} onClick={() => setOpen(!open)}>
+        <Icon name={open ? "down" : "right"} size={14} />
+        <span>{title}</span>
+        {!open && (
+          <span className="fold-summary" title={summary}>
+            <bdi>{summary}</bdi>
+          </span>
+        )}
+      </button>
+      <div id={id} hidden={!open}>
+        {children}
+      </div>
+    </section>
+  );
+}
+
+/** A choice of few, all in sight. */
+export function ChoiceField<T extends string>({
+  label,
+  options,
+  value,
+  onChange,
+  hint,
+}: {
+  label: string;
+  options: Readonly<Record<T, string>>;
+  value: T;
+  onChange: (value: T) => void;
+  hint?: string;
+}) {
+  const id = useId();
+  return (
+    <div className="labelled">
+      <span id={id}>{label}</span>
+      <SegmentedControl
+        aria-labelledby={id}
+        data={(Object.keys(options) as T[]).map((one) => ({ value: one, label: options[one] }))}
+        value={value}
+        onChange={onChange}
+      />
+      {hint !== undefined && <small>{hint}</small>}
+    </div>
+  );
+}

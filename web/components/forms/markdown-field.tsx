@@ -1,0 +1,154 @@
+import { Textarea, type TextareaProps } from "@mantine/core";
+import { useLocalStorage, useMergedRef } from "@mantine/hooks";
+import { type KeyboardEvent, lazy, type Ref, Suspense, useRef } from "react";
+import { chunk } from "../../data/chunks.ts";
+import { Icon, type IconName } from "../display/icons.tsx";
+import { isMac } from "../page.tsx";
+
+const Preview = lazy(
+  chunk(async () => ({ default: (await import("../display/markdown.tsx")).Markdown })),
+);
+
+type Props = TextareaProps & { ref?: Ref<HTMLTextAreaElement> };
+
+/** A field of text that is shown as Markdown: with what it will look like while one types. */
+export function MarkdownField({ ref, onKeyDown, ...field }: Props) {
+  const area = useRef<HTMLTextAreaElement>(null);
+  const [isShown, setShown] = useLocalStorage({
+    key: "signalbox.preview",
+    defaultValue: true,
+    getInitialValueInEffect: false,
+  });
+  const text = typeof field.value === "string" ? field.value : "";
+  const isBlank = text.trim() === "";
+  const use = (tool: Tool) => area.current && write(area.current, tool);
+  return (
+    <Textarea
+      autosize
+      minRows={3}
+      maxRows={14}
+      {...field}
+      ref={useMergedRef(area, ref)}
+      onKeyDown={(event) => {
+        const tool = tools.find(({ key }) => key === event.key.toLowerCase());
+        if (tool !== undefined && (event.metaKey || event.ctrlKey) && !event.altKey) {
+          event.preventDefault();
+          use(tool);
+        }
+        onKeyDown?.(event);
+      }}
+      inputContainer={(input) => (
+        <div className="md-field">
+          <div className="md-tools" role="toolbar" aria-label="Formatting" onKeyDown={walk}>
+            {tools.map((tool, index) => (
+              <button
+                key={tool.label}
+                type="button"
+                className="md-tool"
+                aria-label={tool.label}
+                title={tool.key === undefined ? tool.label : `${tool.label} (${keyOf(tool.key)})`}
+                tabIndex={index === 0 ? 0 : -1}
+                // The text keeps its selection.
+                onMouseDown={(event) => event.preventDefault()}
+                onClick={() => use(tool)}
+              >
+                <Icon name={tool.icon} size={15} />
+              </button>
+            ))}
+            <button
+              type="button"
+              className="md-tool md-toggle"
+              aria-pressed={isShown}
+              tabIndex={-1}
+              onClick={() => setShown(!isShown)}
+            >
+              Preview
+            </button>
+          </div>
+          <div className="md-panes">
+            {input}
+            {isShown && (
+              <div className="md-preview" data-blank={isBlank} role="group" aria-label="Formatted">
+                {isBlank ? (
+                  <span className="quiet">Nothing to preview yet</span>
+                ) : (
+                  <Suspense>
+                    <Preview text={text} />
+                  </Suspense>
+                )}
+              </div>
+            )}
+          </div>
+        </div>
+      )}
+    />
+  );
+}
+
+const keyOf = (key: string) => `${isMac ? "⌘" : "Ctrl+"}${key.toUpperCase()}`;
+
+/** The arrow keys go from tool to tool, so that Tab passes all of them at once. */
+function walk(event: KeyboardEvent<HTMLElement>) {
+  const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+  if (step === undefined) return;
+  const all = [...event.currentTarget.querySelectorAll("button")];
+  const next = all.indexOf(document.activeElement as HTMLButtonElement) + step;
+  all.at(next % all.length)?.focus();
+}
+
+type Tool = {
+  label: string;
+  icon: IconName;
+  /** With Ctrl. */
+  key?: string;
+  /** What the selected text becomes, and what of that is selected then. */
+  change: (selected: string) => { before: string; words: string; after: string };
+  /** It is for whole lines. */
+  ofLines?: boolean;
+};
+
+const tools: readonly Tool[] = [
+  {
+    label: "Bold",
+    icon: "bold",
+    key: "b",
+    change: (selected) => ({ before: "**", words: selected || "bold", after: "**" }),
+  },
+  {
+    label: "Italic",
+    icon: "italic",
+    key: "i",
+    change: (selected) => ({ before: "*", words: selected || "italic", after: "*" }),
+  },
+  {
+    label: "Link",
+    icon: "link",
+    change: (selected) => ({ before: `[${selected || "words"}](`, words: "https://", after: ")" }),
+  },
+  {
+    label: "List",
+    icon: "list",
+    change: (selected) => ({ before: "", words: selected.replace(/^/gm, "- "), after: "" }),
+    ofLines: true,
+  },
+  {
+    label: "Code",
+    icon: "code",
+    change: (selected) =>
+      selected.includes("\n")
+        ? { before: "```\n", words: selected, after: "\n```" }
+        : { before: "`", words: selected || "code", after: "`" },
+  },
+];
+
+function write(area: HTMLTextAreaElement, { change, ofLines = false }: Tool) {
+  const { value, selectionStart, selectionEnd } = area;
+  const start = ofLines ? value.lastIndexOf("\n", selectionStart - 1) + 1 : selectionStart;
+  const { before, words, after } = change(value.slice(start, selectionEnd));
+  area.focus();
+  area.setSelectionRange(start, selectionEnd);
+  // The one way to write into a field that can be undone there.
+  document.execCommand("insertText", false, before + words + after);
+  const from = start + before.length;
+  area.setSelectionRange(ofLines ? from + words.length : from, from + words.length);
+}

@@ -1,0 +1,78 @@
+import { type DragEvent, type HTMLAttributes, useRef, useState } from "react";
+import { flushSync } from "react-dom";
+import { Icon } from "../display/icons.tsx";
+
+/** `items` with the one at `from` at `to`. */
+function moved<T>(items: readonly T[], from: number, to: number): T[] {
+  const item = items[from];
+  if (item === undefined || to < 0 || to >= items.length) return [...items];
+  return items.toSpliced(from, 1).toSpliced(to, 0, item);
+}
+
+/** A short list whose order people set: by dragging a grip, or with the arrow keys on it. */
+export function useReorder<T>(items: readonly T[], onChange: (items: T[]) => void) {
+  const dragged = useRef<number | null>(null);
+  const [over, setOver] = useState<number | null>(null);
+  const list = useRef<HTMLUListElement>(null);
+
+  function move(from: number, to: number) {
+    if (to < 0 || to >= items.length) return;
+    flushSync(() => onChange(moved(items, from, to)));
+    // The grip goes where its item went.
+    list.current?.children[to]?.querySelector<HTMLElement>("[data-grip]")?.focus();
+  }
+
+  return {
+    list,
+    /** For the element of each item. */
+    itemOf: (index: number): HTMLAttributes<HTMLElement> & { "data-drop"?: string } => ({
+      onDragOver(event: DragEvent) {
+        if (dragged.current === null) return;
+        event.preventDefault();
+        event.stopPropagation();
+        setOver(index);
+      },
+      onDrop(event: DragEvent) {
+        if (dragged.current === null) return;
+        event.preventDefault();
+        event.stopPropagation();
+        onChange(moved(items, dragged.current, index));
+      },
+      ...(over === index &&
+        dragged.current !== null &&
+        dragged.current !== index && {
+          "data-drop": dragged.current < index ? "below" : "above",
+        }),
+    }),
+    gripOf: (index: number, name: string) => (
+      <button
+        type="button"
+        data-grip
+        className="reorder-grip"
+        draggable
+        aria-label={`Move ${name}`}
+        title="Drag, or press an arrow key"
+        onDragStart={(event) => {
+          dragged.current = index;
+          event.stopPropagation();
+          event.dataTransfer.effectAllowed = "move";
+          event.dataTransfer.setData("text/plain", "");
+          const row = list.current?.children[index];
+          if (row) event.dataTransfer.setDragImage(row, 16, 16);
+        }}
+        onDragEnd={() => {
+          dragged.current = null;
+          setOver(null);
+        }}
+        onKeyDown={(event) => {
+          const step = { ArrowUp: -1, ArrowDown: 1 }[event.key];
+          if (step === undefined) return;
+          event.preventDefault();
+          move(index, index + step);
+        }}
+      >
+        <Icon name="grip" size={14} />
+      </button>
+    ),
+  };
+}

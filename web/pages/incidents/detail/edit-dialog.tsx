@@ -1,0 +1,56 @@
+import { Switch, TextInput } from "@mantine/core";
+import { useState } from "react";
+import type { Incident } from "../../../../src/incidents/schema.ts";
+import { v1 } from "../../../data/client.ts";
+import { recordKey } from "../../../data/keys.ts";
+import { queryClient } from "../../../data/query.ts";
+import { FormDialog, useForm } from "../../../components/forms/form.tsx";
+import { changeIncident } from "../actions.ts";
+import { SeverityField } from "../labels.tsx";
+import { MonitorsField } from "../monitors-field.tsx";
+
+type Values = Pick<Incident, "title" | "severity" | "public" | "monitorIds">;
+
+/** Title, severity, monitors and visibility of an incident; nobody is notified, and nothing is posted. */
+export function EditDialog({
+  incident: shown,
+  onClose,
+}: {
+  incident: Incident;
+  onClose: () => void;
+}) {
+  // What others do meanwhile is no reason to overwrite it.
+  const [incident] = useState(shown);
+  const { title, severity, monitorIds } = incident;
+  const form = useForm<Values>(
+    { title, severity, public: incident.public, monitorIds },
+    async (values, force, once) => {
+      await changeIncident(incident, values, force ? undefined : incident, once);
+      onClose();
+    },
+    () => {
+      void queryClient.invalidateQueries({ queryKey: recordKey("incident", incident.id) });
+      onClose();
+    },
+    { key: `incident ${incident.id}` },
+  );
+  return (
+    <FormDialog
+      title="Edit incident"
+      size={520}
+      onClose={onClose}
+      form={form}
+      submit="Save"
+      curl={() => ({
+        method: "PATCH",
+        route: v1.incidents({ id: incident.id }),
+        body: form.values,
+      })}
+    >
+      <TextInput label="Title" data-autofocus {...form.input("title")} />
+      <SeverityField {...form.field("severity")} />
+      <MonitorsField form={form} />
+      <Switch label="Public" description="Shown on status pages." {...form.toggle("public")} />
+    </FormDialog>
+  );
+}

@@ -1,0 +1,162 @@
+import { Button } from "@mantine/core";
+import { useNavigate, useParams } from "@tanstack/react-router";
+import { useRef, useState } from "react";
+import { flushSync } from "react-dom";
+import type { Incident as IncidentRecord } from "../../../../src/incidents/schema.ts";
+import { v1 } from "../../../data/client.ts";
+import { useOverview } from "../../../data/overview.ts";
+import { useSignedIn } from "../../../data/session.ts";
+import { dot } from "../../../components/display/format.ts";
+import { MenuItem, MoreActions, RecordItems } from "../../../components/menus.tsx";
+import { Names } from "../../../components/display/name-list.tsx";
+import { Loaded, PageHeader } from "../../../components/page.tsx";
+import { useShortcuts } from "../../../components/shortcuts.ts";
+import { Time } from "../../../components/display/time.tsx";
+import { deleteIncident, setStatus } from "../actions.ts";
+import { Composer, type Writing } from "./composer.tsx";
+import { useAudience, useIncident, useTraces } from "../data.ts";
+import { EditDialog } from "./edit-dialog.tsx";
+import { Facts } from "../facts.tsx";
+import { SeverityPill, StatusPill, fewOf } from "../labels.tsx";
+import { Postmortem } from "./postmortem.tsx";
+import { PreviewDialog } from "../preview-dialog.tsx";
+import { Timeline } from "./timeline.tsx";
+
+const crumbs = [{ to: "/incidents", label: "Incidents" }];
+
+export default function IncidentPage() {
+  const { id = "" } = useParams({ strict: false });
+  return (
+    <Loaded
+      query={useIncident(id)}
+      besides={[useTraces(id), useAudience({ incidentId: id }), useOverview()]}
+      what="The incident"
+      crumbs={crumbs}
+    >
+      {(incident) => <Incident key={id} incident={incident} />}
+    </Loaded>
+  );
+}
+
+type Dialog = "edit" | "preview" | null;
+
+function Incident({ incident }: { incident: IncidentRecord }) {
+  const { mayWrite } = useSignedIn();
+  const [dialog, setDialog] = useState<Dialog>(null);
+  const [writing, setWriting] = useState<Writing>("update");
+  const message = useRef<HTMLTextAreaElement>(null);
+  const write = () => {
+    flushSync(() => setWriting("update"));
+    message.current?.focus();
+  };
+  useShortcuts({
+    v: () => setDialog("preview"),
+    ...(mayWrite && { u: write, e: () => setDialog("edit") }),
+  });
+  const close = () => setDialog(null);
+  return (
+    <>
+      <PageHeader title={incident.title} crumbs={crumbs} below={<Line incident={incident} />}>
+        <Actions incident={incident} onDialog={setDialog} />
+      </PageHeader>
+      <div className={mayWrite ? "incident-columns" : "incident-columns incident-read"}>
+        {mayWrite && (
+          <Composer incident={incident} box={message} writing={writing} onWriting={setWriting} />
+        )}
+        <Facts incident={incident} />
+      </div>
+      <Timeline incident={incident} />
+      <Postmortem incident={incident} />
+      {dialog === "edit" && <EditDialog incident={incident} onClose={close} />}
+      {dialog === "preview" && (
+        <PreviewDialog
+          draft={{ incidentId: incident.id, public: incident.public }}
+          onClose={close}
+        />
+      )}
+    </>
+  );
+}
+
+/** How it is, whom it affects and who sees it, in one line. */
+function Line({ incident }: { incident: IncidentRecord }) {
+  const { id, severity, status, monitorIds, origin, createdAt } = incident;
+  const { data: overview } = useOverview();
+  const { data: audience } = useAudience({ incidentId: id });
+  const names = new Map(overview?.monitors.map(({ id, name }) => [id, name]));
+  const monitors = monitorIds.flatMap((one) => names.get(one) ?? []);
+  const pages = incident.public ? (audience?.pages ?? []) : [];
+  return (
+    <p>
+      <SeverityPill severity={severity} over={status === "resolved"} />{" "}
+      <StatusPill status={status} />{" "}
+      <span className="incident-line">
+        {monitors.length > 0 && (
+          <>
+            affects{" "}
+            <b>
+              <Names names={fewOf(monitors)} />
+            </b>
+            {dot}
+          </>
+        )}
+        opened {origin === "monitor" ? "by monitor" : "manually"}, <Time at={createdAt} />
+        {dot}
+        {pages.length === 0 ? (
+          "not public"
+        ) : (
+          <>
+            public on{" "}
+            <b>
+              <Names names={pages.map(({ title }) => title)} />
+            </b>
+          </>
+        )}
+      </span>
+    </p>
+  );
+}
+
+function Actions({
+  incident,
+  onDialog,
+}: {
+  incident: IncidentRecord;
+  onDialog: (dialog: Dialog) => void;
+}) {
+  const { mayWrite } = useSignedIn();
+  const navigate = useNavigate();
+  const isOver = incident.status === "resolved";
+  return (
+    <>
+      {mayWrite && <Button onClick={() => onDialog("edit")}>Edit</Button>}
+      <MoreActions>
+        <MenuItem icon="page" onClick={() => onDialog("preview")}>
+          Preview public page
+        </MenuItem>
+        <RecordItems
+          curl={() =>
+            mayWrite && !isOver
+              ? { method: "POST", route: v1.incidents({ id: incident.id }).resolve }
+              : { method: "GET", route: v1.incidents({ id: incident.id }) }
+          }
+          onDelete={
+            mayWrite &&
+            (() => {
+              deleteIncident(incident);
+              void navigate({ to: "/incidents" });
+            })
+          }
+        />
+      </MoreActions>
+      {mayWrite && (
+        <Button
+          variant={isOver ? "default" : "filled"}
+          onClick={() => setStatus(incident, isOver ? "investigating" : "resolved")}
+        >
+          {isOver ? "Reopen" : "Resolve"}
+        </Button>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,40 @@
+import type { Incident } from "../../../../src/incidents/schema.ts";
+import { dataOf, onceUnder, v1 } from "../../../data/client.ts";
+import { recordKey } from "../../../data/keys.ts";
+import { queryClient } from "../../../data/query.ts";
+import { FormFrame, useForm } from "../../../components/forms/form.tsx";
+import { MarkdownField } from "../../../components/forms/markdown-field.tsx";
+
+/** For those who may sign in, and nobody else. */
+export function NoteForm({ incident: { id } }: { incident: Incident }) {
+  const form = useForm<{ message: string }>(
+    { message: "" },
+    async (body, _, once) => {
+      const note = await dataOf(v1.incidents({ id }).notes.post(body, onceUnder(once)));
+      queryClient.setQueryData<Incident>(
+        recordKey("incident", id),
+        (now) => now && { ...now, notes: [...now.notes.filter((one) => one.id !== note.id), note] },
+      );
+      form.replace({ message: "" });
+    },
+    undefined,
+    { key: `note ${id}` },
+  );
+  return (
+    <FormFrame
+      form={form}
+      submit="Add note"
+      disabled={form.values.message.trim() === ""}
+      extra={<span className="audience">Never public · nobody is notified</span>}
+    >
+      <MarkdownField
+        aria-label="Note"
+        placeholder="What only your team should know"
+        {...form.input("message")}
+        onKeyDown={(event) => {
+          if (event.key === "Enter" && (event.metaKey || event.ctrlKey)) void form.submit(event);
+        }}
+      />
+    </FormFrame>
+  );
+}

@@ -1,0 +1,238 @@
+import { SegmentedControl } from "@mantine/core";
+import { useState } from "react";
+import type { IncidentTraces } from "../../../../src/dashboard/incident-schema.ts";
+import type { Incident, IncidentNote, IncidentUpdate } from "../../../../src/incidents/schema.ts";
+import { dataOf, v1 } from "../../../data/client.ts";
+import { useSignedIn } from "../../../data/session.ts";
+import { dot, reasonInWords } from "../../../components/display/format.ts";
+import { Icon } from "../../../components/display/icons.tsx";
+import { Markdown } from "../../../components/display/markdown.tsx";
+import { durationInWords, Time } from "../../../components/display/time.tsx";
+import { deleteWithUndo, useDeleting } from "../../../components/toasts.tsx";
+import { useTraces } from "../data.ts";
+import { EditUpdateDialog, RevisionsDialog } from "./update-dialogs.tsx";
+import { capitalized } from "../../../../src/core/text/words.ts";
+
+type Author = IncidentTraces["authors"][number];
+type Line = { key: string; at: string; who: string; words: string };
+type Entry = { update: IncidentUpdate } | { note: IncidentNote } | { line: Line };
+
+const timeOf = (entry: Exclude<Entry, { update: unknown }>) =>
+  "note" in entry ? entry.note.createdAt : entry.line.at;
+
+/** Updates in their order, with notes and what happened by itself between them, oldest first. */
+function entriesOf({ updates, notes }: Incident, lines: readonly Line[]): Entry[] {
+  const others = [...notes.map((note) => ({ note })), ...lines.map((line) => ({ line }))].toSorted(
+    (one, other) => timeOf(one).localeCompare(timeOf(other)),
+  );
+  const before = (at: string) => others.splice(0, others.filter((one) => timeOf(one) <= at).length);
+  return [
+    ...updates.flatMap((update): Entry[] => [...before(update.createdAt), { update }]),
+    ...others,
+  ];
+}
+
+const verbs: Record<string, string> = {
+  "incident.postmortem-published": "published the postmortem",
+  "incident.postmortem-deleted": "deleted the postmortem",
+};
+
+/** What happened beside what people wrote, a line each. */
+function linesOf(
+  { states, changes, alerts }: IncidentTraces,
+  nameOf: (author: Omit<Author, "updateId">) => string,
+): Line[] {
+  return [
+    ...states.map(({ at, monitorId, name, status, message, troubleSeconds }) => ({
+      key: `${monitorId} ${at}`,
+      at,
+      who: name,
+      words:
+        status === "maintenance"
+          ? "is in maintenance"
+          : troubleSeconds === null
+            ? `is ${status}${message === null || status === "up" ? "" : `: ${reasonInWords(message)}`}`
+            : `is up after ${durationInWords(troubleSeconds)}`,
+    })),
+    ...changes.map(({ at, action, fields, ...author }) => ({
+      key: `${action} ${at}`,
+      at,
+      who: capitalized(nameOf(author)),
+      words:
+        verbs[action] ??
+        (fields.includes("updates")
+          ? "edited an update"
+          : `changed the ${fields.map(fieldName).join(", ")}`),
+    })),
+    ...alerts.map(({ at, type, channels }) => ({
+      key: `${type} ${at}`,
+      at,
+      who: sent[type] ?? "Update sent",
+      words: `to ${channels.join(", ")}`,
+    })),
+  ];
+}
+
+const sent: Record<string, string> = {
+  "incident.opened": "Alert sent",
+  "incident.resolved": "Resolution sent",
+};
+const fieldNames: Record<string, string> = { monitorIds: "monitors", public: "visibility" };
+const fieldName = (field: string) => fieldNames[field] ?? field;
+
+const kinds = ["all", "updates", "notes"] as const;
+
+/** What was posted, noted and happened, newest first, and by whom. */
+export function Timeline({ incident }: { incident: Incident }) {
+  const { data } = useTraces(incident.id);
+  const deleting = useDeleting();
+  const [kind, setKind] = useState<(typeof kinds)[number]>("all");
+  const authors = new Map(data?.authors.map((author) => [author.updateId, author]));
+  const nameOf = useNameOf();
+  const lines = data === undefined ? [] : linesOf(data, nameOf);
+  const shown = entriesOf(incident, lines)
+    .filter((entry) => kind === "all" || (kind === "updates" ? "update" in entry : "note" in entry))
+    .filter((entry) => !("note" in entry) || !deleting.has(entry.note.id));
+  return (
+    <section className="panel" aria-label="Activity">
+      <div className="panel-head">
+        <h2>Activity</h2>
+        {incident.notes.length > 0 && (
+          <SegmentedControl
+            size="xs"
+            aria-label="Show"
+            value={kind}
+            onChange={(next) => setKind(next as typeof kind)}
+            data={kinds.map((value) => ({ value, label: capitalized(value) }))}
+          />
+        )}
+      </div>
+      <ol className="timeline">
+        {shown
+          .toReversed()
+          .map((entry) =>
+            "update" in entry ? (
+              <Update
+                key={entry.update.id}
+                update={entry.update}
+                author={authors.get(entry.update.id)}
+                incident={incident}
+              />
+            ) : "note" in entry ? (
+              <Note key={entry.note.id} note={entry.note} incidentId={incident.id} />
+            ) : (
+              <Found key={entry.line.key} line={entry.line} />
+            ),
+          )}
+      </ol>
+    </section>
+  );
+}
+
+function useNameOf() {
+  const { person } = useSignedIn();
+  return ({ type, id, name }: Omit<Author, "updateId">) =>
+    type === "monitor" ? "Signalbox" : id === person.id ? "you" : name;
+}
+
+function Update({
+  update,
+  author,
+  incident,
+}: {
+  update: IncidentUpdate;
+  author: Author | undefined;
+  incident: Incident;
+}) {
+  const { status, message, createdAt, editedAt } = update;
+  const { mayWrite } = useSignedIn();
+  const [dialog, setDialog] = useState<"edit" | "revisions" | null>(null);
+  const nameOf = useNameOf();
+  const close = () => setDialog(null);
+  return (
+    <li className="timeline-update">
+      <b>{capitalized(status)}</b>
+      <Markdown text={message} isPlain={author?.type === "monitor" && editedAt === null} />
+      <span className="timeline-by">
+        <Time at={createdAt} as="short" />
+        {author && dot + nameOf(author)}
+        {editedAt !== null && (
+          <>
+            {dot}
+            <button
+              type="button"
+              className="plain-button link"
+              onClick={() => setDialog("revisions")}
+            >
+              Edited <Time at={editedAt} as="short" />
+            </button>
+          </>
+        )}
+        {mayWrite && (
+          <>
+            {dot}
+            <button type="button" className="plain-button link" onClick={() => setDialog("edit")}>
+              Edit<span className="visually-hidden"> update</span>
+            </button>
+          </>
+        )}
+      </span>
+      {dialog === "edit" && (
+        <EditUpdateDialog incident={incident} update={update} onClose={close} />
+      )}
+      {dialog === "revisions" && (
+        <RevisionsDialog incidentId={incident.id} update={update} onClose={close} />
+      )}
+    </li>
+  );
+}
+
+function Found({ line: { who, words, at } }: { line: Omit<Line, "key"> }) {
+  return (
+    <li className="timeline-found">
+      <span>
+        <b>{who}</b> {words}
+      </span>
+      <span className="timeline-by">
+        <Time at={at} as="short" />
+      </span>
+    </li>
+  );
+}
+
+/** What a monitor found is a line; what people note stands apart from what is public. */
+function Note({ note, incidentId }: { note: IncidentNote; incidentId: string }) {
+  const { id, message, createdAt, author } = note;
+  const { mayWrite } = useSignedIn();
+  const nameOf = useNameOf();
+  if (author.type === "monitor")
+    return <Found line={{ who: author.name, words: reasonInWords(message), at: createdAt }} />;
+  return (
+    <li className="timeline-note">
+      <b>
+        <Icon name="lock" size={13} /> Internal note
+      </b>
+      <Markdown text={message} />
+      <span className="timeline-by">
+        <Time at={createdAt} as="short" />
+        {dot + nameOf(author)}
+        {mayWrite && (
+          <>
+            {dot}
+            <button
+              type="button"
+              className="plain-button link"
+              onClick={() =>
+                deleteWithUndo({ id, title: "the note" }, () =>
+                  dataOf(v1.incidents({ id: incidentId }).notes({ noteId: id }).delete()),
+                )
+              }
+            >
+              Delete<span className="visually-hidden"> note</span>
+            </button>
+          </>
+        )}
+      </span>
+    </li>
+  );
+}

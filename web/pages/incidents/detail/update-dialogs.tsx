@@ -1,0 +1,84 @@
+import { Modal } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import type { Incident, IncidentUpdate } from "../../../../src/incidents/schema.ts";
+import { dataOf, ifMatch, v1 } from "../../../data/client.ts";
+import { listKey, recordKey } from "../../../data/keys.ts";
+import { dataQuery, queryClient } from "../../../data/query.ts";
+import { FormDialog, useForm } from "../../../components/forms/form.tsx";
+import { Markdown } from "../../../components/display/markdown.tsx";
+import { MarkdownField } from "../../../components/forms/markdown-field.tsx";
+import { Time } from "../../../components/display/time.tsx";
+
+/** Corrects the text of an update; nobody is notified again. */
+export function EditUpdateDialog({
+  incident: shown,
+  update,
+  onClose,
+}: {
+  incident: Incident;
+  update: IncidentUpdate;
+  onClose: () => void;
+}) {
+  const [incident] = useState(shown);
+  const route = v1.incidents({ id: incident.id }).updates({ updateId: update.id });
+  const form = useForm<{ message: string }>(
+    { message: update.message },
+    async (body, force, once) => {
+      const after = await dataOf(route.patch(body, ifMatch(force ? undefined : incident, once)));
+      queryClient.setQueryData(recordKey("incident", incident.id), after);
+      onClose();
+    },
+    () => {
+      void queryClient.invalidateQueries({ queryKey: recordKey("incident", incident.id) });
+      onClose();
+    },
+    { key: `edit ${update.id}` },
+  );
+  return (
+    <FormDialog
+      title="Edit update"
+      size={560}
+      onClose={onClose}
+      form={form}
+      submit="Save"
+      disabled={form.values.message === update.message}
+      extra={<span className="audience">Nobody is notified again.</span>}
+      curl={() => ({ method: "PATCH", route, body: form.values })}
+    >
+      <MarkdownField label="Message" minRows={4} data-autofocus {...form.input("message")} />
+    </FormDialog>
+  );
+}
+
+/** What an update said before each of its edits, newest first. */
+export function RevisionsDialog({
+  incidentId,
+  update,
+  onClose,
+}: {
+  incidentId: string;
+  update: IncidentUpdate;
+  onClose: () => void;
+}) {
+  const { id, editedAt } = update;
+  const { data } = useQuery(
+    dataQuery([...listKey("incident"), "revisions", id, editedAt], (options) =>
+      v1.incidents({ id: incidentId }).updates({ updateId: id }).revisions.get(options),
+    ),
+  );
+  return (
+    <Modal opened onClose={onClose} title="Earlier versions" size={560}>
+      <ol className="revisions">
+        {data?.toReversed().map(({ id, message, editedAt, author }) => (
+          <li key={id}>
+            <Markdown text={message} />
+            <p className="timeline-by">
+              Until <Time at={editedAt} as="short" />, edited by {author.name}
+            </p>
+          </li>
+        ))}
+      </ol>
+    </Modal>
+  );
+}

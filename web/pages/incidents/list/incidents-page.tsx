@@ -1,0 +1,195 @@
+import { countInWords, dot } from "../../../components/display/format.ts";
+import { Button } from "@mantine/core";
+import { useNavigate, useSearch, Link } from "@tanstack/react-router";
+import { useMemo, useRef } from "react";
+import type { IncidentSummary } from "../../../../src/incidents/schema.ts";
+import { v1 } from "../../../data/client.ts";
+import { useOverview } from "../../../data/overview.ts";
+import { useSignedIn } from "../../../data/session.ts";
+import { CurlButton } from "../../../components/copy.tsx";
+import { openDialog } from "../../../components/open-dialog.ts";
+import { Icon } from "../../../components/display/icons.tsx";
+import { Names } from "../../../components/display/name-list.tsx";
+import { CreateButton, EmptyState, LoadFailed, PageHeader } from "../../../components/page.tsx";
+import { isComing } from "../../../data/query.ts";
+import { type Meta, Pager } from "../../../components/pager.tsx";
+import { useRowKeys } from "../../../components/row-keys.ts";
+import { useShortcuts } from "../../../components/shortcuts.ts";
+import { Time } from "../../../components/display/time.tsx";
+import { useDeleting } from "../../../components/toasts.tsx";
+import { useIncidents } from "../data.ts";
+import { Duration } from "../facts.tsx";
+import { IncidentFilterBar } from "./filter-bar.tsx";
+import { type IncidentFilters, incidentFiltersOf, isNarrowed, partsOf } from "./filters.ts";
+import { IncidentIcon, fewOf, SeverityPill, StatusPill } from "../labels.tsx";
+
+const openOne = () => openDialog({ kind: "create-incident" });
+
+export default function IncidentsPage() {
+  const { mayWrite } = useSignedIn();
+  const navigate = useNavigate();
+  const filters = incidentFiltersOf(useSearch({ strict: false }));
+  const search = useRef<HTMLInputElement>(null);
+  const parts = partsOf(filters);
+  const open = useIncidents(filters, true, parts.open);
+  const over = useIncidents(filters, false, parts.over);
+  const error = open.error ?? over.error;
+  const setFilters = (next: IncidentFilters) =>
+    void navigate({ to: "/incidents", search: next, replace: true, resetScroll: false });
+  useRowKeys();
+  useShortcuts({
+    "/": () => search.current?.focus(),
+    ...(mayWrite && { n: openOne }),
+  });
+  // With the names that stand in the rows, which would grow when these come.
+  const namesCome = isComing([useOverview()]);
+  const isKnown = (!parts.open || open.data) && (!parts.over || over.data) && !namesCome;
+  const found = (parts.open ? open.data?.meta.total : 0) ?? 0;
+  const older = (parts.over ? over.data?.meta.total : 0) ?? 0;
+  const isEmpty = isKnown && found + older === 0;
+  const isFirst = isEmpty && !isNarrowed(filters);
+  return (
+    <>
+      <PageHeader title="Incidents">
+        <span className="not-phone">
+          <CurlButton
+            action={() => ({
+              method: "GET",
+              route: v1.incidents,
+              ...(filters.open && { query: { open: filters.open } }),
+            })}
+          />
+        </span>
+        {mayWrite && !isFirst && <CreateButton onClick={openOne}>Create incident</CreateButton>}
+      </PageHeader>
+      {error !== null && !isKnown && <LoadFailed what="The incidents" error={error} />}
+      {isFirst ? (
+        <EmptyState
+          icon={<Icon name="check" size={28} />}
+          title="No incidents yet"
+          action={
+            mayWrite && (
+              <Button variant="filled" onClick={openOne}>
+                Create incident
+              </Button>
+            )
+          }
+        >
+          Create one when something is wrong. It is shown on your status page at once, and
+          subscribers and alert channels are notified. A monitor can open and resolve incidents
+          automatically.
+        </EmptyState>
+      ) : (
+        isKnown && <IncidentFilterBar filters={filters} onChange={setFilters} search={search} />
+      )}
+      {isEmpty && !isFirst && (
+        <EmptyState
+          icon={<Icon name="search" size={28} />}
+          title="No incidents found"
+          action={<Button onClick={() => setFilters({})}>Show all incidents</Button>}
+        >
+          No incident matches these filters.
+        </EmptyState>
+      )}
+      {isKnown && parts.open && open.data && <List title="Open" page={open.data} total={found} />}
+      {isKnown && parts.over && over.data && (
+        <List
+          title="Resolved"
+          page={over.data}
+          total={older}
+          onPage={(page) => setFilters({ ...filters, page })}
+        />
+      )}
+    </>
+  );
+}
+
+function List({
+  title,
+  page: { data, meta },
+  total,
+  onPage,
+}: {
+  title: string;
+  page: { data: IncidentSummary[]; meta: Meta };
+  total: number;
+  onPage?: (page: number) => void;
+}) {
+  const { data: overview } = useOverview();
+  const deleting = useDeleting();
+  const names = useMemo(
+    () => new Map(overview?.monitors.map(({ id, name }) => [id, name])),
+    [overview?.monitors],
+  );
+  const shown = data.filter(({ id }) => !deleting.has(id));
+  if (total === 0) return null;
+  return (
+    <section className="records" aria-label={title}>
+      <div className="records-head incident-record" aria-hidden="true">
+        <h2>
+          {title} <span className="num">{countInWords(total)}</span>
+        </h2>
+        <span className="record-time">Started</span>
+        <span className="record-length">Duration</span>
+      </div>
+      <ul className="panel panel-flush">
+        {shown.map((incident) => (
+          <IncidentRow
+            key={incident.id}
+            incident={incident}
+            monitors={incident.monitorIds.flatMap((id) => names.get(id) ?? [])}
+          />
+        ))}
+      </ul>
+      {onPage && <Pager meta={meta} onPage={onPage} />}
+    </section>
+  );
+}
+
+function IncidentRow({
+  incident,
+  monitors,
+}: {
+  incident: IncidentSummary;
+  /** Names of those that it affects. */
+  monitors: readonly string[];
+}) {
+  const { id, title, status, severity, origin, createdAt } = incident;
+  const about = [
+    ...(origin === "monitor" ? ["opened by monitor"] : []),
+    ...(incident.public ? [] : ["not public"]),
+  ];
+  return (
+    <li className="list-row record incident-record" data-item>
+      <IncidentIcon incident={incident} />
+      <Link to="/incidents/$id" params={{ id }} className="row-link row-cut" data-item-focus={id}>
+        <b title={title}>{title}</b>
+        <span title={monitors.join(", ")}>
+          {monitors.length > 0 && (
+            <>
+              affects <Names names={fewOf(monitors)} />
+              {about.length > 0 && dot}
+            </>
+          )}
+          {about.join(dot)}
+        </span>
+      </Link>
+      <span className="incident-severity">
+        <SeverityPill severity={severity} over={status === "resolved"} />
+      </span>
+      <span className="incident-status">
+        {status === "resolved" ? (
+          <span className="visually-hidden">Resolved</span>
+        ) : (
+          <StatusPill status={status} />
+        )}
+      </span>
+      <span className="record-time">
+        <Time at={createdAt} as="short" />
+      </span>
+      <span className="record-length">
+        <Duration incident={incident} />
+      </span>
+    </li>
+  );
+}

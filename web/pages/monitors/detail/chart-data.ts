@@ -1,0 +1,163 @@
+import type { Timeline, TimelinePoint } from "../../../../src/dashboard/timeline-schema.ts";
+import type { Span } from "../data.ts";
+
+const closeSteps = [10, 30, 60, 300, 900];
+const wideSteps = [1, 3, 6, 12, 24].map((hours) => hours * 3_600);
+const mostPoints = 300;
+export const dayMs = 86_400_000;
+const closeMs = 3 * dayMs;
+
+/** Seconds between two points, at least from one check to the next; beyond three days sums of whole hours are shown. */
+export function stepFor({ from, to }: Span, interval: number): number {
+  const steps = to - from <= closeMs ? [...closeSteps, ...wideSteps] : wideSteps;
+  const step = steps.find((step) => (to - from) / (step * 1_000) <= mostPoints) ?? 86_400;
+  if (step >= interval) return step;
+  return interval < 3_600 ? interval : (wideSteps.find((step) => step >= interval) ?? 86_400);
+}
+
+export const lineNames = ["p50", "p95", "p99", "previous"] as const;
+export type LineName = (typeof lineNames)[number];
+
+/** A figure, `null` where the line is broken, `undefined` where it goes on to the next one. */
+export type Figures = (number | null | undefined)[];
+
+export type Columns = {
+  /** Seconds from one slot to the next. */
+  step: number;
+  times: number[];
+  points: (TimelinePoint | undefined)[];
+  lines: Record<LineName, Figures>;
+};
+
+/** So many times the usual distance without a check are a gap. */
+const gapFactor = 3;
+
+/** One slot for each step of the span, its middle in seconds. */
+export function columnsOf(timeline: Timeline, previous: Timeline | undefined): Columns {
+  const stepMs = timeline.step * 1_000;
+  const from = Date.parse(timeline.from);
+  const count = Math.max(1, Math.ceil((Date.parse(timeline.to) - from) / stepMs));
+  const points = slotsOf(timeline, count);
+  const before = previous === undefined ? [] : slotsOf(previous, count);
+  const line = (all: typeof points, figure: (point: TimelinePoint) => number | null) =>
+    broken(all, figure);
+  return {
+    step: timeline.step,
+    times: Array.from({ length: count }, (_, index) => (from + (index + 0.5) * stepMs) / 1_000),
+    points,
+    lines: {
+      p50: line(points, ({ p50Ms, averageMs }) => p50Ms ?? averageMs),
+      p95: line(points, ({ p95Ms }) => p95Ms),
+      p99: line(points, ({ p99Ms }) => p99Ms),
+      previous:
+        before.length === 0
+          ? Array.from({ length: count }, () => null)
+          : line(before, ({ p50Ms, averageMs }) => p50Ms ?? averageMs),
+    },
+  };
+}
+
+function slotsOf({ from, step, points }: Timeline, count: number) {
+  const slots = Array.from({ length: count }, (): TimelinePoint | undefined => undefined);
+  for (const point of points) {
+    const slot = Math.floor((Date.parse(point.at) - Date.parse(from)) / (step * 1_000));
+    if (slot < count) slots[slot] = point;
+  }
+  return slots;
+}
+
+/** A line breaks where nothing answered, and where nothing was checked for longer than usual. */
+function broken(
+  slots: readonly (TimelinePoint | undefined)[],
+  figure: (point: TimelinePoint) => number | null,
+): Figures {
+  const figures: Figures = slots.map((point) => (point === undefined ? undefined : figure(point)));
+  const known = placesOf(figures);
+  const most = mostBetween(known);
+  for (const [place, index] of known.entries()) {
+    const next = known[place + 1] ?? figures.length;
+    // The whole way to the next figure: what is left open is drawn as a line to it.
+    if (next - index > most || figures.slice(index, next).includes(null))
+      figures.fill(null, index + 1, next);
+  }
+  return figures;
+}
+
+const placesOf = (all: readonly unknown[]) =>
+  all.flatMap((one, index) => (one == null ? [] : [index]));
+
+/** What lies further apart has a gap between. */
+function mostBetween(places: readonly number[]): number {
+  const distances = places.slice(1).map((index, place) => index - (places[place] ?? 0));
+  const usual = distances.toSorted((one, other) => one - other)[(distances.length - 1) >> 1] ?? 1;
+  return usual * gapFactor;
+}
+
+/** Where a line is but a point, between two gaps. */
+export function lonelyIn(figures: Figures): number[] {
+  const stretches: number[][] = [[]];
+  for (const [index, one] of figures.entries())
+    if (one === null) stretches.push([]);
+    else if (one !== undefined) stretches.at(-1)?.push(index);
+  return stretches.filter(({ length }) => length === 1).flat();
+}
+
+const niceSteps = [1, 2, 5].flatMap((digit) =>
+  [1, 10, 100, 1_000, 10_000].map((ten) => digit * ten),
+);
+
+export type Scale = { top: number; step: number; peak: { index: number; ms: number } | null };
+
+/** One slow hour of a day is a little less. */
+const usualShare = 0.95;
+
+/** Zero to a little above what nearly all figures are; the one that is cut off most, if any. */
+export function scaleOf(lines: readonly Figures[]): Scale {
+  const all = lines.flatMap((figures) => figures.flatMap((one) => (one == null ? [] : [one])));
+  const sorted = all.toSorted((one, other) => one - other);
+  const highest = sorted.at(-1) ?? 0;
+  const usual = sorted[Math.ceil(sorted.length * usualShare) - 1] ?? 0;
+  const wanted = highest > usual * 2 ? usual * 1.25 : highest * 1.05;
+  const step =
+    niceSteps.toSorted((one, other) => one - other).find((one) => one * 4 >= wanted) ?? 50_000;
+  const top = Math.max(1, Math.ceil(wanted / step)) * step;
+  if (highest <= top) return { top, step, peak: null };
+  for (const figures of lines) {
+    const index = figures.indexOf(highest);
+    if (index !== -1) return { top, step, peak: { index, ms: highest } };
+  }
+  return { top, step, peak: null };
+}
+
+type Trouble = "down" | "degraded" | "maintenance";
+
+/** Slots in a row that were the same: which ones, and how many seconds of it. */
+export type Run = { state: Trouble | "up"; first: number; last: number; seconds: number };
+
+/** The worst trouble of a slot; null for none. */
+export function troubleOf(point: TimelinePoint | undefined): Trouble | null {
+  if (point === undefined) return null;
+  if (point.downSeconds > 0) return "down";
+  if (point.degradedSeconds > 0) return "degraded";
+  return point.maintenanceSeconds > 0 ? "maintenance" : null;
+}
+
+/** What could not be judged is in none; slots between two checks are as the check before them. */
+export function runsOf(points: readonly (TimelinePoint | undefined)[]): Run[] {
+  const runs: Run[] = [];
+  const most = mostBetween(placesOf(points));
+  let open: Run | null = null;
+  for (const [index, point] of points.entries()) {
+    if (point === undefined) continue;
+    const state: Run["state"] | null = troubleOf(point) ?? (point.upSeconds > 0 ? "up" : null);
+    if (state === null) open = null;
+    else if (open !== null && open.state === state && index - open.last <= most) {
+      open.last = index;
+      open.seconds += point[`${state}Seconds`];
+    } else {
+      open = { state, first: index, last: index, seconds: point[`${state}Seconds`] };
+      runs.push(open);
+    }
+  }
+  return runs;
+}

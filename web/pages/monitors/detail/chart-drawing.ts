@@ -1,0 +1,145 @@
+import type uPlot from "uplot";
+import { formatIn, minuteFormat } from "../../../../src/core/time/times.ts";
+import { latencyInWords } from "../../../components/display/format.ts";
+import { stateLabels } from "../../../components/display/state-icon.tsx";
+import { durationInWords } from "../../../components/display/time.tsx";
+import { type Columns, dayMs, type Run, type Scale } from "./chart-data.ts";
+import type { Span } from "../data.ts";
+
+const soft = { down: "--down-soft", degraded: "--degraded-soft", maintenance: "--maint-soft" };
+const strong = { down: "--down", degraded: "--degraded", maintenance: "--maint" };
+const strip = {
+  up: "--up-calm",
+  down: "--down-bar",
+  degraded: "--degraded-bar",
+  maintenance: "--maint-bar",
+};
+
+/** What the drawing reads: as it is now, so that new data need no new chart. */
+export type Drawn = { span: Span; columns: Columns; scale: Scale; runs: Run[]; zone: string };
+
+/** A canvas knows no custom properties: this reads what they come to in the theme of the moment. */
+export function colorsAt(element: HTMLElement) {
+  const probe = document.createElement("i");
+  element.append(probe);
+  const known = new Map<string, string>();
+  return (token: string): string => {
+    const found = known.get(token);
+    if (found !== undefined) return found;
+    if (!probe.isConnected) element.append(probe);
+    probe.style.color = `var(${token})`;
+    const color = getComputedStyle(probe).color;
+    probe.remove();
+    known.set(token, color);
+    return color;
+  };
+}
+
+type ColorOf = (token: string) => string;
+
+/** Where a run of slots begins and ends on the canvas, as wide as its share of them, at least `least`. */
+function edgesOf(chart: uPlot, { columns }: Drawn, run: Run, least: number) {
+  const { step } = columns;
+  const { bbox } = chart;
+  const begin = (columns.times[run.first] ?? 0) - step / 2;
+  const whole = (run.last - run.first + 1) * step;
+  const from = chart.valToPos(begin, "x", true);
+  // Of the slot that goes on, what is ahead is nothing yet.
+  const end = Math.min(begin + Math.min(whole, run.seconds), Date.now() / 1_000);
+  const to = chart.valToPos(end, "x", true);
+  const left = Math.max(bbox.left, from);
+  return { left, width: Math.max(least, Math.min(bbox.left + bbox.width, to) - left) };
+}
+
+export function drawTroubles(chart: uPlot, drawn: Drawn, color: ColorOf) {
+  const { ctx, bbox } = chart;
+  const ratio = devicePixelRatio;
+  ctx.save();
+  ctx.textAlign = "left";
+  ctx.font = `500 ${11 * ratio}px Inter Variable, sans-serif`;
+  let free = 0;
+  for (const run of drawn.runs) {
+    const { state } = run;
+    if (state === "up") continue;
+    const { left, width } = edgesOf(chart, drawn, run, 2 * ratio);
+    ctx.fillStyle = color(soft[state]);
+    ctx.fillRect(left, bbox.top, width, bbox.height);
+    const words = `${stateLabels[state]} ${durationInWords(run.seconds)}`;
+    const length = ctx.measureText(words).width;
+    const at = Math.min(left, bbox.left + bbox.width - length);
+    if (at < free || width < 3 * ratio) continue;
+    ctx.fillStyle = color(strong[state]);
+    ctx.fillText(words, at, bbox.top - 8 * ratio);
+    free = at + length + 12 * ratio;
+  }
+  drawDays(chart, drawn, color);
+  ctx.restore();
+}
+
+/** A stronger line where a day begins. */
+function drawDays(chart: uPlot, { span, zone }: Drawn, color: ColorOf) {
+  if (span.to - span.from > 8 * dayMs) return;
+  const { ctx, bbox } = chart;
+  ctx.fillStyle = color("--line-strong");
+  for (const at of midnightsOf(span, zone)) {
+    const x = Math.round(chart.valToPos(at / 1_000, "x", true));
+    ctx.fillRect(x, bbox.top, devicePixelRatio, bbox.height);
+  }
+}
+
+function midnightsOf({ from, to }: Span, zone: string): number[] {
+  const clock = formatIn(zone, minuteFormat);
+  const quarter = 900_000;
+  const found: number[] = [];
+  for (let at = Math.ceil(from / quarter) * quarter; at < to; at += quarter)
+    if (clock.format(at) === "00:00") found.push(at);
+  return found;
+}
+
+const rank = ({ state }: Run) => (state === "up" ? 0 : 1);
+
+/** The strip of states below the plot, and how high the line goes that is cut off at its top. */
+export function drawEdges(chart: uPlot, drawn: Drawn, color: ColorOf) {
+  const { ctx, bbox } = chart;
+  const ratio = devicePixelRatio;
+  const top = bbox.top + bbox.height + 5 * ratio;
+  ctx.save();
+  ctx.textAlign = "left";
+  // What is widened, because there is little of it, covers what is not.
+  for (const run of drawn.runs.toSorted((one, other) => rank(one) - rank(other))) {
+    const whole = { ...run, seconds: Number.MAX_SAFE_INTEGER };
+    const { left, width } = edgesOf(chart, drawn, whole, run.state === "up" ? 0 : 3 * ratio);
+    ctx.fillStyle = color(strip[run.state]);
+    ctx.fillRect(left, top, width, 4 * ratio);
+  }
+  const { peak } = drawn.scale;
+  if (peak !== null) {
+    const words = `▲ up to ${latencyInWords(peak.ms)}`;
+    ctx.font = `500 ${11 * ratio}px Inter Variable, sans-serif`;
+    const x = chart.valToPos(drawn.columns.times[peak.index] ?? 0, "x", true);
+    const length = ctx.measureText(words).width;
+    const isRight = x + length + 8 * ratio > bbox.left + bbox.width;
+    ctx.fillStyle = color("--ink-2");
+    ctx.fillText(words, isRight ? x - length - 6 * ratio : x + 6 * ratio, bbox.top + 12 * ratio);
+  }
+  ctx.restore();
+}
+
+/** Clocks, with the day where one begins; days alone for more than two of them. */
+export function timesOf({ span, zone }: Drawn, ticks: readonly number[]): string[] {
+  const isLong = span.to - span.from > 2 * dayMs;
+  const clock = formatIn(zone, minuteFormat);
+  const day = formatIn(zone, {
+    ...(!isLong && { weekday: "short" }),
+    day: "numeric",
+    month: "short",
+  });
+  let last = "";
+  return ticks.map((seconds) => {
+    const time = clock.format(seconds * 1_000);
+    const text = isLong || time === "00:00" ? day.format(seconds * 1_000).replace(",", "") : time;
+    if (text === last) return "";
+    last = text;
+    return text;
+  });
+}

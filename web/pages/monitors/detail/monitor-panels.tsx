@@ -1,0 +1,240 @@
+import { Button } from "@mantine/core";
+import { Link } from "@tanstack/react-router";
+import { useState } from "react";
+import type { PastState } from "../../../../src/dashboard/schema.ts";
+import type { IncidentSummary } from "../../../../src/incidents/schema.ts";
+import { shownDetails } from "../../../../src/monitoring/monitors/details-rules.ts";
+import type { Monitor } from "../../../../src/monitoring/monitors/schema.ts";
+import { copy } from "../../../components/copy.tsx";
+import { openDialog } from "../../../components/open-dialog.ts";
+import { latencyInWords, reasonInWords } from "../../../components/display/format.ts";
+import { Panel } from "../../../components/page.tsx";
+import { StateIcon } from "../../../components/display/state-icon.tsx";
+import { durationInWords, Time } from "../../../components/display/time.tsx";
+import { type Problems, useProblems } from "../../../data/problems.ts";
+import { useSignedIn } from "../../../data/session.ts";
+import { DetailList } from "../details.tsx";
+import { useStates, useIncidentsOf, useAlertRecipients, useHeartbeats } from "../data.ts";
+
+/** So many lines of a panel are in sight at first. */
+const few = 8;
+
+const words: Record<PastState["status"], string> = {
+  up: "Up",
+  degraded: "Degraded",
+  down: "Down",
+  maintenance: "Maintenance started",
+  paused: "Paused",
+  pending: "Waiting for the first result",
+};
+
+/** The changes of state, newest first, as sentences. */
+export function Activity({ id }: { id: string }) {
+  const [all, setAll] = useState(false);
+  const { data: states = [] } = useStates(id);
+  return (
+    <Panel
+      title="Activity"
+      actions={states.length > few && <ShowAll all={all} onChange={setAll} />}
+    >
+      {states.length === 0 && <p className="quiet panel-none">No activity yet.</p>}
+      <ul className="lines">
+        {(all ? states : states.slice(0, few)).map((state, index) => (
+          <li key={state.since}>
+            <StateIcon state={state.status} size={15} />
+            <span className="line-words">
+              <b>{titleOf(state, states[index + 1])}</b> {detailOf(state, states[index + 1])}
+            </span>
+            <Time at={state.since} as="short" />
+          </li>
+        ))}
+      </ul>
+    </Panel>
+  );
+}
+
+function titleOf({ status }: PastState, before: PastState | undefined): string {
+  if (status === "up" && before?.status === "maintenance") return "Maintenance ended";
+  if (status === "up" && before?.status === "paused") return "Resumed, up";
+  const wasTrouble = before?.status === "down" || before?.status === "degraded";
+  return status === "up" && wasTrouble ? "Up again" : words[status];
+}
+
+function detailOf({ status, message, since }: PastState, before: PastState | undefined): string {
+  const words = reasonInWords(message ?? "");
+  if (status !== "up" || before === undefined) return words;
+  if (before.status !== "down" && before.status !== "degraded") return words;
+  const seconds = (Date.parse(since) - Date.parse(before.since)) / 1000;
+  return `after ${durationInWords(seconds)} ${before.status}`;
+}
+
+/** Which of its channels would be alerted of an outage now, which of them fail, and why others would not be. */
+export function AlertRecipients({ monitor: { id, alertChannelIds } }: { monitor: Monitor }) {
+  const { mayWrite } = useSignedIn();
+  const { data } = useAlertRecipients(id);
+  const { data: problems } = useProblems();
+  const failing = new Map(problems?.channels.map((channel) => [channel.id, channel]));
+  return (
+    <Panel
+      title="Alerts to"
+      actions={
+        mayWrite && (
+          <button
+            type="button"
+            className="plain-button link"
+            aria-label="Edit who is alerted"
+            onClick={() => openDialog({ kind: "edit-monitor", id })}
+          >
+            Edit
+          </button>
+        )
+      }
+    >
+      {alertChannelIds.length === 0 && (
+        <p className="quiet panel-none">No alert channels. Nobody is alerted when it is down.</p>
+      )}
+      <ul className="lines">
+        {data?.told.map(({ id, name }) => (
+          <Recipient key={id} id={id} name={name} failing={failing.get(id)} />
+        ))}
+        {data?.notTold
+          .filter(({ id }) => alertChannelIds.includes(id))
+          .map(({ id, name, reason }) => (
+            <Recipient key={id} id={id} name={name} reason={reason.replace(`${name} `, "")} />
+          ))}
+      </ul>
+    </Panel>
+  );
+}
+
+function Recipient({
+  id,
+  name,
+  failing,
+  reason,
+}: {
+  id: string;
+  name: string;
+  failing?: Problems["channels"][number] | undefined;
+  /** Why it would not be alerted. */
+  reason?: string;
+}) {
+  return (
+    <li>
+      <span className="line-words">
+        <Link to="/alert-channels/$id" params={{ id }} className="page-link">
+          <b>{name}</b>
+        </Link>
+        {failing !== undefined && (
+          <small className="line-reason">
+            Since <Time at={failing.since} as="short" />: {failing.error}
+          </small>
+        )}
+        {reason !== undefined && <small className="line-reason">{reason}</small>}
+      </span>
+      {failing !== undefined && (
+        <span className="line-state degraded">
+          <StateIcon state="degraded" size={14} /> Failing
+        </span>
+      )}
+      {failing === undefined && reason === undefined && (
+        <span className="line-state up">will be alerted</span>
+      )}
+    </li>
+  );
+}
+
+const tone: Record<IncidentSummary["severity"], string> = {
+  minor: "pill-degraded",
+  major: "pill-down",
+  critical: "pill-down",
+};
+
+export function Incidents({ id }: { id: string }) {
+  const { data } = useIncidentsOf(id);
+  return (
+    <Panel title="Incidents">
+      {data?.data.length === 0 && <p className="quiet panel-none">No incidents yet.</p>}
+      <ul className="lines">
+        {data?.data.map(({ id, title, status, severity, createdAt }) => (
+          <li key={id}>
+            <span className={`pill ${status === "resolved" ? "" : tone[severity]}`}>{status}</span>
+            <Link to="/incidents/$id" params={{ id }} className="line-words page-link">
+              <b>{title}</b>
+            </Link>
+            <Time at={createdAt} as="short" />
+          </li>
+        ))}
+      </ul>
+    </Panel>
+  );
+}
+
+function ShowAll({ all, onChange }: { all: boolean; onChange: (all: boolean) => void }) {
+  return (
+    <button type="button" className="plain-button link" onClick={() => onChange(!all)}>
+      {all ? "Show less" : "Show all"}
+    </button>
+  );
+}
+
+export function RecentChecks({ id }: { id: string }) {
+  const [all, setAll] = useState(false);
+  const { data: checks = [] } = useHeartbeats(id, 100);
+  const shown = all ? checks : checks.slice(0, few);
+  return (
+    <Panel
+      title="Recent checks"
+      actions={checks.length > few && <ShowAll all={all} onChange={setAll} />}
+    >
+      {checks.length === 0 && <p className="quiet panel-none">No checks yet.</p>}
+      <ul className={`lines checks ${all ? "checks-all" : ""}`}>
+        {shown.map(({ at, status, message, latencyMs }) => (
+          <li key={at}>
+            <StateIcon state={status} size={13} label />
+            <Time at={at} as="seconds" />
+            <span className="line-words">{reasonInWords(message ?? "")}</span>
+            <span className="num">{latencyInWords(latencyMs)}</span>
+          </li>
+        ))}
+      </ul>
+    </Panel>
+  );
+}
+
+/** What matters for its type. */
+export function DetailsPanel({ monitor: { type, details } }: { monitor: Monitor }) {
+  if (shownDetails(type, details).length === 0) return null;
+  return (
+    <Panel title="Found by the last check">
+      <DetailList type={type} details={details} />
+    </Panel>
+  );
+}
+
+/** Where the watched job reports, ready to be pasted into it. */
+export function PushPanel({ monitor }: { monitor: Monitor }) {
+  const url = monitor["pushUrl"];
+  if (typeof url !== "string")
+    return (
+      <Panel title="Push URL">
+        <p className="quiet panel-words">
+          The job reports to a URL of its own. Anyone who knows it can report, so only people who
+          can edit monitors see it.
+        </p>
+      </Panel>
+    );
+  const command = `curl -fsS --retry 5 "${url}?status=up"`;
+  return (
+    <Panel
+      title="Push URL"
+      actions={
+        <Button size="compact-xs" onClick={() => void copy(command, "Command")}>
+          Copy
+        </Button>
+      }
+    >
+      <code className="push-command">{command}</code>
+    </Panel>
+  );
+}

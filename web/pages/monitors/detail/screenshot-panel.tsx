@@ -1,0 +1,58 @@
+import { Modal } from "@mantine/core";
+import { useState } from "react";
+import type { Monitor } from "../../../../src/monitoring/monitors/schema.ts";
+import { v1 } from "../../../data/client.ts";
+import { useSignedIn } from "../../../data/session.ts";
+import { reasonInWords } from "../../../components/display/format.ts";
+import { Panel } from "../../../components/page.tsx";
+import { absolute, Time, useZone } from "../../../components/display/time.tsx";
+import { useHeartbeatAt } from "../data.ts";
+
+/** What the browser showed when a check failed last, where there is a picture of that. */
+export function ScreenshotPanel({ monitor: { id, screenshotAt } }: { monitor: Monitor }) {
+  return typeof screenshotAt === "string" && <LastFailure id={id} at={screenshotAt} />;
+}
+
+function LastFailure({ id, at }: { id: string; at: string }) {
+  const [enlarged, setEnlarged] = useState(false);
+  const { organization } = useSignedIn();
+  const zone = useZone();
+  const { data: heartbeat } = useHeartbeatAt(id, at);
+  const query = new URLSearchParams({ organization: organization.id, at });
+  const src = `${v1.monitors({ id }).screenshot["~path"]}?${query}`;
+  const image = (
+    <img
+      className="screenshot"
+      src={src}
+      alt={`The page on ${absolute(at, zone)}`}
+      width={1280}
+      height={800}
+      loading="lazy"
+    />
+  );
+  const reason = reasonInWords(heartbeat?.message ?? "");
+  return (
+    <Panel title="Last failure">
+      <div className="last-failure">
+        <button type="button" onClick={() => setEnlarged(true)}>
+          {image}
+        </button>
+        <p>
+          <Time at={at} as="short" />
+          <b>{reason}</b>
+        </p>
+      </div>
+      <Modal
+        opened={enlarged}
+        onClose={() => setEnlarged(false)}
+        title={`Last failure, ${absolute(at, zone)}`}
+        size={1322}
+      >
+        <a href={src} target="_blank">
+          {image}
+        </a>
+        <p className="quiet">{reason}</p>
+      </Modal>
+    </Panel>
+  );
+}

@@ -1,0 +1,136 @@
+import { MultiSelect, TagsInput, Textarea, TextInput } from "@mantine/core";
+import type { z } from "zod";
+import { Color, type MonitorGroup } from "../../../../src/monitoring/groups/schema.ts";
+import { useAlertChannels } from "../../../data/alert-channels.ts";
+import { dataOf, ifMatch, onceUnder, v1 } from "../../../data/client.ts";
+import { closeDialog, type Dialog } from "../../../components/open-dialog.ts";
+import { EditorDialog } from "../../../components/forms/editor-dialog.tsx";
+import { FormFrame, useForm } from "../../../components/forms/form.tsx";
+import { selection } from "../list/list-state.ts";
+
+type What = Extract<Dialog, { kind: "create-group" | "edit-group" }>;
+type Values = {
+  name: string;
+  description: string;
+  color: z.infer<typeof Color>;
+  tags: string[];
+  alertChannelIds: string[];
+};
+
+const nothing: Values = {
+  name: "",
+  description: "",
+  color: "blue",
+  tags: [],
+  alertChannelIds: [],
+};
+
+const readGroup = (id: string) => dataOf(v1["monitor-groups"]({ id }).get());
+
+export default function GroupDialog({ what }: { what: What }) {
+  return (
+    <EditorDialog
+      title={what.kind === "create-group" ? "Create group" : "Edit group"}
+      size={480}
+      id={what.kind === "edit-group" ? what.id : null}
+      read={readGroup}
+      managed="groups"
+      besides={[useAlertChannels()]}
+      onClose={closeDialog}
+    >
+      {(group, reload) => (
+        <Fields
+          group={group}
+          monitorIds={what.kind === "create-group" ? what.monitorIds : undefined}
+          onTheirs={reload}
+        />
+      )}
+    </EditorDialog>
+  );
+}
+
+function Fields({
+  group,
+  monitorIds,
+  onTheirs,
+}: {
+  group: MonitorGroup | undefined;
+  monitorIds: readonly string[] | undefined;
+  onTheirs: () => void;
+}) {
+  const { data: channels = [] } = useAlertChannels();
+  const groups = v1["monitor-groups"];
+  const start: Values = group ? pick(group) : nothing;
+  const form = useForm(
+    start,
+    async (values, force, once) => {
+      if (group === undefined)
+        await dataOf(
+          groups.post(
+            { ...values, ...(monitorIds && { monitorIds: [...monitorIds] }) },
+            onceUnder(once),
+          ),
+        );
+      else
+        await dataOf(
+          groups({ id: group.id }).patch(values, ifMatch(force ? undefined : group, once)),
+        );
+      if (monitorIds) selection.clear();
+      closeDialog();
+    },
+    onTheirs,
+    { key: `group ${group?.id ?? ""}` },
+  );
+  const { values, set } = form;
+  return (
+    <FormFrame
+      form={form}
+      submit={group === undefined ? "Create group" : "Save"}
+      onCancel={closeDialog}
+      curl={() => ({
+        ...(group
+          ? { method: "PATCH", route: groups({ id: group.id }) }
+          : { method: "POST", route: groups }),
+        body: values,
+      })}
+    >
+      <TextInput label="Name" data-autofocus {...form.input("name")} />
+      <fieldset className="palette-colors">
+        <legend>Color</legend>
+        {Color.options.map((color) => (
+          <label key={color} title={color}>
+            <input
+              type="radio"
+              name="color"
+              aria-label={color}
+              checked={values.color === color}
+              onChange={() => set("color", color)}
+            />
+            <i className={`dot dot-${color}`} />
+          </label>
+        ))}
+      </fieldset>
+      <Textarea
+        label="Description"
+        description="Shown beside the name."
+        autosize
+        minRows={1}
+        maxRows={5}
+        {...form.input("description")}
+      />
+      <TagsInput label="Tags" {...form.field("tags")} />
+      {channels.length > 0 && (
+        <MultiSelect
+          label="Alert channels"
+          description="Added to every monitor that joins this group from now on. Monitors already in it do not change."
+          data={channels.map(({ id, name }) => ({ value: id, label: name }))}
+          {...form.field("alertChannelIds")}
+        />
+      )}
+    </FormFrame>
+  );
+}
+
+function pick({ name, description, color, tags, alertChannelIds }: MonitorGroup): Values {
+  return { name, description, color, tags, alertChannelIds };
+}

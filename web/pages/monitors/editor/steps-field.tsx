@@ -1,0 +1,147 @@
+import { ActionIcon, Button, Input } from "@mantine/core";
+import { useState } from "react";
+import { emptyOf, type FieldKind, type Own } from "../../../components/forms/field-kinds.ts";
+import { summaryOf } from "../../../components/forms/field-summary.ts";
+import { Fold } from "../../../components/forms/form.tsx";
+import { Icon } from "../../../components/display/icons.tsx";
+import { useReorder } from "../../../components/forms/reorder.tsx";
+import { SchemaField } from "../../../components/forms/schema-field.tsx";
+import type { StoredSecrets } from "../../../components/forms/stored-secrets.ts";
+import { maxSteps } from "../../../../src/monitoring/monitors/request-schema.ts";
+import { isShown, labelsOf } from "./labels.ts";
+import { stepSections } from "./sections.ts";
+
+type Props = {
+  kind: FieldKind;
+  value: readonly Own[];
+  onChange: (value: Own[]) => void;
+  secrets: StoredSecrets;
+};
+
+let made = 0;
+/** What a step is known by while it is moved. */
+const newKey = () => ++made;
+
+/** The steps after the first request: to add, move and remove, each with its own conditions. */
+export function StepsField({ kind, value, onChange, secrets }: Props) {
+  const { parts = {} } = kind;
+  const [kept, setKeys] = useState<readonly number[]>([]);
+  const keys = value.map((_, index) => kept[index] ?? newKey());
+  if (keys.length !== kept.length) setKeys(keys);
+  const change = (items: readonly (readonly [key: number, step: Own])[]) => {
+    setKeys(items.map(([key]) => key));
+    onChange(items.map(([, step]) => step));
+  };
+  const items = value.map((step, index) => [keys[index] ?? 0, step] as const);
+  const { list, itemOf, gripOf } = useReorder(items, change);
+  const labels = labelsOf("http", "steps");
+  const own = secrets.errorOf("steps");
+  const isPlaced = value.some((_, index) => secrets.errorOf(`steps[${index}]`));
+  return (
+    <Input.Wrapper
+      label={labels?.label}
+      description={labels?.hint}
+      error={isPlaced ? undefined : own}
+      labelElement="div"
+    >
+      <div className="steps">
+        <ul ref={list} aria-label={labels?.label}>
+          {items.map(([key, step], index) => (
+            <li key={key} className="step" {...itemOf(index)}>
+              <StepCard
+                number={index + 2}
+                at={`steps[${index}]`}
+                parts={parts}
+                step={step}
+                grip={gripOf(index, `step ${index + 2}`)}
+                onChange={(next) => onChange(value.with(index, next))}
+                onRemove={() => change(items.toSpliced(index, 1))}
+                secrets={secrets}
+              />
+            </li>
+          ))}
+        </ul>
+        {value.length < maxSteps && (
+          <Button
+            size="xs"
+            onClick={() => change([...items, [newKey(), { ...emptyOf(parts), url: "/" }]])}
+          >
+            Add step
+          </Button>
+        )}
+      </div>
+    </Input.Wrapper>
+  );
+}
+
+type CardProps = {
+  number: number;
+  /** Its path in the monitor. */
+  at: string;
+  parts: Record<string, FieldKind>;
+  step: Own;
+  grip: React.ReactNode;
+  onChange: (step: Own) => void;
+  onRemove: () => void;
+  secrets: StoredSecrets;
+};
+
+function StepCard({ number, at, parts, step, grip, onChange, onRemove, secrets }: CardProps) {
+  const within = (path: string) => path.replace(/^steps\[\d+\]\./, "");
+  const labelsFor = (path: string) => labelsOf("steps", within(path));
+  const field = (name: string) => {
+    const kind = parts[name];
+    const path = `${at}.${name}`;
+    if (kind === undefined || !isShown(name, step)) return null;
+    return (
+      <SchemaField
+        key={name}
+        name={path}
+        kind={kind}
+        labels={labelsFor(path)}
+        value={name in step ? step[name] : kind.initial}
+        onChange={(next) => onChange({ ...step, [name]: next })}
+        error={secrets.errorOf(path)}
+        secrets={secrets}
+        labelsFor={labelsFor}
+        isShown={(part, line) => isShown(within(part), step, line)}
+      />
+    );
+  };
+  const title = `Step ${number}${typeof step["name"] === "string" ? `: ${step["name"]}` : ""}`;
+  return (
+    <>
+      <div className="step-head">
+        {grip}
+        <b>{title}</b>
+        <ActionIcon aria-label={`Remove step ${number}`} onClick={onRemove}>
+          <Icon name="close" />
+        </ActionIcon>
+      </div>
+      <div className="step-request">
+        {field("method")}
+        {field("url")}
+      </div>
+      {field("name")}
+      {stepSections.map(({ title, fields, key = [], none = "" }) => (
+        <Fold
+          key={title}
+          title={title}
+          open={false}
+          invalid={fields.some((name) => secrets.errorOf(`${at}.${name}`))}
+          summary={
+            summaryOf(
+              fields.flatMap((name) => {
+                const kind = parts[name];
+                const about = { name, labels: labelsFor(`${at}.${name}`), value: step[name] };
+                return kind === undefined ? [] : [{ ...about, kind, isKey: key.includes(name) }];
+              }),
+            ) || none
+          }
+        >
+          <div className="form-section">{fields.map(field)}</div>
+        </Fold>
+      ))}
+    </>
+  );
+}

@@ -1,0 +1,267 @@
+import { Button } from "@mantine/core";
+import { Link } from "@tanstack/react-router";
+import { useRef, useState } from "react";
+import { hiddenHere } from "../../../data/hidden-here.ts";
+import { allStates, knownIn, type Overview, type OverviewMonitor } from "../../../data/overview.ts";
+import { type Attention, isTroubled, useAttention } from "../../../data/problems.ts";
+import { useSignedIn } from "../../../data/session.ts";
+import { countInWords, plural, reasonInWords } from "../../../components/display/format.ts";
+import { Icon } from "../../../components/display/icons.tsx";
+import { StateIcon, stateLabels } from "../../../components/display/state-icon.tsx";
+import { durationInWords, Time, useNow, useZone } from "../../../components/display/time.tsx";
+import { notify, useAction } from "../../../components/toasts.tsx";
+import { useMaintenanceEnd } from "../../maintenance/data.ts";
+import { checkNow } from "../actions.ts";
+import { troubledFirst, whoWasTold, withoutMoving } from "../attention-rules.ts";
+import { MonitorMenu } from "./monitor-row.tsx";
+
+/** Above `most` rows there are `few`, and a button for the others. */
+const [most, few] = [6, 5];
+/** What recovered stays for a moment, so that one sees it go. */
+const farewellMs = 10_000;
+
+const folded = "needs-attention";
+
+/** What is down or degraded, before everything else; folded or not, as this browser remembers. */
+export function NeedsAttention({ overview }: { overview: Overview }) {
+  const isFolded = hiddenHere.use().has(folded);
+  const { rows, hold } = useRows(knownIn(overview));
+  const states = allStates(overview);
+  const { data: attention } = useAttention();
+  const [all, setAll] = useState(false);
+  const groups = new Map(overview.groups.map((group) => [group.id, group]));
+  const known = rows.filter(({ monitor }) => isTroubled(monitor)).length;
+  // The server names the worst of many alone.
+  const count = Math.max(known, (states.down ?? 0) + (states.degraded ?? 0));
+  if (rows.length === 0) return null;
+  const shown = all || rows.length <= most ? rows : rows.slice(0, few);
+  return (
+    <section className="panel panel-flush attention" aria-labelledby="attention-title">
+      <h2 id="attention-title">
+        <button
+          type="button"
+          aria-expanded={!isFolded}
+          onClick={() => (isFolded ? hiddenHere.forget(folded) : hiddenHere.add(folded))}
+        >
+          <Icon name={isFolded ? "right" : "down"} size={14} />
+          Needs attention <span className="num">{countInWords(count)}</span>
+        </button>
+      </h2>
+      {!isFolded && (
+        <>
+          <ul {...hold}>
+            {shown.map(({ monitor, downSeconds }, index) => (
+              <AttentionRow
+                key={monitor.id}
+                monitor={monitor}
+                downSeconds={downSeconds}
+                attention={attention?.get(monitor.id)}
+                isMuted={
+                  monitor.muted ||
+                  (monitor.groupId !== null && groups.get(monitor.groupId)?.muted === true)
+                }
+                isFirst={index === 0}
+              />
+            ))}
+          </ul>
+          {rows.length > most && (
+            <button type="button" className="attention-more link" onClick={() => setAll(!all)}>
+              {all ? "Show less" : `Show ${rows.length - few} more`}
+            </button>
+          )}
+          {all && count > known && (
+            <Link
+              className="attention-more link"
+              to="/monitors"
+              search={{ status: (states.down ?? 0) > 0 ? "down" : "degraded" }}
+            >
+              {countInWords(count - known)} more
+            </Link>
+          )}
+          <Quiet states={states} />
+        </>
+      )}
+    </section>
+  );
+}
+
+type Row = {
+  monitor: OverviewMonitor;
+  /** How long it was in trouble; null while it still is. */
+  downSeconds: number | null;
+};
+
+/** Problems first, and for a moment what was one; nothing moves under the pointer or the focus. */
+function useRows(monitors: readonly OverviewMonitor[]) {
+  const now = useNow();
+  const seen = useRef(new Map<string, { since: string; overAt: number | null }>());
+  const order = useRef<string[]>([]);
+  const held = useRef(false);
+  const byId = new Map(monitors.map((monitor) => [monitor.id, monitor]));
+  for (const monitor of monitors) {
+    const { id, statusSince } = monitor;
+    const before = seen.current.get(id);
+    if (isTroubled(monitor)) {
+      if (before === undefined || before.overAt !== null)
+        seen.current.set(id, { since: statusSince, overAt: null });
+    } else if (before !== undefined && before.overAt === null) {
+      if (monitor.status === "up") before.overAt = Date.now();
+      else seen.current.delete(id);
+    }
+  }
+  for (const [id, { overAt }] of seen.current)
+    if (!byId.has(id) || (overAt !== null && now - overAt > farewellMs)) seen.current.delete(id);
+  const present = [...seen.current.keys()].flatMap((id) => byId.get(id) ?? []);
+  // What has just recovered stays where it was.
+  const wanted = present.toSorted(troubledFirst).map(({ id }) => id);
+  const recovering = present.some((monitor) => !isTroubled(monitor));
+  order.current = held.current || recovering ? withoutMoving(order.current, wanted) : wanted;
+  const rows = order.current.flatMap((id): Row[] => {
+    const monitor = byId.get(id);
+    const one = seen.current.get(id);
+    if (monitor === undefined || one === undefined) return [];
+    const downSeconds =
+      one.overAt === null
+        ? null
+        : Math.round((Date.parse(monitor.statusSince) - Date.parse(one.since)) / 1000);
+    return [{ monitor, downSeconds }];
+  });
+  const setHeld = (is: boolean) => () => void (held.current = is);
+  const hold = {
+    onPointerEnter: setHeld(true),
+    onPointerLeave: setHeld(false),
+    onFocus: setHeld(true),
+    onBlur: setHeld(false),
+  };
+  return { rows, hold };
+}
+
+function AttentionRow({
+  monitor,
+  downSeconds,
+  attention,
+  isMuted,
+  isFirst,
+}: {
+  monitor: OverviewMonitor;
+  downSeconds: number | null;
+  attention: Attention | undefined;
+  isMuted: boolean;
+  isFirst: boolean;
+}) {
+  const { id, name, status, statusSince, lastMessage, type } = monitor;
+  const { mayWrite } = useSignedIn();
+  const check = useAction(async () => {
+    await checkNow(id);
+    notify(`Checked ${name}`);
+  });
+  const isOver = downSeconds !== null;
+  const incident = isOver ? null : attention?.incident;
+  const reason = reasonInWords(lastMessage ?? "");
+  return (
+    <li
+      className={`attention-row ${isOver ? "attention-over" : ""} ${isFirst ? "attention-first" : ""}`}
+    >
+      <span className={`attention-state ${status}`}>
+        <StateIcon state={status} />
+        <span>{stateLabels[status]}</span>
+      </span>
+      <div className="attention-name">
+        <Link to="/monitors/$id" params={{ id }} title={name}>
+          {name}
+        </Link>
+        <span title={reason}>{isOver ? `Up after ${durationInWords(downSeconds)}` : reason}</span>
+      </div>
+      <span className="attention-since">
+        <Time at={statusSince} as="short" />
+        {!isOver && (
+          <small>
+            for <Time at={statusSince} as="for" />
+          </small>
+        )}
+      </span>
+      <span className="attention-who">
+        {!isOver && attention !== undefined && <Who attention={attention} isMuted={isMuted} />}
+      </span>
+      <span className="attention-actions">
+        {mayWrite && !isOver && type !== "push" && (
+          <Button
+            size="xs"
+            className="attention-check"
+            aria-label={`Check now: ${name}`}
+            onClick={check.run}
+          >
+            Check now
+          </Button>
+        )}
+        {incident != null && (
+          <Link
+            to="/incidents/$id"
+            params={{ id: incident.id }}
+            className="link"
+            title={incident.title}
+          >
+            Incident
+          </Link>
+        )}
+        <MonitorMenu monitor={monitor} mayWrite={mayWrite} tabbed incidentId={incident?.id} />
+      </span>
+    </li>
+  );
+}
+
+function Who({ attention, isMuted }: { attention: Attention; isMuted: boolean }) {
+  const { words, names, at, detail, isBad } = whoWasTold(attention, isMuted);
+  const [first, ...others] = names;
+  return (
+    <>
+      <span className={isBad ? "attention-bad down" : ""}>
+        {isBad && <Icon name="bell" size={14} />}
+        {first !== undefined && (
+          <b title={names.join(", ")}>
+            {first}
+            {others.length > 0 && ` +${others.length}`}
+          </b>
+        )}{" "}
+        {words} {at !== null && <Time at={at} as="short" />}
+      </span>
+      {detail !== null && <small title={detail}>{detail}</small>}
+    </>
+  );
+}
+
+const quiet = [
+  {
+    state: "maintenance",
+    words: (count: number, end: string) => `${countInWords(count)} in maintenance${end}`,
+  },
+  {
+    state: "pending",
+    words: (count: number) => `${countInWords(count)} waiting for the first result`,
+  },
+  { state: "paused", words: (count: number) => `${countInWords(count)} paused` },
+  {
+    state: "unknown",
+    words: (count: number) => `${plural(count, "monitor")} not judged`,
+  },
+] as const;
+
+/** What is neither well nor a problem, in one line. */
+function Quiet({ states }: { states: ReturnType<typeof allStates> }) {
+  const end = useMaintenanceEnd(useZone(), (states.maintenance ?? 0) > 0);
+  const present = quiet.flatMap(({ state, words }) => {
+    const count = states[state] ?? 0;
+    return count === 0 ? [] : [{ state, text: words(count, end) }];
+  });
+  if (present.length === 0) return null;
+  return (
+    <p className="attention-quiet">
+      {present.map(({ state, text }) => (
+        <Link key={state} to="/monitors" search={{ status: state }}>
+          <StateIcon state={state} size={13} />
+          {text}
+        </Link>
+      ))}
+    </p>
+  );
+}

@@ -1,0 +1,147 @@
+import { ActionIcon, Button, Menu, Popover, TagsInput } from "@mantine/core";
+import { type ReactNode, useState } from "react";
+import { useAlertChannels } from "../../../data/alert-channels.ts";
+import { knownIn, type Overview } from "../../../data/overview.ts";
+import { openDialog } from "../../../components/open-dialog.ts";
+import { plural } from "../../../components/display/format.ts";
+import { Icon } from "../../../components/display/icons.tsx";
+import { MenuItem } from "../../../components/menus.tsx";
+import { notifyError } from "../../../components/toasts.tsx";
+import { changeMonitors, deleteMonitors } from "../actions.ts";
+import { selection } from "./list-state.ts";
+import type { BulkChange } from "../reverse.ts";
+
+/** What can be done to all selected monitors in one write. */
+export function BulkBar({
+  overview,
+  found = overview,
+}: {
+  overview: Overview;
+  /** What the server found, where the page was narrowed. */
+  found?: Overview | undefined;
+}) {
+  const selected = selection.use();
+  const { data: channels = [] } = useAlertChannels(selected.size > 0);
+  if (selected.size === 0) return null;
+  const known = new Map([...knownIn(overview), ...knownIn(found)].map((one) => [one.id, one]));
+  const chosen = [...selected].flatMap((id) => known.get(id) ?? []);
+  const tags = [...new Set(chosen.flatMap((monitor) => monitor.tags))].sort();
+  const change = (what: BulkChange) => void changeMonitors(selected, what).catch(notifyError);
+  return (
+    <div className="bulk" role="toolbar" aria-label="Change the selected monitors">
+      <span className="bulk-count" aria-live="polite">
+        {plural(selected.size, "monitor")} selected
+      </span>
+      <Drop label="Pause">
+        <Menu.Item onClick={() => change({ paused: true })}>Pause</Menu.Item>
+        <Menu.Item onClick={() => change({ paused: false })}>Resume</Menu.Item>
+      </Drop>
+      <Drop label="Mute">
+        <Menu.Item onClick={() => change({ muted: true })}>Mute</Menu.Item>
+        <Menu.Item onClick={() => change({ muted: false })}>Unmute</Menu.Item>
+      </Drop>
+      <Drop label="Move">
+        {overview.groups.map(({ id, name, color }) => (
+          <Menu.Item
+            key={id}
+            leftSection={<i className={`dot dot-${color}`} />}
+            onClick={() => change({ groupId: id })}
+          >
+            {name}
+          </Menu.Item>
+        ))}
+        <Menu.Item onClick={() => change({ groupId: null })}>No group</Menu.Item>
+        <Menu.Divider />
+        <MenuItem
+          icon="plus"
+          onClick={() => openDialog({ kind: "create-group", monitorIds: [...selected] })}
+        >
+          Create group from selection
+        </MenuItem>
+      </Drop>
+      <Popover position="top" floatingStrategy="fixed" trapFocus returnFocus>
+        <Popover.Target>
+          <Button size="xs" variant="subtle" color="gray">
+            Tags
+          </Button>
+        </Popover.Target>
+        <Popover.Dropdown className="menu-scroll bulk-tags" aria-label="Tags">
+          <AddTags onAdd={(addTags) => change({ addTags })} />
+          {tags.map((tag) => (
+            <Button
+              key={tag}
+              size="xs"
+              variant="subtle"
+              color="gray"
+              leftSection={<Icon name="close" size={14} />}
+              onClick={() => change({ removeTags: [tag] })}
+            >
+              Remove {tag}
+            </Button>
+          ))}
+        </Popover.Dropdown>
+      </Popover>
+      {channels.length > 0 && (
+        <Drop label="Alerts to">
+          <Menu.Label>Add</Menu.Label>
+          {channels.map(({ id, name }) => (
+            <Menu.Item key={id} onClick={() => change({ addAlertChannelIds: [id] })}>
+              {name}
+            </Menu.Item>
+          ))}
+          <Menu.Label>Remove</Menu.Label>
+          {channels.map(({ id, name }) => (
+            <Menu.Item key={id} onClick={() => change({ removeAlertChannelIds: [id] })}>
+              {name}
+            </Menu.Item>
+          ))}
+        </Drop>
+      )}
+      <Button
+        size="xs"
+        color="red"
+        variant="subtle"
+        onClick={() => {
+          deleteMonitors(chosen);
+          selection.clear();
+        }}
+      >
+        Delete
+      </Button>
+      <ActionIcon aria-label="Clear selection" onClick={selection.clear}>
+        <Icon name="close" />
+      </ActionIcon>
+    </div>
+  );
+}
+
+function Drop({ label, children }: { label: string; children: ReactNode }) {
+  return (
+    <Menu position="top" floatingStrategy="fixed">
+      <Menu.Target>
+        <Button size="xs" variant="subtle" color="gray">
+          {label}
+        </Button>
+      </Menu.Target>
+      <Menu.Dropdown className="menu-scroll">{children}</Menu.Dropdown>
+    </Menu>
+  );
+}
+
+function AddTags({ onAdd }: { onAdd: (tags: string[]) => void }) {
+  const [tags, setTags] = useState<string[]>([]);
+  return (
+    <div className="bulk-add">
+      <TagsInput
+        aria-label="Tags to add"
+        placeholder="Add tags"
+        size="xs"
+        value={tags}
+        onChange={setTags}
+      />
+      <Button size="xs" disabled={tags.length === 0} onClick={() => onAdd(tags)}>
+        Add
+      </Button>
+    </div>
+  );
+}

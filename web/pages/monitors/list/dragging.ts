@@ -1,0 +1,71 @@
+import { moveGroup, moveMonitors } from "../actions.ts";
+import type { Item } from "./rows.ts";
+
+/** What is being dragged, by the browser's own drag and drop. */
+let dragged: { kind: "monitors"; ids: readonly string[] } | { kind: "group"; id: string } | null =
+  null;
+let marked: HTMLElement | null = null;
+
+function mark(element: HTMLElement | null, edge: "above" | "below" = "above") {
+  marked?.removeAttribute("data-drop");
+  marked = element;
+  element?.setAttribute("data-drop", edge);
+}
+
+export function startDrag(event: React.DragEvent, what: NonNullable<typeof dragged>) {
+  dragged = what;
+  event.dataTransfer.effectAllowed = "move";
+  event.dataTransfer.setData("text/plain", "");
+  const row = (event.target as HTMLElement).closest<HTMLElement>("[data-item]");
+  if (row !== null) event.dataTransfer.setDragImage(row, 20, 20);
+}
+
+export function endDrag() {
+  dragged = null;
+  mark(null);
+}
+
+const isBelow = (event: React.DragEvent) => {
+  const { top, height } = event.currentTarget.getBoundingClientRect();
+  return event.clientY > top + height / 2;
+};
+
+export function dragOver(event: React.DragEvent<HTMLElement>, item: Item) {
+  if (dragged === null) return;
+  if (dragged.kind === "group" && (item.kind !== "head" || item.group === null)) return;
+  event.preventDefault();
+  const below = isBelow(event) || (item.kind !== "row" && dragged.kind === "monitors");
+  mark(event.currentTarget, below ? "below" : "above");
+}
+
+export function drop(event: React.DragEvent<HTMLElement>, items: readonly Item[], index: number) {
+  event.preventDefault();
+  const item = items[index];
+  const what = dragged;
+  const below = isBelow(event);
+  endDrag();
+  if (what === null || item === undefined) return;
+  if (what.kind === "group") {
+    if (item.kind !== "head" || item.group === null) return;
+    const heads = items.filter((one) => one.kind === "head" && one.group !== null);
+    const next = heads[heads.indexOf(item) + 1];
+    const after = next?.kind === "head" ? (next.group?.id ?? null) : null;
+    moveGroup(what.id, below ? after : item.group.id);
+    return;
+  }
+  if (item.kind === "row") {
+    const next = items[index + 1];
+    const sibling = next?.kind === "row" ? next.monitor.id : null;
+    const before = below ? (item.last ? null : sibling) : item.monitor.id;
+    if (before === null || !what.ids.includes(before) || what.ids.length > 1)
+      moveMonitors(what.ids, item.monitor.groupId, before);
+    return;
+  }
+  const head = items.slice(0, index + 1).findLast((one) => one.kind === "head");
+  const first = items[items.indexOf(head ?? item) + 1];
+  moveMonitors(
+    what.ids,
+    head?.kind === "head" ? (head.group?.id ?? null) : null,
+    first?.kind === "row" ? first.monitor.id : null,
+  );
+}

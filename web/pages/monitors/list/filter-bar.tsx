@@ -1,0 +1,73 @@
+import type { RefObject } from "react";
+import { allStates, type Overview } from "../../../data/overview.ts";
+import { countInWords } from "../../../components/display/format.ts";
+import { Chip, Choice, LiveDot, SearchField } from "../../../components/forms/filter-fields.tsx";
+import { type State, StateIcon, stateLabels } from "../../../components/display/state-icon.tsx";
+import type { Filters } from "./filters.ts";
+import { typeName } from "../type-names.ts";
+
+const shown: State[] = ["down", "degraded", "maintenance", "pending", "paused", "up"];
+
+export function FilterBar({
+  overview,
+  filters,
+  onChange,
+  search,
+}: {
+  overview: Overview;
+  filters: Filters;
+  onChange: (filters: Filters) => void;
+  search: RefObject<HTMLInputElement | null>;
+}) {
+  const { monitors, groups, totals } = overview;
+  const counts = allStates(overview);
+  const types = [
+    ...new Set([...monitors.map(({ type }) => type), ...(totals?.types ?? [])]),
+  ].sort();
+  const tags = [
+    ...new Set([...monitors, ...groups, { tags: totals?.tags ?? [] }].flatMap(({ tags }) => tags)),
+  ].sort();
+  const put = (name: keyof Filters, value: string | undefined) => {
+    const { [name]: _, ...rest } = filters;
+    onChange(value === undefined ? rest : { ...rest, [name]: value });
+  };
+  return (
+    <div className="filters">
+      <SearchField
+        label="Filter monitors"
+        value={filters.q ?? ""}
+        onChange={(q) => put("q", q || undefined)}
+        box={search}
+      />
+      {shown.map((state) => {
+        const count = counts[state] ?? 0;
+        const on = filters.status === state;
+        if (count === 0 && !on) return null;
+        return (
+          <Chip key={state} on={on} onToggle={(on) => put("status", on ? state : undefined)}>
+            <StateIcon state={state} size={14} />
+            <span>
+              <b className="num">{countInWords(count)}</b> {stateLabels[state].toLowerCase()}
+            </span>
+          </Chip>
+        );
+      })}
+      <span className="chip-gap" />
+      <Choice
+        label="Type"
+        value={filters.type}
+        options={types.map((type) => [type, typeName(type)])}
+        onChange={(type) => put("type", type)}
+      />
+      {tags.length > 0 && (
+        <Choice
+          label="Tag"
+          value={filters.tag}
+          options={tags.map((tag) => [tag, tag])}
+          onChange={(tag) => put("tag", tag)}
+        />
+      )}
+      <LiveDot />
+    </div>
+  );
+}

@@ -1,0 +1,149 @@
+import { Button } from "@mantine/core";
+import { useNavigate } from "@tanstack/react-router";
+import type { ReactNode } from "react";
+import type { ChannelType } from "../../../../src/alerting/channels/kinds-schema.ts";
+import type { ChannelUse } from "../../../../src/dashboard/schema.ts";
+import {
+  type AlertChannel,
+  useAlertChannels,
+  useChannelUses,
+} from "../../../data/alert-channels.ts";
+import { type Overview, type OverviewMonitor, useOverview } from "../../../data/overview.ts";
+import { useSignedIn } from "../../../data/session.ts";
+import { BusyButton } from "../../../components/forms/busy-button.tsx";
+import { openDialog } from "../../../components/open-dialog.ts";
+import { Icon, type IconName } from "../../../components/display/icons.tsx";
+import { useAction } from "../../../components/toasts.tsx";
+import { allMonitors, attachToMonitors, testFromList } from "../../alert-channels/actions.ts";
+import { useLacksMailServer } from "../../settings/data.ts";
+
+/** Once something is watched: that nobody is told of it yet, until a channel has delivered and some monitor has one. */
+export function FirstAlert({ overview }: { overview: Overview }) {
+  const { mayWrite } = useSignedIn();
+  const { data: channels } = useAlertChannels(mayWrite);
+  const { data: uses } = useChannelUses();
+  const up = overview.monitors.find(({ status }) => status === "up");
+  if (!mayWrite || up === undefined || channels === undefined || uses === undefined) return null;
+  return stripFor(up, channels, uses);
+}
+
+function stripFor(up: OverviewMonitor, channels: AlertChannel[], uses: ChannelUse[]) {
+  const enabled = channels.filter((channel) => channel.enabled);
+  const tested = enabled.find(({ lastDeliveryAt }) => lastDeliveryAt !== null);
+  const [newest] = enabled;
+  if (newest === undefined) return <NoChannel up={up} />;
+  if (tested === undefined) return <Untested channel={newest} />;
+  if (enabled.every(({ id }) => !uses.some(({ channelId }) => channelId === id)))
+    return <Unattached channel={tested} />;
+  return null;
+}
+
+const offered: { type: ChannelType; label: string; icon: IconName }[] = [
+  { type: "slack", label: "Slack", icon: "hash" },
+  { type: "email", label: "E-mail", icon: "mail" },
+  { type: "webhook", label: "Webhook", icon: "webhook" },
+  { type: "ntfy", label: "Phone push", icon: "phone" },
+];
+
+function NoChannel({ up }: { up: OverviewMonitor }) {
+  return (
+    <Strip
+      title="Alerts are not set up yet"
+      words={`${up.name} is up. Where should alerts go when it is down?`}
+    >
+      {offered.map(({ type, label, icon }) => (
+        <Button
+          key={type}
+          leftSection={<Icon name={icon} size={15} />}
+          onClick={() => openDialog({ kind: "create-channel", type })}
+        >
+          {label}
+        </Button>
+      ))}
+      <Button
+        variant="subtle"
+        color="gray"
+        onClick={() => openDialog({ kind: "create-channel", type: "" })}
+      >
+        All types
+      </Button>
+    </Strip>
+  );
+}
+
+function Untested({ channel }: { channel: AlertChannel }) {
+  const { id, name, type, lastError } = channel;
+  const navigate = useNavigate();
+  const lacksMailServer = useLacksMailServer(type);
+  const test = useAction(() => testFromList(channel));
+  return (
+    <Strip
+      title={lastError === null ? "No alert has been delivered yet" : `${name} is not working yet`}
+      words={lastError ?? `Send a test to ${name} to see that it arrives.`}
+      isBad={lastError !== null}
+    >
+      <Button
+        onClick={() =>
+          void navigate({ to: "/alert-channels/$id", params: { id }, search: { edit: true } })
+        }
+      >
+        Edit
+      </Button>
+      {lacksMailServer ? (
+        <Button
+          variant="filled"
+          onClick={() =>
+            void navigate({ to: "/settings/$section", params: { section: "mail-server" } })
+          }
+        >
+          Set up the mail server
+        </Button>
+      ) : (
+        <BusyButton variant="filled" loading={test.isPending} onClick={test.run}>
+          Send test
+        </BusyButton>
+      )}
+    </Strip>
+  );
+}
+
+function Unattached({ channel }: { channel: AlertChannel }) {
+  const { data: overview } = useOverview();
+  const monitorIds = overview?.monitors.map(({ id }) => id) ?? [];
+  const attach = useAction(() => attachToMonitors(channel, monitorIds));
+  return (
+    <Strip
+      title="Alerts are not set up yet"
+      words={`${channel.name} works, but no monitor sends its alerts there.`}
+    >
+      <BusyButton variant="filled" loading={attach.isPending} onClick={attach.run}>
+        Attach to {allMonitors(monitorIds.length)}
+      </BusyButton>
+    </Strip>
+  );
+}
+
+function Strip({
+  title,
+  words,
+  isBad = false,
+  children,
+}: {
+  title: string;
+  words: string;
+  isBad?: boolean;
+  children: ReactNode;
+}) {
+  return (
+    <section className="panel strip" aria-label={title}>
+      <span className={`strip-icon ${isBad ? "strip-bad" : ""}`}>
+        <Icon name={isBad ? "warning" : "bell"} size={18} />
+      </span>
+      <p role="status">
+        <b>{title}</b>
+        <span>{words}</span>
+      </p>
+      <div className="strip-options">{children}</div>
+    </section>
+  );
+}

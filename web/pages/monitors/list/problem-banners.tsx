@@ -1,0 +1,129 @@
+import { ActionIcon } from "@mantine/core";
+import { Link } from "@tanstack/react-router";
+import { type ReactNode, useEffect } from "react";
+import { hiddenHere } from "../../../data/hidden-here.ts";
+import { type Problems, useProblems } from "../../../data/problems.ts";
+import { useSignedIn } from "../../../data/session.ts";
+import { plural } from "../../../components/display/format.ts";
+import { Icon } from "../../../components/display/icons.tsx";
+import { StateIcon } from "../../../components/display/state-icon.tsx";
+import { Time } from "../../../components/display/time.tsx";
+
+/** What keeps people from being told of outages, a line each. Hidden ones come back when there is something else to say. */
+export function ProblemBanners() {
+  const { data } = useProblems();
+  if (data === undefined) return null;
+  return (
+    <>
+      <FailingChannels channels={data.channels} />
+      <ApplianceProblems problems={data.appliance} />
+    </>
+  );
+}
+
+/** So many are named. */
+const few = 3;
+
+function FailingChannels({ channels }: { channels: Problems["channels"] }) {
+  const lost = channels.reduce((sum, { undelivered }) => sum + undelivered, 0);
+  const [only] = channels;
+  return (
+    <Banner
+      kind="channels"
+      what={channels.map(({ id }) => id)}
+      title={
+        channels.length === 1 ? (
+          <>
+            <bdi>{only?.name}</bdi> is failing.
+          </>
+        ) : (
+          `${plural(channels.length, "alert channel")} are failing.`
+        )
+      }
+      action={
+        channels.length === 1 ? (
+          <Link to="/alert-channels/$id" params={{ id: only?.id ?? "" }}>
+            Open alert channel
+          </Link>
+        ) : (
+          <Link to="/alert-channels">Open alert channels</Link>
+        )
+      }
+    >
+      {channels.length === 1 && only !== undefined ? (
+        <>
+          Since <Time at={only.since} as="short" />: {only.error}
+        </>
+      ) : (
+        channels.slice(0, few).map(({ id, name, since }, index) => (
+          <span key={id}>
+            {index > 0 && ", "}
+            <bdi>{name}</bdi> since <Time at={since} as="short" />
+          </span>
+        ))
+      )}
+      {channels.length > few && `, and ${channels.length - few} more`}
+      {channels.length > 1 && "."}
+      {lost > 0 && ` ${plural(lost, "alert").replace(" ", "\u00a0")} did not arrive.`}
+    </Banner>
+  );
+}
+
+const wheres: Partial<Record<Problems["appliance"][number]["name"], string>> = {
+  backup: "backup",
+};
+
+function ApplianceProblems({ problems }: { problems: Problems["appliance"] }) {
+  const { may } = useSignedIn();
+  const [first] = problems;
+  const section = (first && may("administrator") && wheres[first.name]) || "about";
+  return (
+    <Banner
+      kind="appliance"
+      what={problems.map(({ name, since }) => `${name} ${since}`)}
+      title={`${first?.title ?? ""}.`}
+      action={
+        <Link to="/settings/$section" params={{ section }}>
+          Open settings
+        </Link>
+      }
+    >
+      {first?.message}
+      {problems.length > 1 && ` And ${plural(problems.length - 1, "more problem")}.`}
+    </Banner>
+  );
+}
+
+function Banner({
+  kind,
+  what,
+  title,
+  action,
+  children,
+}: {
+  kind: string;
+  /** What it tells of: it stays hidden for as long as this is the same. */
+  what: readonly string[];
+  title: ReactNode;
+  action: ReactNode;
+  children: ReactNode;
+}) {
+  const { organization } = useSignedIn();
+  const start = `${kind} ${organization.id}`;
+  const name = `${start} ${what.toSorted().join()}`;
+  const hidden = hiddenHere.use();
+  useEffect(() => hiddenHere.forget(start, name), [start, name]);
+  if (what.length === 0 || hidden.has(name)) return null;
+  return (
+    <div className="problem-banner" role="status">
+      <StateIcon state="degraded" />
+      <span>
+        <b>{title}</b> {children}
+      </span>
+      {action}
+      <ActionIcon aria-label="Hide" size={24} onClick={() => hiddenHere.add(name)}>
+        <Icon name="close" size={14} />
+      </ActionIcon>
+    </div>
+  );
+}

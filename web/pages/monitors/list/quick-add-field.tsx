@@ -1,0 +1,122 @@
+import { type Ref, useState } from "react";
+import { createStore } from "../../../data/store.ts";
+import { ApiError } from "../../../data/client.ts";
+import { drafts } from "../../../data/drafts.ts";
+import { useSignedIn } from "../../../data/session.ts";
+import { BusyButton } from "../../../components/forms/busy-button.tsx";
+import { openDialog } from "../../../components/open-dialog.ts";
+import { Icon } from "../../../components/display/icons.tsx";
+import { Mark } from "../../../components/display/mark.tsx";
+import { EmptyState } from "../../../components/page.tsx";
+import { addMonitor } from "../actions.ts";
+import { planOf, targetOf } from "../quick-add.ts";
+
+/** What was typed, and what is wrong with it: it outlives the field, which changes its place on the page. */
+const draft = createStore<{ text: string; issue: string | null }>({ text: "", issue: null });
+const key = "quick-add";
+
+function type(text: string, issue: string | null = null) {
+  draft.set({ text, issue });
+  drafts.write(key, text === "" ? {} : { text });
+}
+
+/** Also a reload. */
+function restore() {
+  const { text } = drafts.read(key) ?? {};
+  if (typeof text === "string" && draft.get().text === "") draft.set({ text, issue: null });
+}
+
+type Props = {
+  field: Ref<HTMLInputElement>;
+  onClose?: () => void;
+  /** The monitor is about to stand on the page. */
+  onAdding?: () => void;
+};
+
+/** Paste an address, Enter: it is watched. Everything else can be said later, or in the editor. */
+export function QuickAdd({ field, onClose, onAdding }: Props) {
+  useState(restore);
+  const { text, issue } = draft.use();
+  const [busy, setBusy] = useState(false);
+  const target = targetOf(text);
+  const setIssue = (issue: string) => draft.set({ ...draft.get(), issue });
+
+  async function submit(event: React.FormEvent) {
+    event.preventDefault();
+    if (target === null)
+      return setIssue("Paste a URL such as https://shop.example, a host:port, or an IP address.");
+    setBusy(true);
+    type("");
+    onAdding?.();
+    try {
+      await addMonitor(target);
+      onClose?.();
+    } catch (error) {
+      const [detail] = error instanceof ApiError ? error.details : [];
+      const issue = detail ? `${detail.path} ${detail.message}.` : String((error as Error).message);
+      type(text, issue);
+    } finally {
+      setBusy(false);
+    }
+  }
+
+  return (
+    <form className="quick" onSubmit={(event) => void submit(event)}>
+      <div className={`quick-box ${issue === null ? "" : "quick-bad"}`}>
+        <Icon name="link" />
+        <input
+          ref={field}
+          autoFocus
+          aria-label="Address to monitor"
+          aria-invalid={issue !== null}
+          aria-describedby="quick-words"
+          placeholder="https://shop.example"
+          autoComplete="off"
+          autoCapitalize="off"
+          spellCheck={false}
+          inputMode="url"
+          value={text}
+          onChange={({ currentTarget }) => type(currentTarget.value)}
+          onKeyDown={({ key }) => key === "Escape" && onClose?.()}
+        />
+        <BusyButton type="submit" variant="filled" loading={busy}>
+          Add
+        </BusyButton>
+      </div>
+      <p className="quick-words" id="quick-words" aria-live="polite">
+        <span className={issue === null ? "" : "down"}>
+          {issue ??
+            (target === null ? "A URL, host:port or IP address, then Enter." : planOf(target))}
+        </span>
+        <button
+          type="button"
+          className="link"
+          onClick={() => {
+            onClose?.();
+            openDialog({ kind: "create-monitor" });
+          }}
+        >
+          More types and options
+        </button>
+      </p>
+    </form>
+  );
+}
+
+/** The page before there is anything on it. */
+export function FirstMonitor(props: Props) {
+  const { mayWrite } = useSignedIn();
+  return (
+    <section className="panel first">
+      <EmptyState
+        icon={<Mark state="up" size={36} />}
+        title={mayWrite ? "What do you want to monitor?" : "No monitors yet"}
+        action={mayWrite && <QuickAdd {...props} />}
+      >
+        {mayWrite
+          ? "Paste the address of a website, an intranet page or a router. It is checked at once, and then every minute."
+          : "Monitors are shown here as soon as someone adds one."}
+      </EmptyState>
+    </section>
+  );
+}

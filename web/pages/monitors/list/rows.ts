@@ -1,0 +1,167 @@
+import {
+  countOf,
+  isPartly,
+  type Overview,
+  type OverviewGroup,
+  type OverviewMonitor,
+  statesIn,
+  statesOf,
+} from "../../../data/overview.ts";
+import type { State } from "../../../components/display/state-icon.tsx";
+import { type Filters, isFiltered, matches } from "./filters.ts";
+
+/** A folder's head; `group` is null for monitors without one. */
+export type Head = {
+  kind: "head";
+  key: string;
+  group: OverviewGroup | null;
+  count: number;
+  states: Partial<Record<State, number>>;
+  open: boolean;
+  last: boolean;
+};
+type Row = { kind: "row"; key: string; monitor: OverviewMonitor; last: boolean };
+/** Stands for a row that is not here yet: its place is its `index` in the folder. */
+type UnreadRow = {
+  kind: "unread-row";
+  key: string;
+  groupId: string | null;
+  index: number;
+  last: boolean;
+};
+/** Stands in an open folder that holds nothing. */
+type EmptyGroupItem = { kind: "empty-group"; key: string; last: true };
+export type Item = Head | Row | UnreadRow | EmptyGroupItem;
+
+/**
+ * The page from top to bottom: heads, and the rows of open folders. A filter opens all that it finds in;
+ * where not all rows are here, the server has looked.
+ */
+export function itemsOf(overview: Overview, filters: Filters, folded: ReadonlySet<string>): Item[] {
+  const { groups, monitors } = overview;
+  const filtered = isFiltered(filters);
+  const partly = isPartly(overview);
+  const inFolder = new Map<string | null, OverviewMonitor[]>();
+  const byId = new Map(groups.map((group) => [group.id, group]));
+  for (const monitor of monitors) {
+    const group = monitor.groupId === null ? undefined : byId.get(monitor.groupId);
+    if (filtered && !partly && !matches(monitor, group, filters)) continue;
+    const folder = group?.id ?? null;
+    const list = inFolder.get(folder);
+    if (list === undefined) inFolder.set(folder, [monitor]);
+    else list.push(monitor);
+  }
+  const items: Item[] = [];
+  for (const group of [...groups, null]) {
+    const groupId = group?.id ?? null;
+    const members = inFolder.get(groupId) ?? [];
+    const states = partly ? statesOf(overview, groupId) : statesIn(members);
+    const count = countOf(states);
+    if (count === 0 && (filtered || group === null)) continue;
+    const open = filtered || !folded.has(group?.id ?? "ungrouped");
+    const key = `head ${group?.id ?? "ungrouped"}`;
+    items.push({ kind: "head", key, group, count, states, open, last: !open });
+    if (!open) continue;
+    if (count === 0) items.push({ kind: "empty-group", key: `empty-group ${key}`, last: true });
+    members.forEach((monitor, index) =>
+      items.push({ kind: "row", key: monitor.id, monitor, last: index === count - 1 }),
+    );
+    for (let index = members.length; index < count; index++)
+      items.push({
+        kind: "unread-row",
+        key: `unread ${key} ${index}`,
+        groupId,
+        index,
+        last: index === count - 1,
+      });
+  }
+  return items;
+}
+
+/** The ids of a folder's monitors, in order. */
+export const membersOf = ({ monitors }: Overview, groupId: string | null): string[] =>
+  monitors.filter((monitor) => monitor.groupId === groupId).map(({ id }) => id);
+
+/** The overview after these monitors were put into a folder, before `beforeId` or at its end. */
+export function withMonitorsAt(
+  overview: Overview,
+  ids: readonly string[],
+  groupId: string | null,
+  beforeId: string | null,
+): Overview {
+  const moving = new Set(ids);
+  const taken = ids.flatMap((id) => overview.monitors.filter((monitor) => monitor.id === id));
+  const order = [...overview.groups.map(({ id }) => id), null];
+  const monitors: OverviewMonitor[] = [];
+  for (const folder of order) {
+    const rest = overview.monitors.filter((one) => one.groupId === folder && !moving.has(one.id));
+    if (folder !== groupId) {
+      monitors.push(...rest);
+      continue;
+    }
+    const at = beforeId === null ? -1 : rest.findIndex(({ id }) => id === beforeId);
+    const arrived = taken.map((one) => (one.groupId === groupId ? one : { ...one, groupId }));
+    monitors.push(...rest.toSpliced(at === -1 ? rest.length : at, 0, ...arrived));
+  }
+  return { ...overview, monitors };
+}
+
+/** Monitors of a folder that stand before the same other one, in their order; before null at its end. */
+export type Place = ListPosition & { ids: string[] };
+
+/** Where these monitors stand among the others. */
+export function placesOf({ monitors }: Overview, ids: Iterable<string>): Place[] {
+  const moving = new Set(ids);
+  const places: Place[] = [];
+  let place: Place | null = null;
+  let before: OverviewMonitor | undefined;
+  for (const monitor of monitors) {
+    const { id, groupId } = monitor;
+    if (before?.groupId !== groupId) place = null;
+    before = monitor;
+    if (moving.has(id)) {
+      if (place === null) places.push((place = { groupId, beforeId: null, ids: [] }));
+      place.ids.push(id);
+    } else if (place !== null) {
+      place.beforeId = id;
+      place = null;
+    }
+  }
+  return places;
+}
+
+/** The overview with these monitors back where they stood. */
+export const withPlaces = (overview: Overview, places: readonly Place[]): Overview =>
+  places.reduce(
+    (next, { ids, groupId, beforeId }) => withMonitorsAt(next, ids, groupId, beforeId),
+    overview,
+  );
+
+/** The overview after a group was put before another, or at the end. */
+export function withGroupAt(overview: Overview, id: string, beforeId: string | null): Overview {
+  const group = overview.groups.find((one) => one.id === id);
+  if (group === undefined || id === beforeId) return overview;
+  const rest = overview.groups.filter((one) => one.id !== id);
+  const at = beforeId === null ? rest.length : rest.findIndex((one) => one.id === beforeId);
+  return { ...overview, groups: rest.toSpliced(at === -1 ? rest.length : at, 0, group) };
+}
+
+export type ListPosition = { groupId: string | null; beforeId: string | null };
+
+/** Where a monitor goes that is moved one place up or down, also into the next folder; null at the very end. */
+export function nextPosition(overview: Overview, id: string, step: 1 | -1): ListPosition | null {
+  const monitor = overview.monitors.find((one) => one.id === id);
+  if (monitor === undefined) return null;
+  const members = membersOf(overview, monitor.groupId);
+  const at = members.indexOf(id);
+  if (step === -1 && at > 0) return { groupId: monitor.groupId, beforeId: members[at - 1] ?? null };
+  if (step === 1 && at < members.length - 1)
+    return { groupId: monitor.groupId, beforeId: members[at + 2] ?? null };
+  const folders = [...overview.groups.map((group) => group.id), null];
+  const folder = folders[folders.indexOf(monitor.groupId) + step];
+  if (folder === undefined) return null;
+  return {
+    groupId: folder,
+    beforeId: step === 1 ? (membersOf(overview, folder)[0] ?? null) : null,
+  };
+}

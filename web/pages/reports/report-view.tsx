@@ -1,0 +1,263 @@
+import { Link } from "@tanstack/react-router";
+import type { ReactNode } from "react";
+import type { Report, ReportFigures } from "../../../src/reports/schema.ts";
+import { formatIn } from "../../../src/core/time/times.ts";
+import { pathOf, v1 } from "../../data/client.ts";
+import { countInWords, percent, plural, reasonInWords } from "../../components/display/format.ts";
+import { Icon } from "../../components/display/icons.tsx";
+import { Dash, EmptyState, Figure, Panel } from "../../components/page.tsx";
+import { durationInWords } from "../../components/display/time.tsx";
+import { monthInWords } from "./search.ts";
+
+/** What a report says, from its figures to its incidents. */
+export function ShownReport({ report, organization }: { report: Report; organization: string }) {
+  const { subject, summary, groups, monitors, outages, incidents, slaTarget } = report;
+  const zone = report.timeZone;
+  const names = new Map(monitors.map(({ id, name }) => [id, name]));
+  const at = (time: string) => momentOf(time, zone);
+  const isMeasured = report.monitorCount > 0 && isThere(summary, report);
+  return (
+    <>
+      <header className="report-head">
+        <h2>
+          {subject.name} · {monthInWords(report.month)}
+        </h2>
+        <p>
+          {subject.type !== "organization" && `${organization}. `}
+          {at(report.from)} – {at(report.to)}, {zone}
+          {report.isRunning && ": the month is not over yet"}.{" "}
+          {plural(report.monitorCount, "monitor")}
+          {summary.isPartial && isMeasured && `, since ${at(summary.from)}`}.
+        </p>
+      </header>
+      {!isMeasured && (
+        <EmptyState
+          icon={<Icon name="chart" size={28} />}
+          title={`Nothing was measured in ${monthInWords(report.month)}`}
+        >
+          No monitor was there yet.
+        </EmptyState>
+      )}
+      {isMeasured && (
+        <section className="panel stats" aria-label="Figures">
+          <dl>
+            <Figure
+              label="Uptime"
+              value={percent(summary.ratio)}
+              note={slaNote(summary, slaTarget)}
+            />
+            <Figure
+              label="Down"
+              value={<Duration seconds={summary.downSeconds} />}
+              note={`degraded ${durationInWords(summary.degradedSeconds).replace("less than a second", "0 s")}`}
+            />
+            <Figure
+              label="Outages"
+              value={<Count count={summary.outages} />}
+              note={`longest ${summary.longestOutageSeconds ? durationInWords(summary.longestOutageSeconds) : "–"}`}
+            />
+            <Figure
+              label="MTTR"
+              value={<Duration seconds={summary.mttrSeconds} />}
+              note="mean length of an outage"
+            />
+            <Figure
+              label="MTBF"
+              value={<Duration seconds={summary.mtbfSeconds} />}
+              note="up time per outage"
+            />
+            <Figure
+              label="Incidents"
+              value={countInWords(summary.incidents)}
+              note={`maintenance ${summary.maintenanceSeconds > 0 ? durationInWords(summary.maintenanceSeconds) : "–"}`}
+            />
+          </dl>
+        </section>
+      )}
+      {isMeasured && groups.length > 1 && (
+        <Table title="Groups" head={[...figureHeads]}>
+          {groups.map((group) => (
+            <FigureRow key={group.id ?? ""} name={group.name} figures={group} report={report} />
+          ))}
+        </Table>
+      )}
+      {isMeasured && subject.type !== "monitor" && (
+        <Table
+          title={`Monitors${monitors.length < report.monitorCount ? `: the ${countInWords(monitors.length)} with the most down time of ${countInWords(report.monitorCount)}` : ""}`}
+          head={[...figureHeads]}
+        >
+          {monitors.map((monitor) => (
+            <FigureRow
+              key={monitor.id}
+              name={
+                <Link to="/monitors/$id" params={{ id: monitor.id }} data-item-focus={monitor.id}>
+                  {monitor.name}
+                </Link>
+              }
+              figures={monitor}
+              report={report}
+            />
+          ))}
+        </Table>
+      )}
+      {outages.length > 0 && (
+        <Table title="Outages" head={["Monitor", "From", "To", "Duration", "Reason"]}>
+          {outages.map(({ monitorId, from, to, seconds, message }) => (
+            <tr key={`${monitorId} ${from}`}>
+              <th scope="row">{names.get(monitorId) ?? subject.name}</th>
+              <td>{at(from)}</td>
+              <td>{to === null ? "ongoing" : at(to)}</td>
+              <td>
+                <Duration seconds={seconds} />
+              </td>
+              <td className="report-words">{reasonInWords(message ?? "")}</td>
+            </tr>
+          ))}
+        </Table>
+      )}
+      {incidents.length > 0 && (
+        <Table title="Incidents" head={["Incident", "Severity", "Opened", "Resolved"]}>
+          {incidents.map(({ id, title, severity, createdAt, resolvedAt }) => (
+            <tr key={id} data-item>
+              <th scope="row">
+                <Link to="/incidents/$id" params={{ id }} data-item-focus={id}>
+                  {title}
+                </Link>
+              </th>
+              <td>{severity}</td>
+              <td>{at(createdAt)}</td>
+              <td>{resolvedAt === null ? "open" : at(resolvedAt)}</td>
+            </tr>
+          ))}
+        </Table>
+      )}
+      <p className="report-note">
+        Uptime is up and degraded time as a share of all measured time; maintenance and checks that
+        could not be judged count on neither side. An outage is a time in which a monitor was down,
+        counted also where it began before the month; a failed check that was not confirmed is down
+        time alone. MTTR (mean time to restoration) is the mean length of an outage, MTBF (mean
+        operating time between failures) up time per outage, as IEC 60050-192 defines them. Script:{" "}
+        <code>{pathOf(v1.reports)}</code>.
+      </p>
+    </>
+  );
+}
+
+const figureHeads = [
+  "Name",
+  "Uptime",
+  "Down",
+  "Outages",
+  "MTTR",
+  "MTBF",
+  "Longest",
+  "Incidents",
+  "SLA",
+];
+
+const momentOf = (at: string, zone: string) =>
+  formatIn(zone, {
+    day: "numeric",
+    month: "short",
+    hour: "2-digit",
+    minute: "2-digit",
+    hourCycle: "h23",
+  })
+    .format(Date.parse(at))
+    .replace(",", "");
+
+/** One that was made after the month has no figures in it. */
+const isThere = ({ from }: ReportFigures, { to }: Report) => from < to;
+
+function slaNote({ isMet, isPartial }: ReportFigures, target: number | null): string {
+  if (target === null) return isPartial ? "part of the month" : "no target set";
+  const of = `target ${Number((target * 100).toFixed(7))}\u202f%`;
+  return isMet === null ? of : `${of}: ${isMet ? "met" : "missed"}`;
+}
+
+const Duration = ({ seconds }: { seconds: number | null }) =>
+  seconds === null ? <Dash /> : seconds < 1 ? "0 s" : durationInWords(seconds);
+
+const Count = ({ count }: { count: number | null }) =>
+  count === null ? <Dash /> : countInWords(count);
+
+function Table({ title, head, children }: { title: string; head: string[]; children: ReactNode }) {
+  const [first, ...others] = head;
+  return (
+    <Panel title={title} flush className="report-table">
+      <div className="report-scroll" tabIndex={0} role="region" aria-label={title}>
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">{first}</th>
+              {others.map((one) => (
+                <th key={one} scope="col">
+                  {one}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>{children}</tbody>
+        </table>
+      </div>
+    </Panel>
+  );
+}
+
+function FigureRow({
+  name,
+  figures,
+  report,
+}: {
+  name: ReactNode;
+  figures: ReportFigures;
+  report: Report;
+}) {
+  const { isPartial, from, isMet } = figures;
+  if (!isThere(figures, report))
+    return (
+      <tr data-item>
+        <th scope="row">
+          {name}
+          <small>not there yet</small>
+        </th>
+        {figureHeads.slice(1).map((head) => (
+          <td key={head}>
+            <Dash />
+          </td>
+        ))}
+      </tr>
+    );
+  return (
+    <tr data-item>
+      <th scope="row">
+        {name}
+        {isPartial && <small>since {momentOf(from, report.timeZone)}</small>}
+      </th>
+      <td>{percent(figures.ratio)}</td>
+      <td>
+        <Duration seconds={figures.downSeconds} />
+      </td>
+      <td>
+        <Count count={figures.outages} />
+      </td>
+      <td>
+        <Duration seconds={figures.mttrSeconds} />
+      </td>
+      <td>
+        <Duration seconds={figures.mtbfSeconds} />
+      </td>
+      <td>
+        {figures.longestOutageSeconds ? (
+          <Duration seconds={figures.longestOutageSeconds} />
+        ) : (
+          <Dash />
+        )}
+      </td>
+      <td>{countInWords(figures.incidents)}</td>
+      <td className={isMet === false ? "report-missed" : ""}>
+        {isMet === null ? <Dash /> : isMet ? "met" : "missed"}
+      </td>
+    </tr>
+  );
+}

@@ -1,0 +1,113 @@
+import { Select, TextInput } from "@mantine/core";
+import { dashboard, dataOf } from "../../../data/client.ts";
+import { keepPerson, useSignedIn } from "../../../data/session.ts";
+import { FormFrame, useForm } from "../../../components/forms/form.tsx";
+import { Panel } from "../../../components/page.tsx";
+import { absolute, useNow, zonesWith } from "../../../components/display/time.tsx";
+import { PasswordField } from "../../../components/forms/password-field.tsx";
+import { notify } from "../../../components/toasts.tsx";
+import { invalidate, sessionsQuery } from "../data.ts";
+import { Sessions } from "./sessions.tsx";
+import { TwoFactor } from "./two-factor.tsx";
+
+export default function Profile() {
+  return (
+    <>
+      <Names />
+      <Password />
+      <TwoFactor />
+      <Sessions />
+    </>
+  );
+}
+
+function Names() {
+  const { person, organization } = useSignedIn();
+  const { name, email, timeZone } = person;
+  const initial = { name, email, timeZone, password: "" };
+  const form = useForm(
+    initial,
+    async ({ password, ...fields }) => {
+      const saved = await dataOf(
+        dashboard.profile.patch({ ...fields, ...(password !== "" && { password }) }),
+      );
+      form.set("password", "");
+      keepPerson(saved);
+      notify("Saved");
+    },
+    undefined,
+    { key: "profile", secrets: ["password"] },
+  );
+  const { values } = form;
+  return (
+    <Panel title="You">
+      <FormFrame form={form} submit="Save">
+        <div className="field-row">
+          <TextInput label="Name" autoComplete="name" {...form.input("name")} />
+          <TextInput
+            label="E-mail"
+            type="email"
+            autoComplete="username"
+            description="You sign in with this address."
+            {...form.input("email")}
+          />
+        </div>
+        <Select
+          label="Time zone"
+          description={
+            <>
+              In which you see times. Now:{" "}
+              {absolute(useNow(), values.timeZone ?? organization.timeZone)}
+            </>
+          }
+          placeholder={`The organization's: ${organization.timeZone}`}
+          data={zonesWith(organization.timeZone)}
+          searchable
+          clearable
+          limit={100}
+          maxDropdownHeight={280}
+          nothingFoundMessage="No time zones found"
+          value={values.timeZone}
+          onChange={(zone) => form.set("timeZone", zone)}
+          error={form.errorOf("timeZone")}
+        />
+        {values.email !== person.email && (
+          <PasswordField
+            label="Your password"
+            autoComplete="current-password"
+            description="Required to change the e-mail address."
+            {...form.input("password")}
+          />
+        )}
+      </FormFrame>
+    </Panel>
+  );
+}
+
+function Password() {
+  const form = useForm({ current: "", password: "" }, async (values) => {
+    await dataOf(dashboard.profile.password.post(values));
+    form.replace({ current: "", password: "" });
+    await invalidate(sessionsQuery);
+    notify("Password changed; you are signed out everywhere else");
+  });
+  return (
+    <Panel title="Password">
+      <FormFrame form={form} submit="Change password">
+        <div className="field-row">
+          <PasswordField
+            label="Current password"
+            autoComplete="current-password"
+            {...form.input("current")}
+          />
+          <PasswordField
+            label="New password"
+            autoComplete="new-password"
+            description="10 characters or more. Signs you out everywhere else."
+            {...form.input("password")}
+          />
+        </div>
+      </FormFrame>
+    </Panel>
+  );
+}

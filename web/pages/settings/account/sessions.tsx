@@ -1,0 +1,115 @@
+import { Button } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import type { SessionEntry } from "../../../../src/accounts/sessions/schema.ts";
+import { dashboard, dataOf } from "../../../data/client.ts";
+import { queryClient } from "../../../data/query.ts";
+import { Loaded, Panel } from "../../../components/page.tsx";
+import { Time } from "../../../components/display/time.tsx";
+import { notifyError, notify } from "../../../components/toasts.tsx";
+import { sessionsQuery } from "../data.ts";
+import { Entry } from "../entry.tsx";
+
+export function Sessions() {
+  const query = useQuery(sessionsQuery);
+  const others = query.data?.filter(({ current }) => !current) ?? [];
+  return (
+    <Panel
+      title="Where you are signed in"
+      flush
+      actions={
+        others.length > 0 && (
+          <Button size="xs" onClick={() => endOthers().catch(notifyError)}>
+            Sign out everywhere else
+          </Button>
+        )
+      }
+    >
+      <Loaded query={query} what="The sessions">
+        {(sessions) => (
+          <ul className="entries">
+            {sessions.toSorted(ownFirst).map((session) => (
+              <SessionRow key={session.id} session={session} />
+            ))}
+          </ul>
+        )}
+      </Loaded>
+    </Panel>
+  );
+}
+
+const ownFirst = (one: SessionEntry, other: SessionEntry) =>
+  Number(other.current) - Number(one.current);
+
+function SessionRow({ session }: { session: SessionEntry }) {
+  const { id, current, createdAt, lastSeenAt, address, userAgent } = session;
+  const browser = browserOf(userAgent);
+  return (
+    <Entry
+      icon="screen"
+      title={
+        <>
+          {browser}
+          {current && <span className="up"> (this one)</span>}
+        </>
+      }
+      note={
+        <>
+          from {address}, since <Time at={createdAt} as="short" />
+        </>
+      }
+      facts={[["Last seen", current ? "now" : <Time at={lastSeenAt} />]]}
+      action={
+        !current && (
+          <Button
+            size="xs"
+            aria-label={`Sign out ${browser} from ${address}`}
+            onClick={() => end(id, browser).catch(notifyError)}
+          >
+            Sign out
+          </Button>
+        )
+      }
+    />
+  );
+}
+
+async function end(id: string, browser: string) {
+  await dataOf(dashboard.sessions({ id }).delete());
+  notify(`Signed out of ${browser}`);
+}
+
+async function endOthers() {
+  const left = await dataOf(dashboard.sessions["end-others"].post());
+  queryClient.setQueryData(sessionsQuery.queryKey, left);
+  notify("Signed out everywhere else");
+}
+
+// The more special first: most browsers call themselves the others as well.
+const browsers: [RegExp, string][] = [
+  [/Edg(e|A|iOS)?\//, "Edge"],
+  [/OPR\//, "Opera"],
+  [/Firefox\/|FxiOS\//, "Firefox"],
+  [/HeadlessChrome|Chrome\/|CriOS\//, "Chrome"],
+  [/Safari\//, "Safari"],
+  [/^curl\//, "curl"],
+];
+
+const systems: [RegExp, string][] = [
+  [/iPhone/, "an iPhone"],
+  [/iPad/, "an iPad"],
+  [/Android/, "Android"],
+  [/Windows/, "Windows"],
+  [/Mac OS X|Macintosh/, "a Mac"],
+  [/CrOS/, "ChromeOS"],
+  [/Linux/, "Linux"],
+];
+
+const first = (names: [RegExp, string][], text: string) =>
+  names.find(([pattern]) => pattern.test(text))?.[1];
+
+/** `Firefox on Linux`, as far as the browser says so. */
+function browserOf(userAgent: string): string {
+  const browser = first(browsers, userAgent) ?? "A browser";
+  const system = first(systems, userAgent);
+  return system === undefined ? browser : `${browser} on ${system}`;
+}

@@ -1,0 +1,258 @@
+import { Button, Modal, TextInput } from "@mantine/core";
+import { type ReactNode, useState } from "react";
+import { encode } from "uqr";
+import type { PendingTwoFactor } from "../../../../src/accounts/two-factor/schema.ts";
+import { dashboard, dataOf } from "../../../data/client.ts";
+import { useSignedIn, renewSession } from "../../../data/session.ts";
+import { copy, download } from "../../../components/copy.tsx";
+import { FormDialog, useForm } from "../../../components/forms/form.tsx";
+import { Icon } from "../../../components/display/icons.tsx";
+import { Panel } from "../../../components/page.tsx";
+import { PasswordField } from "../../../components/forms/password-field.tsx";
+import { notify } from "../../../components/toasts.tsx";
+import { invalidate, sessionsQuery } from "../data.ts";
+
+type Doing = "setting-up" | "turning-off" | "renewing" | null;
+
+/** A code from a phone beside the password, and what stands in for a lost phone. */
+export function TwoFactor() {
+  const { person } = useSignedIn();
+  const [doing, setDoing] = useState<Doing>(null);
+  const [codes, setCodes] = useState<readonly string[] | null>(null);
+  const close = () => setDoing(null);
+  return (
+    <Panel title="Two-factor sign-in">
+      <div className="two-factor">
+        <p className="quiet">
+          {person.twoFactor ? (
+            <>
+              <b className="up">On.</b> Signing in needs a code from your authenticator app, or one
+              of your recovery codes.
+            </>
+          ) : (
+            <>
+              <b>Off.</b> When it is on, signing in also needs a code from an app on your phone, so
+              a stolen password is not enough.
+            </>
+          )}
+        </p>
+        <div className="two-factor-acts">
+          {person.twoFactor ? (
+            <>
+              <Button onClick={() => setDoing("renewing")}>New recovery codes</Button>
+              <Button onClick={() => setDoing("turning-off")}>Turn off</Button>
+            </>
+          ) : (
+            <Button variant="filled" onClick={() => setDoing("setting-up")}>
+              Turn on
+            </Button>
+          )}
+        </div>
+      </div>
+      {doing === "setting-up" && <TwoFactorSetUp onClose={close} onCodes={setCodes} />}
+      {doing === "turning-off" && <TwoFactorOff onClose={close} />}
+      {doing === "renewing" && <RenewCodes onClose={close} onCodes={setCodes} />}
+      {codes !== null && <RecoveryCodes codes={codes} onClose={() => setCodes(null)} />}
+    </Panel>
+  );
+}
+
+type Props = { onClose: () => void; onCodes: (codes: readonly string[]) => void };
+
+/** What a borrowed browser must not do asks for the password once more. */
+function PasswordDialog({
+  title,
+  submit,
+  onSubmit,
+  onClose,
+  children,
+}: {
+  title: string;
+  submit: string;
+  onSubmit: (body: { password: string }) => Promise<unknown>;
+  onClose: () => void;
+  children?: ReactNode;
+}) {
+  const form = useForm({ password: "" }, onSubmit);
+  return (
+    <FormDialog title={title} onClose={onClose} form={form} submit={submit}>
+      {children !== undefined && <p className="quiet">{children}</p>}
+      <PasswordField
+        label="Your password"
+        autoComplete="current-password"
+        data-autofocus
+        {...form.input("password")}
+      />
+    </FormDialog>
+  );
+}
+
+/** The password, then scan, then prove by a first code that the app has it. */
+function TwoFactorSetUp({ onClose, onCodes }: Props) {
+  const [pending, setPending] = useState<PendingTwoFactor | null>(null);
+  if (pending !== null) return <Scan pending={pending} onClose={onClose} onCodes={onCodes} />;
+  return (
+    <PasswordDialog
+      title="Turn two-factor on"
+      submit="Continue"
+      onSubmit={async (body) => setPending(await dataOf(dashboard["two-factor"].post(body)))}
+      onClose={onClose}
+    />
+  );
+}
+
+function Scan({
+  pending: { uri, secret },
+  onClose,
+  onCodes,
+}: Props & { pending: PendingTwoFactor }) {
+  const form = useForm({ code: "" }, async ({ code }) => {
+    const confirmed = await dataOf(dashboard["two-factor"].confirm.post({ code: code.trim() }));
+    await renewSession();
+    await invalidate(sessionsQuery);
+    onClose();
+    onCodes(confirmed.recoveryCodes);
+  });
+  return (
+    <FormDialog
+      title="Turn two-factor on"
+      size={520}
+      onClose={onClose}
+      form={form}
+      submit="Turn on"
+    >
+      <div className="scan">
+        <QrCode text={uri} label="QR code for your authenticator app" />
+        <div>
+          <p>Scan this with an authenticator app, such as Aegis, 2FAS or your password manager.</p>
+          <p className="quiet">Can’t scan? Enter this key:</p>
+          <button
+            type="button"
+            className="secret-key"
+            title="Copy"
+            onClick={() => void copy(secret, "Key")}
+          >
+            {secret.replace(/(.{4})(?=.)/g, "$1 ")}
+          </button>
+        </div>
+      </div>
+      <TextInput
+        label="Code"
+        description="The six digits that the app shows now. This signs you out everywhere else."
+        inputMode="numeric"
+        autoComplete="one-time-code"
+        autoFocus
+        {...form.input("code")}
+      />
+    </FormDialog>
+  );
+}
+
+function RenewCodes({ onClose, onCodes }: Props) {
+  return (
+    <PasswordDialog
+      title="New recovery codes"
+      submit="Create new codes"
+      onSubmit={async (body) => {
+        const renewed = await dataOf(dashboard["two-factor"]["recovery-codes"].post(body));
+        onCodes(renewed.recoveryCodes);
+        onClose();
+      }}
+      onClose={onClose}
+    >
+      Your current codes will stop working.
+    </PasswordDialog>
+  );
+}
+
+function TwoFactorOff({ onClose }: Pick<Props, "onClose">) {
+  return (
+    <PasswordDialog
+      title="Turn two-factor off"
+      submit="Turn off"
+      onSubmit={async (body) => {
+        await dataOf(dashboard["two-factor"].disable.post(body));
+        await renewSession();
+        notify("Two-factor sign-in is off");
+        onClose();
+      }}
+      onClose={onClose}
+    >
+      Your password alone will be enough to sign in.
+    </PasswordDialog>
+  );
+}
+
+/** Ten codes that are shown this once. */
+function RecoveryCodes({ codes, onClose }: { codes: readonly string[]; onClose: () => void }) {
+  const { person } = useSignedIn();
+  const text = `${codes.join("\n")}\n`;
+  return (
+    <Modal
+      opened
+      onClose={onClose}
+      title="Your recovery codes"
+      closeOnClickOutside={false}
+      closeOnEscape={false}
+      withCloseButton={false}
+    >
+      <p className="quiet dialog-words">
+        Each code works once, in place of a code from your phone. They are shown only once: keep
+        them where you can reach them without your phone.
+      </p>
+      <ol className="codes">
+        {codes.map((code) => (
+          <li key={code}>
+            <code>{code}</code>
+          </li>
+        ))}
+      </ol>
+      <div className="form-buttons">
+        <div className="form-extra">
+          <Button
+            leftSection={<Icon name="copy" size={15} />}
+            onClick={() => void copy(text, "Recovery codes")}
+          >
+            Copy
+          </Button>
+          <Button
+            leftSection={<Icon name="download" size={15} />}
+            onClick={() =>
+              download("signalbox-recovery-codes.txt", {
+                text: `Signalbox, ${person.email}\n\n${text}`,
+                type: "text/plain",
+              })
+            }
+          >
+            Download
+          </Button>
+        </div>
+        <Button variant="filled" onClick={onClose}>
+          I have saved them
+        </Button>
+      </div>
+    </Modal>
+  );
+}
+
+/** A text as a QR code, dark on light in both themes: cameras don't read it the other way round. */
+function QrCode({ text, label, size = 176 }: { text: string; label: string; size?: number }) {
+  const { data, size: modules } = encode(text, { ecc: "M", border: 3 });
+  const dark = data.flatMap((row, y) =>
+    row.flatMap((isDark, x) => (isDark ? [`M${x} ${y}h1v1h-1z`] : [])),
+  );
+  return (
+    <svg
+      className="qr-code"
+      role="img"
+      aria-label={label}
+      width={size}
+      height={size}
+      viewBox={`0 0 ${modules} ${modules}`}
+      shapeRendering="crispEdges"
+    >
+      <rect width={modules} height={modules} fill="#fff" />
+      <path d={dark.join("")} fill="#000" />
+    </svg>
+  );
+}

@@ -1,0 +1,114 @@
+import { useQuery } from "@tanstack/react-query";
+import { connection } from "../../../data/connection.ts";
+import { liveState } from "../../../data/live.ts";
+import { useSignedIn } from "../../../data/session.ts";
+import { bytesInWords, plural } from "../../../components/display/format.ts";
+import { Icon } from "../../../components/display/icons.tsx";
+import { Mark } from "../../../components/display/mark.tsx";
+import { Loaded, Panel } from "../../../components/page.tsx";
+import { StateIcon } from "../../../components/display/state-icon.tsx";
+import { absolute, Time, useZone } from "../../../components/display/time.tsx";
+import { aboutQuery, figuresQuery } from "../data.ts";
+import { Facts } from "../entry.tsx";
+import { Machines } from "./machines.tsx";
+
+export default function About() {
+  const query = useQuery(aboutQuery);
+  const { person } = useSignedIn();
+  const zone = useZone();
+  return (
+    <Loaded query={query} what="The information about Signalbox">
+      {({ version, startedAt, counts }) => (
+        <>
+          <Panel>
+            <div className="about-head">
+              <Mark state="up" size={36} />
+              <div>
+                <b>Signalbox {version}</b>
+                <Health />
+              </div>
+              <a className="link" href="/docs" target="_blank" rel="noreferrer">
+                API reference <Icon name="external" size={14} />
+              </a>
+            </div>
+            <Facts
+              facts={[
+                [
+                  "Running for",
+                  <>
+                    <Time at={startedAt} as="for" />
+                    <span className="faint">, since {absolute(startedAt, zone)}</span>
+                  </>,
+                ],
+              ]}
+            />
+          </Panel>
+          <Panel title="In this organization">
+            <p className="counts">
+              {[
+                plural(counts.monitors, "monitor"),
+                plural(counts.monitorGroups, "group"),
+                plural(counts.incidents, "incident"),
+                plural(counts.alertChannels, "alert channel"),
+                plural(counts.statusPages, "status page"),
+                counts.people === 1 ? "1 person" : `${counts.people} people`,
+                plural(counts.apiKeys, "API key"),
+              ].map((words) => (
+                <span key={words}>{words}</span>
+              ))}
+            </p>
+          </Panel>
+          {person.administrator && <Appliance />}
+        </>
+      )}
+    </Loaded>
+  );
+}
+
+/** The figures of all organizations together, and what is wrong with the appliance itself. */
+function Appliance() {
+  const { data } = useQuery(figuresQuery);
+  if (data === undefined) return null;
+  return (
+    <>
+      <Panel title="In the whole appliance">
+        {data.problems.map(({ name, title, message, severity, since }) => (
+          <p key={`${name} ${message}`} className="about-problem">
+            <StateIcon state={severity === "warning" ? "degraded" : "down"} size={14} />
+            <span>
+              <b>{title}</b>, <Time at={since} as="ago" />
+              <br />
+              <span className="faint">{message}</span>
+            </span>
+          </p>
+        ))}
+        <p className="counts">
+          {[
+            plural(data.organizations, "organization"),
+            data.people === 1 ? "1 person" : `${data.people} people`,
+            plural(data.monitors, "monitor"),
+            `${bytesInWords(data.dataBytes)} of data`,
+          ].map((words) => (
+            <span key={words}>{words}</span>
+          ))}
+        </p>
+      </Panel>
+      <Machines cluster={data.cluster} />
+    </>
+  );
+}
+
+function Health() {
+  const answers = connection.use() === "good";
+  const live = liveState.use() === "live";
+  return (
+    <span className="about-health">
+      <StateIcon state={answers ? (live ? "up" : "degraded") : "down"} size={14} />
+      {!answers
+        ? "Not responding"
+        : live
+          ? "Running, with live updates"
+          : "Running, but live updates are delayed"}
+    </span>
+  );
+}

@@ -1,0 +1,82 @@
+import { Button } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import type { Administrator } from "../../../../src/operations/appliance/schema.ts";
+import { dashboard, dataOf } from "../../../data/client.ts";
+import { renewSession, useSignedIn } from "../../../data/session.ts";
+import { Confirm } from "../../../components/confirm.tsx";
+import { Loaded, Panel } from "../../../components/page.tsx";
+import { notify } from "../../../components/toasts.tsx";
+import { administratorsQuery, invalidate } from "../data.ts";
+import { Entry } from "../entry.tsx";
+
+/** Who runs the appliance, of whichever organization. */
+export default function Administrators() {
+  const query = useQuery(administratorsQuery);
+  const { person } = useSignedIn();
+  const [taking, setTaking] = useState<Administrator | null>(null);
+  const isSelf = (one: Administrator) => one.id === person.id;
+  return (
+    <>
+      <div className="settings-head">
+        <p className="quiet">
+          Administrators create and delete organizations and download backups of everything. In an
+          organization they can do what their role there allows. Add administrators on the People
+          page.
+        </p>
+      </div>
+      <Loaded query={query} what="The administrators">
+        {(administrators) => (
+          <Panel flush>
+            <ul className="entries">
+              {administrators.map((one) => (
+                <Entry
+                  key={one.id}
+                  avatar={one.name}
+                  title={
+                    <>
+                      {one.name}
+                      {isSelf(one) && <span className="faint"> (you)</span>}
+                    </>
+                  }
+                  note={one.email}
+                  action={
+                    administrators.length > 1 && (
+                      <Button
+                        size="xs"
+                        aria-label={`Remove ${one.name} as administrator`}
+                        onClick={() => setTaking(one)}
+                      >
+                        {isSelf(one) ? "Step down" : "Remove"}
+                      </Button>
+                    )
+                  }
+                />
+              ))}
+            </ul>
+          </Panel>
+        )}
+      </Loaded>
+      {taking !== null && (
+        <Confirm
+          title={
+            isSelf(taking)
+              ? "Stop being an administrator?"
+              : `Remove ${taking.name} as administrator?`
+          }
+          verb={isSelf(taking) ? "Step down" : "Remove"}
+          onClose={() => setTaking(null)}
+          onConfirm={async () => {
+            await dataOf(dashboard.administrators({ id: taking.id }).delete());
+            await (isSelf(taking) ? renewSession() : invalidate(administratorsQuery));
+            notify(`${taking.name} is no longer an administrator`);
+          }}
+        >
+          {isSelf(taking) ? "Only another administrator" : "You"} can make{" "}
+          {isSelf(taking) ? "you" : "them"} an administrator again. Roles in organizations do not
+          change.
+        </Confirm>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,75 @@
+import type { BackupSchedule } from "../../../../src/operations/backups/schedule-schema.ts";
+
+/** Named as the API names them in its errors. */
+type BackupFields = {
+  enabled: boolean;
+  time: string;
+  timeZone: string;
+  keepDaily: number;
+  keepWeekly: number;
+  keepMonthly: number;
+  to: "folder" | "s3";
+  folder: string;
+  "s3.endpoint": string;
+  "s3.region": string;
+  "s3.bucket": string;
+  "s3.prefix": string;
+  "s3.accessKeyId": string;
+  /** Empty keeps what is stored, null clears it; so with the passphrase. */
+  "s3.secretAccessKey": string | null;
+  passphrase: string | null;
+  includeKey: boolean;
+};
+
+export function fieldsOf(schedule: BackupSchedule): BackupFields {
+  const { s3, folder } = schedule;
+  const { enabled, time, timeZone, keepDaily, keepWeekly, keepMonthly, to, includeKey } = schedule;
+  return {
+    enabled,
+    time,
+    timeZone,
+    keepDaily,
+    keepWeekly,
+    keepMonthly,
+    to,
+    folder: folder ?? "",
+    "s3.endpoint": s3?.endpoint ?? "",
+    "s3.region": s3?.region ?? "us-east-1",
+    "s3.bucket": s3?.bucket ?? "",
+    "s3.prefix": s3?.prefix ?? "",
+    "s3.accessKeyId": s3?.accessKeyId ?? "",
+    // Never shown; left empty, they stay.
+    "s3.secretAccessKey": "",
+    passphrase: "",
+    includeKey,
+  };
+}
+
+/** What is sent; of a bucket that was never named nothing. */
+export function planOf(fields: BackupFields) {
+  const { enabled, time, timeZone, keepDaily, keepWeekly, keepMonthly, to, includeKey } = fields;
+  const hasBucket = to === "s3" || fields["s3.endpoint"].trim() !== "";
+  const secret = fields["s3.secretAccessKey"];
+  return {
+    enabled,
+    time,
+    timeZone,
+    keepDaily,
+    keepWeekly,
+    keepMonthly,
+    to,
+    folder: fields.folder.trim() || null,
+    ...(hasBucket && {
+      s3: {
+        endpoint: fields["s3.endpoint"].trim(),
+        region: fields["s3.region"].trim(),
+        bucket: fields["s3.bucket"].trim(),
+        prefix: fields["s3.prefix"].trim(),
+        accessKeyId: fields["s3.accessKeyId"].trim(),
+        ...(secret !== "" && { secretAccessKey: secret }),
+      },
+    }),
+    ...(fields.passphrase !== "" && { passphrase: fields.passphrase }),
+    includeKey,
+  };
+}

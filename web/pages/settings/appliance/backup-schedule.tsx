@@ -1,0 +1,204 @@
+import { Alert, Checkbox, Select, Switch, TextInput } from "@mantine/core";
+import { useMutation, useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import {
+  backupKinds,
+  type BackupSchedule as Schedule,
+} from "../../../../src/operations/backups/schedule-schema.ts";
+import { BusyButton } from "../../../components/forms/busy-button.tsx";
+import { NumberField } from "../../../components/forms/number-field.tsx";
+import { bytesInWords } from "../../../components/display/format.ts";
+import { ChoiceField, FormFrame, useForm } from "../../../components/forms/form.tsx";
+import { Loaded, Panel } from "../../../components/page.tsx";
+import { SecretField } from "../../../components/forms/secret-fields.tsx";
+import { storedSecrets } from "../../../components/forms/stored-secrets.ts";
+import { Time, zonesWith } from "../../../components/display/time.tsx";
+import { notify } from "../../../components/toasts.tsx";
+import { dashboard, dataOf } from "../../../data/client.ts";
+import { queryClient } from "../../../data/query.ts";
+import { backupScheduleQuery, invalidate } from "../data.ts";
+import { fieldsOf, planOf } from "./backup-fields.ts";
+
+export function BackupSchedule() {
+  const query = useQuery(backupScheduleQuery);
+  return (
+    <Loaded query={query} what="The scheduled backups">
+      {(schedule) => (
+        <>
+          <Outcome schedule={schedule} />
+          <Panel title="Scheduled backups">
+            <Fields schedule={schedule} />
+          </Panel>
+        </>
+      )}
+    </Loaded>
+  );
+}
+
+/** What became of them, and the way to make one now. */
+function Outcome({ schedule: { enabled, last, failure, nextAt } }: { schedule: Schedule }) {
+  const { mutate, isPending } = useMutation({
+    mutationFn: () => dataOf(dashboard.backup.schedule.run.post()),
+    onSuccess: () => notify("Backup created"),
+    onSettled: () => invalidate(backupScheduleQuery),
+  });
+  if (!enabled && last === null) return null;
+  return (
+    <Panel>
+      <div className="backup" aria-live="polite">
+        {failure !== null && (
+          <Alert color="red" variant="light">
+            Backups have been failing since <Time at={failure.since} as="short" />: {failure.reason}
+          </Alert>
+        )}
+        <p>
+          {last === null ? (
+            "No backup yet."
+          ) : (
+            <>
+              Last backup: <code>{last.name}</code>, {bytesInWords(last.bytes)},{" "}
+              <Time at={last.at} />.
+            </>
+          )}{" "}
+          {nextAt !== null && (
+            <>
+              Next backup: <Time at={nextAt} as="short" />.
+            </>
+          )}
+        </p>
+        {enabled && (
+          <div className="backup-act">
+            <BusyButton loading={isPending} onClick={() => mutate()}>
+              Back up now
+            </BusyButton>
+          </div>
+        )}
+      </div>
+    </Panel>
+  );
+}
+
+function Fields({ schedule }: { schedule: Schedule }) {
+  const [known, setKnown] = useState(schedule);
+  const form = useForm(
+    fieldsOf(schedule),
+    async (values) => {
+      const saved = await dataOf(dashboard.backup.schedule.patch(planOf(values)));
+      setKnown(saved);
+      form.replace(fieldsOf(saved));
+      queryClient.setQueryData(backupScheduleQuery.queryKey, saved);
+      notify("Saved");
+    },
+    undefined,
+    { key: "backup-schedule", secrets: ["s3.secretAccessKey", "passphrase"] },
+  );
+  const { values, set, errorOf } = form;
+  const secrets = storedSecrets(backupKinds, "schedule", known, planOf(values), errorOf);
+  const secretAt = (name: "s3.secretAccessKey" | "passphrase") => ({
+    value: values[name] === "" ? undefined : values[name],
+    onChange: (value: string | null | undefined) => set(name, value === undefined ? "" : value),
+    error: secrets.errorOf(name),
+    isSet: secrets.isSet(name),
+    isAsked: secrets.isAsked(name),
+    mayBeNone: name === "passphrase",
+  });
+  const textAt = (
+    name: "folder" | `s3.${"endpoint" | "region" | "bucket" | "prefix" | "accessKeyId"}`,
+  ) => ({
+    value: values[name],
+    onChange: ({ currentTarget }: { currentTarget: HTMLInputElement }) =>
+      set(name, currentTarget.value),
+    error: errorOf(name),
+    autoComplete: "off",
+    spellCheck: false,
+  });
+  const numberAt = (name: "keepDaily" | "keepWeekly" | "keepMonthly", label: string) => (
+    <NumberField
+      label={label}
+      hideControls
+      value={values[name]}
+      onChange={(count) => set(name, count)}
+      error={errorOf(name)}
+    />
+  );
+  return (
+    <FormFrame form={form} submit="Save">
+      <Switch
+        label="Back up every day"
+        checked={values.enabled}
+        onChange={({ currentTarget }) => set("enabled", currentTarget.checked)}
+      />
+      <div className="field-row">
+        <TextInput
+          type="time"
+          label="At"
+          value={values.time}
+          onChange={({ currentTarget }) => set("time", currentTarget.value)}
+          error={errorOf("time")}
+        />
+        <Select
+          label="Time zone"
+          data={zonesWith(values.timeZone)}
+          searchable
+          limit={100}
+          maxDropdownHeight={280}
+          nothingFoundMessage="No time zones found"
+          allowDeselect={false}
+          value={values.timeZone}
+          onChange={(zone) => set("timeZone", zone ?? values.timeZone)}
+          error={errorOf("timeZone")}
+        />
+      </div>
+      <ChoiceField
+        label="Destination"
+        options={{ folder: "Folder", s3: "S3 bucket" }}
+        value={values.to}
+        onChange={(to) => set("to", to)}
+      />
+      {values.to === "folder" ? (
+        <TextInput
+          label="Folder"
+          placeholder="/backups"
+          description="On the machine of this appliance, best on another disk."
+          {...textAt("folder")}
+        />
+      ) : (
+        <>
+          <div className="field-row">
+            <TextInput
+              label="Address"
+              placeholder="https://s3.eu-central-1.amazonaws.com"
+              {...textAt("s3.endpoint")}
+            />
+            <TextInput label="Region" {...textAt("s3.region")} />
+          </div>
+          <div className="field-row">
+            <TextInput label="Bucket" {...textAt("s3.bucket")} />
+            <TextInput label="Prefix" placeholder="signalbox/" {...textAt("s3.prefix")} />
+          </div>
+          <div className="field-row">
+            <TextInput label="Access key ID" {...textAt("s3.accessKeyId")} />
+            <SecretField label="Secret access key" {...secretAt("s3.secretAccessKey")} />
+          </div>
+        </>
+      )}
+      <div className="field-row">
+        {numberAt("keepDaily", "Days to keep")}
+        {numberAt("keepWeekly", "Weeks to keep")}
+        {numberAt("keepMonthly", "Months to keep")}
+      </div>
+      <SecretField
+        label="Passphrase"
+        hint="Encrypts the backups. Keep it elsewhere too: without it nobody can open them."
+        {...secretAt("passphrase")}
+      />
+      <Checkbox
+        label="Include secret.key"
+        description="Then the passphrase alone is enough to restore everything."
+        checked={values.includeKey}
+        onChange={({ currentTarget }) => set("includeKey", currentTarget.checked)}
+        error={errorOf("includeKey")}
+      />
+    </FormFrame>
+  );
+}

@@ -1,0 +1,88 @@
+import type { ClusterStatus } from "../../../../src/cluster/schema.ts";
+import { plural } from "../../../components/display/format.ts";
+import { Panel } from "../../../components/page.tsx";
+import { StateIcon } from "../../../components/display/state-icon.tsx";
+import { Time } from "../../../components/display/time.tsx";
+import { Entry } from "../entry.tsx";
+
+/** What each task that one machine does for all is called. */
+const taskNames: Record<ClusterStatus["nodes"][number]["tasks"][number], string> = {
+  alerting: "alerts",
+  subscribers: "subscribers",
+  maintenance: "maintenance",
+  retention: "clean-up",
+  backups: "backups",
+  problems: "self-monitoring",
+};
+
+/** The machines that serve and those of the database; nothing where one has its data in a file. */
+export function Machines({
+  cluster: { nodes, databases, freeShards },
+}: {
+  cluster: ClusterStatus;
+}) {
+  return (
+    <>
+      {nodes.length > 0 && (
+        <Panel title="Machines" flush>
+          <ul className="entries" aria-label="Machines">
+            {nodes.map((node) => (
+              <Entry
+                key={node.id}
+                mark={<StateIcon state={node.alive ? "up" : "down"} size={14} />}
+                isOver={!node.alive}
+                title={node.name}
+                note={
+                  node.alive ? (
+                    [
+                      `Signalbox ${node.version}`,
+                      ...node.tasks.map((task) => taskNames[task]),
+                    ].join(", ")
+                  ) : (
+                    <>
+                      No contact for <Time at={node.lastSeenAt} as="for" />
+                    </>
+                  )
+                }
+                facts={[
+                  ["Shards", node.shards],
+                  ["Behind", node.eventLag === null ? "–" : plural(node.eventLag, "event")],
+                  ["Clock", secondsIn(node.clockOffsetMs)],
+                ]}
+              />
+            ))}
+            {freeShards > 0 && (
+              <Entry
+                mark={<StateIcon state="degraded" size={14} />}
+                title={`${plural(freeShards, "shard")} without a machine`}
+                note={`The monitors in ${freeShards === 1 ? "it" : "them"} are not being checked right now.`}
+              />
+            )}
+          </ul>
+        </Panel>
+      )}
+      {databases.length > 0 && (
+        <Panel title="Database" flush>
+          <ul className="entries" aria-label="Machines of the database">
+            {databases.map(({ address, leader, reachable }) => (
+              <Entry
+                key={address}
+                mark={<StateIcon state={reachable ? "up" : "down"} size={14} />}
+                isOver={!reachable}
+                title={address}
+                note={reachable ? (leader ? "Leader" : "Follower") : "Can't be reached"}
+              />
+            ))}
+          </ul>
+        </Panel>
+      )}
+    </>
+  );
+}
+
+function secondsIn(ms: number | null): string {
+  if (ms === null) return "–";
+  const seconds = (Math.abs(ms) / 1_000).toFixed(1);
+  const sign = seconds === "0.0" ? "" : ms < 0 ? "−" : "+";
+  return `${sign}${seconds}\u202fs`;
+}

@@ -1,0 +1,149 @@
+import { TextInput } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import type { OrganizationEntry } from "../../../../src/operations/appliance/schema.ts";
+import { dashboard, dataOf } from "../../../data/client.ts";
+import { renewSession } from "../../../data/session.ts";
+import { FormDialog, FormFrame, useForm } from "../../../components/forms/form.tsx";
+import { DangerItem, RowMenu } from "../../../components/menus.tsx";
+import { Loaded, Panel } from "../../../components/page.tsx";
+import { Time, useZone } from "../../../components/display/time.tsx";
+import { notify } from "../../../components/toasts.tsx";
+import { useOrganizationSwitch } from "../../../shell/switching.ts";
+import { invalidate, organizationsQuery } from "../data.ts";
+import { Entry } from "../entry.tsx";
+
+/** The tenants of the appliance, with nothing in common but the people who belong to several. */
+export default function Organizations() {
+  const query = useQuery(organizationsQuery);
+  const [deleting, setDeleting] = useState<OrganizationEntry | null>(null);
+  return (
+    <>
+      <div className="settings-head">
+        <p className="quiet">
+          Everything belongs to one organization: monitors, people, keys, status pages. Only totals
+          are shown here.
+        </p>
+      </div>
+      <Loaded query={query} what="The organizations">
+        {(organizations) => (
+          <>
+            <Panel flush>
+              <ul className="entries">
+                {organizations.map((organization) => (
+                  <Row
+                    key={organization.id}
+                    organization={organization}
+                    onDelete={() => setDeleting(organization)}
+                  />
+                ))}
+              </ul>
+            </Panel>
+            <NewOrganization />
+          </>
+        )}
+      </Loaded>
+      {deleting !== null && <Delete organization={deleting} onClose={() => setDeleting(null)} />}
+    </>
+  );
+}
+
+function Row({
+  organization,
+  onDelete,
+}: {
+  organization: OrganizationEntry;
+  onDelete: () => void;
+}) {
+  const { name, slug, createdAt, people, monitors, statusPages } = organization;
+  return (
+    <Entry
+      icon="folder"
+      title={name}
+      note={
+        <>
+          {slug}, since <Time at={createdAt} as="short" />
+        </>
+      }
+      facts={[
+        ["People", people],
+        ["Monitors", monitors],
+        ["Status pages", statusPages],
+      ]}
+      menu={
+        <RowMenu label={`Actions for ${name}`}>
+          {() => (
+            <DangerItem icon="close" onClick={onDelete}>
+              Delete
+            </DangerItem>
+          )}
+        </RowMenu>
+      }
+    />
+  );
+}
+
+/** Asks for its short name, so that nobody deletes the wrong one. */
+function Delete({
+  organization: { id, name, slug },
+  onClose,
+}: {
+  organization: OrganizationEntry;
+  onClose: () => void;
+}) {
+  const form = useForm({ slug: "" }, async () => {
+    await dataOf(dashboard.organizations({ id }).delete());
+    onClose();
+    await renewSession();
+    await invalidate(organizationsQuery);
+    notify(`Deleted ${name}`);
+  });
+  return (
+    <FormDialog
+      title={`Delete ${name}?`}
+      size="sm"
+      onClose={onClose}
+      form={form}
+      submit="Delete permanently"
+      disabled={form.values.slug !== slug}
+    >
+      <p className="quiet">
+        Everything is deleted at once and permanently: monitors and their results, incidents, status
+        pages, keys, and people who belong to no other organization. Only a backup can restore it.
+      </p>
+      <TextInput
+        label={`Type ${slug} to confirm`}
+        autoComplete="off"
+        data-autofocus
+        value={form.values.slug}
+        onChange={({ currentTarget }) => form.set("slug", currentTarget.value.trim())}
+      />
+    </FormDialog>
+  );
+}
+
+function NewOrganization() {
+  const switchTo = useOrganizationSwitch();
+  const timeZone = useZone();
+  const form = useForm(
+    { name: "" },
+    async ({ name }) => {
+      const { id } = await dataOf(dashboard.organizations.post({ name, timeZone }));
+      await renewSession();
+      await switchTo(id);
+      notify(`Created ${name}; you are its owner`);
+    },
+    undefined,
+    { key: "new-organization" },
+  );
+  return (
+    <Panel title="Create organization">
+      <p className="quiet panel-words">
+        You become its owner. Switch between your organizations at the bottom of the navigation.
+      </p>
+      <FormFrame form={form} submit="Create organization">
+        <TextInput label="Name of the new organization" {...form.input("name")} />
+      </FormFrame>
+    </Panel>
+  );
+}

@@ -1,0 +1,202 @@
+import { Button, Select, TextInput } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import type { ApiKey, MadeApiKey } from "../../../../src/accounts/api-keys/schema.ts";
+import { dashboard, dataOf, onceUnder, pathOf, v1 } from "../../../data/client.ts";
+import { Confirm } from "../../../components/confirm.tsx";
+import { copy, ShownOnce } from "../../../components/copy.tsx";
+import { ChoiceField, FormDialog, useForm } from "../../../components/forms/form.tsx";
+import { Icon } from "../../../components/display/icons.tsx";
+import { DangerItem, RowMenu } from "../../../components/menus.tsx";
+import { CreateButton, Loaded, EmptyState, Panel } from "../../../components/page.tsx";
+import { Time, useNow } from "../../../components/display/time.tsx";
+import { notify } from "../../../components/toasts.tsx";
+import { apiKeysQuery } from "../data.ts";
+import { Entry } from "../entry.tsx";
+import { useCreateDialog } from "../create-dialog.ts";
+
+export default function ApiKeys() {
+  const query = useQuery(apiKeysQuery);
+  const { asked, open, close } = useCreateDialog();
+  const [revoking, setRevoking] = useState<ApiKey | null>(null);
+  return (
+    <>
+      <div className="settings-head">
+        <p className="quiet">
+          Scripts send a key as <code>Authorization: Bearer KEY</code>. The{" "}
+          <a className="link" href="/docs" target="_blank" rel="noreferrer">
+            API reference
+          </a>{" "}
+          shows what they can do.
+        </p>
+        <CreateButton onClick={open}>Create API key</CreateButton>
+      </div>
+      <Loaded query={query} what="The API keys">
+        {(keys) =>
+          keys.length === 0 ? (
+            <Panel>
+              <EmptyState
+                icon={<Icon name="key" size={28} />}
+                title="No API keys yet"
+                action={<Button onClick={open}>Create API key</Button>}
+              >
+                Create one key for each script, such as a deploy job that opens incidents or a
+                dashboard that reads uptime. Then you can revoke one without affecting the others.
+              </EmptyState>
+            </Panel>
+          ) : (
+            <Panel flush>
+              <ul className="entries">
+                {keys.toSorted(byUse).map((key) => (
+                  <KeyRow key={key.id} apiKey={key} onRevoke={() => setRevoking(key)} />
+                ))}
+              </ul>
+            </Panel>
+          )
+        }
+      </Loaded>
+      {asked && <NewApiKey onClose={close} />}
+      {revoking !== null && (
+        <Confirm
+          title={`Revoke ${revoking.name}?`}
+          verb="Revoke"
+          onClose={() => setRevoking(null)}
+          onConfirm={async () => {
+            await dataOf(dashboard["api-keys"]({ id: revoking.id }).revoke.post());
+            notify(`Revoked ${revoking.name}`);
+          }}
+        >
+          Requests with this key are refused within a second. This cannot be undone.
+        </Confirm>
+      )}
+    </>
+  );
+}
+
+const over = (key: ApiKey, now: number) =>
+  key.revokedAt !== null || (key.expiresAt !== null && new Date(key.expiresAt).getTime() <= now);
+
+/** Those that open something first, the newest of them first. */
+function byUse(one: ApiKey, other: ApiKey): number {
+  const now = Date.now();
+  return (
+    Number(over(one, now)) - Number(over(other, now)) ||
+    other.createdAt.localeCompare(one.createdAt)
+  );
+}
+
+function KeyRow({ apiKey, onRevoke }: { apiKey: ApiKey; onRevoke: () => void }) {
+  const { name, scope, createdAt, expiresAt, revokedAt, lastUsedAt } = apiKey;
+  const isOver = over(apiKey, useNow());
+  return (
+    <Entry
+      icon="key"
+      isOver={isOver}
+      title={name}
+      note={
+        <>
+          created <Time at={createdAt} />
+        </>
+      }
+      facts={[
+        ["Access", scope === "write" ? "read, write" : "read"],
+        [
+          "Expires",
+          revokedAt !== null ? (
+            "revoked"
+          ) : expiresAt === null ? (
+            "never"
+          ) : isOver ? (
+            "expired"
+          ) : (
+            <Time at={expiresAt} as="until" />
+          ),
+        ],
+        ["Last used", lastUsedAt === null ? "never" : <Time at={lastUsedAt} />],
+      ]}
+      menu={
+        revokedAt === null && (
+          <RowMenu label={`Actions for ${name}`}>
+            {() => (
+              <DangerItem icon="close" onClick={onRevoke}>
+                Revoke
+              </DangerItem>
+            )}
+          </RowMenu>
+        )
+      }
+    />
+  );
+}
+
+const lives = [
+  { value: "30", label: "In 30 days" },
+  { value: "90", label: "In 90 days" },
+  { value: "365", label: "In a year" },
+  { value: "never", label: "Never" },
+];
+
+function NewApiKey({ onClose }: { onClose: () => void }) {
+  const [made, setMade] = useState<MadeApiKey | null>(null);
+  const initial = { name: "", scope: "write" as ApiKey["scope"], life: "365" };
+  const form = useForm(
+    initial,
+    async ({ name, scope, life }, _, once) => {
+      const expiresInDays = life === "never" ? null : Number(life);
+      const body = { name, scope, expiresInDays };
+      setMade(await dataOf(dashboard["api-keys"].post(body, onceUnder(once))));
+    },
+    undefined,
+    { key: "api-key" },
+  );
+  const { values, set, errorOf } = form;
+  if (made !== null) return <CreatedKey made={made} onClose={onClose} />;
+  return (
+    <FormDialog title="Create API key" onClose={onClose} form={form} submit="Create API key">
+      <TextInput
+        label="Name"
+        placeholder="Deploy job"
+        description="What uses the key, so that you know what stops working when you revoke it."
+        data-autofocus
+        {...form.input("name")}
+      />
+      <ChoiceField
+        label="Access"
+        options={{ write: "Read and write", read: "Read only" }}
+        {...form.field("scope")}
+      />
+      <Select
+        label="Expires"
+        data={lives}
+        value={values.life}
+        onChange={(life) => set("life", life ?? "never")}
+        error={errorOf("expiresInDays")}
+        allowDeselect={false}
+      />
+    </FormDialog>
+  );
+}
+
+function CreatedKey({ made: { name, key }, onClose }: { made: MadeApiKey; onClose: () => void }) {
+  const example = `curl ${location.origin}${pathOf(v1.monitors)} -H "Authorization: Bearer ${key}"`;
+  return (
+    <ShownOnce
+      title={`API key ${name}`}
+      label="API key"
+      text={key}
+      onClose={onClose}
+      extra={
+        <Button
+          variant="subtle"
+          color="gray"
+          leftSection={<Icon name="terminal" size={15} />}
+          onClick={() => void copy(example, "Example")}
+        >
+          Copy example command
+        </Button>
+      }
+    >
+      Copy the key now: it is shown only once. Anyone who has it can act for this organization.
+    </ShownOnce>
+  );
+}

@@ -1,0 +1,209 @@
+import { Button } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { Link, useNavigate, useRouter, useSearch } from "@tanstack/react-router";
+import { Fragment, useRef } from "react";
+import type { AuditEntry } from "../../../../src/operations/audit-log/schema.ts";
+import { dashboard } from "../../../data/client.ts";
+import { pageQuery } from "../../../data/query.ts";
+import { useSignedIn } from "../../../data/session.ts";
+import { Icon } from "../../../components/display/icons.tsx";
+import { toInstant } from "../../../../src/core/time/time-zones.ts";
+import { Choice, SearchField } from "../../../components/forms/filter-fields.tsx";
+import { Loaded, EmptyState, Panel } from "../../../components/page.tsx";
+import { Pager } from "../../../components/pager.tsx";
+import { formatIn } from "../../../../src/core/time/times.ts";
+import { Time, useZone } from "../../../components/display/time.tsx";
+import {
+  actionLabel,
+  actorLabel,
+  fieldsLabel,
+} from "../../../../src/operations/audit-log/sentence-rules.ts";
+import { actorLabels, nounLabels, pathOf } from "./audit-labels.ts";
+
+const perPage = 50;
+
+const downloads = [
+  { words: "CSV", path: dashboard["audit-log"]["export.csv"]["~path"] },
+  { words: "JSON Lines", path: dashboard["audit-log"]["export.jsonl"]["~path"] },
+];
+
+/** What the log is narrowed to, as it stands in the address; days in the zone of the page. */
+type Filters = { q?: string; noun?: string; actor?: string; from?: string; to?: string };
+type Search = Filters & { page?: number };
+
+const dayText = /^\d{4}-\d\d-\d\d$/;
+
+function searchOf({ q, noun, actor, from, to, page }: Record<string, unknown>): Search {
+  // The router reads digits as a number.
+  const words = typeof q === "string" || typeof q === "number" ? String(q) : "";
+  return {
+    ...(words.trim() !== "" && { q: words }),
+    ...(typeof noun === "string" && noun in nounLabels && { noun }),
+    ...(typeof actor === "string" && actor in actorLabels && { actor }),
+    ...(typeof from === "string" && dayText.test(from) && { from }),
+    ...(typeof to === "string" && dayText.test(to) && { to }),
+    ...(Number.isSafeInteger(page) && Number(page) > 1 && { page: Number(page) }),
+  };
+}
+
+/** The days as the times that they begin and end at. */
+function queryOf({ from, to, ...filters }: Filters, zone: string): Record<string, string> {
+  const dayMs = 86_400_000;
+  const begin = (date: string, days: number) =>
+    new Date(toInstant(Date.parse(`${date}T00:00Z`) + days * dayMs, zone)).toISOString();
+  return {
+    ...filters,
+    ...(from !== undefined && { from: begin(from, 0) }),
+    ...(to !== undefined && { to: begin(to, 1) }),
+  };
+}
+
+export default function AuditLog() {
+  const { page = 1, ...filters } = searchOf(useSearch({ strict: false }));
+  const { organization } = useSignedIn();
+  const zone = useZone();
+  const box = useRef<HTMLInputElement>(null);
+  const navigate = useNavigate();
+  const show = (search: Search) => void navigate({ to: ".", search: search as never });
+  const put = (name: keyof Filters, value: string | undefined) => {
+    const { [name]: _, ...rest } = filters;
+    show(value ? { ...rest, [name]: value } : rest);
+  };
+  const narrowed = queryOf(filters, zone);
+  const query = useQuery({
+    ...pageQuery(["audit-log", page, narrowed], (options) =>
+      dashboard["audit-log"].get({
+        query: { page, per_page: perPage, ...narrowed },
+        ...options,
+      }),
+    ),
+    placeholderData: (before) => before,
+  });
+  const exported = new URLSearchParams({ organization: organization.id, ...narrowed });
+  const dayField = (name: "from" | "to", label: string) => (
+    <label className={`chip audit-day-field ${filters[name] === undefined ? "" : "chip-on"}`}>
+      {label}
+      <input
+        type="date"
+        value={filters[name] ?? ""}
+        onChange={({ currentTarget }) => put(name, currentTarget.value)}
+      />
+    </label>
+  );
+  return (
+    <>
+      <div className="audit-head panel-words">
+        <p className="quiet">
+          Who changed what, and when. Values are not logged, because they may be secret.
+        </p>
+        <div className="audit-downloads">
+          {downloads.map(({ words, path }) => (
+            <Button
+              key={words}
+              component="a"
+              href={`${path}?${exported}`}
+              download
+              size="xs"
+              leftSection={<Icon name="download" size={14} />}
+              aria-label={`Download as ${words}`}
+            >
+              {words}
+            </Button>
+          ))}
+        </div>
+      </div>
+      <div className="filters">
+        <SearchField
+          label="Search the audit log"
+          value={filters.q ?? ""}
+          onChange={(q) => put("q", q)}
+          box={box}
+        />
+        <Choice
+          label="What"
+          value={filters.noun}
+          options={Object.entries(nounLabels)}
+          onChange={(noun) => put("noun", noun)}
+        />
+        <Choice
+          label="Who"
+          value={filters.actor}
+          options={Object.entries(actorLabels)}
+          onChange={(actor) => put("actor", actor)}
+        />
+        {dayField("from", "From")}
+        {dayField("to", "To")}
+      </div>
+      <Loaded query={query} what="The audit log">
+        {({ data, meta }) => (
+          <>
+            {data.length === 0 ? (
+              <EmptyState icon={<Icon name="list" size={28} />} title="No entries">
+                {Object.keys(filters).length > 0
+                  ? "No entries match the filters."
+                  : "There are no entries on this page."}
+              </EmptyState>
+            ) : (
+              <Panel flush>
+                <Days entries={data} />
+              </Panel>
+            )}
+            <Pager
+              meta={meta}
+              onPage={(to) => show(to === 1 ? filters : { ...filters, page: to })}
+            />
+          </>
+        )}
+      </Loaded>
+    </>
+  );
+}
+
+/** The entries under their days, in the organization's time zone. */
+function Days({ entries }: { entries: readonly AuditEntry[] }) {
+  const zone = useZone();
+  const day = formatIn(zone, {
+    weekday: "long",
+    day: "numeric",
+    month: "long",
+    year: "numeric",
+  });
+  const days = Map.groupBy(entries, ({ at }) => day.format(new Date(at)));
+  return [...days].map(([title, ofDay]) => (
+    <Fragment key={title}>
+      <h2 className="audit-day">{title}</h2>
+      <ul className="audit">
+        {ofDay.map((entry) => (
+          <Line key={entry.id} entry={entry} />
+        ))}
+      </ul>
+    </Fragment>
+  ));
+}
+
+function Line({ entry }: { entry: AuditEntry }) {
+  const { at, actor } = entry;
+  const fields = fieldsLabel(entry);
+  const [before, name, after] = actionLabel(entry);
+  const path = pathOf(entry);
+  const { routesByPath } = useRouter();
+  const hasPage = path !== null && `/${path.split("/")[1]}/$id` in routesByPath;
+  return (
+    <li>
+      <Time at={at} as="clock" />
+      <p>
+        <b>{actorLabel(actor)}</b> {before}
+        {name !== "" &&
+          (hasPage ? (
+            <Link to={path as "/"} className="audit-link">
+              {name}
+            </Link>
+          ) : (
+            <b>{name}</b>
+          ))}
+        {after}
+        {fields !== "" && <span className="faint">: {fields}</span>}
+      </p>
+    </li>
+  );
+}

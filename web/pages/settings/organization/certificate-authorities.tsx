@@ -1,0 +1,121 @@
+import { Textarea } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import type { Settings } from "../../../../src/accounts/settings/schema.ts";
+import { dataOf, ifMatch, v1 } from "../../../data/client.ts";
+import { queryClient } from "../../../data/query.ts";
+import { useSignedIn } from "../../../data/session.ts";
+import { StateIcon } from "../../../components/display/state-icon.tsx";
+import { Time, useNow } from "../../../components/display/time.tsx";
+import { FormFrame, useForm } from "../../../components/forms/form.tsx";
+import { countInWords } from "../../../components/display/format.ts";
+import { Loaded, Panel } from "../../../components/page.tsx";
+import { notify } from "../../../components/toasts.tsx";
+import { authoritiesQuery, settingsQuery } from "../data.ts";
+import { Entry } from "../entry.tsx";
+
+export default function CertificateAuthorities() {
+  const { organization } = useSignedIn();
+  const query = useQuery(settingsQuery(organization.id));
+  const [opened, setOpened] = useState(0);
+  return (
+    <Loaded query={query} what="The certificate authorities">
+      {(settings) => (
+        <Fields
+          key={opened}
+          organizationId={organization.id}
+          settings={settings}
+          onTheirs={() => void query.refetch().then(() => setOpened(opened + 1))}
+        />
+      )}
+    </Loaded>
+  );
+}
+
+type FieldsProps = { organizationId: string; settings: Settings; onTheirs: () => void };
+
+function Fields({ organizationId, settings, onTheirs }: FieldsProps) {
+  const [known, setKnown] = useState(settings);
+  const bodyOf = (text: string) => ({ certificateAuthorities: text.trim() === "" ? null : text });
+  const form = useForm(
+    { certificateAuthorities: settings.certificateAuthorities ?? "" },
+    async ({ certificateAuthorities }, force, once) => {
+      const body = bodyOf(certificateAuthorities);
+      const saved = await dataOf(v1.settings.patch(body, ifMatch(force ? undefined : known, once)));
+      setKnown(saved);
+      form.replace({ certificateAuthorities: saved.certificateAuthorities ?? "" });
+      queryClient.setQueryData(settingsQuery(organizationId).queryKey, saved);
+      notify("Saved");
+    },
+    onTheirs,
+    { key: "certificate-authorities" },
+  );
+  return (
+    <>
+      <p className="quiet panel-words">
+        The checks of all monitors trust certificates of these authorities, as well as of the public
+        ones.
+      </p>
+      <Authorities of={known} />
+      <Panel>
+        <FormFrame
+          form={form}
+          submit="Save"
+          curl={() => ({
+            method: "PATCH",
+            route: v1.settings,
+            body: bodyOf(form.values.certificateAuthorities),
+          })}
+        >
+          <Textarea
+            label="Certificates"
+            description="In PEM, one after the other. Leave empty to trust public authorities only."
+            placeholder="-----BEGIN CERTIFICATE-----"
+            autosize
+            minRows={6}
+            maxRows={14}
+            spellCheck={false}
+            wrap="off"
+            styles={{ input: { font: "12px/1.5 var(--mono)" } }}
+            {...form.input("certificateAuthorities")}
+          />
+        </FormFrame>
+      </Panel>
+    </>
+  );
+}
+
+const dayMs = 86_400_000;
+const soonDays = 30;
+
+/** Whose the saved ones are: a text in PEM tells nobody. */
+function Authorities({ of: { updatedAt } }: { of: Settings }) {
+  const { data = [] } = useQuery(authoritiesQuery(updatedAt));
+  const now = useNow();
+  if (data.length === 0) return null;
+  return (
+    <Panel flush>
+      <ul className="entries" aria-label="Trusted authorities">
+        {data.map(({ name, expiresAt }, index) => {
+          const days = Math.floor((Date.parse(expiresAt) - now) / dayMs);
+          const state = days < 0 ? "down" : days < soonDays ? "degraded" : null;
+          return (
+            <Entry
+              key={index}
+              {...(state === null
+                ? { icon: "lock" }
+                : { mark: <StateIcon state={state} size={14} /> })}
+              title={name}
+              note={
+                <>
+                  {days < 0 ? "Expired" : "Expires"} <Time at={expiresAt} as="short" />
+                </>
+              }
+              facts={days < 0 ? [] : [["Left", `${countInWords(days)} d`]]}
+            />
+          );
+        })}
+      </ul>
+    </Panel>
+  );
+}

@@ -1,0 +1,76 @@
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import type { ManagedRecord } from "../../../../src/configuration/schema.ts";
+import { differingQuery } from "../../../data/managed.ts";
+import { Icon, type IconName } from "../../../components/display/icons.tsx";
+import { EmptyState, Loaded, Panel } from "../../../components/page.tsx";
+import { fieldLabel } from "../../../../src/operations/audit-log/sentence-rules.ts";
+import { Entry } from "../entry.tsx";
+
+const kinds = {
+  alertChannels: { icon: "bell", to: "/alert-channels/$id" },
+  groups: { icon: "folder", to: null },
+  monitors: { icon: "pulse", to: "/monitors/$id" },
+  maintenanceWindows: { icon: "calendar", to: "/maintenance/$id" },
+  statusPages: { icon: "page", to: "/status-pages/$id" },
+} as const satisfies Record<ManagedRecord["section"], { icon: IconName; to: string | null }>;
+
+/** What configurations manage and is not as they were applied. */
+export default function ConfigurationSettings() {
+  const query = useQuery(differingQuery);
+  return (
+    <>
+      <div className="settings-head">
+        <p className="quiet">
+          Changed or deleted here since a configuration was applied. The next{" "}
+          <code>signalbox apply</code> restores it.
+        </p>
+      </div>
+      <Loaded query={query} what="What differs">
+        {(records) =>
+          records.length === 0 ? (
+            <Panel>
+              <EmptyState icon={<Icon name="check" size={28} />} title="Nothing differs">
+                Everything that a configuration manages is as it was applied.
+              </EmptyState>
+            </Panel>
+          ) : (
+            <Panel flush>
+              <ul className="entries drift" aria-label="What differs">
+                {records.map((record) => (
+                  <Differing key={`${record.section} ${record.id}`} record={record} />
+                ))}
+              </ul>
+            </Panel>
+          )
+        }
+      </Loaded>
+    </>
+  );
+}
+
+function Differing({ record }: { record: ManagedRecord }) {
+  const { id, section, key, source, name, drift } = record;
+  const { icon, to } = kinds[section];
+  const place = `${section}.${key}`;
+  return (
+    <Entry
+      icon={icon}
+      title={
+        name !== null && to !== null ? (
+          <Link to={to} params={{ id }}>
+            {name}
+          </Link>
+        ) : (
+          (name ?? key)
+        )
+      }
+      note={
+        <>
+          <code>{place}</code> of {source}
+        </>
+      }
+      facts={[name === null ? ["Here", "deleted"] : ["Changed", drift.map(fieldLabel).join(", ")]]}
+    />
+  );
+}

@@ -1,0 +1,302 @@
+import { Alert, Button, Checkbox, FileInput, Progress, SegmentedControl } from "@mantine/core";
+import { useMutation, useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import type { ImportItem, ImportReport, ImportRun } from "../../../../src/imports/schema.ts";
+import { dashboard, dataOf } from "../../../data/client.ts";
+import { queryClient } from "../../../data/query.ts";
+import { BusyButton } from "../../../components/forms/busy-button.tsx";
+import { Confirm } from "../../../components/confirm.tsx";
+import { countInWords, plural } from "../../../components/display/format.ts";
+import { Loaded, Panel } from "../../../components/page.tsx";
+import { Time } from "../../../components/display/time.tsx";
+import { notify } from "../../../components/toasts.tsx";
+import { importsQuery } from "../data.ts";
+import { Entry } from "../entry.tsx";
+import { titleOf } from "../../../../src/imports/rules.ts";
+
+type Source = "uptime-kuma" | "gatus";
+type Sent = { id: string; source: Source; report: ImportReport };
+
+/** A body of a request has at most 256 KiB. */
+const partBytes = 256 * 1024;
+
+export default function Import() {
+  const [sent, setSent] = useState<Sent | null>(null);
+  return (
+    <>
+      {sent === null ? (
+        <Choose onSent={setSent} />
+      ) : (
+        <Review key={sent.id} sent={sent} onDone={() => setSent(null)} />
+      )}
+      <Past />
+    </>
+  );
+}
+
+/** Sends the file in parts, and asks what an import of it would do. */
+async function send(file: File, source: Source, progress: (share: number) => void): Promise<Sent> {
+  const { uploads } = dashboard.imports;
+  const { id } = await dataOf(uploads.post({ name: file.name, size: file.size }));
+  for (let offset = 0; offset < file.size; offset += partBytes) {
+    const part = file.slice(offset, offset + partBytes, "application/octet-stream");
+    await dataOf(uploads({ id }).put(part, { query: { offset: String(offset) } }));
+    progress(Math.min(1, (offset + partBytes) / file.size));
+  }
+  return { id, source, report: await dataOf(uploads({ id }).preview.post({ source })) };
+}
+
+function Choose({ onSent }: { onSent: (sent: Sent) => void }) {
+  const [source, setSource] = useState<Source>("uptime-kuma");
+  const [file, setFile] = useState<File | null>(null);
+  const [share, setShare] = useState(0);
+  const { mutate, isPending, error } = useMutation({
+    mutationFn: (chosen: File) => send(chosen, source, setShare),
+    onSuccess: onSent,
+  });
+  const isKuma = source === "uptime-kuma";
+  return (
+    <Panel title="From another tool">
+      <div className="backup">
+        <SegmentedControl
+          aria-label="Import from"
+          value={source}
+          onChange={(value) => {
+            setSource(value as Source);
+            setFile(null);
+          }}
+          data={[
+            { value: "uptime-kuma", label: "Uptime Kuma" },
+            { value: "gatus", label: "Gatus" },
+          ]}
+        />
+        <p className="quiet">
+          {isKuma
+            ? "Imports monitors, notifications, groups, status pages, maintenance, incidents and history."
+            : "Imports endpoints, groups and alerting."}{" "}
+          You see a preview of everything before anything changes.
+          {isKuma && (
+            <>
+              {" "}
+              For logos, very large files and MariaDB, use the command line:{" "}
+              <code>signalbox import uptime-kuma</code>.
+            </>
+          )}
+        </p>
+        <FileInput
+          label={isKuma ? "kuma.db, or a JSON backup of 1.x" : "config.yaml"}
+          description={isKuma ? "Stop Uptime Kuma before you copy it." : undefined}
+          placeholder="Choose a file"
+          accept={isKuma ? ".db,.json" : ".yaml,.yml"}
+          value={file}
+          onChange={setFile}
+        />
+        <div className="backup-act">
+          <BusyButton
+            variant="filled"
+            loading={isPending}
+            disabled={file === null}
+            onClick={() => file !== null && mutate(file)}
+          >
+            Preview
+          </BusyButton>
+          {isPending && (
+            <Progress className="import-progress" value={share * 100} aria-label="Upload" />
+          )}
+        </div>
+        <div aria-live="polite">{error !== null && <Failed error={error} />}</div>
+      </div>
+    </Panel>
+  );
+}
+
+const Failed = ({ error }: { error: Error }) => (
+  <Alert color="red" variant="light">
+    {error.message}
+  </Alert>
+);
+
+const keyOf = ({ noun, externalId }: ImportItem) => `${noun}:${externalId}`;
+
+/** What an import would do, to choose from. */
+function Review({ sent: { id, source, report }, onDone }: { sent: Sent; onDone: () => void }) {
+  const possible = report.items.filter(({ decision }) => decision !== "not-taken").map(keyOf);
+  const [left, setLeft] = useState<ReadonlySet<string>>(new Set());
+  const [paused, setPaused] = useState(true);
+  const { mutate, isPending, error } = useMutation({
+    mutationFn: () =>
+      dataOf(
+        dashboard.imports.uploads({ id }).import.post({
+          source,
+          paused,
+          only: left.size === 0 ? null : possible.filter((key) => !left.has(key)),
+        }),
+      ),
+    onSuccess: (run) => {
+      notify(`Imported: ${summaryOf(run)}`);
+      void queryClient.invalidateQueries();
+      onDone();
+    },
+  });
+  const toggle = (keys: readonly string[], isWanted: boolean) =>
+    setLeft((before) => {
+      const after = new Set(before);
+      for (const key of keys)
+        if (isWanted) after.delete(key);
+        else after.add(key);
+      return after;
+    });
+  const groups = [...Map.groupBy(report.items, ({ noun }) => titleOf(noun))];
+  return (
+    <Panel title={`Preview: ${report.product}`}>
+      <div className="backup">
+        <p className="quiet">Nothing has changed yet. Choose what you want to import.</p>
+        {groups.map(([title, items]) => (
+          <Part key={title} title={title} items={items} left={left} toggle={toggle} />
+        ))}
+        {report.hints.length > 0 && (
+          <ul className="import-hints quiet">
+            {report.hints.map((hint) => (
+              <li key={hint}>{hint}</li>
+            ))}
+          </ul>
+        )}
+        <Checkbox
+          label="Import every monitor paused"
+          description="For as long as the other tool still sends alerts. Import again without this to resume those that are active there."
+          checked={paused}
+          onChange={({ currentTarget }) => setPaused(currentTarget.checked)}
+        />
+        <div className="backup-act">
+          <BusyButton
+            variant="filled"
+            loading={isPending}
+            disabled={left.size >= possible.length}
+            onClick={() => mutate()}
+          >
+            Import {plural(possible.length - left.size, "record")}
+          </BusyButton>
+          <Button onClick={onDone} disabled={isPending}>
+            Cancel
+          </Button>
+        </div>
+        <div aria-live="polite">
+          {isPending && <p className="quiet">Importing… Everything appears at once, at the end.</p>}
+          {error !== null && <Failed error={error} />}
+        </div>
+      </div>
+    </Panel>
+  );
+}
+
+function Part({
+  title,
+  items,
+  left,
+  toggle,
+}: {
+  title: string;
+  items: readonly ImportItem[];
+  left: ReadonlySet<string>;
+  toggle: (keys: readonly string[], isWanted: boolean) => void;
+}) {
+  const keys = items.filter(({ decision }) => decision !== "not-taken").map(keyOf);
+  const wanted = keys.filter((key) => !left.has(key)).length;
+  return (
+    <details className="import-part" open={items.length <= 12}>
+      <summary>
+        {title} <span className="faint">{countInWords(items.length)}</span>
+      </summary>
+      {keys.length > 1 && (
+        <Checkbox
+          label="All"
+          aria-label={`All of ${title}`}
+          checked={wanted === keys.length}
+          indeterminate={wanted > 0 && wanted < keys.length}
+          onChange={({ currentTarget }) => toggle(keys, currentTarget.checked)}
+        />
+      )}
+      <ul>
+        {items.map((item) => (
+          <li key={keyOf(item)}>
+            {item.decision === "not-taken" ? (
+              <span>{item.name}</span>
+            ) : (
+              <Checkbox
+                label={item.name}
+                checked={!left.has(keyOf(item))}
+                onChange={({ currentTarget }) => toggle([keyOf(item)], currentTarget.checked)}
+              />
+            )}
+            {item.notes.map((note) => (
+              <small key={note} className={item.isIncomplete ? "degraded" : "faint"}>
+                {note}
+              </small>
+            ))}
+          </li>
+        ))}
+      </ul>
+    </details>
+  );
+}
+
+function summaryOf({ report }: ImportRun): string {
+  if (report === null) return "in progress";
+  const count = (decision: ImportItem["decision"]) =>
+    report.items.filter((item) => item.decision === decision).length;
+  return `${countInWords(count("created"))} created, ${countInWords(count("updated"))} updated, ${countInWords(count("not-taken"))} not taken`;
+}
+
+function Past() {
+  const query = useQuery(importsQuery);
+  const [undoing, setUndoing] = useState<ImportRun | null>(null);
+  return (
+    <Loaded query={query} what="The imports">
+      {(runs) =>
+        runs.length > 0 && (
+          <Panel title="Earlier imports" flush>
+            <ul className="entries">
+              {runs.map((run) => (
+                <Entry
+                  key={run.id}
+                  icon="download"
+                  title={run.report?.product ?? run.source}
+                  note={
+                    <>
+                      {summaryOf(run)}, by {run.actorName} <Time at={run.createdAt} />
+                    </>
+                  }
+                  isOver={run.status === "undone"}
+                  action={
+                    run.status === "done" ? (
+                      <Button size="xs" onClick={() => setUndoing(run)}>
+                        Undo
+                      </Button>
+                    ) : (
+                      <span className="faint">{run.status}</span>
+                    )
+                  }
+                />
+              ))}
+            </ul>
+            {undoing !== null && (
+              <Confirm
+                title="Undo this import?"
+                verb="Undo import"
+                onClose={() => setUndoing(null)}
+                onConfirm={async () => {
+                  await dataOf(dashboard.imports({ id: undoing.id }).undo.post());
+                  await queryClient.invalidateQueries();
+                  notify("Import undone");
+                }}
+              >
+                This removes every record that the import created, with its results and everything
+                changed in it since. Records that were here before stay as they are now.
+              </Confirm>
+            )}
+          </Panel>
+        )
+      }
+    </Loaded>
+  );
+}

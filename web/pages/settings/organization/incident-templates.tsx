@@ -1,0 +1,188 @@
+import { Select, SegmentedControl, TextInput } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { inBraces, capitalized } from "../../../../src/core/text/words.ts";
+import { incidentStatuses, severities } from "../../../../src/core/statuses.ts";
+import { templatePlaceholders } from "../../../../src/incidents/templates/rules.ts";
+import type { IncidentTemplate } from "../../../../src/incidents/templates/schema.ts";
+import { dataOf, ifMatch, onceUnder, v1 } from "../../../data/client.ts";
+import { listKey } from "../../../data/keys.ts";
+import { queryClient } from "../../../data/query.ts";
+import { useSignedIn } from "../../../data/session.ts";
+import { FormDialog, useForm } from "../../../components/forms/form.tsx";
+import { Icon } from "../../../components/display/icons.tsx";
+import { MarkdownField } from "../../../components/forms/markdown-field.tsx";
+import { DangerItem, MenuItem, RowMenu } from "../../../components/menus.tsx";
+import { CreateButton, EmptyState, Loaded, Panel } from "../../../components/page.tsx";
+import { deleteWithUndo, notifyError, useDeleting } from "../../../components/toasts.tsx";
+import { templatesQuery } from "../../incidents/data.ts";
+import { useCreateDialog } from "../create-dialog.ts";
+import { Entry } from "../entry.tsx";
+
+/** Words that people begin incidents and updates with. */
+export default function IncidentTemplates() {
+  const query = useQuery(templatesQuery);
+  const { mayWrite } = useSignedIn();
+  const { asked, open, close } = useCreateDialog();
+  const [editing, setEditing] = useState<IncidentTemplate | null>(null);
+  const deleting = useDeleting();
+  // A list does not say in which state it has each.
+  const edit = ({ id }: IncidentTemplate) =>
+    dataOf(v1["incident-templates"]({ id }).get()).then(setEditing, notifyError);
+  return (
+    <>
+      <div className="settings-head">
+        <p className="quiet">
+          Choose them under “Templates” when you create an incident or post an update.
+        </p>
+        {mayWrite && <CreateButton onClick={open}>Create template</CreateButton>}
+      </div>
+      <Loaded query={query} what="The incident templates">
+        {(templates) => {
+          const shown = templates.filter(({ id }) => !deleting.has(id));
+          if (shown.length === 0)
+            return (
+              <Panel>
+                <EmptyState icon={<Icon name="warning" size={28} />} title="No templates yet">
+                  Texts prepared for when there is no time to write: a supplier outage, a failed
+                  deploy, everything back to normal.
+                </EmptyState>
+              </Panel>
+            );
+          return (
+            <Panel flush>
+              <ul className="entries">
+                {shown.map((one) => (
+                  <Entry
+                    key={one.id}
+                    icon="warning"
+                    title={one.name}
+                    note={one.message}
+                    facts={[
+                      ["Status", capitalized(one.status)],
+                      ["Severity", one.severity === null ? "–" : capitalized(one.severity)],
+                    ]}
+                    menu={
+                      mayWrite && (
+                        <RowMenu label={`Actions for ${one.name}`}>
+                          {() => (
+                            <>
+                              <MenuItem icon="edit" onClick={() => edit(one)}>
+                                Edit
+                              </MenuItem>
+                              <DangerItem
+                                icon="trash"
+                                onClick={() =>
+                                  deleteWithUndo({ id: one.id, title: one.name }, () =>
+                                    dataOf(
+                                      v1["incident-templates"]({ id: one.id }).delete(
+                                        undefined,
+                                        ifMatch(one),
+                                      ),
+                                    ),
+                                  )
+                                }
+                              >
+                                Delete
+                              </DangerItem>
+                            </>
+                          )}
+                        </RowMenu>
+                      )
+                    }
+                  />
+                ))}
+              </ul>
+            </Panel>
+          );
+        }}
+      </Loaded>
+      {asked && <TemplateDialog template={null} onClose={close} />}
+      {editing !== null && <TemplateDialog template={editing} onClose={() => setEditing(null)} />}
+    </>
+  );
+}
+
+type Values = Pick<IncidentTemplate, "name" | "status" | "severity" | "message"> & {
+  title: string;
+};
+
+const blank: Values = { name: "", status: "investigating", severity: null, message: "", title: "" };
+const placeholders = inBraces(templatePlaceholders).join(" ");
+
+function TemplateDialog({
+  template,
+  onClose,
+}: {
+  template: IncidentTemplate | null;
+  onClose: () => void;
+}) {
+  const route = v1["incident-templates"];
+  const { name, status, severity, message, title } = template ?? blank;
+  const bodyOf = (values: Values) => ({ ...values, title: values.title.trim() || null });
+  const refresh = () => queryClient.invalidateQueries({ queryKey: listKey("incident-template") });
+  const form = useForm<Values>(
+    { name, status, severity, message, title: title ?? "" },
+    async (values, force, once) => {
+      await (template === null
+        ? dataOf(route.post(bodyOf(values), onceUnder(once)))
+        : dataOf(
+            route({ id: template.id }).patch(
+              bodyOf(values),
+              ifMatch(force ? undefined : template, once),
+            ),
+          ));
+      await refresh();
+      onClose();
+    },
+    () => {
+      void refresh();
+      onClose();
+    },
+    { key: `incident-template ${template?.id ?? "new"}` },
+  );
+  return (
+    <FormDialog
+      title={template === null ? "Create incident template" : "Edit incident template"}
+      size={560}
+      onClose={onClose}
+      form={form}
+      submit={template === null ? "Create template" : "Save"}
+      curl={() => ({
+        method: template === null ? "POST" : "PATCH",
+        route: template === null ? route : route({ id: template.id }),
+        body: bodyOf(form.values),
+      })}
+    >
+      <TextInput label="Name" autoComplete="off" data-autofocus {...form.input("name")} />
+      <div>
+        <SegmentedControl
+          aria-label="Status"
+          fullWidth
+          value={form.values.status}
+          onChange={(next) => form.set("status", next as Values["status"])}
+          data={incidentStatuses.map((value) => ({ value, label: capitalized(value) }))}
+        />
+      </div>
+      <MarkdownField
+        label="Message"
+        description={`Filled in when you choose it: ${placeholders}`}
+        minRows={4}
+        {...form.input("message")}
+      />
+      <TextInput
+        label="Title of a new incident"
+        placeholder="Optional"
+        autoComplete="off"
+        {...form.input("title")}
+      />
+      <Select
+        label="Severity of a new incident"
+        placeholder="As chosen"
+        clearable
+        data={severities.map((value) => ({ value, label: capitalized(value) }))}
+        {...form.field("severity")}
+      />
+    </FormDialog>
+  );
+}

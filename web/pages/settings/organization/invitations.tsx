@@ -1,0 +1,143 @@
+import { Select, TextInput, Menu } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import {
+  type Invitation,
+  type SentInvitation,
+  NewInvitation,
+} from "../../../../src/accounts/invitations/schema.ts";
+import { mayManage } from "../../../../src/accounts/people/rules.ts";
+import type { Role } from "../../../../src/core/roles.ts";
+import { dashboard, dataOf, onceUnder } from "../../../data/client.ts";
+import { queryClient } from "../../../data/query.ts";
+import { useSignedIn } from "../../../data/session.ts";
+import { ShownOnce } from "../../../components/copy.tsx";
+import { FormDialog, useForm } from "../../../components/forms/form.tsx";
+import { Icon } from "../../../components/display/icons.tsx";
+import { DangerItem, RowMenu } from "../../../components/menus.tsx";
+import { Panel } from "../../../components/page.tsx";
+import { Time } from "../../../components/display/time.tsx";
+import { withUndo } from "../../../components/toasts.tsx";
+import { invalidate, invitationsQuery } from "../data.ts";
+import { Entry } from "../entry.tsx";
+
+/** Who was asked to join and has not answered yet; nothing where there is nobody. */
+export function Invitations() {
+  const { data = [] } = useQuery(invitationsQuery);
+  if (data.length === 0) return null;
+  return (
+    <Panel title="Invited" flush>
+      <ul className="entries">
+        {data.map((invitation) => (
+          <Entry
+            key={invitation.id}
+            icon="mail"
+            title={invitation.email}
+            note={
+              <>
+                invited by {invitation.invitedBy} <Time at={invitation.createdAt} />
+              </>
+            }
+            facts={[
+              ["Role", invitation.role],
+              ["Expires", <Time at={invitation.expiresAt} as="until" />],
+            ]}
+            menu={
+              <RowMenu label={`Actions for ${invitation.email}`}>
+                {() => (
+                  <DangerItem icon="close" onClick={() => revokeInvitation(invitation)}>
+                    Revoke
+                  </DangerItem>
+                )}
+              </RowMenu>
+            }
+          />
+        ))}
+      </ul>
+    </Panel>
+  );
+}
+
+function revokeInvitation({ id, email }: Invitation) {
+  withUndo(`Revoked the invitation of ${email}`, {
+    hide: () =>
+      queryClient.setQueryData(invitationsQuery.queryKey, (all) =>
+        all?.filter((one) => one.id !== id),
+      ),
+    restore: () => void invalidate(invitationsQuery),
+    commit: () => dataOf(dashboard.invitations({ id }).delete()),
+  });
+}
+
+export function Invite({ onClose }: { onClose: () => void }) {
+  const [sent, setSent] = useState<SentInvitation | null>(null);
+  const form = useForm(
+    { email: "", role: "member" as Role },
+    async (values, _, once) => {
+      setSent(await dataOf(dashboard.invitations.post(values, onceUnder(once))));
+    },
+    undefined,
+    { key: "invitation" },
+  );
+  const { values, set, errorOf } = form;
+  const roles = useRoles();
+  if (sent !== null)
+    return (
+      <ShownOnce
+        title={`Invitation for ${sent.email}`}
+        label="Invitation link"
+        text={sent.link}
+        onClose={onClose}
+      >
+        Send this link to {sent.email} yourself. Signalbox does not send it. It is shown only once,
+        works once and expires after seven days.
+      </ShownOnce>
+    );
+  return (
+    <FormDialog title="Invite people" onClose={onClose} form={form} submit="Create invitation">
+      <TextInput label="E-mail" type="email" data-autofocus {...form.input("email")} />
+      <Select
+        label="Role"
+        data={roles.map((role) => ({ value: role, label: `${role} – ${roleLabels[role]}` }))}
+        value={values.role}
+        onChange={(role) => set("role", role ?? "member")}
+        error={errorOf("role")}
+        allowDeselect={false}
+      />
+    </FormDialog>
+  );
+}
+
+const roleLabels: Record<Role, string> = {
+  owner: "Everything, and adds owners",
+  admin: "Manages people, keys and mail",
+  member: "Changes monitors and incidents",
+  viewer: "Reads only",
+};
+
+/** The roles that whoever looks may give, the highest first. */
+function useRoles(): Role[] {
+  const { organization } = useSignedIn();
+  return NewInvitation.shape.role.options
+    .filter((role) => mayManage(organization.role, role))
+    .toReversed();
+}
+
+export function RoleItems({
+  current,
+  onChoose,
+}: {
+  current: Role;
+  onChoose: (role: Role) => void;
+}) {
+  return useRoles().map((role) => (
+    <Menu.Item
+      key={role}
+      rightSection={role === current ? <Icon name="check" size={14} /> : null}
+      onClick={() => role !== current && onChoose(role)}
+    >
+      {role}
+      <small className="role-words">{roleLabels[role]}</small>
+    </Menu.Item>
+  ));
+}

@@ -1,0 +1,267 @@
+import { TextInput, Alert } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { type Settings, settingsKinds } from "../../../../src/accounts/settings/schema.ts";
+import type { TestOutcome as Verdict } from "../../../../src/alerting/schema.ts";
+import { dataOf, ifMatch, v1, dashboard } from "../../../data/client.ts";
+import { queryClient } from "../../../data/query.ts";
+import { useSignedIn } from "../../../data/session.ts";
+import { BusyButton } from "../../../components/forms/busy-button.tsx";
+import { NumberField } from "../../../components/forms/number-field.tsx";
+import { ChoiceField, FormFrame, useForm } from "../../../components/forms/form.tsx";
+import { Loaded, Panel } from "../../../components/page.tsx";
+import { SecretField } from "../../../components/forms/secret-fields.tsx";
+import { storedSecrets } from "../../../components/forms/stored-secrets.ts";
+import { notify } from "../../../components/toasts.tsx";
+import { settingsQuery } from "../data.ts";
+import {
+  type Auth,
+  fieldsOf,
+  removeMailServer,
+  secretFields,
+  smtpOf,
+  usualHosts,
+  usualPorts,
+  type MailServerFields,
+} from "./mail-server-fields.ts";
+
+export default function MailServer() {
+  const { organization } = useSignedIn();
+  const query = useQuery(settingsQuery(organization.id));
+  const [opened, setOpened] = useState(0);
+  return (
+    <Loaded query={query} what="The mail server">
+      {(settings) => (
+        <Fields
+          key={`${opened} ${settings.smtp === null}`}
+          organizationId={organization.id}
+          settings={settings}
+          onTheirs={() => void query.refetch().then(() => setOpened(opened + 1))}
+        />
+      )}
+    </Loaded>
+  );
+}
+
+function Fields({
+  organizationId,
+  settings,
+  onTheirs,
+}: {
+  organizationId: string;
+  settings: Settings;
+  onTheirs: () => void;
+}) {
+  const [known, setKnown] = useState(settings);
+  const form = useForm(
+    fieldsOf(settings),
+    async (values, force, once) => {
+      const body = { smtp: smtpOf(values) };
+      const saved = await dataOf(v1.settings.patch(body, ifMatch(force ? undefined : known, once)));
+      setKnown(saved);
+      form.replace(fieldsOf(saved));
+      queryClient.setQueryData(settingsQuery(organizationId).queryKey, saved);
+      notify("Saved");
+    },
+    onTheirs,
+    { key: "mail-server", secrets: secretFields },
+  );
+  const test = useTestMail(() => (form.dirty || known.smtp === null ? form.values : null));
+  const { values, set } = form;
+  const errorOf = (name: string) => form.errorOf(name) ?? test.errorOf(name);
+  const input = (
+    name: "smtp.host" | "smtp.user" | "smtp.tenant" | "smtp.clientId" | "smtp.from",
+  ) => ({
+    ...form.input(name),
+    error: errorOf(name),
+  });
+  const body = { smtp: smtpOf(values) };
+  const secrets = storedSecrets(settingsKinds, "organization", known, body, errorOf);
+  type SecretName = "smtp.password" | "smtp.clientSecret" | "smtp.serviceAccountKey";
+  const secretAt = (name: SecretName) => ({
+    value: values[name] === "" ? undefined : values[name],
+    onChange: (value: string | null | undefined) => set(name, value === undefined ? "" : value),
+    error: secrets.errorOf(name),
+    isSet: secrets.isSet(name),
+    isAsked: secrets.isAsked(name),
+    mayBeNone: name === "smtp.password",
+  });
+  const tls = values["smtp.tls"];
+  function setTls(next: keyof typeof usualPorts) {
+    if (values["smtp.port"] === usualPorts[tls]) set("smtp.port", usualPorts[next]);
+    set("smtp.tls", next);
+  }
+  const auth = values["smtp.auth"];
+  function setAuth(next: Auth) {
+    if (["", usualHosts[auth]].includes(values["smtp.host"])) set("smtp.host", usualHosts[next]);
+    if (next !== "password" && tls === "none") setTls("starttls");
+    set("smtp.auth", next);
+  }
+  return (
+    <>
+      <p className="quiet panel-words">
+        Signalbox sends alerts and status page updates by e-mail through this server. Without it, no
+        e-mail is sent.
+      </p>
+      <Panel>
+        <FormFrame
+          form={form}
+          submit="Save"
+          extra={
+            known.smtp !== null && (
+              <button
+                type="button"
+                className="plain-button down"
+                onClick={() => removeMailServer(organizationId, known)}
+              >
+                Remove
+              </button>
+            )
+          }
+          curl={() => ({ method: "PATCH", route: v1.settings, body })}
+        >
+          <div className="field-row mail-host">
+            <TextInput label="Host" placeholder="mail.team.example" {...input("smtp.host")} />
+            <NumberField
+              label="Port"
+              hideControls
+              thousandSeparator=""
+              value={values["smtp.port"]}
+              onChange={(port) => set("smtp.port", port)}
+              error={errorOf("smtp.port")}
+            />
+          </div>
+          <ChoiceField
+            label="Encryption"
+            options={{ starttls: "STARTTLS", tls: "TLS", none: "None" }}
+            value={tls}
+            onChange={setTls}
+            hint={encryptionLabels[tls]}
+          />
+          <ChoiceField
+            label="Authentication"
+            options={{ password: "By password", microsoft: "Microsoft", google: "Google" }}
+            value={auth}
+            onChange={setAuth}
+            hint={authLabels[auth]}
+          />
+          <div className="field-row">
+            <TextInput
+              label={auth === "password" ? "User name" : "Mailbox"}
+              autoComplete="off"
+              description={
+                auth === "password"
+                  ? "Leave empty if the server does not need one."
+                  : "The address that sends the e-mails."
+              }
+              {...input("smtp.user")}
+            />
+            {auth === "password" && <SecretField label="Password" {...secretAt("smtp.password")} />}
+            {auth === "microsoft" && (
+              <TextInput
+                label="Tenant"
+                autoComplete="off"
+                placeholder="team.onmicrosoft.com"
+                description="Directory (tenant) ID, or a domain of it."
+                {...input("smtp.tenant")}
+              />
+            )}
+          </div>
+          {auth === "microsoft" && (
+            <div className="field-row">
+              <TextInput
+                label="Client ID"
+                autoComplete="off"
+                description="Application (client) ID of the app."
+                {...input("smtp.clientId")}
+              />
+              <SecretField
+                label="Client secret"
+                hint="Its value, not its ID."
+                {...secretAt("smtp.clientSecret")}
+              />
+            </div>
+          )}
+          {auth === "google" && (
+            <SecretField
+              label="Service account key"
+              hint="The complete content of the JSON key file from Google Cloud."
+              {...secretAt("smtp.serviceAccountKey")}
+            />
+          )}
+          <TextInput
+            label="From"
+            placeholder="Signalbox <signalbox@team.example>"
+            description="An address, or Name <address>. The server must accept it as the sender."
+            {...input("smtp.from")}
+          />
+        </FormFrame>
+      </Panel>
+      <TestMail test={test} unsaved={form.dirty} />
+    </>
+  );
+}
+
+const authLabels: Record<Auth, string> = {
+  password:
+    "User name and password. Microsoft 365 stops supporting this at the end of 2026; Gmail needs an app password.",
+  microsoft:
+    "An Entra ID app with admin consent for the application permission SMTP.SendAsApp of Office 365 Exchange Online. In Exchange, register the app with New-ServicePrincipal, give it full access to the mailbox, and turn on authenticated SMTP for the mailbox.",
+  google:
+    "A Google Cloud service account with domain-wide delegation for the scope https://mail.google.com/, granted in the Admin console.",
+};
+
+const encryptionLabels = {
+  starttls: "Starts unencrypted and requires encryption before anything is sent. Usually port 587.",
+  tls: "Encrypted from the start. Usually port 465.",
+  none: "Only for relays on the LAN: passwords and e-mails are not encrypted.",
+};
+
+/** Tries what stands in the form where `unsaved` has it, else what is stored. */
+function useTestMail(unsaved: () => MailServerFields | null) {
+  const { person } = useSignedIn();
+  const [verdict, setVerdict] = useState<Verdict | null>(null);
+  const form = useForm({ to: person.email }, async ({ to }) => {
+    setVerdict(null);
+    const fields = unsaved();
+    const body = { to, ...(fields && { smtp: smtpOf(fields) }) };
+    setVerdict(await dataOf(dashboard.settings["test-mail"].post(body)));
+  });
+  return { ...form, verdict };
+}
+
+function TestMail({ test, unsaved }: { test: ReturnType<typeof useTestMail>; unsaved: boolean }) {
+  const { values, input, rest, busy, verdict, submit } = test;
+  return (
+    <Panel title="Test e-mail">
+      <p className="quiet panel-words">
+        {unsaved
+          ? "Uses the settings above, before they are saved."
+          : "Uses the saved mail server."}
+      </p>
+      <form className="one-line" noValidate onSubmit={(event) => void submit(event)}>
+        <TextInput label="To" type="email" {...input("to")} />
+        <BusyButton type="submit" loading={busy}>
+          Send test e-mail
+        </BusyButton>
+      </form>
+      <div aria-live="polite">
+        {rest !== null && (
+          <Alert color="red" variant="light" mt={12}>
+            {rest}
+          </Alert>
+        )}
+        {verdict?.delivered === false && (
+          <Alert color="red" variant="light" mt={12} title="Not sent">
+            {verdict.message}
+          </Alert>
+        )}
+        {verdict?.delivered === true && (
+          <p className="verdict up">
+            The mail server accepted it: {verdict.message} Check the mailbox of {values.to}.
+          </p>
+        )}
+      </div>
+    </Panel>
+  );
+}

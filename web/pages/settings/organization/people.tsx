@@ -1,0 +1,176 @@
+import { Menu } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { mayManage } from "../../../../src/accounts/people/rules.ts";
+import type { Member } from "../../../../src/accounts/people/schema.ts";
+import type { Role } from "../../../../src/core/roles.ts";
+import { dashboard, dataOf } from "../../../data/client.ts";
+import { renewSession, useSignedIn } from "../../../data/session.ts";
+import { Confirm } from "../../../components/confirm.tsx";
+import { DangerItem, MenuItem, RowMenu } from "../../../components/menus.tsx";
+import { CreateButton, Loaded, Panel } from "../../../components/page.tsx";
+import { Time } from "../../../components/display/time.tsx";
+import { notifyError, notify } from "../../../components/toasts.tsx";
+import { apiKeysQuery, peopleQuery } from "../data.ts";
+import { Entry } from "../entry.tsx";
+import { Invitations, Invite, RoleItems } from "./invitations.tsx";
+import { useCreateDialog } from "../create-dialog.ts";
+
+export default function People() {
+  const query = useQuery(peopleQuery);
+  const { atLeast, organization } = useSignedIn();
+  const { asked, open, close } = useCreateDialog();
+  const [asking, setAsking] = useState<Change | null>(null);
+  return (
+    <>
+      <div className="settings-head">
+        <p className="quiet">
+          People who can sign in to {organization.name}. Viewers read, members write, admins also
+          manage people and settings, and owners can add owners.
+        </p>
+        {atLeast("admin") && <CreateButton onClick={open}>Invite people</CreateButton>}
+      </div>
+      <Loaded query={query} what="The people">
+        {(people) => (
+          <>
+            <Panel flush>
+              <ul className="entries">
+                {people.map((member) => (
+                  <PersonRow key={member.id} member={member} onAsk={setAsking} />
+                ))}
+              </ul>
+            </Panel>
+            {atLeast("admin") && <Invitations />}
+          </>
+        )}
+      </Loaded>
+      {asked && atLeast("admin") && <Invite onClose={close} />}
+      {asking !== null && <ConfirmChange change={asking} onClose={() => setAsking(null)} />}
+    </>
+  );
+}
+
+/** Another role, or none, which takes from somebody what they had. */
+type Change = { member: Member; role: Role | null };
+
+/** Asks before what ends more than is seen at once. */
+function ConfirmChange({
+  change: { member, role },
+  onClose,
+}: {
+  change: Change;
+  onClose: () => void;
+}) {
+  const { organization } = useSignedIn();
+  const keys = useKeysOf(member);
+  const { name } = member;
+  return (
+    <Confirm
+      title={role === null ? `Remove ${name}?` : `Make ${name} ${role}?`}
+      verb={role === null ? "Remove" : `Make ${role}`}
+      onClose={onClose}
+      onConfirm={() => (role === null ? remove(member) : changeRole(member, role))}
+    >
+      {role === null &&
+        `They lose access to ${organization.name} at once. Their actions stay in the audit log.  `}
+      {keys.length > 0 &&
+        `${keys.length === 1 ? "The API key" : "The API keys"} ${keys.join(", ")}, which they created, ${keys.length === 1 ? "stops" : "stop"} working. Create ${keys.length === 1 ? "another" : "others"} first if something depends on ${keys.length === 1 ? "it" : "them"}.`}
+    </Confirm>
+  );
+}
+
+/** Names of the keys that somebody made and that work still. */
+function useKeysOf({ id }: Member): string[] {
+  const { atLeast } = useSignedIn();
+  const { data = [] } = useQuery({ ...apiKeysQuery, enabled: atLeast("admin") });
+  return data
+    .filter(({ createdById, revokedAt }) => createdById === id && revokedAt === null)
+    .map((key) => key.name);
+}
+
+function PersonRow({ member, onAsk }: { member: Member; onAsk: (change: Change) => void }) {
+  const { id, name, email, role, twoFactor, administrator, lastSeenAt } = member;
+  const { person, organization, atLeast } = useSignedIn();
+  const isSelf = id === person.id;
+  const managed = atLeast("admin") && mayManage(organization.role, role);
+  const mayGrant = person.administrator && !administrator;
+  const keys = useKeysOf(member);
+  const choose = (chosen: Role) => {
+    if (keys.length > 0 && !isAdmin(chosen)) onAsk({ member, role: chosen });
+    else changeRole(member, chosen).catch(notifyError);
+  };
+  return (
+    <Entry
+      avatar={name}
+      title={
+        <>
+          {name}
+          {isSelf && <span className="faint"> (you)</span>}
+        </>
+      }
+      note={
+        <>
+          {email}
+          {administrator && ", administrator"}
+        </>
+      }
+      facts={[
+        ["Role", role],
+        [
+          "Two-factor",
+          <span className={twoFactor ? "up" : "faint"}>{twoFactor ? "on" : "off"}</span>,
+        ],
+        ["Last seen", lastSeenAt === null ? "signed out" : <Time at={lastSeenAt} />],
+      ]}
+      menu={
+        (managed || mayGrant) && (
+          <RowMenu label={`Actions for ${name}`}>
+            {() => (
+              <>
+                {managed && (
+                  <>
+                    <Menu.Label>Role</Menu.Label>
+                    <RoleItems current={role} onChoose={choose} />
+                    <Menu.Divider />
+                  </>
+                )}
+                {mayGrant && (
+                  <MenuItem
+                    icon="lock"
+                    onClick={() => grantAdministrator(member).catch(notifyError)}
+                  >
+                    Make administrator of the appliance
+                  </MenuItem>
+                )}
+                {managed && (
+                  <DangerItem icon="close" onClick={() => onAsk({ member, role: null })}>
+                    {isSelf ? "Leave" : "Remove"}
+                  </DangerItem>
+                )}
+              </>
+            )}
+          </RowMenu>
+        )
+      }
+    />
+  );
+}
+
+const isAdmin = (role: Role) => mayManage(role, "member");
+
+async function changeRole({ id, name }: Member, role: Role) {
+  await dataOf(dashboard.people({ id }).patch({ role }));
+  await renewSession();
+  notify(`${name} now has the role ${role}`);
+}
+
+async function remove({ id, name }: Member) {
+  await dataOf(dashboard.people({ id }).delete());
+  await renewSession();
+  notify(`Removed ${name}`);
+}
+
+async function grantAdministrator({ id, name }: Member) {
+  await dataOf(dashboard.administrators.post({ personId: id }));
+  notify(`${name} is now an administrator of the appliance`);
+}
