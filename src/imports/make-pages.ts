@@ -17,7 +17,7 @@ import {
   replaceMembers,
   type StoredWindow,
 } from "../monitoring/maintenance/store.ts";
-import { mustBeLogo } from "../status-pages/rendering/logo.ts";
+import { assertLogo } from "../status-pages/rules.ts";
 import { NewStatusPage } from "../status-pages/schema.ts";
 import { changePage, findPages, insertPage, type StoredPage } from "../status-pages/store.ts";
 import type { Planned } from "./plan.ts";
@@ -133,7 +133,7 @@ async function pageInput(
   const logo = { logoType: null as string | null, logoData: null as string | null };
   const address = typeof icon === "string" ? icon : "";
   const image = address === "" || address === "/icon.svg" ? null : await picture(address);
-  if (image !== null && (await refusalOf(async () => mustBeLogo(image))) === null) {
+  if (image !== null && (await refusalOf(async () => assertLogo(image))) === null) {
     logo.logoType = image.type;
     logo.logoData = image.bytes.toBase64();
   } else if (address !== "" && address !== "/icon.svg")

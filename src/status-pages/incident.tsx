@@ -1,6 +1,6 @@
 import { Fragment } from "react";
 import { countInWords } from "../core/text/words.ts";
-import { Time } from "./layout.tsx";
+import { BackLink, documentOf, type PageDocument, Time } from "./layout.tsx";
 import { earlierInWords, type IncidentView } from "./rendering/view.ts";
 import type { WordsOf } from "./rendering/words.ts";
 
@@ -163,4 +163,51 @@ export function Past({ incidents, words, base, level: Title }: PastProps) {
       </article>
     ),
   );
+}
+
+type IncidentPageOptions = {
+  /** The status page's whole address, if links to it can be shared. */
+  url?: string | null;
+  isContinued?: boolean;
+};
+
+/** One incident with its whole timeline. */
+export function incidentPage(
+  document: PageDocument,
+  incident: IncidentView,
+  { url = null, isContinued = false }: IncidentPageOptions = {},
+): string {
+  const { view, words, base } = document;
+  return documentOf(
+    document,
+    `${incident.title} – ${view.page.title}`,
+    <>
+      <BackLink base={base} />
+      <Incident incident={incident} words={words} base={base} isWhole isContinued={isContinued} />
+    </>,
+    url !== null && <LinkPreview page={view.page} incident={incident} words={words} url={url} />,
+  );
+}
+
+type LinkPreviewProps = {
+  page: PageDocument["view"]["page"];
+  incident: IncidentView;
+  words: WordsOf;
+  url: string;
+};
+
+/** What chats and networks show of a link to the incident: https://ogp.me */
+function LinkPreview({ page, incident, words, url }: LinkPreviewProps) {
+  const status = incident.updates[0]?.status ?? "";
+  const properties = {
+    type: "article",
+    site_name: page.title,
+    title: incident.title,
+    description: `${status}: ${words(incident.summary).text}`.slice(0, 300),
+    url: `${url}/incidents/${incident.id}`,
+    ...(page.logoUrl !== null && { image: new URL(page.logoUrl, url).href }),
+  };
+  return Object.entries(properties).map(([name, content]) => (
+    <meta key={name} property={`og:${name}`} content={content} />
+  ));
 }

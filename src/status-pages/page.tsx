@@ -4,15 +4,7 @@ import { BackLink, documentOf, type PageDocument } from "./layout.tsx";
 import type { History } from "./formats/history.ts";
 import { StateIcon } from "./icons.tsx";
 import { Incident, Names, Past, Written } from "./incident.tsx";
-import { SharedLink } from "./shared-link.tsx";
-import type {
-  DayView,
-  IncidentView,
-  MonitorView,
-  StatusView,
-  Tone,
-  WorkView,
-} from "./rendering/view.ts";
+import type { DayView, MonitorView, StatusView, Tone, WorkView } from "./rendering/view.ts";
 import { maintenanceAnchor, recentDays } from "./rendering/view.ts";
 import type { WordsOf } from "./rendering/words.ts";
 
@@ -29,33 +21,6 @@ export function* statusPage(document: PageDocument): Generator<string> {
     const section = view.sections[index];
     if (section !== undefined) yield* sectionPieces(section, document);
   }
-}
-
-/** One incident with its whole timeline. */
-export function incidentPage(
-  document: PageDocument,
-  incident: IncidentView,
-  {
-    url = null,
-    isContinued = false,
-  }: {
-    /** The page's whole address, where its links may be shared. */
-    url?: string | null;
-    isContinued?: boolean;
-  } = {},
-): string {
-  const { view, words, base } = document;
-  return documentOf(
-    document,
-    `${incident.title} – ${view.page.title}`,
-    <>
-      <BackLink base={base} />
-      <Incident incident={incident} words={words} base={base} isWhole isContinued={isContinued} />
-    </>,
-    url !== null && (
-      <SharedLink title={view.page.title} incident={incident} words={words} url={url} />
-    ),
-  );
 }
 
 /** The incidents of one month. */

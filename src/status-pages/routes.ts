@@ -79,7 +79,7 @@ export const statusPageRoutes = routesUnder("/api/v1/status-pages")
       access: "write",
       summary: "Set the logo of a status page",
       description:
-        "The body is the image itself, at most 256 KiB, and is served as it is. An SVG is refused, with the reason, for scripts, event handlers, animations, filters, shadows, `use`, `image`, `pattern`, `marker`, `foreignObject`, `stroke-dasharray`, a DOCTYPE other than that of SVG, references to anything outside of it, at-rules other than `@media`, selectors other than plain ones (`.a`, `#a`, `g`, `g .a`), more than 5,000 elements, 32 levels or 64,000 characters of path data, and for layers, masks and clip paths that multiply what is drawn. A PNG or WebP is always right.",
+        "The body is the image itself, at most 256 KiB, and is served unchanged, with a policy under which it can neither run nor load anything. An SVG has at most 5,000 elements and no entities of its own.",
       upload: logoTypes,
       data: StatusPage,
       errors: ["PRECONDITION_FAILED"],

@@ -1,4 +1,5 @@
 import { statusPageBounds } from "../core/limits.ts";
+import { invalid } from "../core/validation.ts";
 import type { OwnHosts } from "../core/security/own-hosts.ts";
 import type { StatusPage } from "./schema.ts";
 
@@ -81,9 +82,34 @@ const webp = [0x57, 0x45, 0x42, 0x50, 0x56, 0x50, 0x38];
 const hasAt = (bytes: Uint8Array, offset: number, wanted: readonly number[]) =>
   wanted.every((byte, index) => bytes[offset + index] === byte);
 
-/** Whether the bytes begin as this image type does (PNG §5.2, WebP container RFC 9649 §2.4). */
-export function beginsAs(type: "image/png" | "image/webp", bytes: Uint8Array): boolean {
+/** Whether the bytes start with the signature of this image type (PNG §5.2, WebP container RFC 9649 §2.4). */
+function hasSignature(type: "image/png" | "image/webp", bytes: Uint8Array): boolean {
   return type === "image/png"
     ? hasAt(bytes, 0, pngStart) && hasAt(bytes, 8, pngHeader)
     : hasAt(bytes, 0, riff) && hasAt(bytes, 8, webp);
+}
+
+/** Bounds the work of drawing an SVG. It cannot run or load anything, because its response is sandboxed. */
+const maxSvgElements = 5_000;
+
+/** Throws VALIDATION_ERROR for bytes that are no image of this type, and for an SVG with too many elements. */
+export function assertLogo({ type, bytes }: { type: string; bytes: Uint8Array }) {
+  if (type === "image/svg+xml") return assertSvg(Buffer.from(bytes).toString("latin1"));
+  if (type !== "image/png" && type !== "image/webp")
+    throw new Error(`The route accepted a logo of the type ${type}.`);
+  const name = type === "image/png" ? "PNG" : "WebP";
+  if (!hasSignature(type, bytes))
+    throw invalid("logo", `must be a ${name} image, as its Content-Type says`);
+}
+
+function assertSvg(text: string) {
+  if (!/<(?:[\w.-]+:)?svg[\s/>]/.test(text) || !text.includes("http://www.w3.org/2000/svg"))
+    throw invalid("logo", "must be an SVG: its root must be svg of http://www.w3.org/2000/svg");
+  // An entity can stand for any number of elements.
+  if (/<!ENTITY/i.test(text)) throw invalid("logo", "must be an SVG without entities of its own");
+  if ((text.match(/<[^!?/]/g)?.length ?? 0) > maxSvgElements)
+    throw invalid(
+      "logo",
+      `must be an SVG of at most ${maxSvgElements} elements: simplify it, or send a PNG`,
+    );
 }

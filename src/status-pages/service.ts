@@ -11,8 +11,7 @@ import { mustName, removeRow, nextVersion } from "../database/rows.ts";
 import { retrying, type Statement } from "../database/store.ts";
 import { monitorGroups, monitors } from "../database/tables/monitoring.ts";
 import { statusPages } from "../database/tables/status-pages.ts";
-import { mustBeLogo } from "./rendering/logo.ts";
-import { validateAccess, hostsOf, logoUrlOf } from "./rules.ts";
+import { assertLogo, validateAccess, hostsOf, logoUrlOf } from "./rules.ts";
 import type { NewStatusPage, StatusPage, StatusPagePatch, StatusPageSection } from "./schema.ts";
 import { changePage, findPages, insertPage, type StoredPage } from "./store.ts";
 
@@ -114,9 +113,9 @@ export async function updateStatusPage(scope: Scope, id: string, patch: StatusPa
   });
 }
 
-/** Stores an image as the page's logo. Throws VALIDATION_ERROR for what is no such image or holds more than a picture, NOT_FOUND, PRECONDITION_FAILED. */
+/** Stores an image as the page's logo. Throws VALIDATION_ERROR for bytes that are no such image, NOT_FOUND, PRECONDITION_FAILED. */
 export function setLogo(scope: Scope, id: string, image: { type: string; bytes: Uint8Array }) {
-  mustBeLogo(image);
+  assertLogo(image);
   const logo = { logoType: image.type, logoData: image.bytes.toBase64() };
   return rewrite(scope, id, ["logo"], () => logo);
 }

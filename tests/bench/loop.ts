@@ -216,7 +216,6 @@ function pathsOf(world: World): string[] {
     publicPaths.v2.replace(":slug", "large").replace(":name", "summary"),
     publicPaths.v2.replace(":slug", "large").replace(":name", "incidents"),
     `/status/${world.page.slug}/incidents/${world.incident}`,
-    `/status/${world.page.slug}/incidents/${world.incident}/image.png`,
   ];
   return [...admin, "/metrics", ...pages, ...further];
 }

@@ -10,6 +10,7 @@ import {
   visit,
 } from "../support/browsing.ts";
 import { hostileMarkdown } from "../support/hostile-markdown.ts";
+import { hostileLogos, ranMark } from "../support/status-hostile-logos.ts";
 import { until } from "../support/status-client.ts";
 import { extremes, typical } from "../support/status-scenes.ts";
 import { type Scene, type StatusPage, statusWorlds } from "../support/status-world.ts";
@@ -60,6 +61,7 @@ const changing: Record<string, Scene> = {
     ],
   },
   branded: {},
+  attacked: {},
   locked: {
     ...typical,
     page: { ...typical.page, visibility: "password", password: "open sesame" },
@@ -366,24 +368,55 @@ describeInChromium("the status page", (browser) => {
     }
   });
 
-  test("the image of an incident is one that browsers decode, from the executable itself", async () => {
-    const { address, incidentIds } = pageOf("typical");
-    await using open = await visit(browser, `${address}/incidents/${incidentIds[0]}`);
-    const [width, height, colours] = await open.page.evaluate(async () => {
-      const image = new Image();
-      image.src = `${location.pathname}/image.png`;
-      await image.decode();
-      const canvas = document.createElement("canvas");
-      [canvas.width, canvas.height] = [image.width, image.height];
-      const context = canvas.getContext("2d");
-      context?.drawImage(image, 0, 0);
-      const { data } = context?.getImageData(80, 190, 1040, 80) ?? { data: [] };
-      return [image.width, image.height, new Set(data).size];
+  test("no logo runs or loads anything, neither on the page nor opened directly", async () => {
+    const { pageId, address } = pageOf("attacked");
+    const requested: string[] = [];
+    await using attacker = Bun.serve({
+      port: 0,
+      fetch(request) {
+        const { pathname } = new URL(request.url);
+        requested.push(pathname);
+        const logo = pathname.startsWith("/logo/") && attacks[Number(pathname.slice(6))]?.[1];
+        return new Response(logo || "", { headers: { "Content-Type": "image/svg+xml" } });
+      },
     });
-    expect([width, height]).toEqual([1200, 630]);
-    expect(colours).toBeGreaterThan(50);
-    await open.page.goto(`${address}/incidents/${incidentIds[0]}/image.png`);
-    await picture(open.page, "incident-image");
+    const origin = `http://localhost:${attacker.port}`;
+    const attacks = hostileLogos(origin);
+    const put = async (svg: string) => {
+      const response = await fetch(`${world.url}/api/v1/status-pages/${pageId}/logo`, {
+        method: "PUT",
+        headers: { Authorization: `Bearer ${world.key}`, "Content-Type": "image/svg+xml" },
+        body: svg,
+      });
+      return ((await response.json()) as { data: { logoUrl: string } }).data.logoUrl;
+    };
+    /** Opens an address; returns whether a script ran, and the paths that were loaded from the attacker. */
+    const attack = async (url: string) => {
+      requested.length = 0;
+      const page = await browser.newPage();
+      await page.goto(url, { waitUntil: "load" });
+      await page.mouse.click(5, 5);
+      await page.waitForTimeout(300);
+      const hasRun = page.url().includes(ranMark);
+      await page.close();
+      const loaded = requested.filter((path) => !/^\/(?:logo\/|favicon)/.test(path));
+      return { hasRun, loaded };
+    };
+    const unprotected = [];
+    for (const [index, [name, svg]] of attacks.entries()) {
+      const { hasRun, loaded } = await attack(`${origin}/logo/${index}`);
+      if (hasRun || loaded.length > 0) unprotected.push(name);
+      const logoUrl = await put(svg);
+      await until(address, (text) => text.includes(logoUrl));
+      const urls = [address, world.url + logoUrl, `${address}/logo`];
+      expect([name, await Promise.all(urls.map(attack))]).toEqual([
+        name,
+        urls.map(() => ({ hasRun: false, loaded: [] })),
+      ]);
+    }
+    // Served without our headers, the same files do run and load.
+    expect(unprotected).toContain("elements, attributes and styles");
+    expect(unprotected).toContain("a style sheet of its own");
   });
 
   test("bars say what each day was, by hover and by keys, with its incident; nothing moves", async () => {

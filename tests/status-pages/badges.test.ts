@@ -130,7 +130,7 @@ test("a badge has its monitor's public name, its type and no script", async () =
   }
 });
 
-test("a badge or image that is not public is not found without a page of HTML", async () => {
+test("a badge that is not public is not found without a page of HTML", async () => {
   await using made = await visitor();
   const { get, defaultPage, restart } = made;
   const { slug } = await defaultPage();
@@ -142,7 +142,6 @@ test("a badge or image that is not public is not found without a page of HTML", 
     ]),
     ["/badge/monitor/nothing/status.svg", "image/svg+xml"],
     ["/api/badge/9999/status", "image/svg+xml"],
-    [`/status/${slug}/incidents/${unknownId}/image.png`, "text/plain"],
     ["/status/nowhere", "text/html"],
   ];
   for (const [path, type] of types) {

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import {
-  beginsAs,
+  assertLogo,
   validateAccess,
   logoUrlOf,
   shownDays,
@@ -37,13 +37,15 @@ test("names of monitors whose section went with its group are no part of the pag
   ]);
 });
 
-test("an image is known by how it begins", () => {
+test("an image is recognized by its signature", () => {
   const { png, webp, svg } = pixel;
-  expect([beginsAs("image/png", png), beginsAs("image/webp", webp)]).toEqual([true, true]);
+  const assertAs = (type: string, bytes: Uint8Array) => () => assertLogo({ type, bytes });
   for (const bytes of [webp, svg, png.slice(0, 12), png.slice(1), new Uint8Array()])
-    expect(beginsAs("image/png", bytes)).toBe(false);
+    expect(assertAs("image/png", bytes)).toThrow();
   for (const bytes of [png, svg, webp.slice(0, 12), webp.slice(1), new Uint8Array()])
-    expect(beginsAs("image/webp", bytes)).toBe(false);
+    expect(assertAs("image/webp", bytes)).toThrow();
+  for (const [type, bytes] of Object.entries({ png, webp, "svg+xml": svg }))
+    expect(assertAs(`image/${type}`, bytes)).not.toThrow();
 });
 
 test("a page tells of the days it is set to, and of fewer where there are very many monitors", () => {

@@ -47,7 +47,6 @@ const approved = {
     "/status/:slug/feed.rss",
     "/status/:slug/history",
     "/status/:slug/incidents/:id",
-    "/status/:slug/incidents/:id/image.png",
     "/status/:slug/logo",
     "/status/:slug/maintenance.ics",
     "/status/:slug/subscribe",

@@ -23,7 +23,7 @@ type Place = { base: string; url: string; now: number };
  */
 export async function renderPart(part: Part, all: Loaded, place: Place): Promise<Rendered | null> {
   const { name, parameter } = part;
-  if (name === "incident" || name === "image") return renderIncident(part, all, place);
+  if (name === "incident") return renderIncident(part, all, place);
   const { base, url, now } = place;
   const { loaded, words } = await rendered(name, all);
   const view = viewOf(loaded, now);
@@ -55,9 +55,9 @@ export async function renderPart(part: Part, all: Loaded, place: Place): Promise
   }
 }
 
-/** An incident's own page, or the picture that chats show of it; null where the page does not show it. */
+/** The page of one incident; null where the status page does not show the incident. */
 async function renderIncident(
-  { name, parameter, before }: Part,
+  { parameter, before }: Part,
   all: Loaded,
   { base, url, now }: Place,
 ): Promise<Rendered | null> {
@@ -67,13 +67,9 @@ async function renderIncident(
   const view = viewOf(all, now);
   const [incident] = viewOf(loaded, now).all;
   if (incident === undefined) return null;
-  if (name === "image") {
-    const { shareImage } = await import("./share-image.ts");
-    return png(await shareImage(view.page.title, incident));
-  }
-  const { incidentPage } = await pages();
+  const { incidentPage } = await import("../incident.tsx");
   const isContinued = before !== undefined;
-  // Behind a password a chat gets no image.
+  // A page with a password has no preview in chats.
   const shared = loaded.page.visibility === "public" && !isContinued ? url : null;
   const document = { view, base, words };
   return html(incidentPage(document, incident, { url: shared, isContinued }));
@@ -155,15 +151,6 @@ export function uncached(
     status,
     headers: { "Content-Type": type, "Cache-Control": "no-store", ...headers, ...further },
   });
-}
-
-function png(body: Uint8Array<ArrayBuffer>): Rendered {
-  return {
-    status: 200,
-    type: "image/png",
-    body,
-    headers: { "X-Content-Type-Options": "nosniff" },
-  };
 }
 
 export function json(body: Rendered["body"]): Rendered {

@@ -43,7 +43,10 @@ export async function previewIncidentPage(scope: Scope, draft: ShownIncident, no
   const view = viewOf(all, now);
   const words = await wordsOf(writtenIn(all));
   const [incident] = view.all;
-  const { incidentPage, statusPage } = await import("../page.tsx");
+  const [{ incidentPage }, { statusPage }] = [
+    await import("../incident.tsx"),
+    await import("../page.tsx"),
+  ];
   return preview({ view, words, base: `/status/${page.slug}` }, (document) =>
     incident === undefined || incident.isOpen
       ? statusPage(document)

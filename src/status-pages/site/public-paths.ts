@@ -15,7 +15,6 @@ const parts = {
   logo: "/logo",
   history: "/history",
   incident: "/incidents/:id",
-  image: "/incidents/:id/image.png",
   v2: "/api/v2/:name.json",
 } as const;
 export type PartName = keyof typeof parts;
@@ -107,7 +106,7 @@ export function partAt(
     const matched = groups[name];
     if (matched === undefined) continue;
     const asked = name === "history" ? month : name === "logo" ? version : "";
-    const parameter = ["incident", "image", "v2"].includes(name) ? matched : asked;
+    const parameter = ["incident", "v2"].includes(name) ? matched : asked;
     const continued = name === "incident" && before !== undefined && { before };
     return { name: name as PartName, parameter, ...continued };
   }

@@ -34,30 +34,23 @@ export async function fieldsOf(request: Request): Promise<Record<string, string>
   return Object.fromEntries(new URLSearchParams(length > maxFormBytes ? "" : await request.text()));
 }
 
-/** One and the same for what does not exist, what is private and what no page shows; badges and other drawn images get no HTML. */
+/** One and the same for what does not exist, what is private and what no page shows; badges get no HTML. */
 export function nothing(request: Request): Response {
-  const path = pathOf(request);
-  const text = "There is nothing public at this address.";
-  if (/^(\/api)?\/badge\//.test(path))
-    return nothingAs("image/svg+xml", badge("badge", "not found", "none"));
-  if (path.endsWith(".png")) return nothingAs("text/plain", text);
+  if (/^(\/api)?\/badge\//.test(pathOf(request)))
+    return new Response(badge("badge", "not found", "none"), {
+      status: 404,
+      headers: {
+        "Cache-Control": "no-cache",
+        "Content-Type": "image/svg+xml; charset=utf-8",
+        "X-Content-Type-Options": "nosniff",
+      },
+    });
   return smallPage(
     "Nothing here",
-    `<h1 class="month">Nothing here</h1><p class="quiet">${text}</p>`,
+    '<h1 class="month">Nothing here</h1><p class="quiet">There is nothing public at this address.</p>',
     404,
     { "Cache-Control": "no-cache" },
   );
-}
-
-function nothingAs(type: string, body: string): Response {
-  return new Response(body, {
-    status: 404,
-    headers: {
-      "Cache-Control": "no-cache",
-      "Content-Type": `${type}; charset=utf-8`,
-      "X-Content-Type-Options": "nosniff",
-    },
-  });
 }
 
 /** What is shown can't be read, for trouble of this appliance. */

@@ -218,7 +218,7 @@ export function statusSite(dependencies: Dependencies) {
 
   /** Looked up before the page is read for it. */
   async function mayExist(head: PageHead, { name, parameter }: Part): Promise<boolean> {
-    if (name === "incident" || name === "image") return mayShowIncident(store, head, parameter);
+    if (name === "incident") return mayShowIncident(store, head, parameter);
     if (name !== "history" || parameter === "") return true;
     return (
       parameter < monthAt(clock()) &&
@@ -289,8 +289,8 @@ export function statusSite(dependencies: Dependencies) {
         // Without its version an address goes on leading to the logo, whichever that is.
         "Cache-Control":
           version === found.version ? "public, max-age=31536000, immutable" : "no-cache",
-        // An SVG that is opened by itself is a document.
-        "Content-Security-Policy": "sandbox; default-src 'none'; style-src 'unsafe-inline'",
+        // An SVG that is opened directly is a document: it must not run or load anything.
+        "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox",
         "X-Content-Type-Options": "nosniff",
       },
     };
