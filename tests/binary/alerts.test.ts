@@ -37,12 +37,12 @@ async function webhook(url: string, { key }: Box, to: string): Promise<string> {
 const changes = (count: number) =>
   Array.from({ length: count }, (_, index) => (index % 2 === 0 ? "down" : "up") as "down" | "up");
 
-test("1,000 changes of state, a moody receiver and 20 kills: nothing is missing, nothing out of order", async () => {
+test("400 changes of state, a receiver that often fails and 8 kills: every alert arrives, in order", async () => {
   await using box = await machineWithKey();
   await using hook = await inbox(moody());
   let server = await box.serve({ flags: unlimited });
   const channel = await webhook(server.url, box, hook.at("/hook"));
-  const watched = await jobs(server.url, box, 100, [channel]);
+  const watched = await jobs(server.url, box, 40, [channel]);
   const [other] = (await jobs(server.url, box, 1, [channel])) as [Job];
   for (const job of [...watched, other]) await report(server.url, job, "up");
   // News has what failed tried at once, instead of minutes later.
@@ -70,9 +70,7 @@ test("1,000 changes of state, a moody receiver and 20 kills: nothing is missing,
   hook.release(answer());
   await tellNews();
   const ofJobs = (all: Arrived[]) => all.filter(({ monitorId }) => monitorId !== other.id);
-  await hook.untilArrived(
-    (all) => new Set(ofJobs(all).map(({ alertId }) => alertId)).size === 1_000,
-  );
+  await hook.untilArrived((all) => new Set(ofJobs(all).map(({ alertId }) => alertId)).size === 400);
 
   const first = new Map(
     hook
@@ -108,7 +106,7 @@ test("told to stop while a receiver hangs, it exits with 0 and delivers after th
   expect(hook.arrived().map(({ type }) => type)).toEqual(["monitor.down"]);
 });
 
-test("20 restarts repeat no alert", async () => {
+test("six restarts repeat no alert", async () => {
   await using box = await machineWithKey();
   await using hook = await inbox();
   let server = await box.serve();
@@ -118,7 +116,7 @@ test("20 restarts repeat no alert", async () => {
   for (const job of watched) await report(server.url, job, "up");
   for (const job of watched.slice(10)) await report(server.url, job, "down");
   await hook.untilArrived((all) => all.length === 10);
-  for (let round = 0; round < 20; round++) {
+  for (let round = 0; round < 6; round++) {
     await server.stop(round % 2 === 0 ? "SIGTERM" : "SIGKILL");
     server = await box.serve();
     for (const job of watched.slice(0, 10)) await report(server.url, job, "up");

@@ -59,7 +59,7 @@ test("a backup taken under 12 writers is restored elsewhere, equal in every row,
   let acknowledged = 0;
   const enough = Promise.withResolvers<void>();
   const onAcknowledged = () => {
-    if (++acknowledged === 600) enough.resolve();
+    if (++acknowledged === 200) enough.resolve();
   };
   const work = { url: server.url, key: box.key, onAcknowledged };
   const writers = Array.from({ length: 12 }, (_, index) =>
