@@ -7,17 +7,14 @@ import { expressionsSuite } from "./expressions.ts";
 import { faultsSuite } from "./faults.ts";
 import { importSuite } from "./import.ts";
 import { loopSuite } from "./loop.ts";
-import { journeysSuite } from "./journeys.ts";
 import { pagesSuite } from "./pages.ts";
 import { restSuite } from "./rest.ts";
-import { scaleSuite } from "./scale.ts";
 import { typesSuite } from "./types.ts";
 import { yearSuite } from "./year.ts";
 
 // `bun run bench [suite…]`: speed as ratios to a floor measured in the same run, because absolute
 // figures say more about the machine than about the code.
-// Words that begin with a digit or a slash belong to the suite before them: `bun run bench journeys 390 /incidents`.
-const suites: Record<string, (words: readonly string[]) => Promise<void>> = {
+const suites: Record<string, () => Promise<void>> = {
   rest: restSuite,
   checks: checksSuite,
   types: typesSuite,
@@ -29,22 +26,14 @@ const suites: Record<string, (words: readonly string[]) => Promise<void>> = {
   faults: faultsSuite,
   config: configSuite,
   import: importSuite,
-  journeys: journeysSuite,
-  loop: () => loopSuite(),
+  loop: loopSuite,
   cluster: clusterSuite,
-  scale: scaleSuite,
 };
 
-const wanted: { name: string; words: string[] }[] = [];
-for (const word of process.argv.slice(2)) {
-  const last = wanted.at(-1);
-  if (last !== undefined && /^[\d/]/.test(word)) last.words.push(word);
-  else wanted.push({ name: word, words: [] });
-}
-const all = Object.keys(suites).map((name) => ({ name, words: [] }));
-for (const { name, words } of wanted.length > 0 ? wanted : all) {
+const named = process.argv.slice(2);
+for (const name of named.length > 0 ? named : Object.keys(suites)) {
   const suite = suites[name];
   if (suite === undefined)
-    throw new Error(`There is no suite ${name}; there are ${Object.keys(suites).join(", ")}.`);
-  await suite(words);
+    throw new Error(`There is no suite ${name}. Suites: ${Object.keys(suites).join(", ")}.`);
+  await suite();
 }
