@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { z } from "zod";
-import { configured, growing } from "../docs/growth.ts";
+import { configured, growing } from "./docs/growth.ts";
 import { api, dashboard } from "../src/api.ts";
 import { amountIn, type Bound, bounds, units } from "../src/core/limits.ts";
 import type { Route } from "../src/http/openapi.ts";

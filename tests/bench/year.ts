@@ -2,7 +2,7 @@ import { Database } from "bun:sqlite";
 import { cpSync, mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { growing } from "../../docs/growth.ts";
+import { growing } from "../docs/growth.ts";
 import { dayMs, hourMs } from "../../src/core/time/clock.ts";
 import { assets } from "../../src/core/assets.ts";
 import { openDataDirectory } from "../../src/database/file/data-directory.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
-import { applianceMetrics } from "../../../docs/metrics.ts";
+import { applianceMetrics } from "../../docs/metrics.ts";
 import { scrapeOf } from "../../support/metrics.ts";
 import { testWith } from "../../support/real-targets.ts";
 import { scratch } from "../../support/scratch.ts";

@@ -1,6 +1,6 @@
 import type { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { growing } from "../../../docs/growth.ts";
+import { growing } from "../../docs/growth.ts";
 import { assets } from "../../../src/core/assets.ts";
 import { dayMs, hourMs } from "../../../src/core/time/clock.ts";
 import {

@@ -4,7 +4,7 @@ import { tablesOfCluster } from "../../../src/database/backup/content.ts";
 import { getTableColumns, getTableName, is } from "drizzle-orm";
 import { type SQLiteColumn, SQLiteTable } from "drizzle-orm/sqlite-core";
 import { logFormats } from "../../../src/core/log.ts";
-import { configured, growing } from "../../../docs/growth.ts";
+import { configured, growing } from "../../docs/growth.ts";
 import { dayMs, hourMs, timestamp } from "../../../src/core/time/clock.ts";
 import * as accounts from "../../../src/database/tables/accounts.ts";
 import * as alerting from "../../../src/database/tables/alerting.ts";

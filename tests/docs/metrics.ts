@@ -1,13 +1,13 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { startApp } from "../src/app.ts";
-import { configOf } from "../src/config.ts";
-import { logTo } from "../src/core/log.ts";
-import { assets } from "../src/core/assets.ts";
+import { startApp } from "../../src/app.ts";
+import { configOf } from "../../src/config.ts";
+import { logTo } from "../../src/core/log.ts";
+import { assets } from "../../src/core/assets.ts";
 import { tableOf } from "./table.ts";
 
-/** What `/metrics` says of a whole appliance that has just been started. */
+/** The response of `/metrics` from an appliance that was just started. */
 export async function applianceMetrics(): Promise<string> {
   const directory = mkdtempSync(join(tmpdir(), "signalbox-docs-"));
   const token = "t".repeat(32);
@@ -26,9 +26,9 @@ export async function applianceMetrics(): Promise<string> {
   }
 }
 
-/** The table of what they are, for the documents. */
+/** The table of all metrics in docs/operations.md. */
 export async function metricsTable(): Promise<string> {
   const families = (await applianceMetrics()).matchAll(/^# HELP (\S+) (.*)\n# TYPE \S+ (\S+)$/gm);
   const rows = [...families].map(([, name, help = "", type = ""]) => [`\`${name}\``, type, help]);
-  return tableOf(["Name", "Type", "What it says"], rows);
+  return tableOf(["Name", "Type", "Meaning"], rows);
 }

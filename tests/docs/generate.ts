@@ -1,29 +1,32 @@
+/** Writes the generated parts of the documents from the code: `bun run docs`. */
 import { type Argument, Command, type Option } from "commander";
 import { join } from "node:path";
 import { boundSections } from "./bounds.ts";
 import { configuredList, growthTable } from "./growth.ts";
 import { metricsTable } from "./metrics.ts";
-import { monitorKinds } from "../src/monitoring/monitors/kinds-schema.ts";
-import { commandLine } from "../src/cli/support/command-line.ts";
-import { exitCodes } from "../src/cli/support/exit.ts";
-import { serveOptions } from "../src/cli/serve.ts";
+import { monitorKinds } from "../../src/monitoring/monitors/kinds-schema.ts";
+import { commandLine } from "../../src/cli/support/command-line.ts";
+import { exitCodes } from "../../src/cli/support/exit.ts";
+import { serveOptions } from "../../src/cli/serve.ts";
 
-/** What the documents take from the code: their texts, by their names in this folder. */
+const documents = join(import.meta.dir, "../../docs");
+
+/** Generates the documents that contain facts from the code, by file name. */
 export async function generated(): Promise<Record<string, string>> {
   return {
     "command-line.md": commandLineText(),
     "monitors.md": await withParts("monitors.md", { types: typeLines() }),
     "limits.md": await withParts("limits.md", { bounds: boundSections() }),
     "operations.md": await withParts("operations.md", {
-      growth: `${growthTable()}\n\nThe other tables are as large as what bounds them:\n\n${configuredList()}`,
+      growth: `${growthTable()}\n\nThe size of the other tables depends on what you set up:\n\n${configuredList()}`,
       metrics: await metricsTable(),
     }),
   };
 }
 
-/** A document whose marked parts are made from the code. */
+/** A document with its marked parts replaced by generated text. */
 async function withParts(name: string, parts: Record<string, string>): Promise<string> {
-  let document = await Bun.file(join(import.meta.dir, name)).text();
+  let document = await Bun.file(join(documents, name)).text();
   for (const [mark, text] of Object.entries(parts))
     document = document.replace(
       new RegExp(`(<!-- ${mark}: .* -->\\n)[^]*?(<!-- end -->)`),
@@ -41,11 +44,11 @@ function typeLines(): string {
 const exitCodeWords: Record<keyof typeof exitCodes, string> = {
   failed: "failed",
   wrongUsage: "wrong usage",
-  DATA_UNUSABLE: "the data cannot be used as it is",
-  MIGRATION_REFUSED: "the data is of another version",
+  DATA_UNUSABLE: "the data is missing, damaged or not usable",
+  MIGRATION_REFUSED: "the data belongs to another version",
   ALREADY_RUNNING: "a server is already running on this data directory",
-  notAnswered: "the server that a client command asked gave no answer, or none to this key",
-  changed: "`apply` changed something, or would have",
+  notAnswered: "a client command got no response from the server, or the key was rejected",
+  changed: "`apply` changed something, or would have with `--dry-run`",
 };
 
 function commandLineText(): string {
@@ -56,10 +59,10 @@ function commandLineText(): string {
 
 <!-- Written by \`bun run docs\` from src/cli. -->
 
-Data goes to stdout, messages go to stderr. The commands on data also work while the server runs, except
-\`migrate\`, \`restore\`, \`compact\` and the moves of \`cluster\`. Those with \`--server\` ask a server, here or
-elsewhere: see [From a terminal or a deploy job](client.md). \`signalbox COMMAND --help\` shows the same in the
-terminal.
+Data is written to stdout, messages to stderr. You can use most commands while the server runs. Stop it first for
+\`migrate\`, \`restore\`, \`compact\`, \`cluster import\` and \`cluster export\`. Commands with \`--server\` use a server
+over the network: see [From a terminal or a deploy job](client.md). \`signalbox COMMAND --help\` shows this help in
+the terminal.
 
 Exit codes:
 
@@ -68,7 +71,7 @@ ${codes.join("\n")}`;
   return [intro, ...leavesOf(commandLine()).map(sectionOf)].join("\n\n") + "\n";
 }
 
-/** The commands that do something, with the words that call them. */
+/** All commands without subcommands, with their full names. */
 function leavesOf(command: Command, before = ""): { command: Command; name: string }[] {
   const name = `${before} ${command.name()}`.trim();
   return command.commands.length === 0
@@ -99,7 +102,9 @@ function sectionOf({ command, name }: { command: Command; name: string }): strin
     ...command.registeredArguments.map(
       (argument) => `- \`${nameOf(argument)}\`: ${inWords(argument)}`,
     ),
-    ...(takesAllOfServe ? ["- every option of `serve`: what would run is examined"] : []),
+    ...(takesAllOfServe
+      ? ["- every option of `serve`: doctor examines a server with these options"]
+      : []),
     ...options.map((option) => {
       const { flags, mandatory, defaultValue } = option;
       const usual = defaultValue === undefined ? "" : ` (default: ${String(defaultValue)})`;
@@ -120,11 +125,10 @@ ${listed.join("\n")}${command.name() === "serve" ? `\n\n${variables}` : ""}`.tri
 
 const ofServe = new Set(serveOptions(new Command()).options.map(({ flags }) => flags));
 
-const variables = `Every option is also an environment variable: \`SIGNALBOX_PORT=8080\`, \`SIGNALBOX_DATA_DIR=…\`. An option
-wins over its variable. Lists are separated by commas there: \`SIGNALBOX_DENY_TARGET=10.0.5.0/24,db.lan\`.
-\`SIGNALBOX_DATA_DIR\` holds for all commands.`;
+const variables = `You can set every option by an environment variable: \`SIGNALBOX_PORT=8080\`, \`SIGNALBOX_DATA_DIR=…\`. The option
+takes precedence over the variable. Separate list entries by commas: \`SIGNALBOX_DENY_TARGET=10.0.5.0/24,db.lan\`.
+All commands use \`SIGNALBOX_DATA_DIR\`.`;
 
-// `bun run docs`; a test holds that it was run.
 if (import.meta.main)
   for (const [name, text] of Object.entries(await generated()))
-    await Bun.write(join(import.meta.dir, name), text);
+    await Bun.write(join(documents, name), text);

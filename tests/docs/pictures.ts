@@ -1,8 +1,8 @@
-/** Takes the README's pictures again: `bun run build && bun docs/pictures.ts`. Needs Chromium and pngquant. */
+/** Takes the README's pictures again: `bun run build && bun tests/docs/pictures.ts`. Needs Chromium and pngquant. */
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
-import { inTheme, ownedMachine } from "../tests/support/admin-world.ts";
-import { launchChromium } from "../tests/support/browsing.ts";
+import { inTheme, ownedMachine } from "../support/admin-world.ts";
+import { launchChromium } from "../support/browsing.ts";
 
 const hourMs = 3_600_000;
 
@@ -104,7 +104,7 @@ await page.goto(machine.url);
 await page.getByText("Checkout API").first().waitFor();
 for (const scheme of ["light", "dark"] as const) {
   await inTheme(page, scheme);
-  const path = join(import.meta.dir, "pictures", `monitors-${scheme}.png`);
+  const path = join(import.meta.dir, "../../docs/pictures", `monitors-${scheme}.png`);
   await page.screenshot({ path });
   Bun.spawnSync(["pngquant", "--force", "--strip", "--output", path, path]);
 }

@@ -1,6 +1,6 @@
-import { amountIn, type Bound, bounds, organizationBounds } from "../src/core/limits.ts";
+import { amountIn, type Bound, bounds, organizationBounds } from "../../src/core/limits.ts";
 
-/** The sections of docs/limits.md: one list of bounds each. */
+/** The generated sections of docs/limits.md, one list of bounds each. */
 export function boundSections(): string {
   return Object.entries(bounds)
     .map(([heading, section]) => {

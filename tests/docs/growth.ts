@@ -1,5 +1,6 @@
-import { deliveryDays } from "../src/alerting/sending/retention.ts";
-import { configOf } from "../src/config.ts";
+/** Lists every database table with its retention or its bound, for docs/operations.md and its tests. */
+import { deliveryDays } from "../../src/alerting/sending/retention.ts";
+import { configOf } from "../../src/config.ts";
 import {
   alertBounds,
   type Bound,
@@ -11,10 +12,10 @@ import {
   requestBounds,
   signUpBounds,
   statusPageBounds,
-} from "../src/core/limits.ts";
-import { eventDays } from "../src/events/retention.ts";
-import { rowBytes } from "../src/operations/retention/growth.ts";
-import { noticeDays } from "../src/status-pages/subscribers/rules.ts";
+} from "../../src/core/limits.ts";
+import { eventDays } from "../../src/events/retention.ts";
+import { rowBytes } from "../../src/operations/retention/growth.ts";
+import { noticeDays } from "../../src/status-pages/subscribers/rules.ts";
 import { tableOf } from "./table.ts";
 
 const { keepResults, keepHours, keepAudit } = configOf({}, {});
@@ -22,13 +23,13 @@ const { keepResults, keepHours, keepAudit } = configOf({}, {});
 type Configured = {
   by: string;
   tables: readonly string[];
-  /** What an organization can have of them; none where only an administrator of the machine adds rows. */
+  /** Bounds per organization. Empty if only an administrator of the machine adds rows. */
   bounds: readonly Bound[];
 };
 
 const ofOrganization = organizationBounds;
 
-/** Tables that are as large as what people set up, by what bounds them. */
+/** Tables whose size depends on the configuration, by the setting that bounds them. */
 export const configured: readonly Configured[] = [
   {
     by: "`--limit monitors` and `monitor-groups`",
@@ -36,7 +37,7 @@ export const configured: readonly Configured[] = [
     bounds: [ofOrganization.monitors, ofOrganization["monitor-groups"], monitorBounds.sizeOfAll],
   },
   {
-    by: "`--limit alert-channels` and monitors",
+    by: "`--limit alert-channels` and `monitors`",
     tables: [
       "alert_channels",
       "monitor_channels",
@@ -71,7 +72,7 @@ export const configured: readonly Configured[] = [
     bounds: [ofOrganization.people],
   },
   {
-    by: "`--limit api-keys`, and those revoked within `--keep-audit`",
+    by: "`--limit api-keys`, plus keys revoked within `--keep-audit`",
     tables: ["api_keys"],
     bounds: [ofOrganization["api-keys"]],
   },
@@ -81,7 +82,7 @@ export const configured: readonly Configured[] = [
     bounds: [ofOrganization["incident-templates"]],
   },
   {
-    by: "organizations",
+    by: "the number of organizations",
     tables: ["organizations", "organization_settings", "organization_usage", "incident_counts"],
     bounds: [],
   },
@@ -91,7 +92,7 @@ export const configured: readonly Configured[] = [
     bounds: [],
   },
   {
-    by: "imports, and what they have made",
+    by: "imports and the records that they created",
     tables: ["imports", "external_records"],
     bounds: [importBounds.uploads, ofOrganization.monitors],
   },
@@ -114,24 +115,24 @@ type Growing = {
   tables: readonly string[];
   bytes: number;
   each: string;
-  /** How many a day, with 1,000 monitors every 60 s. */
+  /** Rows per day with 1,000 monitors every 60 s. */
   daily: number;
-  /** How long they are kept: days, or in words. */
+  /** Retention in days, or in words. */
   kept: number | string;
-  /** The option of `serve` that says so. */
+  /** The option of `serve` that sets the retention. */
   option?: string;
-  /** What an organization can add. */
+  /** Bounds on the rows that an organization can add. */
   bounds: readonly Bound[];
 };
 
-/** What grows with time, and when it is removed. */
+/** Tables that grow with time, with their retention. */
 export const growing: readonly Growing[] = [
   {
-    what: "Results of checks",
+    what: "Check results",
     bounds: [ofOrganization.monitors],
     tables: ["heartbeats"],
     bytes: rowBytes.result,
-    each: "a check",
+    each: "per check",
     daily: 1_440_000,
     kept: keepResults,
     option: "keep-results",
@@ -141,7 +142,7 @@ export const growing: readonly Growing[] = [
     bounds: [ofOrganization.monitors],
     tables: ["screenshots"],
     bytes: rowBytes.screenshot,
-    each: "a `browser` monitor that has failed",
+    each: "per failed `browser` monitor",
     daily: 0,
     kept: keepResults,
     option: "keep-results",
@@ -151,7 +152,7 @@ export const growing: readonly Growing[] = [
     bounds: [ofOrganization.monitors],
     tables: ["uptime_hours"],
     bytes: rowBytes.hour,
-    each: "a monitor and hour",
+    each: "per monitor and hour",
     daily: 24_000,
     kept: keepHours,
     option: "keep-hours",
@@ -161,25 +162,25 @@ export const growing: readonly Growing[] = [
     bounds: [ofOrganization.monitors],
     tables: ["uptime_days"],
     bytes: rowBytes.day,
-    each: "a monitor and day",
+    each: "per monitor and day",
     daily: 1_000,
-    kept: "as long as their monitor",
+    kept: "as long as the monitor exists",
   },
   {
     what: "Results of deleted monitors",
     bounds: [ofOrganization.monitors],
     tables: ["removed_monitors"],
     bytes: rowBytes.removedMonitor,
-    each: "a deleted monitor",
+    each: "per deleted monitor",
     daily: 0,
     kept: "minutes",
   },
   {
-    what: "Changes of a monitor's state",
+    what: "State changes of monitors",
     bounds: [ofOrganization.monitors],
     tables: ["events"],
     bytes: rowBytes.stateChange,
-    each: "a change",
+    each: "per change",
     daily: 130,
     kept: keepHours,
     option: "keep-hours",
@@ -189,7 +190,7 @@ export const growing: readonly Growing[] = [
     bounds: [requestBounds.ofPerson],
     tables: ["events"],
     bytes: rowBytes.event,
-    each: "a change that somebody makes",
+    each: "per change by a person",
     daily: 200,
     kept: eventDays,
   },
@@ -198,17 +199,17 @@ export const growing: readonly Growing[] = [
     bounds: [requestBounds.ofPerson],
     tables: ["audit_entries"],
     bytes: rowBytes.auditEntry,
-    each: "a change that somebody makes",
+    each: "per change by a person",
     daily: 200,
     kept: keepAudit,
     option: "keep-audit",
   },
   {
-    what: "Alerts and their deliveries",
+    what: "Alerts and deliveries",
     bounds: [ofOrganization["alert-channels"], alertBounds.alertsOfMessage],
     tables: ["alerts", "deliveries", "delivery_alerts", "delivery_attempts"],
     bytes: rowBytes.delivery,
-    each: "an alert to one channel",
+    each: "per alert and channel",
     daily: 130,
     kept: deliveryDays,
   },
@@ -217,16 +218,16 @@ export const growing: readonly Growing[] = [
     bounds: [ofOrganization["status-pages"]],
     tables: ["notices"],
     bytes: rowBytes.notice,
-    each: "an update of an incident on one page",
+    each: "per incident update and page",
     daily: 0,
     kept: noticeDays,
   },
   {
-    what: "Answers under an `Idempotency-Key`",
+    what: "Responses stored for an `Idempotency-Key`",
     bounds: [requestBounds.idempotentResponses, requestBounds.idempotentBodies],
     tables: ["idempotent_answers"],
     bytes: rowBytes.idempotentAnswer,
-    each: "a POST or PATCH with a key",
+    each: "per POST or PATCH with a key",
     daily: 0,
     kept: 1,
   },
@@ -235,7 +236,7 @@ export const growing: readonly Growing[] = [
     bounds: [requestBounds.wrongPasswords],
     tables: ["sessions"],
     bytes: rowBytes.session,
-    each: "a sign-in",
+    each: "per sign-in",
     daily: 0,
     kept: "12 hours after the last request, 30 days at most",
   },
@@ -256,22 +257,22 @@ export const growing: readonly Growing[] = [
       "incident_postmortems",
     ],
     bytes: rowBytes.incident,
-    each: "an incident with two updates",
+    each: "per incident with two updates",
     daily: 6,
-    kept: "until somebody deletes them",
+    kept: "until you delete them",
   },
   {
     what: "Maintenance windows",
     bounds: [ofOrganization["maintenance-windows"], maintenanceBounds.windows],
     tables: ["maintenance_windows", "maintenance_monitors", "maintenance_groups"],
     bytes: rowBytes.maintenanceWindow,
-    each: "a window",
+    each: "per window",
     daily: 0,
-    kept: "until somebody deletes them",
+    kept: "until you delete them",
   },
 ];
 
-/** The table of what grows, for the documents. */
+/** The retention table of docs/operations.md. */
 export function growthTable(): string {
   const rows = growing.map(({ what, bytes, each, daily, kept, option }) => {
     const days = typeof kept === "number" ? `${kept} ${kept === 1 ? "day" : "days"}` : kept;
@@ -282,7 +283,7 @@ export function growthTable(): string {
       option === undefined ? days : `${days} (\`--${option}\`)`,
     ];
   });
-  return tableOf(["What", "It grows by", "A day", "It is kept"], rows);
+  return tableOf(["Data", "Size", "Per day", "Kept for"], rows);
 }
 
 function sizeOf(bytes: number): string {
@@ -290,7 +291,7 @@ function sizeOf(bytes: number): string {
   return `${size.toFixed(size < 10 ? 1 : 0)} ${unit}`;
 }
 
-/** What the other tables are as large as, for the documents. */
+/** The list of bounded tables of docs/operations.md. */
 export function configuredList(): string {
   return configured
     .map(({ by, tables }) => `- ${by}: ${tables.map((name) => `\`${name}\``).join(", ")}`)
