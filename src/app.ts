@@ -7,7 +7,7 @@ import { storageAlarm } from "./alerting/sending/storage-alarm.ts";
 import { housekeeping } from "./operations/retention/service.ts";
 import { backupDownloads } from "./operations/backups/downloads.ts";
 import { scheduledBackups } from "./operations/backups/scheduler.ts";
-import { problemWatch } from "./operations/problems/watch.ts";
+import { problemWatch } from "./operations/diagnostics/watch.ts";
 import { startRestored } from "./operations/backups/restored.ts";
 import { importUploads } from "./imports/uploads.ts";
 import { configurationFiles } from "./configuration/files/apply.ts";

@@ -4,7 +4,7 @@ import { systemClock } from "../core/time/clock.ts";
 import { DataError } from "../core/errors.ts";
 import { invalid } from "../core/validation.ts";
 import { configOf, unknownVariables } from "../config.ts";
-import { summaryOf, textOf } from "../operations/doctor/text.ts";
+import { summaryOf, textOf } from "../operations/diagnostics/report.ts";
 import { printJson } from "./support/output.ts";
 import { serveOptions } from "./serve.ts";
 import { warnOfPassword } from "./support/with-data.ts";
@@ -30,7 +30,7 @@ export function addDoctor(program: Command, ignored: readonly string[] = []) {
     .action(async ({ json, offline = false, ntp, backups, ...flags }: DoctorFlags) => {
       if (ntp !== undefined && !URL.canParse(`ntp://${ntp}`))
         throw invalid("--ntp", "must be a host, such as time.lan or 10.0.0.1:123");
-      const { examineAppliance } = await import("../operations/doctor/appliance.ts");
+      const { examineAppliance } = await import("../operations/diagnostics/doctor.ts");
       const config = configOf(flags);
       warnOfPassword(flags.database);
       const report = await examineAppliance(config, {

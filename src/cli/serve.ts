@@ -105,7 +105,7 @@ async function serve(config: Config, readAgain: () => Config) {
   const stopped = signalToStop(isService ? ["SIGTERM", "SIGINT"] : ["SIGTERM", "SIGINT", "SIGHUP"]);
   const [{ startApp }, { missingPaths }] = await Promise.all([
     import("../app.ts"),
-    import("../operations/doctor/settings.ts"),
+    import("../operations/diagnostics/settings.ts"),
   ]);
   const log = logTo((line) => tell(process.stderr, line), config);
   logUnhandled(log);

@@ -3,7 +3,7 @@ import { namedLeases } from "../../src/cluster/rules.ts";
 import { timestamp } from "../../src/core/time/clock.ts";
 import { readSince } from "../../src/events/log.ts";
 import { openProblems } from "../../src/events/problems.ts";
-import { problemWatch } from "../../src/operations/problems/watch.ts";
+import { problemWatch } from "../../src/operations/diagnostics/watch.ts";
 import { housekeeping } from "../../src/operations/retention/service.ts";
 import type { TestAppliance } from "../support/appliance.ts";
 import { type Sharing, sharing } from "../support/sharing.ts";

@@ -5,7 +5,7 @@ import { fine, type Finding, problem, skipped, warning } from "../../core/findin
 import { exchange } from "../../core/outgoing/http/exchange.ts";
 import { httpDate } from "../../core/outgoing/http/retry-after.ts";
 import type { TargetGuard } from "../../core/security/target-guard.ts";
-import { clockOffset } from "./sntp.ts";
+import { clockOffset } from "../doctor/sntp.ts";
 
 const ntpPort = 123;
 const ntpMs = 2_000;

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { targetGuard } from "../../../src/core/security/target-guard.ts";
-import { examineClock, timeServers } from "../../../src/operations/doctor/clock.ts";
+import { examineClock, timeServers } from "../../../src/operations/diagnostics/clock.ts";
 import { scratch } from "../../support/scratch.ts";
 import { answer, target } from "../../support/target.ts";
 import { timeServer } from "../../support/time-server.ts";

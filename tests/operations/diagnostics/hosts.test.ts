@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { systemClock } from "../../../src/core/time/clock.ts";
 import { parseDenied, targetGuard } from "../../../src/core/security/target-guard.ts";
-import { examineHost, examineNetwork } from "../../../src/operations/doctor/hosts.ts";
+import { examineHost, examineNetwork } from "../../../src/operations/diagnostics/hosts.ts";
 import { freePort } from "../../support/binary.ts";
 import { scratch } from "../../support/scratch.ts";
 import { secureListener } from "../../support/secure-listener.ts";

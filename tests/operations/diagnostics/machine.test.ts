@@ -7,7 +7,7 @@ import {
   examinePing,
   fileSystem,
   listenerOn,
-} from "../../../src/operations/doctor/machine.ts";
+} from "../../../src/operations/diagnostics/machine.ts";
 import { scratch } from "../../support/scratch.ts";
 
 const newDirectory = scratch();

@@ -15,7 +15,7 @@ import {
 import { copyDatabase } from "../../../src/database/backup/copy.ts";
 import { backupKinds, BackupPlan } from "../../../src/operations/backups/schedule-schema.ts";
 import { putSchedule, type ScheduleRow } from "../../../src/operations/backups/schedule-store.ts";
-import { examineBackups, examineKept } from "../../../src/operations/doctor/backups.ts";
+import { examineBackups, examineKept } from "../../../src/operations/diagnostics/backups.ts";
 import { freePort } from "../../support/binary.ts";
 import { canary } from "../../support/samples.ts";
 

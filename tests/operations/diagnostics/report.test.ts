@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { fine, problem, skipped, unusable, warning } from "../../../src/core/finding.ts";
-import { summaryOf, textOf } from "../../../src/operations/doctor/text.ts";
+import { summaryOf, textOf } from "../../../src/operations/diagnostics/report.ts";
 
 const path = "/var/lib/signalbox/a/path/that/is/longer/than/any/line/of/a/terminal/has/columns/for";
 const report = [

@@ -8,7 +8,7 @@ import { problemBegins } from "../../../src/events/problems.ts";
 import { files } from "../../../src/database/file/data-files.ts";
 import { lockDirectory } from "../../../src/database/file/directory-lock.ts";
 import { openDataDirectory } from "../../../src/database/file/data-directory.ts";
-import { examinePorts, examineProblems } from "../../../src/operations/doctor/server.ts";
+import { examinePorts, examineProblems } from "../../../src/operations/diagnostics/server.ts";
 import { freePort } from "../../support/binary.ts";
 import { scratch } from "../../support/scratch.ts";
 

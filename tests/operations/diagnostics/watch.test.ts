@@ -4,7 +4,7 @@ import { AppError } from "../../../src/core/errors.ts";
 import { lastSeq } from "../../../src/events/log.ts";
 import { openProblems } from "../../../src/events/problems.ts";
 import { backupSchedule } from "../../../src/database/tables/operations.ts";
-import { problemWatch } from "../../../src/operations/problems/watch.ts";
+import { problemWatch } from "../../../src/operations/diagnostics/watch.ts";
 import { caseServices } from "../../support/case-services.ts";
 import { freePort } from "../../support/binary.ts";
 import { pager } from "../../support/pager.ts";

@@ -22,9 +22,9 @@ import {
   openDataDirectory,
 } from "../../../src/database/file/data-directory.ts";
 import { alertChannels } from "../../../src/database/tables/alerting.ts";
-import { destinationsOf } from "../../../src/operations/doctor/destinations.ts";
-import { examineAppliance, inTurn, type Report } from "../../../src/operations/doctor/appliance.ts";
-import { textOf } from "../../../src/operations/doctor/text.ts";
+import { destinationsOf } from "../../../src/operations/diagnostics/destinations.ts";
+import { examineAppliance, inTurn, type Report } from "../../../src/operations/diagnostics/doctor.ts";
+import { textOf } from "../../../src/operations/diagnostics/report.ts";
 import { alertOf, telling } from "../../support/delivering.ts";
 import { mailServer } from "../../support/mail-server.ts";
 import { canary, newChannels, signingCanary } from "../../support/samples.ts";

@@ -29,7 +29,7 @@ import {
   type Progress,
   progressOf,
   tickMs,
-} from "./rules.ts";
+} from "../problems/rules.ts";
 
 /** What lasts is looked at so often. */
 const lookMs = 30_000;

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { systemClock } from "../../../src/core/time/clock.ts";
 import type { SmtpSettings } from "../../../src/accounts/settings/schema.ts";
 import { targetGuard } from "../../../src/core/security/target-guard.ts";
-import { examineMailServer } from "../../../src/operations/doctor/mail.ts";
+import { examineMailServer } from "../../../src/operations/diagnostics/mail.ts";
 import { freePort } from "../../support/binary.ts";
 import { mailServer, serverSays } from "../../support/mail-server.ts";
 import { scriptedMailServer, smtpAt } from "../../support/scripted-mail-server.ts";

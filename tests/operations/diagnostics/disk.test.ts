@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { assets } from "../../../src/core/assets.ts";
 import { dayMs, hourMs, systemClock, timestamp } from "../../../src/core/time/clock.ts";
 import { openDataDirectory } from "../../../src/database/file/data-directory.ts";
-import { examineDisk } from "../../../src/operations/doctor/disk.ts";
+import { examineDisk } from "../../../src/operations/diagnostics/disk.ts";
 import { daysUntilFull } from "../../../src/operations/retention/growth.ts";
 import { scratch } from "../../support/scratch.ts";
 

@@ -3,7 +3,7 @@ import { chmodSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { configOf } from "../../../src/config.ts";
 import { dayMs } from "../../../src/core/time/clock.ts";
-import { examineName, examineSettings } from "../../../src/operations/doctor/settings.ts";
+import { examineName, examineSettings } from "../../../src/operations/diagnostics/settings.ts";
 import { selfSigned } from "../../support/certificates.ts";
 import { have } from "../../support/real-targets.ts";
 import { scratch } from "../../support/scratch.ts";
