@@ -1,5 +1,5 @@
 import { X509Certificate } from "node:crypto";
-import { statfs } from "node:fs/promises";
+import { diskOf } from "./operations/diagnostics/disk.ts";
 import { hostname, networkInterfaces } from "node:os";
 import { channelKinds } from "./alerting/channels/kinds-schema.ts";
 import { alertEngine } from "./alerting/deciding/engine.ts";
@@ -7,7 +7,7 @@ import { storageAlarm } from "./alerting/sending/storage-alarm.ts";
 import { housekeeping } from "./operations/retention/service.ts";
 import { backupDownloads } from "./operations/backups/downloads.ts";
 import { scheduledBackups } from "./operations/backups/scheduler.ts";
-import { problemWatch } from "./operations/diagnostics/watch.ts";
+import { ProblemWatch } from "./operations/diagnostics/watch.ts";
 import { startRestored } from "./operations/backups/restored.ts";
 import { importUploads } from "./imports/uploads.ts";
 import { configurationFiles } from "./configuration/files/apply.ts";
@@ -281,17 +281,17 @@ export async function startApp(
       if (await hasPeople(store)) setUp.end();
     },
   });
-  const certificateEndsAt = () => tls && new X509Certificate(tls.cert).validToDate.getTime();
-  const problems = problemWatch({
+  const certificateExpiresAt = () => tls && new X509Certificate(tls.cert).validToDate.getTime();
+  const problems = new ProblemWatch({
     ...shared,
-    diskOf: () => freeSpace(data.path),
-    certificateEndsAt,
+    diskOf: () => diskOf(data.path),
+    certificateExpiresAt,
   });
   const collectors = [
     requests,
     {
       metrics() {
-        const endsAt = certificateEndsAt();
+        const endsAt = certificateExpiresAt();
         return [
           family(
             "signalbox_http_requests_in_flight",
@@ -364,11 +364,6 @@ export async function startApp(
       await data.close();
     },
   };
-}
-
-async function freeSpace(path: string) {
-  const { bavail, blocks, bsize } = await statfs(path);
-  return { free: bavail * bsize, total: blocks * bsize };
 }
 
 /** Tells nodes apart: by host name, or by their own address where several run on one machine. */

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Report } from "../../src/operations/diagnostics/doctor.ts";
+import type { Report } from "../../src/operations/diagnostics/diagnostic.ts";
 import { signalbox } from "../support/binary.ts";
 import { clientOf, machine, succeeded } from "../support/outside.ts";
 import { hasRqlite, type RqliteNode, startOneNode } from "../support/rqlite.ts";

@@ -3,7 +3,7 @@ import { chmodSync, existsSync, readdirSync, readFileSync } from "node:fs";
 import { createServer } from "node:tls";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import type { Report } from "../../src/operations/diagnostics/doctor.ts";
+import type { Report } from "../../src/operations/diagnostics/diagnostic.ts";
 import { binary, freePort } from "../support/binary.ts";
 import { expiringDays, writeCertificates } from "../support/certificates.ts";
 import { clientOf, machine, machineWithKey, type Outside } from "../support/outside.ts";

@@ -3,7 +3,7 @@ import { namedLeases } from "../../src/cluster/rules.ts";
 import { timestamp } from "../../src/core/time/clock.ts";
 import { readSince } from "../../src/events/log.ts";
 import { openProblems } from "../../src/events/problems.ts";
-import { problemWatch } from "../../src/operations/diagnostics/watch.ts";
+import { ProblemWatch } from "../../src/operations/diagnostics/watch.ts";
 import { housekeeping } from "../../src/operations/retention/service.ts";
 import type { TestAppliance } from "../support/appliance.ts";
 import { type Sharing, sharing } from "../support/sharing.ts";
@@ -72,13 +72,14 @@ describe("of several nodes one does", () => {
     await person(seen, ours.id, "owner", { administrator: true });
     // Its wall clock stands still, as the monotonic one nearly does meanwhile: nothing jumps.
     const { now } = time;
-    return both.map(({ id, appliance }) =>
-      problemWatch({
-        ...appliance,
-        clock: () => now,
-        diskOf: async () => ({ free: (isFull && id === "a" ? 0.1 : 50) * GB, total: 100 * GB }),
-        certificateEndsAt: () => null,
-      }),
+    return both.map(
+      ({ id, appliance }) =>
+        new ProblemWatch({
+          ...appliance,
+          clock: () => now,
+          diskOf: async () => ({ free: (isFull && id === "a" ? 0.1 : 50) * GB, total: 100 * GB }),
+          certificateExpiresAt: () => null,
+        }),
     );
   }
 

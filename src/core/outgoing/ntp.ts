@@ -1,48 +1,71 @@
-/** Seconds from 1900, where NTP counts from, to 1970. */
+/** The SNTP client (RFC 4330): asks a server for the time and returns the offset of its clock. */
+import type { Address, OutgoingContext } from "./context.ts";
+import { askByDatagram } from "./datagrams.ts";
+
+/** Seconds from 1900, the epoch of NTP, to 1970. */
 const since1900 = 2_208_988_800;
 const length = 48;
 const version = 4;
 const client = 3;
 const unsynchronized = 3;
 
-/** A client's question (RFC 5905 §7.3). It tells nobody the time here: 8 random bytes stand in its place. */
-export function ntpQuestion(mark: Uint8Array): Buffer {
+export type ServerTime = {
+  /** Distance to a reference clock; 0 if the server refuses requests. */
+  stratum: number;
+  isSynchronized: boolean;
+  /** Milliseconds by which the server's clock is ahead of `now`. */
+  offsetMs: number;
+  latencyMs: number;
+};
+
+/** Returns the first answer of the addresses. `now` is the wall clock in Unix milliseconds. Throws TargetFailure. */
+export const queryTime = (
+  addresses: readonly Address[],
+  port: number,
+  context: OutgoingContext,
+  now: () => number,
+): Promise<ServerTime> =>
+  askByDatagram(addresses, port, context, () => {
+    const nonce = crypto.getRandomValues(new Uint8Array(8));
+    let startedAt = 0;
+    let sentAt = 0;
+    return {
+      question() {
+        startedAt = performance.now();
+        sentAt = now();
+        return ntpQuery(nonce);
+      },
+      understood: (message) => parseResponse(message, nonce, { startedAt, sentAt, now }),
+    };
+  });
+
+/** A client's query (RFC 5905 §7.3), with a nonce in place of the local time. */
+function ntpQuery(nonce: Uint8Array): Buffer {
   const message = Buffer.alloc(length);
   message[0] = (version << 3) | client;
-  message.set(mark, 40);
+  message.set(nonce, 40);
   return message;
 }
 
-type NtpAnswer = {
-  /** 4 of a server. */
-  mode: number;
-  /** 0 where it refuses to say. */
-  stratum: number;
-  isSynchronized: boolean;
-  /** When the question came there, and when the answer went, in Unix milliseconds. */
-  receivedAt: number;
-  sentAt: number;
-};
-
-/** The answer to the question with this mark; null for anything else. */
-export function ntpAnswerIn(message: Buffer, mark: Uint8Array): NtpAnswer | null {
-  if (message.length < length || !message.subarray(24, 32).equals(mark)) return null;
+/** The response to the query with this nonce; null for any other message. */
+function parseResponse(
+  message: Buffer,
+  nonce: Uint8Array,
+  { startedAt, sentAt, now }: { startedAt: number; sentAt: number; now: () => number },
+): ServerTime | null {
+  if (message.length < length || !message.subarray(24, 32).equals(nonce)) return null;
   const [first = 0, stratum = 0] = message;
+  const [receivedThere, sentThere] = [readTime(message, 32), readTime(message, 40)];
   return {
-    mode: first & 7,
     stratum,
     isSynchronized: first >> 6 !== unsynchronized && stratum <= 15,
-    receivedAt: timeIn(message, 32),
-    sentAt: timeIn(message, 40),
+    offsetMs: (receivedThere - sentAt + (sentThere - now())) / 2,
+    latencyMs: Math.round(performance.now() - startedAt),
   };
 }
 
-/** By how many milliseconds the clock there is ahead of this one, by which the question went and the answer came. */
-export const ntpOffset = (answer: NtpAnswer, sentAt: number, receivedAt: number): number =>
-  (answer.receivedAt - sentAt + (answer.sentAt - receivedAt)) / 2;
-
-/** Seconds and their fraction; below 2^31 they are of the era from 2036 on. */
-function timeIn(message: Buffer, at: number): number {
+/** Unix milliseconds of seconds and their fraction. Seconds below 2^31 are of the era from 2036 on. */
+function readTime(message: Buffer, at: number): number {
   const seconds = message.readUInt32BE(at);
   const era = seconds < 2 ** 31 ? 2 ** 32 : 0;
   return (seconds + era - since1900) * 1000 + (message.readUInt32BE(at + 4) / 2 ** 32) * 1000;

@@ -1,3 +1,4 @@
+/** Examines backups: their age, whether their folder is writable, and whether the bucket has the last one. */
 import {
   accessSync,
   closeSync,
@@ -9,7 +10,7 @@ import {
   statSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
-import { type Clock, dayMs, timestamp } from "../../core/time/clock.ts";
+import { type Clock, dayMs, minuteInUtc, timestamp } from "../../core/time/clock.ts";
 import { fine, type Finding, problem, skipped, warning } from "../../core/finding.ts";
 import type { Vault } from "../../core/security/secrets.ts";
 import type { TargetGuard } from "../../core/security/target-guard.ts";
@@ -20,82 +21,92 @@ import type { Store } from "../../database/store.ts";
 import { bytesOf } from "../about/store.ts";
 import { destinationOf } from "../backups/destination.ts";
 import { nextMoment, timeIn } from "../backups/rules.ts";
-import type { BackupPlan } from "../backups/schedule-schema.ts";
 import { planOf } from "../backups/schedule-service.ts";
-import { findSchedule, type ScheduleRow } from "../backups/schedule-store.ts";
-import { backupProblem } from "../problems/rules.ts";
+import { findSchedule } from "../backups/schedule-store.ts";
+import type { Diagnosis } from "./diagnostic.ts";
 import { adviceOn, hostMs, sentenceOf } from "./hosts.ts";
 
 const subject = "backup";
 const turnOn =
   "Turn on scheduled backups under Settings → Backup; or write them with `signalbox backup FILE` and have `doctor --backups FOLDER` look at them.";
+/** A schedule makes a backup each day: a second missed one is a problem. */
+const maxAgeMs = 2 * dayMs;
 
-type Looking = {
-  store: Store;
-  vault: Vault;
-  path: string;
-  clock: Clock;
-  /** Where other programs keep backups. */
-  folder?: string | undefined;
-};
+type Stored = { store: Store; vault: Vault; clock: Clock };
 
-/** Whether the latest backup that is known of is young enough. */
-export async function examineBackups({
-  store,
-  vault,
-  path,
-  clock,
-  folder,
-}: Looking): Promise<Finding[]> {
+/** Judges the scheduled backups by the last success; nothing where they are off. */
+export async function examineSchedule({ store, vault, clock }: Stored): Promise<Diagnosis[]> {
   const now = clock();
-  if (folder !== undefined) return [inFolder(folder, now)];
   const row = await findSchedule(store);
   const plan = planOf(vault, row);
-  if (row !== null && plan.enabled)
+  if (row === null || !plan.enabled) return [];
+  const { updatedAt, lastSuccessAt, failingSince, lastError } = row;
+  // The scheduler opens the problem of a failed backup.
+  if (failingSince !== null)
     return [
-      bySchedule(row, plan, now),
-      ...(plan.to === "folder" ? place(plan.folder ?? "", path, await bytesOf(store)) : []),
+      problem(
+        subject,
+        `it fails since ${failingSince}: ${lastError ?? ""}`,
+        "Put that right, then choose Back up now under Settings → Backup.",
+      ),
     ];
+  const since = Date.parse(lastSuccessAt ?? updatedAt);
+  // A schedule that was off has its full time after it was turned on.
+  const judgedSince = Math.max(since, Date.parse(updatedAt));
+  const age = ago(now, since);
+  if (now - judgedSince <= maxAgeMs) {
+    const next = `the next is due at ${timestamp(nextMoment(plan, now))}`;
+    const message =
+      lastSuccessAt === null ? `scheduled, ${next}` : `the last was made ${age} ago, ${next}`;
+    return [fine(subject, message)];
+  }
+  const found = problem(
+    subject,
+    lastSuccessAt === null
+      ? `scheduled for ${age}, and none was made`
+      : `the last was made ${age} ago, at ${lastSuccessAt}`,
+    "Is the server running? `signalbox service status`; its log (`journalctl -u signalbox`) says why none was made.",
+  );
+  const message = `There has been no scheduled backup since ${minuteInUtc(judgedSince)}, for more than two days. See Settings → Backup.`;
+  return [
+    {
+      ...found,
+      problem: { name: "backup", stage: "old", severity: "warning", message, until: null },
+    },
+  ];
+}
+
+/** Examines the latest backup that can be found: of the schedule, in `folder`, or of litestream. */
+export async function examineBackups({
+  path,
+  folder,
+  ...stored
+}: Stored & { path: string; folder?: string | undefined }): Promise<Finding[]> {
+  const { store, vault, clock } = stored;
+  const now = clock();
+  if (folder !== undefined) return [examineFolder(folder, now)];
+  const scheduled = await examineSchedule(stored);
+  if (scheduled.length > 0) {
+    const plan = planOf(vault, await findSchedule(store));
+    if (plan.to !== "folder") return scheduled;
+    return [...scheduled, ...examineTarget(plan.folder ?? "", path, await bytesOf(store))];
+  }
   if (existsSync(join(path, ".signalbox.db-litestream")))
     return [fine(subject, "litestream copies the database")];
   const message = "no schedule, and no backup that is known of";
-  // Nothing is lost yet.
+  // Data of the first day is no loss.
   if (now - (await beganAt(store, now)) < dayMs) return [skipped(subject, message, turnOn)];
   return [warning(subject, message, turnOn)];
 }
 
-function bySchedule(row: ScheduleRow, plan: BackupPlan, now: number): Finding {
-  const { lastSuccessAt, failingSince, lastError } = row;
-  const trying = "Put that right, then choose Back up now under Settings → Backup.";
-  if (failingSince !== null)
-    return problem(subject, `it fails since ${failingSince}: ${lastError ?? ""}`, trying);
-  const since = Date.parse(lastSuccessAt ?? row.updatedAt);
-  const judgedSince = Math.max(since, Date.parse(row.updatedAt));
-  const next = `the next is due at ${timestamp(nextMoment(plan, now))}`;
-  if (backupProblem(judgedSince, now) === null)
-    return fine(
-      subject,
-      lastSuccessAt === null
-        ? `scheduled, ${next}`
-        : `the last was made ${ago(now, since)} ago, ${next}`,
-    );
-  return problem(
-    subject,
-    lastSuccessAt === null
-      ? `scheduled for ${ago(now, since)}, and none was made`
-      : `the last was made ${ago(now, since)} ago, at ${lastSuccessAt}`,
-    "Is the server running? `signalbox service status`; its log (`journalctl -u signalbox`) says why none was made.",
-  );
-}
-
 const ago = (now: number, at: number) => durationInWords(Math.max(0, now - at) / 1000);
 
-/** Whether the folder of scheduled backups takes one more. */
-function place(folder: string, path: string, needed: number): Finding[] {
+/** Examines whether the folder of scheduled backups has room for one more. */
+function examineTarget(folder: string, path: string, needed: number): Finding[] {
   const where = "backup folder";
   const owner = "Give it to the account that `serve` runs as: chown signalbox";
-  // It is made with the first backup.
-  const there = nearest(folder);
+  // The first backup creates the folder.
+  const there = nearestExisting(folder);
   try {
     accessSync(there, constants.W_OK);
   } catch {
@@ -119,11 +130,13 @@ function place(folder: string, path: string, needed: number): Finding[] {
   ];
 }
 
-function nearest(folder: string): string {
-  return existsSync(folder) || folder === dirname(folder) ? folder : nearest(dirname(folder));
+function nearestExisting(folder: string): string {
+  return existsSync(folder) || folder === dirname(folder)
+    ? folder
+    : nearestExisting(dirname(folder));
 }
 
-/** When the first organization was made; now where there is none. */
+/** Creation of the first organization; `now` without one. */
 async function beganAt(store: Store, now: number): Promise<number> {
   const [row] = await store.query<{ at: string | null }>(
     "select min(created_at) as at from organizations",
@@ -132,8 +145,8 @@ async function beganAt(store: Store, now: number): Promise<number> {
   return row?.at == null ? now : Date.parse(row.at);
 }
 
-/** The youngest file there that is a backup of ours, by when it was written. */
-function inFolder(folder: string, now: number): Finding {
+/** Judges the newest backup in a folder by its modification time. */
+function examineFolder(folder: string, now: number): Finding {
   const naming = "Name the folder that backups are written to: --backups FOLDER.";
   if (!existsSync(folder)) return problem(subject, `${folder} does not exist`, naming);
   const times = readdirSync(folder)
@@ -142,7 +155,7 @@ function inFolder(folder: string, now: number): Finding {
     .map((file) => statSync(file).mtimeMs);
   if (times.length === 0) return problem(subject, `${folder} holds no backup`, naming);
   const message = `the last in ${folder} is ${ago(now, Math.max(...times))} old`;
-  return backupProblem(Math.max(...times), now) === null
+  return now - Math.max(...times) <= maxAgeMs
     ? fine(subject, message)
     : problem(subject, message, "See what writes them: cron, a timer, `journalctl`.");
 }
@@ -155,16 +168,14 @@ function isBackup(file: string): boolean {
   return start.toString("latin1") === "SQLite format 3\0" || isEncrypted(start);
 }
 
-type Asking = { store: Store; vault: Vault; path: string; clock: Clock; targets: TargetGuard };
-
-/** Whether the last scheduled backup is where it was put; for a bucket with its own credentials. */
-export async function examineKept({
+/** Examines whether the bucket still has the last scheduled backup. */
+export async function examineBucket({
   store,
   vault,
   path,
   clock,
   targets,
-}: Asking): Promise<Finding[]> {
+}: Stored & { path: string; targets: TargetGuard }): Promise<Finding[]> {
   const row = await findSchedule(store);
   const plan = planOf(vault, row);
   if (row === null || !plan.enabled || plan.to !== "s3" || plan.s3 === null) return [];

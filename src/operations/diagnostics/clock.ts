@@ -1,73 +1,69 @@
+/** Compares the clock of this machine with a time server or the date of a web server. */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { lookup } from "node:dns/promises";
 import { isIPv6 } from "node:net";
 import { join } from "node:path";
 import { fine, type Finding, problem, skipped, warning } from "../../core/finding.ts";
-import { exchange } from "../../core/outgoing/http/exchange.ts";
+import { exchange, inTime } from "../../core/outgoing/http/exchange.ts";
+import { queryTime } from "../../core/outgoing/ntp.ts";
 import { httpDate } from "../../core/outgoing/http/retry-after.ts";
 import type { TargetGuard } from "../../core/security/target-guard.ts";
-import { clockOffset } from "../doctor/sntp.ts";
 
 const ntpPort = 123;
 const ntpMs = 2_000;
 const webMs = 3_000;
-/** So many are asked at once; the first answer counts. */
-const asked = 4;
+/** Servers that are queried at once; the first answer counts. */
+const concurrency = 4;
 
-/** What is slow to be noticed, and what breaks signatures of webhooks and codes of two factors. */
+/** An offset above this is hard to notice … */
 const slightMs = 2_000;
+/** … and one above this breaks webhook signatures and two-factor codes. */
 const severeMs = 30_000;
 
 type Sources = {
-  /** As `--ntp` names one; absent for those of the system. */
+  /** Value of `--ntp`; absent for the time servers of the system. */
   ntp?: string | undefined;
-  /** Of the services that are connected to anyhow. */
-  origins: readonly URL[];
+  destinations: { hosts: readonly { origin: URL }[] };
   targets: TargetGuard;
-  /** How long a time server has to answer. */
+  /** Timeout of a time server. */
   timeoutMs?: number;
 };
 
-/** This machine's clock against a time server, or else against the date of a web server. */
-export async function examineClock({
-  ntp,
-  origins,
-  targets,
-  timeoutMs = ntpMs,
-}: Sources): Promise<Finding> {
+/** Compares the clock with a time server, or with the Date of a web server that alerts are sent to. */
+export async function examineClock(sources: Sources): Promise<Finding[]> {
+  const { ntp, targets, timeoutMs = ntpMs } = sources;
+  const origins = sources.destinations.hosts.map(({ origin }) => origin);
   const servers = ntp === undefined ? await timeServers() : [ntp];
-  const byNtp = servers.slice(0, asked).map(async (name) => {
-    const { hostname, port } = new URL(`ntp://${name}`);
-    const host = hostname.replace(/^\[|\]$/g, "");
-    return {
-      name,
-      offsetMs: await clockOffset(host, Number(port) || ntpPort, timeoutMs),
-      exactMs: 0,
-    };
-  });
+  const first = (offsets: Promise<Offset>[]) => Promise.any(offsets).catch(() => null);
   const found =
-    (await firstOf(byNtp)) ??
-    (await firstOf(origins.slice(0, asked).map((origin) => dateOf(origin, targets))));
-  if (found === null)
-    return skipped(
+    (await first(
+      servers.slice(0, concurrency).map((name) => offsetByNtp(name, targets, timeoutMs)),
+    )) ??
+    (await first(origins.slice(0, concurrency).map((origin) => offsetByDate(origin, targets))));
+  if (found !== null) return [judgeOffset(found)];
+  return [
+    skipped(
       "clock",
       servers.length + origins.length === 0
         ? "no time server is configured on this system"
         : "no time server and no web server answered",
       ntp === undefined ? "`signalbox doctor --ntp HOST` asks the one of your network." : null,
-    );
-  return judged(found);
+    ),
+  ];
 }
 
 type Offset = {
+  /** Name of the time source. */
   name: string;
+  /** Positive if this machine is behind. */
   offsetMs: number;
-  /** What can't be told apart by this source. */
-  exactMs: number;
+  /** Error of the method. */
+  precisionMs: number;
 };
 
-function judged({ name, offsetMs, exactMs }: Offset): Finding {
+function judgeOffset({ name, offsetMs, precisionMs }: Offset): Finding {
   const amount = Math.abs(offsetMs);
-  if (amount <= slightMs + exactMs)
+  if (amount <= slightMs + precisionMs)
     return fine("clock", `it agrees with ${name} (${(amount / 1000).toFixed(1)} s)`);
   const side = offsetMs > 0 ? "behind" : "ahead of";
   return (amount > severeMs ? problem : warning)(
@@ -77,13 +73,27 @@ function judged({ name, offsetMs, exactMs }: Offset): Finding {
   );
 }
 
-/** The first that comes true; null where none does. */
-function firstOf<T>(promises: readonly Promise<T>[]): Promise<T | null> {
-  return Promise.any(promises).catch(() => null);
+/** Queries a time server of the system, on whatever network it is. */
+async function offsetByNtp(name: string, targets: TargetGuard, timeoutMs: number): Promise<Offset> {
+  const { hostname, port } = new URL(`ntp://${name}`);
+  const { isSynchronized, stratum, offsetMs } = await inTime(
+    { targets, timeoutMs, cancelled: new AbortController().signal },
+    async (context) => {
+      const found = await lookup(hostname.replace(/^\[|\]$/g, ""), { all: true });
+      const addresses = found.map(({ address }) => ({
+        address,
+        family: isIPv6(address) ? (6 as const) : (4 as const),
+        isPrivate: true,
+      }));
+      return queryTime(addresses, Number(port) || ntpPort, context, Date.now);
+    },
+  );
+  if (!isSynchronized || stratum === 0) throw new Error("The server does not know the time.");
+  return { name, offsetMs, precisionMs: 0 };
 }
 
-/** The Date of an answer is in whole seconds (RFC 9110 §6.6.1); no path and no credentials are sent. */
-async function dateOf(origin: URL, targets: TargetGuard): Promise<Offset> {
+/** Reads the Date of a response, which has whole seconds (RFC 9110 §6.6.1). Sends no path and no credentials. */
+async function offsetByDate(origin: URL, targets: TargetGuard): Promise<Offset> {
   const before = Date.now();
   const request = {
     url: new URL("/", origin),
@@ -101,7 +111,11 @@ async function dateOf(origin: URL, targets: TargetGuard): Promise<Offset> {
   const date = httpDate(headers.get("date") ?? "", now);
   if (date === null) throw new Error("it has no date");
   const middle = (before + now) / 2;
-  return { name: origin.host, offsetMs: date + 500 - middle, exactMs: 500 + (now - before) / 2 };
+  return {
+    name: origin.host,
+    offsetMs: date + 500 - middle,
+    precisionMs: 500 + (now - before) / 2,
+  };
 }
 
 const configurations = [
@@ -113,7 +127,7 @@ const configurations = [
 ];
 const folders = ["etc/chrony/sources.d", "etc/chrony/conf.d", "etc/systemd/timesyncd.conf.d"];
 
-/** The time servers that this system is configured with. */
+/** Time servers in the configuration of chrony, ntpd or systemd-timesyncd. */
 export async function timeServers(root = "/"): Promise<string[]> {
   const more = folders.flatMap((folder) => {
     const path = join(root, folder);
@@ -139,7 +153,7 @@ function serversIn(text: string): string[] {
   );
 }
 
-/** What timesyncd has where its files name none: its own, or those of DHCP. */
+/** Servers of timesyncd that no file names: its defaults and those of DHCP. */
 async function timesyncdServers(): Promise<string> {
   const command = Bun.which("timedatectl");
   if (command === null) return "";

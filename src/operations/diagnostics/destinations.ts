@@ -1,3 +1,4 @@
+/** Lists the hosts and mail servers to which alerts are sent. */
 import { and, eq, isNull } from "drizzle-orm";
 import { smtpOf } from "../../accounts/settings/service.ts";
 import type { SmtpSettings } from "../../accounts/settings/schema.ts";
@@ -9,20 +10,20 @@ import { alertChannels } from "../../database/tables/alerting.ts";
 import { organizationSettings } from "../../database/tables/accounts.ts";
 import { organizations } from "../../database/tables/organizations.ts";
 
-/** A host that alerts go to, and who sends there. */
+/** A host that alerts are sent to, and the names of its channels. */
 export type ChannelHost = { origin: URL; channels: string[] };
 
-/** What alerts are sent through; `channels` are those of e-mail. */
+/** A mail server and the names of the e-mail channels that use it. */
 export type MailServer = { organization: string; smtp: SmtpSettings | null; channels: string[] };
 
-type Destinations = {
+export type Destinations = {
   hosts: ChannelHost[];
   mailServers: MailServer[];
-  /** Names of what can't be opened with the key that is there. */
+  /** Names of records whose secrets the key can't open. */
   sealed: string[];
 };
 
-/** Where the alerts of all organizations go, without paths, which hold the secrets of chat services. */
+/** Destinations of the alerts of all organizations, without paths, which contain the secrets of chat services. */
 export async function destinationsOf(store: Store, vault: Vault): Promise<Destinations> {
   const [channels, settings] = await Promise.all([
     store.db

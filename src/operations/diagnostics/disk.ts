@@ -1,50 +1,83 @@
-import { existsSync, statfsSync, statSync } from "node:fs";
+/** Examines the space on the disk, and the size and growth of the database. */
+import { existsSync, statSync } from "node:fs";
+import { statfs } from "node:fs/promises";
 import { type Clock, dayMs, timestamp } from "../../core/time/clock.ts";
 import { fine, type Finding, problem, warning } from "../../core/finding.ts";
 import { bytesInWords } from "../../core/text/words.ts";
-import { files, freeBytesOf } from "../../database/file/data-files.ts";
+import { files } from "../../database/file/data-files.ts";
 import type { Store } from "../../database/store.ts";
 import { bytesPerDay, daysUntilFull, type Growing, rowBytes } from "../retention/growth.ts";
-import { diskProblem } from "../problems/rules.ts";
+import type { Diagnosis } from "./diagnostic.ts";
 
-/** What an upgrade needs of the database's size; see `copyBeforeUpgrade`. */
+/** Free space that an upgrade needs, as a multiple of the database; see `copyBeforeUpgrade`. */
 const upgradeShare = 1.5;
-/** A log is cut to 64 MiB when nobody reads it. */
+/** SQLite truncates an unused log to 64 MiB. */
 const longLogBytes = 256 * 1024 ** 2;
 const soonDays = 30;
-/** So many days of changes tell how many a day there are. */
+/** Days of changes from which the daily growth is estimated. */
 const observedDays = 7;
 
-type Kept = { keepResults: number; keepHours: number };
+/** Free space below this is a problem on any disk … */
+const minFreeBytes = 1_000_000_000;
+/** … and so is this share of its size. */
+const minFreeShare = 0.05;
+/** The problem ends only above the threshold times this. */
+const margin = 1.2;
 
-/** Room on the disk against what the database has and what it will take. */
-export async function examineDisk(
-  path: string,
-  { store, clock, kept }: { store: Store; clock: Clock; kept: Kept },
-  freeBytes = freeBytesOf(path),
-): Promise<Finding[]> {
-  const { database } = files(path);
-  const size = statSync(database).size;
-  const growing = await growthOf(store, kept, clock());
-  return [
-    diskSpace(path, freeBytes),
-    growth(freeBytes, growing),
-    copies(freeBytes, size),
-    await sizeOf(store, size),
-    log(`${database}-wal`),
-  ];
+/** Bytes of a file system: those that this process may still write, and all. */
+export type Disk = { free: number; total: number };
+
+export async function diskOf(path: string): Promise<Disk> {
+  const { bavail, blocks, bsize } = await statfs(path);
+  return { free: bavail * bsize, total: blocks * bsize };
 }
 
 const roomAdvice = "Make room, or move the data directory to a larger disk.";
 
-/** Also where there is no database that could be asked. */
-export function diskSpace(path: string, free = freeBytesOf(path)): Finding {
-  const { blocks, bsize } = statfsSync(path);
-  const total = blocks * bsize;
+export function examineDiskSpace({ free, total }: Disk, isOpen: boolean): Diagnosis {
+  const subject = "disk space";
   const message = `${bytesInWords(free)} of ${bytesInWords(total)} are free`;
-  return diskProblem({ free, total }, false) === null
-    ? fine("disk space", message)
-    : problem("disk space", message, roomAdvice);
+  const threshold = Math.max(minFreeBytes, total * minFreeShare) * (isOpen ? margin : 1);
+  if (free >= threshold) return fine(subject, message);
+  return {
+    ...problem(subject, message, roomAdvice),
+    problem: {
+      name: "disk",
+      stage: "",
+      severity: "error",
+      message: `The disk of the data directory has ${bytesInWords(free)} left of ${bytesInWords(total)}. When it is full, no check results and no alerts can be stored. Free some space, or keep less (--keep-results).`,
+      until: null,
+    },
+  };
+}
+
+type Retention = { keepResults: number; keepHours: number };
+type Examined = {
+  path: string;
+  store: Store;
+  clock: Clock;
+  settings: Retention & { database?: string | undefined };
+  diskOf: () => Promise<Disk>;
+};
+
+/** Compares the room on the disk with the size and the growth of the database; nothing on a cluster. */
+export async function examineDatabaseSize({
+  path,
+  store,
+  clock,
+  settings,
+  diskOf,
+}: Examined): Promise<Finding[]> {
+  if (settings.database !== undefined) return [];
+  const { database } = files(path);
+  const { free } = await diskOf();
+  const { size } = statSync(database);
+  return [
+    growth(free, await growthOf(store, settings, clock())),
+    copies(free, size),
+    await sizeOf(store, size),
+    log(`${database}-wal`),
+  ];
 }
 
 function growth(free: number, growing: readonly Growing[]): Finding {
@@ -90,8 +123,8 @@ function log(file: string): Finding {
   );
 }
 
-/** What grows, by the monitors that there are and the changes of the last days. */
-async function growthOf(store: Store, kept: Kept, now: number): Promise<Growing[]> {
+/** Estimates growth from the active monitors and the changes of the last days. */
+async function growthOf(store: Store, kept: Retention, now: number): Promise<Growing[]> {
   const since = timestamp(now - observedDays * dayMs);
   const [counts] = await store.query<Record<string, number | null>>(
     `select

@@ -1,3 +1,4 @@
+/** Examines the hosts of alert channels, the name servers and the default route. */
 import { existsSync, readFileSync } from "node:fs";
 import { getServers, lookup } from "node:dns/promises";
 import { isIP } from "node:net";
@@ -16,9 +17,9 @@ import {
 } from "../../core/security/target-guard.ts";
 import { capitalized } from "../../core/text/words.ts";
 import type { ChannelHost } from "./destinations.ts";
-import { renewalDays } from "./settings.ts";
+import { renewalDays } from "./certificate.ts";
 
-/** So long one host has to answer, in milliseconds. */
+/** Timeout of one host, in milliseconds. */
 export const hostMs = 5_000;
 
 export type Reaching = { targets: TargetGuard; clock: Clock; timeoutMs?: number };
@@ -63,14 +64,14 @@ export const outside = ({ targets, timeoutMs = hostMs }: Reaching) => ({
 export const certificateAdvice = (host: string) =>
   `If ${host} has a certificate of your own authority, start serve and doctor with NODE_EXTRA_CA_CERTS=FILE; else it needs another one.`;
 
-/** What is known of a failed connection; any other error may hold what nobody should read, and is thrown again. */
+/** Reason of a failed connection. Rethrows any other error, which can hold a secret. */
 export function sentenceOf(error: unknown): string {
   if (error instanceof TargetFailure) return error.message;
   if (error instanceof OwnTrouble) return `${capitalized(error.message)}.`;
   throw error;
 }
 
-/** The next step after a connection that failed; `what` is what a person would try. */
+/** Next step after a failed connection; `what` is the URL for a person to try. */
 export function adviceOn(error: unknown, what: string): string {
   if (error instanceof OwnTrouble)
     return "This machine is in the way: see /etc/resolv.conf, its network, and --allow-target.";
@@ -84,7 +85,7 @@ export function adviceOn(error: unknown, what: string): string {
   return `If it is meant, start \`serve\` with --allow-target ${address}/${bits}; else correct the address.`;
 }
 
-/** At most three by name. */
+/** Lists up to three names, and counts the others. */
 export function listed(names: readonly string[]): string {
   const shown = names.length > 3 ? names.slice(0, 2) : names;
   const others = names.length - shown.length;
@@ -93,7 +94,7 @@ export function listed(names: readonly string[]): string {
 
 const networkMs = 3_000;
 
-/** Whether these hosts' names can be resolved, and whether there is a way to their addresses. */
+/** Examines whether the names of these hosts resolve, and whether their addresses have a route. */
 export async function examineNetwork(hosts: readonly string[], root = "/"): Promise<Finding[]> {
   const plain = hosts.map((host) => host.replace(/^\[|\]$/g, ""));
   const names = plain.filter((host) => isIP(host) === 0);
@@ -123,7 +124,7 @@ function nameServers(
   if (names.length === 0) return skipped(subject, "nothing that is set up has a name to look up");
   const servers = getServers().join(", ");
   if (answers) return fine(subject, `${servers}: they answer`);
-  // All may stand in the hosts file.
+  // The hosts file can have all of them.
   if (unknown.length === 0) return fine(subject, "none answers, and none is needed");
   return problem(
     subject,

@@ -14,7 +14,7 @@ import {
   type Reaching,
   sentenceOf,
 } from "./hosts.ts";
-import { renewalDays } from "./settings.ts";
+import { renewalDays } from "./certificate.ts";
 
 const settings = "Correct it under Settings → Mail server, and send a test mail from there.";
 

@@ -1,5 +1,5 @@
 import type { Finding } from "../../core/finding.ts";
-import type { Report } from "./doctor.ts";
+import type { Report } from "./diagnostic.ts";
 
 const columns = 80;
 const verdictWidth =

@@ -1,3 +1,4 @@
+/** Examines the running server and its ports, and lists its open problems. */
 import { existsSync, readFileSync } from "node:fs";
 import type { Clock } from "../../core/time/clock.ts";
 import { fine, type Finding, problem, skipped, warning } from "../../core/finding.ts";
@@ -9,12 +10,12 @@ import { files } from "../../database/file/data-files.ts";
 import { isDirectoryLocked } from "../../database/file/directory-lock.ts";
 import type { Store } from "../../database/store.ts";
 import { keyOfProblem, openProblems } from "../../events/problems.ts";
-import { hasPassed } from "../problems/rules.ts";
+import { isExpired } from "./moments.ts";
 import { listenerOn } from "./machine.ts";
 
 type Settings = { host: string; port: number; publicPort?: number | undefined };
 
-/** Whether the ports are free, or answered by the server that runs on this data. */
+/** Examines whether the ports are free, or served by the server that runs on this data. */
 export async function examinePorts(settings: Settings, path: string): Promise<Finding[]> {
   const { host, port, publicPort } = settings;
   const running = isDirectoryLocked(path) ? addressIn(path) : null;
@@ -48,7 +49,7 @@ async function examinePort(
   { host, port, running, option }: Wanted,
 ): Promise<Finding> {
   if (port === 0) return fine(subject, "the system chooses one");
-  const code = whyNotListening(host, port);
+  const code = listenErrorCode(host, port);
   if (code === null)
     return running === null
       ? fine(subject, `${port} is free`)
@@ -81,13 +82,13 @@ function withPort(url: URL, port: number): URL {
   return other;
 }
 
-/** Examined here as well, as it is now. */
-const examined: readonly ProblemName[] = ["backup", "certificate", "disk"];
+/** The doctor examines these itself. */
+const examinedHere: readonly ProblemName[] = ["backup", "certificate", "disk"];
 
-/** What the server that runs has told of itself, and not yet of its end. */
+/** Lists the open problems that the running server reported. */
 export async function examineProblems(store: Store, clock: Clock): Promise<Finding[]> {
   const open = (await openProblems(store)).filter(
-    ({ name, until }) => !examined.includes(name) && !hasPassed(until, clock()),
+    ({ name, until }) => !examinedHere.includes(name) && !isExpired(until, clock()),
   );
   const each = new Map(open.map((problem) => [keyOfProblem(problem), problem])).values();
   return [...each].map(({ name, message, since }) =>
@@ -95,8 +96,8 @@ export async function examineProblems(store: Store, clock: Clock): Promise<Findi
   );
 }
 
-/** The code of the error with which listening there fails; null where it does not. */
-function whyNotListening(hostname: string, port: number): string | null {
+/** Error code of listening on the port; null if it is free. */
+function listenErrorCode(hostname: string, port: number): string | null {
   try {
     Bun.listen({ hostname, port, socket: { data() {} } }).stop(true);
     return null;
@@ -105,7 +106,7 @@ function whyNotListening(hostname: string, port: number): string | null {
   }
 }
 
-/** Whether what answers is a Signalbox, and healthy; the second port of one says no more than that. */
+/** Kind of Signalbox that answers; null for another program. A public port reports `other`. */
 async function signalboxAt(origin: URL): Promise<"healthy" | "other" | null> {
   const request = {
     url: new URL("/healthz", origin),

@@ -1,15 +1,14 @@
+/** Examines the settings of `serve` against each other, the files that they name, and DNS. */
 import { X509Certificate } from "node:crypto";
 import { existsSync, statSync } from "node:fs";
 import { lookup } from "node:dns/promises";
 import { isIP, isIPv4 } from "node:net";
 import { networkInterfaces } from "node:os";
-import { type Clock, dayMs } from "../../core/time/clock.ts";
 import { fine, type Finding, problem, warning } from "../../core/finding.ts";
 import { isLoopback } from "../../core/security/target-guard.ts";
 import type { Store } from "../../database/store.ts";
 import { tlsOf } from "../../http/listener.ts";
 import { metricsToken } from "../metrics/token.ts";
-import { certificateDays } from "../problems/rules.ts";
 import type { TrustedProxy } from "../../http/access/trusted-proxies.ts";
 
 type Paths = {
@@ -18,7 +17,14 @@ type Paths = {
   apply?: string | undefined;
 };
 
-type Settings = Paths & {
+/** Settings of `serve` that the diagnostics compare. */
+export type Settings = Paths & {
+  host: string;
+  port: number;
+  publicPort?: number | undefined;
+  database?: string | undefined;
+  keepResults: number;
+  keepHours: number;
   url?: string | undefined;
   tlsCert?: string | undefined;
   tlsKey?: string | undefined;
@@ -26,13 +32,14 @@ type Settings = Paths & {
   trustProxy: readonly TrustedProxy[];
 };
 
-/** A certificate that ends sooner is to be renewed now. */
-export const [renewalDays] = certificateDays;
+type UrlSettings = Pick<Settings, "url" | "tlsCert" | "tlsKey" | "trustProxy">;
 
-/** What `--url`, `--trust-proxy` and the files say, held against each other. */
-export function examineSettings(settings: Settings, clock: Clock): Finding[] {
+/** Compares `--url`, `--trust-proxy` and the files with each other. */
+export function examineSettings(
+  settings: UrlSettings & Paths & Pick<Settings, "metricsTokenFile">,
+): Finding[] {
   return [
-    ...examineTls(settings, clock),
+    ...examineTls(settings),
     ...examineUrl(settings),
     ...examineTrust(settings),
     ...examineToken(settings),
@@ -69,8 +76,11 @@ export function missingPaths({ allowCommands, browser, apply }: Paths) {
   return missing;
 }
 
-/** Links in mails need an address that their readers can open. */
-export async function examineLinks({ url }: Settings, store: Store): Promise<Finding[]> {
+/** Warns if links in mails would have an address that their readers can't open. */
+export async function examineLinks(
+  { url }: Pick<Settings, "url">,
+  store: Store,
+): Promise<Finding[]> {
   if (url !== undefined) return [];
   const [row] = await store.query<{ subscribers: number; mails: number }>(
     `select exists (select 1 from subscribers) as subscribers,
@@ -87,7 +97,7 @@ export async function examineLinks({ url }: Settings, store: Store): Promise<Fin
   ];
 }
 
-function examineToken({ metricsTokenFile: file }: Settings): Finding[] {
+function examineToken({ metricsTokenFile: file }: Pick<Settings, "metricsTokenFile">): Finding[] {
   if (file === undefined) return [];
   const subject = "metrics token";
   try {
@@ -99,7 +109,17 @@ function examineToken({ metricsTokenFile: file }: Settings): Finding[] {
   }
 }
 
-function examineTls({ url, ...files }: Settings, clock: Clock): Finding[] {
+/** Expiry in Unix milliseconds; null without usable TLS files, which `examineSettings` reports. */
+export function certificateExpiresAt(settings: Pick<Settings, "tlsCert" | "tlsKey">) {
+  try {
+    const tls = tlsOf(settings);
+    return tls && new X509Certificate(tls.cert).validToDate.getTime();
+  } catch {
+    return null;
+  }
+}
+
+function examineTls({ url, ...files }: UrlSettings): Finding[] {
   let certificate: X509Certificate;
   try {
     const tls = tlsOf(files);
@@ -109,35 +129,26 @@ function examineTls({ url, ...files }: Settings, clock: Clock): Finding[] {
     return [
       problem(
         "TLS files",
-        // The last sentence of a refused setting names it.
+        // The last sentence of a rejected setting names it.
         (error as Error).message,
         "Name a PEM chain with --tls-cert and its own key, mode 0600, with --tls-key.",
       ),
     ];
   }
-  const days = Math.floor((Date.parse(certificate.validTo) - clock()) / dayMs);
-  const subject = "TLS certificate";
-  const renewing = "Renew it, then `systemctl reload signalbox` (SIGHUP) reads the files again.";
-  const findings = [
-    days < 0
-      ? problem(subject, `it expired ${-days} days ago`, renewing)
-      : (days < renewalDays ? warning : fine)(subject, `it expires in ${days} days`, renewing),
-  ];
-  if (url === undefined) return findings;
+  if (url === undefined) return [];
   const host = new URL(url).hostname.replace(/^\[|\]$/g, "");
   const covers = isIP(host) === 0 ? certificate.checkHost(host) : certificate.checkIP(host);
-  if (covers === undefined)
-    findings.push(
-      problem(
-        subject,
-        `it is not for ${host}, which --url names`,
-        "Get a certificate for that name, or correct --url.",
-      ),
-    );
-  return findings;
+  if (covers !== undefined) return [];
+  return [
+    problem(
+      "TLS certificate",
+      `it is not for ${host}, which --url names`,
+      "Get a certificate for that name, or correct --url.",
+    ),
+  ];
 }
 
-function examineUrl({ url, tlsCert, trustProxy }: Settings): Finding[] {
+function examineUrl({ url, tlsCert, trustProxy }: UrlSettings): Finding[] {
   const subject = "--url";
   if (url === undefined)
     return [fine(subject, "not set: links in alerts have the first address of this machine")];
@@ -157,7 +168,7 @@ function examineUrl({ url, tlsCert, trustProxy }: Settings): Finding[] {
   return [fine(subject, url)];
 }
 
-function examineTrust({ trustProxy }: Settings): Finding[] {
+function examineTrust({ trustProxy }: UrlSettings): Finding[] {
   if (trustProxy.length === 0) return [];
   const subject = "--trust-proxy";
   const wide = trustProxy.flatMap((one) => {
@@ -165,7 +176,13 @@ function examineTrust({ trustProxy }: Settings): Finding[] {
     const [network, prefix] = one;
     return prefix < (isIPv4(network) ? 8 : 32) ? [`${network}/${prefix}`] : [];
   });
-  if (wide.length === 0) return [fine(subject, trustProxy.map(textOf).join(", "))];
+  if (wide.length === 0)
+    return [
+      fine(
+        subject,
+        trustProxy.map((one) => (typeof one === "string" ? one : one.join("/"))).join(", "),
+      ),
+    ];
   return [
     warning(
       subject,
@@ -175,10 +192,11 @@ function examineTrust({ trustProxy }: Settings): Finding[] {
   ];
 }
 
-const textOf = (one: TrustedProxy) => (typeof one === "string" ? one : one.join("/"));
-
-/** Whether the name of `--url` leads here; elsewhere a proxy has to be trusted. */
-export async function examineName({ url, trustProxy }: Settings): Promise<Finding[]> {
+/** Examines whether the name of `--url` resolves to this machine; another machine must be a trusted proxy. */
+export async function examineName({
+  url,
+  trustProxy,
+}: Pick<Settings, "url" | "trustProxy">): Promise<Finding[]> {
   if (url === undefined) return [];
   const host = new URL(url).hostname.replace(/^\[|\]$/g, "");
   const subject = "name of --url";

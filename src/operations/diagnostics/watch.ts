@@ -1,9 +1,10 @@
+/** Watches the appliance itself: opens and ends its problems, which alerting reports. */
 import { type Leases, ofNode } from "../../cluster/leases.ts";
 import { nodeNames } from "../../cluster/store.ts";
-import { type Clock, hourMs } from "../../core/time/clock.ts";
+import { hourMs, type Clock } from "../../core/time/clock.ts";
 import type { Log } from "../../core/log.ts";
-import type { Problem, ProblemName } from "../../core/problems.ts";
-import type { Statement, Store } from "../../database/store.ts";
+import { type Problem, type ProblemName, storageEnds } from "../../core/problems.ts";
+import type { Statement } from "../../database/store.ts";
 import { lastSeq } from "../../events/log.ts";
 import {
   type OpenProblem,
@@ -13,217 +14,231 @@ import {
   problemEnds,
 } from "../../events/problems.ts";
 import type { EventReader } from "../../events/reader.ts";
-import { findSchedule } from "../backups/schedule-store.ts";
-import { planOf } from "../backups/schedule-service.ts";
-import type { Vault } from "../../core/security/secrets.ts";
-import {
-  backupProblem,
-  certificateProblem,
-  type Disk,
-  diskProblem,
-  ends,
-  eventsProblem,
-  hasPassed,
-  nodeProblem,
-  momentaryProblems,
-  type Progress,
-  progressOf,
-  tickMs,
-} from "../problems/rules.ts";
+import { nextProgress, type Progress } from "./events.ts";
+import { type WatchContext, watched } from "./list.ts";
+import { isExpired, type Moment, momentaryProblems, tickMs } from "./moments.ts";
 
-/** What lasts is looked at so often. */
-const lookMs = 30_000;
+const examineMs = 30_000;
 
-type Dependencies = {
-  store: Store;
-  clock: Clock;
+type Dependencies = Omit<WatchContext, "isOpen" | "progress"> & {
   leases: Leases;
-  /** Milliseconds that only ever go forward. */
+  /** Milliseconds that only ever increase. */
   monotonic?: Clock;
-  vault: Vault;
   events: Pick<EventReader, "progress">;
   log: Log;
-  /** The file system of the data directory. */
-  diskOf: () => Promise<Disk>;
-  /** When the certificate that new connections get ends, in Unix milliseconds; null for none. */
-  certificateEndsAt: () => number | null;
 };
 
-/** Looks after the appliance itself: begins and ends its problems, of which alerting tells. */
-export function problemWatch(dependencies: Dependencies) {
-  const { store, clock, leases, vault, events, log, diskOf, certificateEndsAt } = dependencies;
-  const { monotonic = () => performance.now() } = dependencies;
-  const startedAt = monotonic();
-  const moment = () => ({ wall: clock(), monotonic: monotonic() });
-  let last = moment();
-  let lookedAt = -Infinity;
-  let progress: Progress[] = [];
-  /** What passes by itself and is not written down yet. */
-  const passing = new Map<ProblemName, Problem>();
-  /** Stages by name, of what the log has. */
-  const logged = new Map<ProblemName, string>();
-  /** The last look could not write down what it found. */
-  let isRefused = false;
-  let looking: Promise<void> | null = null;
-  let timer: ReturnType<typeof setInterval> | null = null;
+/** Text of the alert at the end of each problem. */
+const ends = {
+  alerts: "The outbox has room for alerts again.",
+  backup: "A backup has been made again.",
+  certificate: "No certificate expires within two weeks.",
+  checks: "Checks have been reliable for five minutes.",
+  clock: "The clock has not jumped for ten minutes.",
+  disk: "There is enough space again.",
+  events: "All events have been handled.",
+  loop: "It has not stalled for ten minutes.",
+  node: "It is back, or was taken out of service.",
+  notices: "The outbox has room for notices again.",
+  storage: storageEnds,
+} as const satisfies Record<ProblemName, string>;
 
-  function tick() {
-    const now = moment();
-    for (const problem of momentaryProblems(last, now)) {
-      passing.set(problem.name, problem);
-      record(problem);
-    }
-    last = now;
-    const isUrgent = passing.size > 0 && !isRefused;
-    if (!isUrgent && now.monotonic - lookedAt < lookMs) return;
-    looking ??= look()
-      .then(() => void (isRefused = false))
-      .catch((error: unknown) => {
-        isRefused = true;
-        log.error("problems of the appliance can't be written down; no alert tells of them yet", {
-          cause: String(error),
-        });
-      })
-      .finally(() => (looking = null));
+/** One schedule of backups exists for all nodes. Every other problem belongs to one node. */
+const isShared = ({ name }: Pick<Problem, "name">) => name === "backup";
+
+export class ProblemWatch {
+  readonly #dependencies: Dependencies;
+  readonly #monotonic: Clock;
+  readonly #startedAt: number;
+  #last: Moment;
+  #examinedAt = -Infinity;
+  #progress: Progress[] = [];
+  /** Stalls and jumps that are not stored yet. */
+  readonly #momentary = new Map<ProblemName, Problem>();
+  /** Stage of each problem that the log already reports. */
+  readonly #logged = new Map<ProblemName, string>();
+  /** Whether the last findings could not be stored. */
+  #isFailing = false;
+  #examining: Promise<void> | null = null;
+  #timer: ReturnType<typeof setInterval> | null = null;
+
+  constructor(dependencies: Dependencies) {
+    this.#dependencies = dependencies;
+    this.#monotonic = dependencies.monotonic ?? (() => performance.now());
+    this.#startedAt = this.#monotonic();
+    this.#last = this.#moment();
   }
 
-  async function look() {
-    lookedAt = monotonic();
+  start() {
+    this.#tick();
+    this.#timer = setInterval(() => this.#tick(), tickMs);
+  }
+
+  async stop() {
+    if (this.#timer !== null) clearInterval(this.#timer);
+    await this.#examining;
+  }
+
+  /** Examines everything now: for tests, instead of `start`. */
+  async runOnce() {
+    this.#examinedAt = -Infinity;
+    this.#tick();
+    await this.#examining;
+  }
+
+  #moment = (): Moment => ({ wall: this.#dependencies.clock(), monotonic: this.#monotonic() });
+
+  #tick() {
+    const now = this.#moment();
+    for (const problem of momentaryProblems(this.#last, now)) {
+      this.#momentary.set(problem.name, problem);
+      this.#record(problem);
+    }
+    this.#last = now;
+    const isUrgent = this.#momentary.size > 0 && !this.#isFailing;
+    if (!isUrgent && now.monotonic - this.#examinedAt < examineMs) return;
+    this.#examining ??= this.#examine()
+      .then(() => void (this.#isFailing = false))
+      .catch((error: unknown) => {
+        this.#isFailing = true;
+        this.#dependencies.log.error(
+          "problems of the appliance can't be written down; no alert tells of them yet",
+          { cause: String(error) },
+        );
+      })
+      .finally(() => (this.#examining = null));
+  }
+
+  async #examine() {
+    const { store, leases, log, clock } = this.#dependencies;
+    this.#examinedAt = this.#monotonic();
     const now = clock();
-    const found = [...passing.values()];
+    const momentary = [...this.#momentary.values()];
     const all = await openProblems(store);
-    const open = all.filter(isOurs);
-    const lasting = await lastingProblems(open, now);
-    for (const problem of lasting.found)
-      if (logged.get(problem.name) !== problem.stage) record(problem);
-    for (const name of lasting.over) logged.delete(name);
-    const told = await organizationsOfAdministrators(store);
+    const open = all.filter((problem) => isOfNode(problem, leases));
+    const { found, ended } = await this.#runDiagnostics(open);
+    const recipients = await organizationsOfAdministrators(store);
     const isKnown = ({ name, stage }: Problem) =>
-      told.every((id) =>
+      recipients.every((id) =>
         open.some((one) => one.organizationId === id && one.name === name && one.stage === stage),
       );
     const begun =
-      told.length === 0 ? [] : [...found, ...lasting.found.filter((problem) => !isKnown(problem))];
-    const isFound = (name: ProblemName) => begun.some((problem) => problem.name === name);
+      recipients.length === 0
+        ? []
+        : [...momentary, ...found.filter((problem) => !isKnown(problem))];
     const over = open.filter(
-      ({ name, until }) => !isFound(name) && (lasting.over.includes(name) || hasPassed(until, now)),
+      ({ name, until }) =>
+        !begun.some((problem) => problem.name === name) &&
+        (ended.includes(name) || isExpired(until, now)),
     );
+    const missing = await missingNodes(all, recipients, this.#dependencies);
+    missing.begun.forEach((problem) => this.#record(problem));
     const statements = [
-      ...begun.flatMap((problem) => problemBegins(told, ownedProblem(problem), now)),
-      ...[...Map.groupBy(over, ({ name }) => name)].flatMap(([name, its]) =>
-        problemEnds(
-          ownedProblem({ name }),
-          ends[name],
-          now,
-          its.map(({ organizationId }) => organizationId),
-        ),
+      ...[...begun.map((problem) => onNode(problem, leases)), ...missing.begun].flatMap((problem) =>
+        problemBegins(recipients, problem, now),
       ),
-      ...(await problemsOfOthers(all, told, now)),
+      ...over.flatMap((problem) => endProblem(problem, ends[problem.name], now)),
+      ...missing.over.flatMap(({ problem, reason }) => endProblem(problem, reason, now)),
     ];
     if (statements.length > 0) await store.atomic(statements);
-    for (const problem of found)
-      if (passing.get(problem.name) === problem) passing.delete(problem.name);
-    for (const name of new Set(over.map(({ name }) => name)))
+    for (const problem of momentary)
+      if (this.#momentary.get(problem.name) === problem) this.#momentary.delete(problem.name);
+    for (const name of new Set(over.map((problem) => problem.name)))
       log.info("a problem of the appliance is over", { problem: name });
   }
 
-  /** Backups are made once for all; all else is each machine's own. */
-  const isShared = ({ name }: Pick<Problem, "name">) => name === "backup";
-  const ownedProblem = <T extends Pick<Problem, "name">>(problem: T) =>
-    isShared(problem) ? problem : ofNode(leases, problem);
-  const isOurs = (open: OpenProblem) =>
-    isShared(open)
-      ? leases.named("problems") !== null
-      : open.name !== "node" && open.node === leases.node?.id;
-
-  /** What one machine says of the others: which are gone, and that those that left have no problems any more. */
-  async function problemsOfOthers(
-    all: readonly OpenProblem[],
-    told: readonly string[],
-    now: number,
-  ): Promise<Statement[]> {
-    const gone = leases.gone();
-    if (leases.node === null || leases.named("problems") === null || gone === null) return [];
-    const names = await nodeNames(store);
-    const missing = gone.filter((id) => names.has(id));
-    const isOpen = (id: string) => (one: OpenProblem) => one.name === "node" && one.node === id;
-    const begun = missing
-      .filter(
-        (id) =>
-          !told.every((to) => all.filter(isOpen(id)).some((one) => one.organizationId === to)),
-      )
-      .map((id) => nodeProblem(id, names.get(id) ?? id));
-    begun.forEach(record);
-    const back = all.filter(({ name, node }) => name === "node" && !missing.includes(node ?? ""));
-    const left = all.filter(
-      (open) =>
-        open.name !== "node" && !isShared(open) && !isOurs(open) && !names.has(open.node ?? ""),
+  /** Runs the watched diagnostics; returns the problems found, and the names of those that are over. */
+  async #runDiagnostics(open: readonly OpenProblem[]) {
+    const { store, events, leases } = this.#dependencies;
+    const monotonic = this.#monotonic();
+    this.#progress = nextProgress(
+      this.#progress,
+      events.progress(),
+      await lastSeq(store),
+      monotonic,
     );
-    const ended = (open: OpenProblem, why: string) =>
-      problemEnds(open, why, now, [open.organizationId]);
-    return [
-      ...begun.flatMap((problem) => problemBegins(told, problem, now)),
-      ...back.flatMap((open) => ended(open, ends.node)),
-      ...left.flatMap((open) => ended(open, "This machine was taken out of service.")),
-    ];
-  }
-
-  function record({ name, stage, severity, message }: Problem) {
-    logged.set(name, stage);
-    log[severity === "warning" ? "warn" : "error"]("the appliance has a problem", {
-      problem: name,
-      reason: message,
-    });
-  }
-
-  /** What is wrong now, and what is known not to be. */
-  async function lastingProblems(open: readonly OpenProblem[], now: number) {
-    const endsAt = certificateEndsAt();
-    const reached = events.progress();
-    progress = progressOf(progress, reached, await lastSeq(store), monotonic());
-    const judged = {
-      disk: diskProblem(
-        await diskOf(),
-        logged.has("disk") || open.some(({ name }) => name === "disk"),
-      ),
-      certificate: endsAt === null ? null : certificateProblem(endsAt, now),
-      events: eventsProblem(progress, monotonic()),
+    const context: WatchContext = {
+      ...this.#dependencies,
+      isOpen: (name) => this.#logged.has(name) || open.some((problem) => problem.name === name),
+      progress: this.#progress,
     };
-    const names = Object.keys(judged) as (keyof typeof judged)[];
-    const backup = await oldBackup(now);
-    if (backup === null) logged.delete("backup");
-    return {
-      found: [...Object.values(judged), backup].filter((one) => one !== null),
-      over: names.filter(
-        (name) =>
-          judged[name] === null && (name !== "events" || progress.every(({ isGoing }) => isGoing)),
-      ) as ProblemName[],
-    };
+    // The schedule first makes up for a backup that was missed while the appliance was off.
+    const skipsShared = leases.named("problems") === null || monotonic - this.#startedAt < hourMs;
+    const found: Problem[] = [];
+    const ended: ProblemName[] = [];
+    for (const name of Object.keys(watched) as (keyof typeof watched)[]) {
+      if (skipsShared && isShared({ name })) continue;
+      const diagnoses = await watched[name].examine(context);
+      found.push(...diagnoses.flatMap(({ problem }) => problem ?? []));
+      if (diagnoses.every(({ verdict }) => verdict === "ok")) {
+        this.#logged.delete(name);
+        // The scheduler ends the problem of backups itself.
+        if (!isShared({ name })) ended.push(name);
+      }
+    }
+    for (const problem of found)
+      if (this.#logged.get(problem.name) !== problem.stage) this.#record(problem);
+    return { found, ended };
   }
 
-  /** One that was missed while the appliance was off is made soon; of one that failed the schedule tells, and of the end of both. */
-  async function oldBackup(now: number): Promise<Problem | null> {
-    if (leases.named("problems") === null || monotonic() - startedAt < hourMs) return null;
-    const row = await findSchedule(store);
-    if (row === null || row.failingSince !== null || !planOf(vault, row).enabled) return null;
-    const since = row.lastSuccessAt ?? row.updatedAt;
-    return backupProblem(Math.max(Date.parse(since), Date.parse(row.updatedAt)), now);
+  #record({ name, stage, severity, message }: Problem) {
+    this.#logged.set(name, stage);
+    this.#dependencies.log[severity === "warning" ? "warn" : "error"](
+      "the appliance has a problem",
+      { problem: name, reason: message },
+    );
   }
+}
 
+const onNode = (problem: Problem, leases: Leases) =>
+  isShared(problem) ? problem : ofNode(leases, problem);
+
+const isOfNode = (open: OpenProblem, leases: Leases) =>
+  isShared(open)
+    ? leases.named("problems") !== null
+    : open.name !== "node" && open.node === leases.node?.id;
+
+const endProblem = (problem: OpenProblem, reason: string, now: number): Statement[] =>
+  problemEnds(problem, reason, now, [problem.organizationId]);
+
+/** Problems of other nodes: missing nodes, returned nodes, and the problems of nodes that left for good. */
+async function missingNodes(
+  all: readonly OpenProblem[],
+  recipients: readonly string[],
+  { store, leases }: Pick<Dependencies, "store" | "leases">,
+) {
+  const gone = leases.gone();
+  if (leases.node === null || leases.named("problems") === null || gone === null)
+    return { begun: [], over: [] };
+  const names = await nodeNames(store);
+  const missing = gone.filter((id) => names.has(id));
+  const isReported = (id: string) =>
+    recipients.every((to) =>
+      all.some((one) => one.name === "node" && one.node === id && one.organizationId === to),
+    );
+  const isBack = ({ name, node = "" }: OpenProblem) => name === "node" && !missing.includes(node);
+  const hasLeft = (open: OpenProblem) =>
+    open.name !== "node" &&
+    !isShared(open) &&
+    !isOfNode(open, leases) &&
+    !names.has(open.node ?? "");
   return {
-    start() {
-      tick();
-      timer = setInterval(tick, tickMs);
-    },
-    async stop() {
-      if (timer !== null) clearInterval(timer);
-      await looking;
-    },
-    /** One tick, and a look at everything: for tests, instead of `start`. */
-    async runOnce() {
-      lookedAt = -Infinity;
-      tick();
-      await looking;
-    },
+    begun: missing
+      .filter((id) => !isReported(id))
+      .map((id) => nodeProblem(id, names.get(id) ?? id)),
+    over: all.flatMap((problem) => {
+      if (isBack(problem)) return [{ problem, reason: ends.node }];
+      if (!hasLeft(problem)) return [];
+      return [{ problem, reason: "This machine was taken out of service." }];
+    }),
   };
 }
+
+const nodeProblem = (node: string, name: string): Problem => ({
+  name: "node",
+  node,
+  stage: "",
+  severity: "error",
+  message: `${name} has not been heard from for ten seconds: it has stopped, or can't reach the database. The others do its work.`,
+  until: null,
+});

@@ -15,7 +15,7 @@ import {
 import { copyDatabase } from "../../../src/database/backup/copy.ts";
 import { backupKinds, BackupPlan } from "../../../src/operations/backups/schedule-schema.ts";
 import { putSchedule, type ScheduleRow } from "../../../src/operations/backups/schedule-store.ts";
-import { examineBackups, examineKept } from "../../../src/operations/diagnostics/backups.ts";
+import { examineBackups, examineBucket } from "../../../src/operations/diagnostics/backups.ts";
 import { freePort } from "../../support/binary.ts";
 import { canary } from "../../support/samples.ts";
 
@@ -140,7 +140,7 @@ test("a bucket is asked with its credentials, which stay unsaid", async () => {
         lastFile: "signalbox-2026-11-22-030000.db",
       },
     );
-    const found = await examineKept({ ...looking(), clock: () => now });
+    const found = await examineBucket({ ...looking(), clock: () => now });
     expect(JSON.stringify(found)).not.toContain(canary);
     return found;
   };

@@ -18,9 +18,9 @@ describe("the clock is compared with a time server", () => {
     [-90_000, "problem", "is 90 s ahead of 127.0.0.1"],
   ])("that is off by %i ms: %s", async (wrongMs, verdict, message) => {
     using server = await timeServer(wrongMs);
-    const found = await examineClock({ ntp: server.ntp, origins: [], targets });
+    const [found] = await examineClock({ ntp: server.ntp, destinations: { hosts: [] }, targets });
     expect(found).toMatchObject({ verdict, message: expect.stringContaining(message) });
-    expect(found.advice?.includes("timedatectl set-ntp true") ?? false).toBe(verdict !== "ok");
+    expect(found?.advice?.includes("timedatectl set-ntp true") ?? false).toBe(verdict !== "ok");
   });
 
   test.each([
@@ -28,7 +28,12 @@ describe("the clock is compared with a time server", () => {
     ["answers another question", { mark: false }],
   ])("but not with one that %s", async (_what, how) => {
     using server = await timeServer(90_000, how);
-    const found = await examineClock({ ntp: server.ntp, origins: [], targets, timeoutMs: 100 });
+    const [found] = await examineClock({
+      ntp: server.ntp,
+      destinations: { hosts: [] },
+      targets,
+      timeoutMs: 100,
+    });
     expect(found).toMatchObject({ verdict: "skipped", subject: "clock" });
   });
 });
@@ -40,15 +45,20 @@ describe("where no time server answers", () => {
   ])("a web server's date that is off by %i ms is taken: %s", async (wrongMs, verdict) => {
     const date = new Date(Date.now() + wrongMs).toUTCString();
     await using site = await target(answer(200, "", { date }));
-    const origins = [new URL(site.at("/secret/path"))];
+    const hosts = [{ origin: new URL(site.at("/secret/path")) }];
     using lost = await timeServer(0, { stratum: 16 });
-    const found = await examineClock({ ntp: lost.ntp, origins, targets });
+    const [found] = await examineClock({ ntp: lost.ntp, destinations: { hosts }, targets });
     expect(found).toMatchObject({ verdict, message: expect.stringContaining(`:${site.port}`) });
     expect(site.asked.map(({ method, path }) => [method, path])).toEqual([["HEAD", "/"]]);
   });
 
   test("nor any web server, that is no finding", async () => {
-    const found = await examineClock({ ntp: "127.0.0.1:1", origins: [], targets, timeoutMs: 100 });
+    const [found] = await examineClock({
+      ntp: "127.0.0.1:1",
+      destinations: { hosts: [] },
+      targets,
+      timeoutMs: 100,
+    });
     expect(found).toMatchObject({ verdict: "skipped" });
   });
 });

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { assets } from "../../../src/core/assets.ts";
 import { dayMs, hourMs, systemClock, timestamp } from "../../../src/core/time/clock.ts";
 import { openDataDirectory } from "../../../src/database/file/data-directory.ts";
-import { examineDisk } from "../../../src/operations/diagnostics/disk.ts";
+import { examineDatabaseSize, examineDiskSpace } from "../../../src/operations/diagnostics/disk.ts";
 import { daysUntilFull } from "../../../src/operations/retention/growth.ts";
 import { scratch } from "../../support/scratch.ts";
 
@@ -42,8 +42,10 @@ async function examined(freeBytes: number, monitors = 0) {
      values (?, 1, 3600, 0, 0, 0, 0, 0, 0)`,
     [Math.floor((now - 3 * dayMs) / hourMs)],
   );
-  const kept = { keepResults: 14, keepHours: 400 };
-  const findings = await examineDisk(path, { store, clock: () => now, kept }, freeBytes);
+  const disk = { free: freeBytes, total: 2e12 };
+  const settings = { keepResults: 14, keepHours: 400 };
+  const context = { path, store, clock: () => now, settings, diskOf: async () => disk };
+  const findings = [examineDiskSpace(disk, false), ...(await examineDatabaseSize(context))];
   data.close();
   return (subject: string) => findings.find((finding) => finding.subject === subject);
 }

@@ -23,7 +23,8 @@ import {
 } from "../../../src/database/file/data-directory.ts";
 import { alertChannels } from "../../../src/database/tables/alerting.ts";
 import { destinationsOf } from "../../../src/operations/diagnostics/destinations.ts";
-import { examineAppliance, inTurn, type Report } from "../../../src/operations/diagnostics/doctor.ts";
+import { type Report, runDiagnostics } from "../../../src/operations/diagnostics/diagnostic.ts";
+import { examineAppliance } from "../../../src/operations/diagnostics/doctor.ts";
 import { textOf } from "../../../src/operations/diagnostics/report.ts";
 import { alertOf, telling } from "../../support/delivering.ts";
 import { mailServer } from "../../support/mail-server.ts";
@@ -121,33 +122,35 @@ describe("each type of channel", () => {
   });
 });
 
-describe("examinations", () => {
-  const examination = (examine: () => Promise<Finding[]>, subject = "x") => ({
-    area: "Data",
-    subject,
+describe("diagnostics", () => {
+  const diagnostic = (examine: () => Promise<Finding[]>, id = "x") => ({
+    area: "Data" as const,
+    id,
     examine,
   });
 
   test("are at most eight at once, and keep their order", async () => {
     let [open, most] = [0, 0];
     const several = Array.from({ length: 30 }, (_, index) =>
-      examination(async () => {
+      diagnostic(async () => {
         most = Math.max(most, ++open);
         await Bun.sleep((30 - index) % 3);
         open--;
         return [fine(String(index), "")];
       }),
     );
-    const found = await inTurn(several);
+    const found = await runDiagnostics(several, null);
     expect(found.map(({ subject }) => Number(subject))).toEqual([...several.keys()]);
     expect(most).toBe(8);
   });
 
   test("that come too late are skipped, and one that fails is no end of the others", async () => {
-    const works = examination(async () => [fine("works", "")], "late");
-    expect(await inTurn([works], 0)).toMatchObject([{ subject: "late", verdict: "skipped" }]);
-    const fails = examination(() => Promise.reject(new Error(canary)), "broken");
-    const found = await inTurn([fails, works]);
+    const works = diagnostic(async () => [fine("works", "")], "late");
+    expect(await runDiagnostics([works], null, 0)).toMatchObject([
+      { subject: "late", verdict: "skipped" },
+    ]);
+    const fails = diagnostic(() => Promise.reject(new Error(canary)), "broken");
+    const found = await runDiagnostics([fails, works], null);
     expect(found.map(({ subject, verdict }) => [subject, verdict])).toEqual([
       ["broken", "problem"],
       ["works", "ok"],

@@ -1,17 +1,27 @@
 import { expect, test } from "bun:test";
 import { chmodSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { configOf } from "../../../src/config.ts";
+import { type Config, configOf } from "../../../src/config.ts";
 import { dayMs } from "../../../src/core/time/clock.ts";
-import { examineName, examineSettings } from "../../../src/operations/diagnostics/settings.ts";
+import { examineCertificate } from "../../../src/operations/diagnostics/certificate.ts";
+import {
+  certificateExpiresAt,
+  examineName,
+  examineSettings,
+} from "../../../src/operations/diagnostics/settings.ts";
 import { selfSigned } from "../../support/certificates.ts";
 import { have } from "../../support/real-targets.ts";
 import { scratch } from "../../support/scratch.ts";
 
 const newDirectory = scratch();
 
+const examineAll = (config: Config, now: number) => [
+  ...examineCertificate(certificateExpiresAt(config), now),
+  ...examineSettings(config),
+];
+
 const findings = (flags: Record<string, unknown>, now = Date.now()) =>
-  examineSettings(configOf(flags, {}), () => now)
+  examineAll(configOf(flags, {}), now)
     .filter(({ verdict }) => verdict !== "ok")
     .map(({ verdict, subject, advice }) => [verdict, subject, advice]);
 

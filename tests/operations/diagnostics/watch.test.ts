@@ -4,7 +4,7 @@ import { AppError } from "../../../src/core/errors.ts";
 import { lastSeq } from "../../../src/events/log.ts";
 import { openProblems } from "../../../src/events/problems.ts";
 import { backupSchedule } from "../../../src/database/tables/operations.ts";
-import { problemWatch } from "../../../src/operations/diagnostics/watch.ts";
+import { ProblemWatch } from "../../../src/operations/diagnostics/watch.ts";
 import { caseServices } from "../../support/case-services.ts";
 import { freePort } from "../../support/binary.ts";
 import { pager } from "../../support/pager.ts";
@@ -23,17 +23,17 @@ async function machine(settings: Parameters<typeof pager>[0] = {}) {
   const world = {
     monotonic: 0,
     disk: { free: 50 * GB, total: 100 * GB },
-    certificateEndsAt: null as number | null,
+    certificateExpiresAt: null as number | null,
     /** How far who follows the events has come. */
     reached: Infinity,
   };
   const open = () =>
-    problemWatch({
+    new ProblemWatch({
       ...appliance,
       monotonic: () => world.monotonic,
       events: { progress: () => [{ name: "alerting", seq: world.reached }] },
       diskOf: async () => world.disk,
-      certificateEndsAt: () => world.certificateEndsAt,
+      certificateExpiresAt: () => world.certificateExpiresAt,
     });
   let watch = open();
   function bothClocks(seconds: number) {
@@ -93,8 +93,8 @@ const causes: {
   },
   {
     name: "certificate",
-    begins: ({ world, time }) => void (world.certificateEndsAt = time.now + 13.9 * day * 1000),
-    ends: ({ world, time }) => void (world.certificateEndsAt = time.now + 90 * day * 1000),
+    begins: ({ world, time }) => void (world.certificateExpiresAt = time.now + 13.9 * day * 1000),
+    ends: ({ world, time }) => void (world.certificateExpiresAt = time.now + 90 * day * 1000),
   },
   {
     name: "events",
@@ -223,7 +223,7 @@ test("a disk that is filled and emptied at the bound does not begin and end its 
 test("a certificate is told of 14, 7 and 1 days before its end and when it has ended, louder each time, and once when it is renewed", async () => {
   const made = await machine();
   await using hook = await made.inbox({ default: true });
-  made.world.certificateEndsAt = made.time.now + 15 * day * 1000;
+  made.world.certificateExpiresAt = made.time.now + 15 * day * 1000;
   await made.restarts();
   for (let days = 0; days < 17; days++) {
     await made.restarts(day);
@@ -236,7 +236,7 @@ test("a certificate is told of 14, 7 and 1 days before its end and when it has e
     "critical",
   ]);
   expect(await openProblems(made.store)).toMatchObject([{ name: "certificate", stage: "0" }]);
-  made.world.certificateEndsAt = made.time.now + 90 * day * 1000;
+  made.world.certificateExpiresAt = made.time.now + 90 * day * 1000;
   await made.passes();
   expect(hook.alerts().slice(4)).toMatchObject([{ type: "appliance.recovered" }]);
 });

@@ -1,0 +1,36 @@
+import { dayMs, minuteInUtc } from "../../core/time/clock.ts";
+import { fine, problem, warning } from "../../core/finding.ts";
+import type { Diagnosis } from "./diagnostic.ts";
+
+/** Days before expiry at which an alert is sent, once each, by severity; 0 is after expiry. */
+const stages = [
+  [14, "warning"],
+  [7, "warning"],
+  [1, "error"],
+  [0, "critical"],
+] as const;
+
+/** A certificate that expires sooner must be renewed now. */
+export const renewalDays = stages[0][0];
+
+/** Judges the certificate of `--tls-cert` by its expiry in Unix milliseconds. */
+export function examineCertificate(expiresAt: number | null, now: number): Diagnosis[] {
+  if (expiresAt === null) return [];
+  const subject = "TLS certificate";
+  const days = Math.floor((expiresAt - now) / dayMs);
+  const stage = stages.findLast(([before]) => expiresAt - now < before * dayMs);
+  if (stage === undefined) return [fine(subject, `it expires in ${days} days`)];
+  const advice = "Renew it, then `systemctl reload signalbox` (SIGHUP) reads the files again.";
+  const [before, severity] = stage;
+  const finding =
+    days < 0
+      ? problem(subject, `it expired ${-days} days ago`, advice)
+      : warning(subject, `it expires in ${days} days`, advice);
+  const message = `The certificate of --tls-cert ${before === 0 ? "expired" : "expires"} on ${minuteInUtc(expiresAt)}. Renew it and send SIGHUP.`;
+  return [
+    {
+      ...finding,
+      problem: { name: "certificate", stage: String(before), severity, message, until: null },
+    },
+  ];
+}

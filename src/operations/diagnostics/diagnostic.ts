@@ -1,0 +1,76 @@
+/** The shape of a diagnostic, and the runner that examines a list of them within a time budget. */
+import { type Finding, problem, skipped } from "../../core/finding.ts";
+import type { Problem } from "../../core/problems.ts";
+import { asTheOwner } from "../../database/examine.ts";
+
+/** The areas of the report, in its order. */
+export const areas = [
+  "Data",
+  "Disk",
+  "Backups",
+  "Machine",
+  "Server",
+  "Settings",
+  "Clock",
+  "Network",
+  "Mail",
+  "Alert channels",
+] as const;
+type Area = (typeof areas)[number];
+
+/** A finding, with the problem that the running appliance opens for it. */
+export type Diagnosis = Finding & { problem?: Problem };
+
+/** One subject that can be examined, on demand or at an interval. Each finding has its advice. */
+export type Diagnostic<Context> = {
+  /** Subject of the report if the examination itself fails. */
+  id: string;
+  area: Area;
+  /** Contacts other machines: skipped by `doctor --offline`. */
+  leavesMachine?: boolean;
+  examine: (context: Context) => Diagnosis[] | Promise<Diagnosis[]>;
+};
+
+export type Report = ({ area: string } & Finding)[];
+
+const concurrency = 8;
+/** An examination that has not started by then is skipped. One examination takes 10 s at most. */
+const budgetMs = 45_000;
+
+/** Examines up to eight diagnostics at once, and returns the findings in the order of the list. */
+export async function runDiagnostics<Context>(
+  diagnostics: readonly Diagnostic<Context>[],
+  context: Context,
+  timeMs = budgetMs,
+): Promise<Report> {
+  const results: Report[] = [];
+  const deadline = performance.now() + timeMs;
+  const remaining = diagnostics.entries();
+  const worker = async () => {
+    for (const [index, diagnostic] of remaining) {
+      const findings =
+        performance.now() < deadline
+          ? await findingsOf(diagnostic, context)
+          : [skipped(diagnostic.id, "not examined: the others took too long")];
+      results[index] = findings.map(({ verdict, subject, message, advice }) => ({
+        area: diagnostic.area,
+        verdict,
+        subject,
+        message,
+        advice,
+      }));
+    }
+  };
+  await Promise.all(Array.from({ length: concurrency }, worker));
+  return results.flat();
+}
+
+async function findingsOf<Context>({ id, examine }: Diagnostic<Context>, context: Context) {
+  try {
+    return await examine(context);
+  } catch (error) {
+    // The message can hold a secret.
+    const { code, name } = error as NodeJS.ErrnoException;
+    return [problem(id, `it could not be examined (${code ?? name})`, asTheOwner)];
+  }
+}

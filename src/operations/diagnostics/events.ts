@@ -1,0 +1,59 @@
+import { problem, fine, skipped } from "../../core/finding.ts";
+import { durationInWords } from "../../core/text/words.ts";
+import type { Diagnosis } from "./diagnostic.ts";
+
+/** Progress of one subscriber of the events. Times are monotonic milliseconds. */
+export type Progress = {
+  name: string;
+  /** Sequence number that the subscriber must reach. */
+  wanted: number;
+  since: number;
+  checkedAt: number;
+  /** Whether it reached the previous one. */
+  isAdvancing: boolean;
+};
+
+/** A subscriber that has not reached the position of that time ago is stuck. */
+const stuckMs = 300_000;
+
+/** Updates the target position of each subscriber. */
+export function nextProgress(
+  before: readonly Progress[],
+  reached: readonly { name: string; seq: number }[],
+  lastSeq: number,
+  now: number,
+): Progress[] {
+  return reached.map(({ name, seq }) => {
+    const known = before.find((one) => one.name === name);
+    const isAdvancing = known !== undefined && seq >= known.wanted;
+    return known === undefined || isAdvancing
+      ? { name, wanted: lastSeq, since: now, checkedAt: now, isAdvancing }
+      : { ...known, checkedAt: now };
+  });
+}
+
+export function examineEvents(progress: readonly Progress[]): Diagnosis[] {
+  if (progress.length === 0) return [];
+  const subject = "events";
+  const stuck = progress
+    .filter(({ since, checkedAt }) => checkedAt - since > stuckMs)
+    .map(({ name }) => name);
+  if (stuck.length === 0)
+    return progress.every(({ isAdvancing }) => isAdvancing)
+      ? [fine(subject, "all subscribers handle them")]
+      : [skipped(subject, "being handled")];
+  const message = `What happened more than ${durationInWords(stuckMs / 1000)} ago was not handled by: ${stuck.join(", ")}.`;
+  const advice = "See the log; a restart may help.";
+  return [
+    {
+      ...problem(subject, message, advice),
+      problem: {
+        name: subject,
+        stage: "",
+        severity: "error",
+        message: `${message} ${advice}`,
+        until: null,
+      },
+    },
+  ];
+}

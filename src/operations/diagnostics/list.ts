@@ -1,0 +1,158 @@
+/** Everything that can be wrong with the appliance: the doctor examines the whole list, the running appliance `watched`. */
+import { problem } from "../../core/finding.ts";
+import type { ProblemName } from "../../core/problems.ts";
+import type { Vault } from "../../core/security/secrets.ts";
+import type { TargetGuard } from "../../core/security/target-guard.ts";
+import type { Clock } from "../../core/time/clock.ts";
+import type { Store } from "../../database/store.ts";
+import { examineBackups, examineBucket, examineSchedule } from "./backups.ts";
+import { examineCertificate } from "./certificate.ts";
+import { examineClock } from "./clock.ts";
+import type { Destinations } from "./destinations.ts";
+import type { Diagnostic } from "./diagnostic.ts";
+import { type Disk, examineDiskSpace, examineDatabaseSize } from "./disk.ts";
+import { examineEvents, type Progress } from "./events.ts";
+import { examineHost, examineNetwork } from "./hosts.ts";
+import { examineEnvironment, examineMachine, examinePing } from "./machine.ts";
+import { examineMailServer } from "./mail.ts";
+import { examinePorts, examineProblems } from "./server.ts";
+import { examineLinks, examineName, examineSettings, type Settings } from "./settings.ts";
+
+/** Facts that the running appliance and the doctor both know. */
+export type WatchContext = {
+  clock: Clock;
+  store: Store;
+  vault: Vault;
+  /** The file system of the data directory. */
+  diskOf: () => Promise<Disk>;
+  /** Expiry of the certificate of `--tls-cert` in Unix milliseconds; null without a usable one. */
+  certificateExpiresAt: () => number | null;
+  /** Whether the problem is open: some end at another threshold. */
+  isOpen: (name: ProblemName) => boolean;
+  /** Empty outside the running appliance. */
+  progress: readonly Progress[];
+};
+
+type SharedContext = Pick<WatchContext, "clock" | "diskOf" | "certificateExpiresAt" | "isOpen">;
+
+/** Facts that need no data. */
+export type MachineContext = SharedContext & {
+  settings: Settings;
+  /** The data directory. */
+  path: string;
+  /** Numbers of active monitors. */
+  monitors: number;
+  pings: number;
+  /** Names of variables that were removed from the environment. */
+  ignored: readonly string[];
+  /** Sentences about variables that look like settings and are none. */
+  unknown: readonly string[];
+};
+
+export type DataContext = WatchContext &
+  MachineContext & {
+    targets: TargetGuard;
+    destinations: Destinations;
+    /** Names and addresses of channels, mail servers and the bucket. */
+    hosts: readonly string[];
+    /** A time server, with its port if that is not 123. */
+    ntp?: string | undefined;
+    /** The folder to which another program writes backups. */
+    folder?: string | undefined;
+  };
+
+const diskSpace: Diagnostic<SharedContext> = {
+  id: "disk space",
+  area: "Disk",
+  examine: async ({ diskOf, isOpen }) => [examineDiskSpace(await diskOf(), isOpen("disk"))],
+};
+
+const certificate: Diagnostic<SharedContext> = {
+  id: "TLS certificate",
+  area: "Settings",
+  examine: ({ certificateExpiresAt, clock }) => examineCertificate(certificateExpiresAt(), clock()),
+};
+
+/** Diagnostics that also run at an interval, by the problem that each can open. */
+export const watched = {
+  disk: diskSpace,
+  certificate,
+  events: { id: "events", area: "Server", examine: ({ progress }) => examineEvents(progress) },
+  backup: { id: "backup", area: "Backups", examine: examineSchedule },
+} as const satisfies Partial<Record<ProblemName, Diagnostic<WatchContext>>>;
+
+/** Diagnostics that run where the data directory exists. */
+export const directoryDiagnostics: readonly Diagnostic<MachineContext>[] = [
+  diskSpace,
+  {
+    id: "machine",
+    area: "Machine",
+    examine: ({ path, monitors }) => examineMachine(path, monitors),
+  },
+  { id: "ping", area: "Machine", examine: ({ pings }) => examinePing(pings) },
+  {
+    id: "environment",
+    area: "Machine",
+    examine: ({ ignored, unknown }) => examineEnvironment(ignored, unknown),
+  },
+];
+
+/** Diagnostics that always run. */
+export const settingsDiagnostics: readonly Diagnostic<MachineContext>[] = [
+  { id: "ports", area: "Server", examine: ({ settings, path }) => examinePorts(settings, path) },
+  certificate,
+  { id: "settings", area: "Settings", examine: ({ settings }) => examineSettings(settings) },
+  {
+    id: "name of --url",
+    area: "Settings",
+    leavesMachine: true,
+    examine: ({ settings }) => examineName(settings),
+  },
+];
+
+/** Diagnostics that run on readable data. */
+export const dataDiagnostics: readonly Diagnostic<DataContext>[] = [
+  { id: "database size", area: "Disk", examine: examineDatabaseSize },
+  { id: "backup", area: "Backups", examine: examineBackups },
+  { id: "backup bucket", area: "Backups", leavesMachine: true, examine: examineBucket },
+  { id: "problems", area: "Server", examine: ({ store, clock }) => examineProblems(store, clock) },
+  {
+    id: "links",
+    area: "Settings",
+    examine: ({ settings, store }) => examineLinks(settings, store),
+  },
+  { id: "clock", area: "Clock", leavesMachine: true, examine: examineClock },
+  {
+    id: "network",
+    area: "Network",
+    leavesMachine: true,
+    examine: ({ hosts }) => examineNetwork(hosts),
+  },
+];
+
+/** One diagnostic per mail server and per host of alert channels. */
+export const destinationDiagnostics = ({
+  hosts,
+  mailServers,
+  sealed,
+}: Destinations): Diagnostic<DataContext>[] => [
+  ...mailServers.map((server) => ({
+    id: `mail server of ${server.organization}`,
+    area: "Mail" as const,
+    leavesMachine: server.smtp !== null,
+    examine: (context: DataContext) => examineMailServer(server, context),
+  })),
+  ...hosts.map((host) => ({
+    id: host.origin.origin,
+    area: "Alert channels" as const,
+    leavesMachine: true,
+    examine: async (context: DataContext) => [await examineHost(host, context)],
+  })),
+  ...sealed.map((name) => ({
+    id: "secrets",
+    area: "Alert channels" as const,
+    examine: () => [
+      problem("secrets", `those of ${name} can't be opened`, "Enter them again in the admin page."),
+    ],
+  })),
+];

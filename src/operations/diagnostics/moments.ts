@@ -1,0 +1,39 @@
+/** Detects stalls of the event loop and jumps of the wall clock between two ticks. */
+import { hourMs } from "../../core/time/clock.ts";
+import type { Problem } from "../../core/problems.ts";
+import { durationInWords } from "../../core/text/words.ts";
+
+export const tickMs = 1_000;
+const stallMs = 5_000;
+/** A larger difference between both clocks means that the wall clock was set, or that the machine slept. */
+const jumpMs = 5_000;
+/** A stall or jump is over when it has not happened again for this long. */
+const calmMs = 600_000;
+
+/** Both clocks at one moment, in milliseconds. */
+export type Moment = { wall: number; monotonic: number };
+
+export function momentaryProblems(last: Moment, { wall, monotonic }: Moment): Problem[] {
+  const stalled = monotonic - last.monotonic - tickMs;
+  const jumped = wall - last.wall - (monotonic - last.monotonic);
+  const common = { stage: "", severity: "warning", until: wall + calmMs } as const;
+  const found: Problem[] = [];
+  if (stalled > stallMs)
+    found.push({
+      ...common,
+      name: "loop",
+      message: `Signalbox did nothing for ${durationInWords(Math.round(stalled / 1000))}: the machine was too busy, or paused it. Checks of that time are not judged.`,
+    });
+  if (Math.abs(jumped) > jumpMs)
+    found.push({
+      ...common,
+      name: "clock",
+      message: `The clock went ${jumped > 0 ? "forward" : "back"} by ${durationInWords(Math.round(Math.abs(jumped) / 1000))}: it was set, or the machine slept. Make sure that it is synchronized with a time server.`,
+    });
+  return found;
+}
+
+/** Whether a problem with an end is over. An end far ahead means that the clock was set back. */
+export function isExpired(until: number | null, now: number): boolean {
+  return until !== null && (until <= now || until > now + hourMs);
+}
