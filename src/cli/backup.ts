@@ -25,7 +25,7 @@ export function addBackup(program: Command) {
         throw invalid("--include-key", "needs --passphrase-file: the key opens everything");
       const sealing = passphrase === null ? null : { passphrase, withKey };
       const cluster = clusterOf(place);
-      if (cluster === null) copyDatabase(place.dataDir, file, sealing);
+      if (cluster === null) await copyDatabase(place.dataDir, file, sealing);
       else await copyCluster(cluster, place.dataDir, file, sealing);
       const bytes = statSync(file).size;
       if (options.json) printJson({ file, bytes });

@@ -18,7 +18,7 @@ export function addRestore(program: Command) {
       "the secret.key that opens its secrets (default: the one in the backup, or in place)",
     )
     .option("--dry-run", "only verify that it could be restored")
-    .action((file: string, { json, key, dryRun = false, ...options }: RestoreFlags) => {
+    .action(async (file: string, { json, key, dryRun = false, ...options }: RestoreFlags) => {
       const dataDir = directoryOf(
         options,
         "restore it into an empty directory, and move that up with `cluster import`",
@@ -26,7 +26,7 @@ export function addRestore(program: Command) {
       const { migrations } = assets;
       const passphrase = passphraseOf(options.passphraseFile);
       const clock = systemClock;
-      const restored = restore({ dataDir, file, key, passphrase, dryRun, migrations, clock });
+      const restored = await restore({ dataDir, file, key, passphrase, dryRun, migrations, clock });
       const lines = [...sentences(restored, dryRun), ""].join("\n");
       if (json) printJson({ ...restored, dryRun });
       (json ? process.stderr : process.stdout).write(lines);

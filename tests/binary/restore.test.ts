@@ -174,7 +174,7 @@ test("a backup under a passphrase is made and restored with it, by a file, a var
   await using other = machine();
   const words = join(box.directory, "passphrase");
   await Bun.write(words, "correct horse battery\n");
-  const file = join(box.directory, "backup.encrypted");
+  const file = join(box.directory, "backup.age");
   expect((await box.run(["backup", file, "--include-key"])).exitCode).toBe(2);
   await succeeded(box.run(["backup", file, "--include-key", "--passphrase-file", words]));
   expect((await Bun.file(file).bytes()).includes(0)).toBe(true);

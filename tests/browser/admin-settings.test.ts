@@ -328,7 +328,7 @@ describeInChromium("the settings", (browser) => {
     await page.getByRole("checkbox", { name: "Include secret.key" }).first().click();
     await page.getByRole("button", { name: "Save" }).click();
     await page.getByRole("button", { name: "Back up now" }).click();
-    await page.getByText(/signalbox-\d{4}-\d\d-\d\d-\d{6}\.encrypted/).waitFor();
+    await page.getByText(/signalbox-\d{4}-\d\d-\d\d-\d{6}\.age/).waitFor();
     expect(readdirSync(folder)).toHaveLength(1);
     const issues = await flawsOfLooks(page, "settings-backup-scheduled");
     expect(issues).toEqual([]);

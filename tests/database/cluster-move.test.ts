@@ -182,7 +182,7 @@ describe.skipIf(!hasRqlite)("moving to a cluster and back", () => {
     expect(await namesIn(data)).toEqual(["Second"]);
     data.close();
     const [file, dataDir, key] = [replaced ?? "", newDirectory(), join(first, "secret.key")];
-    expect(restore({ ...usual, dataDir, file, key }).organizations).toBe(1);
+    expect((await restore({ ...usual, dataDir, file, key })).organizations).toBe(1);
     const restored = openDataDirectory(dataDir, usual);
     expect(await namesIn(restored)).toEqual(["First"]);
     restored.close();

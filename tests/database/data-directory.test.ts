@@ -258,7 +258,7 @@ describe("data of another version", () => {
     expect(copies.toSorted()).toEqual(
       [2_000, 20_000].map((later) => `signalbox.db.before-upgrade-${now + later}`).toSorted(),
     );
-    restore({
+    await restore({
       dataDir: path,
       file: `${file}.before-upgrade-${now + 2_000}`,
       migrations: migrationFolder(newDirectory(), [

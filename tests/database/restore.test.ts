@@ -16,6 +16,7 @@ import { join } from "node:path";
 import { createOrganization, listOrganizations } from "../../src/accounts/organizations/service.ts";
 import { assets } from "../../src/core/assets.ts";
 import { copyDatabase } from "../../src/database/backup/copy.ts";
+import { decryptFile } from "../../src/database/backup/encrypted-file.ts";
 import { openDataDirectory } from "../../src/database/file/data-directory.ts";
 import { restore, type RestoreOptions } from "../../src/database/backup/restore.ts";
 import { stagingOf } from "../../src/database/backup/unfinished-restore.ts";
@@ -48,7 +49,7 @@ async function used({ name = "Ours", hasSecret = true, migrations = assets.migra
 async function backedUp(settings: Parameters<typeof used>[0] = {}) {
   const path = await used({ name: "Theirs", ...settings });
   const file = join(path, "..", "backup.db");
-  copyDatabase(path, file);
+  await copyDatabase(path, file);
   return { file, key: join(path, "secret.key") };
 }
 
@@ -69,9 +70,9 @@ async function slugsIn(path: string): Promise<string[]> {
   return slugs;
 }
 
-const refusalOf = (work: () => unknown) => {
+const refusalOf = async (work: () => unknown) => {
   try {
-    work();
+    await work();
   } catch (error) {
     return { code: (error as { code?: string }).code, message: (error as Error).message };
   }
@@ -84,7 +85,7 @@ describe("a backup that is restored", () => {
     const before = readFileSync(join(path, "signalbox.db"));
     const oldKey = readFileSync(join(path, "secret.key"), "utf8");
     const aside = join(path, "before-restore-2026-11-22-130112");
-    expect(restored(path, file, { key })).toEqual({
+    expect(await restored(path, file, { key })).toEqual({
       dataDir: path,
       keptAside: aside,
       organizations: 1,
@@ -101,7 +102,8 @@ describe("a backup that is restored", () => {
 
   test("does so again in the same second without losing what was kept first", async () => {
     const [{ file, key }, path] = [await backedUp(), await used()];
-    const [first, second] = [restored(path, file, { key }), restored(path, file, { key })];
+    const first = await restored(path, file, { key });
+    const second = await restored(path, file, { key });
     expect(second.keptAside).toBe(`${first.keptAside}-2`);
     expect(await slugsIn(String(first.keptAside))).toEqual(["ours"]);
     expect(await slugsIn(String(second.keptAside))).toEqual(["theirs"]);
@@ -111,7 +113,10 @@ describe("a backup that is restored", () => {
     const { file, key } = await backedUp();
     const [empty, missing] = [newDirectory(), join(newDirectory(), "a", "b")];
     for (const path of [empty, missing]) {
-      expect(restored(path, file, { key })).toMatchObject({ keptAside: null, secrets: "open" });
+      expect(await restored(path, file, { key })).toMatchObject({
+        keptAside: null,
+        secrets: "open",
+      });
       expect(await slugsIn(path)).toEqual(["theirs"]);
     }
   });
@@ -119,7 +124,7 @@ describe("a backup that is restored", () => {
   test("leaves other people's files in the directory where they are", async () => {
     const [{ file, key }, path] = [await backedUp(), await used()];
     writeFileSync(join(path, "letters.txt"), "Dear");
-    restored(path, file, { key });
+    await restored(path, file, { key });
     expect(readFileSync(join(path, "letters.txt"), "utf8")).toBe("Dear");
   });
 
@@ -129,7 +134,7 @@ describe("a backup that is restored", () => {
     await createOrganization(running.store, clock, "Late");
     const log = readFileSync(join(path, "signalbox.db-wal"));
     expect(log.length).toBeGreaterThan(0);
-    const { keptAside } = restored(path, file, { key });
+    const { keptAside } = await restored(path, file, { key });
     running.close();
     expect(await slugsIn(path)).toEqual(["theirs"]);
     expect(await slugsIn(String(keptAside))).toEqual(["late", "ours"]);
@@ -138,21 +143,21 @@ describe("a backup that is restored", () => {
   test("is opened by the key in place where that fits", async () => {
     const path = await used();
     const file = join(newDirectory(), "backup.db");
-    copyDatabase(path, file);
-    expect(restored(path, file).secrets).toBe("open");
+    await copyDatabase(path, file);
+    expect((await restored(path, file)).secrets).toBe("open");
     expect(await slugsIn(path)).toEqual(["ours"]);
   });
 
   test("without any key waits for it, and does not start with another one", async () => {
     const { file, key } = await backedUp();
     const path = newDirectory();
-    expect(restored(path, file).secrets).toBe("closed");
-    expect(refusalOf(() => open(path))).toEqual({
+    expect((await restored(path, file)).secrets).toBe("closed");
+    expect(await refusalOf(() => open(path))).toEqual({
       code: "DATA_UNUSABLE",
       message: expect.stringContaining(`${join(path, "secret.key")} is missing`),
     });
     copyFileSync(join(await used(), "secret.key"), join(path, "secret.key"));
-    expect(refusalOf(() => open(path))).toEqual({
+    expect(await refusalOf(() => open(path))).toEqual({
       code: "DATA_UNUSABLE",
       message: expect.stringContaining(`${join(path, "secret.key")} is another key`),
     });
@@ -163,7 +168,7 @@ describe("a backup that is restored", () => {
   test("that holds no secret needs no key", async () => {
     const { file } = await backedUp({ hasSecret: false });
     const path = newDirectory();
-    expect(restored(path, file).secrets).toBe("none");
+    expect((await restored(path, file)).secrets).toBe("none");
     expect(await slugsIn(path)).toEqual(["theirs"]);
   });
 
@@ -171,7 +176,7 @@ describe("a backup that is restored", () => {
     const migrations = migrationFolder(newDirectory(), ["ALTER TABLE people ADD COLUMN x TEXT;"]);
     const { file, key } = await backedUp();
     const path = newDirectory();
-    expect(restored(path, file, { key, migrations }).migrations).toBe(1);
+    expect((await restored(path, file, { key, migrations })).migrations).toBe(1);
     const data = open(path, migrations, true);
     expect(data.migrated).toBe(1);
     data.close();
@@ -187,17 +192,17 @@ describe("a backup that is restored", () => {
     other.run("PRAGMA journal_mode = WAL");
     other.close();
     const path = newDirectory();
-    restored(path, copy, { key });
+    await restored(path, copy, { key });
     expect(await slugsIn(path)).toEqual(["theirs"]);
   });
 
   test("is only verified by a dry run", async () => {
     const [{ file, key }, path] = [await backedUp(), await used()];
     const before = bytesBelow(path);
-    expect(restored(path, file, { key, dryRun: true }).organizations).toBe(1);
+    expect((await restored(path, file, { key, dryRun: true })).organizations).toBe(1);
     expect(bytesBelow(path)).toEqual(before);
     const nowhere = join(newDirectory(), "a", "b");
-    restored(nowhere, file, { key, dryRun: true });
+    await restored(nowhere, file, { key, dryRun: true });
     expect(existsSync(join(nowhere, ".."))).toBe(false);
   });
 });
@@ -207,14 +212,14 @@ describe("a backup under a passphrase", () => {
   async function encrypted(withKey: boolean) {
     const path = await used({ name: "Theirs" });
     const file = join(path, "..", "backup.sealed");
-    copyDatabase(path, file, { passphrase, withKey });
+    await copyDatabase(path, file, { passphrase, withKey });
     return { path, file, key: join(path, "secret.key") };
   }
 
   test("is restored with all its rows, and with its key where that is in it", async () => {
     const { path: from, file, key } = await encrypted(true);
     const path = join(newDirectory(), "data");
-    expect(restored(path, file, { passphrase })).toMatchObject({ secrets: "open" });
+    expect(await restored(path, file, { passphrase })).toMatchObject({ secrets: "open" });
     expect(await slugsIn(path)).toEqual(["theirs"]);
     expect(readFileSync(join(path, "secret.key"), "utf8")).toBe(readFileSync(key, "utf8"));
     const sealed = readFileSync(file);
@@ -227,8 +232,16 @@ describe("a backup under a passphrase", () => {
 
   test("without its key is opened by the one that is given, or waits for it", async () => {
     const { file, key } = await encrypted(false);
-    expect(restored(newDirectory(), file, { passphrase, key }).secrets).toBe("open");
-    expect(restored(newDirectory(), file, { passphrase }).secrets).toBe("closed");
+    expect((await restored(newDirectory(), file, { passphrase, key })).secrets).toBe("open");
+    expect((await restored(newDirectory(), file, { passphrase })).secrets).toBe("closed");
+  });
+
+  test("is a plain backup with its key once it is decrypted", async () => {
+    const { file, key } = await encrypted(true);
+    const path = join(newDirectory(), "data");
+    await decryptFile(file, `${file}.db`, passphrase);
+    expect(await restored(path, `${file}.db`)).toMatchObject({ secrets: "open" });
+    expect(readFileSync(join(path, "secret.key"), "utf8")).toBe(readFileSync(key, "utf8"));
   });
 
   test("changes nothing without that passphrase, with another one, or damaged", async () => {
@@ -237,20 +250,23 @@ describe("a backup under a passphrase", () => {
     const nowhere = join(newDirectory(), "a", "b");
     const before = bytesBelow(path);
     const bytes = readFileSync(file);
-    const refuses = (words: string | null, said: string) => {
-      for (const dataDir of [path, nowhere])
-        expect(refusalOf(() => restored(dataDir, file, { passphrase: words }))).toEqual({
+    const assertRefused = async (words: string | null, said: string, directories = [path]) => {
+      for (const dataDir of directories)
+        expect(await refusalOf(() => restored(dataDir, file, { passphrase: words }))).toEqual({
           code: "DATA_UNUSABLE",
           message: expect.stringContaining(said),
         });
     };
-    refuses(null, "is encrypted. Nothing was changed. Give its passphrase with --passphrase-file");
-    refuses("another passphrase", "does not open with this passphrase. Nothing was changed");
+    const needsPassphrase =
+      "is encrypted. Nothing was changed. Give its passphrase with --passphrase-file";
+    await assertRefused(null, needsPassphrase, [path, nowhere]);
+    const wrong = "does not open with this passphrase. Nothing was changed";
+    await assertRefused("another passphrase", wrong, [path, nowhere]);
     writeFileSync(file, bytes.subarray(0, -1));
-    refuses(passphrase, "was changed or cut short. Nothing was changed");
+    await assertRefused(passphrase, "was changed or cut short. Nothing was changed");
     bytes[bytes.length - 20] = (bytes.at(-20) ?? 0) ^ 1;
     writeFileSync(file, bytes);
-    refuses(passphrase, "was changed or cut short. Nothing was changed");
+    await assertRefused(passphrase, "was changed or cut short. Nothing was changed");
     expect(bytesBelow(path)).toEqual(before);
     expect(existsSync(join(nowhere, ".."))).toBe(false);
   });
@@ -324,7 +340,7 @@ describe("a file that can't be restored changes nothing and is told of", () => {
     const { all, state } = await places();
     const before = state();
     for (const path of all) {
-      const refused = refusalOf(() => restored(path, file, { key }));
+      const refused = await refusalOf(() => restored(path, file, { key }));
       const code = what === "missing" ? "VALIDATION_ERROR" : "DATA_UNUSABLE";
       expect(refused).toEqual({ code, message: expect.stringMatching(said) });
       expect(refused?.message).toContain(file);
@@ -347,7 +363,7 @@ describe("a file that can't be restored changes nothing and is told of", () => {
       flipped[spot] = (flipped[spot] ?? 0) ^ (1 << (spot % 8));
       for (const bytes of [flipped, whole.subarray(0, spot)]) {
         writeFileSync(file, bytes);
-        const refused = refusalOf(() => restored(path, file, { key }));
+        const refused = await refusalOf(() => restored(path, file, { key }));
         expect([spot, bytes.length, refused?.code]).toEqual([spot, bytes.length, "DATA_UNUSABLE"]);
       }
     }
@@ -362,7 +378,7 @@ describe("a file that can't be restored changes nothing and is told of", () => {
     const path = await used();
     const before = bytesBelow(path);
     for (const migrations of [assets.migrations, other!])
-      expect(refusalOf(() => restored(path, file, { key, migrations }))).toMatchObject({
+      expect(await refusalOf(() => restored(path, file, { key, migrations }))).toMatchObject({
         code: "MIGRATION_REFUSED",
       });
     expect(bytesBelow(path)).toEqual(before);
@@ -379,7 +395,7 @@ describe("a file that can't be restored changes nothing and is told of", () => {
       [none, "not a key"],
       [`${none}.gone`, "There is no key"],
     ] as const)
-      expect(refusalOf(() => restored(path, file, { key }))).toEqual({
+      expect(await refusalOf(() => restored(path, file, { key }))).toEqual({
         code: "DATA_UNUSABLE",
         message: expect.stringContaining(said),
       });
@@ -394,7 +410,7 @@ describe("a file that can't be restored changes nothing and is told of", () => {
       exclusive: true,
     });
     const before = bytesBelow(path);
-    expect(refusalOf(() => restored(path, file, { key }))).toMatchObject({
+    expect(await refusalOf(() => restored(path, file, { key }))).toMatchObject({
       code: "ALREADY_RUNNING",
     });
     expect(bytesBelow(path)).toEqual(before);

@@ -380,7 +380,7 @@ describe.skipIf(!hasRqlite)("a copy of a cluster", () => {
 
     const dataDir = join(newDirectory(), "restored");
     const { migrations } = assets;
-    restore({
+    await restore({
       dataDir,
       file,
       key: undefined,

@@ -89,14 +89,14 @@ test("a backup made afterwards holds nothing of it", async () => {
       parameters: [organization, `c${index}`, settings],
     })),
   );
-  const backup = () => {
+  const backup = async () => {
     const file = join(newDirectory(), "backup.db");
-    copyDatabase(directory, file);
+    await copyDatabase(directory, file);
     return readFileSync(file).includes(canary);
   };
-  expect(backup()).toBe(true);
+  expect(await backup()).toBe(true);
   expect(await sealPlainSecrets(data, tables)).toBe(20);
-  expect(backup()).toBe(false);
+  expect(await backup()).toBe(false);
   // Neither in free pages nor in the log, also while the database is open.
   for (const file of readdirSync(directory))
     expect([file, readFileSync(join(directory, file)).includes(canary)]).toEqual([file, false]);

@@ -8,6 +8,7 @@ import { dial } from "./wire.ts";
 
 /** The Debian package that brings each program. */
 export const packages = {
+  age: "age",
   "chromium-headless-shell": "chromium-headless-shell",
   curl: "curl",
   nginx: "nginx",

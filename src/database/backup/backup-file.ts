@@ -1,10 +1,13 @@
+/** Backup files: how a database is copied into one, and how the database is taken out again. */
 import type { Database } from "bun:sqlite";
 import {
   chmodSync,
   closeSync,
   constants,
+  copyFileSync,
   fstatSync,
   fsyncSync,
+  ftruncateSync,
   lstatSync,
   openSync,
   readSync,
@@ -16,13 +19,16 @@ import {
 import { dirname, join, resolve } from "node:path";
 import { DataError } from "../../core/errors.ts";
 import { invalid } from "../../core/validation.ts";
-import { decrypted, decryptedBytes, encryptTo, isEncrypted } from "./encrypted-file.ts";
-import { refusedBackup } from "./refused-backup.ts";
 import { syncDirectory } from "../file/data-files.ts";
+import { decryptFile, encryptFile, isEncrypted } from "./encrypted-file.ts";
+import { refusedBackup } from "./refused-backup.ts";
 
-/** A backup ends with this and the SHA-256 of all before it. SQLite looks at no byte behind its last page. */
-const trailerMark = Buffer.from("signalbox sha256");
-const trailerBytes = trailerMark.length + 32;
+/**
+ * A backup is a SQLite file with at most two trailers, which SQLite ignores: the key of the stored secrets,
+ * and the SHA-256 of everything before it. An encrypted backup is the same file in the age format.
+ */
+const keyTrailer = { mark: Buffer.from("signalbox secret"), bytes: 32 };
+const checksumTrailer = { mark: Buffer.from("signalbox sha256"), bytes: 32 };
 const chunkBytes = 1024 * 1024;
 
 /** Offsets in the header of a SQLite file (sqlite.org/fileformat2.html). */
@@ -38,137 +44,129 @@ const header = {
 /** `user_version` of a database that was copied: its next start is the first one of the copy. */
 export const copiedVersion = 1;
 
+/** Prefix of temporary copies in a data directory. The next start removes those that a crash leaves behind. */
+export const copyPrefix = "signalbox.db.backup-";
+
+/** Bytes of the database in a backup, and the key of its secrets if the backup includes it. */
+type Extracted = { bytes: number; key: Uint8Array | null };
+
 type BackupFile = {
-  /** Bytes of the database in it. */
+  /** Bytes of the file; the database in it is not larger. */
   bytes: number;
   isEncrypted: boolean;
-  /** The key of its secrets, where that is in it. */
-  key: Uint8Array | null;
-  /** Writes the database to a new file. Throws DATA_UNUSABLE where the bytes are not those that were backed up. */
-  extract(to: string): void;
+  /** Writes the database to a new file. Throws DATA_UNUSABLE if the bytes differ from those backed up. */
+  extract(to: string): Promise<Extracted>;
 };
 
-/** How a backup is encrypted, where it is. */
 type Encryption = {
   passphrase: string;
-  /** The key of the stored secrets, where it is to be in the backup, too. */
+  /** Key of the stored secrets, to be included in the backup; null to leave it out. */
   secretKey: Uint8Array | null;
-  /** A directory for the plain copy, which is gone at the end. */
+  /** Directory of the temporary plain copy. */
   workIn: string;
 };
 
-/** Writes a backup of an open database, as of one moment; it appears under its name when it is whole and on the disk. */
-export function writeBackup(database: Database, to: string, encryption?: Encryption) {
+/** Writes a consistent backup of an open database. It appears under its name when it is complete and synced. */
+export function writeBackup(database: Database, to: string) {
   const part = `${to}.part`;
-  const plain = encryption ? join(encryption.workIn, `${copyPrefix}${process.pid}.part`) : part;
+  rmSync(part, { force: true });
+  try {
+    writePlain(database, part, null);
+    publish(part, to);
+  } finally {
+    rmSync(part, { force: true });
+  }
+}
+
+/** Like `writeBackup`, encrypted with a passphrase. */
+export async function writeEncryptedBackup(
+  database: Database,
+  to: string,
+  { passphrase, secretKey, workIn }: Encryption,
+) {
+  const part = `${to}.part`;
+  const plain = join(workIn, `${copyPrefix}${process.pid}.part`);
   rmSync(part, { force: true });
   rmSync(plain, { force: true });
   try {
-    database.query("VACUUM INTO ?").run(plain);
-    chmodSync(plain, 0o600);
-    if (encryption) encrypt(plain, part, encryption);
-    else finish(plain);
-    renameSync(part, to);
-    syncDirectory(dirname(resolve(to)));
+    writePlain(database, plain, secretKey);
+    await encryptFile(plain, part, passphrase);
+    publish(part, to);
   } finally {
     rmSync(plain, { force: true });
     rmSync(part, { force: true });
   }
 }
 
-/** Copies that lie in a data directory for a while; what a crash leaves of them is removed at the next start. */
-export const copyPrefix = "signalbox.db.backup-";
-
-const keyBytes = 32;
-
-/** Under the passphrase comes the secret key, or that there is none, and then the database. */
-function encrypt(plain: string, to: string, { passphrase, secretKey }: Encryption) {
-  const handle = openSync(plain, "r");
-  try {
-    const start = Buffer.alloc(1 + keyBytes);
-    if (secretKey !== null) start.set([1, ...secretKey]);
-    encryptTo(to, passphrase, after(start, chunksOf(handle, fstatSync(handle).size)));
-  } finally {
-    closeSync(handle);
-  }
+function publish(part: string, to: string) {
+  renameSync(part, to);
+  syncDirectory(dirname(resolve(to)));
 }
 
-function* after(start: Uint8Array, rest: Iterable<Uint8Array>): Generator<Uint8Array> {
-  yield start;
-  yield* rest;
-}
-
-/** Marks a fresh copy as one and adds its checksum. */
-function finish(file: string) {
-  const handle = openSync(file, constants.O_RDWR);
+function writePlain(database: Database, to: string, key: Uint8Array | null) {
+  database.query("VACUUM INTO ?").run(to);
+  chmodSync(to, 0o600);
+  const handle = openSync(to, constants.O_RDWR);
   try {
     markAsCopy(handle);
-    const { size } = fstatSync(handle);
-    const hash = new Bun.CryptoHasher("sha256");
-    for (const chunk of chunksOf(handle, size)) hash.update(chunk);
-    writeSync(handle, Buffer.concat([trailerMark, hash.digest()]), 0, trailerBytes, size);
+    if (key !== null) appendTrailer(handle, keyTrailer.mark, key);
+    appendTrailer(handle, checksumTrailer.mark, checksumOf(handle, fstatSync(handle).size));
     fsyncSync(handle);
   } finally {
     closeSync(handle);
   }
 }
 
-/** What is restored is a copy from then on, however it was made. */
+function appendTrailer(handle: number, mark: Uint8Array, content: Uint8Array) {
+  const trailer = Buffer.concat([mark, content]);
+  writeSync(handle, trailer, 0, trailer.length, fstatSync(handle).size);
+}
+
 function markAsCopy(handle: number) {
   const version = Buffer.alloc(4);
   version.writeUInt32BE(copiedVersion);
   writeSync(handle, version, 0, 4, header.userVersion);
-  // Not in WAL mode until it is opened for writing: looking at it makes no files beside it.
+  // Leave WAL mode: readers of the copy then create no files next to it.
   writeSync(handle, Buffer.from([1, 1]), 0, 2, header.writeVersion);
 }
 
-/** Looks at a backup without reading it through. Throws DATA_UNUSABLE for what can't be one. */
+/** Examines a backup without reading all of it. Throws DATA_UNUSABLE for a file that can't be one. */
 export function openBackup(file: string, passphrase: string | null): BackupFile {
-  mustBePlainFile(file);
+  assertPlainFile(file);
   const handle = openSync(file, "r");
   try {
     const { size } = fstatSync(handle);
     if (size === 0) throw refusedBackup(file, "is empty");
     const start = Buffer.alloc(100);
     readSync(handle, start, 0, start.length, 0);
-    return isEncrypted(start) ? encrypted(file, passphrase) : plain(file, handle, size);
+    if (!isEncrypted(start)) {
+      readTrailers(handle, file);
+      return {
+        bytes: size,
+        isEncrypted: false,
+        async extract(to) {
+          copyFileSync(file, to, constants.COPYFILE_EXCL);
+          chmodSync(to, 0o600);
+          return removeTrailers(to, file);
+        },
+      };
+    }
   } finally {
     closeSync(handle);
   }
-}
-
-function encrypted(file: string, passphrase: string | null): BackupFile {
   if (passphrase === null)
     throw refusedBackup(file, "is encrypted", "Give its passphrase with --passphrase-file");
-  const frames = decrypted(file, passphrase);
-  const first = frames.next().value ?? new Uint8Array();
-  const key = first[0] === 1 ? first.slice(1, 1 + keyBytes) : null;
   return {
-    bytes: decryptedBytes(file) - 1 - keyBytes,
+    bytes: lstatSync(file).size,
     isEncrypted: true,
-    key,
-    extract: (to) => write(to, after(first.subarray(1 + keyBytes), frames)),
+    async extract(to) {
+      await decryptFile(file, to, passphrase);
+      return removeTrailers(to, file);
+    },
   };
 }
 
-function plain(file: string, handle: number, size: number): BackupFile {
-  const end = Buffer.alloc(trailerBytes);
-  readSync(handle, end, 0, trailerBytes, Math.max(0, size - trailerBytes));
-  const isChecked = end.subarray(0, trailerMark.length).equals(trailerMark);
-  const bytes = isChecked ? size - trailerBytes : size;
-  const promised = bytesByHeader(handle);
-  if (promised !== null && promised !== bytes)
-    throw refusedBackup(file, `is damaged: it has ${bytes} bytes of ${promised}`);
-  const checksum = isChecked ? end.subarray(trailerMark.length) : null;
-  return {
-    bytes,
-    isEncrypted: false,
-    key: null,
-    extract: (to) => write(to, checked(file, bytes, checksum)),
-  };
-}
-
-function mustBePlainFile(file: string) {
+function assertPlainFile(file: string) {
   const found = lstatSync(file, { throwIfNoEntry: false });
   if (found === undefined)
     throw invalid(`The backup ${file}`, "does not exist. Nothing was changed");
@@ -192,7 +190,45 @@ function targetOf(link: string): string {
   }
 }
 
-/** How long the database says it is; null where it does not say. */
+type Trailers = Extracted & { checksum: Uint8Array | null };
+
+/** Throws DATA_UNUSABLE if the database's header gives another length than that of the file. */
+function readTrailers(handle: number, name: string): Trailers {
+  let bytes = fstatSync(handle).size;
+  const readTrailer = ({ mark, bytes: length }: typeof keyTrailer) => {
+    const trailer = Buffer.alloc(mark.length + length);
+    if (bytes < trailer.length) return null;
+    readSync(handle, trailer, 0, trailer.length, bytes - trailer.length);
+    if (!trailer.subarray(0, mark.length).equals(mark)) return null;
+    bytes -= trailer.length;
+    return trailer.subarray(mark.length);
+  };
+  const checksum = readTrailer(checksumTrailer);
+  const key = readTrailer(keyTrailer);
+  const expected = bytesByHeader(handle);
+  if (expected !== null && expected !== bytes)
+    throw refusedBackup(name, `is damaged: it has ${bytes} bytes of ${expected}`);
+  return { bytes, key, checksum };
+}
+
+/** Turns an extracted backup into the bare database. `name` is the backup, for error messages. */
+function removeTrailers(file: string, name: string): Extracted {
+  const handle = openSync(file, constants.O_RDWR);
+  try {
+    const { bytes, key, checksum } = readTrailers(handle, name);
+    const checked = bytes + (key === null ? 0 : keyTrailer.mark.length + key.length);
+    if (checksum !== null && !checksumOf(handle, checked).equals(checksum))
+      throw refusedBackup(name, "is damaged: its checksum is not that of what it holds");
+    ftruncateSync(handle, bytes);
+    markAsCopy(handle);
+    fsyncSync(handle);
+    return { bytes, key };
+  } finally {
+    closeSync(handle);
+  }
+}
+
+/** Length of the database by its own header; null if the header does not give it. */
 function bytesByHeader(handle: number): number | null {
   const bytes = Buffer.alloc(100);
   if (readSync(handle, bytes, 0, 100, 0) < 100) return null;
@@ -202,40 +238,15 @@ function bytesByHeader(handle: number): number | null {
   return pages === 0 ? null : pages * (pageSize === 1 ? 65_536 : pageSize);
 }
 
-function write(to: string, chunks: Iterable<Uint8Array>) {
-  const target = openSync(to, "wx", 0o600);
-  try {
-    for (const chunk of chunks) writeSync(target, chunk);
-    markAsCopy(target);
-    fsyncSync(target);
-  } finally {
-    closeSync(target);
-  }
-}
-
-/** The bytes of a file; at their end they must have this checksum. */
-function* checked(file: string, bytes: number, checksum: Uint8Array | null): Generator<Uint8Array> {
-  const source = openSync(file, "r");
-  try {
-    const hash = new Bun.CryptoHasher("sha256");
-    for (const chunk of chunksOf(source, bytes)) {
-      if (checksum !== null) hash.update(chunk);
-      yield chunk;
-    }
-    if (checksum !== null && !hash.digest().equals(checksum))
-      throw refusedBackup(file, "is damaged: its checksum is not that of what it holds");
-  } finally {
-    closeSync(source);
-  }
-}
-
-function* chunksOf(handle: number, bytes: number): Generator<Buffer> {
+function checksumOf(handle: number, bytes: number): Buffer {
+  const hash = new Bun.CryptoHasher("sha256");
   const buffer = Buffer.alloc(chunkBytes);
   for (let at = 0; at < bytes;) {
     const length = readSync(handle, buffer, 0, Math.min(chunkBytes, bytes - at), at);
     if (length === 0)
       throw new DataError("DATA_UNUSABLE", "The file was truncated while it was read.");
-    yield buffer.subarray(0, length);
+    hash.update(buffer.subarray(0, length));
     at += length;
   }
+  return hash.digest();
 }

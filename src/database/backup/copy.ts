@@ -4,7 +4,7 @@ import { dirname, join, resolve } from "node:path";
 import { ownCommand } from "../../core/system/programs.ts";
 import { DataError } from "../../core/errors.ts";
 import { explainFileError } from "../../core/system/system-errors.ts";
-import { writeBackup } from "./backup-file.ts";
+import { writeBackup, writeEncryptedBackup } from "./backup-file.ts";
 import { files } from "../file/data-files.ts";
 import { damaged, mustBeOurs, mustHaveItsLog, readKey } from "../file/data-directory.ts";
 import { mustHaveEnded } from "../file/run-marker.ts";
@@ -18,7 +18,11 @@ export type Sealing = { passphrase: string; withKey: boolean };
  * It appears under its name when it is whole. Throws DataError for no database of ours, and for a
  * file that exists already.
  */
-export function copyDatabase(directory: string, to: string, sealing: Sealing | null = null) {
+export async function copyDatabase(
+  directory: string,
+  to: string,
+  sealing: Sealing | null = null,
+): Promise<void> {
   const from = join(resolve(directory), "signalbox.db");
   if (!existsSync(from)) throw new DataError("DATA_UNUSABLE", `There is no database at ${from}.`);
   mustBeOurs(from);
@@ -30,11 +34,11 @@ export function copyDatabase(directory: string, to: string, sealing: Sealing | n
   try {
     using database = new Database(from, { readonly: true, strict: true });
     database.run("PRAGMA busy_timeout = 5000");
-    writeBackup(
-      database,
-      to,
-      sealing ? { passphrase: sealing.passphrase, secretKey, workIn } : undefined,
-    );
+    if (sealing === null) writeBackup(database, to);
+    else {
+      const { passphrase } = sealing;
+      await writeEncryptedBackup(database, to, { passphrase, secretKey, workIn });
+    }
   } catch (error) {
     throw isDamage(error) ? damaged(from, (error as Error).message) : inPlainWords(error, to);
   }

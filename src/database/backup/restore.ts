@@ -54,15 +54,14 @@ type Found = Pick<Restored, "organizations" | "monitors" | "migrations" | "secre
  * Puts a backup in place of whatever a data directory holds, all or nothing, and keeps that aside.
  * Throws DataError: DATA_UNUSABLE, MIGRATION_REFUSED or ALREADY_RUNNING; nothing is changed then.
  */
-export function restore(options: RestoreOptions): Restored {
+export async function restore(options: RestoreOptions): Promise<Restored> {
   const { file, clock } = options;
   const backup = openBackup(file, options.passphrase ?? null);
   if (!backup.isEncrypted) mustBeOurs(file);
   const path = resolve(options.dataDir);
   const inPlace = existsSync(files(path).key) ? files(path).key : null;
-  const keyFile = options.key ?? (backup.key === null ? inPlace : null);
-  const key = keyFile === null ? backup.key : readKey(keyFile);
-  return inDirectory(path, () => {
+  const givenKey = options.key === undefined ? null : readKey(options.key);
+  return await inDirectory(path, async () => {
     finishRestore(path);
     mustHaveFreeSpace(path, backup.bytes);
     const staging = newStaging(path, fileStamp(clock()));
@@ -71,7 +70,9 @@ export function restore(options: RestoreOptions): Restored {
     const keptAside = [database, keyInPlace].some(existsSync) ? staging.aside : null;
     mkdirSync(staging.part, { mode: 0o700 });
     try {
-      backup.extract(staged.database);
+      const extracted = await backup.extract(staged.database);
+      const keyFile = options.key ?? (extracted.key === null ? inPlace : null);
+      const key = givenKey ?? (keyFile === null ? extracted.key : readKey(keyFile));
       const found = examined(staged.database, options, key);
       if (found === null)
         throw refusedBackup(
@@ -89,7 +90,7 @@ export function restore(options: RestoreOptions): Restored {
         renameSync(staging.part, staging.ready);
         syncDirectory(path);
         finishRestore(path);
-        mustBeInPlace(path, backup.bytes, found);
+        mustBeInPlace(path, extracted.bytes, found);
       }
       return { dataDir: path, keptAside, ...found };
     } finally {
@@ -105,12 +106,12 @@ function newStaging(path: string, stamp: string, attempt = 1): ReturnType<typeof
 }
 
 /** Runs `work` while the directory is held, and leaves nothing of one that was made or locked in vain. */
-function inDirectory<T>(path: string, work: () => T): T {
+async function inDirectory<T>(path: string, work: () => Promise<T>): Promise<T> {
   const made = makeDirectory(path);
   const isUnused = readdirSync(path).length === 0;
   const unlock = lockDirectory(path);
   try {
-    return work();
+    return await work();
   } finally {
     unlock();
     const names = readdirSync(path);

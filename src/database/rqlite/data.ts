@@ -7,7 +7,7 @@ import { AppError, DataError } from "../../core/errors.ts";
 import { newId, sha256 } from "../../core/ids.ts";
 import { type Vault, vaultOf } from "../../core/security/secrets.ts";
 import type { ClusterAddress } from "../address.ts";
-import { copyPrefix, writeBackup } from "../backup/backup-file.ts";
+import { copyPrefix, writeBackup, writeEncryptedBackup } from "../backup/backup-file.ts";
 import { download } from "./cluster-image.ts";
 import { keyName, removeClusterState } from "../backup/content.ts";
 import { assertCanBeCreated, type Sealing } from "../backup/copy.ts";
@@ -134,8 +134,11 @@ async function copy(client: RqliteClient, path: string, to: string, sealing: Sea
     removeClusterState(database);
     database.run(`pragma application_id = ${applicationId}`);
     const secretKey = sealing?.withKey ? readKey(files(path).key) : null;
-    const encryption = sealing && { passphrase: sealing.passphrase, secretKey, workIn: path };
-    writeBackup(database, to, encryption ?? undefined);
+    if (sealing === null) writeBackup(database, to);
+    else {
+      const { passphrase } = sealing;
+      await writeEncryptedBackup(database, to, { passphrase, secretKey, workIn: path });
+    }
   } finally {
     rmSync(plain, { force: true });
   }

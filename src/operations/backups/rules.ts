@@ -1,7 +1,7 @@
 import { dayMs, fileStamp } from "../../core/time/clock.ts";
 import { toInstant, toLocal } from "../../core/time/time-zones.ts";
 
-const ending = (isEncrypted: boolean) => (isEncrypted ? "encrypted" : "db");
+const ending = (isEncrypted: boolean) => (isEncrypted ? "age" : "db");
 
 /** `signalbox-2026-11-20-2302.db`, in UTC: sorts by age and tells backups of one day apart. */
 export function fileNameOf(now: number, isEncrypted: boolean): string {
@@ -13,7 +13,7 @@ export function scheduledNameOf(now: number, isEncrypted: boolean): string {
   return `signalbox-${fileStamp(now)}.${ending(isEncrypted)}`;
 }
 
-const scheduledName = /^signalbox-(\d{4}-\d\d-\d\d)-(\d\d)(\d\d)(\d\d)\.(?:db|encrypted)$/;
+const scheduledName = /^signalbox-(\d{4}-\d\d-\d\d)-(\d\d)(\d\d)(\d\d)\.(?:db|age)$/;
 
 /** What an interrupted backup has left of itself. */
 export const isPart = (name: string) =>

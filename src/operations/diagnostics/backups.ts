@@ -161,11 +161,11 @@ function examineFolder(folder: string, now: number): Finding {
 }
 
 function isBackup(file: string): boolean {
-  const start = Buffer.alloc(16);
+  const start = Buffer.alloc(22);
   const handle = openSync(file, "r");
   readSync(handle, start, 0, start.length, 0);
   closeSync(handle);
-  return start.toString("latin1") === "SQLite format 3\0" || isEncrypted(start);
+  return start.toString("latin1", 0, 16) === "SQLite format 3\0" || isEncrypted(start);
 }
 
 /** Examines whether the bucket still has the last scheduled backup. */

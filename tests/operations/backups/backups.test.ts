@@ -179,7 +179,7 @@ describe("a backup", () => {
     ] as const) {
       const { status, json } = await page("POST", path, { body });
       expect([status, made.sealings.pop()]).toEqual([201, sealing]);
-      const ending = sealing === null ? ".db" : ".encrypted";
+      const ending = sealing === null ? ".db" : ".age";
       expect(json.data.fileName).toBe(`signalbox-2026-11-20-1000${ending}`);
       expect(JSON.stringify(json)).not.toContain(passphrase);
     }

@@ -45,7 +45,7 @@ async function scheduled(denied: string[] = []) {
     copyTo: (file: string, sealing: Sealing | null) => {
       const copy = async () => {
         if (broken !== null) throw new Error(broken);
-        copyDatabase(dataDir, file, sealing);
+        await copyDatabase(dataDir, file, sealing);
       };
       return { done: copy(), cancel: () => {} };
     },
@@ -214,11 +214,11 @@ describe("scheduled backups", () => {
     expect(set.secretsSet).toEqual(["passphrase"]);
     await made.backups.runNow();
     const [name = ""] = readdirSync(made.folder);
-    expect(name).toEndWith(".encrypted");
+    expect(name).toEndWith(".age");
     const { migrations } = assets;
     const file = join(made.folder, name);
     const dataDir = join(newDirectory(), "restored");
-    restore({ dataDir, file, passphrase, migrations, clock: Date.now });
+    await restore({ dataDir, file, passphrase, migrations, clock: Date.now });
     openDataDirectory(dataDir, { migrations, clock: Date.now }).close();
   });
 
@@ -346,15 +346,15 @@ describe("a bucket", () => {
       const keys = ((await client.list()).contents ?? []).map(({ key }) => key).toSorted();
       expect(keys).toEqual([
         "box/letters.txt",
-        "box/signalbox-2026-11-22-030000.encrypted",
-        "box/signalbox-2026-11-23-030000.encrypted",
+        "box/signalbox-2026-11-22-030000.age",
+        "box/signalbox-2026-11-23-030000.age",
         "signalbox-2019-11-19-030000.db",
       ]);
       const file = join(newDirectory(), "taken");
       await Bun.write(file, await client.file(keys[2]!).bytes());
       expect(statSync(file).size).toBe(last.bytes);
       const dataDir = join(newDirectory(), "restored");
-      const restored = restore({
+      const restored = await restore({
         dataDir,
         file,
         passphrase,

@@ -104,7 +104,7 @@ test("the folder of another program is judged by the youngest backup in it", asy
   expect(await examined(now, folder)).toMatchObject([
     { verdict: "problem", message: `${folder} holds no backup` },
   ]);
-  copyDatabase(path, join(folder, "monday.db"), null);
+  await copyDatabase(path, join(folder, "monday.db"), null);
   expect(await examined(Date.now(), folder)).toMatchObject([{ verdict: "ok" }]);
   const old = new Date(now - 3 * dayMs);
   utimesSync(join(folder, "monday.db"), old, old);
