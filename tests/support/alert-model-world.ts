@@ -26,13 +26,13 @@ const replies = {
   gone: answer(410),
 };
 
-/** An appliance with jobs, channels and receivers, and the history of all that was done to it. */
+/** An appliance with jobs, channels and receivers, and the history of all actions on it. */
 export async function alertedWorld(server: Target) {
   const made = await dashboard();
   const { appliance, store, time, api, database } = made;
   const history: ModelEvent[] = [];
   const attempts: Attempt[] = [];
-  /** Known to have been waiting when its channel was gone or disabled. */
+  /** Deliveries that were waiting when their channel was removed or disabled. */
   const lost = new Set<string>();
   const doubtful = new Set<string>();
   const inMaintenance = new Set<string>();
@@ -48,7 +48,7 @@ export async function alertedWorld(server: Target) {
   const jobs: { id: string; token: string; paused: boolean; attached: string[] }[] = [];
   const job = (index: number) => jobs[index] as (typeof jobs)[number];
 
-  /** What the receivers saw since the last look. */
+  /** Messages that arrived since the last call. */
   function observe(): number {
     const fresh = attempts.slice(seen);
     seen = attempts.length;
@@ -57,7 +57,7 @@ export async function alertedWorld(server: Target) {
       const { channel, at } = one;
       const isOver = isGivenUp(its.filter((a) => a.channel === channel));
       if (isOver) for (const alert of one.alerts) lost.add(keyOf({ ...alert, channel }));
-      // What looks permanent is told at once, and goes on.
+      // A permanent failure is recorded at once, and the next delivery is sent.
       if (!isOver && one.reply !== "refused") continue;
       const wasTold = history.some(
         (event) =>
@@ -95,7 +95,7 @@ export async function alertedWorld(server: Target) {
     }
   }
 
-  /** No two things happen at one moment. */
+  /** Every action has its own timestamp. */
   const tick = () => void (time.now += 1);
 
   function waiting(channel: string) {
@@ -137,7 +137,7 @@ export async function alertedWorld(server: Target) {
         await look();
       }
     },
-    /** Goes to and fro; with the alert engine asleep meanwhile, or awake. */
+    /** Changes the state several times, with the alert engine running or paused. */
     async flutter(index: number, times: number, seconds: number, isAwake: boolean) {
       for (let i = 0; i < times; i++) {
         await report(index, i % 2 === 0 ? "down" : "up");
@@ -234,7 +234,7 @@ export async function alertedWorld(server: Target) {
       const id = incidents.at(-1 - which);
       if (id !== undefined) await api("PATCH", `/api/v1/incidents/${id}`, { body });
     },
-    /** Lets everything get well and out. */
+    /** Lets all monitors recover and all deliveries be sent. */
     async heal() {
       for (const slot of slots.keys()) does.receive(slot, "well");
       for (const index of jobs.keys()) await does.remind(index, null);
@@ -259,7 +259,7 @@ export async function alertedWorld(server: Target) {
     ...does,
     attempts,
     history,
-    /** What each channel should have got and what it did, by channel and subject, in order. */
+    /** Expected and actual alerts, by channel and subject, in order. */
     compared() {
       const told = expectedNotifications(history);
       const well = attempts.filter(({ reply }) => reply === "well");
@@ -281,7 +281,7 @@ export async function alertedWorld(server: Target) {
         Object.fromEntries(pairs.map((pair) => [pair.path, bySubject(named, pair[side])]));
       return { wanted: lines("wanted"), got: lines("got") };
     },
-    /** What is not as it should be with deliveries and alerts as such. */
+    /** Violations of rules about deliveries and alerts. */
     oddities() {
       const odd: string[] = [];
       for (const [id, its] of Map.groupBy(attempts, ({ delivery }) => delivery)) {

@@ -20,12 +20,12 @@ export type ModelEvent = { at: number } & (
   | { is: "given up"; channel: string }
   | { is: "lost"; expectedNotifications: readonly string[] }
 );
-/** Channel `*` stands for all: a problem that is over whether it was told or not. */
+/** Channel `*` means all channels: the problem is over whether or not it was reported. */
 export type ExpectedNotification = { channel: string; subject: string; type: string; at: number };
 
 const minutes = 60_000;
 
-/** All that has to be told for this history, in order. */
+/** All alerts that this history requires, in order. */
 export function expectedNotifications(history: readonly ModelEvent[]): ExpectedNotification[] {
   const all: ExpectedNotification[] = [];
   history.forEach((one, index) => {
@@ -62,7 +62,7 @@ function worldAfter(past: readonly ModelEvent[]) {
 }
 type Snapshot = ReturnType<typeof worldAfter>;
 
-/** What follows from one thing that happened after these. */
+/** Alerts that follow from one event after these. */
 function judge(
   before: ModelEvent[],
   one: ModelEvent,
@@ -99,7 +99,7 @@ function judge(
   }
 }
 
-/** What follows from the mere passing of time. */
+/** Alerts that follow from the passage of time. */
 function clockwork(
   past: ModelEvent[],
   now: number,
@@ -145,7 +145,7 @@ function stateAfter(past: readonly ModelEvent[], id: string): State {
   return last?.is === "state" ? last.to : "pending";
 }
 
-/** Whether a monitor is flapping after all this. */
+/** Whether the monitor is flapping after these events. */
 function flapping(past: readonly ModelEvent[], id: string): boolean {
   let counted: number[] = [];
   let [isOn, state] = [false, "pending"];

@@ -1,7 +1,7 @@
 import type { Connection } from "../../src/core/outgoing/connection.ts";
 import { readAnswer } from "../../src/core/outgoing/http/response.ts";
 
-/** The test's end of a connection. */
+/** The test's side of a connection. */
 export function line() {
   const ending = Promise.withResolvers<void>();
   const state = { closed: false };
@@ -24,15 +24,15 @@ export function line() {
 type Read = { status: number; headers: Record<string, string>; body: string };
 type Way = {
   method?: string;
-  /** Where a piece ends and the next one begins. */
+  /** Byte offsets at which the response is split. */
   cuts?: readonly number[];
-  /** Whether the body is asked for only when all of it has arrived. */
+  /** Whether the body is read only after all of it has arrived. */
   late?: boolean;
   /** Whether the connection stays open. */
   stays?: boolean;
 };
 
-/** What is read when these bytes arrive. */
+/** Reads a response from these bytes. */
 export async function read(
   bytes: string | Buffer,
   { method = "GET", cuts = [], late = false, stays = false }: Way = {},
@@ -47,13 +47,13 @@ export async function read(
     return answer;
   };
   const beginning = late ? answering : readBody();
-  // It may fail before anybody waits for it.
+  // It can fail before a caller awaits it.
   beginning.catch(() => {});
   const edges = [...new Set([0, ...cuts, all.length])].filter((at) => at <= all.length);
   edges.sort((a, b) => a - b);
   for (const [index, from] of edges.entries()) {
     arrive(Buffer.from(all.subarray(from, edges[index + 1] ?? from)));
-    // Whoever waits for the head has its turn.
+    // Let the reader of the head run.
     await Promise.resolve();
   }
   if (!stays) ending.resolve();
@@ -62,15 +62,15 @@ export async function read(
   return { status, headers: Object.fromEntries(headers), body };
 }
 
-/** Why it is refused; what it is read as where it is not. */
+/** The reason for rejecting the response, or the parsed response. */
 export const refusalOf = (bytes: string | Buffer, way: Way = {}) =>
   read(bytes, way).then(
     ({ status }) => `read as ${status}`,
     (error: Error) => error.message,
   );
 
-/** The head of an answer or of a request. */
+/** The head of a response or a request. */
 export const head = (...lines: string[]) => `${lines.join("\r\n")}\r\n\r\n`;
-/** These chunks, without the last one, which is empty. */
+/** These chunks in chunked coding, without the empty last chunk. */
 export const chunked = (...chunks: string[]) =>
   chunks.map((chunk) => `${chunk.length.toString(16)}\r\n${chunk}\r\n`).join("");

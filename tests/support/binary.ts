@@ -3,14 +3,14 @@ import { join } from "node:path";
 /** The compiled executable, tested from outside. */
 export const binary = join(import.meta.dir, "..", "..", "dist", "signalbox");
 
-// Below the ports that systems choose themselves.
+// Below the range of ephemeral ports.
 const [lowest, ranges, portsOfRange] = [10_000, 64, 340];
 let own: number | undefined;
 let portsGiven = 0;
 
 const firstOf = (range: number) => lowest + range * portsOfRange;
 
-/** The number of a range of ports that this process has for itself while it runs: it listens at the first one. */
+/** Index of the port range that this process reserves by listening on its first port. */
 export const ownRange = (): number => (own ??= takeRange());
 
 function takeRange(): number {
@@ -27,7 +27,7 @@ function takeRange(): number {
   throw new Error("Other processes have all the ports of tests.");
 }
 
-/** A port on which nobody listens, another one each time; no other process takes it between its probe and its use. */
+/** A free port, a new one per call. No other test process uses it between probe and use. */
 export function freePort(): number {
   const port = firstOf(ownRange()) + 1 + (portsGiven++ % (portsOfRange - 1));
   try {
@@ -48,7 +48,7 @@ type Surroundings = { cwd?: string; env?: Record<string, string | undefined> };
 const ofRun = (env: Surroundings["env"] = process.env) =>
   process.env.NODE_ENV === "test" ? { BUN_JSC_useDFGJIT: "0", ...env } : env;
 
-/** Runs one command to its end. */
+/** Runs one command and waits until it exits. */
 export async function signalbox(args: string[], { cwd, env }: Surroundings = {}): Promise<Run> {
   const run = Bun.spawn([binary, ...args], {
     stdout: "pipe",
@@ -64,7 +64,7 @@ export async function signalbox(args: string[], { cwd, env }: Surroundings = {})
   return { exitCode, stdout, stderr };
 }
 
-/** Resolves when the server answers; its own process tells nothing about when that is. */
+/** Resolves when the server responds; polls, because the process gives no signal. */
 export async function untilHealthy(url: string, path = "/healthz"): Promise<void> {
   for (;;) {
     try {
@@ -76,7 +76,7 @@ export async function untilHealthy(url: string, path = "/healthz"): Promise<void
   }
 }
 
-/** Starts `serve` on loopback, on a free port unless one is given, and waits until it answers. */
+/** Starts `serve` on loopback and waits until it responds. Default port: a free one. */
 export async function startServer({
   dataDir,
   flags = [],
@@ -108,7 +108,7 @@ export async function startServer({
   await Promise.race([
     untilHealthy(url).then(() => (isUp = true)),
     child.exited.then(async (code) => {
-      // Later on its output is for whoever started it.
+      // After the start, the caller reads the output.
       if (isUp) return;
       throw new Error(`serve ended with ${code}: ${await new Response(child.stderr).text()}`);
     }),

@@ -3,10 +3,10 @@ import { join } from "node:path";
 
 const day = 86_400_000;
 
-/** How many days those certificates are valid that have not expired. */
+/** Days of validity of the unexpired certificates. */
 export const validDays = 30;
 
-/** How many days `expiring` is valid, which is soon to be renewed. */
+/** Days of validity of `expiring`. */
 export const expiringDays = 5;
 
 const settings = `
@@ -33,7 +33,7 @@ const newKey = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-n
 const namesHere = "subjectAltName=DNS:localhost,IP:127.0.0.1";
 const namesElsewhere = "subjectAltName=DNS:elsewhere.test";
 
-/** Certificates for this machine with one fault each, as `<name>.pem` and `<name>.key` in the folder. */
+/** Certificates for loopback with one fault each: `<name>.pem` and `<name>.key` in the folder. */
 export const certificates = ["good", "selfSigned", "expired", "wrongName"] as const;
 
 /** Writes the certificates, `expiring` and `authority.pem`, which signed all but the self-signed one. */
@@ -79,7 +79,7 @@ export function selfSigned(folder: string, name: string, names: string) {
   return { cert, key };
 }
 
-/** As openssl takes it: YYMMDDHHMMSSZ. */
+/** The time format of openssl: YYMMDDHHMMSSZ. */
 function dateOf(time: number): string {
   return `${new Date(time).toISOString().slice(2, 19).replaceAll(/\D/g, "")}Z`;
 }

@@ -7,7 +7,7 @@ const quick: typeof inFull = (algorithm, parameters, done) =>
   inFull(algorithm, { ...parameters, memory: 64, passes: 1 }, done);
 crypto.argon2 = quick;
 
-/** Passwords take the work that they take outside of tests, until this is disposed of. */
+/** Restores the product's password work factor until disposed. */
 export function hashedInFull(): Disposable {
   crypto.argon2 = inFull;
   return { [Symbol.dispose]: () => void (crypto.argon2 = quick) };

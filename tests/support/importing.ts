@@ -8,7 +8,7 @@ import { planOf } from "../../src/imports/kuma/plan.ts";
 import type { ImportOptions } from "../../src/imports/prepare.ts";
 import { runImport } from "../../src/imports/service.ts";
 
-/** Databases and a backup that Uptime Kuma itself has written. */
+/** Databases and a backup that Uptime Kuma wrote. */
 export const fixture = (name: string) =>
   join(import.meta.dir, "..", "fixtures", "uptime-kuma", name);
 
@@ -31,7 +31,7 @@ export async function importKuma(
   }
 }
 
-/** A copy of a fixture that a test has changed. */
+/** A changed copy of a fixture. */
 export function changedFixture(name: string, folder: string, ...statements: string[]): string {
   const file = join(folder, "kuma.db");
   copyFileSync(fixture(name), file);

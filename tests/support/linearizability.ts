@@ -1,16 +1,16 @@
-/** What one client asked and was answered, in one process's monotonic time. */
+/** One client's request and response, in one process's monotonic time. */
 export type Operation<Input, Output> = {
   input: Input;
-  /** Null where nobody knows whether it happened: it may have, at any time since its start, or not at all. */
+  /** Null when the outcome is unknown: it can have happened at any time since its start, or not at all. */
   output: Output | null;
   start: number;
   end: number;
 };
 
-/** What one thing would answer if it were asked by one client at a time. */
+/** The sequential specification of one object. */
 export type Model<State, Input, Output> = {
   initial: State;
-  /** The state afterwards; null where this answer is impossible in this state. */
+  /** The next state; null when the response is impossible in this state. */
   step(state: State, input: Input, output: Output | null): State | null;
 };
 
@@ -25,15 +25,15 @@ export function isLinearizable<State, Input, Output>(
   const byStart = history.toSorted((a, b) => a.start - b.start);
   const known = byStart.filter(({ output }) => output !== null);
   const unknown = byStart.filter(({ output }) => output === null);
-  /** Of each unknown one the last before it that asks the same: of such the earlier is tried first. */
+  /** For each unknown operation, the previous unknown one with the same request: the earlier is tried first. */
   const alike = unknown.map(({ input }, i) => {
     const asked = JSON.stringify(input);
     const earlier = unknown.slice(0, i).findLastIndex((one) => JSON.stringify(one.input) === asked);
     return earlier === -1 ? undefined : earlier;
   });
-  /** By place and state: which of the unknown had happened. With fewer of them more is left to try. */
+  /** Visited sets of applied unknown operations, by position and state. A subset of a visited set needs another visit. */
   const tried = new Map<string, (readonly number[])[]>();
-  /** How far all are done that are known, which are done beyond that, and which of the unknown are. */
+  /** Search position: completed prefix, completed operations beyond it, applied unknown operations. */
   type Place = { prefix: number; beyond: readonly number[]; done: readonly number[]; state: State };
   const places: Place[] = [{ prefix: 0, beyond: [], done: [], state: model.initial }];
 
@@ -62,7 +62,7 @@ export function isLinearizable<State, Input, Output>(
       const reached = done.includes(i) || isLater ? null : after(one);
       if (reached !== null) yield { prefix, beyond, done: withOne(done, i), state: reached };
     }
-    // Those that began first are tried first: they are taken last from the stack's end.
+    // Earlier starts are tried first, so they are pushed last.
     for (const i of open.toReversed()) {
       const reached = after(known[i]);
       if (reached === null) continue;

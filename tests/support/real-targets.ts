@@ -6,7 +6,7 @@ import { freePort } from "./binary.ts";
 import { certificates, writeCertificates } from "./certificates.ts";
 import { dial } from "./wire.ts";
 
-/** The Debian package that brings each program. */
+/** The Debian package of each program. */
 export const packages = {
   age: "age",
   "chromium-headless-shell": "chromium-headless-shell",
@@ -54,13 +54,13 @@ export type Program = keyof typeof packages;
 
 export const programs = Object.keys(packages) as Program[];
 
-// Debian keeps servers where a user's PATH does not lead.
+// Debian installs servers in a folder that is not in a user's PATH.
 const pathOf = (program: Program) =>
   Bun.which(program, {
     PATH: `${process.env["PATH"] ?? ""}:/usr/sbin:/sbin:/usr/lib/dovecot:${postgresFolder()}`,
   });
 
-/** Debian keeps a folder of each version. */
+/** Debian has one folder per version. */
 const postgresFolder = () =>
   [...new Bun.Glob("/usr/lib/postgresql/*/bin/initdb").scanSync("/")]
     .at(-1)
@@ -108,9 +108,9 @@ type Command = {
   program: Program;
   args: readonly string[];
   folder: string;
-  /** What runs it as another user. */
+  /** A command that runs it as another user. */
   as?: readonly string[];
-  /** What it says once it does more than take connections. */
+  /** The output that shows that it serves requests. */
   isReady?: string;
   env?: Readonly<Record<string, string>>;
 };
@@ -125,7 +125,7 @@ export async function start(
   const log = join(folder, "output.log");
   const output = openSync(log, "a");
   const command = [...as, pathOf(program) ?? program, ...args];
-  // Some keep files of their own where they take their user to be at home.
+  // Some programs write files to the home directory.
   const env = { ...process.env, LC_ALL: "C", HOME: folder, XDG_CONFIG_HOME: folder, ...own };
   const child = Bun.spawn(command, { cwd: folder, env, stdio: ["ignore", output, output] });
   closeSync(output);
@@ -175,7 +175,7 @@ const routes = `
 
 const temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"];
 
-/** All that nginx needs to serve these in a folder of its own, in the foreground. */
+/** The nginx configuration for these servers, in its own folder and in the foreground. */
 export const nginxConfig = (servers: string) => `
   daemon off;
   master_process off;
@@ -189,7 +189,7 @@ export const nginxConfig = (servers: string) => `
   }
 `;
 
-/** nginx over http, and over https with certificates that have one fault each, or none. */
+/** nginx over http, and over https with valid and with faulty certificates. */
 export async function nginx() {
   const folder = newFolder();
   writeCertificates(folder);
@@ -216,13 +216,13 @@ export async function nginx() {
     selfSignedPort,
     expiredPort,
     wrongNamePort,
-    /** The authority behind every certificate but the self-signed one. */
+    /** The authority of every certificate except the self-signed one. */
     ca: join(folder, "authority.pem"),
     [Symbol.asyncDispose]: stop,
   };
 }
 
-/** What `dnsmasq()` answers, in the notation of zone files. Nothing else exists. */
+/** The records of `dnsmasq()` in zone file notation. */
 export const zone = {
   A: { host: "signalbox.test", values: ["192.0.2.1", "192.0.2.2"] },
   AAAA: { host: "signalbox.test", values: ["2001:db8::1"] },
@@ -234,7 +234,7 @@ export const zone = {
   CAA: { host: "signalbox.test", values: ['0 issue "ca.test"'] },
 };
 
-// dnsmasq has no option for NS (type 2): its data is the name as it goes over the wire.
+// dnsmasq has no option for NS (type 2); its data is the name in wire format.
 const nameServer = "ns1.signalbox.test"
   .split(".")
   .map((label) => String.fromCharCode(label.length) + label)
@@ -252,7 +252,7 @@ const records = [
   "--caa-record=signalbox.test,0,issue,ca.test",
 ];
 
-/** A name server that knows the zone and these further records alone. */
+/** A name server with only the zone and these additional records. */
 export async function dnsmasq(...more: string[]) {
   const port = freePort();
   const here = [`--port=${port}`, "--listen-address=127.0.0.1", "--bind-interfaces"];
@@ -268,7 +268,7 @@ export async function dnsmasq(...more: string[]) {
   return { port, [Symbol.asyncDispose]: stop };
 }
 
-/** A name server that takes every question and answers none. */
+/** A name server that answers no query. */
 export async function silentNameServer() {
   const socket = await Bun.udpSocket({ hostname: "127.0.0.1" });
   return { port: socket.port, [Symbol.asyncDispose]: async () => socket.close() };
@@ -281,7 +281,7 @@ export async function redisServer(...options: readonly string[]) {
   return { port, [Symbol.asyncDispose]: stop };
 }
 
-/** A service that speaks S3, with one bucket. */
+/** An S3 service with one bucket. */
 export async function bucketService(bucket: string) {
   const port = freePort();
   const args = ["-H", "127.0.0.1", "-p", String(port)];
@@ -299,7 +299,7 @@ export async function bucketService(bucket: string) {
   return { endpoint, bucket, ...credentials, client, [Symbol.asyncDispose]: stop };
 }
 
-/** Who runs a server that refuses to run as root. */
+/** The user for servers that refuse to run as root. */
 const asUser = (user: string) => (process.getuid?.() === 0 ? ["runuser", "-u", user, "--"] : []);
 
 export const ran = (command: string[], cwd: string) => {
@@ -324,7 +324,7 @@ export async function postgresServer(password: string) {
     "probe",
     "--no-sync",
   ];
-  // The locale that a terminal passes on can be missing on this machine.
+  // The terminal's locale can be missing on this machine.
   ran(["env", "LC_ALL=C", ...user, pathOf("initdb") ?? "", ...init], folder);
   ran([...user, "cp", "good.pem", "good.key", "data"], folder);
   ran([...user, "chmod", "600", "data/good.key"], folder);
@@ -388,7 +388,7 @@ export async function mariadbServer(password: string) {
   return { port, [Symbol.asyncDispose]: stop };
 }
 
-/** Resolves once a program that listens to datagrams does so (proc(5)). */
+/** Resolves when a program listens on a UDP port (proc(5)). */
 async function untilBound(port: number) {
   const wanted = `:${port.toString(16).toUpperCase().padStart(4, "0")} `;
   while (!readFileSync("/proc/net/udp", "utf8").includes(wanted)) await Bun.sleep(5);

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-/** A maker of directories that vanish after each test of the file. */
+/** Creates directories that are removed after each test of the file. */
 export function scratch(): () => string {
   const made: string[] = [];
   afterEach(() => {

@@ -2,7 +2,7 @@ import type { Socket } from "node:net";
 import type { SmtpSettings } from "../../src/accounts/settings/schema.ts";
 import { listener } from "./checking.ts";
 
-/** Settings for what speaks SMTP, or something like it, on this port of loopback. */
+/** Mail server settings for this port on loopback. */
 export const smtpAt = (port: number, changes: Partial<SmtpSettings> = {}): SmtpSettings => ({
   host: "127.0.0.1",
   port,
@@ -19,7 +19,7 @@ export const smtpAt = (port: number, changes: Partial<SmtpSettings> = {}): SmtpS
 });
 
 type Script = {
-  /** Another reply than the usual one to what begins with this word; "" for none at all. */
+  /** Replies by the first word of a command, instead of the usual ones; "" sends no reply. */
   replies?: Record<string, string>;
   greeting?: string;
   address?: string;
@@ -32,7 +32,7 @@ const usual: Record<string, string> = {
   QUIT: "221 bye",
 };
 
-/** A mail server that says what a test wants, and remembers the first word of all that it was asked. */
+/** A mail server with scripted replies. It records the first word of every command. */
 export async function scriptedMailServer({
   replies = {},
   greeting = "220 mx.example ESMTP",

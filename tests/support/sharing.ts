@@ -7,7 +7,7 @@ type Settings = Parameters<typeof applianceOn>[1];
 
 const beatMs = 2_000;
 
-/** Two appliances that share the work on one database, in a time that the test sets. */
+/** Two appliances that share one database and a clock that the test sets. */
 export async function sharing(settings: Settings = {}) {
   const { store, database } = await migratedStore();
   const time = { now: Date.parse("2026-11-20T10:00:00.000Z") };
@@ -20,7 +20,7 @@ export async function sharing(settings: Settings = {}) {
   };
   type Server = ReturnType<typeof start>;
 
-  /** What these do in such a moment, their heartbeats every two seconds. */
+  /** One turn of these appliances: a heartbeat every 2 s and their due work. */
   async function run(servers: readonly Server[]) {
     for (const server of servers) {
       const { node, maintenance, engine, alerts } = server;
@@ -34,7 +34,7 @@ export async function sharing(settings: Settings = {}) {
     }
   }
 
-  /** Lets so many seconds go by for these; the others stand still. */
+  /** Advances these appliances by a number of seconds; the others do nothing. */
   async function pass(seconds: number, servers: readonly Server[]) {
     for (const end = time.now + seconds * 1_000; time.now < end;) {
       time.now = Math.min(time.now + 250, end);

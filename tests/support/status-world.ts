@@ -4,25 +4,25 @@ import { clientOf, machineWithKey, type Outside } from "./outside.ts";
 
 export type State = "up" | "degraded" | "down" | "pending" | "paused";
 
-/** Seconds of one day that a monitor was in each state; null where nothing was measured. */
+/** Seconds per state of one day; null when nothing was measured. */
 export type DaySeconds = { up?: number; degraded?: number; down?: number; maintenance?: number };
 
 export type Shown = {
   name: string;
   state?: State;
-  /** What was measured so many days ago; 0 is today. */
+  /** Measured seconds by days ago; 0 is today. */
   day?: (back: number) => DaySeconds | null;
 };
 
 export type Reported = {
   title: string;
   severity?: "minor" | "major" | "critical";
-  /** Index of its monitor among all of the page. */
+  /** Index of its monitor on the page. */
   monitor?: number;
   message?: string;
-  /** Each is posted as one update. */
+  /** One update per text. */
   updates?: { status: string; message: string }[];
-  /** Opened so many hours ago; its updates follow after 20 minutes each. */
+  /** Opened this many hours ago, with one update every 20 minutes. */
   hoursAgo?: number;
 };
 
@@ -35,7 +35,7 @@ export type Scene = {
 const dayMs = 86_400_000;
 const minuteMs = 60_000;
 
-/** A machine whose default page, `/status/acme`, shows this scene; what is long ago is written into its file. */
+/** A machine whose default page, `/status/acme`, shows this scene. Older history is written into its database. */
 export async function statusWorld(scene: Scene = {}, flags: string[] = []) {
   const { pages, ...world } = await statusWorlds({ acme: scene }, flags);
   return { ...world, ...pages.acme };
@@ -93,7 +93,7 @@ type MadeMonitor = Shown & { id: string };
 type MadeIncident = { id: string; incident: Reported };
 type Made = { pageId: string; monitors: MadeMonitor[]; opened: MadeIncident[] };
 
-/** Makes a page for this scene; it is the default page where that has this name. */
+/** Creates a page for this scene, or uses the default page if it has this name. */
 async function pageOf(
   server: { url: string; api: Outside },
   slug: string,
@@ -121,7 +121,7 @@ async function pageOf(
   return { pageId: answer.json.data.id, monitors, opened };
 }
 
-/** A push monitor whose job has reported what makes it so. */
+/** A push monitor whose job reported this state. */
 async function made({ url, api }: { url: string; api: Outside }, { name, state = "up" }: Shown) {
   const { status, json } = await api("POST", "/api/v1/monitors", {
     type: "push",
@@ -158,7 +158,7 @@ async function reported(api: Outside, incident: Reported, monitors: readonly Mad
   return json.data.id as string;
 }
 
-/** Days and incidents of long ago, as an appliance that ran then has them in its file. */
+/** Writes old days and incidents into the database, as an appliance that ran then would have. */
 function writePast(
   file: string,
   monitors: readonly MadeMonitor[],
@@ -193,7 +193,7 @@ function writePast(
   })();
 }
 
-/** Gives an incident the id and the times of one that was opened then; returns the id. */
+/** Moves an incident into the past and returns its new id. */
 function movedBack(database: Database, id: string, openedAt: number): string {
   const hex = openedAt.toString(16).padStart(12, "0");
   const past = `${hex.slice(0, 8)}-${hex.slice(8)}${id.slice(13)}`;

@@ -12,12 +12,12 @@ export const bob = "bob@team.example";
 
 type Settings = Parameters<typeof visitor>[0];
 
-/** What a subscribed webhook received, as far as tests look at it. */
+/** The parts of a received webhook that tests examine. */
 type Received = { id: string; type: string; timestamp: string; data: Json };
 
-/** A default page at `/status/ours` whose visitors can subscribe by e-mail; nothing is told before `send`. */
+/** A default page at `/status/ours` with e-mail subscriptions. Nothing is sent before `send`. */
 export async function publisher(page: object = {}, settings: Settings = {}) {
-  /** The code with which the mail server refuses a mailbox from now on; absent where it takes it. */
+  /** The SMTP code with which the mail server rejects a mailbox; absent when it accepts it. */
   const refusals = new Map<string, number>();
   const server = await mailServer({ recipient: (address) => refusals.get(address) ?? 0 });
   const made = await visitor({ allowTarget: ["127.0.0.1/32"], ...settings });
@@ -40,7 +40,7 @@ export async function publisher(page: object = {}, settings: Settings = {}) {
     return json.data;
   }
 
-  /** A mailbox of this page that has agreed. */
+  /** A confirmed e-mail subscriber of this page. */
   async function mailbox(email: string = ann, at?: string) {
     const one = await added({ type: "email", email, confirmed: true }, at);
     time.now += 1;
@@ -51,25 +51,25 @@ export async function publisher(page: object = {}, settings: Settings = {}) {
   return {
     ...made,
     pageId: id,
-    /** Where the API has the page's subscribers. */
+    /** The API path of the page's subscribers. */
     path,
     mails,
     refusals,
-    /** Settings of a mail server that takes everything. */
+    /** Settings of a mail server that accepts every mail. */
     mailSettings: () => server.smtp(),
     useMail,
     signUp: (email: string, asking: Parameters<typeof get>[1] = {}) =>
       get("/status/ours/subscribe", { method: "POST", form: { email }, ...asking }),
-    /** Tells what happened and sends what is due. */
+    /** Fans out pending events and sends due notices. */
     send,
-    /** Lets so many seconds go by, and sends what is due then. */
+    /** Advances the clock by a number of seconds and sends due notices. */
     later: async (seconds: number) => {
       time.now += seconds * 1000;
       await send();
     },
     added,
     mailbox,
-    /** A webhook of this page and the server behind it. */
+    /** A webhook subscriber of this page and its server. */
     async hook(reply: Reply = answer(), fields: object = {}) {
       const receiver = await target(reply);
       const { id } = await added({ type: "webhook", url: receiver.at("/hook"), ...fields });
@@ -82,14 +82,14 @@ export async function publisher(page: object = {}, settings: Settings = {}) {
       return Object.assign(receiver, {
         id: id as string,
         received,
-        /** What each told: the message of an update, the title of planned work. */
+        /** The message of each update, or the title of each maintenance window. */
         heard: () => received().map(({ data }) => data.message ?? data.maintenance.title),
       });
     },
     subscribers: async (query = ""): Promise<Json[]> =>
       (await api("GET", `${path}?per_page=100${query}`)).json.data,
     subscriber: async ({ id }: { id: string }) => (await api("GET", `${path}/${id}`)).json.data,
-    /** Plans work that the page shows. */
+    /** Creates a maintenance window that the page shows. */
     plan: async (fields: object = {}) => {
       const body = {
         title: "Firmware",
@@ -102,15 +102,15 @@ export async function publisher(page: object = {}, settings: Settings = {}) {
       return json.data;
     },
     subjects: () => mails.map(({ headers }) => headers["subject"]?.[0]),
-    /** To whom mails went, in order. */
+    /** Recipients of the sent mails, in order. */
     told: () => mails.flatMap(({ to }) => to),
-    /** Goes on with engines that know nothing but what is stored. */
+    /** Restarts the engines from the stored state. */
     restart: async () => {
       await made.restart();
       notices = subscriberFanOut(appliance);
       alerts = alertsOn(appliance);
     },
-    /** The power fails just before the next write with such a statement. */
+    /** Fails just before the next write that contains such a statement, like a power cut. */
     diesBefore: (statement: string) => {
       const atomic = store.atomic.bind(store);
       store.atomic = (statements) => {
@@ -129,7 +129,7 @@ export async function publisher(page: object = {}, settings: Settings = {}) {
 
 export type Publisher = Awaited<ReturnType<typeof publisher>>;
 
-/** The address of the link with this verb in a mail; empty where it has none. */
+/** The URL of the link with this verb in a mail; empty without one. */
 export const linkIn = ({ text }: Pick<Mail, "text">, verb: "confirm" | "unsubscribe") =>
   new RegExp(`https?://\\S+/${verb}/[\\w.-]+`).exec(text)?.[0] ?? "";
 
@@ -143,7 +143,7 @@ export async function follow(
   return get(pathname, { method, host });
 }
 
-/** Signs a mailbox up and says yes in its name. */
+/** Subscribes a mailbox and confirms the subscription. */
 export async function joined(made: Publisher, email: string = ann) {
   const { signUp, send, mails, time } = made;
   await signUp(email);

@@ -1,12 +1,12 @@
 import { parseXml, XmlElement } from "@rgrove/parse-xml";
 
-/** What made a run red: a test (`file > name`), or a step that gave up. */
+/** A failure of the run: a test (`file > name`) or a step. */
 export type Failure = { name: string; text: string };
 export type Outcome = { passed: number; skipped: number; failures: Failure[] };
 
-/** What `bun test` came to: by its JUnit report if it wrote one, and by how its process ended if not well. */
+/** Outcome of `bun test`, from its JUnit report and its exit status. */
 export function outcomeOf(report: string | undefined, ended?: string): Outcome {
-  // Two characters that XML does not know are left in the report as tests wrote them.
+  // Bun leaves two characters in the report that XML does not allow.
   const cases =
     report === undefined ? [] : casesIn(parseXml(report.replace(/[\ufffe\uffff]/g, "")));
   const failures = cases.flatMap(({ name, element }) => {
@@ -23,7 +23,7 @@ export function outcomeOf(report: string | undefined, ended?: string): Outcome {
   return { passed, skipped, failures };
 }
 
-/** The last lines of a run. Of a long output often only the end is kept: what was red is named there, the count last. */
+/** The last lines of a run: all failures, then the count. Logs often keep only the end of a long output. */
 export function verdict({ passed, skipped, failures }: Outcome): string {
   const shown = failures.map(({ name, text }, index) => {
     const lines = text === "" ? [] : text.split("\n").slice(0, index < 10 ? 15 : 2);

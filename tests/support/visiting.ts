@@ -6,10 +6,10 @@ import { addSession } from "../../src/accounts/sessions/store.ts";
 import type { Client, TestAppliance } from "./appliance.ts";
 
 export const password = "a long enough password";
-/** A hash of it that is quick to compare with, unlike those that the product makes. */
+/** A password hash with a minimal work factor, to keep tests fast. */
 export const quickHash =
   "$argon2id$v=19$m=64,t=1,p=1$BwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwc$+xnu9oqXXTR+j6z/nGPmYEZ5kDSxSkiPqhMXWH1A8XY";
-/** One as the product makes it, for tests of what the work of comparing does. */
+/** A password hash with the product's work factor, for tests of that work. */
 export const usualHash =
   "$argon2id$v=19$m=65536,t=2,p=1$0rhI+Kph3rNGM6F0gRXxOC8iOmV4/JV4pY7eymMwqi0$UJRUsrYCYEC9yyCyv/+QnnkOtHJiXRvwFa6WxK3jpqQ";
 
@@ -20,7 +20,7 @@ type PersonOptions = {
   passwordHash?: string;
 };
 
-/** A person who belongs to this organization, without the work of hashing a password; it is `password`. */
+/** Creates a member of the organization with the password `password`. */
 export async function person(
   { store, time }: TestAppliance,
   organizationId: string,
@@ -52,7 +52,7 @@ export async function person(
   return { id, name, email };
 }
 
-/** A browser on the admin page with this cookie; it sends what browsers send. */
+/** A client with this cookie that sends the headers of a browser on the admin page. */
 export function browser(
   { client }: Pick<TestAppliance, "client">,
   cookie: string | null,
@@ -71,7 +71,7 @@ export function browser(
     });
 }
 
-/** Signs somebody in without their password, or up to their code, and returns their browser. */
+/** Signs a person in without a password, or up to the second factor, and returns their client. */
 export async function visitor(
   appliance: TestAppliance,
   personId: string,
@@ -99,7 +99,7 @@ export async function visitor(
   ]);
   const cookie = `signalbox_session=${token}`;
   let current = cookie;
-  /** Keeps the cookie that it is given. */
+  /** Stores the cookie from the response. */
   const page: Client = async (...request) => {
     const answer = await browser(appliance, current, { "X-Address": address })(...request);
     const [pair = ""] = (answer.headers.get("set-cookie") ?? "").split("; ");
@@ -109,7 +109,7 @@ export async function visitor(
   return { id, token, cookie, page };
 }
 
-/** Makes somebody a member of a further organization. */
+/** Adds a person to another organization. */
 export async function joined(
   { store, time }: TestAppliance,
   organizationId: string,
@@ -129,7 +129,7 @@ export async function member(appliance: TestAppliance, role: Role, made: PersonO
   return { ...who, ...session, sessionId: session.id, id: who.id };
 }
 
-/** A browser that keeps the cookie it is given, at this address, as the header says. */
+/** A client that stores cookies and connects from this address (header X-Address). */
 export function newBrowser(
   appliance: Pick<TestAppliance, "client">,
   address = "127.0.0.1",
@@ -156,9 +156,9 @@ export function newBrowser(
   };
 }
 
-/** The client's address is what the test says, in the header X-Address. */
+/** The test sets the client's address in the header X-Address. */
 export const addressOf = (request: Request) => request.headers.get("x-address") ?? "127.0.0.1";
 
-/** The statuses of answers that came in any order, lowest first. */
+/** Sorted statuses of responses that arrive in any order. */
 export const statusesOf = (answers: readonly { status: number }[]) =>
   answers.map(({ status }) => status).toSorted((a, b) => a - b);

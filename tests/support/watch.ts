@@ -4,7 +4,7 @@ import { readSince } from "../../src/events/log.ts";
 import { dashboard } from "./dashboard.ts";
 import { answer, target } from "./target.ts";
 
-/** An event loop that is well comes round more often than this; a clock that leaps further is trouble of our own. */
+/** A healthy event loop turns more often than this; a larger clock jump counts as a standstill. */
 const tickMs = 250;
 
 export type Beat = {
@@ -15,7 +15,7 @@ export type Beat = {
   period: number;
 };
 
-/** A dashboard whose engine watches already: what is made from now on is new to it, time passes when told. */
+/** A dashboard with a running check engine and a clock that the test advances. */
 export async function watch(settings: Parameters<typeof dashboard>[0] = {}) {
   const made = await dashboard(settings);
   const { engine, maintenance, time, monitor, monitorOf, api, stranger, store } = made;
@@ -24,7 +24,7 @@ export async function watch(settings: Parameters<typeof dashboard>[0] = {}) {
 
   return {
     ...made,
-    /** Lets so many seconds go by; whatever gets due is done. */
+    /** Advances the clock by a number of seconds and runs due work. */
     pass: async (seconds: number) => {
       for (const end = time.now + seconds * 1000; time.now < end;) {
         time.now = Math.min(time.now + tickMs, end);
@@ -38,9 +38,9 @@ export async function watch(settings: Parameters<typeof dashboard>[0] = {}) {
       const { json } = await api("GET", `/api/v1/monitors/${id}/heartbeats?limit=1000`);
       return json.data.toReversed();
     },
-    /** Every change of a monitor's state that was told, in order. */
+    /** Every published change of a monitor's state, in order. */
     changes: async () => (await readSince(store, 0, 10_000)).filter(isStateChange),
-    /** A target on loopback that answers well, and its monitor, which is down at the first failure. */
+    /** A healthy target on loopback and its monitor, which is down at the first failure. */
     site: async (fields: object = {}) => {
       const shop = await target();
       const http = { type: "http", name: "Shop", url: shop.at(), retries: 0 };
@@ -51,7 +51,7 @@ export async function watch(settings: Parameters<typeof dashboard>[0] = {}) {
         recovers: () => shop.reply(answer()),
       });
     },
-    /** A push monitor, which is down at the first failure, and the way its job reports. */
+    /** A push monitor, which is down at the first failure, and a function that reports to it. */
     job: async (fields: object = {}) => {
       const { id, pushUrl } = await monitor({ type: "push", name: "Job", retries: 0, ...fields });
       const { pathname } = new URL(pushUrl);
@@ -69,7 +69,7 @@ export type Watch = Awaited<ReturnType<typeof watch>>;
 
 const states = new Set(["pending", "up", "degraded", "down", "maintenance"]);
 
-/** Whether a check has found a monitor to be something else. */
+/** Whether a check has changed the monitor's state. */
 export function isStateChange(event: LoggedEvent): event is LoggedEvent<`monitor.${StoredStatus}`> {
   const [noun, verb = ""] = event.type.split(".");
   return noun === "monitor" && states.has(verb);

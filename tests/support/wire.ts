@@ -1,7 +1,7 @@
 import { connect, type Socket } from "node:net";
 import { connect as tlsConnect } from "node:tls";
 
-/** A connection, over TLS where it is to be `secure`, on which bytes go out exactly as written. Throws when nobody listens. */
+/** A connection, over TLS if `secure`, that sends bytes exactly as given. Throws when the port is closed. */
 export async function dial(port: number, { secure = false } = {}) {
   const at = { host: "127.0.0.1", port };
   const socket: Socket = secure ? tlsConnect({ ...at, rejectUnauthorized: false }) : connect(at);
@@ -22,13 +22,13 @@ export async function dial(port: number, { secure = false } = {}) {
   });
   const connected = Promise.withResolvers<void>();
   socket.on(secure ? "secureConnect" : "connect", () => connected.resolve());
-  // Later than this, a reset is followed by `close`, which tells the same.
+  // A later reset is followed by `close`, which is handled below.
   socket.on("error", (error) => connected.reject(error));
   await connected.promise;
   return {
     send: (bytes: string) => void socket.write(bytes, "latin1"),
     hangUp: () => void socket.destroy(),
-    /** What arrived, as soon as it matches; throws when the server closes before it does. */
+    /** The received text as soon as it matches. Throws when the server closes earlier. */
     async until(pattern: RegExp): Promise<string> {
       while (!pattern.test(received)) {
         if (closed) throw new Error(`closed after ${JSON.stringify(received)}`);

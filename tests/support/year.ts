@@ -24,19 +24,19 @@ import { applianceOn } from "./appliance.ts";
 import type { Json } from "./json.ts";
 
 const minuteMs = 60_000;
-/** The bucket of a latency as `percentiles.ts` has it. */
+/** The latency bucket, as in `percentiles.ts`. */
 const bucketText = "iif(latency_ms < 1, 0, 1 + cast(floor(log2(latency_ms) * 8) AS INTEGER))";
 
 type Plan = {
   monitors: number;
-  /** How many days there are of everything, and of single results. */
+  /** Days of history, and days with single results. */
   days: number;
   resultDays: number;
-  /** When it ends; a whole hour. */
+  /** End of the year, at a full hour. */
   end: number;
   outagesPerDay?: number;
   perGroup?: number;
-  /** The name of a monitor's group, and what else a monitor is, by its number. */
+  /** Group name and fields of a monitor, by its number. */
   group?: (number: number) => string;
   monitor?: (number: number) => object;
 };
@@ -53,7 +53,7 @@ const rows = {
   affected: insertInto(incidentMonitors),
 };
 
-/** Numbers from 0 to 1 that look random and are always the same. */
+/** Pseudo-random numbers from 0 to 1 with a fixed seed. */
 const noise = (n: number) => (n * 0.618033988749895) % 1;
 
 /**
@@ -63,7 +63,7 @@ const noise = (n: number) => (n * 0.618033988749895) % 1;
 export async function simulatedYear(data: DataDirectory, plan: Plan) {
   const { database, store, vault } = data;
   const { outagesPerDay = 65, perGroup = 25 } = plan;
-  // What happens in a day beside checks: outages of five minutes, each tenth with an incident, and changes by people.
+  // Events of a day besides checks: outages of 5 minutes, every tenth with an incident, and changes by people.
   const perDay = { outages: outagesPerDay, changes: Math.round((outagesPerDay * 200) / 65) };
   const start = plan.end - plan.days * dayMs;
   const endDay = Math.floor(plan.end / dayMs);
@@ -141,7 +141,7 @@ export async function simulatedYear(data: DataDirectory, plan: Plan) {
     database.run("INSERT INTO checked (key, phase) VALUES (?, ?)", [key, phase]);
 
   const run = ({ text, parameters }: Prepared) => database.query(text).run(...parameters);
-  /** Older days have the sums of later ones, so that what happened on them has to be the same. */
+  /** Older days copy the sums of later days, so they need the same events. */
   const sourceOf = (day: number) =>
     day < firstResults ? firstResults + ((day - firstDay) % plan.resultDays) : day;
   const outage = (day: number, number: number) => {
@@ -151,7 +151,7 @@ export async function simulatedYear(data: DataDirectory, plan: Plan) {
     return { n, id, key: keys.get(id) ?? 0, from, to: from + 5 * minuteMs };
   };
 
-  /** What happens on a day, beside results of checks; of what is long past only what is still kept. */
+  /** Events of a day besides check results; for old days only the retained ones. */
   function writeActivity(day: number, age = 0) {
     for (let number = 0; number < perDay.changes; number++) {
       const at = timestamp(day * dayMs + Math.floor((number / perDay.changes) * dayMs));
@@ -293,7 +293,7 @@ export async function simulatedYear(data: DataDirectory, plan: Plan) {
       );
   }
 
-  /** Results of all monitors every minute from one time up to another within a day, with their sums. */
+  /** Results of all monitors for every minute of a part of a day, with their sums. */
   function results(from: number, to: number) {
     const minutes = Math.round((to - from) / minuteMs);
     database.run(
@@ -349,13 +349,13 @@ export async function simulatedYear(data: DataDirectory, plan: Plan) {
   return { organizationId, key, ids, results, writeActivity };
 }
 
-/** Sums of days whose results are gone: those of days that have them, again and again. */
+/** Sums of days without results, copied from days with results. */
 function olderSums(database: Database, from: number, to: number, templates: number) {
   for (const [table, period, hours] of [
     ["uptime_hours", "hour", 24],
     ["uptime_days", "day", 1],
   ] as const) {
-    // The oldest first, as they were written.
+    // Oldest first, in the order of writing.
     database.run(`CREATE TEMP TABLE young AS SELECT * FROM ${table}`);
     database.run(`CREATE INDEX temp.young_by_period ON young (${period})`);
     database.run(`DELETE FROM ${table}`);
@@ -374,7 +374,7 @@ function olderSums(database: Database, from: number, to: number, templates: numb
   }
 }
 
-/** What is counted of each, and the tables that hold it. */
+/** Counted nouns and their tables. */
 export const counted: Record<string, { count: string; names: string }> = {
   "Results of checks": { count: "SELECT count(*) FROM heartbeats", names: "heartbeats" },
   "Hourly sums": { count: "SELECT count(*) FROM uptime_hours", names: "uptime_hours" },
@@ -388,7 +388,7 @@ export const counted: Record<string, { count: string; names: string }> = {
   Incidents: { count: "SELECT count(*) FROM incidents", names: "incident" },
 };
 
-/** What one of what grows takes, with its indexes; null where the year has none. */
+/** Bytes per row, indexes included; null without rows. */
 export function bytesOf(database: Database, what: string): number | null {
   const { count, names } = counted[what] ?? {};
   if (count === undefined || names === undefined) return null;
