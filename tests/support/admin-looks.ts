@@ -5,11 +5,11 @@ import { overflowOf, keepPicture, violations, violationsOfColor, type visit } fr
 
 const widths = [360, 768, 1440];
 
-/** What follows its box, such as a chart, has the new width a moment after it. */
+/** Charts follow the width of their box with a delay. */
 const settled = (page: Page) =>
   page.waitForFunction(() => document.documentElement.scrollWidth <= innerWidth).catch(() => {});
 
-/** What axe finds in both themes. */
+/** Findings of axe in both themes. */
 export async function violationsInThemes(page: Page): Promise<string[]> {
   await inTheme(page, "light");
   const light = await violations(page);
@@ -17,13 +17,13 @@ export async function violationsInThemes(page: Page): Promise<string[]> {
   return [...light, ...(await violationsOfColor(page)).map((issue) => `dark ${issue}`)];
 }
 
-/** What axe finds in both themes, and where the page is wider than its window; kept as pictures. */
+/** Findings of axe in both themes, and widths at which the page overflows. Stores screenshots. */
 export async function flawsOfLooks(page: Page, name: string): Promise<string[]> {
   const issues: string[] = [];
   const keep = (kind: string) => keepPicture(page, `admin-${name}-${kind}.png`);
   await inTheme(page, "light");
   for (const width of widths) {
-    // The widest is tall, so that axe sees all of it.
+    // The widest window is tall, so that axe examines the whole page.
     await page.setViewportSize({ width, height: width === 1440 ? 1_600 : 900 });
     await settled(page);
     const overflow = await overflowOf(page);
@@ -35,10 +35,10 @@ export async function flawsOfLooks(page: Page, name: string): Promise<string[]> 
   return issues;
 }
 
-/** A page, and a text that stands on it once it is complete; without one, anything in a panel. */
+/** A page, and a text that appears when it has loaded; default: any panel content. */
 type Place = readonly [path: string, ready?: string];
 
-/** A test for each of these pages: no flaws of looks, and no complaints. */
+/** Defines one test per page: no findings and no console errors. */
 export function testLooks(
   open: (path: string) => ReturnType<typeof visit>,
   places: Record<string, () => Place>,

@@ -13,7 +13,7 @@ export const owner = {
   password: "correct horse battery",
 };
 
-/** A fresh machine: nobody has set it up yet. */
+/** A fresh machine before its set-up. */
 export async function freshMachine() {
   const box = machine();
   const flags = ["--rate-limit", "0", "--allowed-host", lanName];
@@ -22,18 +22,18 @@ export async function freshMachine() {
   return { ...server, box, flags, token, [Symbol.asyncDispose]: () => box[Symbol.asyncDispose]() };
 }
 
-/** A machine that its owner has set up, and ways to act on it as them. */
+/** A machine after its set-up, and a client of its owner. */
 export async function ownedMachine() {
   const fresh = await freshMachine();
   const { url, token } = fresh;
   return { ...fresh, ...(await actingAt(url, "/set-up", { ...owner, token })) };
 }
 
-/** Ways to act as somebody who has a password. */
+/** A client of a person with a password. */
 export const signedIn = (url: string, credentials: { email: string; password: string }) =>
   actingAt(url, "/sign-in", credentials);
 
-/** Ways to act as whoever this request lets in. */
+/** A client of the person whom this request signs in. */
 async function actingAt(url: string, entrance: string, credentials: object) {
   let cookie = "";
 

@@ -1,7 +1,7 @@
 import type { Database } from "bun:sqlite";
 import { keyOf, type ExpectedNotification } from "./alert-model.ts";
 
-/** An attempt at a delivery, as its receiver saw it: the alerts in it, and how it was answered. */
+/** An attempt at a delivery, as the receiver saw it: its alerts and the response. */
 export type Attempt = {
   channel: string;
   delivery: string;
@@ -13,11 +13,11 @@ export type Attempt = {
 type Arrived = { alertId: string; subject: string; type: string; at: number };
 export type Reply = "well" | "broken" | "busy" | "closed" | "refused" | "gone";
 
-/** What a busy receiver asks for, in seconds. */
+/** Retry-After of a busy receiver, in seconds. */
 export const patienceSeconds = 1_800;
 const retrySeconds = [5, 15, 60, 300];
 
-/** Of these attempts at a channel: whether the last is the last at its delivery, too, and in vain. */
+/** Whether the last of these attempts was the final, failed attempt of its delivery. */
 export function isGivenUp(attempts: readonly Attempt[]): boolean {
   const { delivery, reply } = attempts.at(-1) as Attempt;
   if (reply === "gone" || reply === "well") return reply === "gone";
@@ -28,7 +28,7 @@ export function isGivenUp(attempts: readonly Attempt[]): boolean {
   for (const one of attempts) {
     if (one.reply === "well") due = Math.min(due, one.at);
     if (one.delivery !== delivery) continue;
-    // One that was made before its time leaves that as it was.
+    // An early attempt does not change the due time.
     if (one.at >= due) due = one.at + (retrySeconds[tries++] ?? 900) * 1000;
     if (one.reply === "busy") due = Math.max(due, one.at + patienceSeconds * 1000);
   }
@@ -36,7 +36,7 @@ export function isGivenUp(attempts: readonly Attempt[]): boolean {
   return due > Math.min(first.at + 24 * hour, doubted === undefined ? Infinity : doubted.at + hour);
 }
 
-/** What a channel gets of all that was to be told: not what was lost, nor the end of a problem of which nothing came. */
+/** Alerts that a channel receives: without lost ones, and without recoveries of unreported problems. */
 export function arriving(
   told: readonly ExpectedNotification[],
   channel: string,
@@ -53,7 +53,7 @@ export function arriving(
   });
 }
 
-/** What the log says will never arrive: as much as anybody can know of it. */
+/** Alerts that the delivery log reports as lost. */
 export function lostBy(database: Database): string[] {
   return database
     .query<{ channel: string; subject: string; type: string; at: string }, []>(

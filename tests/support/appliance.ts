@@ -48,13 +48,13 @@ export type Answer = {
   status: number;
   headers: Headers;
   text: string;
-  /** The parsed body; empty where there is none or it is a page. */
+  /** The parsed body; empty without JSON. */
   json: Json;
 };
 
 export type Options = {
   body?: unknown;
-  /** Sent as it is, instead of `body` as JSON. */
+  /** Raw body, instead of `body` as JSON. */
   raw?: string | Uint8Array<ArrayBuffer>;
   headers?: Record<string, string>;
 };
@@ -65,58 +65,58 @@ type Data = {
   store: Store;
   vault: Vault;
   clock: Clock;
-  /** What it does of what one node does for all; everything, where nothing is said. */
+  /** Singleton jobs of this node; default: all. */
   leases?: Leases;
 };
 type Settings = {
   requestsPerMinute?: number;
-  /** Wrong passwords, codes and tokens from one address. */
+  /** Allowed failed attempts per address. */
   attemptsPerMinute?: number;
   previewsPerMinute?: number;
   allowTarget?: string[];
   limits?: Partial<Limits>;
   denyTarget?: string[];
-  /** Where the programs lie that monitors may run; null where they may not. */
+  /** Folder of the programs that monitors may run; null to disallow programs. */
   commandFolder?: string | null;
-  /** The Chromium of this machine. */
+  /** Path of Chromium. */
   browser?: string;
-  /** Whether several organizations share the machine, so that its loopback is closed to them; targets of tests are there. */
+  /** Whether several organizations share the machine, which closes loopback to their checks. */
   isShared?: () => boolean;
-  /** The address at the other end of the connection. */
+  /** Remote address of the connection. */
   addressOf?: (request: Request) => string;
-  /** Whose forwarded headers are believed. */
+  /** Trusted proxies. */
   trustProxy?: string[];
   backups?: Backups;
-  /** Where files that are to be imported lie. */
+  /** Folder of uploaded import files. */
   uploadsIn?: string;
-  /** Stands for the outside world that alerts go to. */
+  /** Replaces outgoing requests of alerts. */
   exchange?: Exchange;
-  /** How long it has for one attempt: on a busy machine what is quick takes a while. */
+  /** Timeout of one attempt, generous for busy machines. */
   attemptMs?: number;
 };
 
-/** What requests share, and what engines need beside it. */
+/** Dependencies of requests and engines. */
 type TestedAppliance = Services & { events: EventReader; leases: Leases; attemptMs?: number };
 
-/** An engine that sends what waits for channels and subscribers; `random` spreads its retries. */
+/** An engine that sends waiting deliveries and notices; `random` spreads its retries. */
 export function alertsOn(appliance: TestedAppliance, random = 0.5) {
   const subscribers = subscriberReceivers(appliance);
   return alertEngine({ ...appliance, subscribers, random: () => random });
 }
 
-/** What `--metrics-token-file` would name. */
+/** The token of `--metrics-token-file`. */
 export const metricsToken = "m".repeat(32);
 
-/** What the console would have printed. */
+/** Captured log lines. */
 export const setUpToken = "a".repeat(43);
 
-/** A database in memory has no directory for copies. */
+/** A database in memory has no directory for backups. */
 const noBackups: Backups = {
   make: () => Promise.reject(new AppError("UNAVAILABLE", "There is no room for a backup.")),
   take: () => null,
 };
 
-/** The proxies that `--trust-proxy` would name. */
+/** The proxies of `--trust-proxy`. */
 export function proxiesOf(
   trusted: readonly string[],
   peerOf: (request: Request) => string,
@@ -126,7 +126,7 @@ export function proxiesOf(
   return trustedProxies(trustProxy, peerOf, log);
 }
 
-/** Takes down all that can be logged, each entry once in every format. */
+/** Records every log entry in every format. */
 function everythingLogged(lines: string[]): Log {
   const logs = logFormats.map((logFormat) =>
     logTo((line) => void lines.push(line), { logFormat, logLevel: "debug" }),
@@ -139,7 +139,7 @@ function everythingLogged(lines: string[]): Log {
   return { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") };
 }
 
-/** A whole server on this data, its engine not started: tests say when what is due runs. */
+/** A complete server on this data. Its engine is not started; tests run due work. */
 export function applianceOn(
   { leases = soleNode, ...given }: Data,
   {
@@ -261,7 +261,7 @@ export function applianceOn(
 
 type App = ReturnType<typeof applianceOn>["app"];
 
-/** Asks a server as whoever has this key. */
+/** A client of a server with this key. */
 export function clientOf(app: App, key: string | null): Client {
   return async (method, path, { body, raw, headers = {} } = {}) => {
     const sent = raw ?? (body === undefined ? undefined : JSON.stringify(body));
@@ -316,7 +316,7 @@ function organizationOf(appliance: Services, app: App, made: MadeOrganization) {
   };
 }
 
-/** A further organization, with ways to ask with its keys. */
+/** Another organization, with clients for its keys. */
 export const newOrganization = async (appliance: Services, app: App, name: string) =>
   organizationOf(appliance, app, await makeOrganization(appliance, name));
 
@@ -329,7 +329,7 @@ const storeOfTwo = storesWith(async (store) => {
   return { ours, theirs: await makeOrganization(appliance, "Theirs") };
 });
 
-/** The whole server over a fresh database, with two organizations and a clock that tests set. */
+/** A complete server on a fresh database, with two organizations and a clock that tests set. */
 export async function testAppliance(settings: Settings = {}) {
   const time = { now: firstTime };
   const clock = () => time.now;
@@ -364,7 +364,7 @@ export type TestAppliance = Awaited<ReturnType<typeof testAppliance>>;
 
 export const unknownId = "0199a3f0-0000-7000-8000-000000000000";
 
-/** Every row of every table as text: to show that nothing was changed. */
+/** Every row of every table as text, to prove that nothing changed. */
 export function dump({ database }: Pick<TestAppliance, "database">): string {
   const tables = database
     .query<{ name: string }, []>(

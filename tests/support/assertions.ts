@@ -1,10 +1,10 @@
 import { beforeEach, expect } from "bun:test";
 
-// A test that asserts nothing passes whatever happens.
+// A test without assertions always passes.
 beforeEach(() => {
   try {
     expect.hasAssertions();
   } catch {
-    // Bun counts no assertions of tests that run side by side.
+    // Bun does not count assertions of concurrent tests.
   }
 });

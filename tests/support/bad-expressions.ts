@@ -3,7 +3,7 @@
  * does so when it is repeated: textbook ones, and those that brought real software down, without what RE2 lacks.
  */
 export const badExpressions: readonly [expression: string, repeated: string][] = [
-  // OWASP's list of evil ones, and all nestings of their quantifiers.
+  // OWASP's list of evil expressions, and all nestings of their quantifiers.
   ["(a+)+$", "a"],
   ["(a+)+b", "a"],
   ["(a+)*b", "a"],
@@ -27,7 +27,7 @@ export const badExpressions: readonly [expression: string, repeated: string][] =
     "^([a-zA-Z0-9])(([\\-.]|[_]+)?([a-zA-Z0-9]+))*(@){1}[a-z0-9]+[.]{1}(([a-z]{2,3})|([a-z]{2,3}[.]{1}[a-z]{2,3}))$",
     "a",
   ],
-  // Those that make an automaton with many states: it has to remember where each start was.
+  // Expressions whose automaton has many states, because it tracks every start.
   ["^(a?){25}(a){25}$", "a"],
   ["(a|b)*a(a|b){15}$", "aab"],
   ["(a|b)*a(a|b){30}c", "aabab"],
@@ -47,7 +47,7 @@ export const badExpressions: readonly [expression: string, repeated: string][] =
   ["(\\d(\\s+)*){20}x", "1   "],
   ["[ab]{1,150}[bc]{1,150}d", "abcb"],
   ["(?i)(k|s|ſ|K){1,40}x", "kſ"],
-  // Quantifiers over what overlaps.
+  // Quantifiers over overlapping alternatives.
   ["(ab|a|b)*c", "ab"],
   ["(?i)(foo|bar|baz)+z", "foobar"],
   ["(?i)(foo|FOO)*bar!", "fooFOO"],
@@ -88,13 +88,13 @@ export const badExpressions: readonly [expression: string, repeated: string][] =
   ["^\\s+|\\s+$", "x \t  \t "],
   ["\\s+$", " "],
   ["(\\s+)+$", " "],
-  // Addresses of mail and of the web, as forms check them.
+  // E-mail addresses and URLs, as forms validate them.
   ["^(([a-zA-Z0-9]+)[._-]?)+@", "a."],
   ["^([a-zA-Z0-9_.\\-])+@(([a-zA-Z0-9\\-])+\\.)+([a-zA-Z0-9]{2,4})+$", "a@a."],
   ["^(?:[a-z0-9_-]+\\.)*[a-z0-9_-]+@(?:[a-z0-9-]+\\.)+[a-z]{2,}$", "a."],
   ["^(https?://)?([\\da-z.-]+)\\.([a-z.]{2,6})([/\\w .-]*)*/?!$", "a."],
   ["^(?:https?://)?(?:[-\\w]+\\.)+[-\\w]+(?:/[-\\w ./?%&=]*)*!$", "a.a/"],
-  // Markup, as readers of it have taken it apart: marked, minimatch, ua-parser, moment, ms and their like.
+  // Expressions of parsers: marked, minimatch, ua-parser, moment, ms and others.
   ["^\\b_((?:__|[\\s\\S])+?)_\\b!", "__"],
   ["^ *(\\S.*\\|.*)\\n *([-:]+ *\\|[-| :]*)\\n((?:.*\\|.*(?:\\n|$))*)!", "a|\n:|\n"],
   ["(([^<>]+)|(<[^>]*>))*;", "<a>b"],
@@ -114,6 +114,6 @@ export const badExpressions: readonly [expression: string, repeated: string][] =
   ["^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?!$", "YWJj"],
 ];
 
-/** What is worst for it, so long at least; at its end stands what nothing of it takes. */
+/** The worst input of at least this length. Its last character matches nothing. */
 export const worstText = (repeated: string, length: number) =>
   `${repeated.repeat(Math.ceil(length / repeated.length))}\u0001`;

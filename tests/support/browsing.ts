@@ -13,14 +13,14 @@ import {
   type PageScreenshotOptions,
 } from "playwright-core";
 
-/** Chromium as people have it, windows included: what is measured, is measured in it. */
+/** The full Chromium with windows, used for measurements. */
 export const wholeChromium = "/usr/bin/chromium";
 
-/** The headless shell is the same engine without a window to draw, and takes a third of the work. */
+/** The headless shell is the same engine without window drawing and needs a third of the CPU time. */
 const lightest = ["/usr/bin/chromium-headless-shell", wholeChromium].find((path) =>
   existsSync(path),
 );
-/** A name of this machine as of one on the LAN: unlike at an IP of its own, browsers trust no page there. */
+/** A LAN host name of this machine. Unlike on loopback, browsers treat pages there as insecure contexts. */
 export const lanName = "signalbox.lan";
 
 const args = [
@@ -36,13 +36,13 @@ const args = [
 
 const usualViewport = { width: 1280, height: 720 };
 
-/** Nobody measures here how quick a page is: a busy machine only takes longer. Less than a test has. */
+/** Playwright's timeout: long, because busy machines are slow, but below the timeout of a test. */
 const patienceMs = 60_000;
 
-/** Pictures for people to look at. */
+/** Folder of screenshots for people. */
 export const screenshots = join(import.meta.dir, "..", "..", "dist", "screenshots");
 
-/** Keeps one; not in a run of all tests (`SCREENSHOTS=no`), which nobody watches. */
+/** Stores a screenshot, except in a run of all tests (`SCREENSHOTS=no`). */
 export async function keepPicture(
   page: Page,
   name: string,
@@ -69,7 +69,7 @@ export function launchChromium(executablePath = lightest) {
   return {
     newPage: async (options?: BrowserContextOptions) => (await living()).newPage(options),
     newContext: async (options?: BrowserContextOptions) => (await living()).newContext(options),
-    /** A page that an earlier test has released at this origin. */
+    /** A page that an earlier test released at this origin. */
     idlePage: (origin: string): Page | undefined => {
       const found = idle.find((one) => one.origin === origin && !one.page.isClosed());
       idle = idle.filter((one) => one !== found);
@@ -89,7 +89,7 @@ export function launchChromium(executablePath = lightest) {
   };
 }
 
-/** A browser with a profile on disk, as people have one: what Chromium compiled once, it keeps there. */
+/** A browser with a profile on disk, where Chromium caches compiled scripts. */
 export async function keptProfile(cookies: readonly Cookie[], options: BrowserContextOptions) {
   const directory = mkdtempSync(join(tmpdir(), "signalbox-profile-"));
   const launch = { executablePath: wholeChromium, args, ...options };
@@ -104,10 +104,10 @@ export async function keptProfile(cookies: readonly Cookie[], options: BrowserCo
   };
 }
 
-/** One for all tests of a process, with which it ends: started again, it would read and compile everything anew. */
+/** One browser per test process: a new one would load and compile every script again. */
 const shared = launchChromium();
 
-/** Tests in Chromium; skipped, and loudly so, where there is none. */
+/** Defines tests in Chromium; skips them with a warning without Chromium. */
 export function describeInChromium(name: string, tests: (browser: Browser) => void) {
   if (lightest === undefined)
     return console.warn(`\nNOT TESTED: ${name}, because there is no Chromium.\n`);
@@ -121,7 +121,7 @@ export type VisitOptions = Pick<
   BrowserContextOptions,
   "viewport" | "colorScheme" | "reducedMotion"
 > & {
-  /** All that the browser has. */
+  /** Cookies of the browser. */
   cookies?: Cookie[];
 };
 
@@ -137,7 +137,7 @@ export async function visit(
   prepare?: (page: Page) => Promise<unknown>,
 ) {
   const { origin, hash } = new URL(address);
-  // To another part of its address a page would go without being loaded.
+  // A URL that differs only in its fragment would not reload the page.
   const mayReuse = prepare === undefined && hash === "";
   const reused = mayReuse ? browser.idlePage(origin) : undefined;
   const page = reused ?? (await browser.newPage());
@@ -157,7 +157,7 @@ export async function visit(
   else {
     await context.clearCookies();
     await page.evaluate(() => void (window.name = "reused"));
-    // What the last page complained of until here is not this one's.
+    // Errors before this point belong to the previous page.
     page.once("framenavigated", () => void (faults.length = 0));
   }
   await context.addCookies(cookies);
@@ -172,11 +172,11 @@ export async function visit(
   return {
     page,
     faults,
-    /** Layout shifts until now, as Chromium sums them up; content that it blocked becomes a fault. */
+    /** Cumulative layout shift until now; blocked content is added to the faults. */
     async shifts(): Promise<number> {
       const { sum, blocked } = await page.evaluate(async () => {
         await document.fonts.ready;
-        // What is laid out in one frame is told in the next.
+        // Chromium reports a frame's layout in the next frame.
         for (let frame = 0; frame < 3; frame++)
           await new Promise((resolve) => requestAnimationFrame(resolve));
         const watched = globalThis as unknown as Watched;
@@ -191,14 +191,14 @@ export async function visit(
 
 type Watched = { layoutShift: () => number; blocked: string[] };
 
-/** Runs in the page before anything of it. */
+/** Runs in the page before its own scripts. */
 export function watchThePage() {
   if (window.name === "reused") {
     window.name = "";
     localStorage.clear();
     sessionStorage.clear();
   }
-  // Over plain HTTP on the LAN browsers have none of these, unlike on this machine.
+  // Browsers lack these features over plain HTTP on the LAN.
   for (const name of ["randomUUID", "subtle"]) Reflect.deleteProperty(Crypto.prototype, name);
   const watched = globalThis as unknown as Watched;
   let sum = 0;
@@ -219,11 +219,11 @@ export function watchThePage() {
 
 const axeSource = Bun.file(Bun.resolveSync("axe-core/axe.min.js", import.meta.dir)).text();
 
-/** What axe finds, one line for each element that breaks a rule; all of its usual rules apply. */
+/** Findings of axe with its default rules: one line per element and rule. */
 export const violations = (page: Page, within?: string): Promise<string[]> =>
   foundByAxe(page, {}, within);
 
-/** The same of the rules that another theme can break: a theme changes colours and nothing else. */
+/** Findings of axe for the color rules: themes differ only in colors. */
 export const violationsOfColor = (page: Page, within?: string): Promise<string[]> =>
   foundByAxe(
     page,
@@ -233,7 +233,7 @@ export const violationsOfColor = (page: Page, within?: string): Promise<string[]
 
 async function foundByAxe(page: Page, options: RunOptions, within?: string): Promise<string[]> {
   if (!(await page.evaluate(() => "axe" in globalThis))) {
-    // Past the page's own rules, and past what Playwright would do with so long a text.
+    // Bypasses the page's policy and Playwright's limits for long texts.
     const session = await page.context().newCDPSession(page);
     await session.send("Runtime.evaluate", { expression: await axeSource });
     await session.detach();

@@ -6,16 +6,16 @@ import {
 import { TargetFailure } from "../../src/core/outgoing/failures.ts";
 import type { Json } from "./json.ts";
 
-/** A case as its service shows it. */
+/** A case in the incident service. */
 type Case = {
   key: string;
   status: "triggered" | "acknowledged" | "resolved";
-  /** As it was opened; neither service raises it later. */
+  /** Severity at opening; neither service raises it later. */
   severity: string;
   title: string;
 };
 
-/** How the services answer: well, not at all, after they took it, or as a proxy does in passing. */
+/** How a service responds: normally, not at all, after accepting, or as a proxy error. */
 export type Mood = "well" | "broken" | "deaf" | "lost" | "forbidden";
 
 /**
@@ -26,7 +26,7 @@ export type Mood = "well" | "broken" | "deaf" | "lost" | "forbidden";
  */
 export function caseServices() {
   const cases: Record<"pagerduty" | "opsgenie", Case[]> = { pagerduty: [], opsgenie: [] };
-  /** What somebody was paged for, in order. */
+  /** Pages sent to a person, in order. */
   const pages: string[] = [];
   let mood: Mood = "well";
 
@@ -72,12 +72,12 @@ export function caseServices() {
     pages,
     cases,
     behave: (next: Mood) => void (mood = next),
-    /** Somebody has taken every open case. */
+    /** Acknowledges every open case. */
     acknowledge: () => {
       for (const one of [...cases.pagerduty, ...cases.opsgenie])
         if (one.status === "triggered") one.status = "acknowledged";
     },
-    /** What is open, as `critical Shop is down`. */
+    /** Open cases, as `critical Shop is down`. */
     open: (service: keyof typeof cases = "pagerduty") =>
       cases[service]
         .filter(({ status }) => status !== "resolved")

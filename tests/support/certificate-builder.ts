@@ -1,4 +1,4 @@
-/** Certificates with any path, period and extensions, for tests of how they are judged. */
+/** Builds certificates with any path, period and extensions, for tests of certificate checks. */
 import { generateKeyPairSync, type KeyObject, randomBytes, sign } from "node:crypto";
 
 const day = 86_400_000;

@@ -14,29 +14,29 @@ import { NewMonitor } from "../../src/monitoring/monitors/schema.ts";
 type Circumstances = {
   timeoutMs?: number;
   degradedAfterMs?: number | null;
-  /** Where this appliance itself listens. */
+  /** The appliance's own listening addresses. */
   listeners?: readonly Listener[];
   now?: number;
   cancelled?: AbortSignal;
-  /** What it may keep of answers. */
+  /** Memory budget of response bodies. */
   memory?: CheckMemory;
-  /** Where the Docker of this machine listens. */
+  /** Path of Docker's socket. */
   dockerSocket?: string;
   systemctl?: string | null;
   browser?: string | undefined;
-  /** Where the programs lie that may be run. */
+  /** Folder of the allowed programs. */
   commandFolder?: string | undefined;
   isShared?: boolean;
-  /** When it may use the processor for long. */
+  /** Grants long CPU work. */
   inTurn?: CheckContext["inTurn"];
-  /** Those that are kept from one check to the next. */
+  /** Access tokens cached between checks. */
   tokens?: AccessTokens;
-  /** What is trusted beside the usual authorities. */
+  /** Trusted authorities in addition to the system's. */
   authorities?: string | null;
   organizationId?: string;
 };
 
-/** Makes one check of a monitor with these fields and the defaults of the others, and tells what it found. */
+/** Checks a monitor once, with these fields and defaults for the others. Returns the result. */
 export async function check(
   type: CheckTarget["type"],
   fields: object,
@@ -46,7 +46,7 @@ export async function check(
   return (await loggedCheck(type, settings, circumstances)).outcome;
 }
 
-/** A check with settings that need not be right, and what it logged. */
+/** Runs a check with possibly invalid settings. Returns its result and log. */
 export async function loggedCheck(
   type: CheckTarget["type"],
   settings: object,
@@ -73,7 +73,7 @@ export async function loggedCheck(
   const write = (message: string, fields?: object) =>
     void logged.push(`${message} ${JSON.stringify(fields)}`);
   const log: Log = { info: write, warn: write, error: write };
-  // Clocks of an appliance that never stands still: what the tests slow down is judged all the same.
+  // Clocks without standstills, so that slow test runs are still judged.
   const still = () => 0;
   const trouble = new TroubleWatch(still, still);
   const targets = targetGuard(() => listeners, {
@@ -103,7 +103,7 @@ export async function loggedCheck(
   const { inverted = false } = settings as { inverted?: boolean };
   const checkable = { type, settings, timeoutMs, degradedAfterMs, inverted };
   const outcome = await runCheck(checkable, context, cancelled);
-  // A browser takes a moment to end.
+  // A browser takes a moment to exit.
   await browsing.catch(() => {});
   return { outcome, logged };
 }
@@ -125,7 +125,7 @@ export async function timedOut<T extends { message: string }>(
   }
 }
 
-/** What a check is made with, for parts of it; its end is the test's to say. */
+/** The context of a check, for tests of its parts; the test sets its deadline. */
 export function contextOf(ending = new AbortController()): CheckContext {
   return {
     timeoutMs: 60_000,
@@ -148,10 +148,10 @@ export function contextOf(ending = new AbortController()): CheckContext {
   };
 }
 
-/** What a listener does with each connection. */
+/** Handles one connection of a listener. */
 export type Says = (socket: Socket) => void;
 
-/** Waits for the request and sends these bytes, then ends the connection. */
+/** Waits for the request, sends these bytes and closes the connection. */
 export const says =
   (...pieces: readonly (string | Uint8Array)[]): Says =>
   (socket) =>
@@ -161,7 +161,7 @@ export const says =
       socket.end();
     });
 
-/** A listener on loopback that says whatever bytes a test wants and counts its connections. */
+/** A listener on loopback with scripted bytes that counts its connections. */
 export async function listener(greets: Says, { address = "127.0.0.1", port: wanted = 0 } = {}) {
   const open = new Set<Socket>();
   let accepted = 0;
@@ -188,12 +188,12 @@ export async function listener(greets: Says, { address = "127.0.0.1", port: want
   return {
     port,
     url: `http://${address}:${port}/`,
-    /** So many connections came in. */
+    /** Number of accepted connections. */
     accepted: () => accepted,
     async untilAccepted(times: number) {
       while (accepted < times) await changed.promise;
     },
-    /** Resolves once the other side has given up every connection. */
+    /** Resolves when the other side has closed every connection. */
     async untilAllClosed() {
       while (open.size > 0) await changed.promise;
     },
@@ -205,10 +205,10 @@ export async function listener(greets: Says, { address = "127.0.0.1", port: want
   };
 }
 
-/** Whether this machine tells which connections it has. */
+/** Whether this machine lists its connections. */
 export const knowsConnections = process.platform === "linux";
 
-/** Connections of this machine to the port that a process still holds, with their TCP states (proc(5)). */
+/** Connections to the port that a process still has open, with their TCP states (proc(5)). */
 export function connectionsTo(port: number): string[] {
   const wanted = `:${port.toString(16).toUpperCase().padStart(4, "0")}`;
   const rows = readFileSync("/proc/net/tcp", "utf8").trim().split("\n").slice(1);
@@ -218,7 +218,7 @@ export function connectionsTo(port: number): string[] {
     .map(([, , , state = ""]) => state);
 }
 
-/** Resolves once no process holds a connection to the port any more, but for so many that are no check's. */
+/** Resolves when at most `others` connections to the port remain open. */
 export async function untilNoneTo(port: number, others = 0): Promise<void> {
   while (connectionsTo(port).length > others) await Bun.sleep(5);
 }

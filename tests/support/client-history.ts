@@ -35,7 +35,7 @@ export async function clientHistory(
   let answered = 0;
   const wrong: string[] = [];
 
-  /** Takes down one operation; a write without an answer may have happened. */
+  /** Records one operation; the outcome of a write without a response is unknown. */
   async function record<Input, Output>(
     history: Operation<Input, Output>[],
     input: Input,
@@ -105,12 +105,12 @@ export async function clientHistory(
   });
 
   return {
-    /** Resolves when so many further operations were answered. */
+    /** Resolves after this number of further responses. */
     async answered(count: number) {
       const until = answered + count;
       while (answered < until) await Bun.sleep(5);
     },
-    /** Resolves with what was recorded, when every client has its last answer. Throws for an answer that is none. */
+    /** Resolves with the recorded operations after the last response. Throws for an invalid response. */
     async end() {
       isOver = true;
       await Promise.all(working);

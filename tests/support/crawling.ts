@@ -8,12 +8,12 @@ const readable = (table: { routes: unknown }) =>
     ({ method, hooks }) => method === "GET" && hooks.detail?.endpoint?.streams === undefined,
   );
 
-/** Every route that only reads: with a key, and on the admin page. */
+/** Every read-only route, with a key and on the admin page. */
 export const reads = { api: readable(api), dashboard: readable(dashboard) };
 
 export type Crawled = { path: string; status: number; text: string };
 
-/** Every answer of these routes to this reader, headers included, twice: made, and as it may have been kept. `ids` by resource. */
+/** Every response of these routes to this client, headers included, twice: rendered and possibly cached. `ids` by resource. */
 export async function crawl(
   routes: readonly Route[],
   ids: Readonly<Record<string, string>>,

@@ -9,7 +9,7 @@ import { exchange } from "../../src/core/outgoing/http/exchange.ts";
 import { answer, type Asked, type Reply, target } from "./target.ts";
 import type { Json } from "./json.ts";
 
-/** Where people open the appliance of these tests. */
+/** Public URL of the appliance in these tests. */
 export const origin = "https://signalbox.lan";
 
 /** The stable id of every delivery that `telling` makes. */
@@ -26,7 +26,7 @@ export const monitor: AlertedMonitor = {
   groupName: "Front of house",
 };
 
-/** What else an alert says of its monitor. */
+/** Details of the monitor in an alert. */
 export const details = {
   target: "https://shop.lan/health",
   tags: ["production", "eu"],
@@ -46,7 +46,7 @@ const incident = {
 const since = "2026-11-20T23:02:00.000Z";
 const refused = { monitor, since, message: "The connection was refused.", latencyMs: null };
 
-/** What each type of alert says where a test does not say otherwise. */
+/** Default content of each type of alert. */
 const usual: AlertData = {
   "monitor.down": refused,
   "monitor.up": { monitor, since, message: "HTTP 200 (OK).", latencyMs: 42, downSeconds: 754 },
@@ -82,7 +82,7 @@ const usual: AlertData = {
 
 export const alertTypes = Object.keys(usual) as AlertType[];
 
-/** An alert of this type; `changes` replace parts of what such an alert usually says. */
+/** An alert of this type; `changes` replace parts of the default content. */
 export function alertOf<T extends AlertType>(
   type: T,
   changes: Partial<AlertData[T]> = {},
@@ -91,7 +91,7 @@ export function alertOf<T extends AlertType>(
   return { id, type, at: since, data: { ...usual[type], ...changes } } as Alert;
 }
 
-/** So many monitors that went down at once: `Shop 1` and so on, or with a name of the test's. */
+/** Alerts about a number of monitors that went down at once: `Shop 1` and so on, or with another name. */
 export function storm(count: number, nameOf = (number: number) => `Shop ${number}`): Alert[] {
   return Array.from({ length: count }, (_, index) => {
     const last = String(index + 1).padStart(12, "0");
@@ -105,7 +105,7 @@ export function telling(alerts: Alert | readonly Alert[], template: string | nul
   return messageOf(deliveryId, "type" in alerts ? [alerts] : alerts, origin, template);
 }
 
-/** A receiver on loopback that every delivery ends at, whatever host it is for. */
+/** A receiver on loopback for every delivery, regardless of its host. */
 export async function receiver(usually?: Reply) {
   const server = await target(usually);
   const urls: string[] = [];
@@ -129,7 +129,7 @@ export async function receiver(usually?: Reply) {
   return {
     ...server,
     context,
-    /** The URLs that were meant, in the order in which they were asked. */
+    /** The intended URLs, in the order of the requests. */
     urls,
     /** Sends a message through the real code. */
     deliver: <T extends ChannelType>(
@@ -153,7 +153,7 @@ export async function receiver(usually?: Reply) {
   };
 }
 
-/** What becomes of an outage's message where the receiver answers like this. */
+/** The outcome of an outage alert for this response. */
 export async function verdictOn<T extends ChannelType>(
   reply: Reply,
   provider: Provider<T>,
@@ -163,7 +163,7 @@ export async function verdictOn<T extends ChannelType>(
   return await to.deliver(provider, settings, telling(alertOf("monitor.down")));
 }
 
-/** It is tried again, where the receiver said so not before this many seconds. */
+/** Expects a retry, with a Retry-After no earlier than this many seconds. */
 export function triedAgain(reason: string, retryAfterSeconds?: number): Verdict {
   const patience = retryAfterSeconds !== undefined && { retryAfterSeconds };
   return { outcome: "failed", reason, failure: "passing", ...patience };
@@ -175,7 +175,7 @@ export const givenUp = (reason: string): Verdict => ({
   failure: "final",
 });
 
-/** It is tried again for an hour, and told at once. */
+/** Expects retries for an hour and an immediate problem report. */
 export const doubted = (reason: string): Verdict => ({
   outcome: "failed",
   reason,

@@ -3,21 +3,21 @@ import type { Connection } from "../../src/core/outgoing/connection.ts";
 import { reasonFor } from "../../src/core/outgoing/reasons.ts";
 import { contextOf } from "./checking.ts";
 
-/** A check that dials, and its end. */
+/** A connecting check, and its abort signal. */
 export function dialing() {
   const ending = new AbortController();
   const context: CheckContext = contextOf(ending);
   return { context, end: () => ending.abort() };
 }
 
-/** The sentence with which it fails. */
+/** The failure message. */
 export const reasonOf = (promise: Promise<unknown>) =>
   promise.then(
     () => "no reason",
     (error: unknown) => reasonFor(error)?.message ?? `a bug: ${String(error)}`,
   );
 
-/** All that arrives until the other side ends the connection. */
+/** All bytes until the other side closes the connection. */
 export async function all(connection: Connection): Promise<string> {
   let text = "";
   await connection.read((chunk) => (text += chunk.toString("latin1")));

@@ -15,12 +15,12 @@ import { synchronousDatabase } from "./synchronous.ts";
 /** Under `STORE=rqlite bun test …` the stores of tests are on rqlite. */
 export const isOnRqlite = process.env["STORE"] === "rqlite";
 
-/** A fresh store, and its database as tests look into it past the store. */
+/** A fresh store, and its database for tests that bypass the store. */
 export type TestStore = { store: Store; database: Database };
 
 let migrated: Uint8Array | undefined;
 
-/** A fresh store after all migrations, which run once and are copied from then on. */
+/** A fresh store after all migrations, copied from a template. */
 export async function migratedStore(): Promise<TestStore> {
   return storeOf(migratedImage());
 }
@@ -30,7 +30,7 @@ const migratedImage = () =>
 
 const storeOf = async (image: Uint8Array) => (isOnRqlite ? onRqlite(image) : embedded(image));
 
-/** Makes fresh stores that hold what this wrote into one of them, once: it is copied from then on. */
+/** Creates fresh stores as copies of a template that this function wrote once. */
 export function storesWith<T>(
   write: (store: Store) => Promise<T>,
 ): () => Promise<TestStore & { written: T }> {
@@ -47,7 +47,7 @@ export function storesWith<T>(
   };
 }
 
-/** A fresh store with these tables and the one of guards. */
+/** A fresh store with these tables and the guard table. */
 export async function storeWith(...tables: string[]): Promise<TestStore> {
   const image = imageOf((database) => {
     database.run("CREATE TABLE guards (holds INTEGER NOT NULL CHECK (holds = 1)) STRICT");
@@ -68,23 +68,23 @@ function embedded(image: Uint8Array): TestStore {
   return { store: embeddedStore(database), database };
 }
 
-/** Nodes without a test; one takes 13 ms to be given another database, and 100 ms to start. */
+/** Idle nodes: 13 ms for another database, 100 ms for a start. */
 const idle: RqliteNode[] = [];
 let running = 0;
-/** Ends the use of what running tests have taken; files keep what they take outside of tests. */
+/** Releases the nodes of finished tests; nodes taken outside of tests stay with their file. */
 let ends: (() => void)[] = [];
 
 if (isOnRqlite) {
   beforeEach(() => void running++);
   afterEach(() => {
-    // Concurrent tests: what is whose isn't known.
+    // Owners are unknown for concurrent tests.
     if (--running > 0) return;
     for (const end of ends) end();
     ends = [];
   });
 }
 
-/** Gives a node, and with it its cluster, a fresh database after all migrations in place of what it has. */
+/** Replaces a node's database by a fresh one after all migrations. */
 export async function loadMigrated({ host }: Pick<RqliteNode, "host">) {
   await load(
     host,
@@ -111,7 +111,7 @@ async function onRqlite(image: Uint8Array): Promise<TestStore> {
   return { store: rqliteStore(client, systemClock), database };
 }
 
-/** What a test has left running must not write into the database of the next one. */
+/** Leftover work of a test must not write into the next test's database. */
 function whileUsed(client: RqliteClient, isOver: () => boolean): RqliteClient {
   const guarded = <A extends unknown[], R>(call: (...given: A) => Promise<R>) => {
     return (...given: A) =>

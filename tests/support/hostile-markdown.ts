@@ -1,4 +1,4 @@
-/** Texts that make careless renderers run a script; each would call `hit()`. */
+/** Texts that make unsafe renderers run a script; each calls `hit()`. */
 export const hostileMarkdown: readonly string[] = [
   "<script>hit()</script>",
   "<SCRIPT SRC=data:text/javascript,hit()></SCRIPT>",

@@ -1,6 +1,6 @@
 const bytesOf = (base64: string) => new Uint8Array(Buffer.from(base64, "base64"));
 
-/** One transparent pixel as a real file of each type. */
+/** A transparent pixel as a valid file of each type. */
 export const pixel = {
   png: bytesOf(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==",

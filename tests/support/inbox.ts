@@ -1,11 +1,11 @@
 import { answer, type Asked, hang, jsonOf, type Reply, reset, target } from "./target.ts";
 
-/** An alert as a webhook got it, alone or in a digest. */
+/** An alert that a webhook received, alone or in a digest. */
 export type Arrived = { delivery: string; type: string; monitorId: string; alertId: string };
 
 type Body = { type: string; data: { alertId: string; monitor?: { id: string }; alerts: Body[] } };
 
-/** What of a request counts as told: each of its alerts. */
+/** The alerts in a request. */
 function arrivedIn(asked: Asked): Arrived[] {
   const whole = jsonOf<Body>(asked);
   const alerts = whole.type === "digest" ? whole.data.alerts : [whole];
@@ -17,7 +17,7 @@ function arrivedIn(asked: Asked): Arrived[] {
   }));
 }
 
-/** A receiver of webhooks outside the process that is being tested. */
+/** A receiver of webhooks outside the tested process. */
 export async function inbox(reply: Reply = answer()) {
   const taken: Asked[] = [];
   let more = Promise.withResolvers<void>();
@@ -32,9 +32,9 @@ export async function inbox(reply: Reply = answer()) {
     reply(response);
   });
   return Object.assign(server, {
-    /** From now on. */
+    /** Changes the behavior from now on. */
     behave: (next: Reply) => (reply = next),
-    /** What it took, in order. */
+    /** Accepted requests, in order. */
     arrived: () => taken.flatMap(arrivedIn),
     async untilArrived(wanted: (arrived: Arrived[]) => boolean) {
       while (!wanted(taken.flatMap(arrivedIn))) await more.promise;
@@ -42,7 +42,7 @@ export async function inbox(reply: Reply = answer()) {
   });
 }
 
-/** 200, 500, a closed connection or no answer at all, as the dice say. */
+/** Randomly 200, 500, a closed connection or no response. */
 export function moody(random: () => number = Math.random): Reply {
   return (response) => {
     const dice = random();

@@ -3,7 +3,7 @@ import { ownedMachine } from "./admin-world.ts";
 import { clientOf, succeeded } from "./outside.ts";
 import { answer, target } from "./target.ts";
 
-/** A machine of two groups and its REST API, as scripts know it. */
+/** A machine with two groups and a REST client. */
 export async function journeyWorld() {
   const owned = await ownedMachine();
   const { ask, url, box } = owned;
@@ -41,9 +41,9 @@ export async function journeyWorld() {
     shop,
     office,
     idOf: (name: string) => ids[name] ?? "",
-    /** Checks of this path until now. */
+    /** Number of checks of this path. */
     checksOf: (path: string) => site.asked.filter((one) => one.path === path).length,
-    /** Somebody with this role, and their password. */
+    /** Creates a person with this role and a password. */
     async person(role: string) {
       const email = `${role}@acme.example`;
       const args = ["--org", "acme-gmbh", "--email", email, "--name", role, "--role", role];
@@ -74,7 +74,7 @@ export async function signIn(page: Page, { email, password }: { email: string; p
   await page.keyboard.press("Enter");
 }
 
-/** What the server says to somebody whose page does not offer this. */
+/** The server's response to an action that the person's page does not offer. */
 export const refusalOf = (page: Page, method: string, path: string, body?: object) =>
   page.evaluate(
     async ([method, path, body]) => {

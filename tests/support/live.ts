@@ -3,7 +3,7 @@ import type { Json } from "./json.ts";
 
 export type Notified = { event: string; id: string | null; data: Json };
 
-/** An open page that hears what happens, read message by message. */
+/** An open event stream of the admin page, read message by message. */
 export async function listening(
   { app }: Pick<TestAppliance, "app">,
   cookie: string,
@@ -19,7 +19,7 @@ export async function listening(
   const decoder = new TextDecoder();
   let text = "";
 
-  /** The next message; null once the stream is over. */
+  /** The next message; null at the end of the stream. */
   async function next(): Promise<Notified | null> {
     for (;;) {
       const end = text.indexOf("\n\n");
@@ -41,7 +41,7 @@ export async function listening(
   return {
     response,
     next,
-    /** Everything up to the first message that this is true of, in order. */
+    /** All messages up to the first match, in order. */
     until: async (isLast: (told: Notified) => boolean): Promise<Notified[]> => {
       const all: Notified[] = [];
       for (;;) {

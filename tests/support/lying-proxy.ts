@@ -5,18 +5,18 @@ import { text } from "node:stream/consumers";
 
 /** What the way to a node does to the next write. */
 type Trouble =
-  /** It arrives; its answer does not. */
+  /** The write arrives; its response is lost. */
   | "answer lost"
-  /** It does not arrive. */
+  /** The write is lost. */
   | "request lost"
-  /** It arrives when `release` is called, and nobody waits for the answer any more. */
+  /** The write arrives when `release` is called, after the client stopped waiting. */
   | "delayed"
-  /** It arrives, and this is the answer … */
+  /** The write arrives, with this response … */
   | { instead: unknown }
-  /** … or does not, and this is. */
+  /** … or is lost, with this response. */
   | { refusal: unknown; status?: number };
 
-/** Stands before a node of rqlite and does to each write what `troubles` says, in order. */
+/** A proxy in front of an rqlite node that applies `troubles` to the writes, in order. */
 export async function lyingProxy(host: string) {
   const troubles: Trouble[] = [];
   const requests: string[] = [];
@@ -47,9 +47,9 @@ export async function lyingProxy(host: string) {
   return {
     host: `127.0.0.1:${(server.address() as AddressInfo).port}`,
     troubles,
-    /** Paths of what was asked, in order. */
+    /** Requested paths, in order. */
     requests,
-    /** Levels of what was read, in order. */
+    /** Consistency levels of the reads, in order. */
     levels,
     async release() {
       for (const pass of delayed.splice(0)) await pass();

@@ -9,30 +9,30 @@ export type Mail = {
   to: string[];
   secure: boolean;
   user: string | null;
-  /** Names in small letters; words decoded. */
+  /** Header names in lower case; decoded values. */
   headers: Record<string, string[]>;
   text: string;
   html: string;
 };
 
-/** How a server treats what it is asked: the code of its refusal, or 0. */
+/** Decides on a command: the SMTP code of its rejection, or 0. */
 type Treats = {
-  /** The password, or the access token, of each user; nobody has to give one where there is none. */
+  /** Password or access token by user; without users, no authentication is required. */
   users?: Record<string, string>;
-  /** To a wrong password. */
+  /** Reply to a wrong password. */
   login?: number;
   sender?: number;
   recipient?: (address: string) => number;
   mail?: number;
 };
 
-/** What no refusal of ours may repeat. */
+/** A text that no error message may repeat. */
 export const serverSays = "CANARY-7f3a said the server";
 
 const refusal = (responseCode: number) =>
   responseCode === 0 ? null : Object.assign(new Error(serverSays), { responseCode });
 
-/** A real SMTP server on loopback that keeps what it takes. */
+/** A real SMTP server on loopback that stores accepted mails. */
 export async function mailServer(treats: Treats = {}, options: SMTPServerOptions = {}) {
   const { users, login = 535, sender = 0, recipient = () => 0, mail: refused = 0 } = treats;
   const mails: Mail[] = [];
@@ -73,7 +73,7 @@ export async function mailServer(treats: Treats = {}, options: SMTPServerOptions
   return {
     mails,
     connections: () => connections,
-    /** The settings of an organization that sends through it. */
+    /** Mail settings of an organization that uses this server. */
     smtp: (changes: Partial<SmtpSettings> = {}) => smtpAt(port, changes),
     /** The only mail. */
     mail(): Mail {

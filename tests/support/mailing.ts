@@ -8,7 +8,7 @@ export const ann = "ann@team.example";
 export const bob = "bob@team.example";
 export const cid = "cid@team.example";
 
-/** What becomes of an alert that is sent through this mail server. */
+/** The outcome of an alert that is sent through this mail server. */
 export async function outcomeOf(
   smtp: SmtpSettings,
   to = [ann, bob, cid],

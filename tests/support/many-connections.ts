@@ -22,7 +22,7 @@ export async function manyConnections(
     if (!reads) socket.pause();
     if (sends !== "") socket.write(sends);
     sockets.push(socket);
-    // As many at a time as a listener lets wait.
+    // Batches of the size of the listen backlog.
     if (sockets.length % 250 === 0) await Promise.all(sockets.slice(-250).map(opened));
   }
   await Promise.all(sockets.map(opened));
@@ -33,7 +33,7 @@ export async function manyConnections(
   const timer = drips ? setInterval(drip, 1_000) : undefined;
   return {
     open: () => sockets.filter(({ destroyed }) => !destroyed).length,
-    /** How many were taken; on a busy machine the first may have been closed as idle by the time the last is open. */
+    /** Accepted connections. On a busy machine the first can already be closed as idle when the last is open. */
     taken: () => taken,
     drip,
     [Symbol.dispose]() {

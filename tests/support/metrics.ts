@@ -2,7 +2,7 @@ import { expect } from "bun:test";
 
 type Scrape = ReturnType<typeof scrapeOf>;
 
-/** Samples of Prometheus' text format by name and labels, as they are written; and the type of each family. */
+/** Parses Prometheus' text format: samples by name and labels, and the type of each family. */
 export function scrapeOf(text: string) {
   const lines = text.trimEnd().split("\n");
   const samples = new Map(
@@ -19,7 +19,7 @@ export function scrapeOf(text: string) {
     text,
     types,
     samples,
-    /** The series of a family without those of 0, by what stands between the braces. */
+    /** The nonzero series of a family, by their labels. */
     of: (name: string) =>
       Object.fromEntries(
         [...samples].flatMap(([series, value]) => {
@@ -30,7 +30,7 @@ export function scrapeOf(text: string) {
   };
 }
 
-/** Expects each histogram to have buckets that only grow, up to its count, and a sum that fits them. */
+/** Expects the buckets of each histogram to grow up to its count, with a matching sum. */
 export function expectHistograms({ text, samples, types }: Scrape) {
   const histograms = [...types].filter(([, type]) => type === "histogram").map(([name]) => name);
   expect(histograms.length).toBeGreaterThan(3);
@@ -58,7 +58,7 @@ export function expectHistograms({ text, samples, types }: Scrape) {
   }
 }
 
-/** What Prometheus' own linter says of it; empty where it finds nothing. */
+/** Findings of Prometheus' linter; empty without findings. */
 export async function lintedBy(text: string): Promise<string> {
   const linter = Bun.spawn(["promtool", "check", "metrics"], {
     stdin: new TextEncoder().encode(text),

@@ -6,7 +6,7 @@ type Journal = { entries: object[] };
 
 const empty = { version: "7", dialect: "sqlite", entries: [] };
 
-/** Writes a folder of migrations as drizzle-kit does: `base` as it is, then one more for each text. */
+/** Writes a folder of migrations like drizzle-kit: those of `base`, then one per text. */
 export function migrationFolder(
   folder: string,
   texts: readonly string[],
@@ -20,7 +20,7 @@ export function migrationFolder(
   for (const text of texts) {
     const index = entries.length;
     const tag = `${String(index).padStart(4, "0")}_test`;
-    // Later than any migration of ours, in order.
+    // Later than any real migration, in order.
     const when = Date.parse("2100-01-01") + index;
     entries.push({ idx: index, version: "6", when, tag, breakpoints: true });
     writeFileSync(join(folder, `${tag}.sql`), text);
@@ -29,7 +29,7 @@ export function migrationFolder(
   return folder;
 }
 
-/** The folder of our migrations before the one of this name: what an older version knew. */
+/** Migrations before the one of this name, as an older version had them. */
 export function migrationsBefore(folder: string, name: string): string {
   cpSync(assets.migrations, folder, { recursive: true });
   const file = join(folder, "meta", "_journal.json");

@@ -17,7 +17,7 @@ const strange = [
   "🦄",
 ];
 
-/** Requests to every route, of which some bytes are other ones than they should be. */
+/** Requests to every route with some changed bytes. */
 export function* mutatedRequests(key: string, random: () => number): Generator<string> {
   const below = (end: number) => Math.floor(random() * end);
   const mutate = (text: string): string => {
@@ -49,7 +49,7 @@ export function* mutatedRequests(key: string, random: () => number): Generator<s
         'If-Match: "1"',
         "Connection: close",
       ].join("\r\n");
-      // Mostly well-formed around what is not: what is refused at its first byte shows little.
+      // Mostly well-formed around the fault: a request that is rejected at its first byte proves little.
       const whole = (head: string, body: string) =>
         `${head}\r\nContent-Length: ${Buffer.byteLength(body, "latin1")}\r\n\r\n${body}`;
       const kind = below(3);
@@ -59,19 +59,19 @@ export function* mutatedRequests(key: string, random: () => number): Generator<s
     }
 }
 
-/** The status line that is answered; empty where the connection is closed without one. */
+/** The status line of the response; empty when the connection is closed without one. */
 export function statusLineOf(port: number, request: string): Promise<string> {
   return new Promise((resolve) => {
     let answer = "";
     const socket = connect(port, "127.0.0.1");
     socket.on("data", (bytes) => {
       answer += bytes.toString("latin1");
-      // A request that says to stay open is answered like any other.
+      // A request with keep-alive gets the same response.
       if (answer.includes("\r\n\r\n")) socket.destroy();
     });
     socket.on("error", () => {});
     socket.on("close", () => resolve(answer.split("\r\n", 1)[0] ?? ""));
-    // What lacks its end is given up when nothing more can come.
+    // The server drops an incomplete request when the client closes its side.
     socket.end(request, "latin1");
   });
 }

@@ -10,20 +10,20 @@ function ip(...args: string[]): boolean {
  * Neither is this machine: a browser on it would notice that its networks change, and stop what it loads.
  */
 export function network() {
-  // No other process has this number, so nobody has these names.
+  // Names contain the process id, so they are unique.
   const number = ownRange();
   const [here, there] = [`sbx-${number}-a`, `sbx-${number}-b`];
   const cable = "cable";
   const addresses = { [here]: "10.213.0.1", [there]: "10.213.0.2" };
   const machineOf = (name: string) => ({
     address: addresses[name] ?? "",
-    /** A command that runs on it. */
+    /** A command prefix that runs on this machine. */
     command: (...command: string[]) => ["ip", "netns", "exec", name, ...command],
   });
   const remove = () => {
     for (const name of [here, there]) ip("netns", "delete", name);
   };
-  // One that was killed may have left them.
+  // Left over from a killed process.
   remove();
   const made =
     have("ip") &&

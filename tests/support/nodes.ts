@@ -6,12 +6,12 @@ const nothing = () => {};
 const log = { info: nothing, warn: nothing, error: nothing };
 
 export type TestNode = ClusterNode & {
-  /** Names of the leases that it has now. */
+  /** Names of its current leases. */
   held(): string[];
   shards(): string[];
 };
 
-/** The address of a node's machine. */
+/** Address of a node. */
 export const addressOfNode = (id: string) => `10.1.1.${id.codePointAt(0)}`;
 
 /** Nodes on one database, with one monotonic clock that the test sets. */
@@ -31,7 +31,7 @@ export function nodesOn(store: Store, time: { now: number }) {
   };
 }
 
-/** Some id of each shard. */
+/** One id per shard. */
 const idOf = new Map(
   Array.from({ length: 2_000 }, (_, index) => [shardOf(`${index}`), `${index}`]),
 );

@@ -2,7 +2,7 @@ import { documentOf } from "../../src/document.ts";
 import { unknownId } from "./appliance.ts";
 import { publicPaths } from "../../src/status-pages/site/public-paths.ts";
 
-/** Every path of the route table and of the public pages, with something in each of its places. */
+/** Every path of the route table and the public pages, with a value for each parameter. */
 export function everyPath(routes: readonly { path: string }[]): string[] {
   const published = Object.keys(documentOf("0").paths ?? {}).map((path) =>
     path.replace(/\{(\w+)\}/g, ":$1"),
@@ -25,7 +25,7 @@ const fillers: Record<string, string> = {
   verb: "confirm",
 };
 
-/** The same path as a bug, an old link or an attacker spells it. */
+/** Misspelled forms of a path, as sent by bugs, old links or attackers. */
 export function spellingsOf(path: string): string[] {
   const last = path.lastIndexOf("/") + 1;
   const [start, end] = [path.slice(0, last), path.slice(last)];

@@ -91,7 +91,7 @@ export const framings: Readonly<Record<string, Framing>> = {
   "in a coding called aws-chunked": coded("aws-chunked"),
 };
 
-/** Responses that no client may read as this body; each is answered with these words. */
+/** Responses that no client may accept, each with the expected message. */
 export const refusedFramings: Readonly<Record<string, [Framing, words: string]>> = {
   "with two lengths": [
     (body) => join(head(ok, length(body), "Content-Length: 1"), body),
@@ -144,7 +144,7 @@ const wide = (text: string) => Buffer.from(text, "utf16le");
 const wideBig = (text: string) => wide(text).swap16();
 const cyrillic = { bytes: hex("ce f8 e8 e1 ea e0"), text: "Ошибка" };
 
-/** Texts in the charsets of the Encoding standard, found by their mark, by Content-Type or by their own declaration. */
+/** Texts in the charsets of the Encoding standard, declared by BOM, Content-Type or the document. */
 export const charsets: Readonly<Record<string, Charset>> = {
   "windows-1251": { type: "text/html; charset=windows-1251", ...cyrillic },
   "cp1251, in quotes": { type: 'text/html; CHARSET="cp1251"', ...cyrillic },

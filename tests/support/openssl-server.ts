@@ -2,7 +2,7 @@ import { writeCertificates } from "./certificates.ts";
 import { freePort } from "./binary.ts";
 import { newFolder, start } from "./real-targets.ts";
 
-/** The server of OpenSSL, which answers over TLS with what it knows of the connection. */
+/** OpenSSL's server, which responds over TLS with facts about the connection. */
 export async function opensslServer(more: readonly string[]) {
   const [port, folder] = [freePort(), newFolder()];
   writeCertificates(folder);

@@ -16,7 +16,7 @@ type Surroundings = { cwd?: string; env?: Record<string, string | undefined> };
 type Start = Surroundings & { flags?: string[]; port?: number };
 type Server = Awaited<ReturnType<typeof startServer>>;
 
-/** One machine for one test: an empty directory and whatever is started in it, gone at the test's end. */
+/** A machine for one test: an empty directory and its processes, removed at the end of the test. */
 export function machine(disk = tmpdir()) {
   const directory = mkdtempSync(join(disk, "signalbox-test-"));
   const dataDir = join(directory, "data");
@@ -24,7 +24,7 @@ export function machine(disk = tmpdir()) {
   return {
     directory,
     dataDir,
-    /** Runs a command on the machine's data to its end. */
+    /** Runs a command on the machine's data and waits until it exits. */
     run: (args: string[], surroundings?: Surroundings): Promise<Run> =>
       signalbox([...args, "--data-dir", dataDir], surroundings),
     async serve({ flags = [], ...surroundings }: Start = {}): Promise<Server> {
@@ -39,7 +39,7 @@ export function machine(disk = tmpdir()) {
   };
 }
 
-/** A machine that has an organization and a key that may write; on a disk of its own, written by the executable. */
+/** A machine with an organization and a key with write access; `disk` places its data on another disk. */
 export async function machineWithKey(disk?: string) {
   if (disk !== undefined) return newMachineWithKey(disk);
   const template = await templateOf();
@@ -55,7 +55,7 @@ async function newMachineWithKey(disk: string) {
   return { ...made, key: await succeeded(made.run(args)) };
 }
 
-/** One to copy, made once: a build removes it. */
+/** A machine to copy, created once per build. */
 async function templateOf(): Promise<string> {
   const template = join(dirname(binary), "machine-with-key");
   if (existsSync(template)) return template;
@@ -64,13 +64,13 @@ async function templateOf(): Promise<string> {
   try {
     renameSync(made.directory, template);
   } catch {
-    // Another process was first.
+    // Another process created it first.
     rmSync(made.directory, { recursive: true });
   }
   return template;
 }
 
-/** What a command wrote to stdout; throws unless it exits with 0. */
+/** Output of a command; throws unless it exits with 0. */
 export async function succeeded(run: Promise<Run>): Promise<string> {
   const { exitCode, stdout, stderr } = await run;
   if (exitCode !== 0) throw new Error(`exit ${exitCode}: ${stderr}`);
@@ -103,7 +103,7 @@ export function clientOf(url: string, key: string): Outside {
   };
 }
 
-/** What `serve` prints once it runs. */
+/** The first output of `serve`. */
 export async function firstLinesOf(child: { stdout: ReadableStream<Uint8Array> }): Promise<string> {
   let text = "";
   for await (const chunk of child.stdout) {

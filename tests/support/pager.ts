@@ -5,7 +5,7 @@ import { answer, jsonOf, target } from "./target.ts";
 import { watch } from "./watch.ts";
 import type { Json } from "./json.ts";
 
-/** What a webhook received, as far as tests look at it. */
+/** The parts of a received webhook that tests examine. */
 type Received = {
   /** Stable id of the delivery. */
   id: string;
@@ -14,13 +14,13 @@ type Received = {
   data: Json;
 };
 
-/** A dashboard whose alerts go out when told, and receivers for them. */
+/** A dashboard with receivers, whose alerts are sent on demand. */
 export async function pager(settings: Parameters<typeof watch>[0] = {}) {
   const made = await watch(settings);
   const { appliance, engine, store, time, api, channel, monitor, job, changeMonitor } = made;
   let { alerts } = made;
 
-  /** Turns what happened into deliveries, lets so many seconds go by, and sends what is due then. */
+  /** Creates deliveries from pending events, advances the clock by a number of seconds, and sends due deliveries. */
   async function later(seconds = 10) {
     await alerts.runOnce();
     time.now += seconds * 1000;
@@ -33,7 +33,7 @@ export async function pager(settings: Parameters<typeof watch>[0] = {}) {
     return json;
   }
 
-  /** A webhook channel and the server behind it. */
+  /** A webhook channel and its server. */
   async function inbox(fields: object = {}, reply: Reply = answer()) {
     const server = await target(reply);
     const { id } = await channel({ type: "webhook", url: server.at("/hook"), ...fields });
@@ -45,14 +45,14 @@ export async function pager(settings: Parameters<typeof watch>[0] = {}) {
     return Object.assign(server, {
       id: id as string,
       received,
-      /** Each alert that came, one of a digest like one that came alone. */
+      /** Each received alert, from a digest or alone. */
       alerts: () =>
         received().flatMap((one): Received[] =>
           one.type === "digest"
             ? one.data.alerts.map((alert: object) => ({ id: one.id, ...alert }))
             : [one],
         ),
-      /** `monitor.down Shop`, in the order in which they came. */
+      /** Received alerts as `monitor.down Shop`, in order. */
       heard: () =>
         received().flatMap(({ type, data }) =>
           type === "digest" ? data.alerts.map(briefly) : [briefly({ type, data })],
@@ -64,17 +64,17 @@ export async function pager(settings: Parameters<typeof watch>[0] = {}) {
     ...made,
     inbox,
     later,
-    /** The same, and so much longer that what got due meanwhile has arrived, too. */
+    /** Sends due deliveries, then waits until retries that become due have arrived as well. */
     lasts: async (seconds: number) => {
       await later(seconds);
       await later();
     },
-    /** Goes on with an engine that knows nothing but what is stored; `random` spreads its retries. */
+    /** Restarts the engine from the stored state; `random` spreads its retries. */
     restart: (random = 0.5) => {
       alerts = alertsOn(appliance, random);
       return alerts;
     },
-    /** The next write with such a statement is not made: the power fails just before it. */
+    /** Fails just before the next write that contains such a statement, like a power cut. */
     diesBefore: (statement: string) => {
       const atomic = store.atomic.bind(store);
       store.atomic = (statements) => {
@@ -84,10 +84,10 @@ export async function pager(settings: Parameters<typeof watch>[0] = {}) {
         return Promise.reject(new Error("The power failed."));
       };
     },
-    /** What was told, oldest first. */
+    /** Received alerts, oldest first. */
     told: async (query = "") =>
       (await read(`/api/v1/alerts?per_page=100${query}`)).data.toReversed() as Json[],
-    /** Of one channel, oldest first. */
+    /** Alerts of one channel, oldest first. */
     deliveriesOf: async ({ id }: { id: string }) =>
       (
         await read(`/api/v1/alert-channels/${id}/deliveries?per_page=100`)
@@ -95,7 +95,7 @@ export async function pager(settings: Parameters<typeof watch>[0] = {}) {
     channelOf: async ({ id }: { id: string }) => (await read(`/api/v1/alert-channels/${id}`)).data,
     changeChannel: ({ id }: { id: string }, body: object) =>
       api("PATCH", `/api/v1/alert-channels/${id}`, { body }),
-    /** A job that is up, with these channels. */
+    /** A push monitor that is up, with these channels. */
     watched: async (channels: readonly { id: string }[], fields: object = {}) => {
       const alertChannelIds = channels.map(({ id }) => id);
       const made = await job({ name: "Backup", interval: 86_400, alertChannelIds, ...fields });

@@ -3,7 +3,7 @@ import { readSince } from "../../src/events/log.ts";
 import { applianceOn } from "./appliance.ts";
 import { pager } from "./pager.ts";
 
-/** A watched dashboard with alerts, and short ways to plan maintenance on it; it is 10:00 on a Friday. */
+/** A dashboard with checks and alerts, and helpers that plan maintenance. The clock shows 10:00 on a Friday. */
 export async function planner() {
   const made = await pager();
   const { api, time, store, appliance } = made;
@@ -14,7 +14,7 @@ export async function planner() {
     ...made,
     path,
     inMinutes,
-    /** A window from so many minutes from now on, for so many minutes. */
+    /** Creates a window that starts in `from` minutes and lasts `minutes`. */
     plan: async (fields: object = {}, from = 0, minutes = 60) => {
       const times = { startsAt: inMinutes(from), endsAt: inMinutes(from + minutes) };
       const body = { title: "Firmware", ...times, ...fields };
@@ -25,7 +25,7 @@ export async function planner() {
     windowOf: async (id: string) => (await api("GET", `${path}/${id}`)).json.data,
     change: (id: string, body: object) => api("PATCH", `${path}/${id}`, { body }),
     remove: (id: string) => api("DELETE", `${path}/${id}`),
-    /** What was told of windows, in order: `started 10:00–11:00`. */
+    /** Alerts about windows, in order: `started 10:00–11:00`. */
     toldOfWindows: async () =>
       (await readSince(store, 0, 10_000))
         .filter(
@@ -36,7 +36,7 @@ export async function planner() {
           const times = [startsAt, endsAt].map((at) => at.slice(11, 16));
           return `${type.slice(12)} ${times.join("–")}`;
         }),
-    /** Another process on the same data, which knows nothing but what is stored. */
+    /** Another process on the same data, started from the stored state. */
     another: () => {
       const other = applianceOn({ store, clock: () => time.now, vault: appliance.vault });
       return {
@@ -54,7 +54,7 @@ export async function planner() {
 
 type Planner = Awaited<ReturnType<typeof planner>>;
 
-/** A site that is checked every five minutes, known to be up, and who hears of it. */
+/** A site that is checked every 5 minutes and is up, with its alert channel. */
 export async function watched({ inbox, site: siteOf, pass }: Planner, fields: object = {}) {
   const hook = await inbox();
   const site = await siteOf({ interval: 300, alertChannelIds: [hook.id], ...fields });

@@ -7,7 +7,7 @@ const parts = Object.fromEntries(
   Object.entries(others).filter(([name]) => !name.startsWith("uptimeKuma")),
 );
 
-/** Behind a page's address, the paths of each of its parts; `:id` is an incident's. */
+/** Paths of a page's formats relative to its URL; `:id` is an incident. */
 export const pathsOfParts = Object.fromEntries(
   Object.entries(parts).map(([name, path]) => {
     const rest = path.replace("/status/:slug", "");
@@ -17,5 +17,5 @@ export const pathsOfParts = Object.fromEntries(
 
 export const partPaths = [...new Set(Object.values(pathsOfParts).flat())];
 
-/** The badges of a monitor whose id stands for `:id`. */
+/** The badges of a monitor; `:id` is the monitor. */
 export const badgePaths = badgeKinds.map((kind) => badge.replace(":kind", kind));

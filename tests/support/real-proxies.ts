@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { freePort } from "./binary.ts";
 import { newFolder, start } from "./real-targets.ts";
 
-/** tinyproxy, which lets one user in where there is a password. */
+/** tinyproxy, with one user if there is a password. */
 export async function tinyproxy(password: string | null = null) {
   const [port, folder] = [freePort(), newFolder()];
   const settings = [
@@ -19,7 +19,7 @@ export async function tinyproxy(password: string | null = null) {
   return { url: `http://127.0.0.1:${port}`, [Symbol.asyncDispose]: stop };
 }
 
-/** microsocks, which lets one user in where there is a password. */
+/** microsocks, with one user if there is a password. */
 export async function microsocks(password: string | null = null) {
   const [port, folder] = [freePort(), newFolder()];
   const login = password === null ? [] : ["-u", "probe", "-P", password];

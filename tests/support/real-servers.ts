@@ -8,11 +8,11 @@ const [user = "", group = ""] = ["-un", "-gn"].map((what) =>
   Bun.spawnSync(["id", what]).stdout.toString().trim(),
 );
 
-/** Exim with TLS and one user, `probe`, who signs in over TLS alone. */
+/** Exim with TLS and one user, `probe`, who can only sign in over TLS. */
 export async function exim(password: string) {
   const [plainPort, securePort, folder] = [freePort(), freePort(), newFolder()];
   writeCertificates(folder);
-  // It gives up root's rights before it reads the key and writes its log.
+  // It drops root's rights before it reads the key and writes its log.
   chmodSync(folder, 0o777);
   chmodSync(join(folder, "good.key"), 0o644);
   const config = `
@@ -44,7 +44,7 @@ export async function exim(password: string) {
   return { plainPort, securePort, [Symbol.asyncDispose]: stop };
 }
 
-/** Whether this Dovecot reads the settings of version 2.3, which 2.4 calls by other names. */
+/** Whether Dovecot is version 2.3; version 2.4 renamed its settings. */
 export const isDovecot23 = () =>
   have("dovecot") &&
   Bun.spawnSync(["dovecot", "--version"], { env: { PATH: "/usr/sbin:/usr/bin" } })
@@ -116,7 +116,7 @@ type HostKeyType = "ed25519" | "ecdsa" | "rsa";
 
 const hostKeys = new Map<HostKeyType, { type: HostKeyType; key: Buffer; fingerprint: string }>();
 
-/** Made once: one of RSA takes its time. */
+/** Created once, because an RSA key is slow. */
 function hostKeyOf(type: HostKeyType) {
   const known = hostKeys.get(type);
   if (known !== undefined) return known;
@@ -137,7 +137,7 @@ export async function sshServer(
   settings: Readonly<Record<string, string>> = {},
 ) {
   const [port, folder] = [freePort(), newFolder()];
-  // Where it has root's rights, it wants this.
+  // Required when it runs as root.
   if (process.getuid?.() === 0) mkdirSync("/run/sshd", { recursive: true, mode: 0o755 });
   const keys = types.map(hostKeyOf);
   for (const { type, key } of keys) writeFileSync(join(folder, type), key, { mode: 0o600 });
@@ -157,7 +157,7 @@ export async function sshServer(
   return { port, fingerprint: keys.at(-1)?.fingerprint ?? "", [Symbol.asyncDispose]: stop };
 }
 
-/** Mosquitto with TLS and one user, `probe`, who may read what it says of itself. */
+/** Mosquitto with TLS and one user, `probe`, who can read its status topics. */
 export async function mosquitto(password: string) {
   const [port, securePort, folder] = [freePort(), freePort(), newFolder()];
   writeCertificates(folder);

@@ -8,7 +8,7 @@ export const apiRoutes = routes.routes as unknown as Route[];
 
 let pages = 0;
 
-/** For each resource: what makes one, and a change to it. */
+/** For each resource: the body that creates one, and a change. */
 export const nouns: Record<string, { create: Record<string, unknown>; patch: object }> = {
   incidents: { create: { title: "Slow" }, patch: { title: "Slower" } },
   "incident-templates": {
@@ -17,7 +17,7 @@ export const nouns: Record<string, { create: Record<string, unknown>; patch: obj
   },
   "monitor-groups": { create: { name: "Payments" }, patch: { name: "Billing" } },
   monitors: {
-    // Refused at once, whatever network the machine of the tests has: some routes try it.
+    // Refused at once on any machine, because some routes connect to it.
     create: { type: "tcp", name: "Router", host: "127.0.0.1", port: 1 },
     patch: { name: "Gateway" },
   },
@@ -42,7 +42,7 @@ export const nouns: Record<string, { create: Record<string, unknown>; patch: obj
   },
 };
 
-/** What is made within a record, or asked of it. */
+/** Bodies of routes below a record. */
 const children: Record<string, object> = {
   "host-check": { host: "status.team.example" },
   subscribers: { type: "webhook", url: "https://hooks.team.example/status" },
@@ -51,15 +51,15 @@ const children: Record<string, object> = {
   updates: { message: "We found the cause." },
 };
 
-/** The resource that a path of the API or of the admin page is about. */
+/** The resource of a path of the API or the admin page. */
 export const nounOf = (path: string) =>
   path.replace(/^\/(dashboard\/)?(api\/v1\/)?/, "").split("/")[0] ?? "";
 
-/** The path with these ids in it. */
+/** Fills ids into a path. */
 export const placed = (path: string, id: string, childId = unknownId) =>
   path.replace(":id", id).replace(/:\w+Id/, childId);
 
-/** Makes a record of this resource and returns its id. */
+/** Creates a record of this resource and returns its id. */
 export async function made(api: Client, noun: string, fields: object = {}): Promise<string> {
   const body = { ...nouns[noun]?.create, ...fields };
   const { status, json, text } = await api("POST", `/api/v1/${noun}`, { body });
@@ -67,7 +67,7 @@ export async function made(api: Client, noun: string, fields: object = {}): Prom
   return json.data.id;
 }
 
-/** A body that this route takes; undefined where it takes none. */
+/** A valid body for this route; undefined without a body. */
 export function bodyFor({ method, path, hooks }: Route): object | undefined {
   if (hooks.detail?.endpoint?.body === undefined) return undefined;
   if (nounOf(path) === "imports")
@@ -77,14 +77,14 @@ export function bodyFor({ method, path, hooks }: Route): object | undefined {
   return method === "PATCH" ? nouns[nounOf(path)]?.patch : nouns[nounOf(path)]?.create;
 }
 
-/** The query that a route can't do without. */
+/** The required query of a route. */
 export function queryFor(path: string): string {
   if (path.endsWith("/timeline"))
     return "?from=2026-11-20T00:00:00Z&to=2026-11-21T00:00:00Z&step=3600";
   return path.endsWith("/uploads/:id") ? "?offset=0" : "";
 }
 
-/** What this route takes, as JSON or as bytes. */
+/** A valid body of this route, as JSON or bytes. */
 export function inputFor(route: Route): Options {
   const upload = route.hooks.detail?.endpoint?.upload;
   if (upload === undefined) return { body: bodyFor(route) };

@@ -1,6 +1,6 @@
 import { AppError, type ErrorCode } from "../../src/core/errors.ts";
 
-/** The code with which a use case refuses; null when it does not. */
+/** The error code of a rejected use case; null when it succeeds. */
 export async function refusal(promise: Promise<unknown>): Promise<ErrorCode | null> {
   try {
     await promise;

@@ -7,12 +7,12 @@ import { selfSigned } from "./certificates.ts";
 import { newFolder, nginxConfig, type Program, start } from "./real-targets.ts";
 import type { Json } from "./json.ts";
 
-/** The name that the files in `docs/behind-a-proxy.md` are for. */
+/** The host name in the files of `docs/behind-a-proxy.md`. */
 export const publicName = "status.example.com";
 
 const guide = readFileSync(join(import.meta.dir, "..", "..", "docs", "behind-a-proxy.md"), "utf8");
 
-/** The file for this proxy as the guide has it, in this folder and for these ports. */
+/** The proxy's configuration from the guide, for this folder and these ports. */
 function recipe(language: string, folder: string, port: number, appliancePort: number): string {
   const text = new RegExp(`^\`\`\`${language}\\n([^]*?)^\`\`\``, "m").exec(guide)?.[1];
   if (text === undefined) throw new Error(`The guide has no file for ${language}.`);
@@ -56,7 +56,7 @@ const kinds = {
 
 export const reverseProxies = Object.keys(kinds) as (keyof typeof kinds)[];
 
-/** A proxy of the guide in front of an appliance, ending TLS under the public name. */
+/** A proxy of the guide in front of an appliance, with TLS for the public name. */
 export async function reverseProxy(program: keyof typeof kinds, appliancePort: number) {
   const folder = newFolder();
   const port = freePort();
@@ -73,7 +73,7 @@ export async function reverseProxy(program: keyof typeof kinds, appliancePort: n
 type Asking = { headers?: Record<string, string>; body?: string };
 type Heard = { status: number; headers: IncomingHttpHeaders; text: string; json: Json };
 
-/** A client at this address of loopback that keeps one connection, to the public name at this port. */
+/** A client at this loopback address with one connection to the public name. */
 export function clientAt(address: string, { port, ca }: { port: number; ca: string }) {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   const open = (method: string, path: string, { headers = {}, body }: Asking = {}) =>
@@ -103,7 +103,7 @@ export function clientAt(address: string, { port, ca }: { port: number; ca: stri
       request.end(body);
     });
   return {
-    /** The answer as soon as its head is there. */
+    /** The response as soon as its head arrives. */
     open,
     async ask(method: string, path: string, asking?: Asking): Promise<Heard> {
       const answer = await open(method, path, asking);

@@ -4,7 +4,7 @@ import { inbox } from "./inbox.ts";
 import type { Outside } from "./outside.ts";
 import { nouns } from "./records.ts";
 
-/** What everybody relies on, asked of a running server from outside, by a key and by one of another organization. */
+/** Tests the basic contract of a running server with a key and with another organization's key. */
 export async function contractRound(api: Outside, stranger: Outside) {
   for (const [noun, { create, patch }] of Object.entries(nouns)) {
     const all = `/api/v1/${noun}`;
@@ -62,7 +62,7 @@ export async function contractRound(api: Outside, stranger: Outside) {
   }
 }
 
-/** An outage and its end, each told once and in order to a receiver made for it. */
+/** Expects an outage and its recovery to be reported once and in order. */
 export async function alertRound(api: Outside) {
   await using hook = await inbox();
   const made = async (path: string, body: object) =>

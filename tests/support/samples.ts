@@ -32,7 +32,7 @@ export const newMonitors = {
   browser: { url: "https://shop.lan/login" },
 } as const;
 
-/** Stands in every secret a test sends: where it turns up, a secret leaked. */
+/** Part of every secret in tests: wherever it appears, a secret leaked. */
 export const canary = "CANARY-7f3a";
 
 /** What a monitor shows that it is, for ever, and the key to it; made for these tests. */
@@ -54,7 +54,7 @@ eC5wRI0uRM4129Ot2sNPqESO8hrPhakoNHKwLDHePbYcVZGnh8mnSpiv
 -----END PRIVATE KEY-----
 `;
 
-/** One of these that signs: it has to be Base64. */
+/** A secret that signs must be Base64. */
 export const signingCanary = `whsec_CANARY7f3a${"A".repeat(22)}`;
 
 const webhookUrl = `https://chat.example/hooks/${canary}`;
@@ -63,11 +63,11 @@ type NewChannel = {
   secrets: Record<string, string>;
   optional?: boolean;
   others: Record<string, unknown>;
-  /** The same with the secrets that can't stand beside these. */
+  /** Variants with secrets that exclude these. */
   instead?: { secrets: Record<string, string>; others: Record<string, unknown> };
 };
 
-/** The secrets of each channel type, and what else a new channel of it needs. */
+/** The secrets and required fields of each channel type. */
 const samples: Record<ChannelType, NewChannel> = {
   webhook: {
     secrets: { secret: signingCanary },
@@ -114,5 +114,5 @@ const samples: Record<ChannelType, NewChannel> = {
   },
 };
 
-/** The same by any name, because most tests go through the types as strings. */
+/** Indexed by string, because most tests iterate over type names. */
 export const newChannels: Record<string, NewChannel> = samples;

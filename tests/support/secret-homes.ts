@@ -2,7 +2,7 @@ import { canary, clientCertificate, clientKey, newChannels, newMonitors } from "
 
 type Own = Record<string, unknown>;
 
-/** The own fields of a channel type with all its secrets: one record for each set that is allowed together. */
+/** Fields of a channel type with all its secrets: one record per allowed combination. */
 export const channelHomes = (type: string): Own[] => {
   const { instead, ...first } = newChannels[type] ?? { secrets: {}, others: {} };
   return [first, ...(instead ? [instead] : [])].map(({ secrets, others }) => ({
@@ -29,7 +29,7 @@ export const httpHome = (url: string): Own => ({
   variables: { token: canary },
   ...headers,
 });
-/** An http monitor with each secret that it can have: direct, and through a proxy. */
+/** An http monitor with every possible secret, direct and through a proxy. */
 export const httpHomes = (url: string): Own[] => [
   httpHome(url),
   {
@@ -41,7 +41,7 @@ export const httpHomes = (url: string): Own[] => [
   },
 ];
 
-/** The own fields of a monitor type with all its secrets, checked at this host and port. */
+/** Fields of a monitor type with all its secrets, for a target at this host and port. */
 export function monitorHomes(type: string, host: string, port: number): Own[] {
   const url = `http://${host}:${port}/`;
   if (type === "http") return httpHomes(url);

@@ -8,16 +8,16 @@ import { type certificates, writeCertificates } from "./certificates.ts";
 type How = {
   address?: string;
   port?: number;
-  /** What it speaks (RFC 7301). */
+  /** Protocols for ALPN (RFC 7301). */
   protocols?: string[];
   greets?: (socket: TLSSocket) => void;
-  /** Which certificates of clients it lets in; null for all, and none. */
+  /** Accepted client certificates; null accepts any or none. */
   clients?: { ca: string; required: boolean; version?: SecureVersion } | null;
 };
 
 const reads = (socket: TLSSocket) => void socket.resume();
 
-/** A TLS server on loopback with this certificate, which treats each connection as the test says. */
+/** A TLS server on loopback with this certificate and a scripted behavior. */
 export async function secureListener(
   name: (typeof certificates)[number],
   { address = "127.0.0.1", port: wanted = 0, greets = reads, clients = null, protocols }: How = {},
@@ -55,9 +55,9 @@ export async function secureListener(
   const { port } = server.address() as AddressInfo;
   return {
     port,
-    /** Who signed its certificate, in PEM. */
+    /** The authority of its certificate, in PEM. */
     authority,
-    /** Resolves once the other side has given up every connection. */
+    /** Resolves when the other side has closed every connection. */
     async untilAllClosed() {
       while (open.size > 0) await changed.promise;
     },

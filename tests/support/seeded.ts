@@ -1,4 +1,4 @@
-/** Random numbers in 0…1 that the seed gives (mulberry32). */
+/** Seeded random numbers in 0…1 (mulberry32). */
 export function randomFrom(seed: number): () => number {
   let state = seed;
   return () => {

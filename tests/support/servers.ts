@@ -7,7 +7,7 @@ import type { RqliteNode } from "./rqlite.ts";
 
 export type Server = ReturnType<typeof serverOn>;
 
-/** So many servers on one cluster, none of which runs yet, with an organization “Acme” and a key that may write. */
+/** Servers of one cluster, not started, with an organization “Acme” and a key with write access. */
 export async function serversOn(databases: readonly RqliteNode[], count: number) {
   const address = `rqlite://${databases.map(({ host }) => host).join(",")}`;
   const servers = Array.from({ length: count }, () => serverOn(address));
@@ -57,7 +57,7 @@ function serverOn(database: string) {
     signal(name: NodeJS.Signals) {
       running?.kill(name);
     },
-    /** What it has logged of the requests that a text names. */
+    /** Its log lines about requests that contain this text. */
     logOf: (text: string) =>
       readFileSync(log, "utf8")
         .split("\n")

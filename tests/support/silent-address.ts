@@ -1,6 +1,6 @@
 import { dlopen, ptr } from "bun:ffi";
 
-/** Whether this machine has a way to make an address silent. */
+/** Whether this machine can create a silent address. */
 export const canBeSilent = process.platform === "linux";
 
 const addressFamily = 2;

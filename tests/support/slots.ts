@@ -3,7 +3,7 @@ import { phaseOf } from "../../src/monitoring/checks/rules.ts";
 /** A result of a check in its turn. */
 export type Slotted = { key: number; at: number; latencyMs: number | null };
 
-/** Both are whole milliseconds: the difference may lie so far before the moment in which a check began. */
+/** Rounding of two times to milliseconds: their difference can be this much before the start of a check. */
 const roundingMs = 2;
 
 /**
@@ -21,7 +21,7 @@ export function wrongSlots(
   for (const key of keys) {
     const phase = phaseOf(key, intervalMs);
     const slotAt = (at: number) => Math.floor((at - phase) / intervalMs);
-    // It may have ended in the next one.
+    // The check can have ended in the next slot.
     const slots = Map.groupBy(own.get(key) ?? [], ({ at, latencyMs }) =>
       slotAt(at - (latencyMs ?? 0) + roundingMs),
     );

@@ -21,7 +21,7 @@ function run(...command: string[]): string | null {
   return success ? stdout.toString().trim() : null;
 }
 
-/** A disk of so many MiB (ext4 in a file); null where this machine does not let us make one (root alone may). */
+/** A disk of this many MiB (ext4 in a file); null without root's rights. */
 export function smallDisk(mebibytes: number) {
   if (process.getuid?.() !== 0 || !have("mkfs.ext4", "losetup", "mount")) return null;
   const folder = mkdtempSync(join(tmpdir(), "signalbox-disk-"));
@@ -30,8 +30,8 @@ export function smallDisk(mebibytes: number) {
   mkdirSync(path);
   writeFileSync(image, "");
   truncateSync(image, mebibytes * MiB);
-  // Without a journal it can be mounted again after an error, as it was.
-  // Its blocks are those of a disk of usual size: SQLite reserves pages of 4 KiB by one byte of each.
+  // Without a journal it can be mounted again after an error.
+  // Blocks have the usual 4 KiB: SQLite reserves a page by writing one byte.
   run("mkfs.ext4", "-q", "-b", "4096", "-m", "0", "-O", "^has_journal", image);
   const device = run("losetup", "-f", "--show", image);
   const mount = () =>
@@ -49,7 +49,7 @@ export function smallDisk(mebibytes: number) {
   const filler = join(path, "filler");
   return {
     path,
-    /** Fills it, all but so many KiB. */
+    /** Fills the disk except for this many KiB. */
     fill(leftKiB = 0) {
       const handle = openSync(filler, "a");
       const { bavail, bsize } = statfsSync(path);
@@ -63,13 +63,13 @@ export function smallDisk(mebibytes: number) {
         closeSync(handle);
       }
     },
-    /** Takes so many MiB of it without writing them. */
+    /** Allocates this many MiB without writing them. */
     reserve: (mebibytes: number) => void run("fallocate", "-l", `${mebibytes}M`, filler),
-    /** Gives back what was taken. */
+    /** Frees the allocated space. */
     free: () => rmSync(filler, { force: true }),
-    /** What the kernel does with a disk that fails: nothing can be written from now on, open files included. */
+    /** Makes the disk read-only, as the kernel does after an I/O error; open files are affected as well. */
     fail: () => writeFileSync(trigger, "1"),
-    /** Mounts it again after `fail`; nothing of it may be open. */
+    /** Mounts the disk again after `fail`. No file on it may be open. */
     mend() {
       run("umount", path);
       if (!mount()) throw new Error("The disk can't be mounted again.");

@@ -1,6 +1,6 @@
 import type { StatusPage } from "./status-world.ts";
 
-/** The paths of a page's parts behind its address; `/status.json` is that of a page at the root. */
+/** Paths of a page's formats relative to its URL; `/status.json` belongs to a page at the root. */
 export const parts = [
   "",
   "/history",
@@ -14,7 +14,7 @@ export const parts = [
   "/api/v2/scheduled-maintenances.json",
 ];
 
-/** Everything public of the typical page, by path. */
+/** Every public path of the typical page. */
 export const publicPaths = ({ incidentIds, monitorIds }: StatusPage) => [
   ...parts.map((part) => `/status/acme${part}`),
   "/status/acme.json",
@@ -26,18 +26,18 @@ export const publicPaths = ({ incidentIds, monitorIds }: StatusPage) => [
   "/status-files/inter.woff2",
 ];
 
-/** An answer with its bytes as they came over the wire. */
+/** A response with its bytes as transferred. */
 export async function asked(address: string, headers: Record<string, string> = {}, method = "GET") {
   const sent = { "Accept-Encoding": "identity", ...headers };
   const response = await fetch(address, { method, headers: sent, decompress: false });
   return { response, status: response.status, bytes: Buffer.from(await response.bytes()) };
 }
 
-/** Figures that may have gone on by a second between two answers. */
+/** Durations that can differ by a second between two responses. */
 export const steady = (bytes: Uint8Array) =>
   new TextDecoder().decode(bytes).replace(/"(updated|created)_?At"[^,}]*|<updated>[^<]*/gi, "");
 
-/** The text at an address as soon as it is as wanted; throws when it is not within a minute. */
+/** Polls a URL until its text satisfies the condition. Throws after a minute. */
 export async function until(
   address: string,
   isWanted: (text: string) => boolean,

@@ -2,7 +2,7 @@ import type { DaySeconds, Reported, Scene, Shown, State } from "./status-world.t
 
 const day = 86_400;
 
-/** Mostly good days; some are worse, the same on every run. */
+/** Mostly good days with some bad ones, the same in every run. */
 const mixedDays =
   (seed: number, known = 365) =>
   (back: number): DaySeconds | null => {
@@ -75,7 +75,7 @@ export const typical: Scene = {
   incidents: [checkout, search],
 };
 
-/** What pages come to that nobody drew: each must still be whole and readable. */
+/** Extreme pages outside of the design, which must still be complete and readable. */
 export const extremes: Record<string, Scene> = {
   empty: {},
   one: { sections: [{ name: "Shop", monitors: [{ name: "Web shop" }] }] },

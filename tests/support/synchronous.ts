@@ -19,7 +19,7 @@ function startWorker() {
   return started;
 }
 
-/** One HTTP request; nothing else of this process runs meanwhile. */
+/** One blocking HTTP request. */
 function request(url: string, body: string | null): Reply {
   worker ??= startWorker();
   const id = ++requests;
@@ -29,12 +29,12 @@ function request(url: string, body: string | null): Reply {
   for (;;) {
     const reply = receiveMessageOnPort(port1)?.message as Reply | undefined;
     if (reply?.id === id) return reply;
-    // The message may come a moment after the flag.
+    // The message can arrive a moment after the flag.
     Atomics.wait(flag, 0, 1, 1);
   }
 }
 
-/** A database on rqlite in the manner of bun:sqlite, for tests that look past the store. */
+/** A bun:sqlite interface over rqlite, for tests that bypass the store. */
 export function synchronousDatabase(host: string) {
   let writes: [string, ...Parameter[]][] | null = null;
 
@@ -80,7 +80,7 @@ export function synchronousDatabase(host: string) {
     query,
     prepare: query,
     run,
-    /** What it writes is sent together, at its end. */
+    /** Its writes are sent together at the end. */
     transaction: (work: () => unknown) => () => {
       writes = [];
       try {

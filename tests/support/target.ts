@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** What a target was asked. */
+/** A request that a target received. */
 export type Asked = {
   method: string;
   path: string;
@@ -9,7 +9,7 @@ export type Asked = {
   body: string;
 };
 
-/** The JSON that was sent; names the request where it is none. */
+/** The JSON body of the request. Throws with the request's name if it is invalid. */
 export function jsonOf<T>({ method, path, headers, body }: Asked): T {
   try {
     return JSON.parse(body) as T;
@@ -18,7 +18,7 @@ export function jsonOf<T>({ method, path, headers, body }: Asked): T {
   }
 }
 
-/** How a target answers; one that does nothing leaves the request open until `release`. */
+/** How a target responds; a behavior that does nothing leaves the request open until `release`. */
 export type Reply = (response: ServerResponse) => void;
 
 export const answer =
@@ -30,16 +30,16 @@ export const redirect = (location: string, status = 302): Reply => answer(status
 
 export const hang: Reply = () => {};
 
-/** Closes the connection without an answer. */
+/** Closes the connection without a response. */
 export const reset: Reply = ({ socket }) => void socket?.destroy();
 
-/** Answers well, but not before so many milliseconds. */
+/** Responds with 200 after a number of milliseconds. */
 export const slow =
   (ms: number, then: Reply = answer()): Reply =>
   (response) =>
     void setTimeout(() => then(response), ms);
 
-/** A body that has no end, sent as fast as it is read. */
+/** An endless body, sent as fast as it is read. */
 export const endless: Reply = (response) => {
   const piece = Buffer.alloc(16 * 1024, "x");
   const more = () => {
@@ -49,7 +49,7 @@ export const endless: Reply = (response) => {
   more();
 };
 
-/** An HTTP server on loopback that is as well or as ill as a test says, and remembers what it was asked. */
+/** An HTTP server on loopback with a scripted behavior. It records every request. */
 export async function target(usual: Reply = answer()) {
   const asked: Asked[] = [];
   const replies = new Map<string, Reply>();
@@ -65,7 +65,7 @@ export async function target(usual: Reply = answer()) {
     try {
       for await (const chunk of request) chunks.push(chunk as Buffer);
     } catch {
-      // Whoever asked was killed meanwhile.
+      // The client was killed in the meantime.
       return;
     }
     const { method = "", url: path = "", headers } = request;
@@ -86,19 +86,19 @@ export async function target(usual: Reply = answer()) {
 
   return {
     port,
-    /** The address of a path. */
+    /** The URL of a path. */
     at: (path = "/") => `http://127.0.0.1:${port}${path}`,
     asked,
-    /** So many connections came in. */
+    /** Number of accepted connections. */
     connections: () => connections,
-    /** So many requests were open at one time. */
+    /** Highest number of concurrent requests. */
     mostAtOnce: () => most,
-    /** From the next request on; without a path wherever nothing else was said. */
+    /** Sets the behavior from the next request on, for one path or as the default. */
     reply(reply: Reply, path?: string) {
       if (path === undefined) usual = reply;
       else replies.set(path, reply);
     },
-    /** Answers every request that is open now. */
+    /** Responds to every open request. */
     release(reply: Reply = answer()) {
       for (const response of open) if (!response.headersSent) reply(response);
     },

@@ -17,7 +17,7 @@ function textsIn(schema: unknown, name: string, seen = new Set<unknown>()): [str
 }
 
 const routes = [...api.routes, ...dashboard.routes] as unknown as Route[];
-/** Every text that a route accepts, named by its route and field. */
+/** Every text field that a route accepts, by route and field. */
 export const texts = routes.flatMap(({ method, path, hooks }) =>
   [hooks.detail?.endpoint?.body, hooks.detail?.endpoint?.query].flatMap((schema) =>
     textsIn(schema, "").map(([name, text]) => [`${method} ${path} ${name}`, text] as const),

@@ -1,7 +1,7 @@
 import { createSocket } from "node:dgram";
 import type { AddressInfo } from "node:net";
 
-/** A time server whose clock is wrong by so many milliseconds, and which answers as a test says. */
+/** A time server with a clock offset in milliseconds and a scripted response. */
 export async function timeServer(wrongMs: number, { stratum = 2, mark = true } = {}) {
   const socket = createSocket("udp4");
   socket.on("message", (question, from) => {

@@ -15,14 +15,14 @@ import { synchronousDatabase } from "./synchronous.ts";
 
 type Settings = Parameters<typeof applianceOn>[1];
 
-/** Two servers over one database on rqlite, each as if it were alone, with their pages and streams. */
+/** Two independent servers on one rqlite database, with their pages and streams. */
 export async function twoNodes(databases: readonly RqliteNode[], settings: Settings = {}) {
   const [database] = databases as readonly [RqliteNode];
   await loadMigrated(database);
   const time = {
-    /** How far the clock of both is ahead of the machine's. */
+    /** Offset of both clocks from the machine's. */
     ahead: 0,
-    /** Where the machine's stands for both, while that is held. */
+    /** Frozen time of the machine for both servers, if set. */
     heldAt: null as number | null,
     get now() {
       return (this.heldAt ?? Date.now()) + this.ahead;
@@ -92,7 +92,7 @@ export async function twoNodes(databases: readonly RqliteNode[], settings: Setti
 
 type Node = Awaited<ReturnType<Awaited<ReturnType<typeof twoNodes>>["world"]>>[number];
 
-/** What a page shows to anybody; null where the path is none of the public pages'. */
+/** The public response to an anonymous visitor; null for other paths. */
 export async function published({ site }: Pick<Node, "site">, path: string) {
   const headers = { Host: "signalbox.lan:3210" };
   const response = await site.answer(new Request(`http://signalbox.lan:3210${path}`, { headers }));

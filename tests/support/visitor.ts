@@ -15,7 +15,7 @@ import { proxiesOf } from "./appliance.ts";
 import { watch } from "./watch.ts";
 import type { Json } from "./json.ts";
 
-/** What somebody without a key gets to see. */
+/** The response to an anonymous visitor. */
 export type Seen = {
   status: number;
   type: string | null;
@@ -30,7 +30,7 @@ type Asking = {
   method?: string;
   host?: string;
   headers?: Record<string, string>;
-  /** Sent as a form. */
+  /** Form fields of the request. */
   form?: Record<string, string>;
 };
 type Page = { id: string; slug: string; [field: string]: unknown };
@@ -45,7 +45,7 @@ export async function visitor({
   makingsPerMinute = 600,
   ...settings
 }: Parameters<typeof watch>[0] & {
-  /** What is made for one network because none is kept. */
+  /** Uncached renders per client network. */
   makingsPerMinute?: number;
 } = {}) {
   const made = await watch(settings);
@@ -61,7 +61,7 @@ export async function visitor({
   const notices = subscriberFanOut(made.appliance);
   const lock = pageLock(vault, clock, networkLimit(10, clock), addressOf);
   let pageMs = 0;
-  // No two moments are one.
+  // Every action has its own timestamp.
   const monotonic = () => (pageMs += 1e-6);
   const open = async () => {
     const site = statusSite({
@@ -121,29 +121,29 @@ export async function visitor({
   return {
     ...made,
     notices,
-    /** Null where the path is none of the public pages'. */
+    /** Null when the path does not belong to the public pages. */
     ask,
-    /** What a port for these pages alone answers. */
+    /** The response of a port that serves only public pages. */
     answer: (request: Request) => site.answerAlone(request),
     get,
-    /** What is published at this path, which must be there. */
+    /** The published content at this path, which must exist. */
     read: async (path: string, asking?: Asking) => {
       const seen = await get(path, asking);
       expect([path, seen.status]).toEqual([path, 200]);
       return seen;
     },
-    /** Lets so much time pass for what is kept of the pages. */
+    /** Ages the cached pages by this time. */
     age: (ms: number) => void (pageMs += ms),
-    /** Stops the pages and starts them anew, with nothing kept. */
+    /** Restarts the pages with an empty cache. */
     restart: async () => {
       await site.stop();
       site = await open();
     },
     defaultPage,
-    /** Changes our default page, which is at `/status/ours`. */
+    /** Changes the default page, `/status/ours`. */
     publish: async (fields: object): Promise<Page> =>
       written("PATCH", `/api/v1/status-pages/${(await defaultPage()).id}`, fields),
-    /** Makes a further page. */
+    /** Creates another page. */
     page: (fields: object = {}): Promise<Page> =>
       written("POST", "/api/v1/status-pages", { slug: "payments", title: "Payments", ...fields }),
     changePage: (id: string, fields: object): Promise<Page> =>
@@ -151,7 +151,7 @@ export async function visitor({
     incident: (fields: object = {}) =>
       written("POST", "/api/v1/incidents", { title: "Slow answers", ...fields }),
     post: (id: string, fields: object) => written("PATCH", `/api/v1/incidents/${id}`, fields),
-    /** Results of a monitor so many milliseconds ago. */
+    /** Writes results of a monitor from this many milliseconds ago. */
     past: async (monitorId: string, ...rows: Past[]) => {
       const monitorKey = (await findMeasured(store, ours.id, monitorId))?.key ?? 0;
       const usual = { status: "up", latencyMs: 34, seconds: 60, message: null } as const;
@@ -164,7 +164,7 @@ export async function visitor({
 
 export type Visitor = Awaited<ReturnType<typeof visitor>>;
 
-/** A section of chosen monitors; with a name, that is the public one. */
+/** A section with these monitors; `name` is the public name. */
 export function listed(name: string, ...monitors: (string | [id: string, publicName: string])[]) {
   return {
     name,
@@ -174,7 +174,7 @@ export function listed(name: string, ...monitors: (string | [id: string, publicN
   };
 }
 
-/** Every element of a document in order, with the names of its attributes: its shape without its words. */
+/** Every element of a document in order, with its attribute names but without text. */
 export function shapeOf(html: string): string[] {
   const shape: string[] = [];
   new HTMLRewriter()
@@ -188,7 +188,7 @@ export function shapeOf(html: string): string[] {
   return shape;
 }
 
-/** The text of every element that the selector finds, as a reader sees it. */
+/** The visible text of every element that matches the selector. */
 export function wordsOf(html: string, selector: string): string[] {
   const words: string[] = [];
   new HTMLRewriter()
@@ -210,7 +210,7 @@ const entities: Record<string, string> = {
   "&apos;": "'",
 };
 
-/** What React and our feeds escape, read back. */
+/** Decodes the entities that React and the feeds write. */
 function unescaped(text: string): string {
   return text.replace(/&(?:amp|lt|gt|quot|#x27|apos);/g, (entity) => entities[entity] ?? entity);
 }

@@ -64,7 +64,7 @@ Promise.all(tried).then(() => (document.querySelector("#tried").textContent = "A
 export const serviceWorker = (ports: readonly number[]) =>
   ports.map((port) => `fetch("http://127.0.0.1:${port}/service-worker").catch(() => {});`).join("");
 
-/** What a port that may be connected to is asked for by that. */
+/** Expected requests at the allowed port. */
 export const askedByWaysOut =
   "audio away beacon embed events fetch font iframe img module object prefetch preload script service-worker shared-worker shared-worker-script shared-worker-socket socket style turn video worker worker-script worker-socket".split(
     " ",

@@ -2,7 +2,7 @@ import type { Outside } from "./outside.ts";
 
 const steps = ["identified", "monitoring", "resolved", "investigating"] as const;
 
-/** An incident as its writer was told that it is: everything in it was acknowledged. */
+/** An incident with everything that was acknowledged to its writer. */
 export type Notified = { path: string; title: string; messages: string[] };
 
 type Work = {
@@ -10,11 +10,11 @@ type Work = {
   key: string;
   name: string;
   onAcknowledged: () => void;
-  /** Between two writes. */
+  /** Delay between two writes. */
   pauseMs?: number;
 };
 
-/** Opens incidents and updates each of them, one request at a time, until the server is gone. */
+/** Opens incidents and updates each one, one request at a time, until the server is gone. */
 export async function writeUntilGone({
   url,
   key,
@@ -27,12 +27,12 @@ export async function writeUntilGone({
   const acknowledged = async (method: string, path: string, body: object) => {
     const request = fetch(`${url}${path}`, { method, headers, body: JSON.stringify(body) });
     const response = await request.catch(() => null);
-    // A server that is about to stop may say so instead of closing the connection.
+    // A stopping server can respond with 503 instead of closing the connection.
     if (response === null || response.status === 503) return null;
     if (!response.ok) throw new Error(`${method} ${path}: ${response.status}`);
     onAcknowledged();
     if (pauseMs !== undefined) await Bun.sleep(pauseMs);
-    // A body cut off by the kill takes nothing back: the status had arrived.
+    // A body cut off by the kill does not matter: the status had arrived.
     await response.text().catch(() => "");
     return response;
   };
@@ -77,7 +77,7 @@ export async function wrongIncidents(api: Outside, told: readonly Notified[]): P
       status === ["investigating", ...steps][updates.length - 1] &&
       (resolvedAt !== null) === (status === "resolved");
     if (!isWhole) wrong.push(`${title} is ${status} after ${JSON.stringify(messages)}.`);
-    // The one request whose answer never came may have been carried out or not.
+    // The outcome of the one request without a response is unknown.
     const unanswered = updates.length - (byPath.get(path)?.messages.length ?? 0);
     if (unanswered !== 0 && unanswered !== 1)
       wrong.push(`${title} has ${unanswered} updates more than were acknowledged.`);
@@ -90,7 +90,7 @@ export async function wrongIncidents(api: Outside, told: readonly Notified[]): P
   return wrong;
 }
 
-/** The paths of all incidents, having seen that every page tells their true number. */
+/** The paths of all incidents. Expects every page to show the right total. */
 async function listed(api: Outside, filter: string, wrong: string[]): Promise<string[]> {
   const paths: string[] = [];
   for (let page = 1; ; page++) {

@@ -20,11 +20,11 @@ import { snmp } from "./snmp.ts";
 import { ssh } from "./ssh.ts";
 import { websocket } from "./websocket.ts";
 
-/** Types with tests of their own: those that speak no protocol of one server over a connection of ours. */
+/** Types with their own tests, because they do not use one of our connections. */
 export type TypeWithoutFake =
   "http" | "tcp" | "ping" | "dns" | "tls" | "push" | "command" | "systemd" | "browser";
 
-/** A server for each type; the compiler asks for the one of a new type. */
+/** One server per type; the compiler requires one for a new type. */
 export const fakes: Record<Exclude<MonitorType, TypeWithoutFake>, Fake> = {
   smtp,
   imap,
@@ -47,7 +47,7 @@ export const fakes: Record<Exclude<MonitorType, TypeWithoutFake>, Fake> = {
   game,
 };
 
-/** Further servers, of types that know several protocols. */
+/** More servers, for types with several protocols. */
 export const otherFakes: [MonitorType, Fake][] = [
   ["game", goldSourceGame],
   ["game", minecraftGame],

@@ -9,7 +9,7 @@ const answering =
       ),
     );
 
-/** Lists these containers, where it is asked for one of them by its name, or by their label. */
+/** Lists these containers by name or label. */
 const listing =
   (...containers: readonly [state: string, status: string][]): Answers =>
   (socket) =>

@@ -37,7 +37,7 @@ let served = 0;
 
 export const domain: Fake = {
   over: "tcp",
-  // What a registry said is kept by its address, and a port is soon somebody else's.
+  // Registry responses are cached by address, and ports are reused by other tests.
   at: (host, port) => ({ server: `http://${host}:${port}/v${++served}` }),
   fields: { domain: "Example.org." },
   answers: registry(domainOf(300)),

@@ -4,28 +4,28 @@ import type { Duplex } from "node:stream";
 export type Answers = (socket: Duplex, secure: (socket: Duplex, unread?: Buffer) => Duplex) => void;
 
 type Common = {
-  /** What a monitor of this type has beyond its address, for the server to be content, secrets included. */
+  /** Fields besides the address with which the server accepts the monitor, secrets included. */
   fields: object;
   /** The address of the server, for types that have no `host` and `port`. */
   at?: (host: string, port: number, isSecure: boolean) => object;
-  /** What the monitor says when it is up, before the time. */
+  /** The message of the result when up, before the latency. */
   up: string | RegExp;
-  /** What is worth seeing of it, whole. */
+  /** Complete details of the result. */
   details: object;
-  /** Fields that are not let in, and what is said of it; for every type with a secret. */
+  /** Rejected fields and the expected message, for every type with a secret. */
   refused?: { fields: object; message: string };
 };
 
 type Stream = Common & {
   over: "tcp";
   answers: Answers;
-  /** Other answers that are as good, and what is said of them. */
+  /** Other good responses and their messages. */
   alsoUp?: readonly [answers: Answers, up: string, fields?: object, details?: object][];
-  /** Other answers, and what is said of them, where the monitor has these fields. */
+  /** Other responses and their messages for a monitor with these fields. */
   wrong: readonly [answers: Answers, message: string | RegExp, fields?: object][];
-  /** What the server says before it is asked. */
+  /** Greeting of the server. */
   greeting?: Uint8Array;
-  /** How an answer begins that never ends. */
+  /** Start of an endless response. */
   flood: string | Uint8Array;
   /** For types that know TLS: whether a connection begins with it or becomes secure later; `both` where the monitor says which. */
   tls?: "first" | "later" | "both";
@@ -39,10 +39,10 @@ type Datagrams = Common & {
   wrong: readonly [answers: Reply, message: string | RegExp, fields?: object][];
 };
 
-/** What a server does with its connections. */
+/** Connection handler of a server. */
 export type Served = Pick<Stream, "over" | "answers" | "tls"> | Pick<Datagrams, "over" | "answers">;
 
-/** A server that a monitor's type can be tried on, as well or ill as a test wants it. */
+/** A server for one monitor type with scripted behavior. */
 export type Fake = Stream | Datagrams;
 
 /** Waits for the first request and sends these bytes. */

@@ -18,7 +18,7 @@ const goldSource = Buffer.concat([
   Buffer.from([3, 16, 47]),
 ]);
 
-/** Answers only whom it has sent its challenge. */
+/** Responds only after its challenge. */
 function server(answer: Buffer = info) {
   return (question: Buffer) => {
     if (question.equals(asked)) return Buffer.concat([Buffer.from([...simple, 0x41]), challenge]);
@@ -68,7 +68,7 @@ const shown = (status: unknown) => {
   return packet([0], varint(json.length), json);
 };
 
-/** Shows this once it is greeted as for its list, and asked. */
+/** Sends this after a handshake and a status request. */
 const list =
   (answer: Uint8Array): Answers =>
   (socket) => {

@@ -1,7 +1,7 @@
 import { createServer } from "node:http2";
 import { type Answers, type Fake, says } from "./fake.ts";
 
-/** A health service that says this of each service, or ends with a status. */
+/** A health service with this status per service, or a gRPC error status. */
 const speaking =
   (answer: readonly number[], status = "0"): Answers =>
   (socket) => {

@@ -4,7 +4,7 @@ import { greets, speaking } from "./mail.ts";
 
 const invalid = "NO [AUTHENTICATIONFAILED] Authentication failed.";
 
-/** Knows one user, whose name and password come as literals, and STARTTLS. */
+/** Supports one user, whose name and password arrive as literals, and STARTTLS. */
 const server = (capabilities = "IMAP4rev1 STARTTLS", onLogin = invalid) =>
   speaking("* OK ready\r\n", () => {
     let [tag, parts]: [string, string[]] = ["", []];

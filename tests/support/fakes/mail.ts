@@ -4,7 +4,7 @@ import type { Answers } from "./fake.ts";
 /** What a server of mail answers to a line; null for nothing, and TLS begins after an answer that comes with `secure`. */
 export type Reply = string | { secure: string } | null;
 
-/** Greets and answers line by line; `newSession` is asked once a connection. */
+/** Greets and responds line by line; `newSession` is called once per connection. */
 export const speaking =
   (greeting: string, newSession: () => (line: string) => Reply): Answers =>
   (socket, secure) => {
@@ -28,7 +28,7 @@ export const speaking =
     socket.write(greeting);
   };
 
-/** Says all of this at once, whatever is asked. */
+/** Sends all of this at once, regardless of the request. */
 export const greets =
   (...pieces: readonly string[]): Answers =>
   (socket) => {

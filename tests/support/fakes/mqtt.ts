@@ -16,7 +16,7 @@ const repeated = (message: string) =>
   packet(0x32, field("plant/1/state"), Buffer.from([0, 7]), Buffer.from(message));
 const on = '{"on":true}';
 
-/** Knows one user, and answers a subscription with these packets. */
+/** Has one user and responds to a subscription with these packets. */
 const broker =
   (...packets: readonly Buffer[]): Answers =>
   (socket) =>
@@ -29,11 +29,11 @@ const broker =
       socket.write(isRight ? accepted : packet(0x20, Buffer.from([0, 4])));
     });
 
-/** Publishes this once it is subscribed to. */
+/** Publishes this message after a subscription. */
 export const brokerWith = (message: string) => broker(subscribed(), published(message));
 
 const refusing = (code: number) => says(packet(0x20, Buffer.from([0, code])));
-/** As a broker that knows version 5 alone says it. */
+/** The response of a broker that supports only version 5. */
 const refusingIn5 = (code: number) => says(packet(0x20, Buffer.from([0, code, 0])));
 const not = "The answer is not valid for MQTT.";
 const noAssertions = { assertions: [] };

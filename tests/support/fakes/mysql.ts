@@ -16,7 +16,7 @@ export function packet(
 }
 
 export const salt = "abcdefghijklmnopqrst";
-/** What says that a greeting names a plugin. */
+/** Capability flag: the greeting names a plugin. */
 export const pluginAuth = 0x80000;
 const ssl = 0x0800;
 /** Of it the long password, a database, protocol 4.1 and its passwords. */
@@ -70,7 +70,7 @@ export const rows = (value: string, name = "n", type = 3) =>
 
 const about = rows("11.8.2-MariaDB", "version", 0xfd);
 
-/** Takes TLS, the password of one user, and any query. */
+/** Supports TLS, one user with a password, and any query. */
 const speaking =
   (onQuery: Buffer, onLogin?: Buffer, first = greeting): Answers =>
   (socket, secure) => {

@@ -3,7 +3,7 @@ import type { Fake } from "./fake.ts";
 
 const era = 2_208_988_800;
 
-/** A server of this stratum, whose clock is ahead by so many milliseconds. */
+/** A server of this stratum whose clock is ahead by a number of milliseconds. */
 const server =
   ({ stratum = 2, aheadMs = 0, first = 0b00_100_100 } = {}) =>
   (question: Buffer) => {

@@ -2,7 +2,7 @@ import { canary } from "../samples.ts";
 import type { Fake } from "./fake.ts";
 import { greets, speaking } from "./mail.ts";
 
-/** Knows one user, and STLS. */
+/** Supports one user and STLS. */
 const server = (capabilities = "+OK\r\nUSER\r\nSTLS\r\n.\r\n", onPass = "-ERR [AUTH] Failed") =>
   speaking("+OK ready\r\n", () => {
     let user = "";

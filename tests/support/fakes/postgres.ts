@@ -44,7 +44,7 @@ const rows = Buffer.concat([
   ready,
 ]);
 
-/** What it tells of itself, as text. */
+/** Server parameters, as text. */
 const about = Buffer.concat([
   postgresMessage("T", number(2, 2), columnCalled("version", 25), columnCalled("role", 25)),
   row("17.2 (Debian 17.2-1)", "standby"),
@@ -58,7 +58,7 @@ const salt = "salt";
 const md5 = (text: string) => createHash("md5").update(text).digest("hex");
 const proof = `md5${md5(md5(`${canary}probe`) + salt)}`;
 
-/** Takes TLS, a proof of the password of one user, and any query. */
+/** Supports TLS, one user with SCRAM, and any query. */
 const speaking =
   (onQuery: Buffer): Answers =>
   (socket, secure) => {

@@ -12,7 +12,7 @@ const hello = [
   "*0\r\n",
 ].join("");
 
-/** Lets in only a user without a password, as `nopass` does. */
+/** Accepts only a user without a password, like `nopass`. */
 const passwordless: Answers = (socket) => {
   socket.on("data", (data: Buffer) => {
     if (data.includes("HELLO")) socket.write(hello);
@@ -22,7 +22,7 @@ const passwordless: Answers = (socket) => {
   });
 };
 
-/** Knows one user, PING and AUTH. */
+/** Supports one user, PING and AUTH. */
 const answers: Answers = (socket) => {
   let isIn = false;
   socket.on("data", (data: Buffer) => {

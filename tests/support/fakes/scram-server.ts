@@ -1,6 +1,6 @@
 import { createHash, createHmac, pbkdf2Sync } from "node:crypto";
 
-/** The server's side of RFC 5802 for one user, who signs in as `username`. */
+/** The server side of RFC 5802 for one user, `username`. */
 export function scramServer(
   hash: "sha256" | "sha512",
   username: string,
@@ -18,7 +18,7 @@ export function scramServer(
       serverFirst = `r=${nonce}server,s=${salt.toString("base64")},i=${count}`;
       return serverFirst;
     },
-    /** Null for whoever is not let in. */
+    /** Null for a rejected user. */
     final(message: string): string | null {
       const [last = "", proof = ""] = message.split(",p=");
       const salted = pbkdf2Sync(password, salt, count, hash === "sha256" ? 32 : 64, hash);

@@ -32,7 +32,7 @@ function certificatesOf(name: Certificate) {
   return made[name];
 }
 
-/** A fake's server on loopback, that takes connections with TLS where `tls` names a certificate. */
+/** A fake server on loopback, with TLS if `tls` names a certificate. */
 export async function serving(
   fake: Served,
   answers = fake.answers,
@@ -56,7 +56,7 @@ export async function serving(
   });
 }
 
-/** A connection of which something was read already. */
+/** A connection with already read bytes. */
 function continued(socket: Duplex, unread: Buffer): Duplex {
   const whole = new Duplex({
     read() {},

@@ -6,7 +6,7 @@ const inBase64 = (text: string) => Buffer.from(text).toString("base64");
 const right = inBase64(`\0probe\0${canary}`);
 const refused = "535 5.7.8 Authentication credentials invalid\r\n";
 
-/** Knows one user, who signs in by one of these mechanisms, and STARTTLS. */
+/** Supports one user with these mechanisms, and STARTTLS. */
 const server = (mechanisms = "PLAIN LOGIN", onAuth = refused) =>
   speaking("220-mail.test ESMTP\r\n220 Welcome\r\n", () => {
     const told: string[] = [];

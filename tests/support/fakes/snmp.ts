@@ -23,7 +23,7 @@ function parts(bytes: Buffer): { whole: Buffer; type: number; value: Buffer }[] 
 
 const zero = tlv(2, Buffer.from([0]));
 
-/** An agent of version 2c that says this of any object, or answers with an error. */
+/** An agent of version 2c that returns this value or error for every object. */
 export const agent =
   (value: Buffer, status = 0) =>
   (request: Buffer) => {

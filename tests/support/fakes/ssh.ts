@@ -45,11 +45,11 @@ const init = ({ kex = "sntrup761x25519-sha512,curve25519-sha256", key = "ssh-ed2
 
 type Ways = {
   init?: Buffer;
-  /** What signs the exchange. */
+  /** Signs the exchange. */
   signer?: KeyObject;
   signed?: string;
   point?: Buffer;
-  /** What is said before the reply. */
+  /** Packets before the reply. */
   before?: Buffer[];
 };
 

@@ -7,7 +7,7 @@ const frame = (first: number, text: string) =>
 
 const subprotocols = { "Sec-WebSocket-Protocol": "ticks, chat" };
 
-/** Takes the handshake with the right header, and says this to any message. */
+/** Accepts a handshake with the right header and responds to every message with this text. */
 const speaking =
   (...frames: readonly Buffer[]): Answers =>
   (socket) => {
