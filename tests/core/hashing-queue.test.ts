@@ -1,12 +1,12 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { AppError } from "../../src/core/errors.ts";
-import { type HashingClient, hashingQueue } from "../../src/core/security/hashing-queue.ts";
+import { type HashingClient, HashingQueue } from "../../src/core/security/hashing-queue.ts";
 
 /** A queue whose work ends when the test says so, in the order in which it began. */
 function scene() {
   const time = { ms: 0 };
-  const queue = hashingQueue(() => time.ms);
+  const queue = new HashingQueue(() => time.ms);
   const running: { name: string; end: () => void }[] = [];
   const begun: string[] = [];
   const refused: string[] = [];
@@ -181,7 +181,7 @@ test("a network from where people are known goes before 200 that were never seen
 });
 
 test("work that fails makes room like any other", async () => {
-  const queue = hashingQueue();
+  const queue = new HashingQueue();
   const client = { lane: "sign-in", client: "10.0.0.1" } as const;
   const failing = () => queue.run(client, () => Promise.reject(new Error("not a hash")));
   for (let i = 0; i < 3; i++) expect(failing()).rejects.toThrow("not a hash");

@@ -5,7 +5,7 @@ import type { SendingContext } from "../sending/attempt.ts";
 import { fanOut } from "./fan-out.ts";
 import { channelReceivers } from "../channel-receivers.ts";
 import { outboxMetrics } from "../metrics.ts";
-import { notifier } from "../sending/notifier.ts";
+import { Notifier } from "../sending/notifier.ts";
 import type { Receivers } from "../sending/queue.ts";
 
 /** What gets due – deliveries, reminders, the end of flapping, certificates – is looked for this often. */
@@ -30,7 +30,7 @@ export function alertEngine(dependencies: Dependencies) {
     fanOut({ ...dependencies, store: underLease(store, lease), onWrite: () => sending.wake() }),
   );
   const receivers = { channel: channelReceivers(dependencies), ...dependencies.subscribers };
-  const sending = notifier({ ...dependencies, receivers });
+  const sending = new Notifier({ ...dependencies, receivers });
   const deciding = whileHeld(dependencies, "alerting", async () => {
     const fan = fanNow();
     if (fan === null) return async () => {};

@@ -1,4 +1,5 @@
-import { LeaseLost, type Leases, mustHold } from "../../cluster/leases.ts";
+/** Sends due deliveries from the outbox, one per receiver at a time: a slow receiver delays only itself. */
+import { type Lease, LeaseLost, type Leases, mustHold } from "../../cluster/leases.ts";
 import { StaleRead } from "../../database/store.ts";
 import { deliveryMetrics } from "../metrics.ts";
 import { type SendingContext, usualAttemptMs } from "./attempt.ts";
@@ -8,6 +9,8 @@ import {
   dropAll,
   endOvertaken,
   queueOf,
+  type Ready,
+  type Receiver,
   type ReceiverKey,
   receiverRound,
   type Receivers,
@@ -20,7 +23,7 @@ import {
   statusAfter,
   type Waiting,
 } from "./queue.ts";
-import { rotation, type Rotation } from "./rotation.ts";
+import { type DeliveryTurns, deliveryTurns, turnOf } from "./delivery-turns.ts";
 import {
   hasArrivedPartly,
   heldUntil,
@@ -31,7 +34,7 @@ import {
   type Queued,
 } from "../deciding/rules.ts";
 
-/** An attempt that a crash ended is made again so long after it began. */
+/** An attempt that a crash interrupted is repeated this long after it began. */
 const leaseMs = usualAttemptMs + 10_000;
 
 type Dependencies = Pick<SendingContext, "store" | "clock" | "log" | "signals"> & {
@@ -40,83 +43,168 @@ type Dependencies = Pick<SendingContext, "store" | "clock" | "log" | "signals"> 
   random?: () => number;
 };
 
-/** Whether its receiver has to wait before the next one, and whether it failed. */
+/** Whether the receiver waits before its next delivery, and whether this one failed. */
 type Outcome = { mustWait: boolean; failing: boolean };
 
-/** Sends what waits in the outbox, one delivery a turn: a receiver that is slow delays nobody but itself. */
-export function notifier({ store, clock, log, signals, leases, ...dependencies }: Dependencies) {
-  const { receivers, random = Math.random } = dependencies;
-  const working = new Map<string, { receiverId: string; done: Promise<void> }>();
-  const rotations = new Map(
-    Object.entries(receivers).map(([type, { slots }]) => [type, rotation<Waiting>(slots)]),
-  );
-  const cancelling = new AbortController();
-  const counted = deliveryMetrics();
-  const round = receiverRound(store);
-  let hasMore = false;
-  let hasBegun = false;
-  let stopped = false;
-  leases.onChange(async () => {
-    // What is under way for whom another node is to send to comes to its end first.
-    const lost = [...working.values()].filter(({ receiverId }) => leases.of(receiverId) === null);
-    await Promise.all(lost.map(({ done }) => done));
-    if (!hasBegun || stopped) return;
-    await freeClaims();
-    wake();
-  });
+type NextDelivery = { next: Queued; overtaken: readonly Queued[] };
 
-  const nameOf = ({ organizationId, receiverId }: ReceiverKey) => `${organizationId}/${receiverId}`;
+/** A receiver and its claimed delivery. */
+type Claimed = { key: ReceiverKey; receiver: Receiver; queued: Queued; claimedAt: number };
 
-  /** Begins with those for whom there is a slot; each that is freed is for the next. */
-  function fill(rotation: Rotation<Waiting>) {
-    while (!stopped) {
-      const waiting = rotation.next();
-      if (waiting === null) return;
-      serve(waiting, rotation);
+const done: Outcome = { mustWait: false, failing: false };
+
+export class Notifier {
+  readonly #working = new Map<string, { receiverId: string; done: Promise<void> }>();
+  readonly #turns: ReadonlyMap<string, DeliveryTurns>;
+  readonly #canceling = new AbortController();
+  readonly #counted = deliveryMetrics();
+  readonly #dependencies: Dependencies;
+  readonly #round: ReturnType<typeof receiverRound>;
+  readonly #random: () => number;
+  #hasMore = false;
+  #hasBegun = false;
+  #isStopped = false;
+
+  constructor(dependencies: Dependencies) {
+    this.#dependencies = dependencies;
+    const { receivers, store, leases, random = Math.random } = dependencies;
+    this.#turns = new Map(
+      Object.entries(receivers).map(([type, { slots }]) => [type, deliveryTurns(slots)]),
+    );
+    this.#round = receiverRound(store);
+    this.#random = random;
+    leases.onChange(() => this.#followLeases());
+  }
+
+  metrics() {
+    return this.#counted.families();
+  }
+
+  /** Frees deliveries that a crash left claimed. */
+  start() {
+    this.#hasBegun = true;
+    return this.#freeClaims();
+  }
+
+  /** Sends all due deliveries; must be called often. */
+  wake() {
+    if (this.#isStopped) return;
+    this.#serveAll().catch((error: unknown) =>
+      this.#dependencies.log.error("the outbox can't be read", { cause: String(error) }),
+    );
+  }
+
+  /** Waits for attempts in flight, for `graceMs` at most, then aborts them: they are repeated after a restart. */
+  async stop(graceMs: number) {
+    this.#isStopped = true;
+    const cut = setTimeout(() => this.#canceling.abort(), graceMs);
+    await this.#idle();
+    clearTimeout(cut);
+  }
+
+  /** Sends all due deliveries and waits for them: for tests. */
+  async runOnce() {
+    this.#hasBegun = true;
+    let isMore = true;
+    while (isMore) {
+      isMore = await this.#serveAll();
+      while (this.#working.size > 0) await this.#idle();
     }
   }
 
-  function serve(waiting: Waiting, rotation: Rotation<Waiting>) {
-    const name = nameOf(waiting);
-    const done = sendNext(waiting)
-      .catch((error: unknown) => {
-        const cause = String(error);
-        log.error("sending failed", { [waiting.receiverType]: waiting.receiverId, cause });
-        return null;
-      })
-      .then((outcome) => {
-        if (waiting.receiverType === "channel") signals.emit("deliveries", waiting.organizationId);
-        rotation.release(waiting);
-        working.delete(name);
-        if (outcome?.mustWait === false) rotation.rejoin({ ...waiting, failing: outcome.failing });
-        fill(rotation);
-        if (hasMore && working.size === 0) wake();
-      });
-    working.set(name, { receiverId: waiting.receiverId, done });
+  #idle() {
+    return Promise.all([...this.#working.values()].map(({ done }) => done));
   }
 
-  /** Sends what is next for a receiver; null where nothing is due. */
-  async function sendNext(key: Waiting): Promise<Outcome | null> {
-    const found = await nextOf(key);
-    if (found === null) return null;
+  /** Attempts to receivers whose lease went to another node finish before this node sends on. */
+  async #followLeases() {
+    const { leases } = this.#dependencies;
+    const lost = [...this.#working.values()].filter(
+      ({ receiverId }) => leases.of(receiverId) === null,
+    );
+    await Promise.all(lost.map(({ done }) => done));
+    if (!this.#hasBegun || this.#isStopped) return;
+    await this.#freeClaims();
+    this.wake();
+  }
+
+  /** Frees claims that no process works on: only the node with a receiver's lease sends to it. */
+  async #freeClaims() {
+    const { store } = this.#dependencies;
+    const claimed = await claimedDeliveries(store);
+    const left = claimed.filter((one) => this.#isFree(one));
+    if (left.length > 0) await store.atomic(left.map(release));
+  }
+
+  /** Whether this node sends to the receiver and has no attempt in flight. */
+  #isFree(key: ReceiverKey): boolean {
+    const lease = this.#dependencies.leases.of(key.receiverId);
+    return lease !== null && !this.#working.has(nameOf(key));
+  }
+
+  /** Gives turns to receivers with due deliveries; returns whether there are more receivers. */
+  async #serveAll(): Promise<boolean> {
+    const { waiting, isMore } = await this.#round.find(this.#dependencies.clock());
+    const free = waiting.filter((one) => this.#isFree(one));
+    for (const [type, turns] of this.#turns) {
+      turns.replace(free.filter(({ receiverType }) => receiverType === type).map(turnOf));
+      this.#fill(turns);
+    }
+    this.#hasMore = isMore;
+    return isMore;
+  }
+
+  /** Serves receivers while there are free slots. */
+  #fill(turns: DeliveryTurns) {
+    while (!this.#isStopped) {
+      const turn = turns.next();
+      if (turn === null) return;
+      const finished = this.#serve(turn).then((outcome) => {
+        turns.end(turn);
+        this.#working.delete(nameOf(turn));
+        if (outcome?.mustWait === false) turns.add(turnOf({ ...turn, failing: outcome.failing }));
+        this.#fill(turns);
+        if (this.#hasMore && this.#working.size === 0) this.wake();
+      });
+      this.#working.set(nameOf(turn), { receiverId: turn.receiverId, done: finished });
+    }
+  }
+
+  async #serve(waiting: Waiting): Promise<Outcome | null> {
+    const { log, signals } = this.#dependencies;
+    const { receiverType, receiverId, organizationId } = waiting;
+    const outcome = await this.#sendNext(waiting).catch((error: unknown) => {
+      log.error("sending failed", { [receiverType]: receiverId, cause: String(error) });
+      return null;
+    });
+    if (receiverType === "channel") signals.emit("deliveries", organizationId);
+    return outcome;
+  }
+
+  /** Sends the receiver's next delivery; null if none is due. */
+  async #sendNext(key: Waiting): Promise<Outcome | null> {
+    const found = await this.#findNext(key);
+    const lease = this.#dependencies.leases.of(key.receiverId);
+    if (found === null || lease === null) return null;
     try {
-      return await send(key, found.next, found.overtaken);
+      return await this.#send(key, found, lease);
     } catch (error) {
-      // Another process was quicker: look again.
+      // Another process was faster: read the queue again.
       if (error instanceof StaleRead) return { mustWait: false, failing: key.failing };
       if (error instanceof LeaseLost) return null;
       throw error;
     }
   }
 
-  async function nextOf(key: ReceiverKey) {
-    const kind = receivers[key.receiverType];
-    for (const look of kind.looks) {
+  async #findNext(key: ReceiverKey): Promise<NextDelivery | null> {
+    const { store, clock, receivers } = this.#dependencies;
+    const { looks, subjectsOf } = receivers[key.receiverType];
+    for (const look of looks) {
       const queue = await queueOf(store, key, look);
       const now = clock();
       if (queue.length < look && !queue.some((one) => isDue(one, now))) return null;
       const ids = queue.length > 1 ? queue.map(({ id }) => id) : [];
-      const subjects = await kind.subjectsOf(key.organizationId, ids);
+      const subjects = await subjectsOf(key.organizationId, ids);
       const known = queue.map((one) => ({ ...one, subjects: subjects.get(one.id) ?? [] }));
       const next = nextDelivery(known, now);
       if (next !== null) return { next, overtaken: overtakenBy(next, known) };
@@ -125,68 +213,83 @@ export function notifier({ store, clock, log, signals, leases, ...dependencies }
     return null;
   }
 
-  async function send(
-    key: ReceiverKey,
-    queued: Queued,
-    overtaken: readonly Queued[],
-  ): Promise<Outcome | null> {
+  async #send(key: ReceiverKey, found: NextDelivery, lease: Lease): Promise<Outcome> {
+    const { store, clock, receivers } = this.#dependencies;
+    const { next: queued, overtaken } = found;
     const { organizationId, receiverType } = key;
-    const lease = leases.of(key.receiverId);
-    if (lease === null) return null;
-    const done = { mustWait: false, failing: false };
     const receiver = await receivers[receiverType].find(key);
     if (receiver === null) {
       await store.atomic([dropAll(key)]);
       return done;
     }
-    const to = { receiverType, type: receiver.type };
-    if (receiver.refusal !== null && !queued.closesCase) {
-      await store.atomic([skip(organizationId, queued.id, receiver.refusal)]);
-      counted.ended(to, "skipped");
-      return done;
-    }
-    const now = clock();
-    const claimed = { ...queued, leasedUntil: now + leaseMs };
+    if (receiver.refusal !== null && !queued.closesCase)
+      return this.#skip(key, receiver, queued, receiver.refusal);
+    const claimedAt = clock();
+    const claimed = { key, receiver, queued, claimedAt };
     await store.atomic([
       ...mustHold([lease]),
-      ...claim(organizationId, queued, claimed.leasedUntil, now),
+      ...claim(organizationId, queued, claimedAt + leaseMs, claimedAt),
       ...endOvertaken(organizationId, overtaken),
     ]);
-    counted.ended(to, "delivered", overtaken.length);
+    this.#counted.ended(countedAs(claimed), "delivered", overtaken.length);
     const ready = await receiver.prepare(queued.id);
-    if ("nothing" in ready) {
-      const nothing = skip(organizationId, queued.id, ready.nothing);
-      await store.atomic([...ready.statements, nothing]);
-      counted.ended(to, "skipped");
-      return done;
-    }
+    if ("nothing" in ready)
+      return this.#skip(key, receiver, queued, ready.nothing, ready.statements);
     if (ready.statements.length > 0) await store.atomic(ready.statements);
-    const { attempt, verdict } = await ready.send(cancelling.signal, queued.progress);
-    // Nobody knows what became of it: it is made again after the start.
-    if (cancelling.signal.aborted && verdict.outcome === "failed")
+    return this.#attempt(claimed, ready.send);
+  }
+
+  async #skip(
+    { organizationId, receiverType }: ReceiverKey,
+    { type }: Receiver,
+    { id }: Queued,
+    reason: string,
+    before: Ready["statements"] = [],
+  ): Promise<Outcome> {
+    await this.#dependencies.store.atomic([...before, skip(organizationId, id, reason)]);
+    this.#counted.ended({ receiverType, type }, "skipped");
+    return done;
+  }
+
+  async #attempt(
+    claimed: Claimed,
+    send: Extract<Ready, { send: unknown }>["send"],
+  ): Promise<Outcome> {
+    const sent = await send(this.#canceling.signal, claimed.queued.progress);
+    // The outcome of an aborted attempt is unknown: it is repeated after the start.
+    if (this.#canceling.signal.aborted && sent.verdict.outcome === "failed")
       return { mustWait: true, failing: true };
-    const endedAt = clock();
-    const first = { ...queued, firstAttemptAt: queued.firstAttemptAt ?? now };
+    return this.#record(claimed, sent);
+  }
+
+  /** Stores an attempt and its consequences. */
+  async #record(claimed: Claimed, { attempt, verdict }: Sent): Promise<Outcome> {
+    const { store, clock } = this.#dependencies;
+    const { key, receiver, queued, claimedAt } = claimed;
+    const now = clock();
     const isDelivered = verdict.outcome === "delivered";
     const progress = verdict.progress ?? (isDelivered ? null : queued.progress);
-    const retry = isDelivered ? null : retryOf({ ...first, progress }, verdict, endedAt);
-    const looksLost =
+    const first = { ...queued, firstAttemptAt: queued.firstAttemptAt ?? claimedAt, progress };
+    const retry = isDelivered ? null : this.#retryOf(first, verdict, now);
+    const isLost =
       retry !== null &&
       (retry.at === null || retry.doubtfulSince !== null) &&
       !hasArrivedPartly({ progress });
     const isOwn = verdict.outcome === "failed" && verdict.isOwn === true;
     const note = verdict.outcome === "delivered" ? (verdict.note ?? null) : null;
+    const leased = { ...queued, leasedUntil: claimedAt + leaseMs };
     await store.atomic([
-      ...settled(organizationId, claimed, attempt, { retry, progress }, endedAt),
-      ...(isOwn ? [] : receiver.after(attempt, { note, isLost: looksLost, now: endedAt })),
+      ...settled(key.organizationId, leased, attempt, { retry, progress }, now),
+      ...(isOwn ? [] : receiver.after(attempt, { note, isLost, now })),
     ]);
-    counted.attempted(to, isDelivered ? "delivered" : "failed", attempt.durationMs);
+    const counted = countedAs(claimed);
+    this.#counted.attempted(counted, isDelivered ? "delivered" : "failed", attempt.durationMs);
     const status = statusAfter(retry, progress);
-    if (status !== "sending") counted.ended(to, status);
+    if (status !== "sending") this.#counted.ended(counted, status);
     return { mustWait: retry?.heldUntil != null, failing: retry !== null };
   }
 
-  function retryOf(
+  #retryOf(
     queued: Queued,
     verdict: Extract<Sent["verdict"], { outcome: "failed" }>,
     now: number,
@@ -195,72 +298,16 @@ export function notifier({ store, clock, log, signals, leases, ...dependencies }
     const doubtfulSince = failure === "looks-permanent" ? (queued.doubtfulSince ?? now) : null;
     const state = { ...queued, doubtfulSince };
     return {
-      at: failure === "final" ? null : nextAttemptAt(state, now, random(), retryAfterSeconds),
+      at: failure === "final" ? null : nextAttemptAt(state, now, this.#random(), retryAfterSeconds),
       heldUntil: heldUntil(retryAfterSeconds, now),
       doubtfulSince,
     };
   }
-
-  /** Gives turns to whom something is due; returns whether there are more than those. */
-  async function serveAll(): Promise<boolean> {
-    const { waiting, isMore } = await round.find(clock());
-    for (const [type, rotation] of rotations) {
-      rotation.replace(
-        waiting.filter(
-          (one) =>
-            one.receiverType === type &&
-            !working.has(nameOf(one)) &&
-            leases.of(one.receiverId) !== null,
-        ),
-      );
-      fill(rotation);
-    }
-    hasMore = isMore;
-    return isMore;
-  }
-
-  /** Frees what nobody is sending any more: only whoever has a receiver's lease sends to it. */
-  async function freeClaims() {
-    const claimed = await claimedDeliveries(store);
-    const left = claimed.filter(
-      (one) => leases.of(one.receiverId) !== null && !working.has(nameOf(one)),
-    );
-    if (left.length > 0) await store.atomic(left.map(release));
-  }
-
-  function wake() {
-    if (stopped) return;
-    serveAll().catch((error: unknown) =>
-      log.error("the outbox can't be read", { cause: String(error) }),
-    );
-  }
-
-  const idle = () => Promise.all([...working.values()].map(({ done }) => done));
-
-  return {
-    metrics: () => counted.families(),
-    /** Frees what a crash left claimed. */
-    start() {
-      hasBegun = true;
-      return freeClaims();
-    },
-    /** Sends what is due now; to be called often. */
-    wake,
-    /** Lets attempts under way come to their end, for so many milliseconds; then cuts them off: they are made again. */
-    async stop(graceMs: number) {
-      stopped = true;
-      const cut = setTimeout(() => cancelling.abort(), graceMs);
-      await idle();
-      clearTimeout(cut);
-    },
-    /** Sends what is due now and waits for it: for tests. */
-    async runOnce() {
-      hasBegun = true;
-      let isMore = true;
-      while (isMore) {
-        isMore = await serveAll();
-        while (working.size > 0) await idle();
-      }
-    },
-  };
 }
+
+const nameOf = ({ organizationId, receiverId }: ReceiverKey) => `${organizationId}/${receiverId}`;
+
+const countedAs = ({ key, receiver }: Claimed) => ({
+  receiverType: key.receiverType,
+  type: receiver.type,
+});

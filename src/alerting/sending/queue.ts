@@ -309,7 +309,7 @@ export function dropAll({ organizationId, receiverId }: ReceiverKey): Statement 
 export type Sent = { attempt: Attempt; verdict: Verdict };
 
 /** One receiver of what waits in the outbox. */
-type Receiver = {
+export type Receiver = {
   /** By what it is reached. */
   type: string;
   /** Why nothing goes to it; null where it takes what waits. */
@@ -323,7 +323,7 @@ type Receiver = {
   ): Statement[];
 };
 
-type Ready = {
+export type Ready = {
   /** What is to be written before it is sent. */
   statements: Statement[];
 } & (

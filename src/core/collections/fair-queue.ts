@@ -1,47 +1,48 @@
 import { rateLimited } from "../errors.ts";
+import { type Entry, Turns } from "./turns.ts";
 
 export type FairQueue = ReturnType<typeof fairQueue>;
 
-/** Works on so many at once, and on one of each lane; lanes take turns, so that nobody's many hold up another's one. */
+/** Runs up to `atOnce` tasks, one of each client, in turns between clients. */
 export function fairQueue({ atOnce = 2, mostWaiting = 100 } = {}) {
-  /** In the order of their turns. */
-  const lanes = new Map<string, (() => void)[]>();
-  const busy = new Set<string>();
+  const turns = new Turns<Entry & { start: () => void }>({
+    rank: ({ running }) => running,
+    admits: (running, turns) => running === 0 && turns.running < atOnce,
+  });
+  const waiting = new Map<string, number>();
+  let added = 0;
+
+  function countWaiting(client: string, change: 1 | -1) {
+    const count = (waiting.get(client) ?? 0) + change;
+    if (count === 0) waiting.delete(client);
+    else waiting.set(client, count);
+  }
 
   function startNext() {
-    for (const [lane, waiting] of lanes) {
-      if (busy.size >= atOnce) return;
-      if (busy.has(lane)) continue;
-      const start = waiting.shift();
-      if (waiting.length === 0) lanes.delete(lane);
-      busy.add(lane);
-      start?.();
+    for (let next = turns.next(); next !== null; next = turns.next()) {
+      countWaiting(next.client, -1);
+      next.start();
     }
   }
 
   return {
-    /** How much waits for its turn. */
-    waiting: () => lanes.values().reduce((sum, { length }) => sum + length, 0),
-    /** Does the work in its lane's turn. Throws RATE_LIMITED where too many wait in the lane already. */
-    async run<T>(lane: string, work: () => Promise<T>): Promise<T> {
-      const waiting = lanes.get(lane) ?? [];
-      if (waiting.length >= mostWaiting)
+    /** Number of waiting tasks. */
+    waiting: () => waiting.values().reduce((sum, count) => sum + count, 0),
+    /** Runs a task in its client's turn. Throws RATE_LIMITED if too many tasks of the client wait. */
+    async run<T>(client: string, task: () => Promise<T>): Promise<T> {
+      if ((waiting.get(client) ?? 0) >= mostWaiting)
         throw rateLimited(1, "There are too many requests at the moment.");
       await new Promise<void>((start) => {
-        waiting.push(start);
-        lanes.set(lane, waiting);
+        countWaiting(client, 1);
+        turns.add({ client, at: added++, start });
         startNext();
       });
       try {
-        return await work();
+        return await task();
       } finally {
-        // Others of the event loop have their turn between two.
+        // Timers and connections of the event loop run between two tasks.
         setImmediate(() => {
-          busy.delete(lane);
-          const others = lanes.get(lane);
-          // Set anew, it stands behind all the others.
-          lanes.delete(lane);
-          if (others !== undefined) lanes.set(lane, others);
+          turns.end({ client });
           startNext();
         });
       }

@@ -1,124 +1,129 @@
+/** Decides which password is hashed next, so that guessing and floods delay no other client. */
 import { setRecent } from "../collections/recent-set.ts";
+import { type Entry, Turns } from "../collections/turns.ts";
 import { type AppError, rateLimited } from "../errors.ts";
 
-/** For whom something is hashed. */
+/** The client for whom a password is hashed. */
 export type HashingClient = {
-  /** Whether somebody wants to be signed in, or opens or closes a page. */
-  lane: LaneName;
-  /** Whose requests count together: a client's network, an organization. */
+  /** `page` opens or closes a protected status page. */
+  lane: Purpose;
+  /** Requests count together by this: a client's network, an organization. */
   client: string;
-  /** Goes before those who are not, as long as it does not ask all the time. */
+  /** Precedes unknown clients until it has sent many requests. */
   isKnown?: boolean;
 };
 
-type LaneName = "sign-in" | "page";
-type Waiting = {
-  client: string;
-  /** How many requests of its own put it behind others. */
-  rank: number;
+type Purpose = "sign-in" | "page";
+
+type Waiting = Entry & {
+  client: Purpose;
+  lane: string;
   since: number;
   start: () => void;
-  refuse: (error: AppError) => void;
+  reject: (error: AppError) => void;
 };
-
-const tooMany = () => rateLimited(1, "Too many passwords are being checked.");
 
 // One hashing takes 150 ms of a core and 64 MB: many of them must not starve the checks.
 const maxAtOnce = 2;
-/** The other place is kept for those who sign in. */
-const maxPagesAtOnce = 1;
-/** In a lane. */
+/** Waiting requests of a purpose. */
 const maxWaiting = 1_000;
-/** A connection that is silent for ten seconds is closed. */
+/** The listener closes connections that are silent for ten seconds. */
 const maxWaitMs = 8_000;
-/** A request counts against its client for so long; of several, one after the other. */
+/** Each request counts against its client for this long, one after the other. */
 const countedMs = 600_000;
-/** So many requests do not put a known client behind one that was never seen. */
+/** A known client's requests that do not put it behind unknown clients. */
 const knownAdvantage = 10;
 const maxCounted = 50_000;
 
+/** Slots go to sign-ins first, but pages always get one of two. */
+const ranks = {
+  "sign-in": (running: number) => (running === 0 ? 0 : 2),
+  page: (running: number) => (running === 0 ? 1 : 3),
+};
+
 /**
- * At most two at once, and one of each client. Who asked least often lately goes first, of equals the
- * newest: a client's first request waits neither for others' second ones, nor for many that came before
- * it and were given up meanwhile.
+ * Hashes two passwords at once, one of each client. Clients with the fewest recent requests go first, and
+ * of equals the newest: older requests may have been given up by their clients.
  */
-export function hashingQueue(monotonic: () => number = () => performance.now()) {
-  /** What waits is in the order of its turns. */
-  const newLane = () => ({
-    busy: new Set<string>(),
-    waiting: [] as Waiting[],
-    requests: requestCount(),
+export class HashingQueue {
+  readonly #waiting = { "sign-in": new Set<Waiting>(), page: new Set<Waiting>() };
+  readonly #turns = new Turns<Waiting>({
+    rank: ({ id, running }) => ranks[id as Purpose](running),
+    admits: (rank, { running }) => rank < ranks.page(1) && running < maxAtOnce,
+    perLane: 1,
+    isWanted: (entry) => this.#waiting[entry.client].has(entry),
   });
-  const lanes = { "sign-in": newLane(), page: newLane() };
+  readonly #monotonic: () => number;
+  readonly #countsUntil = new Map<string, number>();
+  #added = 0;
 
-  /** Counts another request and returns how many count already. */
-  function requestCount() {
-    const countsUntil = new Map<string, number>();
-    return (client: string) => {
-      const now = monotonic();
-      const until = Math.max(now, countsUntil.get(client) ?? now);
-      setRecent(countsUntil, client, until + countedMs, maxCounted);
-      return Math.ceil((until - now) / countedMs);
-    };
+  constructor(monotonic: () => number = () => performance.now()) {
+    this.#monotonic = monotonic;
   }
 
-  const nextIn = (name: LaneName) =>
-    lanes[name].waiting.find(({ client }) => !lanes[name].busy.has(client));
-
-  function nextLane(): LaneName | null {
-    const [signIns, pages] = [lanes["sign-in"].busy.size, lanes.page.busy.size];
-    if (signIns + pages >= maxAtOnce) return null;
-    const signInWaits = nextIn("sign-in") !== undefined;
-    if (signInWaits && signIns === 0) return "sign-in";
-    if (pages < maxPagesAtOnce && nextIn("page") !== undefined) return "page";
-    return signInWaits ? "sign-in" : null;
+  /** Number of waiting requests. */
+  waiting(): number {
+    return this.#waiting["sign-in"].size + this.#waiting.page.size;
   }
 
-  function startNext() {
-    refuseLate();
-    for (let name = nextLane(); name !== null; name = nextLane()) {
-      const { busy, waiting } = lanes[name];
-      const next = nextIn(name);
-      if (next === undefined) return;
-      waiting.splice(waiting.indexOf(next), 1);
-      busy.add(next.client);
+  /** Runs `work` in its turn. Throws RATE_LIMITED if the turn does not come in time. */
+  async run<T>(client: HashingClient, work: () => Promise<T>): Promise<T> {
+    const slot = { client: client.lane, lane: client.client };
+    await this.#wait(slot, this.#countRequest(client) + (client.isKnown ? 0 : knownAdvantage));
+    try {
+      return await work();
+    } finally {
+      this.#turns.end(slot);
+      this.#startNext();
+    }
+  }
+
+  #wait(slot: Pick<Waiting, "client" | "lane">, requests: number): Promise<void> {
+    return new Promise((start, reject) => {
+      const at = requests * 2 ** 40 - this.#added++;
+      const entry = { ...slot, at, since: this.#monotonic(), start, reject };
+      const waiting = this.#waiting[slot.client];
+      waiting.add(entry);
+      this.#turns.add(entry);
+      this.#startNext();
+      if (waiting.size <= maxWaiting) return;
+      const last = [...waiting].reduce((last, one) => (one.at > last.at ? one : last));
+      this.#reject([last]);
+    });
+  }
+
+  #startNext() {
+    this.#rejectLate();
+    for (let next = this.#turns.next(); next !== null; next = this.#turns.next()) {
+      this.#waiting[next.client].delete(next);
       next.start();
     }
   }
 
-  function refuseLate() {
-    const since = monotonic() - maxWaitMs;
-    for (const lane of Object.values(lanes)) {
-      const late = lane.waiting.filter((one) => one.since < since);
-      if (late.length === 0) continue;
-      lane.waiting = lane.waiting.filter((one) => one.since >= since);
-      for (const { refuse } of late) refuse(tooMany());
-    }
+  #rejectLate() {
+    const before = this.#monotonic() - maxWaitMs;
+    const late: Waiting[] = [];
+    for (const waiting of Object.values(this.#waiting))
+      for (const entry of waiting) {
+        if (entry.since >= before) break;
+        late.push(entry);
+      }
+    if (late.length > 0) this.#reject(late);
   }
 
-  return {
-    /** How much waits for its turn. */
-    waiting: () => Object.values(lanes).reduce((sum, { waiting }) => sum + waiting.length, 0),
-    /** Does the work in its turn. Throws RATE_LIMITED where that does not come in time. */
-    async run<T>(
-      { lane: name, client, isKnown = false }: HashingClient,
-      work: () => Promise<T>,
-    ): Promise<T> {
-      const lane = lanes[name];
-      const rank = lane.requests(client) - (isKnown ? knownAdvantage : 0);
-      await new Promise<void>((start, refuse) => {
-        const behind = lane.waiting.findIndex((other) => other.rank >= rank);
-        const index = behind === -1 ? lane.waiting.length : behind;
-        lane.waiting.splice(index, 0, { client, rank, since: monotonic(), start, refuse });
-        startNext();
-        if (lane.waiting.length > maxWaiting) lane.waiting.pop()?.refuse(tooMany());
-      });
-      try {
-        return await work();
-      } finally {
-        lane.busy.delete(client);
-        startNext();
-      }
-    },
-  };
+  #reject(entries: readonly Waiting[]) {
+    for (const entry of entries) this.#waiting[entry.client].delete(entry);
+    this.#turns.removeCanceled();
+    for (const { reject } of entries)
+      reject(rateLimited(1, "Too many passwords are being checked."));
+  }
+
+  /** Counts a request and returns the number of earlier ones that still count. */
+  #countRequest({ lane, client }: HashingClient): number {
+    const now = this.#monotonic();
+    const key = `${lane} ${client}`;
+    const until = Math.max(now, this.#countsUntil.get(key) ?? now);
+    setRecent(this.#countsUntil, key, until + countedMs, 2 * maxCounted);
+    return Math.ceil((until - now) / countedMs);
+  }
 }

@@ -1,7 +1,7 @@
 import crypto, { randomBytes, timingSafeEqual } from "node:crypto";
-import { type HashingClient, hashingQueue } from "./hashing-queue.ts";
+import { type HashingClient, HashingQueue } from "./hashing-queue.ts";
 
-const queue = hashingQueue();
+const queue = new HashingQueue();
 
 /** How many passwords wait to be hashed. */
 export const waitingPasswords = () => queue.waiting();

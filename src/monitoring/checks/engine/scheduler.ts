@@ -1,12 +1,21 @@
 import type { Clock } from "../../../core/time/clock.ts";
 import { type Heap, pop, push } from "../../../core/collections/heap.ts";
-import { type Limits, type Slot, roundRobin } from "./round-robin.ts";
+import { Turns } from "../../../core/collections/turns.ts";
 
-export type { Limits, Slot };
+export type Limits = {
+  /** Runs divided evenly among organizations; others can't use an organization's share. */
+  reserved: number;
+  /** Runs beyond these shares, for organizations with more to do. */
+  shared: number;
+  /** Runs of one organization in one lane. */
+  perLane: number;
+};
 
-/** Whose a job is and what it counts against; one without a lane takes no time, and waits for nobody. */
-export type Terms = Slot & {
-  /** A job that has waited for its turn so long is overdue, and again each time as long again. */
+/** What a job counts against. A job without a lane takes no time and needs no turn. */
+export type Terms = {
+  organizationId: string;
+  lane: string | null;
+  /** A waiting job is overdue after this time, and again after each further period of this length. */
   patienceMs: number;
 };
 
@@ -21,6 +30,8 @@ type Job = {
   /** When it is due. */
   at: number;
   terms: Terms;
+  client: string;
+  lane: string | null;
   /** Its place in the heap; null while nothing is to be looked at. */
   entry: Entry | null;
   /** Whether it is due and has not begun. */
@@ -34,19 +45,20 @@ export function scheduler(work: Work, monotonic: Clock, limits: Limits) {
   const heap: Heap<Entry> = [];
   const jobs = new Map<number, Job>();
   const running = new Map<number, Promise<void>>();
-  const waiting = roundRobin<Job>(limits, (job) => jobs.get(job.key) === job);
+  const waiting = new Turns<Job>({
+    rank: ({ running }, { share }) => (running < share ? 0 : 1),
+    admits: (rank, { borrowed }) => rank === 0 || borrowed < limits.shared,
+    perLane: limits.perLane,
+    isWanted: (job) => jobs.get(job.key) === job,
+  });
   /** Jobs and runs of each organization. */
   const known = new Map<string, number>();
 
   function count({ organizationId }: Terms, change: 1 | -1) {
     const now = (known.get(organizationId) ?? 0) + change;
-    if (now === 0) {
-      known.delete(organizationId);
-      waiting.leave(organizationId);
-      return;
-    }
-    known.set(organizationId, now);
-    if (now === 1 && change === 1) waiting.join(organizationId);
+    if (now === 0) known.delete(organizationId);
+    else known.set(organizationId, now);
+    waiting.share = Math.max(1, Math.floor(limits.reserved / Math.max(1, known.size)));
   }
 
   function keep(job: Job) {
@@ -73,7 +85,7 @@ export function scheduler(work: Work, monotonic: Clock, limits: Limits) {
     drop(key);
     const ended = work.run(key, at).finally(() => {
       running.delete(key);
-      if (terms.lane !== null) waiting.end(terms);
+      if (terms.lane !== null) waiting.end(slotOf(terms));
       const next = jobs.get(key);
       if (next?.waits === true) takeIn(next);
       count(terms, -1);
@@ -92,7 +104,7 @@ export function scheduler(work: Work, monotonic: Clock, limits: Limits) {
     job.waits = true;
     if (running.has(job.key)) return;
     if (job.terms.lane === null) void start(job);
-    else waiting.wait(job);
+    else waiting.add(job);
   }
 
   return {
@@ -134,7 +146,7 @@ export function scheduler(work: Work, monotonic: Clock, limits: Limits) {
       const known = running.get(key);
       if (known !== undefined) return known;
       const job = jobOf(key, monotonic(), terms);
-      if (terms.lane !== null) waiting.begin(terms);
+      if (terms.lane !== null) waiting.begin(slotOf(terms));
       return start(job);
     },
     isRunning: (key: number) => running.has(key),
@@ -163,10 +175,13 @@ export function scheduler(work: Work, monotonic: Clock, limits: Limits) {
   };
 }
 
+const slotOf = ({ organizationId, lane }: Terms) => ({ client: organizationId, lane });
+
 const jobOf = (key: number, at: number, terms: Terms): Job => ({
   key,
   at,
   terms,
+  ...slotOf(terms),
   entry: null,
   waits: false,
 });

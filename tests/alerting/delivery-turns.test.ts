@@ -1,24 +1,24 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { rotation } from "../../src/alerting/sending/rotation.ts";
+import { deliveryTurns, turnOf } from "../../src/alerting/sending/delivery-turns.ts";
+import type { Waiting } from "../../src/alerting/sending/queue.ts";
 
-type One = { organizationId: string; receiverId: string; failing: boolean };
-
-/** `a1 b2!` are receivers of the organizations `a` and `b`, the last of which has failed. */
-const these = (names: string): One[] =>
+/** `a1 b2!` are receivers of the organizations `a` and `b`; the last delivery to `b2` failed. */
+const receivers = (names: string): Waiting[] =>
   names
     .split(" ")
     .filter((name) => name !== "")
     .map((name) => ({
       organizationId: name.charAt(0),
+      receiverType: "channel",
       receiverId: name.replace("!", ""),
       failing: name.endsWith("!"),
     }));
 
 function slots(shared: number, kept: number) {
-  const turns = rotation<One>({ shared, kept });
-  const started: One[] = [];
-  /** Whoever may begin now, in order. */
+  const turns = deliveryTurns({ shared, kept });
+  const started: ReturnType<typeof turnOf>[] = [];
+  /** Begins all receivers that have a slot and returns their names. */
   const starts = () => {
     const names: string[] = [];
     for (let next = turns.next(); next !== null; next = turns.next()) {
@@ -28,15 +28,14 @@ function slots(shared: number, kept: number) {
     return names.join(" ");
   };
   return {
-    ...turns,
     starts,
-    wait: (names: string) => turns.replace(these(names)),
-    /** This one is done; who begins then. */
+    wait: (names: string) => turns.replace(receivers(names).map(turnOf)),
+    /** Finishes a delivery, and returns the receivers that begin then. */
     ends: (name: string, again = false) => {
       const index = started.findIndex(({ receiverId }) => receiverId === name);
-      const [one] = started.splice(index, 1) as [One];
-      turns.release(one);
-      if (again) turns.rejoin(one);
+      const [turn] = started.splice(index, 1) as [ReturnType<typeof turnOf>];
+      turns.end(turn);
+      if (again) turns.add(turnOf(turn));
       return starts();
     },
   };
@@ -66,8 +65,8 @@ test("a freed slot is for the organization that has fewest, in turn among equals
   wait("a1 a2 a3 a4 a5 a6");
   expect(starts()).toBe("a1 a2 a3 a4");
   wait("a5 a6 b1 b2 b3 c1 c2");
-  expect(["a1", "a2", "a3"].map((name) => ends(name, true))).toEqual(["b1", "c1", "a5"]);
-  expect(ends("a4", true)).toBe("b2");
+  expect(["a1", "a2", "a3"].map((name) => ends(name, true))).toEqual(["b1", "c1", "b2"]);
+  expect(ends("a4", true)).toBe("a5");
   expect(ends("b1")).toBe("c2");
 });
 
@@ -85,7 +84,6 @@ test("whoever no longer waits gets no turn", () => {
   const turns = slots(1, 0);
   turns.wait("a1 a2 b1");
   turns.wait("b1");
-  turns.rejoin({ organizationId: "b", receiverId: "b1", failing: false });
   expect(turns.starts()).toBe("b1");
 });
 
@@ -99,13 +97,15 @@ test("however long others take, whoever waits begins within so many turns as the
       organizations,
       fc.infiniteStream(fc.nat(1_000)),
       (shared, kept, sizes, dice) => {
-        const turns = rotation<One>({ shared, kept });
+        const turns = deliveryTurns({ shared, kept });
         turns.replace(
           sizes.flatMap((count, index) =>
-            these(Array.from({ length: count }, (_, n) => `${index}-${n}`).join(" ")),
+            receivers(Array.from({ length: count }, (_, n) => `${index}-${n}`).join(" ")).map(
+              turnOf,
+            ),
           ),
         );
-        const busy: One[] = [];
+        const busy: ReturnType<typeof turnOf>[] = [];
         const begun = new Map<string, number>();
         const fill = () => {
           for (let next = turns.next(); next !== null; next = turns.next()) {
@@ -118,9 +118,9 @@ test("however long others take, whoever waits begins within so many turns as the
         expect(begun.size).toBeGreaterThanOrEqual(Math.min(sizes.length, kept + 1));
         for (let step = 0; step < 200; step++) {
           const [roll = 0] = dice.take(1);
-          const [one] = busy.splice(roll % busy.length, 1) as [One];
-          turns.release(one);
-          turns.rejoin(one);
+          const [one] = busy.splice(roll % busy.length, 1) as [ReturnType<typeof turnOf>];
+          turns.end(one);
+          turns.add(turnOf(one));
           fill();
           const own = [...Map.groupBy(busy, ({ organizationId }) => organizationId).values()];
           for (const { length } of own) expect(length).toBeLessThanOrEqual(shared + 1);
