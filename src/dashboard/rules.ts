@@ -1,6 +1,11 @@
 import { livePageBounds } from "../core/limits.ts";
 import type { Vault } from "../core/security/secrets.ts";
-import { type EventTable, type EventType, type StateType, valueIn } from "../events/catalogue.ts";
+import {
+  effectOn,
+  type EventEffects,
+  type EventType,
+  type StateType,
+} from "../events/catalogue.ts";
 import { watchedInWords } from "../monitoring/monitors/target-rules.ts";
 import type {
   CompactMonitor,
@@ -199,52 +204,21 @@ export function seqOf(vault: Vault, organizationId: string, position: string): n
  * What an event may change beyond what it says: somebody's right to listen; rows of the Monitors page, in a
  * way that no result of a check does; or even which rows and groups there are, or what is in them beside the state.
  */
-const effects: EventTable<"access" | "rows" | "overview" | null> = {
-  "alert-channel": null,
-  "api-key": null,
-  appliance: null,
-  backup: null,
-  channel: null,
-  group: "overview",
-  incident: null,
-  "incident-template": null,
-  invitation: null,
-  maintenance: null,
-  monitor: {
-    created: "overview",
-    updated: "overview",
-    deleted: "overview",
-    pending: null,
-    up: null,
-    degraded: null,
-    down: null,
-    maintenance: null,
-    paused: "rows",
-    resumed: "rows",
-  },
-  organization: { created: null, updated: null, deleted: "access" },
-  person: {
-    added: null,
-    removed: "access",
-    "role-changed": "access",
-    updated: "access",
-    "password-changed": "access",
-    "password-reset": "access",
-    "signed-in": null,
-    "signed-out": "access",
-    "session-ended": "access",
-    "other-sessions-ended": "access",
-    "code-refused": "access",
-    "two-factor-begun": null,
-    "two-factor-on": "access",
-    "two-factor-off": "access",
-    "recovery-codes-renewed": null,
-    "administrator-granted": null,
-    "administrator-revoked": "access",
-  },
-  settings: null,
-  "status-page": null,
-  subscriber: null,
+const effects: EventEffects<"access" | "rows" | "overview" | null> = {
+  "group.*": "overview",
+  "monitor.created": "overview",
+  "monitor.updated": "overview",
+  "monitor.deleted": "overview",
+  "monitor.paused": "rows",
+  "monitor.resumed": "rows",
+  "organization.deleted": "access",
+  "person.*": "access",
+  "person.added": null,
+  "person.signed-in": null,
+  "person.code-refused": null,
+  "person.two-factor-begun": null,
+  "person.recovery-codes-renewed": null,
+  "person.administrator-granted": null,
 };
 
-export const effectOf = (type: EventType) => valueIn(effects, type);
+export const effectOf = (type: EventType) => effectOn(effects, type) ?? null;

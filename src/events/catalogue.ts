@@ -111,32 +111,14 @@ export type VerbOf<T extends EventType, N extends string = string> = T extends `
   : never;
 export type EventNoun = NounOf<EventType>;
 
-/** A value for every event: one for a noun's all, or one for each verb. Does not compile where one is forgotten. */
-export type EventTable<V> = {
-  readonly [N in EventNoun]: V | { readonly [Verb in VerbOf<EventType, N>]: V };
-};
+/** An event's effects on one subscriber: by type, or by `noun.*` for the other types of a noun. Default: none. */
+export type EventEffects<V> = { readonly [K in EventType | `${EventNoun}.*`]?: V };
 
-/** The types to which a table gives one of these values. */
-export type TypesWith<T extends EventTable<unknown>, V> = {
-  [N in EventNoun]: {
-    [Verb in VerbOf<EventType, N>]: (
-      T[N] extends Readonly<Record<Verb, infer Own>> ? Own : T[N]
-    ) extends V
-      ? `${N}.${Verb}`
-      : never;
-  }[VerbOf<EventType, N>];
-}[EventNoun];
+/** The effect of an event; undefined if it has none, and for a type that only another version knows. */
+export function effectOn<V>(effects: EventEffects<V>, type: EventType): V | undefined {
+  return type in effects ? effects[type] : effects[`${nounOf(type)}.*`];
+}
 
 export function nounOf(type: EventType): EventNoun {
   return type.slice(0, type.indexOf(".")) as EventNoun;
-}
-
-/** The value that a table gives to an event; undefined for what another version of this program wrote. */
-export function valueIn<V extends string | boolean | null>(
-  table: EventTable<V>,
-  type: EventType,
-): V | undefined {
-  const noun = nounOf(type);
-  const given: V | Readonly<Record<string, V>> | undefined = table[noun];
-  return typeof given === "object" && given !== null ? given[type.slice(noun.length + 1)] : given;
 }

@@ -1,11 +1,6 @@
 import { minuteInUtc, timestamp } from "../../core/time/clock.ts";
 import { newId } from "../../core/ids.ts";
-import {
-  type EventTable,
-  type TypesWith,
-  valueIn,
-  type LoggedEvent,
-} from "../../events/catalogue.ts";
+import { type EventEffects, type LoggedEvent } from "../../events/catalogue.ts";
 import type { Alert, AlertData } from "../alert.ts";
 import type { Outbox, Part } from "../sending/outbox.ts";
 import {
@@ -30,66 +25,40 @@ import {
 } from "./snapshot.ts";
 import type { StoredStatus } from "../../core/statuses.ts";
 
-/** Whether an event may lead to an alert, closes a case, or says that from here on somebody listens; or that monitors are no longer muted, or have another channel. */
+/**
+ * Events that can lead to an alert, close a case or begin the life of a channel. After a `reopening` event,
+ * monitors with a problem are considered again: they can have another channel, or be no longer muted.
+ */
 const alerting = {
-  "alert-channel": { created: true, updated: "reopening", deleted: false },
-  "api-key": false,
-  appliance: true,
-  backup: false,
-  channel: true,
-  group: {
-    created: false,
-    updated: "reopening",
-    deleted: false,
-    paused: false,
-    resumed: false,
-    muted: false,
-    unmuted: "reopening",
-    reordered: false,
-  },
-  incident: {
-    opened: true,
-    updated: true,
-    resolved: true,
-    reopened: true,
-    noted: false,
-    "note-deleted": false,
-    "postmortem-updated": false,
-    "postmortem-published": false,
-    "postmortem-deleted": false,
-    deleted: true,
-  },
-  "incident-template": false,
-  invitation: false,
-  maintenance: false,
-  monitor: {
-    created: false,
-    updated: true,
-    deleted: true,
-    pending: true,
-    up: true,
-    degraded: true,
-    down: true,
-    maintenance: true,
-    paused: false,
-    resumed: false,
-  },
-  organization: false,
-  person: false,
-  settings: false,
-  "status-page": false,
-  subscriber: false,
-} as const satisfies EventTable<boolean | "reopening">;
+  "alert-channel.created": true,
+  "alert-channel.updated": "reopening",
+  "appliance.recovered": true,
+  "appliance.troubled": true,
+  "channel.failed": true,
+  "group.unmuted": "reopening",
+  "group.updated": "reopening",
+  "incident.deleted": true,
+  "incident.opened": true,
+  "incident.reopened": true,
+  "incident.resolved": true,
+  "incident.updated": true,
+  "monitor.degraded": true,
+  "monitor.deleted": true,
+  "monitor.down": true,
+  "monitor.maintenance": true,
+  "monitor.pending": true,
+  "monitor.up": true,
+  "monitor.updated": true,
+} as const satisfies EventEffects<true | "reopening">;
 
-export type AlertingEvent = LoggedEvent<TypesWith<typeof alerting, true | "reopening">>;
+export type AlertingEvent = LoggedEvent<keyof typeof alerting>;
 
 export function concernsAlerting(event: LoggedEvent): event is AlertingEvent {
-  return Boolean(valueIn<boolean | "reopening">(alerting, event.type));
+  return event.type in alerting;
 }
 
-/** Whether the event may concern any monitor of its subject, a group or a channel: those that are down are told of again. */
-export const mayReopen = ({ type }: LoggedEvent) =>
-  valueIn<boolean | "reopening">(alerting, type) === "reopening";
+/** Whether monitors of the event's subject, a group or a channel, are considered again. */
+export const mayReopen = ({ type }: AlertingEvent) => alerting[type] === "reopening";
 
 /** Something to decide about a monitor without an event. */
 export type Timer = { kind: "memory" | "certificate"; organizationId: string; monitorId: string };

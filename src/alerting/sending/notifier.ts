@@ -198,13 +198,13 @@ export class Notifier {
 
   async #findNext(key: ReceiverKey): Promise<NextDelivery | null> {
     const { store, clock, receivers } = this.#dependencies;
-    const { looks, subjectsOf } = receivers[key.receiverType];
-    for (const look of looks) {
+    const all = receivers[key.receiverType];
+    for (const look of all.looks) {
       const queue = await queueOf(store, key, look);
       const now = clock();
       if (queue.length < look && !queue.some((one) => isDue(one, now))) return null;
       const ids = queue.length > 1 ? queue.map(({ id }) => id) : [];
-      const subjects = await subjectsOf(key.organizationId, ids);
+      const subjects = await all.subjectsOf(key.organizationId, ids);
       const known = queue.map((one) => ({ ...one, subjects: subjects.get(one.id) ?? [] }));
       const next = nextDelivery(known, now);
       if (next !== null) return { next, overtaken: overtakenBy(next, known) };

@@ -1,40 +1,15 @@
-import { type EventTable, type LoggedEvent, valueIn } from "../../events/catalogue.ts";
+import { effectOn, type EventEffects, type LoggedEvent } from "../../events/catalogue.ts";
 
-/** What of monitoring an event may change: the monitor it names, those of a group or of an organization, or windows of maintenance. */
-const concerns: EventTable<"monitor" | "group" | "organization" | "windows" | null> = {
-  "alert-channel": null,
-  "api-key": null,
-  appliance: null,
-  backup: null,
-  channel: null,
-  group: "group",
-  incident: null,
-  "incident-template": null,
-  invitation: null,
-  maintenance: {
-    created: "windows",
-    updated: "windows",
-    deleted: "windows",
-    started: null,
-    ended: null,
-  },
-  monitor: {
-    created: "monitor",
-    updated: "monitor",
-    deleted: "monitor",
-    pending: null,
-    up: null,
-    degraded: null,
-    down: null,
-    maintenance: null,
-    paused: null,
-    resumed: null,
-  },
-  organization: { created: null, updated: null, deleted: "organization" },
-  person: null,
-  settings: null,
-  "status-page": null,
-  subscriber: null,
+/** What an event can change for monitoring: its monitor, those of its group or organization, or maintenance windows. */
+const concerns: EventEffects<"monitor" | "group" | "organization" | "windows"> = {
+  "group.*": "group",
+  "maintenance.created": "windows",
+  "maintenance.updated": "windows",
+  "maintenance.deleted": "windows",
+  "monitor.created": "monitor",
+  "monitor.updated": "monitor",
+  "monitor.deleted": "monitor",
+  "organization.deleted": "organization",
 };
 
-export const concernOf = ({ type }: LoggedEvent) => valueIn(concerns, type) ?? null;
+export const concernOf = ({ type }: LoggedEvent) => effectOn(concerns, type) ?? null;

@@ -1,7 +1,7 @@
 import type { Clock } from "../../core/time/clock.ts";
 import { AppError } from "../../core/errors.ts";
 import { hostNameOf } from "../../core/security/own-hosts.ts";
-import { type EventTable, valueIn } from "../../events/catalogue.ts";
+import { effectOn, type EventEffects } from "../../events/catalogue.ts";
 import { lastSeq } from "../../events/log.ts";
 import type { EventReader, Subscription } from "../../events/reader.ts";
 import { isRead, pathOf } from "../../http/request.ts";
@@ -71,25 +71,8 @@ type Dependencies = Pick<
   subscriptions: Subscriptions;
 };
 
-/** Whether an event may change which pages there are, and where; any other may change what they show. */
-const publishes: EventTable<boolean> = {
-  "alert-channel": false,
-  "api-key": false,
-  appliance: false,
-  backup: false,
-  channel: false,
-  group: false,
-  incident: false,
-  "incident-template": false,
-  invitation: false,
-  maintenance: false,
-  monitor: false,
-  organization: { created: false, updated: false, deleted: true },
-  person: false,
-  settings: false,
-  "status-page": true,
-  subscriber: false,
-};
+/** Events that can change which pages exist, and their addresses. Any event can change their content. */
+const publishes: EventEffects<true> = { "organization.deleted": true, "status-page.*": true };
 
 /** Where a request leads: to the page of a slug, below its own path or at the root of one of its hosts. */
 type Address = { slug: string; host: string | null; base: string; rest: string };
@@ -347,14 +330,14 @@ export function statusSite(dependencies: Dependencies) {
       judgement.start();
       subscription = events.subscribe("status-pages", seq, async (events) => {
         for (const { organizationId, type } of events)
-          if (valueIn(publishes, type) === true) {
+          if (effectOn(publishes, type)) {
             cache.drop(organizationId);
             readings.drop(organizationId);
           } else {
             cache.touch(organizationId);
             readings.touch(organizationId);
           }
-        if (events.some(({ type }) => valueIn(publishes, type) === true)) await readHosts();
+        if (events.some(({ type }) => effectOn(publishes, type))) await readHosts();
       });
     },
     async stop() {

@@ -1,10 +1,5 @@
 import { signUpBounds } from "../../core/limits.ts";
-import {
-  type EventTable,
-  type TypesWith,
-  valueIn,
-  type LoggedEvent,
-} from "../../events/catalogue.ts";
+import type { EventType, LoggedEvent } from "../../events/catalogue.ts";
 
 /** An address that has not said yes is asked so often at most … */
 const maxAsked = 3;
@@ -42,46 +37,20 @@ export function receiverTypeOf(type: "email" | "webhook"): "mailbox" | "webhook"
   return type === "email" ? "mailbox" : type;
 }
 
-/** Whether an event may lead to a notice, or says that from here on somebody subscribes. */
-const noticed = {
-  "alert-channel": false,
-  "api-key": false,
-  appliance: false,
-  backup: false,
-  channel: false,
-  group: false,
-  incident: {
-    opened: true,
-    updated: true,
-    reopened: true,
-    resolved: true,
-    noted: false,
-    "note-deleted": false,
-    "postmortem-updated": false,
-    "postmortem-published": true,
-    "postmortem-deleted": false,
-    deleted: false,
-  },
-  "incident-template": false,
-  invitation: false,
-  maintenance: { created: true, updated: false, deleted: false, started: false, ended: false },
-  monitor: false,
-  organization: false,
-  person: false,
-  settings: false,
-  "status-page": false,
-  subscriber: {
-    added: true,
-    invited: false,
-    asked: false,
-    confirmed: true,
-    unsubscribed: false,
-    deleted: false,
-  },
-} as const satisfies EventTable<boolean>;
+/** Events that can lead to a notice, or that begin a subscription. */
+const noticed = [
+  "incident.opened",
+  "incident.updated",
+  "incident.reopened",
+  "incident.resolved",
+  "incident.postmortem-published",
+  "maintenance.created",
+  "subscriber.added",
+  "subscriber.confirmed",
+] as const satisfies EventType[];
 
-export type NoticedEvent = LoggedEvent<TypesWith<typeof noticed, true>>;
+export type NoticedEvent = LoggedEvent<(typeof noticed)[number]>;
 
 export function concernsSubscribers(event: LoggedEvent): event is NoticedEvent {
-  return valueIn(noticed, event.type) === true;
+  return (noticed as readonly EventType[]).includes(event.type);
 }
