@@ -1,6 +1,5 @@
 import { watch } from "node:fs";
-import { cp, mkdir, readdir, rm } from "node:fs/promises";
-import { brotliCompressSync, constants } from "node:zlib";
+import { cp, readdir, rm } from "node:fs/promises";
 import { configSchema } from "./src/configuration/document.ts";
 import { emptyDatabase, makeEmptyDatabase } from "./src/database/file/data-directory.ts";
 import { documentOf } from "./src/document.ts";
@@ -21,7 +20,8 @@ const targets = {
 } as const;
 
 const built = builtFrom();
-const brotli = { params: { [constants.BROTLI_PARAM_QUALITY]: 11 } };
+/** Everything for browsers before it is compressed. */
+const plain = "dist/plain";
 
 if (process.argv.includes("--watch")) await serveAndWatch();
 else if (process.argv.includes("--page")) await buildPage();
@@ -99,60 +99,77 @@ function watchFolders(folders: readonly string[]) {
   };
 }
 
-/** Builds every file that browsers load into dist/web: all gzipped, most as Brotli too unless `isQuick`. */
+/** Builds every file that browsers load, gzipped, into dist/web. Those in `assets` have a hash in their names. */
 async function buildWeb({ isQuick = false } = {}) {
-  await buildAdmin();
-  await mkdir("dist/plain/docs", { recursive: true });
-  await cp("web/docs", "dist/plain/docs", { recursive: true });
-  const reference = Bun.resolveSync("@scalar/api-reference", import.meta.dir);
-  const standalone = reference.replace(/dist\/.*$/, "dist/browser/standalone.js");
-  await cp(standalone, "dist/plain/docs/reference.js");
-  await cp("web/status", "dist/plain/status", { recursive: true });
-  await withImports("dist/plain/status/status.css");
-  await cp(fontOf("inter-latin.woff2"), "dist/plain/status/inter.woff2");
-  for (const font of await alphabets()) await cp(fontOf(font), `dist/plain/status/${font}`);
-  const document = documentOf(manifest.version);
-  await Bun.write("dist/plain/openapi.json", JSON.stringify(document));
-  await Bun.write("dist/plain/config.schema.json", JSON.stringify(configSchema()));
-  for (const name of await readdir("dist/plain", { recursive: true })) {
-    const file = Bun.file(`dist/plain/${name}`);
+  const fonts = await addFonts();
+  const icon = await addAsset("mark.svg", Bun.file("web/mark.svg"));
+  await buildAdmin(fonts, icon);
+  await buildReference(icon);
+  await addAsset("public/status.js", Bun.file("web/status/status.js"));
+  await addAsset("public/status.css", await statusStyles(fonts));
+  await Bun.write(`${plain}/openapi.json`, JSON.stringify(documentOf(manifest.version)));
+  await Bun.write(`${plain}/config.schema.json`, JSON.stringify(configSchema()));
+  for (const name of await readdir(plain, { recursive: true })) {
+    const file = Bun.file(`${plain}/${name}`);
     if ((await file.stat()).isDirectory()) continue;
-    const bytes = await file.bytes();
-    await Bun.write(`dist/web/${name}.gz`, Bun.gzipSync(bytes, { level: isQuick ? 1 : 9 }));
-    // Brotli would take seconds for the API reference (4 MB), and fonts are compressed already.
-    if (!isQuick && bytes.length < 1024 ** 2 && !name.endsWith(".woff2"))
-      await Bun.write(`dist/web/${name}.br`, brotliCompressSync(bytes, brotli));
+    const gzipped = Bun.gzipSync(await file.bytes(), { level: isQuick ? 1 : 9 });
+    await Bun.write(`dist/web/${name}`, gzipped);
   }
-  await rm("dist/plain", { recursive: true });
+  await rm(plain, { recursive: true });
 }
 
-/** The file of the typeface that has this name here. */
-function fontOf(name: string): string {
-  const fonts = Bun.resolveSync("@fontsource-variable/inter/package.json", import.meta.dir);
-  return fonts.replace("package.json", `files/${name.replace(".woff2", "-wght-normal.woff2")}`);
+/** Writes a file into `assets` under a name with a hash of its content; returns its path in URLs. */
+async function addAsset(name: string, content: Blob | string): Promise<string> {
+  const bytes = await new Blob([content]).bytes();
+  const hashed = name.replace(/(?=\.\w+$)/, `-${Bun.hash(bytes).toString(36)}`);
+  await Bun.write(`${plain}/assets/${hashed}`, bytes);
+  return `/assets/${hashed}`;
 }
 
-/** The fonts of what is not Latin, as the stylesheet of both pages names them. */
-async function alphabets(): Promise<string[]> {
+/** Adds the typeface of all pages; returns the path of each file by its name in stylesheets. */
+async function addFonts(): Promise<Map<string, string>> {
+  const folder = Bun.resolveSync("@fontsource-variable/inter/package.json", import.meta.dir);
   const css = await Bun.file("web/theme/alphabets.css").text();
-  return css.match(/inter-[a-z-]+\.woff2/g) ?? [];
+  const names = ["inter-latin.woff2", ...(css.match(/inter-[a-z-]+\.woff2/g) ?? [])];
+  const paths = new Map<string, string>();
+  for (const name of names) {
+    const file = `files/${name.replace(".woff2", "-wght-normal.woff2")}`;
+    const content = Bun.file(folder.replace("package.json", file));
+    paths.set(name, await addAsset(`public/${name}`, content));
+  }
+  return paths;
 }
 
-/** A stylesheet that is served as it is has what it imports in the imports' places. */
-async function withImports(path: string) {
-  let css = await Bun.file(path).text();
+function withFonts(css: string, fonts: ReadonlyMap<string, string>): string {
+  return css.replace(/inter-[a-z-]+\.woff2/g, (name) => fonts.get(name) ?? name);
+}
+
+/** The stylesheet of public pages, with its imports inlined. */
+async function statusStyles(fonts: ReadonlyMap<string, string>): Promise<string> {
+  let css = await Bun.file("web/status/status.css").text();
   for (const [statement, from = ""] of css.matchAll(/^@import "\.\.\/(.+)";$/gm)) {
     const imported = await Bun.file(`web/${from}`).text();
     css = css.replace(statement, () => imported);
   }
-  // Text of a public page never moves: where a font is late, this visit goes without it.
-  css = css.replaceAll("font-display: swap", "font-display: optional");
-  await Bun.write(path, css);
+  // Text of a public page never moves: this visit does without a font that arrives late.
+  return withFonts(css.replaceAll("font-display: swap", "font-display: optional"), fonts);
 }
 
-/** The admin page: `index.html`, and everything that it loads under hashed names in `assets`. */
-async function buildAdmin() {
-  const assets = "dist/plain/assets";
+/** The API reference: `docs.html`, its script and its styles. */
+async function buildReference(icon: string) {
+  const library = Bun.resolveSync("@scalar/api-reference", import.meta.dir);
+  const standalone = library.replace(/dist\/.*$/, "dist/browser/standalone.js");
+  await writePage("docs.html", "web/docs/index.html", {
+    icon,
+    styles: await addAsset("docs.css", Bun.file("web/docs/docs.css")),
+    reference: await addAsset("reference.js", Bun.file(standalone)),
+    script: await addAsset("docs.js", Bun.file("web/docs/docs.js")),
+  });
+}
+
+/** The admin page: `index.html`, its scripts and its styles. */
+async function buildAdmin(fonts: ReadonlyMap<string, string>, icon: string) {
+  const assets = `${plain}/assets`;
   const { outputs } = await Bun.build({
     entrypoints: ["web/main.tsx", "web/theme/styles.css"],
     outdir: assets,
@@ -176,38 +193,33 @@ async function buildAdmin() {
   outputs.push(...early.outputs);
   const nameOf = (pattern: RegExp) => {
     const path = outputs.map(({ path }) => path).find((path) => pattern.test(path));
-    if (path === undefined) throw new Error(`The build made nothing like ${pattern}.`);
+    if (path === undefined) throw new Error(`The build has no output like ${pattern}.`);
     return path.split(/[\\/]/).pop() ?? "";
   };
-  const styles = nameOf(/styles-\w+\.css$/);
-  let css = await Bun.file(`${assets}/${styles}`).text();
-  for (const font of ["inter-latin.woff2", ...(await alphabets())])
-    css = css.replaceAll(font, await hashed(fontOf(font), font));
-  await Bun.write(`${assets}/${styles}`, css);
+  const css = Bun.file(`${assets}/${nameOf(/styles-\w+\.css$/)}`);
+  const styles = await addAsset("styles.css", withFonts(await css.text(), fonts));
+  await css.delete();
   const script = nameOf(/main-\w+\.js$/);
-  // Chromium then compiles all of it beside the page's thread, not each function as the first screen comes to it.
+  // Chromium then compiles all functions in a background thread, not one by one as the first screen calls them.
   const code = await Bun.file(`${assets}/${script}`).text();
   await Bun.write(`${assets}/${script}`, `//# allFunctionsCalledOnLoad\n${code}`);
-  const names: Record<string, string> = {
-    script,
+  await writePage("index.html", "web/index.html", {
+    icon,
+    font: fonts.get("inter-latin.woff2") ?? "",
+    script: `/assets/${script}`,
     styles,
-    early: nameOf(/early-\w+\.js$/),
-    font: await hashed(fontOf("inter-latin.woff2"), "inter-latin.woff2"),
-    icon: await hashed("web/mark.svg", "mark.svg"),
-  };
-  const page = await Bun.file("web/index.html").text();
-  await Bun.write(
-    "dist/plain/index.html",
-    page.replace(/\{(script|styles|early|font|icon)\}/g, (_, name) => `/assets/${names[name]}`),
-  );
+    early: `/assets/${nameOf(/early-\w+\.js$/)}`,
+  });
   console.log(`admin page  first script load ${await firstLoad(assets, script)} kB as gzip`);
+}
 
-  async function hashed(file: string, name: string) {
-    const bytes = await Bun.file(file).bytes();
-    const unique = name.replace(".", `-${Bun.hash(bytes).toString(36)}.`);
-    await Bun.write(`${assets}/${unique}`, bytes);
-    return unique;
-  }
+/** Writes a page whose `{name}` is replaced by the path of that name. */
+async function writePage(name: string, source: string, paths: Record<string, string>) {
+  const page = await Bun.file(source).text();
+  await Bun.write(
+    `${plain}/${name}`,
+    page.replace(/\{(\w+)\}/g, (placeholder, name: string) => paths[name] ?? placeholder),
+  );
 }
 
 /** Kilobytes of the script that the first page needs: the entry and whatever it imports without being asked. */

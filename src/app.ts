@@ -1,6 +1,7 @@
 import { X509Certificate } from "node:crypto";
 import { diskOf } from "./operations/diagnostics/disk.ts";
 import { hostname, networkInterfaces } from "node:os";
+import { join } from "node:path";
 import { channelKinds } from "./alerting/channels/kinds-schema.ts";
 import { alertEngine } from "./alerting/deciding/engine.ts";
 import { storageAlarm } from "./alerting/sending/storage-alarm.ts";
@@ -37,7 +38,7 @@ import { originalRequest } from "./http/original-request.ts";
 import type { Services } from "./http/services.ts";
 import { attemptBackoff } from "./http/access/attempt-backoff.ts";
 import { trustedProxies } from "./http/access/trusted-proxies.ts";
-import { webFiles } from "./http/responses/web-files.ts";
+import { createAssetRoutes, webFiles } from "./http/responses/web-files.ts";
 import { writeContention } from "./http/write-contention.ts";
 import { livePages } from "./dashboard/live.ts";
 import { maintenanceWatch } from "./monitoring/maintenance/watch.ts";
@@ -213,7 +214,6 @@ export async function startApp(
     ...services,
     store: store.relaxed(),
     events,
-    web: files,
     makingLimit: byNetwork(statusPageBounds.uncachedRenders.value),
     addressOf,
     lock,
@@ -227,6 +227,7 @@ export async function startApp(
   const loop = eventLoopDelay();
   const app = serverOf(services, {
     web: files,
+    assets: await createAssetRoutes(join(web, "assets"), "/assets"),
     addressOf,
     metrics: {
       token,
@@ -249,7 +250,8 @@ export async function startApp(
       contention.recordWrite(main.server.requestIP(originalRequest(request))?.port ?? 0);
     return app.fetch(withFindablePath(request));
   });
-  const answerPublic = publicServer(services, site.answerAlone);
+  const publicAssets = await createAssetRoutes(join(web, "assets/public"), "/assets/public");
+  const answerPublic = publicServer(services, site.answerAlone, publicAssets);
 
   const ports = portsOf(
     main,

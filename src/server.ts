@@ -41,6 +41,7 @@ const documents = new Map([
 
 type Dependencies = {
   web: WebFiles;
+  assets: Elysia;
   /** The client's address, without the port. */
   addressOf: (request: Request) => string;
   push: PushContext;
@@ -49,7 +50,10 @@ type Dependencies = {
 };
 
 /** All routes, behind what every request has to pass. */
-export function serverOf(services: Services, { web, addressOf, push, metrics }: Dependencies) {
+export function serverOf(
+  services: Services,
+  { web, assets, addressOf, push, metrics }: Dependencies,
+) {
   const mustBeOurs = hostGuard(services.ownHosts);
   const app = new Elysia({ name: "signalbox" })
     .use(requestContext)
@@ -106,9 +110,8 @@ export function serverOf(services: Services, { web, addressOf, push, metrics }: 
         principal === null ? await ofAppliance(request) : await ofOrganization(principal);
       return new Response(text, { headers: { "Content-Type": metricsType } });
     })
-    .get("/assets/:file", ({ request, params }) => webFile(request, `assets/${params.file}`))
-    .get("/docs", ({ request }) => webFile(request, "docs/index.html"))
-    .get("/docs/:file", ({ request, params }) => webFile(request, `docs/${params.file}`))
+    .use(assets)
+    .get("/docs", ({ request }) => webFile(request, "docs.html"))
     .use(api)
     .use(dashboard);
 
@@ -254,13 +257,16 @@ function healthOf({ store, lackedNow }: Pick<Services, "store" | "lackedNow">): 
   return Response.json(body, { headers });
 }
 
-/** The port for the public pages alone. */
+/** Handles requests to the port that serves only public pages and their assets. */
 export function publicServer(
-  { log }: Services,
+  { log }: Pick<Services, "log">,
   serve: (request: Request) => Response | Promise<Response> | null,
+  assets: Elysia,
 ): RequestHandler {
-  return (request: Request) =>
-    serve(request) ?? errorResponse(noSuchPath(), Bun.randomUUIDv7(), log);
+  const app = new Elysia()
+    .onError(() => errorResponse(noSuchPath(), Bun.randomUUIDv7(), log))
+    .use(assets);
+  return (request) => serve(request) ?? app.fetch(withFindablePath(request));
 }
 
 /** Whether a path asks for a key. */

@@ -1,3 +1,4 @@
+import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import manifest from "../../package.json" with { type: "json" };
 
@@ -17,3 +18,18 @@ export const assets = {
   legal: join(root, Bun.isStandaloneExecutable ? "legal" : "dist/legal"),
   web: Bun.isStandaloneExecutable ? join(root, "web") : join(root, "dist", "web"),
 };
+
+let publicNames: Map<string, string> | undefined;
+
+/** Path of a file of the public pages, such as `status.css`. The build added a hash to its name. */
+export function publicAsset(name: string): string {
+  publicNames ??= new Map(
+    readPublicAssets().map((hashed) => [hashed.replace(/-[0-9a-z]+(?=\.\w+$)/, ""), hashed]),
+  );
+  return `/assets/public/${publicNames.get(name) ?? name}`;
+}
+
+function readPublicAssets(): string[] {
+  const folder = join(assets.web, "assets/public");
+  return existsSync(folder) ? readdirSync(folder) : [];
+}

@@ -1,5 +1,6 @@
 import type { CSSProperties, ReactNode } from "react";
 import { renderToStaticMarkup } from "react-dom/server";
+import { publicAsset } from "../core/assets.ts";
 import { readableAccent } from "./rendering/accent.ts";
 import { Bell, Mark } from "./icons.tsx";
 import type { Moment, StatusView, Tone } from "./rendering/view.ts";
@@ -38,16 +39,16 @@ export function documentOf(
         {head}
         <link
           rel="preload"
-          href="/status-files/inter.woff2"
+          href={publicAsset("inter-latin.woff2")}
           as="font"
           type="font/woff2"
           crossOrigin="anonymous"
         />
-        <link rel="stylesheet" href="/status-files/status.css" />
+        <link rel="stylesheet" href={publicAsset("status.css")} />
         <link rel="icon" href={faviconOf(headline.tone)} type="image/svg+xml" />
         <link rel="alternate" type="application/rss+xml" title="RSS" href={`${base}/feed.rss`} />
         <link rel="alternate" type="application/atom+xml" title="Atom" href={`${base}/feed.atom`} />
-        {isPreview ? <base target="_blank" /> : <script src="/status-files/status.js" defer />}
+        {isPreview ? <base target="_blank" /> : <script src={publicAsset("status.js")} defer />}
       </head>
       <body>
         <div className="wrap">

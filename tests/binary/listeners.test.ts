@@ -15,7 +15,7 @@ test("the public port serves nothing of the API, with a valid key either", async
     const { status, json } = await outside("GET", path);
     expect([path, status, json.error.code]).toEqual([path, 404, "NOT_FOUND"]);
   }
-  for (const path of ["/docs", "/docs/reference.js", "/metrics", "/api/v1/nothing"])
+  for (const path of ["/docs", "/metrics", "/api/v1/nothing"])
     expect([path, (await outside("GET", path)).status]).toEqual([path, 404]);
   expect((await outside("POST", "/api/v1/incidents", { title: "Slow" })).status).toBe(404);
   expect((await inside("GET", "/api/v1/incidents")).json.meta.total).toBe(0);

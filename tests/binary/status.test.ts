@@ -20,7 +20,6 @@ describe("a public page over the wire", () => {
       const { response, status, bytes } = await asked(site.url + path);
       expect([path, status]).toEqual([path, 200]);
       expect(bytes.length).toBeGreaterThan(0);
-      const isFile = path.startsWith("/status-files/");
       const etag = response.headers.get("etag") ?? "";
       expect([path, etag]).toEqual([path, expect.stringMatching(/^"[^"]+"$/)]);
       expect([path, response.headers.get("x-content-type-options")]).toEqual([path, "nosniff"]);
@@ -34,7 +33,7 @@ describe("a public page over the wire", () => {
           response.headers.get(name),
         ]);
 
-      for (const known of [etag, `W/${etag}`, ...(isFile ? [] : [`"other", ${etag}`])]) {
+      for (const known of [etag, `W/${etag}`, `"other", ${etag}`]) {
         const again = await asked(site.url + path, { "If-None-Match": known });
         expect([path, known, again.status, again.bytes.length]).toEqual([path, known, 304, 0]);
         expect(again.response.headers.get("etag")).toBe(etag);
@@ -45,7 +44,7 @@ describe("a public page over the wire", () => {
   });
 
   test("gzip and Brotli hold the very bytes that come plain", async () => {
-    for (const path of publicPaths(site).filter((path) => !path.startsWith("/status-files/"))) {
+    for (const path of publicPaths(site)) {
       const address = site.url + path;
       const plain = await asked(address);
       const gzip = await asked(address, { "Accept-Encoding": "gzip" });
@@ -132,7 +131,7 @@ describe("a public page over the wire", () => {
     const locked = { visibility: "password", password: "open sesame" };
     await site.api("PATCH", `/api/v1/status-pages/${site.pageId}`, locked);
     await until(site.address, (text) => !text.includes("Checkout"));
-    for (const path of publicPaths(site).filter((path) => !path.startsWith("/status-files/"))) {
+    for (const path of publicPaths(site)) {
       const { status, bytes } = await asked(site.url + path);
       expect([path, [403, 404].includes(status)]).toEqual([path, true]);
       expect(bytes.toString()).not.toMatch(/Checkout|Payments|Slow search/);
@@ -208,22 +207,37 @@ test("the public port serves every public page, and nothing but these", async ()
     expect([path, outer.status]).toEqual([path, 200]);
     expect(steady(outer.bytes)).toBe(steady(inner.bytes));
   }
+  const page = (await asked(site.address)).bytes.toString();
+  const files = [...page.matchAll(/(?:src|href)="(\/assets\/[^"]+)"/g)].map(([, path]) => path);
+  expect(files).toHaveLength(3);
+  for (const path of files)
+    for (const at of [site.url, outside]) {
+      const { status, response, bytes } = await asked(at + path);
+      expect([path, status, gunzipSync(bytes).length > 0]).toEqual([path, 200, true]);
+      expect(response.headers.get("cache-control")).toBe("public, max-age=31536000, immutable");
+      const head = await asked(at + path, {}, "HEAD");
+      expect([path, head.status, head.bytes.length]).toEqual([path, 200, 0]);
+    }
+  const admin = (await asked(`${site.url}/docs`, { "Accept-Encoding": "identity" })).bytes;
+  const [script = ""] = /\/assets\/reference-\w+\.js/.exec(admin.toString()) ?? [];
+  expect((await asked(site.url + script, {}, "HEAD")).status).toBe(200);
   const { json } = await site.api("GET", "/api/v1/openapi.json");
   const others = [
+    script,
     ...Object.keys(json.paths),
     "/healthz",
     "/metrics",
     "/docs",
-    "/docs/reference.js",
     "/api/v1",
     "/api/v1/openapi.json",
     "/push/x",
     "/status",
     "/status/",
-    "/status-files/",
-    "/status-files/index.html",
-    "/status-files/../openapi.json",
-    "/status-files/..%2fopenapi.json",
+    "/assets/",
+    "/assets/public/",
+    "/assets/public/none.css",
+    "/assets/public/../../openapi.json",
+    "/assets/public/..%2f..%2fopenapi.json",
     "/badge/monitor/x/status.svg",
   ].filter((path) => !/^\/(status|badge)\//.test(path) || path === "/status/");
   const authorization = { Authorization: `Bearer ${site.key}` };
@@ -243,7 +257,8 @@ describe("a custom host", () => {
   afterEach(() => goBy([]));
 
   test("has the page at / and its parts below it, while the API and /healthz answer as ever", async () => {
-    await until(`${site.url}/`, (text) => text.includes("Checkout API"), named());
+    const page = await until(`${site.url}/`, (text) => text.includes("Checkout API"), named());
+    const [styles = ""] = /\/assets\/public\/status-\w+\.css/.exec(page) ?? [];
     for (const [path, type] of [
       ["/", "text/html"],
       ["/history", "text/html"],
@@ -252,7 +267,7 @@ describe("a custom host", () => {
       ["/feed.rss", "application/rss+xml"],
       ["/feed.atom", "application/atom+xml"],
       ["/api/v2/summary.json", "application/json"],
-      ["/status-files/status.css", "text/css"],
+      [styles, "text/css"],
       ["/status/acme", "text/html"],
     ] as const) {
       const { status, response } = await asked(site.url + path, named());

@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { Elysia } from "elysia";
 import { AppError } from "../../src/core/errors.ts";
 import { transferLimit } from "../../src/http/responses/large-bodies.ts";
 import { requestHandler } from "../../src/http/listener.ts";
@@ -75,7 +76,7 @@ test("nor does it on the port of the public pages, whoever's host it is asked un
   const { log } = made.appliance;
   const handle = requestHandler(
     { log, tls: null, proxies, requests: requestMetrics(), transfers: transferLimit() },
-    publicServer(made.appliance, made.answer),
+    publicServer(made.appliance, made.answer, new Elysia()),
   );
   const issues: string[] = [];
   for (const [turn, path] of everyPath(made.app.routes).entries())

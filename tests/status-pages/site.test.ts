@@ -1,5 +1,8 @@
 import { describe, expect, test } from "bun:test";
+import { join } from "node:path";
+import { assets } from "../../src/core/assets.ts";
 import { withoutTags } from "../../src/core/text/words.ts";
+import { createAssetRoutes } from "../../src/http/responses/web-files.ts";
 import { unknownId } from "../support/appliance.ts";
 import { pixel } from "../support/images.ts";
 import { listed, type Seen, shapeOf, visitor, wordsOf } from "../support/visitor.ts";
@@ -40,15 +43,22 @@ describe("the default page", () => {
   test("names the files that the site serves", async () => {
     await using made = await visitor();
     const { text } = await made.read("/status/ours");
-    const paths = [...text.matchAll(/(?:src|href)="(\/status-files\/[^"]+)"/g)].map(
-      ([, path]) => path,
+    const paths = [...text.matchAll(/(?:src|href)="(\/assets\/[^"]+)"/g)].map(
+      ([, path = ""]) => path,
     );
     expect(paths).toHaveLength(3);
-    for (const path of paths) expect((await made.read(path ?? "")).text).not.toBe("");
-    const { text: css } = await made.read("/status-files/status.css");
-    const fonts = [...css.matchAll(/url\("(.+?)"\)/g)].map(([, name]) => name);
-    expect(fonts).toContain("inter-cyrillic.woff2");
-    for (const name of fonts) expect((await made.read(`/status-files/${name}`)).text).not.toBe("");
+    const folder = join(assets.web, "assets/public");
+    const files = await createAssetRoutes(folder, "/assets/public");
+    const read = async (path: string) => {
+      const response = await files.handle(new Request(`http://localhost${path}`));
+      return Bun.gunzipSync(await response.bytes());
+    };
+    for (const path of paths) expect((await read(path)).length).toBeGreaterThan(0);
+    const styles = paths.find((path) => path.endsWith(".css")) ?? "";
+    const css = new TextDecoder().decode(await read(styles));
+    const fonts = [...css.matchAll(/url\("(.+?)"\)/g)].map(([, path = ""]) => path);
+    expect(fonts.some((path) => path.includes("inter-cyrillic"))).toBe(true);
+    for (const path of fonts) expect((await read(path)).length).toBeGreaterThan(0);
   });
 });
 
@@ -212,7 +222,6 @@ describe("what is not public", () => {
         (part) => `/status/ours/${part}`,
       ),
       ...["OURS", "-", "", "%6furs", "ours%2f"].map((slug) => `/status/${slug}`),
-      ...["docs/index.html", "", "status.html"].map((name) => `/status-files/${name}`),
       ...["status", "uptime", "latency"].flatMap((kind) =>
         [shown.id, free.id, unknownId].map(
           (monitorId) => `/badge/monitor/${monitorId}/${kind}.svg`,

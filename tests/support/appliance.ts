@@ -28,7 +28,7 @@ import { attemptBackoff } from "../../src/http/access/attempt-backoff.ts";
 import { type EventReader, eventReader } from "../../src/events/reader.ts";
 import { newSignals } from "../../src/events/signals.ts";
 import { type Proxies, trustedProxies } from "../../src/http/access/trusted-proxies.ts";
-import { webFiles } from "../../src/http/responses/web-files.ts";
+import { createAssetRoutes, webFiles } from "../../src/http/responses/web-files.ts";
 import { transferLimit } from "../../src/http/responses/large-bodies.ts";
 import { requestHandler } from "../../src/http/listener.ts";
 import { maintenanceWatch } from "../../src/monitoring/maintenance/watch.ts";
@@ -103,6 +103,8 @@ export function alertsOn(appliance: TestedAppliance, random = 0.5) {
   const subscribers = subscriberReceivers(appliance);
   return alertEngine({ ...appliance, subscribers, random: () => random });
 }
+
+const assetRoutes = await createAssetRoutes(join(assets.web, "assets"), "/assets");
 
 /** The token of `--metrics-token-file`. */
 export const metricsToken = "m".repeat(32);
@@ -235,6 +237,7 @@ export function applianceOn(
   const { pageQueue } = appliance;
   const app = serverOf(appliance, {
     web: webFiles(assets.web),
+    assets: assetRoutes,
     metrics: {
       token: { isSentBy: (request) => bearerTokenOf(request) === metricsToken },
       text: () => applianceMetrics({ store, directory: null, pageQueue, collectors }),

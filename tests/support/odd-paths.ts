@@ -8,7 +8,11 @@ export function everyPath(routes: readonly { path: string }[]): string[] {
     path.replace(/\{(\w+)\}/g, ":$1"),
   );
   const unlisted = [...Object.values(publicPaths), "/favicon.ico"];
-  const patterns = [...routes.map(({ path }) => path), ...published, ...unlisted];
+  // One path stands for all hashed files.
+  const isHashed = (path: string) => path.startsWith("/assets/");
+  const [hashed = "/assets/none.js"] = routes.map(({ path }) => path).filter(isHashed);
+  const others = routes.map(({ path }) => path).filter((path) => !isHashed(path));
+  const patterns = [...others, hashed, ...published, ...unlisted];
   const filled = patterns.map((path) =>
     path.replace(/:(\w+)/g, (_, name: string) => fillers[name] ?? unknownId),
   );
@@ -16,7 +20,6 @@ export function everyPath(routes: readonly { path: string }[]): string[] {
 }
 
 const fillers: Record<string, string> = {
-  file: "docs.css",
   token: "x".repeat(43),
   slug: "ours",
   section: "people",

@@ -21,9 +21,6 @@ export const publicPaths = ({ incidentIds, monitorIds }: StatusPage) => [
   `/status/acme/incidents/${incidentIds[0]}`,
   `/badge/monitor/${monitorIds[0]}/status.svg`,
   `/badge/monitor/${monitorIds[0]}/uptime.svg`,
-  "/status-files/status.css",
-  "/status-files/status.js",
-  "/status-files/inter.woff2",
 ];
 
 /** A response with its bytes as transferred. */

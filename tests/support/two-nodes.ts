@@ -2,9 +2,7 @@ import type { Database } from "bun:sqlite";
 import { vaultOf } from "../../src/core/security/secrets.ts";
 import { rqliteClient, usualPatience } from "../../src/database/rqlite/client.ts";
 import { rqliteStore } from "../../src/database/rqlite/store.ts";
-import { assets } from "../../src/core/assets.ts";
 import { networkLimit } from "../../src/http/access/rate-limit.ts";
-import { webFiles } from "../../src/http/responses/web-files.ts";
 import { pageLock } from "../../src/status-pages/site/lock.ts";
 import { statusSite } from "../../src/status-pages/site/status-site.ts";
 import { subscriptionsOf } from "../../src/status-pages/subscribers/visits.ts";
@@ -40,7 +38,6 @@ export async function twoNodes(databases: readonly RqliteNode[], settings: Setti
     const site = statusSite({
       ...appliance,
       store: store.relaxed(),
-      web: webFiles(assets.web),
       makingLimit: limit(),
       addressOf: visitorAddress,
       lock: pageLock(vault, clock, limit(), visitorAddress),

@@ -1,6 +1,4 @@
 import { expect } from "bun:test";
-import { assets } from "../../src/core/assets.ts";
-import { webFiles } from "../../src/http/responses/web-files.ts";
 import { networkLimit } from "../../src/http/access/rate-limit.ts";
 import { pageLock } from "../../src/status-pages/site/lock.ts";
 import { statusSite } from "../../src/status-pages/site/status-site.ts";
@@ -67,7 +65,6 @@ export async function visitor({
     const site = statusSite({
       ...made.appliance,
       monotonic,
-      web,
       makingLimit: networkLimit(makingsPerMinute, clock),
       addressOf,
       lock,
@@ -76,7 +73,6 @@ export async function visitor({
     await site.start();
     return site;
   };
-  const web = webFiles(assets.web);
   let site = await open();
 
   async function ask(path: string, asking: Asking = {}): Promise<Seen | null> {

@@ -1,3 +1,4 @@
+import { publicAsset } from "../../core/assets.ts";
 import { pathOf } from "../../http/request.ts";
 import { badge } from "../rendering/badges.ts";
 import { html, uncached } from "../rendering/parts.ts";
@@ -9,7 +10,7 @@ export function smallPage(
   status: number,
   headers?: Record<string, string>,
 ): Response {
-  const body = `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1"><title>${Bun.escapeHTML(title)}</title><link rel="icon" href="data:,"><link rel="stylesheet" href="/status-files/status.css"></head><body><div class="wrap"><main>${content}</main></div></body></html>`;
+  const body = `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1"><title>${Bun.escapeHTML(title)}</title><link rel="icon" href="data:,"><link rel="stylesheet" href="${publicAsset("status.css")}"></head><body><div class="wrap"><main>${content}</main></div></body></html>`;
   return uncached(html(body, status), headers);
 }
 

@@ -9,7 +9,6 @@ import { errorResponse } from "../../http/responses/error-response.ts";
 import { consume, type NetworkLimit } from "../../http/access/rate-limit.ts";
 import type { Services } from "../../http/services.ts";
 import { setRoute } from "../../http/request-metrics.ts";
-import type { WebFiles } from "../../http/responses/web-files.ts";
 import { findSettings } from "../../accounts/settings/service.ts";
 import { type BadgeKind, badgeOf } from "../rendering/badges.ts";
 import { type Rendered, type Rendering, pageCache } from "./cache.ts";
@@ -63,7 +62,6 @@ type Dependencies = Pick<
   /** Milliseconds that only ever go forward: how old a kept page is. */
   monotonic?: Clock;
   events: EventReader;
-  web: WebFiles;
   /** What is made for strangers because none is kept, a minute by network. */
   makingLimit: NetworkLimit;
   addressOf: (request: Request) => string;
@@ -79,7 +77,7 @@ type Address = { slug: string; host: string | null; base: string; rest: string }
 
 /** The public pages: everything that anybody may read without a key. */
 export function statusSite(dependencies: Dependencies) {
-  const { store, clock, events, log, web, origin, ownHosts, pageQueue: queue } = dependencies;
+  const { store, clock, events, log, origin, ownHosts, pageQueue: queue } = dependencies;
   const { makingLimit, addressOf, lock, subscriptions } = dependencies;
   const { monotonic = () => performance.now() } = dependencies;
   const cache = pageCache(log, queue, monotonic);
@@ -125,10 +123,6 @@ export function statusSite(dependencies: Dependencies) {
       if (address !== null && part !== null) {
         setRoute(request, publicPaths[part.name]);
         return cache.answer(request, keyOf(address, part)) ?? served(request, address, part);
-      }
-      if (path.startsWith("/status-files/")) {
-        setRoute(request, publicPaths.file);
-        return web.serve(request, path.slice(1).replace("-files", "")) ?? nothing(request);
       }
       if (path.startsWith("/badge/")) {
         setRoute(request, publicPaths.badge);
@@ -369,10 +363,6 @@ function allowedAt(path: string, address: Address | null, url: string): string |
   const part = address && partAt(address.rest);
   if (linkPath.test(path) || part?.name === "page" || part?.name === "subscribe")
     return "GET, HEAD, OPTIONS, POST";
-  const isRead =
-    part !== null ||
-    badgePath.test(path) ||
-    path.startsWith("/status-files/") ||
-    askedLikeUptimeKuma(path, url) !== null;
+  const isRead = part !== null || badgePath.test(path) || askedLikeUptimeKuma(path, url) !== null;
   return isRead ? "GET, HEAD, OPTIONS" : null;
 }
