@@ -5,7 +5,7 @@ import { traced } from "./main-thread.ts";
 
 type Slow = { name: string; startTime: number; duration: number };
 
-/** Runs before anything of the page: notes how long each click and key took to its picture, and how far things moved by themselves. */
+/** Runs before the page: records input delay of clicks and keys, and layout shifts. */
 function watchInteractions() {
   const watched = { slow: [] as Slow[], shift: 0 };
   Object.assign(globalThis, { watched });
@@ -23,7 +23,7 @@ function watchInteractions() {
 
 type Watched = { slow: Slow[]; shift: number };
 
-/** What people do with a page of many monitors, by what it is called. */
+/** Interactions with a page of many monitors, by name. */
 const steps: Record<string, (page: Page, name: string) => Promise<unknown>> = {
   async filter(page, name) {
     await page.getByRole("searchbox", { name: "Filter monitors" }).click();
@@ -77,7 +77,7 @@ const steps: Record<string, (page: Page, name: string) => Promise<unknown>> = {
   },
 };
 
-/** Each of them once on a page that was just opened: how long to its picture, and the work that took. */
+/** Runs each interaction once on a fresh page: delay until the next paint, and CPU time. */
 export async function interactionsOn(page: Page, url: string, monitor: string) {
   await page.addInitScript(watchForRows);
   await page.addInitScript(watchInteractions);
@@ -90,7 +90,7 @@ export async function interactionsOn(page: Page, url: string, monitor: string) {
     for (const [name, act] of Object.entries(steps)) {
       const from = await now();
       await act(page, monitor);
-      // A picture is told of once it has been shown.
+      // The browser reports a paint after it was shown.
       await page.waitForTimeout(200);
       spans.set(name, [from, await now()]);
     }

@@ -2,11 +2,11 @@ import type { BrowserContext, Cookie, Page } from "playwright-core";
 import { keptProfile } from "../support/browsing.ts";
 import { quantile } from "./process.ts";
 
-// What is measured inside the page. The functions that Chromium runs stand alone.
+// Measurements inside the page. Functions that Chromium runs use no outer names.
 
 type Watched = { rowsAt?: number };
 
-/** Runs before anything of the page: notes when its first rows are painted. */
+/** Runs before the page: records when its first rows are painted. */
 export function watchForRows() {
   const watched = globalThis as unknown as Watched;
   const observer = new MutationObserver(() => {
@@ -14,7 +14,7 @@ export function watchForRows() {
     observer.disconnect();
     requestAnimationFrame(() => {
       const { port1, port2 } = new MessageChannel();
-      // The first task after the frame: it has been painted.
+      // The first task after the frame runs after its paint.
       port1.onmessage = () => (watched.rowsAt = performance.mark("rows").startTime);
       port2.postMessage(null);
     });
@@ -27,7 +27,7 @@ export async function timeToRows(page: Page): Promise<number> {
   return (await found.jsonValue()) ?? Number.NaN;
 }
 
-/** Milliseconds from the beginning of the navigation until the first rows are painted. */
+/** Milliseconds from the start of the navigation until the first rows are painted. */
 export async function opened(page: Page, url: string): Promise<number> {
   await page.addInitScript(watchForRows);
   await page.goto(url, { waitUntil: "commit" });
@@ -41,7 +41,7 @@ export async function openedIn(context: BrowserContext, url: string): Promise<nu
   return ms;
 }
 
-/** A profile in which the page was opened until Chromium had kept what it compiled, and read it. */
+/** A profile in which Chromium has cached the page's compiled scripts. */
 export async function usedProfile(
   url: string,
   cookies: readonly Cookie[],
@@ -54,7 +54,7 @@ export async function usedProfile(
 
 export type Loaded = { scripts: string[]; script: number; data: number; decoded: number };
 
-/** Bytes of what a page that had nothing has asked for until now. */
+/** Bytes that a page without cache has loaded. */
 export const loadedBy = (page: Page): Promise<Loaded> =>
   page.evaluate(() => {
     const entries = performance.getEntriesByType("resource") as PerformanceResourceTiming[];
@@ -71,7 +71,7 @@ export const loadedBy = (page: Page): Promise<Loaded> =>
 
 const told = (longest: number) => (longest === 0 ? "under 50 ms" : `${longest.toFixed(0)} ms`);
 
-/** Goes down the whole list, a bit with every frame. */
+/** Scrolls through the whole list, a step per frame. */
 export async function framesWhileScrolling(page: Page, pixels = 250) {
   const { gaps, longest } = await page.evaluate(async (pixels) => {
     let longest = 0;
@@ -98,7 +98,7 @@ export async function framesWhileScrolling(page: Page, pixels = 250) {
 
 type Typing = { longestTask: number; slowestKey: number };
 
-/** Types into the search field as people do, and takes it out again. */
+/** Types into the search field and clears it. */
 export async function waitsWhileTyping(page: Page, text: string) {
   await page.evaluate(() => {
     const typing: Typing = { longestTask: 0, slowestKey: 0 };
@@ -115,7 +115,7 @@ export async function waitsWhileTyping(page: Page, text: string) {
   await page.getByRole("searchbox", { name: "Filter monitors" }).focus();
   await page.keyboard.type(text, { delay: 90 });
   for (const _ of text) await page.keyboard.press("Backspace", { delay: 40 });
-  // What is narrowed follows a moment after the last key.
+  // The list is filtered shortly after the last key.
   await page.waitForURL((url) => !url.searchParams.has("q"));
   await page.waitForTimeout(300);
   const { longestTask, slowestKey } = await page.evaluate(
@@ -124,7 +124,7 @@ export async function waitsWhileTyping(page: Page, text: string) {
   return { longest: told(longestTask), slowest: slowestKey };
 }
 
-/** How many rows and folders in sight change anything in the document through `act`, and how long it took. */
+/** Number of visible rows and folders whose DOM changes during `act`, and the duration. */
 export async function repaintedRows(page: Page, act: () => Promise<void>) {
   await page.evaluate(() => {
     const touched = new Set<Element>();

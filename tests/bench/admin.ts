@@ -26,7 +26,7 @@ const rounds = 9;
 const groups = 40;
 const monitors = 1_000;
 
-/** The admin page with 1,000 monitors in 40 groups in real Chromium. */
+/** Measures the admin page with 1,000 monitors in 40 groups in real Chromium. */
 export async function adminSuite() {
   if (!existsSync(wholeChromium))
     throw new Error("This suite needs Chromium (Debian: apt-get install chromium).");
@@ -132,7 +132,7 @@ export async function adminSuite() {
 const ratio = (times: readonly number[], floors: readonly number[]) =>
   (quantile(times, 0.5) / quantile(floors, 0.5)).toFixed(1);
 
-/** How long it took, and the processor time of the page's main thread in it. */
+/** Duration, and CPU time of the page's main thread. */
 type Opening = { ms: number; work: number };
 
 async function tracedIn(context: BrowserContext, url: string): Promise<Opening> {
@@ -165,7 +165,7 @@ async function signedInAt(page: Page, url: string) {
   return { ms: rows - submitted, fromAnswer: rows - answered, work: workIn(submitted, rows) };
 }
 
-/** What these files have on the wire where a browser takes no Brotli. */
+/** Transferred bytes of these files with gzip. */
 async function gzippedBytes(urls: readonly string[]): Promise<number> {
   const sizes = urls.map(async (url) => {
     const answer = await fetch(url, {
@@ -179,7 +179,7 @@ async function gzippedBytes(urls: readonly string[]): Promise<number> {
 
 const cities = ["Berlin", "Hamburg", "Munich", "Cologne", "Vienna", "Zurich", "Leipzig", "Bremen"];
 
-/** A machine whose 1,000 monitors are up, with a day of results. */
+/** A machine with 1,000 monitors that are up, and a day of results. */
 async function manyMonitors() {
   const snapshot = await ownedMachine();
   const site = await target(answer(200));

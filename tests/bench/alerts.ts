@@ -6,7 +6,7 @@ import { quantile } from "./process.ts";
 const monitors = 1_000;
 const interval = 5;
 
-/** What alerts cost everything else: a storm of 1,000, and receivers that never answer. */
+/** Measures how alerts affect everything else: a storm of 1,000, and receivers that never respond. */
 export async function alertsSuite() {
   console.log(`alerts: ${monitors} http monitors @ ${interval} s on loopback\n`);
   await storm();
@@ -17,7 +17,7 @@ export async function alertsSuite() {
   );
 }
 
-/** A target and receivers in this process, whose behaviour the suite sets. */
+/** A target and receivers in this process, with scripted behavior. */
 function surroundings() {
   let isUp = true;
   const digests: { at: number; alerts: number }[] = [];

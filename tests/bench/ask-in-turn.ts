@@ -1,5 +1,5 @@
-// Asks for an address every 10 ms until its standard input ends; prints what each answer took, in ms. A process
-// of its own, so that what makes the load does not delay the measuring.
+// Requests a URL every 10 ms until its standard input ends; prints each latency in ms. A separate
+// process, so that the load generator does not delay the measurement.
 const [url = "", key] = process.argv.slice(2);
 const headers = key === undefined ? {} : { Authorization: `Bearer ${key}` };
 let isEnded = false;

@@ -1,5 +1,5 @@
-// A target that answers at once, with 1 MB of a text, hangs or streams for ever; argv: the port. With further arguments it
-// is a floor instead: a bare loop against that port, of so many node:http requests `at-once`, or `a-second` by fetch.
+// A target that responds at once, with 1 MB of text, hangs or streams forever; argv: the port. With further arguments it
+// is a baseline instead: a bare loop against that port, of node:http requests `at-once`, or of fetches `a-second`.
 import { request } from "node:http";
 import { worstText } from "../support/bad-expressions.ts";
 
@@ -29,7 +29,7 @@ if (manner === undefined) {
   });
   const paced = async () => {
     const url = `http://127.0.0.1:${port}/ok`;
-    // Each on a connection of its own, as checks are made.
+    // Each on a new connection, like checks.
     const answer = await fetch(url, { keepalive: false, headers: { Connection: "close" } });
     await answer.text();
     done++;

@@ -10,7 +10,7 @@ import { resultsSuite } from "./results.ts";
 
 type Wanted = { path: string; interval: number; timeout?: number };
 
-/** Checks against a target on loopback: how many, how dear, how punctual; then what their results weigh. */
+/** Measures checks against a target on loopback: rate, CPU cost, punctuality; then the size of their results. */
 export async function checksSuite() {
   const port = freePort();
   const target = checkTarget(String(port));
@@ -58,20 +58,20 @@ export async function checksSuite() {
   await resultsSuite();
 }
 
-/** What answers checks, or what asks it (`check-target.ts`). */
+/** A target, or a baseline loop against it (`check-target.ts`). */
 export function checkTarget(...args: string[]) {
   const script = join(import.meta.dir, "check-target.ts");
   return Bun.spawn([process.execPath, script, ...args], { stdout: "pipe", stderr: "inherit" });
 }
 
-/** Processor time of one request of a bare node:http loop, 50 at once, against the target at this port, in milliseconds. */
+/** CPU time per request of a bare node:http loop, 50 at once, against this port, in milliseconds. */
 export const floorMsOf = (port: number) => loopMsOf(port, 2, 5, "at-once", 50);
 
-/** The same of a bare loop of fetches at a pace, each on a connection of its own: it pays for waking up and connecting as checks do. */
+/** CPU time per request of a bare loop of fetches at a fixed rate, each on a new connection: it pays for wake-ups and connections like checks. */
 export const pacedFloorMsOf = (port: number, perSecond: number) =>
   loopMsOf(port, 4, 20, "a-second", perSecond);
 
-/** What a loop takes for each of its requests once it has warmed up, counted for so many seconds. */
+/** CPU time per request of a loop after its warm-up. */
 async function loopMsOf(
   port: number,
   warmUpSeconds: number,
@@ -88,7 +88,7 @@ async function loopMsOf(
   return (used / ((all * seconds) / (warmUpSeconds + seconds))) * 1_000;
 }
 
-/** Runs the appliance with these monitors for so many seconds after one whole round of checks. */
+/** Runs the appliance with these monitors for a number of seconds after one complete round of checks. */
 async function measure(wanted: readonly Wanted[], seconds: number, withLists = false) {
   const directory = mkdtempSync(join(tmpdir(), "signalbox-bench-"));
   const dataDir = join(directory, "data");
@@ -121,7 +121,7 @@ async function measure(wanted: readonly Wanted[], seconds: number, withLists = f
   }
 }
 
-/** Gives the only organization these monitors, as the product itself would store them. */
+/** Writes these monitors into the only organization, as the product would. */
 function seed(file: string, wanted: readonly Wanted[]) {
   const database = new Database(file);
   const { id } = database.query<{ id: string }, []>("SELECT id FROM organizations").get() ?? {};

@@ -18,13 +18,13 @@ const monitors = 5_000;
 const countedWrites = 10;
 const lease = { name: "shard 0", epoch: 0, owner: "bench" };
 
-/** One way to store what checks find. */
+/** One way to store check results. */
 type Way = {
   name: string;
-  /** Results in a write. */
+  /** Results per write. */
   batch: number;
   writes: number;
-  /** How many checks a row stands for: more than one, where each node keeps its raw results. */
+  /** Checks per row: more than one when each node stores its raw results. */
   checks?: number;
 };
 
@@ -37,7 +37,7 @@ const ways: readonly Way[] = [
   { name: "raw results stay, sums of five minutes", batch: 200, writes: 20, checks: 5 },
 ];
 
-/** What a check costs on the Raft log, by how its result is stored; none of it depends on the machine's load. */
+/** Measures the Raft log cost of a check by way of storage, independent of the machine's load. */
 export async function costOfChecks() {
   console.log("What a check costs on three database nodes:\n");
   for (const way of ways) {
@@ -82,7 +82,7 @@ async function costOf({ batch, writes, checks }: Way) {
   let made = 0;
   const write = async () => {
     for (let index = 0; index < batch; index++) {
-      // Neighbours in time are no neighbours among the rows.
+      // Consecutive results are spread over the rows.
       const key = ((made++ * 3_089) % monitors) + 1;
       const latencyMs = 20 + ((made * 7_919) % 400);
       at += 60_000 / monitors;
@@ -99,7 +99,7 @@ async function costOf({ batch, writes, checks }: Way) {
   const after = await measured(nodes, leader);
   const total = made * stand;
   const perCheck = (of: (one: typeof after) => number) => (of(after) - of(before)) / total;
-  // Apart, since counting costs processor time.
+  // Measured separately, because counting costs CPU time.
   const syncs = await syncsOf(leader.pid());
   for (let written = 0; written < countedWrites; written++) await write();
   const count = await syncs();

@@ -12,7 +12,7 @@ import { costOfChecks } from "./cluster-cost.ts";
 import { cpuSeconds, quantile, residentMb } from "./process.ts";
 import { logOf } from "./raft.ts";
 
-/** How much longer than its interval lies between two checks of a monitor, at most, but for one in a hundred. */
+/** 99th percentile of the delay between two checks of a monitor, beyond its interval. */
 const lateMs = 1_000;
 const listMs = 100;
 
@@ -24,7 +24,7 @@ type Bench = {
   target: string;
 };
 
-/** One to three servers over three database nodes, all on this machine: what they carry, and what a check costs. */
+/** Measures capacity and cost per check of one to three servers over three database nodes on this machine. */
 export async function clusterSuite() {
   const load = loadavg().map((one) => one.toFixed(1));
   console.log(`cluster: three database nodes on loopback; load before ${load.join(" ")}\n`);
@@ -54,7 +54,7 @@ export async function clusterSuite() {
   });
 }
 
-/** Gives `use` a cluster with so many servers on it, and a target on loopback. */
+/** Runs `use` with a cluster of this many servers and a target on loopback. */
 async function withServers(count: number, use: (bench: Bench) => Promise<void>) {
   const port = freePort();
   const script = join(import.meta.dir, "check-target.ts");
@@ -73,9 +73,9 @@ async function withServers(count: number, use: (bench: Bench) => Promise<void>) 
   }
 }
 
-/** Resolves when each server has its part of the shards. */
+/** Resolves when each server has its share of the shards. */
 async function startAll({ servers, store }: Bench) {
-  // Loopback is closed where several organizations share it.
+  // With several organizations, loopback is closed.
   for (const server of servers) await server.start(["--allow-target", "127.0.0.0/8"]);
   for (;;) {
     const [row] = await store.query<{ owned: number; owners: number }>(
@@ -117,7 +117,7 @@ async function requestsOf(bench: Bench): Promise<string> {
   );
 }
 
-/** What nodes cost by being there: heartbeats, leases, and looking for events. */
+/** Cost of idle nodes: heartbeats, leases and polling for events. */
 async function idleOf({ databases, servers }: Bench): Promise<string> {
   const seconds = 10;
   const leader = await leaderOf(databases);
@@ -151,7 +151,7 @@ async function viewsOf(servers: readonly Server[], seconds: number): Promise<num
 type Row = Slotted & { status: number };
 type Wanted = { monitors: number; interval: number; organizations: number; isAsked?: boolean };
 
-/** Checks of these monitors for so many seconds after one whole round. */
+/** Checks of these monitors for a number of seconds after one complete round. */
 async function checksOf(bench: Bench, wanted: Wanted, seconds: number) {
   const { databases, store, servers, key } = bench;
   await seed(bench, wanted);
@@ -169,7 +169,7 @@ async function checksOf(bench: Bench, wanted: Wanted, seconds: number) {
   const [after, logged] = [processor(), await logOf(leader)];
   const until = Date.now();
   const memory = Math.max(...servers.map((one) => residentMb(one.pid())));
-  // What was found until then is written by now.
+  // Earlier results have been written by now.
   await Bun.sleep(2_000);
   const rows = await store.query<Row>(
     `select monitor_key as key, at, latency_ms as latencyMs, status from heartbeats
@@ -192,13 +192,13 @@ async function checksOf(bench: Bench, wanted: Wanted, seconds: number) {
   };
 }
 
-/** How far checks of a monitor lie apart, in ms. */
+/** Gaps between checks of a monitor, in ms. */
 const gapsOf = (rows: readonly Row[]) =>
   [...Map.groupBy(rows, ({ key }) => key).values()].flatMap((its) =>
     its.slice(1).map(({ at }, i) => at - (its[i]?.at ?? 0)),
   );
 
-/** What the list takes, in ms, asked all the time by a process of its own. */
+/** Latencies of the list in ms, requested constantly by a separate process. */
 async function listing(server: Server, key: string, seconds: number): Promise<number[]> {
   const script = join(import.meta.dir, "ask-in-turn.ts");
   const url = `${server.url}/api/v1/monitors?per_page=100`;
@@ -230,7 +230,7 @@ function textOf(found: Awaited<ReturnType<typeof checksOf>>): string {
 
 const sumOf = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0);
 
-/** Puts these monitors into the database, evenly into so many organizations, as the product itself would store them. */
+/** Writes these monitors into the database, evenly divided among organizations, as the product would. */
 async function seed({ store, target }: Bench, { monitors, interval, organizations }: Wanted) {
   for (let number = 1; number < organizations; number++)
     await createOrganization(store, Date.now, `Organization ${number}`);

@@ -7,7 +7,7 @@ import { binary, signalbox, startServer } from "../support/binary.ts";
 const monitors = 1_000;
 const groups = 20;
 
-/** How long a configuration of a thousand monitors takes to be applied, and to change nothing. */
+/** Measures how long 1,000 monitors take to be applied from a configuration, and to be compared without a change. */
 export async function configSuite() {
   const directory = mkdtempSync(join(tmpdir(), "signalbox-bench-"));
   const data = ["--data-dir", join(directory, "data")];

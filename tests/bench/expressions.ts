@@ -6,7 +6,7 @@ import { check } from "../support/checking.ts";
 const timeoutMs = 10_000;
 const goalMs = 20;
 
-/** Processor time of this thread, which a loaded machine does not lengthen. */
+/** CPU time of this thread, which other processes do not affect. */
 function processorMs(): number {
   const { user, system } = process.threadCpuUsage();
   return (user + system) / 1000;
@@ -39,7 +39,7 @@ async function measure(name: string, fields: object): Promise<Measured> {
   return { name, holdMs: held(), checkMs: performance.now() - startedAt, message };
 }
 
-/** Known-bad expressions on 1 MB of what is worst for each, as an assertion and to save a part: nobody else waits for them. */
+/** Measures known-bad expressions on 1 MB of their worst input, in assertions and extractions: other work must not wait. */
 export async function expressionsSuite() {
   const port = freePort();
   const script = join(import.meta.dir, "check-target.ts");
@@ -61,7 +61,7 @@ export async function expressionsSuite() {
       await measure(expression, withAssertion(bodyOf(repeated), expression)),
       await measure(`${expression} (saved)`, saving(bodyOf(repeated), expression)),
     ];
-    // Once a process the library is loaded, and the engine compiles what it finds to be used much.
+    // The library is loaded once per process, and the engine compiles hot code.
     const cold: Measured[] = [];
     for (const one of badExpressions.slice(0, 4)) cold.push(...(await tried(one)));
     const without: Measured[] = [];

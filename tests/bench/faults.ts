@@ -15,7 +15,7 @@ import { quantile, residentMb } from "./process.ts";
 
 const unlimited = ["--rate-limit", "0"];
 
-/** What the promises say in figures, under the faults that they name. */
+/** Measures the figures of docs/promises.md under the faults that they name. */
 export async function faultsSuite() {
   console.log(`faults: load of the machine before ${loadavg()[0]?.toFixed(1)}\n`);
   for (const measure of [
@@ -33,7 +33,7 @@ export async function faultsSuite() {
 
 const ms = (value: number) => `${value.toFixed(value < 10 ? 1 : 0)} ms`;
 
-/** What answers to `url` took while `work` went on. */
+/** Latencies of responses from `url` during `work`. */
 async function latenciesDuring(work: () => Promise<unknown>, url: string, key?: string) {
   const script = join(import.meta.dir, "ask-in-turn.ts");
   const child = Bun.spawn([process.execPath, script, url, ...(key ? [key] : [])], {
@@ -58,7 +58,7 @@ async function backupsUnderLoad() {
   let isEnding = false;
   const from = performance.now();
   let sent = 0;
-  // As many as are due, whatever each of them takes.
+  // At a fixed rate, regardless of latency.
   const pace = setInterval(() => {
     for (; !isEnding && sent < (performance.now() - from) / 5; sent++)
       void api("POST", "/api/v1/incidents", { title: "Slow" }).then(
@@ -236,7 +236,7 @@ async function guessingFromEverywhere() {
   await using box = await machineWithKey();
   const person = await owner(box);
   const { port, url } = await box.serve({ flags: unlimited });
-  // The owner's network is known from before.
+  // The owner has signed in from this network before.
   await signIn(port, "127.0.8.1", person);
   const guess = { ...person, password: "a wrong password" };
   let isEnding = false;

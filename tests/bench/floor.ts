@@ -1,6 +1,6 @@
 import { Database } from "bun:sqlite";
 
-// The floor: what the same machine does with the same rows and nothing but Bun.serve, a prepared
+// The baseline: the same machine with the same rows and only Bun.serve, a prepared
 // statement and Response.json. No authentication, no routing, no validation, no ETag.
 const [file = "", port = "0", organizationId = ""] = process.argv.slice(2);
 const database = new Database(file);

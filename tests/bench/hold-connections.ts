@@ -1,6 +1,6 @@
 import { manyConnections } from "../support/many-connections.ts";
 
-// Holds so many silent connections until its standard input ends: one process may not have as many as a test needs.
+// Opens silent connections until its standard input ends. One process cannot open as many as a test needs.
 const [port, count] = process.argv.slice(2).map(Number);
 const held = await manyConnections(port ?? 0, count ?? 0);
 console.log(held.open());

@@ -6,7 +6,7 @@ import { quantile } from "./process.ts";
 
 export type Cost = Awaited<ReturnType<typeof costOf>>;
 
-/** What something costs, and for how long it holds the event loop at a time: by the clock, and of the processor's time. */
+/** CPU time of some work, and how long it blocks the event loop at a time, in wall and CPU time. */
 async function costOf(use: () => Promise<void>) {
   const cpuMs = () => {
     const { user, system } = process.cpuUsage();

@@ -3,9 +3,9 @@ import { configOf } from "../../src/config.ts";
 import { assets } from "../../src/core/assets.ts";
 import { logTo } from "../../src/core/log.ts";
 
-// A server that tells its parent, whenever that asks, for how long it held its event loop since the last time.
+// A server that reports on request for how long it blocked its event loop since the last request.
 
-/** By the clock, and of the thread's processor time, which others on the machine take nothing of. */
+/** In wall time, and in the thread's CPU time, which other processes do not affect. */
 export type Held = { wall: number; cpu: number };
 
 const [dataDir = "", port = ""] = process.argv.slice(2);

@@ -14,7 +14,7 @@ import { quantile } from "./process.ts";
 const rounds = 3;
 const goalMs = 50;
 
-/** For how long the answer to any GET, and a change of thousands of monitors, holds the event loop where there is very much of everything. */
+/** Measures how long each GET and each change of thousands of monitors blocks the event loop of a very large organization. */
 export async function loopSuite(counts: readonly number[] = [2_000, 10_000, 30_000]) {
   for (const monitors of counts) {
     await using world = await loopWorld(monitors);
@@ -47,7 +47,7 @@ async function measured(world: World, monitors: number) {
     let bytes = 0;
     const held: Held[] = [];
     for (let round = 0; round <= rounds; round++) {
-      // What is kept is made anew: answers after any write, public pages a second after an event.
+      // Cached responses are rendered again: API responses after any write, public pages a second after an event.
       database.run("INSERT INTO bench VALUES (1)");
       if (/^.(status|api)/.test(path)) {
         const severity = round % 2 === 0 ? "minor" : "major";
@@ -56,7 +56,7 @@ async function measured(world: World, monitors: number) {
       }
       await server.held();
       const response = await fetch(`${server.url}${path}`, {
-        // One that is used again can be one that the server has just closed as idle.
+        // The server can just have closed a reused connection as idle.
         keepalive: false,
         headers: {
           "Accept-Encoding": "gzip",
@@ -77,7 +77,7 @@ async function measured(world: World, monitors: number) {
   for (const { name, method, path, body } of writesOf()) {
     await server.held();
     await ask(method, path, body);
-    // What follows the log hears of it, too.
+    // Followers of the event log are included.
     await Bun.sleep(1_500);
     const { cpu, wall } = await server.held();
     written.push(`${cpu.toFixed(0).padStart(10)} ms, by the clock ${wall.toFixed(0)} ms: ${name}`);
@@ -144,7 +144,7 @@ const worst = ({ cold, warm }: { cold: Held; warm: Held[] }) =>
 
 type World = Omit<Awaited<ReturnType<typeof loopWorld>>, typeof Symbol.asyncDispose>;
 
-/** Every GET of the route table, where it says most. */
+/** Every GET of the route table, with its largest response. */
 function pathsOf(world: World): string[] {
   const month = new Date(Date.now() - 15 * 86_400_000).toISOString().slice(0, 7);
   const ids: Record<string, string> = {
@@ -227,7 +227,7 @@ async function measuredServer(dataDir: string) {
     [process.execPath, join(import.meta.dir, "loop-server.ts"), dataDir, String(port)],
     {
       stdio: ["ignore", "inherit", "inherit"],
-      // As the executable renders pages.
+      // Render pages like the executable.
       env: { ...process.env, NODE_ENV: "production" },
       ipc: (held: Held) => waiting.shift()?.(held),
     },

@@ -11,8 +11,8 @@ type TraceEvent = {
 };
 
 /**
- * Does something on a page that marks its first rows, and tells the processor time of the page's main thread between two
- * of its moments: what is left where others keep the machine busy.
+ * Runs work on a page that marks its first rows. Returns the CPU time of the page's main thread between two
+ * marks, which other processes do not affect.
  */
 export async function traced<T>(page: Page, act: () => Promise<T>) {
   const browser = page.context().browser();
@@ -33,7 +33,7 @@ export async function traced<T>(page: Page, act: () => Promise<T>) {
   );
   return {
     result,
-    /** Milliseconds, of a task in part where it lies in it in part. */
+    /** Milliseconds; tasks that overlap the range count in part. */
     workIn: (from: number, to: number): number => {
       let micros = 0;
       for (const { ts, dur = 0, tdur = 0 } of tasks) {

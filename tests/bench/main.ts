@@ -12,7 +12,7 @@ import { restSuite } from "./rest.ts";
 import { typesSuite } from "./types.ts";
 import { yearSuite } from "./year.ts";
 
-// `bun run bench [suite…]`: speed as ratios to a floor measured in the same run, because absolute
+// `bun run bench [suite…]`: speed as ratios to a baseline measured in the same run, because absolute
 // figures say more about the machine than about the code.
 const suites: Record<string, () => Promise<void>> = {
   rest: restSuite,

@@ -7,7 +7,7 @@ import { quantile } from "./process.ts";
 
 const rounds = 3;
 
-/** A public page under load: beside the same bytes from a bare Bun.serve route, with any query, and large. */
+/** Measures a public page under load against the same bytes from a bare Bun.serve route, with queries, and a large page. */
 export async function pagesSuite() {
   const wrk = Bun.which("wrk");
   if (wrk === null) throw new Error("This suite needs wrk (Debian: apt-get install wrk).");
@@ -32,7 +32,7 @@ export async function pagesSuite() {
   );
 }
 
-/** How far checks of 500 monitors every 5 s lie apart, while nobody or everybody looks at their page. */
+/** Gaps between checks of 500 monitors every 5 s, with and without load on their page. */
 async function gapsOfChecks(wrk: string, isLooked: boolean) {
   const interval = 5;
   using target = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response("fine") });
@@ -71,7 +71,7 @@ async function measure(count: number, wrk: string) {
   await Bun.write(copy, plain);
   const floor = Bun.spawn([process.execPath, "-e", floorCode(copy)], { stdout: "pipe" });
   const floorUrl = await firstLine(floor.stdout);
-  // Making up a request costs wrk as much in both.
+  // Building a request costs wrk the same in both.
   const script = async (name: string, query: string) => {
     const file = join(box.directory, `${name}.lua`);
     const made = `local any = tostring(math.random(1e8, 1e9)) return wrk.format("GET", "/status/acme?" .. ${query})`;
@@ -108,7 +108,7 @@ async function measure(count: number, wrk: string) {
   }
 }
 
-/** Milliseconds from an incident's 201 until the page tells of it, while the page is asked for all the time. */
+/** Milliseconds from an incident's 201 until the page shows it, under constant load. */
 async function seenAfter(wrk: string, url: string, api: Outside): Promise<number[]> {
   const args = ["-t1", "-c32", "-d10", "-H", "Accept-Encoding: br", url];
   const load = Bun.spawn([wrk, ...args], { stdout: "ignore" });
@@ -132,7 +132,7 @@ async function perSecond(wrk: string, args: readonly string[]): Promise<number> 
   return Number(/Requests\/sec:\s+([\d.]+)/.exec(said)?.[1]);
 }
 
-/** The same bytes from a static route of Bun.serve, which is as quick as it gets here. */
+/** The same bytes from a static route of Bun.serve, the fastest possible response. */
 function floorCode(file: string): string {
   return `const body = await Bun.file(${JSON.stringify(file)}).bytes();
     const headers = { "Content-Type": "text/html; charset=utf-8" };
@@ -146,7 +146,7 @@ async function firstLine(stream: ReadableStream<Uint8Array>): Promise<string> {
   return new TextDecoder().decode(value).trim();
 }
 
-/** Puts so many monitors with 90 days of results on the default page. */
+/** Puts a number of monitors with 90 days of results on the default page. */
 async function publish(api: Outside, file: string, count: number) {
   const ids: string[] = [];
   for (let number = 0; number < count; number++) {

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 
-/** Processor time of a process so far, in seconds (Linux: 100 ticks a second). */
+/** CPU time of a process, in seconds (Linux: 100 ticks per second). */
 export function cpuSeconds(pid: number): number {
   const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]?.split(" ") ?? [];
   return (Number(fields[11]) + Number(fields[12])) / 100;
@@ -12,12 +12,12 @@ export function residentMb(pid: number): number {
   return Number(kb) / 1024;
 }
 
-/** The value below which this share of all lies. */
+/** Percentile of the values. */
 export function quantile(values: readonly number[], share: number): number {
   const sorted = [...values].sort((a, b) => a - b);
   return sorted[Math.min(Math.floor(sorted.length * share), sorted.length - 1)] ?? Number.NaN;
 }
 
-/** Their median, the least and the most. */
+/** Median, minimum and maximum. */
 export const medianOf = (values: readonly number[], unit = "ms") =>
   `${quantile(values, 0.5).toFixed(0)} ${unit} (${Math.min(...values).toFixed(0)}–${Math.max(...values).toFixed(0)})`;

@@ -9,7 +9,7 @@ type Counters = { proto: { num_compressed_bytes: number; num_uncompressed_bytes:
 const asked = async <T>({ host }: RqliteNode, path: string) =>
   (await (await fetch(`http://${host}${path}`)).json()) as T;
 
-/** What the leader has put into the Raft log so far: entries, and their bytes as they are stored and sent. */
+/** Entries and bytes that the leader has appended to the Raft log. */
 export async function logOf(leader: RqliteNode): Promise<{ entries: number; bytes: number }> {
   const { store } = await asked<Status>(leader, "/status");
   const { proto } = await asked<Counters>(leader, "/debug/vars");
@@ -19,7 +19,7 @@ export async function logOf(leader: RqliteNode): Promise<{ entries: number; byte
   };
 }
 
-/** Counts the syncs of a process from now on, with strace; returns what ends that and says how many there were. */
+/** Counts the syncs of a process with strace; returns a function that stops and returns the count. */
 export async function syncsOf(pid: number): Promise<() => Promise<number | null>> {
   const strace = Bun.which("strace");
   if (strace === null) return async () => null;
@@ -33,7 +33,7 @@ export async function syncsOf(pid: number): Promise<() => Promise<number | null>
   let said = "";
   while (!said.includes("attached")) {
     const { value, done } = await saying.read();
-    // Not everybody may look into a process.
+    // Tracing can be forbidden.
     if (done) return async () => null;
     said += new TextDecoder().decode(value);
   }

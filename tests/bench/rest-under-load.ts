@@ -6,7 +6,7 @@ const seconds = 5;
 const monitors = 1_000;
 const load = { checksPerSecond: 200, writesPerSecond: 350 };
 
-/** Lists of 20 while checks run and others write, beside the same bytes from a bare route under the same load. */
+/** Measures lists of 20 during checks and writes, and the same bytes from a bare route under the same load. */
 export async function restUnderLoad(wrk: string) {
   using target = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response("fine") });
   await using box = await machineWithKey();
@@ -39,7 +39,7 @@ export async function restUnderLoad(wrk: string) {
       const product = await measure(wrk, url, box.key);
       const asked = cpuSeconds(server.child.pid);
       const { requests } = await measure(wrk, floor.url.href, box.key);
-      // In the second half there were the checks and the writes alone.
+      // The second half has only the checks and the writes.
       const cpu = asked - begin - (cpuSeconds(server.child.pid) - asked);
       const microseconds = (cpu / (product.requests * seconds)) * 1e6;
       found.push({ ...product, floor: requests, written: await writing.stop(), microseconds });
@@ -59,7 +59,7 @@ export async function restUnderLoad(wrk: string) {
   await server.stop();
 }
 
-/** Writes at a fixed rate until stopped, which says how many a second there were. */
+/** Writes at a fixed rate until stopped; returns the writes per second. */
 function writers(api: Outside) {
   const startedAt = performance.now();
   let isStopped = false;

@@ -7,7 +7,7 @@ import { restUnderLoad } from "./rest-under-load.ts";
 
 const rounds = 5;
 
-/** List, get, and create + update over HTTP, with a thousand and a million incidents. */
+/** Measures list, get, and create + update over HTTP, with 1,000 and 1,000,000 incidents. */
 export async function restSuite() {
   const wrk = Bun.which("wrk");
   if (wrk === null) throw new Error("This suite needs wrk (Debian: apt-get install wrk).");
@@ -65,8 +65,8 @@ async function measure(count: number, wrk: string) {
   const floorUrl = `http://127.0.0.1:${floorPort}`;
   await untilHealthy(floorUrl);
   try {
-    // The first two repeat one request, as those who poll do. The other two ask in turn for more
-    // than is kept, so that with a million incidents each answer is made anew.
+    // The first two repeat one request, like polling clients. The other two cycle through more
+    // requests than are cached, so that with a million incidents each response is rendered.
     const pages = Array.from({ length: Math.min(1_500, count / 20) }, (_, index) => index + 1);
     const reads = [
       { name: "list of 20", paths: ["/api/v1/incidents"], goal: "goal ≥ 60 %" },
@@ -97,7 +97,7 @@ async function measure(count: number, wrk: string) {
   }
 }
 
-/** Medians of the two, measured in turn so that the machine's moods meet both. */
+/** Medians of the two, measured alternately so that noise affects both. */
 async function alternating(product: () => Promise<number>, floor: () => Promise<number>) {
   const results: { product: number; floor: number }[] = [];
   for (let round = 0; round < rounds; round++)
@@ -106,7 +106,7 @@ async function alternating(product: () => Promise<number>, floor: () => Promise<
   return byRatio[Math.floor(rounds / 2)] as { product: number; floor: number };
 }
 
-/** A wrk script that asks for these paths in turn. */
+/** A wrk script that cycles through these paths. */
 function luaOf(paths: readonly string[]): string {
   return `local paths = {${paths.map((path) => JSON.stringify(path)).join(",")}}
 local next = 0
@@ -153,7 +153,7 @@ async function pairsPerSecond(url: string, key: string): Promise<number> {
   return (pairs * 1000) / (performance.now() - startedAt);
 }
 
-/** Fills the only organization with incidents of two updates each, as the product itself would write them. */
+/** Fills the only organization with incidents of two updates each, as the product would write them. */
 function seed(file: string, count: number): { organizationId: string; ids: string[] } {
   const database = new Database(file);
   const { organizationId } = database

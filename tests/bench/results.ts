@@ -14,7 +14,7 @@ const monitors = 1_000;
 const minute = 60_000;
 const start = Date.parse("2026-11-20T00:00:00.000Z");
 
-/** What a day of results weighs, how quickly they answer and how long their removal holds up others. */
+/** Measures the size of a day of results, the speed of queries, and how long their removal blocks. */
 export async function resultsSuite() {
   const directory = mkdtempSync(join(tmpdir(), "signalbox-bench-"));
   const file = join(directory, "results.db");
@@ -32,7 +32,7 @@ export async function resultsSuite() {
   );
   const pagesBefore = empty.get()?.size ?? 0;
   const store = embeddedStore(database);
-  // The order and the jitter of real checks: each monitor at its place in the minute.
+  // The order and jitter of real checks: each monitor in its slot of the minute.
   const places = Array.from({ length: monitors }, (_, index) => index + 1)
     .map((key) => ({ key, phase: ((key * 0.618033988749895) % 1) * minute }))
     .sort((a, b) => a.phase - b.phase);

@@ -15,7 +15,7 @@ import { cpuSeconds } from "./process.ts";
 const interval = 10;
 const [good, hanging, many] = [200, 300, 2_000];
 
-/** What has a monitor of this type ask this port of loopback; null for types that ask no port. */
+/** Fields of a monitor of this type for a port on loopback; null for types without a port. */
 function fieldsAt(type: MonitorType, port: number): object | null {
   const has = (name: string) => name in monitorKinds[type].fields;
   if (type === "dns") return { host: "hangs.test", resolver: `127.0.0.1:${port}` };
@@ -25,7 +25,7 @@ function fieldsAt(type: MonitorType, port: number): object | null {
   return { ...newMonitors[type], host: "127.0.0.1", port, ...(type === "tcp" && { expect: "x" }) };
 }
 
-/** Good monitors beside those of every type that hang: nobody waits for anybody else. Then what many cost beside some of the other types. */
+/** Measures healthy monitors next to hanging ones of every type, then the cost of many next to other types. */
 export async function typesSuite() {
   const port = freePort();
   const silent = Bun.listen({ hostname: "127.0.0.1", port, socket: { data() {} } });
@@ -63,9 +63,9 @@ export async function typesSuite() {
 const httpMonitors = (count: number, port: number) =>
   Array.from({ length: count }, () => ({ type: "http", url: `http://127.0.0.1:${port}/ok` }));
 
-/** Many http monitors, alone and with others of every type that a server of ours answers. */
+/** Measures many http monitors, alone and with monitors of every type that has a fake server. */
 async function manySuite(port: number) {
-  // A domain is asked for once a day.
+  // A domain is queried once a day.
   const answered = (Object.entries(fakes) as [MonitorType, Fake][]).filter(
     ([type]) => type !== "domain",
   );
@@ -95,7 +95,7 @@ async function manySuite(port: number) {
   );
 }
 
-/** How the good ones of these monitors fare for five intervals after the first round. */
+/** Results of the healthy monitors for five intervals after the first round. */
 async function measure(wanted: readonly (object | undefined)[]) {
   const directory = mkdtempSync(join(tmpdir(), "signalbox-bench-"));
   const dataDir = join(directory, "data");

@@ -18,7 +18,7 @@ const starts = 7;
 const manyMonitors = 30_000;
 const email = "ada@acme.example";
 
-/** What 400 days of 1,000 monitors weigh, how quickly they start and answer, and what each further day costs. */
+/** Measures size, start and responses with 400 days of 1,000 monitors, and the cost of each further day. */
 export async function yearSuite() {
   const directory = mkdtempSync(join(tmpdir(), "signalbox-bench-"));
   try {
@@ -44,7 +44,7 @@ export async function yearSuite() {
   }
 }
 
-/** Memory of several, of which each maps other pages of the executable. */
+/** Median memory of several processes, because each maps other pages of the executable. */
 async function idleOf(empty: string, directory: string): Promise<string> {
   const idle = await Promise.all(
     Array.from({ length: starts }, async (_, nth) => {
@@ -59,7 +59,7 @@ async function idleOf(empty: string, directory: string): Promise<string> {
   return medianOf(resident, "MB");
 }
 
-/** How long a start takes to the first answer, and how much of the processor's time. */
+/** Time and CPU time of a start, until the first response. */
 async function startOf(dataDir: string): Promise<string> {
   const [times, cpu]: [number[], number[]] = [[], []];
   for (let round = 0; round <= starts; round++) {
@@ -67,7 +67,7 @@ async function startOf(dataDir: string): Promise<string> {
     const since = performance.now();
     const server = await startServer({ dataDir, port });
     const time = performance.now() - since;
-    // The first one makes or warms the files.
+    // The first start creates or warms the files.
     if (round > 0) {
       times.push(time);
       cpu.push(cpuSeconds(server.child.pid) * 1000);
@@ -77,7 +77,7 @@ async function startOf(dataDir: string): Promise<string> {
   return `${medianOf(times)}, ${quantile(cpu, 0.5).toFixed(0)} ms of processor time (goal ≤ 200)`;
 }
 
-/** As many monitors as the largest appliance that was measured has, made from one that the API made. */
+/** Copies of one monitor, as many as in the largest measured appliance. */
 async function copyOfMany(dataDir: string) {
   await succeeded(signalbox(["orgs", "create", "Many", "--data-dir", dataDir]));
   const database = new Database(join(dataDir, "signalbox.db"));
@@ -114,7 +114,7 @@ async function copyOfMany(dataDir: string) {
   database.close();
 }
 
-/** A data directory after the year and three days more, whose housekeeping is measured; returns a person's password. */
+/** Creates a data directory with a year and three more days, whose housekeeping is measured. Returns a person's password. */
 async function aged(dataDir: string): Promise<string> {
   // Ends before today, so that it is no future for the server.
   const end = (Math.floor(Date.now() / dayMs) - 3) * dayMs;

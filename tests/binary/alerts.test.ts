@@ -8,7 +8,7 @@ const unlimited = ["--rate-limit", "0"];
 type Box = Awaited<ReturnType<typeof machineWithKey>>;
 type Job = { id: string; path: string };
 
-/** Push monitors that are up, with these channels, and the paths on which their jobs report. */
+/** Creates push monitors that are up, with these channels. Returns the paths for their reports. */
 async function jobs(url: string, { key }: Box, count: number, alertChannelIds: string[]) {
   const api = clientOf(url, key);
   const made: Job[] = [];
@@ -33,7 +33,7 @@ async function webhook(url: string, { key }: Box, to: string): Promise<string> {
   return (await clientOf(url, key)("POST", "/api/v1/alert-channels", body)).json.data.id;
 }
 
-/** Every other change is an outage, the one after it its end. */
+/** Alternating outages and recoveries. */
 const changes = (count: number) =>
   Array.from({ length: count }, (_, index) => (index % 2 === 0 ? "down" : "up") as "down" | "up");
 
@@ -45,7 +45,7 @@ test("400 changes of state, a receiver that often fails and 8 kills: every alert
   const watched = await jobs(server.url, box, 40, [channel]);
   const [other] = (await jobs(server.url, box, 1, [channel])) as [Job];
   for (const job of [...watched, other]) await report(server.url, job, "up");
-  // News has what failed tried at once, instead of minutes later.
+  // A new alert makes failed deliveries retry at once, instead of minutes later.
   const news = changes(10);
   const tellNews = () => report(server.url, other, news.shift() ?? "up");
 
@@ -56,7 +56,7 @@ test("400 changes of state, a receiver that often fails and 8 kills: every alert
       while (!(await report(server.url, job, status))) await Bun.sleep(1);
       acknowledged++;
       if (acknowledged % 50 !== 0) continue;
-      // Every third kill comes in the middle of an attempt.
+      // Every third kill happens in the middle of an attempt.
       if (acknowledged % 150 === 0) {
         const before = hook.asked.length;
         await tellNews();
@@ -83,14 +83,14 @@ test("400 changes of state, a receiver that often fails and 8 kills: every alert
     const told = order.map((alertId) => first.get(alertId)).filter((one) => one?.monitorId === id);
     expect(told.map((one) => one?.type)).toEqual(perJob.map((status) => `monitor.${status}`));
   }
-  // Whatever came twice came as the same delivery.
+  // Duplicates have the same delivery id.
   const deliveryOf = new Map<string, string>();
   for (const { alertId, delivery } of hook.arrived())
     expect(deliveryOf.getOrInsert(alertId, delivery)).toBe(delivery);
   expect(await server.stop()).toBe(0);
 }, 300_000);
 
-test("told to stop while a receiver hangs, it exits with 0 and delivers after the next start", async () => {
+test("a stop during a hanging delivery exits with 0, and the next start delivers", async () => {
   await using box = await machineWithKey();
   await using hook = await inbox(hang);
   const server = await box.serve();
@@ -122,7 +122,7 @@ test("six restarts repeat no alert", async () => {
     for (const job of watched.slice(0, 10)) await report(server.url, job, "up");
     for (const job of watched.slice(10)) await report(server.url, job, "down");
   }
-  // What comes now comes last: had anything been repeated, it would be here before it.
+  // This alert arrives last; a repeated one would have arrived before it.
   await report(server.url, watched[0] as Job, "down");
   await hook.untilArrived((all) => all.length > 10);
   expect(
@@ -133,7 +133,7 @@ test("six restarts repeat no alert", async () => {
   ).toEqual([watched[0]?.id ?? ""]);
 });
 
-test("who waits for a test alert or a check that hangs gets an answer", async () => {
+test("a hanging test alert or check gets a response", async () => {
   await using box = await machineWithKey();
   await using hook = await inbox(hang);
   const { url } = await box.serve();
@@ -149,7 +149,7 @@ test("who waits for a test alert or a check that hangs gets an answer", async ()
     200,
     "Timed out after 10 s while waiting for the answer.",
   ]);
-  // On a machine that has more to do, the appliance may rightly say so.
+  // On a busy machine the result can be “not judged”.
   expect([checked.status, checked.json.data.message]).toEqual([
     200,
     expect.stringMatching(/^(Timed out after 13 s|Not judged: this appliance stalled)/),

@@ -4,7 +4,7 @@ import { readdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { clientOf, machineWithKey, succeeded } from "../support/outside.ts";
 
-/** Who signs in at the server, as the page would ask it. */
+/** Signs a person in, as the page does. */
 async function signedIn(url: string, email: string, password: string) {
   const ask = (method: string, path: string, body?: object, cookie = "") =>
     fetch(`${url}/dashboard${path}`, {
@@ -25,7 +25,7 @@ async function signedIn(url: string, email: string, password: string) {
 const copiesIn = (dataDir: string) =>
   readdirSync(dataDir).filter((name) => name.includes("backup"));
 
-test("backups that are downloaded while others write are whole, and hold what was acknowledged before", async () => {
+test("backups downloaded during writes are complete and contain every earlier acknowledged write", async () => {
   await using box = await machineWithKey();
   const ada = ["--org", "acme", "--email", "ada@acme.example", "--name", "Ada", "--json"];
   const { email, password } = JSON.parse(await succeeded(box.run(["users", "create", ...ada])));
@@ -59,14 +59,14 @@ test("backups that are downloaded while others write are whole, and hold what wa
   expect(copiesIn(box.dataDir)).toEqual([]);
 });
 
-test("what a crash left of a backup is gone after the next start", async () => {
+test("the next start removes the remains of a crashed backup", async () => {
   await using box = await machineWithKey();
   writeFileSync(join(box.dataDir, "signalbox.db.backup-01a1.part"), "half of it");
   await box.serve();
   expect(copiesIn(box.dataDir)).toEqual([]);
 });
 
-test("the command line writes one beside a running server, and over nothing", async () => {
+test("the command line writes a backup while the server runs, and never overwrites a file", async () => {
   await using box = await machineWithKey();
   await box.serve();
   const file = join(box.directory, "copy.db");

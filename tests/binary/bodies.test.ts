@@ -5,13 +5,13 @@ import { clientOf, machineWithKey } from "../support/outside.ts";
 
 const MiB = 1024 * 1024;
 
-/** What a process held at most, in bytes. */
+/** Peak resident memory of a process, in bytes. */
 function peakOf(pid: number): number {
   const [, kB] = /VmHWM:\s*(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? [];
   return Number(kB) * 1024;
 }
 
-/** Sends so many MiB after this head, as fast as they are taken, and returns what was answered. */
+/** Sends a body of this many MiB as fast as it is read, and returns the response. */
 async function pour(
   port: number,
   localAddress: string,
@@ -45,7 +45,7 @@ async function pour(
 
 describe("30 bodies of 10 MiB from 30 networks", () => {
   for (const isChunked of [false, true])
-    test(`${isChunked ? "that tell no length" : "announced as such"} are not kept in memory while passwords are hashed`, async () => {
+    test(`${isChunked ? "without a length" : "with a length"} stay out of memory while passwords are hashed`, async () => {
       await using box = await machineWithKey();
       const { port, url, child } = await box.serve();
       const api = clientOf(url, box.key);
@@ -53,7 +53,7 @@ describe("30 bodies of 10 MiB from 30 networks", () => {
       const { id, slug } = json.data[0];
       const secret = { visibility: "password", password: "correct horse battery" };
       await api("PATCH", `/api/v1/status-pages/${id}`, secret);
-      // Two of them are being hashed at a time, and each of these takes as much memory.
+      // Two passwords are hashed at a time, which takes as much memory each.
       const other = await fetch(`${url}/status/${slug}`, {
         method: "POST",
         body: new URLSearchParams({ password: "wrong" }),
@@ -66,7 +66,7 @@ describe("30 bodies of 10 MiB from 30 networks", () => {
           pour(port, `127.0.1.${index + 1}`, head, 10, isChunked),
         ),
       );
-      // Whoever still sends when the connection is closed may lose the answer (RFC 9112 §9.6).
+      // A client that still sends when the connection is closed can lose the response (RFC 9112 §9.6).
       const read = answers.filter((answer) => answer !== "");
       expect(read.filter((answer) => !/^HTTP\/1.1 4(03|29) /.test(answer))).toEqual([]);
       expect(peakOf(child.pid) - before).toBeLessThan(150 * MiB);
@@ -74,7 +74,7 @@ describe("30 bodies of 10 MiB from 30 networks", () => {
     });
 });
 
-test("2,400 sign-ins of 250 KiB that never end are not kept in memory", async () => {
+test("2,400 endless sign-ins of 250 KiB stay out of memory", async () => {
   await using box = await machineWithKey();
   const { port, child } = await box.serve();
   const part = Buffer.alloc(250 * 1024, "x");
@@ -92,19 +92,19 @@ test("2,400 sign-ins of 250 KiB that never end are not kept in memory", async ()
     await promise;
     return socket;
   };
-  /** Each is answered although it never ends, for it is too long for a sign-in; its connection stays. */
+  /** Each gets a response before its end, because it is too long for a sign-in. Its connection stays open. */
   const answered = (count: number) => Promise.all(Array.from({ length: count }, send));
-  // What is loaded and compiled when it is first used is none of theirs.
+  // Memory of code that is loaded on first use does not count.
   const sockets = await answered(20);
   const before = peakOf(child.pid);
-  // A busy machine may read all of a round before it answers the first.
+  // A busy machine can read all requests of a round before the first response.
   for (let round = 0; round < 6; round++) sockets.push(...(await answered(400)));
-  // 600 MB were sent, of which a round lies where Bun reads it.
+  // 600 MB were sent; one round of them is in Bun's read buffers.
   expect(peakOf(child.pid) - before).toBeLessThan(350 * MiB);
   for (const socket of sockets) socket.destroy();
 });
 
-test("ten long pages, in every encoding at once and again when they are made anew, stay below 400 MB", async () => {
+test("ten long pages in every encoding at once, rendered twice, stay below 400 MB", async () => {
   await using box = await machineWithKey();
   const server = await box.serve({ flags: ["--rate-limit", "0"] });
   const ask = clientOf(server.url, box.key);
@@ -135,7 +135,7 @@ test("ten long pages, in every encoding at once and again when they are made ane
     const answer = await fetch(`${server.url}${path}`, { headers });
     return { status: answer.status, length: (await answer.arrayBuffer()).byteLength };
   };
-  /** Again where it waited for so long that it was given up: on a busy machine all of them take a while. */
+  /** Retries after a timeout: on a busy machine all of them take long. */
   const readLong = async (host: string, path: string, encoding: string) => {
     for (;;) {
       const answer = await read(host, path, encoding).catch(() => null);
@@ -144,7 +144,7 @@ test("ten long pages, in every encoding at once and again when they are made ane
       return;
     }
   };
-  // A host is known soon after it was written.
+  // A new host takes effect after a moment.
   while ((await read(hosts.at(-1) ?? "", "/logo", "gzip")).status !== 404) await Bun.sleep(10);
   for (let round = 0; round < 2; round++) {
     const opened = await ask("POST", "/api/v1/incidents", { title: `Round ${round}` });

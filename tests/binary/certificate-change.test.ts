@@ -10,7 +10,7 @@ import { scrapeOf } from "../support/metrics.ts";
 import { testWith } from "../support/real-targets.ts";
 import { dial } from "../support/wire.ts";
 
-/** A server with a certificate of its own on both ports; what it logs can be waited for. */
+/** A server with a certificate on both ports and an awaitable log. */
 async function secureServer() {
   const box = await machineWithKey();
   const made = (name: string) => selfSigned(box.directory, name, "IP:127.0.0.1");
@@ -34,12 +34,12 @@ async function secureServer() {
     made,
     port,
     publicPort,
-    /** Puts these files in the place of those that it was started with. */
+    /** Replaces the files of the server's certificate. */
     use: ({ cert, key }: { cert: string; key: string }) => {
       copyFileSync(cert, used.cert);
       copyFileSync(key, used.key);
     },
-    /** Asks it to read them; returns what it has logged by the time it has. */
+    /** Sends SIGHUP and returns the log about the certificate. */
     async reload(): Promise<string> {
       child.kill("SIGHUP");
       let text = "";
@@ -50,7 +50,7 @@ async function secureServer() {
       }
       return text;
     },
-    /** When the metrics say that the certificate ends, in Unix seconds. */
+    /** Expiry of the certificate from the metrics, in Unix seconds. */
     async endsAt() {
       const response = await fetch(`https://127.0.0.1:${port}/metrics`, {
         headers: { Authorization: `Bearer ${metricsToken}` },
@@ -60,7 +60,7 @@ async function secureServer() {
       const { samples } = scrapeOf(await response.text());
       return samples.get("signalbox_tls_certificate_expiry_timestamp_seconds");
     },
-    /** The certificates that connections get on either port. */
+    /** The certificates on both ports. */
     serials: () => Promise.all([serialAt(port), serialAt(publicPort)]),
     async [Symbol.asyncDispose]() {
       child.kill("SIGKILL");

@@ -19,7 +19,7 @@ async function monitor(api: Outside, fields: Fields): Promise<Json> {
 const site = (api: Outside, url: string, fields: Fields = {}) =>
   monitor(api, { type: "http", url, retries: 0, ...fields });
 
-/** What a monitor is, as soon as that is so. */
+/** Polls a monitor until it has this status. */
 async function until(api: Outside, id: string, isSo: (monitor: Json) => boolean): Promise<Json> {
   for (;;) {
     const { data } = (await api("GET", `/api/v1/monitors/${id}`)).json;
@@ -31,7 +31,7 @@ async function until(api: Outside, id: string, isSo: (monitor: Json) => boolean)
 const untilIs = (api: Outside, id: string, status: string) =>
   until(api, id, (monitor) => monitor.status === status);
 
-/** Rows of the data directory, beside a running server or after it. */
+/** Reads rows from the data directory, during or after a server's run. */
 function rows(box: { dataDir: string }, sql: string): unknown[][] {
   const database = new Database(join(box.dataDir, "signalbox.db"), { readonly: true });
   const found = database.query(sql).values();
@@ -42,7 +42,7 @@ function rows(box: { dataDir: string }, sql: string): unknown[][] {
 const told = `SELECT seq, type, subject_id FROM events WHERE type GLOB 'incident.*'
   OR type IN ('monitor.up', 'monitor.degraded', 'monitor.down', 'monitor.pending')`;
 
-test("a new monitor is green, and a changed one what it is then, long before its turn comes", async () => {
+test("a new or changed monitor is checked at once, long before its turn", async () => {
   await using box = await machineWithKey();
   await using shop = await target();
   const { url } = await box.serve({ flags: unlimited });
@@ -54,7 +54,7 @@ test("a new monitor is green, and a changed one what it is then, long before its
   expect(red.lastMessage).toBe("The connection was refused.");
 });
 
-test("restarts, gentle and rude, keep every state and tell nothing", async () => {
+test("restarts and kills preserve every state and send no alert", async () => {
   await using box = await machineWithKey();
   await using shop = await target();
   let server = await box.serve({ flags: unlimited });
@@ -91,7 +91,7 @@ test("restarts, gentle and rude, keep every state and tell nothing", async () =>
   }
 });
 
-test("a process that was stopped and goes on makes nobody down: neither who was asked nor who was to report", async () => {
+test("a suspended process that continues turns no monitor down, whether checked or reporting", async () => {
   await using box = await machineWithKey();
   await using shop = await target();
   const { url, child } = await box.serve({ flags: unlimited });
@@ -105,7 +105,7 @@ test("a process that was stopped and goes on makes nobody down: neither who was 
   const checking = api("POST", `/api/v1/monitors/${id}/check`);
   await shop.untilAsked(asked + 1);
   child.kill("SIGSTOP");
-  // Both are due meanwhile.
+  // Both become due in the meantime.
   await Bun.sleep(8_000);
   child.kill("SIGCONT");
   const { status, json } = await checking;
@@ -126,7 +126,7 @@ test("a process that was stopped and goes on makes nobody down: neither who was 
   expect(troubled).toEqual([[expect.stringContaining('"problem":"checks"')]]);
 });
 
-test("told to stop with checks under way it exits with 0, and nothing is said of their targets", async () => {
+test("a stop during checks exits with 0 and records nothing about their targets", async () => {
   await using box = await machineWithKey();
   await using shop = await target(hang);
   const server = await box.serve({ flags: unlimited });
@@ -144,12 +144,12 @@ test("told to stop with checks under way it exits with 0, and nothing is said of
   expect(rows(box, told)).toEqual([]);
 });
 
-test("its own port is refused as a number, and as a name or the end of a redirect never connected to", async () => {
+test("its own port is rejected as a number, and never connected to by name or redirect", async () => {
   await using box = await machineWithKey();
   await using shop = await target();
   const { url, port } = await box.serve({ flags: unlimited });
   const api = clientOf(url, box.key);
-  // Whoever connected to it would leave a report behind.
+  // A connection to it would leave a record.
   const job = await monitor(api, { type: "push", retries: 0 });
   const named = job.pushUrl.replace("127.0.0.1", "localhost");
   const body = { name: "Itself", type: "http", url: job.pushUrl };

@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => box[Symbol.asyncDispose]());
 
-/** A person's account: an environment of its own. */
+/** A person's account: a separate environment. */
 function account(variables: Record<string, string> = {}) {
   const home = newDirectory();
   const env = { PATH: `${dirname(binary)}:${process.env["PATH"]}`, HOME: home, ...variables };
@@ -36,7 +36,7 @@ function account(variables: Record<string, string> = {}) {
 
 const visitor = () => account({ SIGNALBOX_URL: server, SIGNALBOX_KEY: box.key });
 
-/** A checked monitor of a port on which the appliance listens, or nobody. */
+/** A monitor of the appliance's port or of a closed one, after its first check. */
 async function newMonitor(name: string, isUp: boolean): Promise<Json> {
   const port = isUp ? Number(new URL(server).port) : freePort();
   const monitor = { type: "tcp", name, host: "127.0.0.1", port, retries: 0 };
@@ -46,12 +46,12 @@ async function newMonitor(name: string, isUp: boolean): Promise<Json> {
 }
 
 let shop: Promise<Json> | undefined;
-/** The one that the document has. */
+/** The workflow of the document. */
 const webShop = () => (shop ??= newMonitor("Web shop", true));
 
 const document = await Bun.file(join(import.meta.dir, "..", "..", "docs", "client.md")).text();
 
-/** Logs in on a terminal: everything that this shows. */
+/** Logs in on a terminal and returns its output. */
 async function logIn({ cwd, env }: ReturnType<typeof account>, answers: [RegExp, string][]) {
   let shown = "";
   const child = Bun.spawn([binary, "login"], {
@@ -72,7 +72,7 @@ async function logIn({ cwd, env }: ReturnType<typeof account>, answers: [RegExp,
   return { exitCode, shown };
 }
 
-test("login asks for address and key on a terminal, shows no key, and stores it for this person alone", async () => {
+test("login asks for address and key on a terminal, hides the key, and stores it for this person only", async () => {
   const me = account();
   const { exitCode, shown } = await logIn(me, [
     [/Address of the Signalbox: /, `${server}/`],
@@ -92,7 +92,7 @@ test("login asks for address and key on a terminal, shows no key, and stores it 
   expect((await me.run("status")).exitCode).toBe(2);
 });
 
-test("login takes a key from standard input, a file or an option; one that is refused is not stored", async () => {
+test("login reads a key from standard input, a file or an option, and does not store a rejected one", async () => {
   const me = account();
   writeFileSync(join(me.cwd, "key"), `${box.key}\n`);
   const wrong = join(me.cwd, "wrong");
@@ -122,7 +122,7 @@ test("login takes a key from standard input, a file or an option; one that is re
   expect((await me.run("monitor", "list")).exitCode).toBe(0);
 });
 
-test("a key goes to the server that it was given for, and to no other", async () => {
+test("a key is sent only to its own server", async () => {
   await using other = await target(answer(200, "{}"));
   const elsewhere = other.at("").replace(/\/$/, "");
   const me = account();
@@ -173,7 +173,7 @@ test("monitors are listed, paused, resumed and checked by name, start of a name 
   expect((await me.run("monitor", "check", "nobody is called this")).exitCode).toBe(1);
 });
 
-test("an incident is opened, updated and resolved; it is found by title as long as it is open", async () => {
+test("an incident is opened, updated and resolved, and found by title while it is open", async () => {
   const me = visitor();
   const shop = await newMonitor("Incident shop", true);
   const id = await succeeded(
@@ -210,7 +210,7 @@ test("an incident is opened, updated and resolved; it is found by title as long 
   expect(await me.run("incident", "open", "A", "--severity", "bad")).toMatchObject({ exitCode: 2 });
 });
 
-test("status counts, names what is down, what is open and what is maintained, and its exit code tells", async () => {
+test("status counts monitors, lists outages, open incidents and maintenance, and sets its exit code", async () => {
   const me = visitor();
   const { json } = await api("POST", "/api/v1/monitor-groups", { name: "Maintained group" });
   const maintain = ["maintenance", "start", "New firmware", "--for", "30m"];
@@ -248,7 +248,7 @@ test("status counts, names what is down, what is open and what is maintained, an
 
 type Step = { name: string; run: string; if?: string };
 
-/** Runs a job as GitHub does: the first step that fails skips the others, but those for `always` and `failure`. */
+/** Runs a job like GitHub: a failed step skips the following ones, except for `always` and `failure`. */
 async function runJob(steps: readonly Step[], me: ReturnType<typeof account>) {
   const ran: string[] = [];
   let hasFailed = false;
@@ -272,7 +272,7 @@ async function runJob(steps: readonly Step[], me: ReturnType<typeof account>) {
   return ran;
 }
 
-test("the deploy job of the document, as it is typed there, holds alerts, ends that whatever happens, and opens an incident when it fails", async () => {
+test("the documented deploy job pauses alerts, always resumes them, and opens an incident when it fails", async () => {
   const [, block = ""] = /^```yaml\n([^]*?)^```/m.exec(document) ?? [];
   const { env, steps } = (Bun.YAML.parse(block) as Json).jobs.deploy;
   expect(Object.keys(env)).toEqual(["SIGNALBOX_URL", "SIGNALBOX_KEY"]);
@@ -314,7 +314,7 @@ test("the deploy job of the document, as it is typed there, holds alerts, ends t
   );
 });
 
-test("the commands of the document, as they are typed there", async () => {
+test("the commands of the document work as shown", async () => {
   const [, block = ""] = /^## Look and act\n\n```sh\n([^]*?)^```/m.exec(document) ?? [];
   const me = visitor();
   await webShop();
@@ -324,13 +324,13 @@ test("the commands of the document, as they are typed there", async () => {
     const child = Bun.spawn(["bash", "-c", line], { ...me, stdout: "pipe", stderr: "pipe" });
     const texts = [child.stdout, child.stderr].map((stream) => new Response(stream).text());
     const [exitCode, , error] = await Promise.all([child.exited, ...texts]);
-    // What others of this file watch may be down.
+    // Monitors of other tests in this file can be down.
     const isFine = exitCode === 0 || (line === "signalbox status" && exitCode === 1);
     expect([line, isFine, isFine ? "" : error]).toEqual([line, true, ""]);
   }
 });
 
-test("the shell completes what the executable prints", async () => {
+test("the shell uses the printed completion", async () => {
   const me = account();
   const script = `source <(signalbox completion bash)
     COMP_WORDS=(signalbox maint); COMP_CWORD=1; _signalbox; echo "\${COMPREPLY[@]}"

@@ -7,7 +7,7 @@ import { clientOf, machineWithKey, succeeded } from "../support/outside.ts";
 import { testWith } from "../support/real-targets.ts";
 import { answer, target } from "../support/target.ts";
 
-/** A wall clock for one process, which can be set; how much time passes stays as it is. */
+/** A settable wall clock for one process; its monotonic clock is unchanged. */
 function settableClock(directory: string) {
   const [library = ""] = new Glob("usr/lib/*/faketime/libfaketime.so.1").scanSync("/");
   const file = join(directory, "clock");
@@ -71,10 +71,10 @@ testWith(
       );
 
     expect((await api("POST", `/api/v1/monitors/${id}/check`)).status).toBe(200);
-    // That the clock jumps is told, too.
+    // Clock jumps are reported as well.
     const ofMonitors = () => hook.arrived().filter(({ type }) => type.startsWith("monitor."));
 
-    // Ahead, a session has been idle for too long; when the clock is right again, it was not.
+    // With the clock ahead, a session counts as idle for too long; with the right clock it is valid again.
     for (const [offset, state] of [
       ["-3d", "signed-in"],
       ["+3d", "signed-out"],

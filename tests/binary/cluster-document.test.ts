@@ -9,7 +9,7 @@ const document = join(import.meta.dir, "../../docs/cluster.md");
 
 type Step = { where: "first" | "each" | "others" | "any"; text: string };
 
-/** The commands of the section, each with the machines on which the words before say to type it. */
+/** The commands of the section, each with its machines. */
 function stepsOf(title: string): Step[] {
   const [, section = ""] = readFileSync(document, "utf8").split(`\n## ${title}\n`);
   const [text = ""] = section.split("\n## ");
@@ -53,7 +53,7 @@ function machines() {
   };
   const executables = {
     rqlited: `exec "${rqlited}" "$@"`,
-    // There is no systemd to install into: the unit is the one that it would get.
+    // Without systemd, the test runs the unit that would be installed.
     signalbox: `case "$1 $2" in
       "service install") shift 2
         "${binary}" service print "$@" > "$MACHINE/etc/systemd/system/signalbox.service"
@@ -73,7 +73,7 @@ function machines() {
     mkdirSync(join(rootOf(n), "var/lib"), { recursive: true });
   }
 
-  /** What systemd makes of a unit, as far as these have something of it. */
+  /** Interprets the parts of a unit that these units use, like systemd. */
   function start(n: number, name: string) {
     const unit = readFileSync(join(rootOf(n), `etc/systemd/system/${name}.service`), "utf8");
     const credentials = join(rootOf(n), `run/${name}`);
@@ -101,17 +101,17 @@ function machines() {
       .slice(-4_000);
 
   return {
-    /** Where the machine takes requests that the document sends to this port. */
+    /** The real address for a documented port. */
     hostOf: (n: number, port: 3210 | 4001) => `${network}${n}:${ports[port]}`,
-    /** Resolves when Signalbox answers there; rejects when anything that was started has ended. */
+    /** Resolves when Signalbox responds there; rejects when a started process has exited. */
     untilHealthy(n: number) {
       return Promise.race([untilHealthy(`http://${this.hostOf(n, 3210)}`), ended.promise]);
     },
-    /** Puts what a release has into the home of the first machine. */
+    /** Copies a release into the home of the first machine. */
     release() {
       for (const [name, text] of Object.entries(executables)) program(join(home(1), name), text);
     },
-    /** Runs the commands as they stand there, and returns what they said. */
+    /** Runs the commands as documented, and returns their output. */
     async type(n: number, text: string): Promise<string> {
       const path = [join(rootOf(n), "usr/local/bin"), join(root, "bin"), process.env["PATH"]];
       const shell = Bun.spawn(["bash", "-e", "-c", inPlace(n, text.replace(/^n=\d$/m, `n=${n}`))], {
@@ -143,7 +143,7 @@ function machines() {
 }
 
 describe.skipIf(!hasRqlite)("docs/cluster.md", () => {
-  test("makes a cluster of three machines from nothing, as it is typed there", async () => {
+  test("creates a cluster of three machines with the commands as shown", async () => {
     await using three = machines();
     const steps = stepsOf("Three machines from nothing");
     expect(steps.map(({ where }) => where)).toEqual([
@@ -163,7 +163,7 @@ describe.skipIf(!hasRqlite)("docs/cluster.md", () => {
       }
       const numbers = { first: [1], each: [1, 2, 3], others: [2, 3], any: [3] }[where];
       for (const n of numbers) {
-        // A person sees that it has started before they type on.
+        // A person waits for the start before the next command.
         if (text.includes("secret.key")) await three.untilHealthy(where === "first" ? n : 1);
         if (where !== "any") await three.type(n, text);
       }
@@ -174,7 +174,7 @@ describe.skipIf(!hasRqlite)("docs/cluster.md", () => {
       [1, 2, 3].every((n) =>
         new RegExp(`^${three.hostOf(n, 4001)} +(leader|follower) +reachable$`, "m").test(said),
       );
-    // What one machine leaves to another is nobody's for a moment, and a busy one is not reached at once.
+    // A handover between machines takes a moment, and a busy machine responds late.
     let said = "";
     while (!isWhole(said))
       said = await three.type(3, steps.at(-1)?.text ?? "").catch((error: Error) => error.message);

@@ -19,7 +19,7 @@ describe.skipIf(!hasRqlite)("Signalbox on a cluster", () => {
   });
   afterAll(() => node.kill());
 
-  test("serves, is backed up, says what is not for it, and keeps its password to itself", async () => {
+  test("serves, is backed up, names unsupported commands, and never shows its password", async () => {
     await using box = machine();
     const { PATH = "" } = process.env;
     const env = { PATH, SIGNALBOX_DATABASE: `rqlite://box:${password}@${node.host}` };
@@ -32,7 +32,7 @@ describe.skipIf(!hasRqlite)("Signalbox on a cluster", () => {
     const api = clientOf(server.url, key);
     const { json } = await api("POST", "/api/v1/incidents", { title: "Slow" });
     expect((await api("GET", `/api/v1/incidents/${json.data.id}`)).json.data.title).toBe("Slow");
-    // Of another process: no answer from memory.
+    // From another process, so that no response is cached.
     await succeeded(run("orgs", "create", "Globex"));
     expect(JSON.parse(await succeeded(run("orgs", "list", "--json")))).toHaveLength(2);
 

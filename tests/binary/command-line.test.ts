@@ -9,7 +9,7 @@ import { clientOf, machine, machineWithKey, succeeded } from "../support/outside
 const newKey = ["keys", "create", "--org", "acme", "--name", "Script"];
 const keyShape = /^sbx_[0-9A-Za-z]{43}$/;
 
-describe("data goes to stdout, talk to stderr", () => {
+describe("data is written to stdout, messages to stderr", () => {
   test("creating an organization prints its slug and nothing else", async () => {
     await using box = machine();
     const run = await box.run(["orgs", "create", "Zoë & Søn"]);
@@ -17,14 +17,14 @@ describe("data goes to stdout, talk to stderr", () => {
     expect(run).toEqual({ exitCode: 0, stdout: "zoe-son\n", stderr });
   });
 
-  test("creating a key prints the key alone on the last line, the warning beside it", async () => {
+  test("creating a key prints only the key to stdout, and a warning to stderr", async () => {
     await using box = await machineWithKey();
     const { exitCode, stdout, stderr } = await box.run(newKey);
     expect([exitCode, keyShape.test(stdout.trim())]).toEqual([0, true]);
     expect(stderr).toContain("not shown again");
   });
 
-  test("a key lives as long as it is said to", async () => {
+  test("a key expires at the given time", async () => {
     await using box = await machineWithKey();
     await succeeded(box.run([...newKey, "--expires", "30d"]));
     const keys = JSON.parse(await succeeded(box.run(["keys", "list", "--json"])));
@@ -62,7 +62,7 @@ describe("data goes to stdout, talk to stderr", () => {
     expect([wrong.exitCode, wrong.stdout]).toEqual([2, ""]);
   });
 
-  test("compact gives back what removed rows have left, and nobody else may have the data meanwhile", async () => {
+  test("compact frees the space of removed rows, and needs exclusive access", async () => {
     await using box = await machineWithKey();
     const file = join(box.dataDir, "signalbox.db");
     const rows = `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 50000)
@@ -155,7 +155,7 @@ describe("wrong usage exits with 2 and says what would be right", () => {
     });
 });
 
-describe("what can't be done exits with 1 and one sentence", () => {
+describe("a failed action exits with 1 and one sentence", () => {
   const cases: [string, string[], string][] = [
     [
       "a key for an organization that is not there",
@@ -184,7 +184,7 @@ describe("what can't be done exits with 1 and one sentence", () => {
   });
 });
 
-describe("data of another version is refused with 4 and left alone", () => {
+describe("data of another version is rejected with 4 and stays unchanged", () => {
   const histories: [string, string][] = [
     [
       "a newer one",
@@ -207,7 +207,7 @@ describe("data of another version is refused with 4 and left alone", () => {
 });
 
 describe("while the server runs", () => {
-  test("an organization and a key made beside it work, a revoked key stops", async () => {
+  test("an organization and a key created meanwhile work, and a revoked key stops", async () => {
     await using box = machine();
     const { url } = await box.serve();
     await succeeded(box.run(["orgs", "create", "Acme"]));
@@ -228,7 +228,7 @@ describe("while the server runs", () => {
     expect(await succeeded(box.run(["migrate"]))).toBe("The data is up to date.");
   });
 
-  test("a read key made beside it reads and may not write", async () => {
+  test("a read key created meanwhile can read and cannot write", async () => {
     await using box = await machineWithKey();
     const { url } = await box.serve();
     const reader = clientOf(url, await succeeded(box.run([...newKey, "--scope", "read"])));

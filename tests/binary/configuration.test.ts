@@ -4,13 +4,13 @@ import { join } from "node:path";
 import { signalbox, startServer } from "../support/binary.ts";
 import { machineWithKey } from "../support/outside.ts";
 
-/** The example of docs/configuration-as-code.md, as it stands there. */
+/** The example of docs/configuration-as-code.md, unchanged. */
 const example = () => {
   const text = readFileSync("docs/configuration-as-code.md", "utf8");
   return /```yaml\n# signalbox\.yaml\n([^]*?)```/.exec(text)?.[1] ?? "";
 };
 
-test("the example of the docs is applied, exported and applied again, on the data and by a server; files say so at each start and on SIGHUP", async () => {
+test("the documented example is applied, exported and applied again, offline and by a server, at each start and on SIGHUP", async () => {
   await using box = await machineWithKey();
   const { dataDir, directory, key } = box;
   const folder = join(directory, "configuration");

@@ -33,14 +33,14 @@ const damages: Record<string, Damage> = {
   "a lost key file": (file) => rmSync(file.replace("signalbox.db", "secret.key")),
 };
 
-/** Leaves the header as it is. */
+/** Damages a file behind its header. */
 async function flipBits(file: string) {
   const bytes = await Bun.file(file).bytes();
   for (let at = 4096; at < bytes.length; at += 64) bytes[at] = ~(bytes[at] ?? 0);
   writeFileSync(file, bytes);
 }
 
-/** Hashes of the files that hold something; the shared memory and the lock are bookkeeping. */
+/** Hashes of the data files, without shared memory and lock. */
 async function contentOf(dataDir: string) {
   const kept = readdirSync(dataDir, { withFileTypes: true })
     .filter((entry) => entry.isFile() && !/-shm$|\.lock(-journal)?$/.test(entry.name))
@@ -52,7 +52,7 @@ async function contentOf(dataDir: string) {
   return Object.fromEntries(await Promise.all(hashes));
 }
 
-describe("unusable data exits with 3, says so in one line, and is left as it was", () => {
+describe("unusable data exits with 3 and one line, and stays unchanged", () => {
   for (const [name, damage] of Object.entries(damages))
     test(name, async () => {
       await using box = await machineWithKey();
@@ -111,7 +111,7 @@ describe("unusable data exits with 3, says so in one line, and is left as it was
     });
 });
 
-/** A machine that was killed with writes in its log. */
+/** A killed machine with writes in its log. */
 async function killed() {
   const box = await machineWithKey();
   const server = await box.serve();
@@ -124,12 +124,12 @@ async function killed() {
   await server.stop("SIGKILL");
   return {
     ...box,
-    /** How long its log was before the last of them. */
+    /** Length of its log before the last write. */
     before,
   };
 }
 
-test("whoever removes the index goes on with what is whole of a damaged log", async () => {
+test("without its index, a damaged log is used up to the damage", async () => {
   await using box = await killed();
   const file = join(box.dataDir, "signalbox.db");
   truncateSync(`${file}-wal`, box.before + 1);
@@ -140,7 +140,7 @@ test("whoever removes the index goes on with what is whole of a damaged log", as
   expect(json.data.map(({ title }: { title: string }) => title)).toEqual(["First"]);
 });
 
-test("damage under a running server is said, spread by nothing, and refused at the next start", async () => {
+test("damage under a running server is reported, never copied, and rejected at the next start", async () => {
   await using box = await machineWithKey();
   let server = await box.serve();
   let api = clientOf(server.url, box.key);
@@ -148,7 +148,7 @@ test("damage under a running server is said, spread by nothing, and refused at t
   await server.stop();
   server = await box.serve();
   api = clientOf(server.url, box.key);
-  // Known without the database.
+  // Available without the database.
   await api("GET", "/api/v1/monitors");
   const file = join(box.dataDir, "signalbox.db");
   await flipBits(file);
@@ -167,7 +167,7 @@ test("damage under a running server is said, spread by nothing, and refused at t
   expect((await box.run(["serve", "--port", "0"])).exitCode).toBe(3);
 });
 
-test("--init begins again where the database is empty and keeps the empty file aside", async () => {
+test("--init starts anew with an empty database and sets the empty file aside", async () => {
   await using box = await machineWithKey();
   truncateSync(join(box.dataDir, "signalbox.db"));
   const { url } = await box.serve({ flags: ["--init"] });
@@ -175,7 +175,7 @@ test("--init begins again where the database is empty and keeps the empty file a
   expect(readdirSync(box.dataDir).filter((name) => /\.empty-\d+$/.test(name))).toHaveLength(1);
 });
 
-test("--init does not replace data that is there", async () => {
+test("--init does not replace existing data", async () => {
   await using box = await machineWithKey();
   const { url } = await box.serve({ flags: ["--init"] });
   expect((await clientOf(url, box.key)("GET", "/api/v1/incidents")).status).toBe(200);

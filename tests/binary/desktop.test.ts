@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { binary, freePort, untilHealthy } from "../support/binary.ts";
 import { machine } from "../support/outside.ts";
 
-/** A desktop with a browser, which writes down what it is asked to open. */
+/** A desktop with a browser that records opened URLs. */
 async function desktop() {
   const box = machine();
   const programs = join(box.directory, "bin");
@@ -40,7 +40,7 @@ async function desktop() {
       running.push(child);
       return child;
     },
-    /** What the browser was asked to open next. */
+    /** The next opened URL. */
     async opened(): Promise<string> {
       while (!existsSync(seen)) await Bun.sleep(5);
       const page = await Bun.file(seen).text();
@@ -56,7 +56,7 @@ async function desktop() {
   };
 }
 
-test("a double click serves, keeps its data with the person's own, and opens the page to set it up", async () => {
+test("a double click serves, stores its data in the person's folder, and opens the set-up page", async () => {
   await using home = await desktop();
   const child = home.start();
   const page = await home.opened();
@@ -70,7 +70,7 @@ test("a double click serves, keeps its data with the person's own, and opens the
   expect(existsSync(join(home.data, "signalbox.url"))).toBe(false);
 });
 
-test("where its address can't be left for a second start, as on a disk that just became full, it serves all the same", async () => {
+test("it serves even when it can't write its address for a second start, for example on a full disk", async () => {
   await using home = await desktop();
   mkdirSync(join(home.data, "signalbox.url.part"), { recursive: true });
   const child = home.start();
@@ -79,7 +79,7 @@ test("where its address can't be left for a second start, as on a disk that just
   expect(await child.exited).toBe(0);
 });
 
-test("a second start opens the page of the one that runs, and ends", async () => {
+test("a second start opens the page of the running server and exits", async () => {
   await using home = await desktop();
   home.start();
   const page = await home.opened();
@@ -91,7 +91,7 @@ test("a second start opens the page of the one that runs, and ends", async () =>
   expect(await unasked.exited).toBe(5);
 });
 
-test("data that lies beside it is taken, as every other command takes it", async () => {
+test("it uses a data directory next to it, like every other command", async () => {
   await using home = await desktop();
   const created = home.start(["orgs", "create", "Acme"]);
   expect(await created.exited).toBe(0);
@@ -113,7 +113,7 @@ test("options without a command are those of serve", async () => {
   expect(await new Response(wrong.stderr).text()).toContain("Did you mean --open?");
 });
 
-test("where nobody looks at a screen nothing is opened", async () => {
+test("without a screen nothing is opened", async () => {
   await using home = await desktop();
   home.start([], { DISPLAY: undefined, WAYLAND_DISPLAY: undefined });
   await untilHealthy(home.url);
@@ -122,7 +122,7 @@ test("where nobody looks at a screen nothing is opened", async () => {
   expect(home.hasOpened()).toBe(false);
 });
 
-test("serve opens no browser unless it is told to", async () => {
+test("serve opens no browser without the option", async () => {
   await using home = await desktop();
   const child = home.start(["serve"]);
   await untilHealthy(home.url);

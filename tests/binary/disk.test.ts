@@ -24,11 +24,11 @@ function disk() {
   return made;
 }
 
-/** What still answers on a disk that takes nothing: what reads, and nothing that writes. */
+/** On a full disk, reads work and writes get 503. */
 async function expectReadsAlone(url: string, api: Outside, pushUrl: string) {
   const write = () => api("POST", "/api/v1/incidents", { title: "Late", message: "Late, opened" });
   const push = () => fetch(`${pushUrl}?status=up`);
-  // So little may still find room where more did not.
+  // A small write can still fit where a larger one did not.
   const refused = async <T extends { status: number }>(ask: () => Promise<T>) => {
     let answered = await ask();
     while (answered.status < 300) answered = await ask();
@@ -46,7 +46,7 @@ async function expectReadsAlone(url: string, api: Outside, pushUrl: string) {
 
 const isOfStorage = ({ data }: { data: { problem?: string } }) => data.problem === "storage";
 
-/** No page, figure or list calls the monitor up once its results can't be stored. */
+/** Expects no page, metric or list to show the monitor as up while results can't be stored. */
 async function expectNotJudged(url: string, api: Outside, key: string, id: string) {
   const healthy = async () => (await fetch(`${url}/healthz`)).status === 200;
   while (await healthy()) await Bun.sleep(100);
@@ -74,7 +74,7 @@ async function expectNotJudged(url: string, api: Outside, key: string, id: strin
   expect(metrics).not.toContain(`signalbox_monitor_up{id="${id}"`);
 }
 
-/** Four writers until the disk takes no more of any of them. */
+/** Runs four writers until the disk is full for all of them. */
 async function writeUntilRefused(url: string, key: string) {
   const writers = Array.from({ length: 4 }, (_, index) =>
     writeUntilGone({ url, key, name: `Writer ${index}`, onAcknowledged() {} }),
@@ -83,7 +83,7 @@ async function writeUntilRefused(url: string, key: string) {
 }
 
 test.skipIf(possible === null)(
-  "a full disk refuses writes and nothing else, loses nothing, and all goes on when there is room",
+  "a full disk rejects only writes, loses nothing, and work resumes with free space",
   async () => {
     using small = disk();
     await using box = await machineWithKey(small.path);
@@ -114,9 +114,9 @@ test.skipIf(possible === null)(
     small.fill();
     await expectReadsAlone(server.url, api, pushUrl);
     shop.reply(answer(500));
-    // By the time of the second check the first one is over.
+    // When the second check starts, the first one has finished.
     await shop.untilAsked(shop.asked.length + 2);
-    // The appliance alerts of its disk, too.
+    // The appliance also sends an alert about its disk.
     const alerts = () =>
       hook.arrived().flatMap(({ monitorId, type }) => (monitorId === id ? [type] : []));
     expect([await statusOf(), alerts()]).toEqual(["up", []]);
@@ -132,7 +132,7 @@ test.skipIf(possible === null)(
     expect((await fetch(`${server.url}/healthz`)).status).toBe(200);
     await hook.untilArrived(() => own().length > 1);
     expect(own().map(({ type }) => type)).toEqual(["appliance.troubled", "appliance.recovered"]);
-    // What was found while nothing could be written was kept meanwhile.
+    // Results from the time of the full disk were kept in memory.
     const { data } = (await api("GET", `/api/v1/monitors/${id}/heartbeats`)).json;
     const found = data.filter(({ at }: { at: string }) => at < freedAt);
     const down = found.filter(({ status }: { status: string }) => status === "down");
@@ -140,7 +140,7 @@ test.skipIf(possible === null)(
     expect(await server.stop()).toBe(0);
 
     small.fill();
-    // Where it finds room for SQLite's bookkeeping it serves; else a service manager tries again after 1.
+    // It serves if SQLite's bookkeeping fits; otherwise it exits with 1, and a service manager retries.
     const started = await box.serve().catch((error: Error) => error.message);
     if (typeof started === "string") {
       expect(started).toMatch(/^serve ended with 1: .* disk is full or read-only/);
@@ -161,7 +161,7 @@ test.skipIf(possible === null)(
 );
 
 test.skipIf(possible === null)(
-  "a disk that becomes read-only is read, stops nobody from stopping, and has lost nothing when it is mended",
+  "a read-only disk serves reads, does not block a stop, and has lost nothing after the repair",
   async () => {
     using small = disk();
     await using box = await machineWithKey(small.path);
@@ -175,7 +175,7 @@ test.skipIf(possible === null)(
     let isWell = true;
     const told: Notified[] = [];
     const writing = (async () => {
-      // Those whose connection a disk that is slow has cost are followed by others.
+      // Writers that lost their connection to a slow disk are replaced.
       while (isWell) told.push(...(await writeUntilRefused(server.url, box.key)));
     })();
     while ((await api("GET", "/api/v1/incidents")).json.meta.total < 50) await Bun.sleep(5);
@@ -193,7 +193,7 @@ test.skipIf(possible === null)(
 );
 
 test.skipIf(possible === null)(
-  "a full disk that the log is on, too, keeps nobody from serving or stopping",
+  "a full disk that also holds the log blocks neither serving nor stopping",
   async () => {
     using small = disk();
     await using box = await machineWithKey(small.path);
@@ -206,7 +206,7 @@ test.skipIf(possible === null)(
       await untilHealthy(url);
       const api = clientOf(url, box.key);
       small.fill();
-      // The line of each fills what is left of a block, until a part of one does.
+      // Log lines fill the rest of a block until only a part of one fits.
       for (let request = 0; request < 100; request++)
         expect((await api("POST", "/api/v1/incidents", { title: "Slow" })).status).toBe(503);
       child.kill("SIGTERM");
@@ -218,12 +218,12 @@ test.skipIf(possible === null)(
   },
 );
 
-test("a start that can write nothing says why, exits with 1, and does not call the data damaged", async () => {
+test("a start without any write access names the reason, exits with 1, and does not call the data damaged", async () => {
   await using box = await machineWithKey();
   const args = ["serve", "--data-dir", box.dataDir, "--port", "0"];
   const nothing = `trap '' XFSZ; ulimit -f 0; exec "$0" "$@"`;
   const child = Bun.spawn(["sh", "-c", nothing, binary, ...args], { stderr: "pipe" });
-  // A service manager tries again after 1, and not after 3.
+  // A service manager retries after exit 1, not after 3.
   expect([await child.exited, await new Response(child.stderr).text()]).toEqual([
     1,
     expect.stringMatching(/^signalbox: .* Nothing was changed\. .* disk is full or read-only.*\n$/),

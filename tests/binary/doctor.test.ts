@@ -13,7 +13,7 @@ import { timeServer } from "../support/time-server.ts";
 
 type Box = Awaited<ReturnType<typeof machineWithKey>>;
 
-/** How much room there is on this machine, and what its disk is, is not ours to test. */
+/** Free space and disk type of this machine vary. */
 const ofThisMachine = /^(disk space|growth|room for copies|file system|memory|open files)$/;
 
 async function doctor(box: Box, args: string[], env?: Record<string, string>) {
@@ -29,7 +29,7 @@ async function doctor(box: Box, args: string[], env?: Record<string, string>) {
   return { report, findings, stderr };
 }
 
-/** Of all files, but for the bookkeeping of who has the database open. */
+/** Hashes of all files, except for SQLite's shared memory. */
 function contentOf(folder: string) {
   const names = readdirSync(folder).filter((name) => !/-shm$|-wal$/.test(name));
   return names.map((name) => [
@@ -49,7 +49,7 @@ describe("doctor", () => {
       expect(Object.keys(finding)).toEqual(["area", "verdict", "subject", "message", "advice"]);
     expect(contentOf(box.dataDir)).toEqual(before);
     const { port } = await box.serve();
-    // Its start is over a moment after its first answer.
+    // The start finishes a moment after the first response.
     while (!existsSync(join(box.dataDir, "signalbox.url"))) await Bun.sleep(5);
     const running = contentOf(box.dataDir);
     const beside = await doctor(box, ["--offline", "--host", "127.0.0.1", "--port", String(port)]);
@@ -61,7 +61,7 @@ describe("doctor", () => {
     expect(contentOf(box.dataDir)).toEqual(running);
   });
 
-  test("says of each thing that is wrong what to do, in a terminal as well", async () => {
+  test("gives advice for each problem, in a terminal as well", async () => {
     await using box = await machineWithKey();
     const server = await box.serve({ flags: ["--allow-target", "169.254.169.254/32"] });
     await setUp(clientOf(server.url, box.key), {
@@ -126,38 +126,41 @@ describe("doctor", () => {
   const mayBeNobody =
     process.getuid?.() === 0 && Bun.spawnSync([...asNobody, "version"]).exitCode === 0;
 
-  test.skipIf(!mayBeNobody)("never has data restored that it may not read", async () => {
-    await using box = await machineWithKey();
-    const args = ["doctor", "--offline", "--json", "--port", "0", "--data-dir", box.dataDir];
-    const asked = () => {
-      const { exitCode, stdout } = Bun.spawnSync([...asNobody, ...args]);
-      const found = (JSON.parse(stdout.toString()) as Report).filter(
-        ({ verdict }) => verdict === "unusable",
+  test.skipIf(!mayBeNobody)(
+    "never advises a restore for data that it cannot read for lack of permission",
+    async () => {
+      await using box = await machineWithKey();
+      const args = ["doctor", "--offline", "--json", "--port", "0", "--data-dir", box.dataDir];
+      const asked = () => {
+        const { exitCode, stdout } = Bun.spawnSync([...asNobody, ...args]);
+        const found = (JSON.parse(stdout.toString()) as Report).filter(
+          ({ verdict }) => verdict === "unusable",
+        );
+        return [exitCode, found.map(({ subject }) => subject), found[0]?.advice];
+      };
+      const advice = expect.stringMatching(
+        /as the account that (owns it|`serve` runs as), or as root/,
       );
-      return [exitCode, found.map(({ subject }) => subject), found[0]?.advice];
-    };
-    const advice = expect.stringMatching(
-      /as the account that (owns it|`serve` runs as), or as root/,
-    );
-    expect(asked()).toEqual([3, ["data directory"], advice]);
-    for (const name of [".", ".."]) chmodSync(join(box.dataDir, name), 0o755);
-    expect(asked()).toEqual([3, ["database"], advice]);
-  });
+      expect(asked()).toEqual([3, ["data directory"], advice]);
+      for (const name of [".", ".."]) chmodSync(join(box.dataDir, name), 0o755);
+      expect(asked()).toEqual([3, ["database"], advice]);
+    },
+  );
 
-  test("makes nothing where nothing is", async () => {
+  test("creates nothing in an empty place", async () => {
     await using box = machine();
     expect((await box.run(["doctor", "--offline"])).exitCode).toBe(3);
     expect(existsSync(box.dataDir)).toBe(false);
   });
 
-  test("refuses what is no time server", async () => {
+  test("rejects an address that is no time server", async () => {
     await using box = machine();
     const { exitCode, stderr } = await box.run(["doctor", "--ntp", "a b"]);
     expect([exitCode, stderr.includes("--ntp")]).toEqual([2, true]);
   });
 });
 
-/** Makes webhooks that lead to these origins, and an e-mail channel without a mail server. */
+/** Creates webhooks to these origins, and an e-mail channel without a mail server. */
 async function setUp(api: Outside, origins: Record<string, string>) {
   const make = async (body: object) =>
     expect((await api("POST", "/api/v1/alert-channels", body)).status).toBe(201);

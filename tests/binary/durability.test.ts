@@ -8,7 +8,7 @@ import { wrongIncidents, writeUntilGone } from "../support/writers.ts";
 
 const unlimited = ["--rate-limit", "0"];
 
-/** Twelve writers at work until `signal`, which comes with the given acknowledgement. */
+/** Runs twelve writers and sends `signal` after this many acknowledgements. */
 async function writersUntil(
   signal: "SIGKILL" | "SIGTERM",
   after: number,
@@ -26,7 +26,7 @@ async function writersUntil(
   return { told, exitCode: await child.exited };
 }
 
-test("eight kills under twelve writers lose nothing acknowledged and tear nothing", async () => {
+test("eight kills during twelve writers' work lose no acknowledged write and tear none", async () => {
   await using box = await machineWithKey();
   const told = [];
   for (const after of [1, 40, 100, 160, 220, 280, 340, 400])
@@ -45,7 +45,7 @@ test("eight kills under twelve writers lose nothing acknowledged and tear nothin
   database.close();
 });
 
-test("told to stop under twelve writers, it exits with 0 and loses nothing acknowledged", async () => {
+test("a stop during twelve writers' work exits with 0 and loses no acknowledged write", async () => {
   await using box = await machineWithKey();
   const { told, exitCode } = await writersUntil("SIGTERM", 100, box);
   expect(exitCode).toBe(0);
@@ -53,7 +53,7 @@ test("told to stop under twelve writers, it exits with 0 and loses nothing ackno
   expect(await wrongIncidents(clientOf(url, box.key), told)).toEqual([]);
 });
 
-test("a request half received when it is told to stop is still answered", async () => {
+test("a request that is half received at a stop still gets its response", async () => {
   await using box = await machineWithKey();
   const { port, child } = await box.serve();
   const [begin, end] = ['{"title":', '"Slow"}'];

@@ -10,7 +10,7 @@ import { randomFrom } from "../support/seeded.ts";
 
 const unlimited = ["--rate-limit", "0"];
 
-test("1,000 silent and 1,000 dripping connections keep nobody else from being served, and nobody from stopping", async () => {
+test("1,000 silent and 1,000 dripping connections delay neither other clients nor a stop", async () => {
   await using box = await machineWithKey();
   const server = await box.serve();
   using dripping = await manyConnections(server.port, 1_000, { drips: true });
@@ -27,10 +27,10 @@ test("1,000 silent and 1,000 dripping connections keep nobody else from being se
   expect(await server.stop()).toBe(0);
 });
 
-/** What the appliance notes of its own work, at times of its own. */
+/** Tables that the appliance writes on its own schedule. */
 const bookkeeping = ["housekeeping", "followers"];
 
-/** Every other row. */
+/** Every row of the other tables. */
 function dumpOf(dataDir: string) {
   using database = new Database(join(dataDir, "signalbox.db"), { readonly: true });
   const tables = database
@@ -42,7 +42,7 @@ function dumpOf(dataDir: string) {
   );
 }
 
-test("2,000 mutated requests give no 5xx, and without a right key leave every row as it was", async () => {
+test("2,000 mutated requests get no 5xx, and without a valid key they change no row", async () => {
   await using box = await machineWithKey();
   const { port, url } = await box.serve({ flags: unlimited });
   const seed = crypto.getRandomValues(new Uint32Array(1))[0] ?? 0;
@@ -57,7 +57,7 @@ test("2,000 mutated requests give no 5xx, and without a right key leave every ro
           const line = await statusLineOf(port, request);
           const [, status = "closed"] = line.split(" ");
           statuses[status] = (statuses[status] ?? 0) + 1;
-          // 505 is the answer to what names another protocol than HTTP/1.1.
+          // 505 is the response to a protocol other than HTTP/1.1.
           if (!/^(HTTP\/1\.1 ([234]\d\d|505) .*)?$/.test(line))
             wrong.push(`seed ${seed}: ${line}: ${JSON.stringify(request.slice(0, 500))}`);
         }
@@ -69,7 +69,7 @@ test("2,000 mutated requests give no 5xx, and without a right key leave every ro
   expect(dumpOf(box.dataDir)).toEqual(before);
   await send(box.key, 1_000);
   expect(wrong).toEqual([]);
-  // Else it would have shown that nothing gets through.
+  // Otherwise the test would prove only that every request is rejected.
   for (const status of ["200", "401", "404", "422"]) expect(statuses[status]).toBeGreaterThan(5);
   expect((await clientOf(url, box.key)("GET", "/api/v1/incidents")).status).toBe(200);
 });

@@ -51,7 +51,7 @@ const memoryOf = (pid: number) =>
   Number(/^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]) * 1_024;
 
 describe("files from strangers", () => {
-  test("are read by a process of their own: the server goes on, however a file is made", async () => {
+  test("are read in a child process: the server goes on with any file", async () => {
     await using box = machine();
     const server = await box.serve();
     const page = await ownerOf(box, server.url);
@@ -84,7 +84,7 @@ describe("files from strangers", () => {
       expect(memoryOf(server.child.pid)).toBeLessThan(400 * 1_024 ** 2);
   });
 
-  test("are imported by upload and by the command line alike, and leave nothing behind", async () => {
+  test("are imported by upload and by the command line, and leave nothing behind", async () => {
     await using box = machine();
     const server = await box.serve();
     const page = await ownerOf(box, server.url);
@@ -108,7 +108,7 @@ describe("files from strangers", () => {
     expect([left, readdirSync(join(box.dataDir, "uploads"))]).toEqual([[], []]);
   });
 
-  test("that are not there are named", async () => {
+  test("that are missing are named", async () => {
     await using box = machine();
     await succeeded(box.run(["orgs", "create", "Acme"]));
     const missing = join(box.directory, "nowhere.db");

@@ -15,7 +15,7 @@ test("a second instance on the same data exits with 5, and the first goes on", a
   expect((await clientOf(url, box.key)("GET", "/api/v1/incidents")).status).toBe(200);
 });
 
-test("one that was killed leaves no lock behind", async () => {
+test("a killed server leaves no lock behind", async () => {
   await using box = await machineWithKey();
   await (await box.serve()).stop("SIGKILL");
   const { url } = await box.serve();
@@ -40,7 +40,7 @@ test("SIGTERM during the start ends it with 0 as well", async () => {
 });
 
 for (const flag of ["--port", "--public-port"])
-  test(`a taken ${flag} ends serve with 1 and one sentence, and takes nothing`, async () => {
+  test(`a used ${flag} ends serve with 1 and one sentence, without opening another port`, async () => {
     await using box = machine();
     using taken = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response() });
     const args = ["serve", "--host", "127.0.0.1", "--port", "0", flag, String(taken.port)];

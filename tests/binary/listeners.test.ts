@@ -4,7 +4,7 @@ import { binary, freePort } from "../support/binary.ts";
 import { selfSigned } from "../support/certificates.ts";
 import { clientOf, machine, machineWithKey } from "../support/outside.ts";
 
-test("the public port serves nothing of the API, with a valid key either", async () => {
+test("the public port serves no part of the API, even with a valid key", async () => {
   await using box = await machineWithKey();
   const publicPort = freePort();
   const { url } = await box.serve({ flags: ["--public-port", String(publicPort)] });
@@ -49,7 +49,7 @@ function certificateIn(directory: string) {
 if (Bun.which("openssl") === null) {
   console.warn("\nNOT TESTED: https, because there is no openssl on this machine.\n");
 } else {
-  test("with a certificate it answers https to who trusts it, and nothing without encryption", async () => {
+  test("with a certificate it serves https to clients that trust it, and nothing unencrypted", async () => {
     await using box = await machineWithKey();
     const { cert, flags } = certificateIn(box.directory);
     const [port, publicPort] = [freePort(), freePort()];
@@ -82,7 +82,7 @@ if (Bun.which("openssl") === null) {
     }
   });
 
-  test("a key that others may read is refused before anything is opened, in words that say how to mend it", async () => {
+  test("a key that other users can read is rejected before any port opens, with advice", async () => {
     await using box = machine();
     const { key, flags } = certificateIn(box.directory);
     for (const mode of [0o640, 0o604, 0o660, 0o644]) {
@@ -95,7 +95,7 @@ if (Bun.which("openssl") === null) {
   });
 }
 
-test("without a certificate nobody is told to come back over TLS", async () => {
+test("without a certificate no response requires TLS", async () => {
   await using box = await machineWithKey();
   const { url } = await box.serve();
   for (const path of ["/healthz", "/", "/status/acme", "/api/v1/incidents"])

@@ -7,7 +7,7 @@ import { writeUntilGone } from "../support/writers.ts";
 
 const root = join(import.meta.dir, "..", "..");
 
-/** The program that its package brings for this machine; null where it has none. */
+/** The package's program for this machine; null without one. */
 function litestreamOf(): string | null {
   const name = `@flydotio/litestream-${process.platform}-${process.arch}`;
   try {
@@ -19,7 +19,7 @@ function litestreamOf(): string | null {
 }
 const litestream = litestreamOf();
 
-/** The configuration that the documents give, with the places of a test. */
+/** The documented configuration, with the paths of a test. */
 function configFor(dataDir: string, replica: string): string {
   const [, block = ""] =
     /```yaml\n(dbs:\n[^`]*)```/.exec(readFileSync(join(root, "docs", "operations.md"), "utf8")) ??
@@ -47,7 +47,7 @@ test.skipIf(litestream === null)(
     const run = (...args: string[]) =>
       Bun.spawn([litestream ?? "", ...args], { stdout: "ignore", stderr: "ignore" });
     const copy = join(box.directory, "copy.db");
-    /** What the copy holds by now; null before there is one. */
+    /** Content of the copy; null before the first one. */
     const copied = async () => {
       rmSync(copy, { force: true });
       const taken = run("restore", "-config", config, "-o", copy, source);

@@ -4,7 +4,7 @@ import { connect } from "node:net";
 import { join } from "node:path";
 import { machine } from "../support/outside.ts";
 
-test("open pages, read or not, don't keep a server from stopping", async () => {
+test("open streams, read or not, do not block a stop", async () => {
   await using box = machine();
   const server = await box.serve();
   const { hostname, port } = new URL(server.url);
@@ -25,7 +25,7 @@ test("open pages, read or not, don't keep a server from stopping", async () => {
   const reader = read.body?.getReader();
   const { value } = (await reader?.read()) ?? {};
   expect(new TextDecoder().decode(value)).toStartWith("retry: 1000\n\n");
-  // By now the other one, too, is a stream.
+  // By now the other connection is a stream as well.
   await fetch(`${server.url}/healthz`);
   const stopping = performance.now();
   expect(await server.stop()).toBe(0);

@@ -12,7 +12,7 @@ describe.skipIf(!hasRqlite)("bun run cluster", () => {
   let trial: Bun.Subprocess<"ignore", "pipe", "inherit"> | undefined;
   afterAll(() => trial?.kill("SIGTERM"));
 
-  test("starts machines that find each other, says where they are, and leaves nothing behind", async () => {
+  test("starts machines that find each other, prints their addresses, and leaves nothing behind", async () => {
     const group = { detached: true } as const;
     trial = Bun.spawn([process.execPath, program], { ...group, stdout: "pipe", stderr: "inherit" });
     let said = "";
@@ -28,7 +28,7 @@ describe.skipIf(!hasRqlite)("bun run cluster", () => {
 
     const [, command = ""] = /Commands +\.\/dist\/signalbox (.*)/.exec(said) ?? [];
     const args = command.split(" ");
-    // Each takes its part of the shards at a heartbeat.
+    // Each server takes its shards at a heartbeat.
     const shared = async (): Promise<ClusterStatus> => {
       const { stdout, exitCode } = await signalbox([...args, "--json"]);
       const status: ClusterStatus | null = exitCode === 0 ? JSON.parse(stdout) : null;
@@ -45,7 +45,7 @@ describe.skipIf(!hasRqlite)("bun run cluster", () => {
     expect(text).toMatch(/^database +role +state\n/);
     expect(text).toMatch(/^signalbox +version +state +shards +events behind +clock/m);
 
-    // As a terminal does: to all of them at once.
+    // A terminal sends the signal to all of them at once.
     process.kill(-trial.pid, "SIGINT");
     expect(await trial.exited).toBe(0);
     const folder = args[args.indexOf("--data-dir") + 1] ?? "";

@@ -5,7 +5,7 @@ import { binary, freePort, type Run } from "../support/binary.ts";
 import { firstLinesOf, machine, machineWithKey } from "../support/outside.ts";
 import { smallDisk } from "../support/small-disk.ts";
 
-/** Words of programs that a person can't act on. */
+/** Programmers' words that do not help a person. */
 const foreign = /\b(E[A-Z]{4,}|SQLITE_\w+|Bun|btree\w*|errno|syscall|undefined)\b|\*\*\*|\.\.\n/;
 
 function expectSentence({ stdout, stderr }: Run, ...parts: string[]) {

@@ -13,7 +13,7 @@ import type { Json } from "../support/json.ts";
 
 const first = "first-token-".repeat(4);
 
-/** A running appliance with a metrics token; what it says can be waited for. */
+/** A running appliance with a metrics token and an awaitable log. */
 async function scrapable(box: Awaited<ReturnType<typeof machineWithKey>>) {
   const tokenFile = join(box.directory, "metrics-token");
   writeFileSync(tokenFile, `${first}\n`, { mode: 0o600 });
@@ -51,7 +51,7 @@ beforeAll(async () => {
 });
 afterAll(() => box[Symbol.asyncDispose]());
 
-test("the token reads how the whole appliance does, on the one port and not on the public one", async () => {
+test("the token reads the metrics of the whole appliance on the main port, not on the public one", async () => {
   const before = scrapeOf(await (await box.scrape(first)).text());
   for (let i = 0; i < 50; i++) {
     await (await fetch(`${box.url}/status/acme`)).text();
@@ -75,7 +75,7 @@ test("the token reads how the whole appliance does, on the one port and not on t
   expect(after.of("signalbox_disk_free_bytes")[""]).toBeLessThan(
     after.of("signalbox_disk_size_bytes")[""] ?? 0,
   );
-  // None yet, where all this took less than the first interval.
+  // Absent if all this took less than the first interval.
   expect(after.samples.get("signalbox_event_loop_delay_seconds_count")).toBeNumber();
   expect((await box.scrape(first, box.publicUrl)).status).toBe(404);
   expect((await box.scrape(box.key, box.publicUrl)).status).toBe(404);
@@ -136,7 +136,7 @@ scrape_configs:
     const query = async (expression: string) => {
       const asked = new URLSearchParams({ query: expression });
       const response = await fetch(`http://${address}/api/v1/query?${asked}`);
-      // It says so in words while it starts.
+      // It reports its start in words.
       const { data } = response.ok ? ((await response.json()) as Json) : { data: null };
       return (data?.result ?? []).map(
         ({ metric, value }: { metric: { job: string }; value: unknown[] }) => [
@@ -145,7 +145,7 @@ scrape_configs:
         ],
       );
     };
-    // A scrape that a busy machine answers too late counts as down.
+    // A slow scrape on a busy machine counts as down.
     const until = async (expression: string, wanted: string[][]) => {
       while (!Bun.deepEquals((await query(expression)).toSorted(), wanted)) await Bun.sleep(50);
     };
@@ -164,7 +164,7 @@ scrape_configs:
   }
 });
 
-test("it is read while an appliance that has just started takes in its monitors", async () => {
+test("metrics are readable while a starting appliance loads its monitors", async () => {
   const made = await machineWithKey();
   const server = await made.serve();
   const router = { type: "ping", name: "Router", host: "127.0.0.1", interval: 86_400 };
@@ -177,7 +177,7 @@ test("it is read while an appliance that has just started takes in its monitors"
   for (let i = 0; i < 5; i++) expect((await many.scrape(first)).status).toBe(200);
 });
 
-test("the token is read again on SIGHUP, and stays what it was where the file is no good", async () => {
+test("SIGHUP reads the token again; an invalid file leaves the old one", async () => {
   const second = "second-token".repeat(4);
   const reload = async (text: string, said: RegExp) => {
     writeFileSync(box.tokenFile, text);

@@ -6,7 +6,7 @@ import { clientOf, machineWithKey, succeeded } from "../support/outside.ts";
 
 type Box = Awaited<ReturnType<typeof machineWithKey>>;
 
-/** A machine whose server has written something that only the write-ahead log holds. */
+/** A machine whose last write is only in the write-ahead log. */
 async function written() {
   const box = await machineWithKey();
   const server = await box.serve();
@@ -24,7 +24,7 @@ async function titlesOn(box: Box, flags: string[] = []) {
   return (data as { title: string }[]).map(({ title }) => title);
 }
 
-test("a copy of a running data directory without its log is refused by name, and started with a flag alone", async () => {
+test("a copy of a running data directory without its log is rejected by name, and starts only with a flag", async () => {
   const { box, server } = await written();
   await using _ = box;
   const copy = join(box.directory, "copy");
@@ -49,19 +49,19 @@ test("a copy of a running data directory without its log is refused by name, and
   expect((await signalbox(["orgs", "list", "--data-dir", copy])).exitCode).toBe(0);
 });
 
-test("a server that was killed starts again with all that it wrote, also after a command in between", async () => {
+test("a killed server starts again with every write, also after a command in between", async () => {
   for (const between of [false, true]) {
     const { box, server } = await written();
     await using _ = box;
     await server.stop("SIGKILL");
     expect(existsSync(logOf(box))).toBe(true);
-    // The last process to close merges the log, and removes it.
+    // The last process that closes the database merges and removes the log.
     if (between) await succeeded(box.run(["orgs", "list"]));
     expect(await titlesOn(box)).toEqual(["Only in the log"]);
   }
 });
 
-test("a run that ended, a restore over one that did not, and data of an older version need no flag", async () => {
+test("finished runs, restores over killed runs, and data of older versions need no flag", async () => {
   const { box, server } = await written();
   await using _ = box;
   const backup = join(box.directory, "backup");
@@ -80,7 +80,7 @@ test("a run that ended, a restore over one that did not, and data of an older ve
   });
 });
 
-test("a start that fails on a taken port leaves nothing that the next one refuses", async () => {
+test("a start that fails on a used port does not block the next one", async () => {
   const { box, server } = await written();
   await using _ = box;
   expect(await server.stop()).toBe(0);

@@ -8,7 +8,7 @@ import { scratch } from "../support/scratch.ts";
 
 const newDirectory = scratch();
 
-/** The lines that a document has people type, in order. */
+/** The commands of a document, in order. */
 async function typed(document: string): Promise<string[]> {
   const text = await Bun.file(join(import.meta.dir, "..", "..", "docs", document)).text();
   return [...text.matchAll(/^```sh\n([^]*?)^```/gm)].flatMap(([, block = ""]) =>

@@ -41,7 +41,7 @@ test.skipIf(possible === null)(
     const [port] = await firstLine(shop.stdout);
     const serve = [binary, "serve", "--data-dir", box.dataDir, "--port", "3210"];
     const child = Bun.spawn(there.command(...serve), { stdout: "ignore", stderr: "ignore" });
-    /** Asks it on its own machine, as soon as it answers. */
+    /** Sends a request on its own machine, as soon as it responds. */
     const asked = async (method: string, path: string, body?: object) => {
       const request = JSON.stringify([`http://127.0.0.1:3210${path}`, box.key, method, body]);
       const run = there.command(process.execPath, "-e", askOnce, request);
@@ -56,7 +56,7 @@ test.skipIf(possible === null)(
         timeout: 4,
         retries: 0,
       });
-      // Unplugged, it answers nobody here; its results are read from the disk.
+      // Unplugged, it is unreachable from here; its results are read from the disk.
       const beats = () => {
         using database = new Database(join(box.dataDir, "signalbox.db"), { readonly: true });
         return database.query<{ status: number }, []>("SELECT status FROM heartbeats").all();

@@ -5,7 +5,7 @@ import { everyPath, spellingsOf } from "../support/odd-paths.ts";
 import { api, dashboard } from "../../src/api.ts";
 import { dial, head } from "../support/wire.ts";
 
-/** What a URL parser would have mended before it was sent. */
+/** Paths that a URL parser would normalize before sending. */
 const raw = [
   "/../../etc/passwd",
   "/status/../../x",
@@ -26,7 +26,7 @@ const raw = [
   `/${"x".repeat(12_000)}`,
 ];
 
-test("no path, however it is written on the wire, gives a 5xx on either port", async () => {
+test("no path in any spelling gets a 5xx on either port", async () => {
   await using box = await machineWithKey();
   const publicPort = freePort();
   const flags = ["--public-port", String(publicPort), "--rate-limit", "0"];
@@ -37,7 +37,7 @@ test("no path, however it is written on the wire, gives a 5xx on either port", a
     { path: "/metrics" },
     { path: "/assets/none.js" },
   ];
-  // Each route once in full; what differs between routes of one kind is tried in tests/http.
+  // Each route once; tests/http covers the differences between similar routes.
   const spelt = everyPath(routes).flatMap((path, index) => {
     const all = spellingsOf(path);
     return [path, all[index % all.length] ?? path];

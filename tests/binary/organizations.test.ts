@@ -6,7 +6,7 @@ import type { Json } from "../support/json.ts";
 
 const create = (org: string, email: string) => ["users", "create", "--org", org, "--email", email];
 
-test("an organization that the command line deletes is gone from a running server: checks, pages, keys, people, open pages", async () => {
+test("an organization that the command line deletes disappears from a running server: checks, pages, keys, people, open streams", async () => {
   await using box = machine();
   await using site = await target(answer(200));
   for (const name of ["Acme", "Umbrella"]) await succeeded(box.run(["orgs", "create", name]));
@@ -58,7 +58,7 @@ test("an organization that the command line deletes is gone from a running serve
   const session = await fetch(`${server.url}/dashboard/session`, { headers: { Cookie } });
   expect(((await session.json()) as Json).data.state).toBe("signed-out");
   while ((await api("GET", "/api/v1/monitors")).status !== 401) await Bun.sleep(5);
-  // While the other's is checked as ever.
+  // The other organization's monitor is still checked.
   const checks = checksOf("/");
   await untilChecked("/blog", checksOf("/blog") + 2);
   expect(checksOf("/")).toBe(checks);
@@ -69,7 +69,7 @@ test("an organization that the command line deletes is gone from a running serve
   expect([again.exitCode, again.stderr.includes("no organization")]).toEqual([1, true]);
 });
 
-test("who runs the appliance is granted and taken on the command line, never from the last one", async () => {
+test("the command line adds and removes administrators, but never the last one", async () => {
   await using box = machine();
   for (const name of ["Acme", "Umbrella"]) await succeeded(box.run(["orgs", "create", name]));
   await succeeded(box.run([...create("acme", "ada@team.example"), "--name", "Ada"]));

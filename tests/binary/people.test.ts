@@ -9,7 +9,7 @@ import { firstLinesOf, machine, machineWithKey, succeeded } from "../support/out
 const password = "a long enough password";
 const claim = { organization: "Acme", name: "Ada", email: "ada@acme.example", password };
 
-/** What the page asks the server at this address, and the cookie it was given. */
+/** A client that behaves like the admin page, with its cookie. */
 function pageOf(url: string) {
   let cookie = "";
   return async (method: string, path: string, body?: object) => {
@@ -41,7 +41,7 @@ async function withStdin(dataDir: string, args: string[], text: string) {
 }
 
 describe("the first run", () => {
-  test("prints a link whose token lies in a 0600 file, claims the appliance once, and is gone after it", async () => {
+  test("prints a link whose token is in a 0600 file and claims the appliance once", async () => {
     await using box = machine();
     const server = await box.serve();
     const text = await firstLinesOf(server.child);
@@ -68,7 +68,7 @@ describe("the first run", () => {
     expect((await back("POST", "/sign-in", { email, password })).json.data.state).toBe("signed-in");
   });
 
-  test("a restart prints a new link, and the old one is worth nothing", async () => {
+  test("a restart prints a new link and invalidates the old one", async () => {
     await using box = machine();
     const file = join(box.dataDir, "set-up-token");
     const first = await box.serve();
@@ -106,7 +106,7 @@ describe("users on the command line", () => {
     ]);
   });
 
-  test("a reset password ends the sessions, and takes a lost two-factor away where that is asked for", async () => {
+  test("a password reset ends all sessions, and removes a lost second factor on request", async () => {
     await using box = await machineWithKey();
     const secret = await succeeded(box.run(ada));
     const server = await box.serve();
@@ -123,7 +123,7 @@ describe("users on the command line", () => {
     const database = new Database(join(box.dataDir, "signalbox.db"));
     const key = Buffer.from((await Bun.file(join(box.dataDir, "secret.key")).text()).trim(), "hex");
     const [[id]] = database.query("SELECT id FROM people").values() as [[string]];
-    // The command refuses a directory none of whose secrets its key opens.
+    // The command rejects a directory whose key opens none of its secrets.
     database.run("UPDATE people SET totp_secret = ?", [
       vaultOf(key).seal("JBSWY3DPEHPK3PXP", `person/${id}/totp`),
     ]);
@@ -135,7 +135,7 @@ describe("users on the command line", () => {
     database.close();
   });
 
-  test("a password from standard input is held to the rules and never printed", async () => {
+  test("a password from standard input must satisfy the rules and is never printed", async () => {
     await using box = await machineWithKey();
     const from = (text: string) => withStdin(box.dataDir, [...ada, "--password-stdin"], text);
     const bad = await from("short\n");
@@ -148,7 +148,7 @@ describe("users on the command line", () => {
     expect((await pageOf(server.url)("POST", "/sign-in", signIn)).status).toBe(200);
   });
 
-  test("an address that somebody of another organization set gives them nothing", async () => {
+  test("an e-mail address that another organization set grants no access", async () => {
     await using box = await machineWithKey();
     await succeeded(box.run(["orgs", "create", "Umbrella"]));
     await succeeded(box.run(ada));
@@ -189,7 +189,7 @@ describe("users on the command line", () => {
     expect(organizations.map(({ slug }: { slug: string }) => slug)).toEqual(["umbrella"]);
   });
 
-  test("somebody who signs in already is added by an organization of theirs, and is named in full", async () => {
+  test("a person with an account is added to another organization with their full name", async () => {
     await using box = await machineWithKey();
     await succeeded(box.run(["orgs", "create", "Umbrella"]));
     await succeeded(box.run(ada));
@@ -220,7 +220,7 @@ describe("users on the command line", () => {
     }
   });
 
-  test("wrong usage exits with 2, what can't be done with 1", async () => {
+  test("wrong usage exits with 2, a failed action with 1", async () => {
     await using box = await machineWithKey();
     await succeeded(box.run(ada));
     const cases: [string[], number, string][] = [

@@ -5,14 +5,14 @@ import { inbox } from "../support/inbox.ts";
 import { clientOf, machineWithKey, succeeded } from "../support/outside.ts";
 import { smallDisk } from "../support/small-disk.ts";
 
-/** A machine that an administrator runs, who is alerted by a webhook. */
+/** A machine whose administrator is alerted by a webhook. */
 async function watched(disk?: string) {
   const box = await machineWithKey(disk);
   const person = ["--email", "ada@acme.example", "--name", "Ada"];
   await succeeded(box.run(["users", "create", "--org", "acme", ...person]));
   const hook = await inbox();
   type Body = { type: string; data: { problem: string; alerts?: Body[] } };
-  /** What was told of this problem; a busy machine may stand still besides. */
+  /** Alerts about this problem; a busy machine can also report standstills. */
   const told = (problem: string) =>
     hook.asked
       .map(({ body }) => JSON.parse(body) as Body)
@@ -36,7 +36,7 @@ async function watched(disk?: string) {
     },
     untilTold: (problem: string, count: number) =>
       hook.untilArrived(() => told(problem).length >= count),
-    /** The running server has found it by itself. */
+    /** The running server detected it. */
     async untilFound(problem: string) {
       const log = server.child.stderr.pipeThrough(new TextDecoderStream());
       let text = "";

@@ -7,7 +7,7 @@ import { dial } from "../support/wire.ts";
 
 const password = "a long enough password";
 
-/** What a client writes itself. */
+/** Headers that a client forges. */
 const spoofed = {
   "X-Forwarded-For": "198.51.100.1, 127.0.0.1",
   "X-Forwarded-Proto": "http",
@@ -16,7 +16,7 @@ const spoofed = {
   "X-Real-IP": "198.51.100.1",
 };
 
-/** An appliance behind the proxy as the guide has it, and somebody at 127.0.0.2 who has set it up. */
+/** An appliance behind the proxy of the guide, and its owner at 127.0.0.2. */
 async function behind(program: (typeof reverseProxies)[number]) {
   await using started = new AsyncDisposableStack();
   const box = started.use(machine());
@@ -40,7 +40,7 @@ async function behind(program: (typeof reverseProxies)[number]) {
 }
 
 for (const program of reverseProxies)
-  describe(`behind ${program}, as the guide has it`, () => {
+  describe(`behind ${program}, configured as in the guide`, () => {
     testWith([program, "openssl"], "people come in over TLS, each as themselves", async () => {
       await using made = await behind(program);
       const { client, headers, origin, proxy } = made;
@@ -96,7 +96,7 @@ for (const program of reverseProxies)
             .error.code;
         expect(await sent(group)).toBe("NOT_FOUND");
         expect(await sent(long)).toBe("PAYLOAD_TOO_LARGE");
-        // The connection goes on, with the next request's own answer.
+        // The connection stays open, and the next request gets its own response.
         for (let page = 1; page <= 30; page++) {
           const { json } = await client.ask("GET", `${incidents}?page=${page}`, { headers });
           expect(json.meta).toMatchObject({ page, total: 1 });
@@ -105,7 +105,7 @@ for (const program of reverseProxies)
     );
   });
 
-/** What proxies elsewhere send, as they order and write it. */
+/** Headers of other proxies, in their order and spelling. */
 const written: [proxy: string, lines: string[]][] = [
   [
     "Traefik",
@@ -137,7 +137,7 @@ const written: [proxy: string, lines: string[]][] = [
 ];
 
 for (const [proxy, lines] of written)
-  test(`what ${proxy} writes tells who the client is`, async () => {
+  test(`the headers of ${proxy} identify the client`, async () => {
     await using box = machine();
     const flags = ["--trust-proxy", "127.0.0.1", "10.0.0.0/24", "--allowed-host", publicName];
     const { port } = await box.serve({ flags });
@@ -159,7 +159,7 @@ for (const [proxy, lines] of written)
     expect(sessions).toContain('"address":"203.0.113.9"');
   });
 
-test("a port that is open beside the proxy believes nobody else", async () => {
+test("a port that is reachable without the proxy ignores forwarded headers", async () => {
   await using box = machine();
   const { port } = await box.serve({ flags: ["--trust-proxy", "10.0.0.0/24"] });
   const ask = async (Host: string) => {

@@ -23,7 +23,7 @@ test("the commands “From a script” work as the README shows them, one after 
     const commands = (await commandsBelow("From a script"))
       .replaceAll("http://localhost:3210", server.url)
       .replaceAll("http://intranet.lan/health", site.at("/health"));
-    // A person reads for longer than the first check takes; the script asks again.
+    // A person reads for longer than the first check takes; the script polls.
     const script = `set -eu\n${commands.replace(/^curl \S+monitors -H .*$/m, 'until $& | grep \'"status":"up"\'; do :; done')}`;
     const child = Bun.spawn(["bash", "-c", script], {
       cwd: box.directory,

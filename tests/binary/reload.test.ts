@@ -6,7 +6,7 @@ import { clientOf, machineWithKey } from "../support/outside.ts";
 import { canary, signingCanary } from "../support/samples.ts";
 import { dial } from "../support/wire.ts";
 
-/** A server whose settings stand in a file that can be changed; what it logs can be waited for. */
+/** A server with a changeable settings file and an awaitable log. */
 async function configured(settings: object) {
   const box = await machineWithKey();
   const file = join(box.directory, "signalbox.env");
@@ -25,7 +25,7 @@ async function configured(settings: object) {
   const reader = child.stderr.pipeThrough(new TextDecoderStream()).getReader();
   let all = "";
   let from = 0;
-  /** What was logged since the last time this was asked, once it is as wanted. */
+  /** Waits until the log since the last call satisfies the condition, and returns it. */
   async function untilLogged(wanted: RegExp): Promise<string> {
     while (!wanted.test(all.slice(from))) {
       const { value, done } = await reader.read();
@@ -45,7 +45,7 @@ async function configured(settings: object) {
     file,
     untilLogged,
     logged: () => all,
-    /** Has it read these; returns what it logged of that. */
+    /** Writes these settings, sends SIGHUP and returns the log. */
     async reload(settings: object): Promise<string> {
       write({ ...base, ...settings });
       return this.signal();
@@ -71,7 +71,7 @@ const isOpen = async (port: number) => {
   }
 };
 
-test("SIGHUP opens, moves and closes the public port; what was asked on the old one is answered, and the other port's connections stay", async () => {
+test("SIGHUP opens, moves and closes the public port; open requests are answered, and connections of the other port stay", async () => {
   const [first, second] = [freePort(), freePort()];
   await using made = await configured({});
   const api = clientOf(made.url, made.key);
@@ -120,7 +120,7 @@ test("SIGHUP opens, moves and closes the public port; what was asked on the old 
   expect(await made.child.exited).toBe(0);
 });
 
-test("what needs a new start is named in one line, and a wrong file changes nothing and is told with its line", async () => {
+test("settings that need a restart are named in one line; an invalid file changes nothing and is reported with its line", async () => {
   await using made = await configured({ LOG_LEVEL: "info" });
   const other = await made.reload({ URL: "https://box.example", KEEP_RESULTS: 7, INIT: true });
   expect(other.match(/warn .*next start settings="[^"]*"/g)).toEqual([
@@ -135,7 +135,7 @@ test("what needs a new start is named in one line, and a wrong file changes noth
   expect((await fetch(`${made.url}/healthz`)).status).toBe(200);
 });
 
-test("no secret of a running appliance is in its log, at debug and in both formats", async () => {
+test("no secret of a running appliance is in its debug log, in either format", async () => {
   await using made = await configured({ LOG_LEVEL: "debug" });
   const secrets = [
     canary,

@@ -10,7 +10,7 @@ import { answer, hang } from "../support/target.ts";
 import { testWith } from "../support/real-targets.ts";
 import { writeUntilGone } from "../support/writers.ts";
 
-// Loopback is closed to checks and alerts where several organizations share it.
+// With several organizations, loopback is closed to checks and alerts.
 const open = ["--rate-limit", "0", "--allow-target", "127.0.0.0/8"];
 
 /** A stopped machine with an organization of this name, a key, and a secret that its `secret.key` opens. */
@@ -35,7 +35,7 @@ function rowsIn(file: string) {
   );
 }
 
-test("a backup taken under 12 writers is restored elsewhere, equal in every row, and serves as ever", async () => {
+test("a backup taken during 12 writers' work is restored on another machine, equal in every row, and serves", async () => {
   await using box = await machineOf("Acme");
   await using other = machine();
   await using late = await inbox(hang);
@@ -87,11 +87,11 @@ test("a backup taken under 12 writers is restored elsewhere, equal in every row,
   const { data } = (await clientOf(again.url, box.key)("GET", "/api/v1/monitors")).json;
   expect(data.map(({ name }: { name: string }) => name).toSorted()).toEqual(["Job", "Late"]);
   expect(await again.stop()).toBe(0);
-  // Of what waited in the backup nothing is sent: it may have been sent after it was taken.
+  // Waiting deliveries of the backup are not sent: they can have been sent after the backup.
   expect(late.asked).toHaveLength(asked);
 });
 
-test("what was told before is not told again by what is restored, and nobody is signed in there", async () => {
+test("a restored machine repeats no alert and has no signed-in sessions", async () => {
   await using box = await machineWithKey();
   await using other = machine();
   await using hook = await inbox();
@@ -113,7 +113,7 @@ test("what was told before is not told again by what is restored, and nobody is 
   const sessionAt = async (url: string) =>
     (await fetch(`${url}/dashboard/api/v1/monitors`, { headers: { ...headers, Cookie } })).status;
   expect(await sessionAt(server.url)).toBe(200);
-  // Delivered is what the outbox knows to be.
+  // Only the outbox knows that the delivery was stored as delivered.
   const isStored = async () =>
     (await api("GET", `/api/v1/alert-channels/${id}/deliveries`)).json.data[0].status;
   while ((await isStored()) !== "delivered") await Bun.sleep(20);
@@ -129,7 +129,7 @@ test("what was told before is not told again by what is restored, and nobody is 
   expect(hook.arrived().map(({ type }) => type)).toEqual(["monitor.down", "monitor.up"]);
 });
 
-test("a running server is never restored under, and goes on", async () => {
+test("a restore under a running server is rejected, and the server goes on", async () => {
   await using box = await machineWithKey();
   const file = join(box.directory, "backup.db");
   await succeeded(box.run(["backup", file]));
@@ -169,7 +169,7 @@ test("a rejected backup exits with 2, 3 or 4 and one sentence, also as a dry run
   expect(dry).toMatchObject({ dryRun: true, organizations: 1, secrets: "none" });
 });
 
-test("a backup under a passphrase is made and restored with it, by a file, a variable or standard input, never by an argument", async () => {
+test("a backup is encrypted and restored with a passphrase from a file, a variable or standard input, never from an argument", async () => {
   await using box = await machineOf("Acme");
   await using other = machine();
   const words = join(box.directory, "passphrase");
@@ -196,7 +196,7 @@ test("a backup under a passphrase is made and restored with it, by a file, a var
   ).toMatchObject({ exitCode: 2 });
 });
 
-/** Every file below a directory, and what is in it; of times and new ids only that they are there. */
+/** Every file below a directory and its content, without times and new ids. */
 function contentOf(directory: string): string {
   const names = readdirSync(directory, { recursive: true, encoding: "utf8" }).toSorted();
   const contents = names.map((name) => {
@@ -210,7 +210,7 @@ function contentOf(directory: string): string {
   return contents.join("\n").replaceAll(/\d{4}-\d\d-\d\d-\d{6}/g, "time");
 }
 
-/** What a restore changes the disk with. */
+/** System calls with which a restore changes the disk. */
 const calls = ["mkdir", "write", "pwrite64", "fsync", "rename", "link", "unlink", "unlinkat"];
 
 testWith(
@@ -219,7 +219,7 @@ testWith(
   async () => {
     await using old = await machineOf("Old");
     await using fresh = await machineOf("New");
-    // Its last write is in SQLite's log alone.
+    // Its last write is only in SQLite's log.
     const server = await old.serve();
     const second = { type: "push", name: "Second job" };
     await clientOf(server.url, old.key)("POST", "/api/v1/monitors", second);
@@ -230,7 +230,7 @@ testWith(
     const args = ["restore", file, "--key", join(fresh.dataDir, "secret.key"), "--data-dir"];
     const dataDir = join(old.directory, "trial");
     const outcomes: Record<string, number> = {};
-    /** What was found there, by what lay there: most kills leave the same. */
+    /** Results by the files on disk: most kills leave the same files. */
     const judged = new Map<string, Awaited<ReturnType<typeof judge>>>();
     const judge = async () => {
       const ask = async (command: string[]) =>

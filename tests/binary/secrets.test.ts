@@ -6,7 +6,7 @@ import type { Client } from "../support/appliance.ts";
 import { crawl, reads } from "../support/crawling.ts";
 import { canary, newChannels, newMonitors, signingCanary } from "../support/samples.ts";
 
-test("no secret is in the data directory, a backup, the output, the command line or any answer", async () => {
+test("no secret is in the data directory, a backup, the output, the command line or any response", async () => {
   await using box = await machineWithKey();
   const ada = ["--org", "acme", "--email", "ada@acme.example", "--name", "Ada", "--json"];
   const { email, password } = JSON.parse(await succeeded(box.run(["users", "create", ...ada])));
@@ -31,7 +31,7 @@ test("no secret is in the data directory, a backup, the output, the command line
     headers: { "X-Api-Key": canary },
   });
   const { pushUrl } = await make("monitors", { type: "push", name: "Job" });
-  // Whoever may read a monitor may report for it; those who only look at files may not.
+  // People who can read a monitor can report for it; people who only see files cannot.
   const pushToken = pushUrl.split("/").at(-1);
   const [page] = (await api("GET", "/api/v1/status-pages")).json.data;
   const locked = { visibility: "password", password: `${canary} of the page` };
@@ -47,7 +47,7 @@ test("no secret is in the data directory, a backup, the output, the command line
   });
   const session = /=([^;]+)/.exec(signIn.headers.getSetCookie()[0] ?? "")?.[1] ?? "";
   expect([signIn.status, session.length > 20]).toEqual([200, true]);
-  // What is sent and fails is what gets into messages.
+  // Failed requests are the ones that get into messages.
   await api("POST", `/api/v1/alert-channels/${ids["alert-channels"]}/test`);
   await api("POST", `/api/v1/monitors/${ids["monitors"]}/check`);
 
@@ -77,7 +77,7 @@ test("no secret is in the data directory, a backup, the output, the command line
   places["stderr"] = await new Response(server.child.stderr).text();
   expect(Object.keys(places).length).toBeGreaterThan(30);
 
-  // What is no secret is found in the same places.
+  // Other values are found in the same places.
   for (const place of ["backup", "signalbox.db", "/api/v1/monitors/"])
     expect(places[place]).toContain("Intranet");
   const secrets = { canary, signingCanary, key: box.key, password, session };

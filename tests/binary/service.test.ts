@@ -4,7 +4,7 @@ import { binary, signalbox } from "../support/binary.ts";
 import { machine, succeeded } from "../support/outside.ts";
 import { testWith } from "../support/real-targets.ts";
 
-/** What people start the service with, each of which makes another unit. */
+/** Options of the service, each of which changes the unit. */
 const variants: Record<string, string[]> = {
   plain: [],
   "an account of this machine": ["--user", "daemon", "--", "--data-dir", "/srv/signal box"],
@@ -24,7 +24,7 @@ describe.each(Object.entries(variants))("the unit for %s", (_, args) => {
     const unit = await unitOf(args);
     await Bun.write(file, unit.replaceAll("/usr/local/bin/signalbox", binary));
     const { exitCode, stdout, stderr } = Bun.spawnSync(["systemd-analyze", "verify", file]);
-    // It warns of the machine's own units, too.
+    // It also warns about the machine's other units.
     const warnings = (stdout.toString() + stderr.toString())
       .split("\n")
       .filter((line) => !/^\/(usr\/)?lib\//.test(line));
@@ -53,7 +53,7 @@ describe.each(Object.entries(variants))("the unit for %s", (_, args) => {
   });
 });
 
-test("the words of the command reach the service as they were given", async () => {
+test("the arguments of the command reach the service unchanged", async () => {
   const unit = await unitOf(variants["lists and strange letters"] ?? []);
   expect(unit).toContain(
     'ExecStart=/usr/local/bin/signalbox serve --data-dir "/var/lib/100%% \\"$$HOME\\"" ' +
@@ -76,7 +76,7 @@ test.each(["metrics-token", "database-password"])(
   },
 );
 
-test("only a port below 1024 brings the right to open one", async () => {
+test("only a port below 1024 adds the capability to open one", async () => {
   const right = "CAP_NET_BIND_SERVICE";
   expect(await unitOf([])).not.toContain(right);
   expect(await unitOf(["--", "--public-port", "443"])).toContain(right);
@@ -135,7 +135,7 @@ testWith(["socat"], "a watchdog that another process keeps is left alone", async
   expect(await server.stop()).toBe(0);
 });
 
-test("a socket of systemd that nobody hears is an error at once", async () => {
+test("a systemd socket without a listener is an error at once", async () => {
   await using box = machine();
   const env = { ...process.env, NOTIFY_SOCKET: join(box.directory, "nobody") };
   const run = await signalbox(["serve", "--data-dir", box.dataDir, "--port", "0"], { env });

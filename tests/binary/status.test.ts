@@ -6,7 +6,7 @@ import { asked, parts, publicPaths, steady, until } from "../support/status-clie
 import { typical } from "../support/status-scenes.ts";
 import { statusWorld, type StatusWorld } from "../support/status-world.ts";
 
-/** For tests that leave it as it was. */
+/** A shared machine for tests that change nothing. */
 let site: StatusWorld;
 const publicPort = freePort();
 beforeAll(async () => {
@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => site[Symbol.asyncDispose]());
 
 describe("a public page over the wire", () => {
-  test("every part answers GET, HEAD alike without a body, and 304 to who knows it", async () => {
+  test("every format supports GET, HEAD and conditional requests", async () => {
     for (const path of publicPaths(site)) {
       const { response, status, bytes } = await asked(site.url + path);
       expect([path, status]).toEqual([path, 200]);
@@ -43,7 +43,7 @@ describe("a public page over the wire", () => {
     }
   });
 
-  test("gzip and Brotli hold the very bytes that come plain", async () => {
+  test("gzip and Brotli decode to the uncompressed bytes", async () => {
     for (const path of publicPaths(site)) {
       const address = site.url + path;
       const plain = await asked(address);
@@ -68,7 +68,7 @@ describe("a public page over the wire", () => {
     }
   });
 
-  test("unknown queries make no difference to what is served", async () => {
+  test("unknown query parameters change nothing", async () => {
     const queries = [
       "?",
       "?x=1",
@@ -92,7 +92,7 @@ describe("a public page over the wire", () => {
     }
   });
 
-  test("only what reads is answered: other methods change nothing and show nothing", async () => {
+  test("only reading methods work: others change and show nothing", async () => {
     const before = await asked(site.address);
     for (const path of publicPaths(site))
       for (const method of ["POST", "PUT", "PATCH", "DELETE"]) {
@@ -106,7 +106,7 @@ describe("a public page over the wire", () => {
     expect(steady((await asked(site.address)).bytes)).toBe(steady(before.bytes));
   });
 
-  test("what is not there and what is hidden are one and the same 404", async () => {
+  test("missing and hidden pages have the same 404", async () => {
     const hidden = { slug: "hidden", title: "Hidden", visibility: "hidden" };
     const { status, json } = await site.api("POST", "/api/v1/status-pages", hidden);
     expect(status).toBe(201);
@@ -124,7 +124,7 @@ describe("a public page over the wire", () => {
     await site.api("DELETE", `/api/v1/status-pages/${json.data.id}`);
   });
 
-  test("a page behind a password shows none of itself, in no part, and becomes closed for all at once", async () => {
+  test("a page with a password shows nothing in any format, and closes for all visitors at once", async () => {
     await using site = await statusWorld(typical);
     const open = publicPaths(site).filter((path) => path.startsWith("/status/acme"));
     for (const path of open) expect((await asked(site.url + path)).status).toBe(200);
@@ -138,7 +138,7 @@ describe("a public page over the wire", () => {
     }
   });
 
-  test("the first visitors after a start are told the same figures, whichever part they ask for", async () => {
+  test("the first visitors after a start see the same figures in every format", async () => {
     await using site = await statusWorld(typical);
     const [page, json] = await Promise.all(
       ["", ".json"].map(async (part) => (await asked(site.address + part)).bytes.toString()),
@@ -155,9 +155,9 @@ describe("a public page over the wire", () => {
   });
 });
 
-test("a new incident is on the page and in every feed right after its 201, and an update after its 200", async () => {
+test("a new incident is on the page and in every feed right after its 201, and an update right after its 200", async () => {
   const shown = ["", "/history", ".json", "/feed.rss", "/feed.atom", "/api/v2/incidents.json"];
-  // Each is kept by now, as under load.
+  // Every response is cached by now, as under load.
   for (const part of shown) await asked(site.address + part);
   const { status, json } = await site.api("POST", "/api/v1/incidents", {
     title: "Orders are late",
@@ -176,7 +176,7 @@ test("a new incident is on the page and in every feed right after its 201, and a
   }
 });
 
-test("after a kill and a restart the same pages are there", async () => {
+test("the same pages exist after a kill and a restart", async () => {
   await using site = await statusWorld(typical);
   const headers = { Authorization: `Bearer ${site.key}`, "Content-Type": "image/png" };
   const logoPath = `/api/v1/status-pages/${site.pageId}/logo`;
@@ -200,7 +200,7 @@ test("after a kill and a restart the same pages are there", async () => {
   }
 });
 
-test("the public port serves every public page, and nothing but these", async () => {
+test("the public port serves only public pages, and all of them", async () => {
   const outside = `http://127.0.0.1:${publicPort}`;
   for (const path of publicPaths(site)) {
     const [inner, outer] = await Promise.all([asked(site.url + path), asked(outside + path)]);
@@ -256,7 +256,7 @@ describe("a custom host", () => {
   beforeEach(() => goBy([host]));
   afterEach(() => goBy([]));
 
-  test("has the page at / and its parts below it, while the API and /healthz answer as ever", async () => {
+  test("has the page at / and its formats below it, while the API and /healthz still respond", async () => {
     const page = await until(`${site.url}/`, (text) => text.includes("Checkout API"), named());
     const [styles = ""] = /\/assets\/public\/status-\w+\.css/.exec(page) ?? [];
     for (const [path, type] of [
@@ -291,7 +291,7 @@ describe("a custom host", () => {
       );
   });
 
-  test("is gone from / when the page gives it up, and never shows a page of another name", async () => {
+  test("disappears from / when the page gives the host up, and never shows another page", async () => {
     await until(`${site.url}/`, (text) => text.includes("Checkout API"), named());
     const stranger = await asked(`${site.url}/`, { Host: "other.team.example" });
     expect(stranger.bytes.toString()).not.toContain("Checkout");

@@ -7,7 +7,7 @@ import { makeEmptyDatabase } from "../../src/database/file/data-directory.ts";
 import { binary, freePort, signalbox, untilHealthy } from "../support/binary.ts";
 import { clientOf, machine, machineWithKey, succeeded } from "../support/outside.ts";
 
-test("what a stranger left in the working directory or the shell has no effect", async () => {
+test("foreign files in the working directory and foreign variables have no effect", async () => {
   await using box = machine();
   const cwd = box.directory;
   let proxied = 0;

@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => box[Symbol.asyncDispose]());
 
-/** A connection of its own to the one server, and what is written from now on. */
+/** A new connection to the shared server, and the log from now on. */
 async function dialled() {
   const { port, url } = server;
   const { key } = box;
@@ -63,7 +63,7 @@ describe("exactly one host", () => {
     });
 
   for (const host of ["a", "nas", "nas:80", "status.example.org", "[::1]"])
-    test(`${host} is answered, writes too`, async () => {
+    test(`${host} gets a response, for writes as well`, async () => {
       using box = await dialled();
       const body = '{"title":"Slow"}';
       const headers = [...json.with(0, `Host: ${host}`), `Content-Length: ${body.length}`];
@@ -75,7 +75,7 @@ describe("exactly one host", () => {
 });
 
 describe("the length of a body", () => {
-  test("one that is over 256 KiB is answered with 413, and the connection goes on", async () => {
+  test("a body over 256 KiB gets 413, and the connection stays open", async () => {
     using box = await dialled();
     box.line.send(head(create, box.key, [...json, `Content-Length: ${300 * 1024}`]));
     box.line.send("x".repeat(300 * 1024));
@@ -84,14 +84,14 @@ describe("the length of a body", () => {
     expect(await box.line.until(/"status":"ok"/)).toContain("HTTP/1.1 200 ");
   });
 
-  test("10 GB announced is answered with 413 before a byte of it is sent", async () => {
+  test("an announced body of 10 GB gets 413 before its first byte", async () => {
     using box = await dialled();
     box.line.send(head(create, box.key, [...json, "Content-Length: 10000000000"]));
     const answer = await box.line.until(/PAYLOAD_TOO_LARGE.*\}$/s);
     expect(answer).toStartWith("HTTP/1.1 413 ");
   });
 
-  test("a chunked body is cut off with 413 once it is over 256 KiB, however long it would go on", async () => {
+  test("a chunked body gets 413 as soon as it exceeds 256 KiB", async () => {
     using box = await dialled();
     box.line.send(head(create, box.key, [...json, "Transfer-Encoding: chunked"]));
     box.line.send(chunk(`{"title":"${"x".repeat(256 * 1024)}`));
@@ -99,7 +99,7 @@ describe("the length of a body", () => {
     expect(await box.made()).toBe(0);
   });
 
-  test("a chunked body within the limit is taken", async () => {
+  test("a chunked body within the limit is accepted", async () => {
     using box = await dialled();
     box.line.send(head(create, box.key, [...json, "Transfer-Encoding: chunked"]));
     for (const part of ['{"tit', 'le":"Sl', 'ow"}', ""]) box.line.send(chunk(part));
@@ -120,7 +120,7 @@ describe("the length of a body", () => {
     });
 });
 
-test("pipelined GETs are all answered, in their order", async () => {
+test("pipelined GETs are answered in order", async () => {
   using box = await dialled();
   const sizes = Array.from({ length: 50 }, (_, index) => index + 1);
   box.line.send(
@@ -131,7 +131,7 @@ test("pipelined GETs are all answered, in their order", async () => {
   expect(told).toEqual(sizes);
 });
 
-test("writes that a lone client pipelines are all done and answered, in their order", async () => {
+test("pipelined writes of one client are all done and answered in order", async () => {
   using box = await dialled();
   const titles = Array.from({ length: 100 }, (_, index) => `Incident ${index}`);
   const requests = titles.map((title) => {
@@ -144,12 +144,12 @@ test("writes that a lone client pipelines are all done and answered, in their or
   expect(await box.made()).toBe(100);
 });
 
-test("200 clients that drip their requests lock nobody out", async () => {
+test("200 clients that drip their requests lock no other client out", async () => {
   using box = await dialled();
   const request = head(create, box.key, [...json, "Content-Length: 1000"]);
   const lines = await Promise.all(Array.from({ length: 200 }, () => dial(box.port)));
   for (let at = 0; at < 30; at++) {
-    // Half of them stay in their first line, half are already sending a body.
+    // Half of them stop in their first line, half in a body.
     for (const [index, line] of lines.entries())
       line.send(index % 2 === 0 ? request.charAt(at) : at === 0 ? request : " ");
     const { status } = await box.api("POST", "/api/v1/incidents", { title: `Incident ${at}` });

@@ -22,7 +22,7 @@ const directories = ["one", "two"].map((name) => join(folder, name));
 const running: Awaited<ReturnType<typeof serve>>[] = [];
 for (const directory of directories) {
   mkdirSync(directory, { mode: 0o700 });
-  // The same on every machine.
+  // The same command on every machine.
   if (directory !== directories[0])
     copyFileSync(join(directories[0] ?? "", "secret.key"), join(directory, "secret.key"));
   console.log(`Starting Signalbox in ${directory} …`);
@@ -36,7 +36,7 @@ Set it up   ${running[0]?.setUp}
 Commands    ./dist/signalbox cluster status --data-dir ${directories[0]} --database ${database}
 
 Ctrl+C stops them all and removes ${folder}.`);
-// Who tries what a killed node means wants the other one to go on.
+// A person who kills a node expects the others to go on.
 let isStopping = false;
 const ended = running.map(async ({ child, url, command }) => {
   await child.exited;
@@ -50,7 +50,7 @@ await Promise.all(running.map(({ child }) => child.exited));
 await Promise.all(databases.map((node) => node.kill()));
 process.exit(0);
 
-/** Starts a server and reads where it says it is. */
+/** Starts a server and reads its address from the output. */
 async function serve(directory: string) {
   const port = String(freePort());
   const where = ["--data-dir", directory, "--database", database];

@@ -15,21 +15,21 @@ import { type Slotted, wrongSlots } from "../support/slots.ts";
 import { wrongAlerts, wrongRows } from "./invariants.ts";
 import type { Json } from "../support/json.ts";
 
-/** Service is back so soon after the worst that leaves a majority, or after the majority is back. */
+/** Service recovers within this time after any fault that leaves a majority, or after the majority is back. */
 const resumeMs = 5_000;
-/** It is not waited for longer. */
+/** Longest wait for recovery. */
 const hopelessMs = 60_000;
-/** The most that a stop may take. */
+/** Longest duration of a stop. */
 const stopMs = 10_000;
-/** All nodes of the database have applied everything so soon after the last write. */
+/** All database nodes have applied the log within this time after the last write. */
 const settledMs = 15_000;
-/** What failed to be sent is sent again by then. */
+/** Failed deliveries are retried by then. */
 const arriveMs = 120_000;
-/** A server that is gone has left its shards to the others so soon. */
+/** The shards of a lost server move to the others within this time. */
 const takeoverMs = 15_000;
-/** One history: what is checked as a whole. */
+/** Length of one history, which is checked as a whole. */
 const roundMs = 20_000;
-/** After so many histories a server is gone for longer. */
+/** After this many histories a server stays away for longer. */
 const goneEach = 3;
 const sites = 40;
 const intervalMs = 5_000;
@@ -70,7 +70,7 @@ export async function soakCluster({ minutes, seed, say }: Soak): Promise<Record<
   const store = rqliteStore(rqliteClient(addressOf(...databases)), Date.now);
 
   await using hook = await inbox();
-  /** What each monitor's alerts must be in the end. */
+  /** Expected alerts of each monitor. */
   const changes = new Map<string, string[]>();
   let areJobsOver = false;
   const pauses = randomFrom(seed + 2);
@@ -84,7 +84,7 @@ export async function soakCluster({ minutes, seed, say }: Soak): Promise<Record<
       await Bun.sleep(100);
     }
   };
-  /** Resolves when a server has acknowledged it. */
+  /** Resolves when a server has acknowledged the write. */
   const reported = async (path: string, status: string) => {
     for (;;) {
       const { url } = servers[Math.floor(pauses() * servers.length)] ?? first;
@@ -96,7 +96,7 @@ export async function soakCluster({ minutes, seed, say }: Soak): Promise<Record<
       await Bun.sleep(100);
     }
   };
-  /** Reports its changes one after the other; each of a few monitors in turn, which do not flap then. */
+  /** Reports changes of a few monitors in turn, so slowly that they do not flap. */
   const job = async (part: number, alertChannelIds: string[]) => {
     for (let number = 0; !areJobsOver; number++) {
       const name = `Job ${part}.${number}`;
@@ -126,7 +126,7 @@ export async function soakCluster({ minutes, seed, say }: Soak): Promise<Record<
   };
   const keys = await Promise.all(Array.from({ length: sites }, keyOf));
   const beganAt = Date.now();
-  /** Says where slots between two moments have several results, or – where that may not be – none. */
+  /** Reports slots with several results, or without any where that is not allowed. */
   async function lookAtSlots(from: number, until: number, mayMiss: boolean) {
     const rows = await store.query<Slotted>(
       `select monitor_key as key, at, latency_ms as latencyMs from heartbeats
@@ -146,7 +146,7 @@ export async function soakCluster({ minutes, seed, say }: Soak): Promise<Record<
     const asked = client?.("POST", "/api/v1/incidents", { body }).catch(() => null);
     return (await Promise.race([asked, Bun.sleep(500)]))?.status === 201;
   };
-  /** Whether writes are acknowledged again soon enough after what happened now. */
+  /** Whether writes are acknowledged again in time after a fault. */
   async function resumes(after: string) {
     const from = performance.now();
     while (!(await probe())) {
@@ -206,7 +206,7 @@ export async function soakCluster({ minutes, seed, say }: Soak): Promise<Record<
     },
   };
 
-  /** A server that does not come back before the others have its work; checks go on, while no clients write. */
+  /** A server that stays away until the others have taken its work; checks go on without client writes. */
   async function serverGone() {
     const name = "server gone";
     say(name);
@@ -228,7 +228,7 @@ export async function soakCluster({ minutes, seed, say }: Soak): Promise<Record<
         await Bun.sleep(100);
       }
     };
-    // What is on its way to it is free only after the others have found it dead.
+    // Work in flight to it is released only after the others consider it dead.
     const most = Math.ceil(leaseNames.length / servers.length);
     await become((owners) => !owners.has(null) && Math.max(...owners.values()) <= most);
     const from = performance.now();
@@ -237,7 +237,7 @@ export async function soakCluster({ minutes, seed, say }: Soak): Promise<Record<
     const ms = Math.round(performance.now() - from);
     counts["ms to take over at most"] = Math.max(counts["ms to take over at most"] ?? 0, ms);
     if (ms > takeoverMs) found("resumed", `After “${name}” its shards were free for ${ms} ms.`);
-    // What was missed is made up for first.
+    // Missed checks are caught up first.
     await Bun.sleep(intervalMs);
     const takenAt = Date.now();
     await Bun.sleep(3 * intervalMs);
@@ -283,10 +283,10 @@ export async function soakCluster({ minutes, seed, say }: Soak): Promise<Record<
     count("alerts", ofMonitors().length);
     const again = ofMonitors().length - new Set(ofMonitors().map(({ alertId }) => alertId)).size;
     count("of them again", again);
-    // Those that were under way: at most one of each job.
+    // Checks in flight: at most one per monitor.
     if (again > struck * jobs.length)
       found("alerts", `${again} alerts came again after ${struck} faults.`);
-    // A new monitor is checked at once, outside its turn: that may end in the slot of its first turn.
+    // A new monitor is checked at once, which can end in the slot of its first turn.
     await lookAtSlots(beganAt + 2 * intervalMs, Date.now(), true);
     for (const server of servers) await server.stop("SIGTERM");
     for (const text of await wrongContents(databases)) found("content", text);
@@ -317,7 +317,7 @@ export async function soakCluster({ minutes, seed, say }: Soak): Promise<Record<
   };
 }
 
-/** What is wrong in what the nodes of the database have, once all have applied the whole log. */
+/** Differences between the database nodes, after all have applied the whole log. */
 async function wrongContents(nodes: readonly RqliteNode[]): Promise<string[]> {
   const directory = mkdtempSync(join(tmpdir(), "signalbox-soak-"));
   const copies = async () => {

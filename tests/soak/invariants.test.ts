@@ -5,7 +5,7 @@ import { clientOf, machineWithKey } from "../support/outside.ts";
 import { wrongIncidents } from "../support/writers.ts";
 import { wrongAlerts, wrongGroups, wrongRows } from "./invariants.ts";
 
-// A soak that finds nothing says something only if it would find these.
+// A soak without findings proves something only if it detects these faults.
 
 const alert = (alertId: string, type: string, delivery = `d-${alertId}`) => ({
   alertId,

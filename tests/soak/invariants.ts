@@ -1,9 +1,9 @@
 import { Database } from "bun:sqlite";
 import type { Arrived } from "../support/inbox.ts";
 
-/** What holds after any faults and kills; each says in sentences what does not. */
+/** Invariants after any faults and kills; each returns its violations as sentences. */
 
-/** Each monitor's alerts arrived in the order of its changes, none is missing, and what came twice came as the same delivery. */
+/** Each monitor's alerts arrived in the order of its changes, none is missing, and duplicates have the same delivery id. */
 export function wrongAlerts(
   arrived: readonly Arrived[],
   changes: ReadonlyMap<string, readonly string[]>,
@@ -40,7 +40,7 @@ const rollup = (table: string, period: string) => `select monitor_key, ${period}
   up_seconds, degraded_seconds, down_seconds, unknown_seconds, maintenance_seconds,
   latency_count, latency_sum, latency_min, latency_max from ${table}`;
 
-/** What is wrong inside a database that nothing has been removed from. */
+/** Violations inside a database without removed rows. */
 export function wrongRows(file: string): string[] {
   using database = new Database(file, { readonly: true });
   const rows = (sql: string) => database.query(sql).values();
@@ -71,7 +71,7 @@ export function wrongRows(file: string): string[] {
 type Group = { id: string; monitorIds: readonly string[] };
 type Grouped = { id: string; groupId: string | null };
 
-/** A monitor is in one group at most, and both say which. */
+/** A monitor is in at most one group, and both records agree. */
 export function wrongGroups(groups: readonly Group[], monitors: readonly Grouped[]): string[] {
   const said = groups.flatMap(({ id, monitorIds }) => monitorIds.map((one) => [one, id] as const));
   const groupOf = new Map(said);

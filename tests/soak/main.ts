@@ -15,8 +15,8 @@ import { soakCluster } from "./cluster.ts";
 import { wrongAlerts, wrongGroups, wrongRows } from "./invariants.ts";
 import type { Json } from "../support/json.ts";
 
-// `bun run soak [--cluster [--runs N]] --minutes N [--seed S]`: load, faults and kills in an order that the seed gives, on the
-// executable; then what must hold whatever happened. Exits with 1 where something did not.
+// `bun run soak [--cluster [--runs N]] --minutes N [--seed S]`: load, faults and kills in a seeded order, on the
+// executable; then checks of the invariants. Exits with 1 if one is violated.
 
 const { values } = parseArgs({
   options: {
@@ -31,7 +31,7 @@ const seed = Number(values.seed ?? crypto.getRandomValues(new Uint32Array(1))[0]
 if (!(minutes > 0 && minutes <= 240) || !Number.isSafeInteger(seed))
   throw new Error("--minutes is a number up to 240, --seed a whole number.");
 
-// What each part draws does not depend on how far the others are.
+// Each part has its own random numbers, independent of the others' progress.
 const dice = (part: number) => randomFrom(seed + part);
 const between = (random: () => number, from: number, to: number) => from + random() * (to - from);
 const oneOf = <T>(random: () => number, list: readonly T[]) =>
@@ -48,7 +48,7 @@ function violated(text: string) {
   say(`WRONG: ${text}`);
 }
 
-/** Prints what held and what did not, for whoever started this. */
+/** Prints which invariants held and which were violated. */
 function conclude(checks: Record<string, string[]>, again: string) {
   for (const [name, found] of Object.entries(checks)) {
     console.log(`${found.length === 0 ? "passed" : "FAILED"}  ${name}`);
@@ -73,13 +73,13 @@ if (values.cluster) {
   process.exit();
 }
 
-/** Above this a process holds more than what is bounded by bytes (P31). */
+/** Memory limit of a process (P31). */
 const maxResidentMb = 400;
-/** The most that a stop may take (P15). */
+/** Longest duration of a stop (P15). */
 const stopMs = 10_000;
-/** So long after everything is well nothing may be missing. */
+/** After this long without faults nothing may be missing. */
 const healMs = 120_000;
-/** A monitor that changes more often within half an hour is alerted of as flapping. */
+/** A monitor that changes more often within half an hour counts as flapping. */
 const changesOfOne = 8;
 
 using disk = smallDisk(512);
@@ -92,7 +92,7 @@ const api = clientOf(url, box.key);
 let isEnding = false;
 let child: Bun.Subprocess | null = null;
 let expectedExit: number | null = null;
-/** Its disk can't be given back while it runs. */
+/** Its disk cannot be unmounted while it runs. */
 await using _ = {
   async [Symbol.asyncDispose]() {
     expectedExit = 137;
@@ -143,18 +143,18 @@ async function stop(signal: "SIGTERM" | "SIGKILL") {
   count(signal);
 }
 
-/** Does it again and again until the soak is over; what fails because nobody serves is tried again. */
+/** Repeats the action until the end of the soak; retries when no server responds. */
 async function repeat(pauseMs: () => number, work: () => Promise<unknown>) {
   while (!isEnding) {
     await work().catch((error: Error) => {
-      // A closed connection is what kills do to clients.
+      // Kills close the connections of clients.
       if (error.message.startsWith("WRONG")) violated(error.message);
     });
     await Bun.sleep(pauseMs());
   }
 }
 
-/** An answer that is no bug; 503 is what a full disk and a stop may give. */
+/** Acceptable responses; 503 is allowed for a full disk and a stop. */
 async function ask(method: string, path: string, body?: unknown) {
   const answered = await api(method, path, body);
   if (answered.status >= 500 && answered.status !== 503)
@@ -188,13 +188,13 @@ const hookOf = (name: string, to: string) =>
 const channel = (await hookOf("Moody", hook.at("/hook"))).id;
 const hangs = (await hookOf("Hangs", hung.at("/hook"))).id;
 
-/** What each monitor's alerts must be at the end. */
+/** Expected alerts of each monitor. */
 const changes = new Map<string, string[]>();
 const watched = { interval: 5, retries: 0, timeout: 4, alertChannelIds: [channel, hangs] };
 for (let number = 0; number < 10; number++) {
   const { id } = await made("monitors", {
     ...watched,
-    // The target is this process, which a busy machine may keep waiting.
+    // The target is this process, which a busy machine can delay.
     interval: 10,
     timeout: 10,
     retries: 5,
@@ -236,7 +236,7 @@ for (let number = 0; number < 20; number++)
     url: shop.at(`/fickle/${number}`),
   });
 
-/** Jobs that report their changes one after the other, each until it is acknowledged. */
+/** Jobs that report their changes in order, each until it is acknowledged. */
 async function job(part: number) {
   const random = dice(100 + part);
   for (let number = 0; !isEnding; number++) {
@@ -259,7 +259,7 @@ async function job(part: number) {
   }
 }
 
-/** Resolves when it is acknowledged, which may be after the next start. */
+/** Resolves when the report is acknowledged, possibly after the next start. */
 async function reported(pushUrl: string, status: string) {
   for (;;) {
     const answered = await fetch(`${pushUrl}?status=${status}`).catch(() => null);
@@ -349,7 +349,7 @@ async function backUp() {
 
 async function look() {
   const { data } = (await api("GET", "/api/v1/monitor-groups")).json;
-  // Of the monitors only when nobody moves them: they come in pages.
+  // Monitors only while none is moved, because they are listed in pages.
   return wrongGroups(data, isEnding ? await allMonitors() : []);
 }
 
@@ -390,7 +390,7 @@ const faults: Record<string, () => Promise<void>> = {
     async "full disk"() {
       disk.fill();
       await Bun.sleep(between(chance, 500, 4_000));
-      // Also the one that is told to stop then exits well; started it can be when there is room.
+      // A stop on a full disk exits well too; the next start needs free space.
       const isStopped = chance() < 0.5;
       if (isStopped) await stop(chance() < 0.5 ? "SIGTERM" : "SIGKILL");
       disk.free();
@@ -417,7 +417,7 @@ let sampledAt = performance.now();
 const sampling = setInterval(() => {
   stoodStillMs = Math.max(stoodStillMs, performance.now() - sampledAt - 500);
   sampledAt = performance.now();
-  // Of one that has just ended nothing is known.
+  // A process that has just exited has no figures.
   if (child !== null && child.exitCode === null && child.signalCode === null)
     mostMb = Math.max(mostMb, residentMb(child.pid) || 0);
 }, 500);
@@ -436,19 +436,19 @@ const work = [
 await trouble(startedAt + minutes * 60_000);
 say("the end: all is well from now on, and what is left is told");
 isEnding = true;
-// Writers go on until nobody serves, and reports until they are acknowledged.
+// Writers go on until no server responds, and reports until they are acknowledged.
 await stop("SIGTERM");
 await start();
 await Promise.all(work);
 hook.behave(answer());
 hook.release();
 const healedAt = performance.now();
-// The appliance alerts of itself, too.
+// The appliance also sends alerts about itself.
 const arrived = () => hook.arrived().filter(({ type }) => type.startsWith("monitor."));
 const missing = () => wrongAlerts(arrived(), changes);
 for (let number = 0; performance.now() - healedAt < healMs; number++) {
   if (missing().length === 0) break;
-  // News has what failed tried at once, instead of minutes later.
+  // A new alert makes failed deliveries retry at once, instead of minutes later.
   const body = { type: "push", name: `News ${number}`, retries: 0, alertChannelIds: [channel] };
   const { id, pushUrl } = await made("monitors", { ...body, interval: 86_400 });
   changes.set(id, ["monitor.down"]);
