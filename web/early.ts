@@ -1,7 +1,7 @@
 // Runs before the first paint, while the page's script is still on its way.
-import { askEarly } from "./data/early.ts";
+import { sendEarly } from "./data/early.ts";
 
-askEarly();
+sendEarly();
 
 // So that a chosen theme never flashes as the other one.
 const wall = location.pathname === "/wall";

@@ -28,7 +28,7 @@ export function Confirm({
   });
   return (
     <Modal opened onClose={onClose} title={title} size="sm" centered>
-      <div className="dialog-words quiet">{children}</div>
+      <div className="mb-14 text-s quiet">{children}</div>
       <div className="form-buttons">
         <div className="form-extra" />
         <Button onClick={onClose}>{cancel}</Button>

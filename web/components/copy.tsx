@@ -65,7 +65,7 @@ export function CurlButton({ action }: { action: () => Action }) {
 export function CopyLine({ label, text, href }: { label: string; text: string; href?: string }) {
   return (
     <div className="copy-line">
-      <span className="copy-label">{label}</span>
+      <span className="copy-label quiet">{label}</span>
       {href === undefined ? (
         <code>{text}</code>
       ) : (
@@ -106,7 +106,7 @@ export function ShownOnce({
   return (
     <Modal opened onClose={onClose} title={title} closeOnClickOutside={false} size={560}>
       <div className="once">
-        <p className="once-words">{children}</p>
+        <p className="text-s quiet mb-12">{children}</p>
         <div className="once-line">
           <code tabIndex={0} aria-label={label}>
             {text}

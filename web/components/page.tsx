@@ -39,7 +39,7 @@ export function PageHeader({
   const problems = problemCount.use();
   useDocumentTitle(`${problems > 0 ? `(${problems}) ` : ""}${title} – Signalbox`);
   return (
-    <header className="page-header">
+    <header className="page-header mb-14">
       {crumbs.length > 0 && (
         <nav className="crumbs" aria-label="Breadcrumb">
           {crumbs.map(({ to, label }, index) => (
@@ -61,7 +61,7 @@ export function PageHeader({
           {children}
         </div>
       </div>
-      {below !== undefined && <div className="page-below">{below}</div>}
+      {below !== undefined && <div className="page-below quiet text-s mt-6">{below}</div>}
       {managed !== undefined && <ManagedLine what={managed} />}
     </header>
   );

@@ -2,7 +2,7 @@ import { treaty } from "@elysiajs/eden";
 import type { App } from "../../src/api.ts";
 import type { ErrorDetail } from "../../src/core/errors.ts";
 import { connection } from "./connection.ts";
-import { headersOf, takeEarly } from "./early.ts";
+import { requestHeaders, takeEarly } from "./early.ts";
 import { signedOut } from "./signed-out.ts";
 
 /** What the server refused, in its own words; `details` name fields. */
@@ -156,7 +156,8 @@ const mostKept = 60_000;
 async function attempt(url: string, { file, ...init }: Init): Promise<Response> {
   const text = init.body as string | undefined;
   const headers = new Headers(init.headers);
-  for (const [name, value] of Object.entries(headersOf(organizationId))) headers.set(name, value);
+  for (const [name, value] of Object.entries(requestHeaders(organizationId)))
+    headers.set(name, value);
   // Eden declares JSON for a query as well.
   if (text === undefined) headers.delete("Content-Type");
   if (file) headers.set("Content-Type", file.type);

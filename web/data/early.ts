@@ -1,38 +1,50 @@
 import { remembered, rememberedOrganization } from "./remembered.ts";
 
-type Early = { organizationId: string | null; answers: Map<string, Promise<Response>> };
+/** Requests that the frame of every page needs, in addition to the session. */
+const frameRequests = ["overview", "problems"] as const;
+
+/** Requests that the Monitors page needs before it shows anything. */
+export const monitorsRequests = [
+  ...frameRequests,
+  "attention",
+  "alert-channel-uses",
+  "api/v1/alert-channels",
+] as const;
+
+export type FirstRequest = (typeof monitorsRequests)[number];
+
+/** The requests that a page needs when it is the first one, as paths under `/dashboard`. */
+export const firstRequestsFor = (page: string): readonly FirstRequest[] =>
+  ["/", "/monitors"].includes(page) ? monitorsRequests : frameRequests;
+
+type Early = { organizationId: string | null; responses: Map<string, Promise<Response>> };
 const shared = globalThis as { signalboxEarly?: Early };
 
-export const headersOf = (organizationId: string | null): Record<string, string> => ({
+export const requestHeaders = (organizationId: string | null): Record<string, string> => ({
   Accept: "application/json",
   ...(organizationId !== null && { "X-Organization": organizationId }),
 });
 
-/** Asks for what the first page shows, while its script is still on its way. */
-export function askEarly() {
+/** Sends the requests of the first page while its script is still loading. */
+export function sendEarly() {
   const organizationId = rememberedOrganization();
   const isKnown = localStorage.getItem(remembered.here) !== null;
-  const answers = new Map<string, Promise<Response>>();
-  const isFirst = ["/", "/monitors"].includes(location.pathname);
-  for (const name of [
-    "session",
-    ...(isKnown ? ["overview", "problems"] : []),
-    ...(isKnown && isFirst ? ["attention", "alert-channel-uses", "api/v1/alert-channels"] : []),
-  ]) {
+  const responses = new Map<string, Promise<Response>>();
+  for (const name of ["session", ...(isKnown ? firstRequestsFor(location.pathname) : [])]) {
     const url = `/dashboard/${name}`;
-    const answer = fetch(url, { headers: headersOf(organizationId) });
-    // Whoever takes it handles the failure; until then it is no unhandled rejection.
-    answer.catch(() => {});
-    answers.set(url, answer);
+    const response = fetch(url, { headers: requestHeaders(organizationId) });
+    // Whoever takes the response handles the failure. Until then, it must not count as unhandled.
+    response.catch(() => {});
+    responses.set(url, response);
   }
-  shared.signalboxEarly = { organizationId, answers };
+  shared.signalboxEarly = { organizationId, responses };
 }
 
-/** The answer that was asked for early, to whoever comes first. */
+/** The early response to a request, for its first caller. */
 export function takeEarly(url: string, organizationId: string | null) {
   const early = shared.signalboxEarly;
   if (early?.organizationId !== organizationId) return undefined;
-  const answer = early.answers.get(url);
-  early.answers.delete(url);
-  return answer;
+  const response = early.responses.get(url);
+  early.responses.delete(url);
+  return response;
 }

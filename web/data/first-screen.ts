@@ -1,15 +1,33 @@
+import { useQuery, type UseQueryOptions } from "@tanstack/react-query";
 import { channelsQuery, channelUsesQuery } from "./alert-channels.ts";
+import { type FirstRequest, firstRequestsFor, monitorsRequests } from "./early.ts";
 import { overviewQuery } from "./overview.ts";
 import { attentionQuery, problemsQuery } from "./problems.ts";
-import { queryClient } from "./query.ts";
+import { isComing, queryClient } from "./query.ts";
 
-/** Asks side by side for what the first screen shows, before anything of it is drawn: all of it is drawn at once. */
+const queries = {
+  overview: overviewQuery,
+  problems: problemsQuery,
+  attention: attentionQuery,
+  "alert-channel-uses": channelUsesQuery,
+  "api/v1/alert-channels": channelsQuery,
+} as Record<FirstRequest, unknown> as Record<FirstRequest, UseQueryOptions>;
+
+/** Starts all queries of the first screen at once, before the screen renders. */
 export function prefetchFirstScreen() {
-  void queryClient.prefetchQuery(overviewQuery);
-  void queryClient.prefetchQuery(problemsQuery);
-  const shown = new URLSearchParams(location.search).get("back") ?? location.pathname;
-  if (!["/", "/monitors", "/sign-in"].includes(shown)) return;
-  void queryClient.prefetchQuery(attentionQuery);
-  void queryClient.prefetchQuery(channelsQuery);
-  void queryClient.prefetchQuery(channelUsesQuery);
+  const page = new URLSearchParams(location.search).get("back") ?? location.pathname;
+  for (const request of firstRequestsFor(page === "/sign-in" ? "/" : page))
+    void queryClient.prefetchQuery(queries[request]);
 }
+
+/** Whether the Monitors page still loads: rows that appear above others would push them down. */
+export const useIsMonitorsLoading = (mayWrite: boolean): boolean =>
+  isComing(
+    // The list is constant, and so is the order of these hooks.
+    monitorsRequests.map((request) =>
+      useQuery({
+        ...queries[request],
+        enabled: mayWrite || request !== "api/v1/alert-channels",
+      }),
+    ),
+  );

@@ -54,7 +54,7 @@ export function PageFailed({ error, reset }: ErrorComponentProps) {
   return (
     <Plain title="Something went wrong">
       <p className="quiet">{error instanceof Error ? error.message : String(error)}</p>
-      <div className="plain-actions">
+      <div className="flex gap-8">
         <Button onClick={reset}>Try again</Button>
         {/* Without the server a browser would show its own page from then on. */}
         <Button onClick={() => void connection.answers().then(() => location.reload())}>

@@ -51,7 +51,7 @@ function Frame() {
       </a>
       <div className="shell">
         <Navigation onHelp={() => setHelping(true)} />
-        <div className="shell-page">
+        <div className="shell-page min-w-0">
           <ConnectionBanner />
           <WrongCodes />
           <main id="main" tabIndex={-1}>

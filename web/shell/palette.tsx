@@ -89,8 +89,10 @@ function Finder({ onHelp }: { onHelp: () => void }) {
               onClick={() => run(command)}
             >
               {typeof command.icon === "string" ? <Icon name={command.icon} /> : command.icon}
-              <span className="palette-label">{command.label}</span>
-              {command.hint !== undefined && <span className="palette-hint">{command.hint}</span>}
+              <span className="ellipsis">{command.label}</span>
+              {command.hint !== undefined && (
+                <span className="ml-auto text-xs faint nowrap">{command.hint}</span>
+              )}
             </div>
           ))}
         </div>

@@ -36,7 +36,7 @@ export function PersonMenu({ onHelp }: { onHelp: () => void }) {
           <span className="avatar" aria-hidden="true">
             {Array.from(organization.name)[0]?.toUpperCase()}
           </span>
-          <span className="rail-person-words">
+          <span className="rail-person-words ellipsis min-w-0">
             {organization.name}
             <small>{organization.role}</small>
           </span>

@@ -22,7 +22,7 @@ export function SignInDialog() {
       size="sm"
       zIndex={400}
     >
-      <p className="quiet dialog-words">
+      <p className="quiet mb-14 text-s">
         Sign in again to continue. What you typed on this page is kept.
       </p>
       <SignInForm email={person.email} onDone={() => void queries.invalidateQueries()} />

@@ -7,7 +7,7 @@ export function ManagedLine({ what }: { what: ManagedAs }) {
   if (managed === null) return null;
   const { source, key, drift } = managed;
   return (
-    <p className="page-below">
+    <p className="page-below quiet text-s mt-6">
       Managed by the configuration <b>{source}</b> as{" "}
       <code>
         {what.section}.{key}

@@ -200,7 +200,7 @@ export function ChoiceField<T extends string>({
 }) {
   const id = useId();
   return (
-    <div className="labelled">
+    <div className="labelled flex flex-col items-start gap-4">
       <span id={id}>{label}</span>
       <SegmentedControl
         aria-labelledby={id}

@@ -33,10 +33,13 @@ export function LinesField<T>({
 }: Props<T>) {
   return (
     <Input.Wrapper label={label} description={hint} error={error} labelElement="div">
-      <div className="field-lines" role="group" aria-label={label}>
+      <div className="flex flex-col items-start gap-8 mt-6" role="group" aria-label={label}>
         {lines.map((line, index) => (
           // One that goes takes what was typed into it along.
-          <div className="field-line" key={`${lines.length} ${index}`}>
+          <div
+            className="field-line flex gap-6 items-start w-full"
+            key={`${lines.length} ${index}`}
+          >
             {children(line, index)}
             <ActionIcon
               aria-label={`Remove ${nameOf(line, index)}`}

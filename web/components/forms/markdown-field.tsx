@@ -65,7 +65,7 @@ export function MarkdownField({ ref, onKeyDown, ...field }: Props) {
               Preview
             </button>
           </div>
-          <div className="md-panes">
+          <div className="md-panes flex flex-col gap-8">
             {input}
             {isShown && (
               <div className="md-preview" data-blank={isBlank} role="group" aria-label="Formatted">

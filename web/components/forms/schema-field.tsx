@@ -1,3 +1,5 @@
+/** Renders the form control for a field of a zod schema. */
+import type { ChangeEvent } from "react";
 import { NumberInput, Select, Switch, TagsInput, Textarea, TextInput } from "@mantine/core";
 import type { FieldLabels } from "../../../src/core/kinds.ts";
 import { durationInWords } from "../../../src/core/text/words.ts";
@@ -23,267 +25,235 @@ type Props = {
   value: unknown;
   onChange: (value: unknown) => void;
   error: string | undefined;
-  /** Makes up a secret, where both sides may agree on any. */
+  /** Generates a secret, for services that accept any. */
   generate?: (() => string) | undefined;
-  /** One begins to type here. */
+  /** Gets the focus when the form opens. */
   isFirst?: boolean;
-  /** The secrets that are stored in it. */
+  /** The secrets that are stored in the record. */
   secrets?: StoredSecrets;
-  /** What its parts are called, by path. */
+  /** Labels of its parts, by path. */
   labelsFor?: (path: string) => FieldLabels | undefined;
-  /** Whether one of its parts is asked for, by path and the line of a list in which it stands. */
+  /** Whether a part is visible, by its path and its record in a list. */
   isShown?: (path: string, line?: Own) => boolean;
-  /** Instead of a label in sight. */
+  /** Replaces the visible label. */
   ariaLabel?: string;
 };
 
-/** The control that a field of a schema asks for. */
-export function SchemaField({
-  name,
-  kind,
-  labels,
-  value,
-  onChange,
-  error,
-  generate,
-  isFirst = false,
-  secrets = noSecrets,
-  labelsFor = () => undefined,
-  isShown = () => true,
-  ariaLabel,
-}: Props) {
-  const { schema, nullable, secret } = kind;
-  const hint = labels?.hint ?? schema.description;
-  const common = { label: labels?.label ?? inWords(name), error };
-  const input = ariaLabel === undefined ? common : { "aria-label": ariaLabel, error };
-  const emptied = (text: string) => (text === "" && nullable ? null : text);
-  switch (kind.control) {
+/** The form control for a field of a zod schema. */
+export function SchemaField(props: Props) {
+  const field = fieldFrom(props);
+  switch (props.kind.control) {
     case "switch":
-      return (
-        <Switch
-          label={common.label}
-          description={hint}
-          checked={value === true}
-          onChange={({ currentTarget }) => onChange(currentTarget.checked)}
-          error={error}
-        />
-      );
+      return <SwitchControl {...field} />;
     case "choice":
-      return (
-        <Select
-          {...input}
-          description={hint}
-          data={[
-            ...(nullable ? [{ value: "", label: labels?.none ?? "None" }] : []),
-            ...(schema.enum ?? []).map((option) => ({
-              value: option,
-              label: labels?.options?.[option] ?? optionWords(option),
-            })),
-          ]}
-          value={textOf(value)}
-          onChange={(next) => onChange(emptied(next ?? ""))}
-          allowDeselect={false}
-        />
-      );
+      return <ChoiceControl {...field} />;
     case "number":
-      return (
-        <NumberInput
-          {...input}
-          description={durationHint(value, labels) ?? hint}
-          suffix={labels?.unit === undefined ? "" : ` ${labels.unit}`}
-          hideControls
-          allowDecimal={schema.type === "number"}
-          value={typeof value === "number" || typeof value === "string" ? value : ""}
-          onChange={(next) => onChange(next === "" ? (nullable ? null : undefined) : next)}
-        />
-      );
+      return <NumberControl {...field} />;
     case "list":
-      return (
-        <TagsInput
-          {...common}
-          description={hint}
-          value={Array.isArray(value) ? (value as string[]) : []}
-          onChange={onChange}
-          // A comma may stand in code, and a step or an argument twice.
-          {...(labels?.mono === true && {
-            className: "code-list",
-            splitChars: ["\n"],
-            allowDuplicates: true,
-          })}
-        />
-      );
+      return <ListControl {...field} />;
     case "assertions":
-      return (
-        <AssertionsField
-          {...common}
-          name={name}
-          hint={hint}
-          sources={kind.sources}
-          errorOf={(path) => secrets.errorOf(path)}
-          value={(value ?? []) as Assertion[]}
-          onChange={onChange}
-        />
-      );
+      return <AssertionsControl {...field} />;
     case "headers":
-      return (
-        <HeadersField
-          {...common}
-          name={name}
-          hint={labels?.hint}
-          item={labels?.item ?? "header"}
-          isOpen={labels?.open === true}
-          value={(value ?? {}) as Record<string, string | null>}
-          onChange={onChange}
-          secrets={secrets}
-        />
-      );
+      return <HeadersControl {...field} />;
     case "object":
-      return (
-        <ObjectField
-          {...common}
-          name={name}
-          hint={hint}
-          parts={kind.parts ?? {}}
-          value={value as Own | null}
-          onChange={onChange}
-          secrets={secrets}
-          labelsFor={labelsFor}
-          isShown={isShown}
-        />
-      );
+      return <ObjectControl {...field} />;
     case "records":
-      return (
-        <RecordsField
-          {...common}
-          item={labels?.item ?? "entry"}
-          name={name}
-          hint={hint}
-          parts={kind.parts ?? {}}
-          value={(value ?? []) as Own[]}
-          onChange={onChange}
-          secrets={secrets}
-          labelsFor={labelsFor}
-          isShown={isShown}
-        />
-      );
+      return <RecordsControl {...field} />;
     case "scalar":
-      return (
-        <TextInput
-          {...common}
-          description={hint}
-          value={value == null ? "" : scalarText(value as Assertion["value"])}
-          onChange={({ currentTarget }) =>
-            onChange(currentTarget.value === "" ? null : (scalarOf(currentTarget.value) ?? "null"))
-          }
-        />
-      );
+      return <ScalarControl {...field} />;
     default:
-      break;
+      return props.kind.secret ? <SecretControl {...field} /> : <TextControl {...field} />;
   }
-  const text = {
-    ...input,
-    description: hint,
-    placeholder: labels?.placeholder,
-    value: textOf(value),
-    ...(isFirst && { "data-autofocus": true }),
-    ...(labels?.mono === true && { styles: { input: { fontFamily: "var(--mono)" } } }),
-  };
-  if (secret)
-    return (
-      <SecretField
-        label={common.label}
-        hint={hint}
-        placeholder={labels?.placeholder}
-        error={secrets.errorOf(name) ?? error}
-        value={value as string | null | undefined}
-        onChange={onChange}
-        isSet={secrets.isSet(name)}
-        isAsked={secrets.isAsked(name)}
-        mayBeNone={nullable}
-        generate={generate}
-      />
-    );
-  if (labels?.markdown === true)
-    return (
-      <MarkdownField
-        {...text}
-        onChange={({ currentTarget }) => onChange(emptied(currentTarget.value))}
-      />
-    );
-  if (labels?.long === true)
-    return (
-      <Textarea
-        {...text}
-        autosize
-        minRows={2}
-        maxRows={12}
-        onChange={({ currentTarget }) => onChange(emptied(currentTarget.value))}
-      />
-    );
+}
+
+/** The props of a field with their defaults, its label and its hint. */
+const fieldFrom = ({ labelsFor, isShown, secrets = noSecrets, ...props }: Props) => ({
+  ...props,
+  secrets,
+  labelsFor: labelsFor ?? (() => undefined),
+  isShown: isShown ?? (() => true),
+  label: props.labels?.label ?? inWords(props.name),
+  hint: props.labels?.hint ?? props.kind.schema.description,
+});
+
+type Field = ReturnType<typeof fieldFrom>;
+
+/** A visible label, or a label only for screen readers. */
+const labelling = ({ label, ariaLabel }: Field) =>
+  ariaLabel === undefined ? { label } : { "aria-label": ariaLabel };
+
+/** The value to store for a text: an empty nullable field is null. */
+const valueFrom = ({ kind }: Field, text: string) => (text === "" && kind.nullable ? null : text);
+
+const textFrom = (value: unknown): string =>
+  ["string", "number", "boolean"].includes(typeof value) ? `${value as string}` : "";
+
+const SwitchControl = ({ label, hint, value, onChange, error }: Field) => (
+  <Switch
+    label={label}
+    description={hint}
+    checked={value === true}
+    onChange={({ currentTarget }) => onChange(currentTarget.checked)}
+    error={error}
+  />
+);
+
+function ChoiceControl(field: Field) {
+  const { kind, labels, hint, value, onChange, error } = field;
   return (
-    <TextInput
-      {...text}
-      autoComplete="off"
-      onChange={({ currentTarget }) => onChange(emptied(currentTarget.value))}
+    <Select
+      {...labelling(field)}
+      error={error}
+      description={hint}
+      data={[
+        ...(kind.nullable ? [{ value: "", label: labels?.none ?? "None" }] : []),
+        ...(kind.schema.enum ?? []).map((option) => ({
+          value: option,
+          label: labels?.options?.[option] ?? optionWords(option),
+        })),
+      ]}
+      value={textFrom(value)}
+      onChange={(next) => onChange(valueFrom(field, next ?? ""))}
+      allowDeselect={false}
     />
   );
 }
 
-const textOf = (value: unknown): string =>
-  ["string", "number", "boolean"].includes(typeof value) ? `${value as string}` : "";
+function NumberControl(field: Field) {
+  const { kind, labels, hint, value, onChange, error } = field;
+  return (
+    <NumberInput
+      {...labelling(field)}
+      error={error}
+      description={durationHint(value, labels) ?? hint}
+      suffix={labels?.unit === undefined ? "" : ` ${labels.unit}`}
+      hideControls
+      allowDecimal={kind.schema.type === "number"}
+      value={typeof value === "number" || typeof value === "string" ? value : ""}
+      onChange={(next) => onChange(next === "" ? (kind.nullable ? null : undefined) : next)}
+    />
+  );
+}
 
 function durationHint(value: unknown, labels: FieldLabels | undefined): string | undefined {
   if (labels?.unit !== "s" || typeof value !== "number" || value < 60) return undefined;
   return [durationInWords(value), labels.hint].filter(Boolean).join(". ");
 }
 
-type ObjectProps<V> = {
-  name: string;
-  label: string;
-  hint: string | undefined;
-  error: string | undefined;
-  parts: Record<string, FieldKind>;
-  value: V;
-  onChange: (value: V) => void;
-  secrets: StoredSecrets;
-  labelsFor: (path: string) => FieldLabels | undefined;
-  isShown: (path: string, line?: Own) => boolean;
-};
+const ListControl = ({ label, labels, hint, value, onChange, error }: Field) => (
+  <TagsInput
+    label={label}
+    error={error}
+    description={hint}
+    value={Array.isArray(value) ? (value as string[]) : []}
+    onChange={onChange}
+    // Code can contain commas, and can repeat a step or an argument.
+    {...(labels?.mono === true && {
+      className: "code-list",
+      splitChars: ["\n"],
+      allowDuplicates: true,
+    })}
+  />
+);
 
-/** Fields that belong together; off is null. */
-function ObjectField({
-  name,
-  label,
-  error,
-  parts,
-  value,
-  onChange,
-  secrets,
-  labelsFor,
-  isShown,
-}: ObjectProps<Own | null>) {
-  const shown = Object.entries(parts).filter(([part]) => isShown(`${name}.${part}`));
-  const issueOf = (part: string) => secrets.errorOf(`${name}.${part}`);
-  const isPlaced = value !== null && Object.keys(parts).some(issueOf);
+const AssertionsControl = ({ name, kind, label, hint, value, onChange, error, secrets }: Field) => (
+  <AssertionsField
+    label={label}
+    error={error}
+    name={name}
+    hint={hint}
+    sources={kind.sources}
+    errorOf={(path) => secrets.errorOf(path)}
+    value={(value ?? []) as Assertion[]}
+    onChange={onChange}
+  />
+);
+
+const HeadersControl = ({ name, label, labels, value, onChange, error, secrets }: Field) => (
+  <HeadersField
+    label={label}
+    error={error}
+    name={name}
+    hint={labels?.hint}
+    item={labels?.item ?? "header"}
+    isOpen={labels?.open === true}
+    value={(value ?? {}) as Record<string, string | null>}
+    onChange={onChange}
+    secrets={secrets}
+  />
+);
+
+const ScalarControl = ({ label, hint, value, onChange, error }: Field) => (
+  <TextInput
+    label={label}
+    error={error}
+    description={hint}
+    value={value == null ? "" : scalarText(value as Assertion["value"])}
+    onChange={({ currentTarget }) =>
+      onChange(currentTarget.value === "" ? null : (scalarOf(currentTarget.value) ?? "null"))
+    }
+  />
+);
+
+const SecretControl = ({ name, kind, label, labels, hint, secrets, ...field }: Field) => (
+  <SecretField
+    label={label}
+    hint={hint}
+    placeholder={labels?.placeholder}
+    error={secrets.errorOf(name) ?? field.error}
+    value={field.value as string | null | undefined}
+    onChange={field.onChange}
+    isSet={secrets.isSet(name)}
+    isAsked={secrets.isAsked(name)}
+    mayBeNone={kind.nullable}
+    generate={field.generate}
+  />
+);
+
+function TextControl(field: Field) {
+  const { labels, hint, value, error, isFirst } = field;
+  const text = {
+    ...labelling(field),
+    error,
+    description: hint,
+    placeholder: labels?.placeholder,
+    value: textFrom(value),
+    onChange: ({ currentTarget }: ChangeEvent<HTMLInputElement | HTMLTextAreaElement>) =>
+      field.onChange(valueFrom(field, currentTarget.value)),
+    ...(isFirst && { "data-autofocus": true }),
+    ...(labels?.mono === true && { styles: { input: { fontFamily: "var(--mono)" } } }),
+  };
+  if (labels?.markdown === true) return <MarkdownField {...text} />;
+  if (labels?.long === true) return <Textarea {...text} autosize minRows={2} maxRows={12} />;
+  return <TextInput {...text} autoComplete="off" />;
+}
+
+/** Fields that belong together, behind a switch. The value is null while the switch is off. */
+function ObjectControl({ name, kind, label, error, value, onChange, secrets, ...field }: Field) {
+  const parts = kind.parts ?? {};
+  const values = value as Own | null;
+  const visible = Object.entries(parts).filter(([part]) => field.isShown(`${name}.${part}`));
+  const errorIn = (part: string) => secrets.errorOf(`${name}.${part}`);
+  const hasPartError = values !== null && Object.keys(parts).some(errorIn);
   return (
-    <div className="object-field">
+    <div className="flex flex-col gap-10">
       <Switch
         label={label}
-        checked={value !== null}
-        error={isPlaced ? undefined : error}
+        checked={values !== null}
+        error={hasPartError ? undefined : error}
         onChange={({ currentTarget }) => onChange(currentTarget.checked ? emptyOf(parts) : null)}
       />
-      {value !== null && (
+      {values !== null && (
         <div className="field-row">
-          {shown.map(([part, kind]) => (
+          {visible.map(([part, partKind]) => (
             <SchemaField
               key={part}
               name={`${name}.${part}`}
-              kind={kind}
-              labels={labelsFor(`${name}.${part}`)}
-              value={value[part]}
-              onChange={(next) => onChange({ ...value, [part]: next })}
-              error={issueOf(part)}
+              kind={partKind}
+              labels={field.labelsFor(`${name}.${part}`)}
+              value={values[part]}
+              onChange={(next) => onChange({ ...values, [part]: next })}
+              error={errorIn(part)}
               secrets={secrets}
             />
           ))}
@@ -293,68 +263,78 @@ function ObjectField({
   );
 }
 
-/** A list of records, each a line of its fields. */
-function RecordsField({
-  name,
-  label,
-  hint,
-  error,
-  parts,
-  value,
-  onChange,
-  secrets,
-  labelsFor,
-  isShown,
-  item,
-}: ObjectProps<Own[]> & {
-  /** What one of them is called. */
-  item: string;
-}) {
-  /** What is out of sight must not be sent. */
+/** A list of records, one line of fields per record. */
+function RecordsControl(field: Field) {
+  const { name, kind, label, labels, hint, error, onChange, secrets, isShown } = field;
+  const parts = kind.parts ?? {};
+  const records = (field.value ?? []) as Own[];
+  const item = labels?.item ?? "entry";
+  /** Resets hidden fields, which must not be sent. */
   const withoutHidden = (record: Own): Own =>
     Object.fromEntries(
-      Object.entries(parts).map(([part, kind]) => [
+      Object.entries(parts).map(([part, partKind]) => [
         part,
-        isShown(`${name}.${part}`, record) ? record[part] : untouched(kind),
+        isShown(`${name}.${part}`, record) ? record[part] : untouched(partKind),
       ]),
     );
-  const pathOf = (index: number, part: string) => `${name}[${index}].${part}`;
-  const isPlaced = value.some((_, index) =>
-    Object.keys(parts).some((part) => secrets.errorOf(pathOf(index, part))),
+  const errorIn = (index: number, part: string) => secrets.errorOf(`${name}[${index}].${part}`);
+  const hasPartError = records.some((_, index) =>
+    Object.keys(parts).some((part) => errorIn(index, part)),
   );
   return (
     <LinesField
       label={label}
       hint={hint}
-      error={isPlaced ? undefined : error}
+      error={hasPartError ? undefined : error}
       item={item}
-      lines={value}
-      onAdd={() => onChange([...value, emptyOf(parts)])}
-      onRemove={(index) => onChange(value.toSpliced(index, 1))}
+      lines={records}
+      onAdd={() => onChange([...records, emptyOf(parts)])}
+      onRemove={(index) => onChange(records.toSpliced(index, 1))}
     >
-      {(record, index) =>
-        Object.entries(parts)
-          .filter(([part]) => isShown(`${name}.${part}`, record))
-          .map(([part, kind]) => {
-            const words = labelsFor(`${name}.${part}`);
-            const called = words?.label ?? inWords(part);
-            return (
-              <SchemaField
-                key={part}
-                name={pathOf(index, part)}
-                kind={kind}
-                labels={{ placeholder: called, ...words, label: called }}
-                ariaLabel={`${called} of ${item} ${index + 1}`}
-                value={record[part]}
-                onChange={(next) =>
-                  onChange(value.with(index, withoutHidden({ ...record, [part]: next })))
-                }
-                error={secrets.errorOf(pathOf(index, part))}
-                secrets={secrets}
-              />
-            );
-          })
-      }
+      {(record, index) => (
+        <RecordFields
+          field={field}
+          record={record}
+          index={index}
+          item={item}
+          onChange={(next) => onChange(records.with(index, withoutHidden(next)))}
+        />
+      )}
     </LinesField>
   );
+}
+
+function RecordFields({
+  field: { name, kind, secrets, labelsFor, isShown },
+  record,
+  index,
+  item,
+  onChange,
+}: {
+  field: Field;
+  record: Own;
+  index: number;
+  item: string;
+  onChange: (record: Own) => void;
+}) {
+  return Object.entries(kind.parts ?? {})
+    .filter(([part]) => isShown(`${name}.${part}`, record))
+    .map(([part, partKind]) => {
+      const path = `${name}[${index}].${part}`;
+      const labels = labelsFor(`${name}.${part}`);
+      const label = labels?.label ?? inWords(part);
+      return (
+        <SchemaField
+          key={part}
+          name={path}
+          kind={partKind}
+          labels={{ placeholder: label, ...labels, label }}
+          ariaLabel={`${label} of ${item} ${index + 1}`}
+          value={record[part]}
+          onChange={(next) => onChange({ ...record, [part]: next })}
+          error={secrets.errorOf(path)}
+          secrets={secrets}
+        />
+      );
+    });
 }

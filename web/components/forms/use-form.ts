@@ -1,3 +1,4 @@
+/** The state of every form: values, errors, drafts, conflicts and saving. */
 import { type ChangeEvent, useEffect, useRef, useState } from "react";
 import { flushSync } from "react-dom";
 import { ApiError } from "../../data/client.ts";
@@ -8,16 +9,17 @@ import { notify } from "../toasts.tsx";
 export type Values = Record<string, unknown>;
 type Issue = { path: string; message: string };
 
-/** How a form stands: what was typed, what the server said of it, whether it is being saved. */
+/** State of a form, and the props of its fields. */
 export type Form<V extends Values> = {
   values: V;
   set: <K extends keyof V & string>(name: K, value: V[K]) => void;
+  /** Replaces all values, and the values that changes are compared with. */
   replace: (values: V) => void;
-  /** Begins anew from what is stored now. */
+  /** Like `replace`, and also drops errors and the draft. */
   reset: (values: V) => void;
-  /** The server's words about a field and whatever is inside it. */
+  /** The server's error about a field or a part of it. */
   errorOf: (path: string) => string | undefined;
-  /** What a field of text is wired with. */
+  /** Props of a text field. */
   input: <K extends keyof V & string>(
     name: K,
   ) => {
@@ -25,11 +27,11 @@ export type Form<V extends Values> = {
     onChange: (event: ChangeEvent<HTMLInputElement | HTMLTextAreaElement>) => void;
     error: string | undefined;
   };
-  /** What a field is wired with that hands over its value. */
+  /** Props of a field whose `onChange` passes its value. */
   field: <K extends keyof V & string>(
     name: K,
   ) => { value: V[K]; onChange: (value: V[K] | null) => void; error: string | undefined };
-  /** What a switch is wired with. */
+  /** Props of a switch. */
   toggle: <K extends keyof V & string>(
     name: K,
   ) => {
@@ -37,47 +39,41 @@ export type Form<V extends Values> = {
     onChange: (event: ChangeEvent<HTMLInputElement>) => void;
     error: string | undefined;
   };
-  /** Puts what was refused at the fields that it names. */
+  /** Shows an error at the fields that it names. */
   fail: (error: unknown) => void;
   clearErrors: () => void;
-  /** What was said of no field on the page. */
+  /** Errors that belong to no visible field. */
   rest: string | null;
   busy: boolean;
   dirty: boolean;
-  /** What a draft holds stands in the fields. */
+  /** Whether the fields contain a stored draft. */
   restored: boolean;
-  /** Something was typed that is kept as a draft, or would be lost. */
+  /** Whether values differ from the saved record. */
   pending: boolean;
-  /** Forgets what was typed. */
+  /** Drops all changes. */
   discard: () => void;
-  /** Before it forgets that, somebody is asked. */
+  /** Whether `discard` needs a confirmation. */
   asksFirst: boolean;
   conflict: boolean;
   submit: (event?: { preventDefault(): void }) => Promise<void>;
-  /** After a 412: save over the other's change, or look at it. */
+  /** Resolves a conflict (412): overwrites the other person's change, or loads it. */
   settle: (choice: "mine" | "theirs") => void;
 };
 
-const within = (path: string, field: string) =>
-  path === field || path.startsWith(`${field}.`) || path.startsWith(`${field}[`);
-
-/** What is typed into a form is kept until it is saved, emptied or discarded. */
+/** Typed values are stored in the tab until they are saved, emptied or discarded. */
 type Draft = {
-  /** Of the form, and of the record that it is about. */
+  /** Identifies the form and its record. */
   key: string;
-  /** Fields that hold secrets, which are never kept. */
+  /** Fields with secrets. Drafts never contain them. */
   secrets?: readonly string[];
-  /** It outlives the choice of somebody else's change. */
+  /** Keeps the draft when the person loads the other change in a conflict. */
   staysOnConflict?: boolean;
 };
 
-/** Where the key is kept under which a draft was sent whose answer has not come. */
-const onceOf = ({ key }: Draft) => `${key} once`;
-
 /**
- * A form over the API. `save` sends the values; what it throws stands at the fields. With `force`
- * it must leave out `If-Match`: somebody else's change is overwritten on purpose. `once` is the key under
- * which the server does it once: the same until something else is typed, also after a reload.
+ * Manages a form over the API. `save` sends the values, and the form shows what it throws. With `force`,
+ * `save` must omit `If-Match`, to overwrite another person's change. `once` is the idempotency key: it stays
+ * the same until a value changes, also after a reload.
  */
 export function useForm<V extends Values>(
   initial: V,
@@ -85,124 +81,74 @@ export function useForm<V extends Values>(
   onTheirs?: () => void,
   draft?: Draft,
 ): Form<V> {
-  const [start, setStart] = useState(initial);
-  const [kept] = useState(() => draft && drafts.read(draft.key));
-  const [restored, setRestored] = useState(kept !== undefined);
-  const changed = useRef(new Set(Object.keys(kept ?? {})));
-  const [values, setValues] = useState<V>({ ...initial, ...kept });
-  const [issues, setIssues] = useState<readonly Issue[]>([]);
-  const [failure, setFailure] = useState<string | null>(null);
   const [busy, setBusy] = useState(false);
-  const [dirty, setDirty] = useState(kept !== undefined);
   const [conflict, setConflict] = useState(false);
-  const shown = useRef(new Set<string>());
-  const once = useRef(kept && draft && drafts.read(onceOf(draft))?.["key"]);
-  const typed: DraftValues = Object.fromEntries(
-    [...changed.current].flatMap((name) =>
-      isSame(values[name], start[name]) ? [] : [[name, values[name]]],
-    ),
-  );
-  const pending = Object.keys(typed).length > 0;
-  const isKept = useRef(false);
-  isKept.current = draft !== undefined && pending && !busy;
-  const draftKey = draft?.key;
-  useEffect(() => {
-    if (draft === undefined) return;
-    const secrets = new Set(draft.secrets);
-    const safe = Object.entries(typed).filter(([name]) => !secrets.has(name));
-    drafts.write(draft.key, Object.fromEntries(safe));
-  }, [values, draftKey]);
-  useEffect(
-    () => () => {
-      if (isKept.current) notify("What you typed is kept");
-    },
-    [],
-  );
-
-  function setOnce(key: string | undefined) {
-    if (once.current === key) return;
-    once.current = key;
-    if (draft) drafts.write(onceOf(draft), key === undefined ? {} : { key });
-  }
-
-  /** From now on there is nothing that was typed and not saved. */
-  function settled() {
-    setOnce(undefined);
-    changed.current.clear();
-    isKept.current = false;
-    setRestored(false);
-    setDirty(false);
-    if (draft) drafts.write(draft.key, {});
-  }
-
-  function clearErrors() {
-    setFailure(null);
-    setIssues([]);
-  }
+  const errors = useErrors();
+  const typed = useTypedValues(initial, draft, busy);
 
   async function run(force: boolean) {
-    // What is being saved closes its dialog before this goes on.
-    isKept.current = false;
+    // A successful save closes the dialog before this continues.
+    typed.closesSilently();
     setBusy(true);
-    clearErrors();
+    errors.clear();
     try {
-      const key = (once.current as string | undefined) ?? provisionalId();
-      setOnce(key);
-      await save(values, force, key);
-      settled();
+      await save(typed.values, force, typed.onceKey());
+      typed.markSaved();
       setBusy(false);
     } catch (error) {
       fail(error);
     }
   }
-
   function fail(error: unknown) {
-    // At once, not with some next frame: the field that gets the focus must be marked by then.
+    // Synchronous: the field that gets the focus must already be marked as invalid.
     flushSync(() => {
       setBusy(false);
       if (error instanceof ApiError && error.status === 412) setConflict(true);
-      else if (error instanceof ApiError && error.details.length > 0) setIssues(error.details);
-      else setFailure(error instanceof Error ? error.message : String(error));
+      else errors.show(error);
     });
     document.querySelector<HTMLElement>("form [aria-invalid=true]")?.focus();
   }
+  const set: Form<V>["set"] = (name, value) => {
+    typed.set(name, value);
+    errors.clearField(name);
+  };
 
-  const unplaced = issues.filter(({ path }) => ![...shown.current].some((f) => within(path, f)));
-  function set<K extends keyof V & string>(name: K, value: V[K]) {
-    setOnce(undefined);
-    setDirty(true);
-    changed.current.add(name);
-    setValues((current) => ({ ...current, [name]: value }));
-    setIssues((current) => current.filter(({ path }) => !within(path, name)));
-  }
-  function errorOf(path: string) {
-    shown.current.add(path);
-    const found = issues.find((issue) => within(issue.path, path));
-    return found && sentence(found.message);
-  }
+  const { values, restored, pending, dirty } = typed;
   return {
-    values,
-    set,
-    replace(next) {
-      setOnce(undefined);
-      setStart(next);
-      setValues(next);
-    },
-    reset(next) {
-      setStart(next);
-      setValues(next);
-      clearErrors();
-      settled();
-    },
-    restored,
-    pending,
+    ...{ values, set, restored, pending, dirty, busy, conflict, fail },
+    ...fieldProps(values, set, errors.errorOf),
+    errorOf: errors.errorOf,
+    clearErrors: errors.clear,
+    rest: errors.rest(),
     asksFirst: draft !== undefined,
-    discard() {
-      setValues(start);
-      clearErrors();
-      settled();
+    replace: typed.replace,
+    reset(next) {
+      typed.reset(next);
+      errors.clear();
     },
-    errorOf,
+    discard() {
+      typed.discard();
+      errors.clear();
+    },
+    async submit(event) {
+      event?.preventDefault();
+      if (!busy) await run(false);
+    },
+    settle(choice) {
+      setConflict(false);
+      if (choice === "mine") return void run(true);
+      if (draft?.staysOnConflict !== true) typed.markSaved();
+      onTheirs?.();
+    },
+  };
+}
+
+function fieldProps<V extends Values>(
+  values: V,
+  set: Form<V>["set"],
+  errorOf: Form<V>["errorOf"],
+): Pick<Form<V>, "input" | "field" | "toggle"> {
+  return {
     input: (name) => ({
       value: values[name],
       onChange: ({ currentTarget }) => set(name, currentTarget.value as V[typeof name]),
@@ -218,30 +164,147 @@ export function useForm<V extends Values>(
       onChange: ({ currentTarget }) => set(name, currentTarget.checked as V[typeof name]),
       error: errorOf(name),
     }),
-    fail,
-    clearErrors,
-    rest: failure ?? (unplaced.map(({ path, message }) => `${path} ${message}.`).join(" ") || null),
-    busy,
-    dirty,
-    conflict,
-    async submit(event) {
-      event?.preventDefault();
-      if (!busy) await run(false);
+  };
+}
+
+const isWithin = (path: string, field: string) =>
+  path === field || path.startsWith(`${field}.`) || path.startsWith(`${field}[`);
+
+/** Errors of single fields, and of the form as a whole. */
+function useErrors() {
+  const [issues, setIssues] = useState<readonly Issue[]>([]);
+  const [failure, setFailure] = useState<string | null>(null);
+  const renderedPaths = useRef(new Set<string>());
+  return {
+    errorOf(path: string) {
+      renderedPaths.current.add(path);
+      const found = issues.find((issue) => isWithin(issue.path, path));
+      return found && sentence(found.message);
     },
-    settle(choice) {
-      setConflict(false);
-      if (choice === "mine") return void run(true);
-      if (draft?.staysOnConflict !== true) settled();
-      onTheirs?.();
+    /** Errors that belong to no rendered field. */
+    rest() {
+      const unplaced = issues.filter(
+        ({ path }) => ![...renderedPaths.current].some((field) => isWithin(path, field)),
+      );
+      const text = unplaced.map(({ path, message }) => `${path} ${message}.`).join(" ");
+      return failure ?? (text || null);
+    },
+    show(error: unknown) {
+      if (error instanceof ApiError && error.details.length > 0) setIssues(error.details);
+      else setFailure(error instanceof Error ? error.message : String(error));
+    },
+    clear() {
+      setFailure(null);
+      setIssues([]);
+    },
+    clearField: (name: string) =>
+      setIssues((current) => current.filter(({ path }) => !isWithin(path, name))),
+  };
+}
+
+/** The values of a form, with its draft in the tab's storage. */
+function useTypedValues<V extends Values>(initial: V, draft: Draft | undefined, busy: boolean) {
+  const [stored] = useState(() => draft && drafts.read(draft.key));
+  const [start, setStart] = useState(initial);
+  const [values, setValues] = useState<V>({ ...initial, ...stored });
+  const [restored, setRestored] = useState(stored !== undefined);
+  const [dirty, setDirty] = useState(stored !== undefined);
+  const changed = useRef(new Set(Object.keys(stored ?? {})));
+  const once = useOnceKey(draft, stored !== undefined);
+  const typed: DraftValues = Object.fromEntries(
+    [...changed.current].flatMap((name) =>
+      isSame(values[name], start[name]) ? [] : [[name, values[name]]],
+    ),
+  );
+  const pending = Object.keys(typed).length > 0;
+  const announces = useStoredDraft(draft, typed, pending && !busy, values);
+
+  function markSaved() {
+    once.set(undefined);
+    changed.current.clear();
+    announces.current = false;
+    setRestored(false);
+    setDirty(false);
+    if (draft) drafts.write(draft.key, {});
+  }
+  return {
+    ...{ values, restored, dirty, pending, markSaved },
+    onceKey: once.get,
+    closesSilently: () => void (announces.current = false),
+    set(name: string, value: unknown) {
+      once.set(undefined);
+      setDirty(true);
+      changed.current.add(name);
+      setValues((current) => ({ ...current, [name]: value }));
+    },
+    replace(next: V) {
+      once.set(undefined);
+      setStart(next);
+      setValues(next);
+    },
+    reset(next: V) {
+      setStart(next);
+      setValues(next);
+      markSaved();
+    },
+    discard() {
+      setValues(start);
+      markSaved();
     },
   };
 }
 
-/** Fields hold what JSON holds; what was never set is as if it were null. */
+/** Writes the draft after each change. Announces it when the form closes while `announces` is true. */
+function useStoredDraft(
+  draft: Draft | undefined,
+  typed: DraftValues,
+  isPending: boolean,
+  values: Values,
+) {
+  const announces = useRef(false);
+  announces.current = draft !== undefined && isPending;
+  const key = draft?.key;
+  useEffect(() => {
+    if (draft === undefined) return;
+    const secrets = new Set(draft.secrets);
+    const safe = Object.entries(typed).filter(([name]) => !secrets.has(name));
+    drafts.write(draft.key, Object.fromEntries(safe));
+  }, [values, key]);
+  useEffect(
+    () => () => {
+      if (announces.current) notify("What you typed is kept");
+    },
+    [],
+  );
+  return announces;
+}
+
+/** The idempotency key of the next save. A draft stores it until the response has arrived. */
+function useOnceKey(draft: Draft | undefined, isRestored: boolean) {
+  const storage = draft && `${draft.key} once`;
+  const once = useRef<unknown>(
+    isRestored && storage !== undefined ? drafts.read(storage)?.["key"] : undefined,
+  );
+  function set(key: string | undefined) {
+    if (once.current === key) return;
+    once.current = key;
+    if (storage !== undefined) drafts.write(storage, key === undefined ? {} : { key });
+  }
+  return {
+    set,
+    get(): string {
+      const key = (once.current as string | undefined) ?? provisionalId();
+      set(key);
+      return key;
+    },
+  };
+}
+
+/** Compares as JSON. A value that was never set equals null. */
 const isSame = (one: unknown, other: unknown) =>
   JSON.stringify(one ?? null) === JSON.stringify(other ?? null);
 
-/** `must have at most 255 characters` as a sentence of its own. */
+/** Makes a sentence of a message such as `must have at most 255 characters`. */
 function sentence(message: string): string {
   return `${message.charAt(0).toUpperCase()}${message.slice(1)}.`.replace(/\.\.$/, ".");
 }

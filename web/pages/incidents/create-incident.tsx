@@ -62,7 +62,7 @@ export default function CreateIncident() {
           {...form.input("title")}
         />
         <SeverityField {...form.field("severity")} />
-        <div className="with-tools">
+        <div className="with-tools relative">
           <MarkdownField
             label="Message"
             placeholder="What happened, who is affected, what happens next"

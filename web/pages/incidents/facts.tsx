@@ -42,7 +42,7 @@ export function Facts({ incident }: { incident: Incident }) {
           {pages.length === 0
             ? "No"
             : pages.map(({ id, slug, title }) => (
-                <a key={id} className="fact-page link" href={`/status/${slug}`} target="_blank">
+                <a key={id} className="block link" href={`/status/${slug}`} target="_blank">
                   {title}
                 </a>
               ))}
@@ -51,7 +51,7 @@ export function Facts({ incident }: { incident: Incident }) {
         <dd>
           {traces?.told.length === 0 && <span className="faint">No alerts sent yet</span>}
           {traces?.told.map(({ id, name, at }) => (
-            <span key={id} className="fact-alert">
+            <span key={id} className="fact-alert block">
               <Link to="/alert-channels/$id" params={{ id }} className="page-link">
                 {name}
               </Link>{" "}
@@ -84,7 +84,12 @@ function Affected({ incident: { monitorIds } }: { incident: Incident }) {
         Deleted
       </span>
     ) : (
-      <Link key={id} to="/monitors/$id" params={{ id }} className="fact-monitor">
+      <Link
+        key={id}
+        to="/monitors/$id"
+        params={{ id }}
+        className="fact-monitor flex items-center gap-6"
+      >
         <StateIcon state={monitor.status} size={13} label /> {monitor.name}
       </Link>
     );

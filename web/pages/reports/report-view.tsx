@@ -18,7 +18,7 @@ export function ShownReport({ report, organization }: { report: Report; organiza
   const isMeasured = report.monitorCount > 0 && isThere(summary, report);
   return (
     <>
-      <header className="report-head">
+      <header className="report-head mb-12">
         <h2>
           {subject.name} · {monthInWords(report.month)}
         </h2>

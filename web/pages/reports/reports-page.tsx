@@ -59,7 +59,7 @@ export default function ReportsPage() {
       </PageHeader>
       <div className="report-choice">
         <SubjectSelect search={search} onChange={(next) => show({ ...next, month })} />
-        <div className="report-month">
+        <div className="report-month flex items-center gap-6 text-s">
           <ActionIcon
             className="report-back"
             aria-label="Previous month"

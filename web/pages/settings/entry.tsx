@@ -28,7 +28,9 @@ export function Entry({
 }) {
   return (
     <li className={isOver ? "entry entry-over" : "entry"}>
-      {(icon ?? mark) && <span className="entry-icon">{icon ? <Icon name={icon} /> : mark}</span>}
+      {(icon ?? mark) && (
+        <span className="grid place-center faint">{icon ? <Icon name={icon} /> : mark}</span>
+      )}
       {avatar !== undefined && (
         <span className="avatar" aria-hidden="true">
           {Array.from(avatar)[0]?.toUpperCase()}

@@ -32,7 +32,7 @@ export function Addresses({ page }: { page: StatusPage }) {
       {page.visibility === "password" && (
         <p className="quiet panel-none">All of these ask for the password first.</p>
       )}
-      <div className="copy-lines">
+      <div className="flex flex-col">
         {lines.map(([label, address]) => (
           <CopyLine key={address} label={label} text={address} href={address} />
         ))}
@@ -83,7 +83,7 @@ export function Badges({ page }: { page: StatusPage }) {
         />
         <img src={path} alt={name} height={20} />
       </div>
-      <div className="copy-lines">
+      <div className="flex flex-col">
         <CopyLine label="Markdown" text={`[![${name}](${url})](${addressOf(page)})`} />
         <CopyLine
           label="HTML"

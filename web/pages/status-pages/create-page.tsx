@@ -54,7 +54,7 @@ export default function CreatePage({ onClose }: { onClose: () => void }) {
       />
       <TextInput
         label="Address"
-        leftSection={<span className="slug-start">/status/</span>}
+        leftSection={<span className="text-s faint">/status/</span>}
         leftSectionWidth={62}
         value={values.slug}
         onChange={({ currentTarget }) => {

@@ -64,7 +64,7 @@ export function BasicFields({ form }: { form: PageForm }) {
       <Field form={form} name="title" />
       <TextInput
         label="Address"
-        leftSection={<span className="slug-start">/status/</span>}
+        leftSection={<span className="text-s faint">/status/</span>}
         leftSectionWidth={62}
         {...form.input("slug")}
       />

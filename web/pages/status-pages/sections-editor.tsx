@@ -123,7 +123,7 @@ function SectionCard({
   const free = overview.monitors.filter(({ id }) => !listed.has(id));
   return (
     <>
-      <div className="section-head">
+      <div className="section-head relative flex gap-6 items-center">
         {grip(title)}
         {group ? (
           <i className={`dot dot-${group.color}`} title="A group" />
@@ -132,7 +132,7 @@ function SectionCard({
         )}
         <TextInput
           size="xs"
-          className="section-name"
+          className="flex-1 min-w-0"
           aria-label={group ? `Name of ${group.name} on the page` : "Name of the section"}
           placeholder={group?.name ?? "Name"}
           value={name ?? ""}
@@ -213,7 +213,7 @@ function FreeList({
         const { id, name } = monitor;
         const own = nameOf.get(id) ?? "Deleted monitor";
         return (
-          <li key={id} className="section-monitor" {...itemOf(index)}>
+          <li key={id} className="relative flex gap-6 items-center" {...itemOf(index)}>
             {gripOf(index, name ?? own)}
             <PublicMonitor
               own={own}
@@ -249,7 +249,7 @@ function GroupNames({
   return (
     <ul>
       {members.map(({ id, name }) => (
-        <li key={id} className="section-monitor">
+        <li key={id} className="relative flex gap-6 items-center">
           <PublicMonitor
             own={name}
             monitor={published.get(id) ?? { ...shown, id }}
@@ -279,7 +279,7 @@ function PublicMonitor({
     <>
       <TextInput
         size="xs"
-        className="section-name"
+        className="flex-1 min-w-0"
         aria-label={`Public name of ${own}`}
         placeholder={own}
         value={name ?? ""}
@@ -287,7 +287,7 @@ function PublicMonitor({
           onChange({ ...monitor, name: value === "" ? null : value })
         }
       />
-      {name !== null && <span className="section-own faint">{own}</span>}
+      {name !== null && <span className="section-own ellipsis faint">{own}</span>}
       <Checkbox
         size="xs"
         label="Description"

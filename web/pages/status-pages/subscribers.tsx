@@ -62,7 +62,7 @@ export function Subscribers({ page, mayWrite }: { page: StatusPage; mayWrite: bo
           by feed. You can also add e-mail addresses and webhooks here.
         </EmptyState>
       ) : (
-        <div className="subscribers-bar">
+        <div className="flex flex-wrap gap-10 items-center mb-12">
           <label className="filter-search">
             <Icon name="search" size={14} />
             <input
@@ -96,7 +96,7 @@ export function Subscribers({ page, mayWrite }: { page: StatusPage; mayWrite: bo
               { value: "pending", label: "Unconfirmed" },
             ]}
           />
-          <span className="subscribers-do">
+          <span className="subscribers-do flex gap-8 ml-auto">
             <Button onClick={() => void downloadSubscribers(page).catch(notifyError)}>
               Export CSV
             </Button>
@@ -233,7 +233,7 @@ function SubscriberLine({ pageId, subscriber, mayWrite }: Props) {
           )}
           {secretsSet.length > 0 && `${dot}signed`}
         </span>
-        {lastError !== null && <span className="subscriber-error down">{lastError}</span>}
+        {lastError !== null && <span className="block down">{lastError}</span>}
       </span>
       <Time at={createdAt} as="short" />
       {mayWrite && (

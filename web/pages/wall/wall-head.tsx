@@ -21,7 +21,7 @@ export function WallHead({ overview }: { overview: Overview }) {
   return (
     <header className="wall-head">
       <Mark state={state} />
-      <div className="wall-words">
+      <div className="wall-words min-w-0 flex-1">
         <h1>
           {parts.map((part) => (
             <span key={part.state} className={`wall-${part.state}`}>

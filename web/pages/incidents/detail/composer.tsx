@@ -32,7 +32,7 @@ export function Composer({
   onWriting: (writing: Writing) => void;
 }) {
   return (
-    <section className="panel composer" aria-label="Post an update">
+    <section className="panel composer flex flex-col gap-10" aria-label="Post an update">
       <SegmentedControl
         className="composer-kind"
         size="xs"
@@ -99,7 +99,7 @@ function UpdateForm({ incident, box }: { incident: Incident; box: Ref<HTMLTextAr
           />
         }
       >
-        <div className="composer-top">
+        <div className="composer-top flex items-center justify-between flex-wrap gap-6">
           <SegmentedControl
             aria-label="Status"
             value={status}

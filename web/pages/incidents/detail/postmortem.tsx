@@ -162,7 +162,7 @@ function PublishDialog({ incident, onClose }: { incident: Incident; onClose: () 
   });
   return (
     <Modal opened onClose={onClose} title="Publish the postmortem?" size="sm" centered>
-      <p className="dialog-words quiet">
+      <p className="mb-14 text-s quiet">
         {pages.length === 0
           ? "No status page shows this incident."
           : `Shown on ${pages.map(({ title }) => title).join(", ")}.`}

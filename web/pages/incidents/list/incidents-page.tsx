@@ -129,8 +129,8 @@ function List({
         <h2>
           {title} <span className="num">{countInWords(total)}</span>
         </h2>
-        <span className="record-time">Started</span>
-        <span className="record-length">Duration</span>
+        <span className="record-time text-right quiet nowrap">Started</span>
+        <span className="record-length text-right quiet nowrap">Duration</span>
       </div>
       <ul className="panel panel-flush">
         {shown.map((incident) => (
@@ -184,10 +184,10 @@ function IncidentRow({
           <StatusPill status={status} />
         )}
       </span>
-      <span className="record-time">
+      <span className="record-time text-right quiet nowrap">
         <Time at={createdAt} as="short" />
       </span>
-      <span className="record-length">
+      <span className="record-length text-right quiet nowrap">
         <Duration incident={incident} />
       </span>
     </li>

@@ -126,11 +126,11 @@ function Recipient({
           <b>{name}</b>
         </Link>
         {failing !== undefined && (
-          <small className="line-reason">
+          <small className="block text-xs faint">
             Since <Time at={failing.since} as="short" />: {failing.error}
           </small>
         )}
-        {reason !== undefined && <small className="line-reason">{reason}</small>}
+        {reason !== undefined && <small className="block text-xs faint">{reason}</small>}
       </span>
       {failing !== undefined && (
         <span className="line-state degraded">

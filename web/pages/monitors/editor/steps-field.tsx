@@ -111,7 +111,7 @@ function StepCard({ number, at, parts, step, grip, onChange, onRemove, secrets }
   const title = `Step ${number}${typeof step["name"] === "string" ? `: ${step["name"]}` : ""}`;
   return (
     <>
-      <div className="step-head">
+      <div className="step-head flex items-center gap-6">
         {grip}
         <b>{title}</b>
         <ActionIcon aria-label={`Remove step ${number}`} onClick={onRemove}>

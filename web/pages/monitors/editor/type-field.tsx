@@ -50,7 +50,7 @@ export function TypeField({
       renderOption={({ option }) => {
         const type = option.value as MonitorType;
         return (
-          <span className="type-option">
+          <span className="type-option flex items-center gap-10">
             <TypeMark type={type} />
             <span>
               <b>{option.label}</b>

@@ -1,7 +1,7 @@
 import { Button } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import { useRef, useState } from "react";
-import { hiddenHere } from "../../../data/hidden-here.ts";
+import { hiddenHere } from "../../../components/stored-set.ts";
 import { allStates, knownIn, type Overview, type OverviewMonitor } from "../../../data/overview.ts";
 import { type Attention, isTroubled, useAttention } from "../../../data/problems.ts";
 import { useSignedIn } from "../../../data/session.ts";
@@ -166,7 +166,7 @@ function AttentionRow({
         <StateIcon state={status} />
         <span>{stateLabels[status]}</span>
       </span>
-      <div className="attention-name">
+      <div className="attention-name min-w-0">
         <Link to="/monitors/$id" params={{ id }} title={name}>
           {name}
         </Link>
@@ -180,7 +180,7 @@ function AttentionRow({
           </small>
         )}
       </span>
-      <span className="attention-who">
+      <span className="attention-who min-w-0 break-anywhere">
         {!isOver && attention !== undefined && <Who attention={attention} isMuted={isMuted} />}
       </span>
       <span className="attention-actions">

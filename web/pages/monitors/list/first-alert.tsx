@@ -143,7 +143,7 @@ function Strip({
         <b>{title}</b>
         <span>{words}</span>
       </p>
-      <div className="strip-options">{children}</div>
+      <div className="strip-options flex flex-wrap gap-8">{children}</div>
     </section>
   );
 }

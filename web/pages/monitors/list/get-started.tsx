@@ -2,7 +2,7 @@ import { ActionIcon, Button } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useAlertChannels } from "../../../data/alert-channels.ts";
-import { hiddenHere } from "../../../data/hidden-here.ts";
+import { hiddenHere } from "../../../components/stored-set.ts";
 import type { Overview } from "../../../data/overview.ts";
 import { useSignedIn } from "../../../data/session.ts";
 import { useStatusPages } from "../../../data/status-pages.ts";

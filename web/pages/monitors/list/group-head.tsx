@@ -56,7 +56,7 @@ export const GroupHead = memo(function GroupHead({ head, active, mayWrite, mayMo
       {group?.paused === true && <span className="tag">group paused</span>}
       {group?.muted === true && <span className="tag">group muted</span>}
       {group !== null && group.description !== "" && (
-        <span className="head-words">{group.description}</span>
+        <span className="head-words ellipsis faint min-w-0">{group.description}</span>
       )}
       <Summary states={states} />
       {group !== null && <GroupActions head={head} mayWrite={mayWrite} active={active} />}

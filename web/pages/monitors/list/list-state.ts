@@ -1,5 +1,5 @@
 import { createStore } from "../../../data/store.ts";
-import { storedSet } from "../../../data/stored-set.ts";
+import { storedSet } from "../../../components/stored-set.ts";
 
 /** A set with this id, or without it where it had it. */
 function toggled(ids: ReadonlySet<string>, id: string): ReadonlySet<string> {

@@ -166,7 +166,7 @@ export function MonitorList({
       </div>
       <div
         ref={list}
-        className="monitors-list"
+        className="monitors-list relative"
         role="list"
         aria-label="Monitors by group"
         style={isPrinted ? undefined : { height: virtual.getTotalSize() }}

@@ -101,10 +101,12 @@ export const MonitorRow = memo(
         </Link>
         <DayBar id={id} name={name} day={day} tabbed={active} />
         <Spark course={monitor.spark} />
-        <span className="row-latency num">
+        <span className="row-latency quiet text-right text-s nowrap num">
           {latencyInWords(measured(status) ? monitor.latencyMs : null)}
         </span>
-        <span className="row-uptime num">{percent(monitor.uptime24h)}</span>
+        <span className="row-uptime text-right text-s nowrap num">
+          {percent(monitor.uptime24h)}
+        </span>
         <MonthUptime monitor={monitor} />
         <MonitorMenu monitor={monitor} mayWrite={mayWrite} tabbed={active} />
       </div>
@@ -124,7 +126,10 @@ function MonthUptime({ monitor: { uptime30d, since } }: { monitor: OverviewMonit
   const title =
     since === null ? undefined : capitalized(sinceIn(zone, Date.parse(since), Date.now()));
   return (
-    <span className={`row-uptime row-month num ${since === null ? "" : "faint"}`} title={title}>
+    <span
+      className={`row-uptime text-right text-s nowrap row-month num ${since === null ? "" : "faint"}`}
+      title={title}
+    >
       {percent(uptime30d)}
     </span>
   );

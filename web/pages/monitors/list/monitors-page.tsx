@@ -2,7 +2,7 @@ import { Button } from "@mantine/core";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useEffect, useMemo, useRef, useState } from "react";
-import { useAlertChannels, useChannelUses } from "../../../data/alert-channels.ts";
+import { useIsMonitorsLoading } from "../../../data/first-screen.ts";
 import {
   allStates,
   isPartly,
@@ -11,7 +11,7 @@ import {
   overviewQueryOf,
   readRows,
 } from "../../../data/overview.ts";
-import { useAttention, useProblems } from "../../../data/problems.ts";
+import { isComing } from "../../../data/query.ts";
 import { useSignedIn } from "../../../data/session.ts";
 import { openDialog } from "../../../components/open-dialog.ts";
 import { notifyError } from "../../../components/toasts.tsx";
@@ -32,24 +32,18 @@ import { ProblemBanners } from "./problem-banners.tsx";
 import { FirstMonitor, QuickAdd } from "./quick-add-field.tsx";
 import { itemsOf } from "./rows.ts";
 
-/** Whether what stands above the monitors is on its way: what came after them would push them down. */
-function useIsHeadComing(mayWrite: boolean, overview: Overview | undefined): boolean {
+function useIsHeadLoading(mayWrite: boolean, overview: Overview | undefined): boolean {
   const inMaintenance = overview === undefined ? 0 : (allStates(overview).maintenance ?? 0);
-  const head = [
-    useProblems(),
-    useAttention(),
-    useAlertChannels(mayWrite),
-    useChannelUses(),
-    useWindows("running", inMaintenance > 0),
-  ];
-  return head.some(({ isLoading, failureCount }) => isLoading && failureCount === 0);
+  const running = useWindows("running", inMaintenance > 0);
+  const isLoading = useIsMonitorsLoading(mayWrite);
+  return isLoading || isComing([running]);
 }
 
 export function MonitorsPage() {
   const { data: overview, error } = useQuery(overviewQuery);
   const { mayWrite } = useSignedIn();
-  const isHeadComing = useIsHeadComing(mayWrite, overview);
-  const data = isHeadComing ? undefined : overview;
+  const isHeadLoading = useIsHeadLoading(mayWrite, overview);
+  const data = isHeadLoading ? undefined : overview;
   const navigate = useNavigate();
   const filters = filtersOf(useSearch({ strict: false }));
   const folded = folds.use();

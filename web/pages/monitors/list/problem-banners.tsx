@@ -1,7 +1,7 @@
 import { ActionIcon } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import { type ReactNode, useEffect } from "react";
-import { hiddenHere } from "../../../data/hidden-here.ts";
+import { hiddenHere } from "../../../components/stored-set.ts";
 import { type Problems, useProblems } from "../../../data/problems.ts";
 import { useSignedIn } from "../../../data/session.ts";
 import { plural } from "../../../components/display/format.ts";

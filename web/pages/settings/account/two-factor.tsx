@@ -36,7 +36,7 @@ export function TwoFactor() {
             </>
           )}
         </p>
-        <div className="two-factor-acts">
+        <div className="flex gap-8">
           {person.twoFactor ? (
             <>
               <Button onClick={() => setDoing("renewing")}>New recovery codes</Button>
@@ -196,7 +196,7 @@ function RecoveryCodes({ codes, onClose }: { codes: readonly string[]; onClose: 
       closeOnEscape={false}
       withCloseButton={false}
     >
-      <p className="quiet dialog-words">
+      <p className="quiet mb-14 text-s">
         Each code works once, in place of a code from your phone. They are shown only once: keep
         them where you can reach them without your phone.
       </p>

@@ -73,7 +73,7 @@ function Appliance() {
     <>
       <Panel title="In the whole appliance">
         {data.problems.map(({ name, title, message, severity, since }) => (
-          <p key={`${name} ${message}`} className="about-problem">
+          <p key={`${name} ${message}`} className="about-problem flex gap-8 mb-12 text-s">
             <StateIcon state={severity === "warning" ? "degraded" : "down"} size={14} />
             <span>
               <b>{title}</b>, <Time at={since} as="ago" />
@@ -102,7 +102,7 @@ function Health() {
   const answers = connection.use() === "good";
   const live = liveState.use() === "live";
   return (
-    <span className="about-health">
+    <span className="about-health flex items-center gap-6 text-s quiet">
       <StateIcon state={answers ? (live ? "up" : "degraded") : "down"} size={14} />
       {!answers
         ? "Not responding"

@@ -67,7 +67,7 @@ function Outcome({ schedule: { enabled, last, failure, nextAt } }: { schedule: S
           )}
         </p>
         {enabled && (
-          <div className="backup-act">
+          <div className="flex items-center gap-12">
             <BusyButton loading={isPending} onClick={() => mutate()}>
               Back up now
             </BusyButton>

@@ -61,7 +61,7 @@ function Download() {
                 onChange={({ currentTarget }) => setIncludeKey(currentTarget.checked)}
               />
             )}
-            <div className="backup-act">
+            <div className="flex items-center gap-12">
               <BusyButton
                 variant="filled"
                 loading={isPending}

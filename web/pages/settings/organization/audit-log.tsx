@@ -96,7 +96,7 @@ export default function AuditLog() {
         <p className="quiet">
           Who changed what, and when. Values are not logged, because they may be secret.
         </p>
-        <div className="audit-downloads">
+        <div className="flex gap-8">
           {downloads.map(({ words, path }) => (
             <Button
               key={words}

@@ -91,7 +91,7 @@ function Choose({ onSent }: { onSent: (sent: Sent) => void }) {
           value={file}
           onChange={setFile}
         />
-        <div className="backup-act">
+        <div className="flex items-center gap-12">
           <BusyButton
             variant="filled"
             loading={isPending}
@@ -167,7 +167,7 @@ function Review({ sent: { id, source, report }, onDone }: { sent: Sent; onDone: 
           checked={paused}
           onChange={({ currentTarget }) => setPaused(currentTarget.checked)}
         />
-        <div className="backup-act">
+        <div className="flex items-center gap-12">
           <BusyButton
             variant="filled"
             loading={isPending}

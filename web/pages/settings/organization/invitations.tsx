@@ -137,7 +137,7 @@ export function RoleItems({
       onClick={() => role !== current && onChoose(role)}
     >
       {role}
-      <small className="role-words">{roleLabels[role]}</small>
+      <small className="block faint text-xs">{roleLabels[role]}</small>
     </Menu.Item>
   ));
 }

@@ -1,0 +1,30 @@
+import { createStore } from "../data/store.ts";
+
+/** A set of names in the browser's local storage. */
+export function storedSet(key: string) {
+  const names = createStore<ReadonlySet<string>>(
+    new Set(JSON.parse(localStorage.getItem(key) ?? "[]") as string[]),
+  );
+  return {
+    get: names.get,
+    use: names.use,
+    set(next: ReadonlySet<string>) {
+      names.set(next);
+      localStorage.setItem(key, JSON.stringify([...next]));
+    },
+  };
+}
+
+const hidden = storedSet("signalbox.hidden");
+
+/** Hints that a person dismissed in this browser. Names contain the organization's ID. */
+export const hiddenHere = {
+  use: hidden.use,
+  add: (name: string) => hidden.set(new Set([...hidden.get(), name])),
+  /** Removes all names with this prefix except one. */
+  forget(prefix: string, except?: string) {
+    const names = [...hidden.get()];
+    const left = names.filter((name) => name === except || !name.startsWith(prefix));
+    if (left.length < names.length) hidden.set(new Set(left));
+  },
+};
