@@ -20,7 +20,7 @@ const targets = {
 } as const;
 
 const built = builtFrom();
-/** Everything for browsers before it is compressed. */
+/** Files for browsers, before compression. */
 const plain = "dist/plain";
 
 if (process.argv.includes("--watch")) await serveAndWatch();
@@ -33,7 +33,7 @@ async function buildAll() {
   for (const name of await readdir("dist").catch(() => []))
     if (name !== "screenshots") await rm(`dist/${name}`, { recursive: true, force: true });
   await buildWeb();
-  // Not the snapshots that the next migration is made from: they are longer than all the rest.
+  // The snapshot for the next migration is larger than all migrations.
   await cp("migrations", "dist/migrations", {
     recursive: true,
     filter: (path) => !path.endsWith("_snapshot.json"),
@@ -222,7 +222,7 @@ async function writePage(name: string, source: string, paths: Record<string, str
   );
 }
 
-/** Kilobytes of the script that the first page needs: the entry and whatever it imports without being asked. */
+/** Size of the first page's script, in kB: the entry and its static imports. */
 async function firstLoad(folder: string, entry: string): Promise<number> {
   const names = new Set([entry]);
   const transpiler = new Bun.Transpiler({ loader: "js" });
@@ -244,7 +244,7 @@ async function compile(outfile: string, target?: keyof typeof targets) {
     // Halves the time to the first answer for 5 MiB.
     bytecode: true,
     format: "esm",
-    // What is loaded when first used takes neither time at the start nor memory before.
+    // Lazily loaded code costs neither start time nor memory.
     splitting: true,
     compile: {
       outfile,

@@ -4,7 +4,7 @@ type Audit = { state: "clean" | "vulnerable" | "skipped"; output: string };
 
 const longestMs = 20_000;
 
-/** Asks the package registry for severe vulnerabilities of anything in the lockfile; skipped where it can't say. */
+/** Queries the package registry for severe vulnerabilities of locked packages; skipped without a response. */
 export async function audit(environment = process.env): Promise<Audit> {
   const run = Bun.spawn(["bun", "audit", "--audit-level=high"], {
     cwd: `${import.meta.dir}/..`,

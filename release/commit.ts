@@ -1,4 +1,4 @@
-/** The commit that is built and its time, ISO 8601; nulls outside a repository. SOURCE_DATE_EPOCH wins, as builders of packages expect. */
+/** Commit of the build and its ISO 8601 time; nulls outside of a repository. SOURCE_DATE_EPOCH takes precedence (reproducible-builds.org). */
 export function builtFrom(): { commit: string | null; builtAt: string | null } {
   const git = (...args: string[]) => {
     const { success, stdout } = Bun.spawnSync(["git", ...args], {

@@ -7,20 +7,20 @@ type Package = {
   version: string;
   /** SPDX expression. */
   licence: string;
-  /** The licence as the package brings it; null where it names it only. */
+  /** Licence text of the package; null if it only names the licence. */
   text: string | null;
 };
 
-/** What a package may be licensed under to be shipped. */
+/** Licences that allow shipping. */
 export const allowedLicences =
   "MIT MIT-0 ISC 0BSD BSD-2-Clause BSD-3-Clause Apache-2.0 Unlicense CC0-1.0 OFL-1.1".split(" ");
 
-/** Development dependencies of which files are embedded. */
+/** Development dependencies with embedded files. */
 const embedded = ["@fontsource-variable/inter", "@scalar/api-reference"];
 
 const root = join(import.meta.dir, "..");
 
-/** Everything that the executable may hold, sorted by name: what it depends on, and what that depends on. */
+/** All packages in the executable, sorted by name: dependencies and their dependencies. */
 export function shippedPackages(): Package[] {
   const found = new Map<string, Package>();
   const add = (name: string, from: string) => {
@@ -38,7 +38,7 @@ export function shippedPackages(): Package[] {
   return [...found].toSorted(([one], [other]) => (one < other ? -1 : 1)).map(([, each]) => each);
 }
 
-/** Where Node.js would find it; null for an optional one that is not installed. */
+/** Folder that Node.js would resolve; null for an optional package that is not installed. */
 function folderOf(name: string, from: string): string | null {
   const folder = join(from, "node_modules", name);
   if (existsSync(join(folder, "package.json"))) return folder;

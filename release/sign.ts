@@ -1,5 +1,5 @@
 /**
- * Signs a file with an SSH key that only the one who releases has, as `FILE.sig`; without a key it says so.
+ * Signs a file with the releaser's SSH key, as `FILE.sig`; reports a missing key.
  * `ssh-keygen -Y verify` checks it; see ssh-keygen(1).
  */
 export function sign(file: string, key: string | undefined) {

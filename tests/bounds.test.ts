@@ -21,7 +21,7 @@ test("every bound has a value, a unit and one sentence", () => {
   expect(amountIn({ value: 1, unit: "rows", per: "", beyond: "" })).toBe("1 row");
 });
 
-/** Tables of which only an administrator of the machine, or the program itself, adds rows. */
+/** Tables to which only an administrator of the machine or the program itself adds rows. */
 const ofAppliance = [
   "organizations",
   "the machines of a [cluster](cluster.md)",
@@ -49,14 +49,14 @@ type Def = {
   Record<"element" | "keyType" | "valueType" | "innerType" | "in" | "out", z.core.$ZodType>
 >;
 
-/** The parts of a schema that a caller can make as long as a body, by their place. */
+/** Parts of a schema that a caller can make as long as a body, by path. */
 function* unbounded(schema: z.core.$ZodType, place: string): Generator<string> {
   const def = schema._zod.def as unknown as Def;
   const checks = (def.checks ?? []).map((one) => one._zod.def.check);
   const isBounded = checks.some((check) => ["max_length", "length_equals"].includes(check));
   if (def.type === "array" && !isBounded) yield `${place}[]`;
   if (def.type === "record") yield `${place}{}`;
-  // A pattern is one of ours, or of a format such as UUID.
+  // Patterns are our own or belong to a format such as UUID.
   if (def.type === "string" && !isBounded && !checks.includes("string_format") && !def.format)
     yield place;
   if (def.type === "object") {
@@ -78,7 +78,7 @@ const fields = (count: number, name: (index: number) => string) =>
 const http = { type: "http", name: "Shop", url: "https://shop.example" };
 const step = (headers: object) => ({ ...http, steps: [{ name: "a", url: "/", headers }] });
 
-/** Parts that a check of ours bounds, each with a monitor or page that is refused for it. */
+/** Parts that a refinement bounds, each with a rejected monitor or page. */
 const refused: Record<string, { noun: string; body: object }> = {
   "body.headers{}": {
     noun: "monitors",
@@ -105,7 +105,7 @@ const refused: Record<string, { noun: string; body: object }> = {
     noun: "status-pages",
     body: { slug: "long", title: "Long", hosts: [`${"a.".repeat(50_000)}example`] },
   },
-  // Whatever is in it is read as a section of records; its own test counts those.
+  // Its content is read as sections of records, whose count has its own test.
   "body.*": { noun: "config", body: {} },
 };
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { configOf } from "../src/config.ts";
 import { AppError } from "../src/core/errors.ts";
 
-/** What is wrong with these options, as people read it; null for nothing. */
+/** The error message for these options; null if they are valid. */
 function issueOf(flags: Record<string, unknown>, environment: Record<string, string> = {}) {
   try {
     configOf(flags, environment);

@@ -10,11 +10,11 @@ const nullable = <T>(values: fc.Arbitrary<T>) => fc.option(values, { nil: null }
 const tags = fc.uniqueArray(printable, { maxLength: 3 });
 const someOf = (ids: string[]) => fc.shuffledSubarray(ids);
 
-/** Any choice of the keys, each with a value from its arbitrary. */
+/** Any subset of the keys, each with a value from its arbitrary. */
 const patchOf = <T>(fields: { [K in keyof T]: fc.Arbitrary<T[K]> }) =>
   fc.record<Record<string, unknown>>(fields, { requiredKeys: [] });
 
-/** Of headers only the names are shown. */
+/** Responses contain only the names of headers. */
 const asShown = ({ headers, ...others }: Record<string, unknown>) => ({
   ...others,
   ...(headers !== undefined && {
@@ -122,7 +122,7 @@ test("a patch changes the keys it names and updatedAt, and no other record", asy
 
 const resources = ["monitor-groups", "monitors", "alert-channels", "incidents"] as const;
 
-/** A small estate, and the ids in it by resource. */
+/** A small set of records, and their ids by resource. */
 async function furnished(api: Client) {
   const ids: Record<string, string[]> = {};
   const make = async (resource: string, body: object) => {
@@ -139,7 +139,7 @@ async function furnished(api: Client) {
   return ids;
 }
 
-/** Everything an organization can read of the estate, as it came over the wire. */
+/** Every response that an organization can read about these records. */
 async function view(api: Client, ids: Record<string, string[]>) {
   const paths = resources.flatMap((resource) => [
     `/api/v1/${resource}`,
@@ -149,7 +149,7 @@ async function view(api: Client, ids: Record<string, string[]>) {
   return answers.map(({ status, headers, text }) => [status, headers.get("etag"), text]);
 }
 
-test("whatever one organization does, another reads the same as before", async () => {
+test("no action of one organization changes the responses of another", async () => {
   const any = fc.nat({ max: 5 });
   const action = fc.record({
     method: fc.constantFrom("POST", "PATCH", "PATCH", "DELETE"),
@@ -208,7 +208,7 @@ test("whatever one organization does, another reads the same as before", async (
   expect(succeeded).toBeGreaterThan(0);
 });
 
-test("a monitor is in at most one group, and groups and monitors agree about it, one by one or all at once", async () => {
+test("a monitor is in at most one group, and groups and monitors agree, after single and concurrent changes", async () => {
   const index = fc.nat({ max: 4 });
   const members = fc.uniqueArray(index, { maxLength: 5 });
   const write = fc.oneof(

@@ -8,7 +8,7 @@ import { member, statusesOf } from "./support/visiting.ts";
 type TestSetUp = Awaited<ReturnType<typeof testAppliance>>;
 type Way = { make: (index: number) => ReturnType<Client>; remove: (id: string) => string };
 
-/** How one more is made of what is limited; `has` are there from the beginning. */
+/** Creates one more of a limited noun; `has` exist from the start. */
 const ways: Record<LimitName, { has?: number; of: (made: TestSetUp, owner: Client) => Way }> = {
   monitors: {
     of: ({ ours }) => ({
@@ -101,7 +101,7 @@ const ways: Record<LimitName, { has?: number; of: (made: TestSetUp, owner: Clien
       remove: (id) => `/dashboard/api-keys/${id}/revoke`,
     }),
   },
-  // Its own test: nothing is made, only attached.
+  // Has its own test, because records are only attached.
   "alert-channels-of-a-monitor": {
     of: () => ({ make: () => Promise.reject(new Error()), remove: () => "" }),
   },
@@ -112,14 +112,14 @@ const mail = { type: "email", name: "On-call", to: ["oncall@team.example"] };
 
 for (const [name, { has = 0, of }] of Object.entries(ways)) {
   if (name === "alert-channels-of-a-monitor") continue;
-  describe(`an organization may have so many ${name}`, () => {
+  describe(`an organization can have a limited number of ${name}`, () => {
     async function limited() {
       const made = await testAppliance({ limits: { [name]: has + 2 } });
       const owner = (await member(made, "owner")).page;
       return { made, owner, way: of(made, owner) };
     }
 
-    test("and not one more, however many ask at once; what is told names the limit", async () => {
+    test("and not one more, even with concurrent requests; the error names the limit", async () => {
       const { made, way } = await limited();
       const answers = await Promise.all([1, 2, 3, 4, 5].map((index) => way.make(index)));
       expect(statusesOf(answers)).toEqual([201, 201, 409, 409, 409]);
@@ -131,7 +131,7 @@ for (const [name, { has = 0, of }] of Object.entries(ways)) {
       expect(dump(made)).toBe(before);
     });
 
-    test("and again, once one of them is gone", async () => {
+    test("and a new one after a removal", async () => {
       const { made, owner, way } = await limited();
       const [one] = [await way.make(1), await way.make(2)];
       const path = way.remove(one?.json.data.id);
@@ -143,7 +143,7 @@ for (const [name, { has = 0, of }] of Object.entries(ways)) {
   });
 }
 
-test("every route that makes something is limited, or makes what time takes away again", () => {
+test("every route that creates records has a limit or a retention", () => {
   const limited = [
     "addSubscriber",
     "createAlertChannel",
@@ -173,7 +173,7 @@ test("every route that makes something is limited, or makes what time takes away
   expect(makers.toSorted()).toEqual([...limited, ...unlimited].toSorted());
 });
 
-describe("a monitor may have so many alert channels", () => {
+describe("a monitor can have a limited number of alert channels", () => {
   async function limited() {
     const made = await testAppliance({ limits: { "alert-channels-of-a-monitor": 2 } });
     const { api } = made.ours;
@@ -187,7 +187,7 @@ describe("a monitor may have so many alert channels", () => {
     return { made, api, ids, monitor, group, page: (await member(made, "member")).page };
   }
 
-  test("when it is made, changed, put into a group from either side, or changed with others", async () => {
+  test("when it is created, changed, moved into a group from either side, or changed in bulk", async () => {
     const { made, api, ids, monitor, group, page } = await limited();
     const [one = "", two = "", three = ""] = ids;
     const { id } = (await monitor({ alertChannelIds: [one, two] })).json.data;
@@ -215,7 +215,7 @@ describe("a monitor may have so many alert channels", () => {
     expect(dump(made)).toBe(before);
   });
 
-  test("who has more since before the limit can still be changed otherwise", async () => {
+  test("a monitor with more channels from before the limit can still be changed", async () => {
     const { made, api, ids, monitor } = await limited();
     const { id } = (await monitor({ alertChannelIds: ids.slice(0, 2) })).json.data;
     made.database.run(
@@ -228,7 +228,7 @@ describe("a monitor may have so many alert channels", () => {
   });
 });
 
-describe("no default channel is one that a new monitor can't have", () => {
+describe("default channels always fit a new monitor", () => {
   async function limited(limit: number) {
     const made = await testAppliance({ limits: { "alert-channels-of-a-monitor": limit } });
     const { api } = made.ours;
@@ -246,7 +246,7 @@ describe("no default channel is one that a new monitor can't have", () => {
   }
   const refused = [409, expect.stringContaining("A monitor may have at most 2 alert channels")];
 
-  test("it is refused, new or changed, however many ask at once, and taken once there is room", async () => {
+  test("one default too many is rejected, new or changed, even with concurrent requests, and accepted after a removal", async () => {
     const { made, api, channel, makeDefault, monitor } = await limited(2);
     const usual: string[] = [];
     for (let index = 0; index < 4; index++) usual.push((await channel(false)).json.data.id);
@@ -263,13 +263,13 @@ describe("no default channel is one that a new monitor can't have", () => {
     expect(await monitor()).toEqual([201, taken]);
     const [first = ""] = taken;
     const path = `/api/v1/alert-channels/${first}`;
-    // One that is default already can be changed otherwise.
+    // A channel that is a default already can still be changed.
     expect((await api("PATCH", path, { body: { name: "B", default: true } })).status).toBe(200);
     expect((await api("PATCH", path, { body: { default: false } })).status).toBe(200);
     expect((await channel(true)).status).toBe(201);
   });
 
-  test("those that there are since before the limit hinder nothing: the oldest go along, where there is room", async () => {
+  test("default channels from before the limit block nothing: the oldest are used up to the limit", async () => {
     const { made, api, channel, makeDefault, monitor } = await limited(5);
     const defaults: string[] = [];
     for (let index = 0; index < 4; index++) defaults.push((await channel(true)).json.data.id);
@@ -292,7 +292,7 @@ describe("no default channel is one that a new monitor can't have", () => {
   });
 });
 
-test("windows that are over and revoked keys count no more", async () => {
+test("finished windows and revoked keys do not count", async () => {
   const made = await testAppliance({ limits: { "maintenance-windows": 1, "api-keys": 3 } });
   const { api } = made.ours;
   const window = (startsAt: string, endsAt: string) =>
@@ -311,7 +311,7 @@ test("windows that are over and revoked keys count no more", async () => {
   expect((await key()).status).toBe(201);
 });
 
-test("limits are told by name, the others stay as they usually are", () => {
+test("limits are set by name, the others have their defaults", () => {
   expect(limitsOf([])).toEqual(usualLimits);
   expect(limitsOf(["monitors=20", "people=3"])).toEqual({
     ...usualLimits,

@@ -15,8 +15,8 @@ import { testWith } from "./support/real-targets.ts";
 const packages = shippedPackages();
 const bill = join(dirname(binary), "signalbox.cdx.json");
 
-test("every package that is shipped has a licence that allows it", () => {
-  // Of alternatives one is enough.
+test("every shipped package has a permitted licence", () => {
+  // One of the alternatives is enough.
   const isAllowed = (licence: string) =>
     licence
       .replace(/[()]/g, "")
@@ -29,7 +29,7 @@ test("every package that is shipped has a licence that allows it", () => {
   );
 });
 
-test("the bill of materials is CycloneDX, and lists every package that is shipped", async () => {
+test("the bill of materials is CycloneDX and lists every shipped package", async () => {
   const text = await Bun.file(bill).text();
   const validator = new Validation.JsonStrictValidator(Spec.Version.v1dot6);
   expect(await validator.validate(text)).toBeNull();
@@ -41,7 +41,7 @@ test("the bill of materials is CycloneDX, and lists every package that is shippe
   ]);
 });
 
-test("the executable shows the licences of all that is in it", async () => {
+test("the executable shows the licences of all of its parts", async () => {
   const text = await succeeded(signalbox(["licences"]));
   expect(text).toBe(licencesText(packages).trim());
   for (const name of Object.keys(manifest.dependencies)) expect(text).toContain(`${name} `);
@@ -53,7 +53,7 @@ test("version reports the commit and time of the build", async () => {
   const facts = JSON.parse(await succeeded(signalbox(["version", "--json"])));
   expect(facts).toEqual({
     version: manifest.version,
-    // A source archive, or a checkout of another user, has neither.
+    // A source archive or another user's checkout has neither.
     commit: isRepository ? expect.stringMatching(/^[0-9a-f]{40}(-changed)?$/) : null,
     builtAt: isRepository ? expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:]{8}\.000Z$/) : null,
     bun: Bun.version,
@@ -91,7 +91,7 @@ testWith(
   },
 );
 
-test("a severe vulnerability is found where the registry tells of it, and a silent registry is no proof", async () => {
+test("a severe vulnerability that the registry reports is found, and an unreachable registry proves nothing", async () => {
   const advisory = { id: 1, url: "https://advisories.example/1", title: "Runs what it reads" };
   const severe = { ...advisory, severity: "high", vulnerable_versions: "<=99.0.0", cwe: [] };
   const answers = {
@@ -108,7 +108,7 @@ test("a severe vulnerability is found where the registry tells of it, and a sile
   }
 });
 
-/** A root directory of its own for one program: with /proc, without which Bun ends at once, as in any container. */
+/** A root directory for one program, with /proc, without which Bun exits at once. */
 const inRoot = (folder: string, ...command: string[]) => [
   "unshare",
   "--mount",
@@ -128,7 +128,7 @@ const mayChangeRoot = (() => {
   return said?.includes("chroot: failed to run") ?? false;
 })();
 
-test.if(mayChangeRoot)("it starts where there is nothing but libc", async () => {
+test.if(mayChangeRoot)("it starts with nothing but libc", async () => {
   await using box = machine();
   const root = box.directory;
   mkdirSync(join(root, "proc"));

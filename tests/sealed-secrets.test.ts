@@ -31,7 +31,7 @@ type JsonSchema = {
   $defs?: Record<string, JsonSchema>;
 };
 
-/** The schema of a field, named parts in their places. */
+/** The JSON schema of a field with inlined definitions. */
 function jsonOf(field: z.ZodType): JsonSchema {
   const whole = z.toJSONSchema(field, { io: "input", unrepresentable: "any" }) as JsonSchema;
   const inPlace = (json: JsonSchema): JsonSchema => ({
@@ -46,7 +46,7 @@ const optionsOf = (field: JsonSchema): JsonSchema[] => [
   ...(field.anyOf ?? []).flatMap(optionsOf),
 ];
 
-/** Paths of what a schema calls write-only, and of objects whose names people choose. */
+/** Paths of write-only fields, and of objects with free names. */
 function secretsOf(field: JsonSchema, path: string): string[] {
   return optionsOf(field).flatMap(({ writeOnly, properties = {}, additionalProperties, items }) => [
     ...(writeOnly === true ? [path] : []),
@@ -83,7 +83,7 @@ describe("each type declares where its secrets go", () => {
   });
 });
 
-test("no secret of any type stands in an answer, a row, a figure or the log", async () => {
+test("no secret of any type is in a response, a row, a metric or the log", async () => {
   const appliance = await testAppliance({
     exchange: async () => ({ status: 500, headers: new Map(), body: canary }),
   });
@@ -114,7 +114,7 @@ test("no secret of any type stands in an answer, a row, a figure or the log", as
   const subscriber = { type: "webhook", url: "http://bot.lan", secret: signingCanary };
   await make(`status-pages/${page.id}/subscribers`, subscriber);
 
-  // What can't be written is told in the log with its cause.
+  // Failed writes are logged with their cause.
   appliance.database.run("PRAGMA query_only = ON");
   const refused = [
     ...channels.map(
@@ -142,32 +142,32 @@ test("no secret of any type stands in an answer, a row, a figure or the log", as
   expect(appliance.database.serialize().includes(canary)).toBe(false);
 });
 
-/** A record with each secret that its type may have, and ways to have these sent. */
+/** A record with every secret of its type, and ways to send them. */
 type Snapshot = AsyncDisposable & {
   kinds: Kinds;
-  /** The type's own fields, secrets included, that lead home. */
+  /** The type's fields, secrets included, with the owner's address. */
   home: Own;
-  /** Whether an object is sent whole, but for its secrets, where a part of it changes. */
+  /** Whether a changed object is sent completely, without its secrets. */
   sendsWhole?: boolean;
-  /** Values that lead elsewhere, for whichever field takes them. */
+  /** Values with another address, for any field that accepts them. */
   elsewhere: readonly unknown[];
   change: (body: Own) => Promise<{ status: number; json: Json }>;
-  /** The record as the admin page has it. */
+  /** The record as the admin page reads it. */
   read: () => Promise<{ json: Json }>;
-  /** Has what is stored sent. */
+  /** Sends the stored values. */
   use: () => Promise<unknown>;
-  /** Has it sent as the change would leave it, where the product can do that. */
+  /** Sends the values with the change applied, if the product can do that. */
   tryOut?: (body: Own) => Promise<unknown>;
-  /** What came to anywhere else than home; it must not hold a secret. */
+  /** Bytes that arrived at other addresses; they must not contain a secret. */
   astray: () => string[];
-  /** Whether something secret came home: else the test would show nothing. */
+  /** Whether a secret arrived at the owner's address; otherwise the test would prove nothing. */
   isSentHome: () => boolean;
 };
 
-/** What the client secret of a monitor is exchanged for. */
+/** The access token for a monitor's client secret. */
 const accessToken = "TOKEN-OF-CANARY";
 
-/** What gives a secret away on its way: itself, a login in Base64, or something signed with it. */
+/** Detects a secret: in plain text, in a Base64 login, or as a signature. */
 const marks = [
   canary,
   signingCanary,
@@ -230,7 +230,7 @@ async function channelWorld(type: string, variant: number): Promise<Snapshot> {
   const { json } = await api("POST", at("alert-channels"), { body });
   const { page } = await member(appliance, "member");
   const path = `${at("alert-channels")}/${json.data.id}`;
-  // Tests of a channel are limited by the minute.
+  // Channel tests have a rate limit per minute.
   const later = () => (appliance.time.now += 60_000);
   const use = () => {
     later();
@@ -255,7 +255,7 @@ async function channelWorld(type: string, variant: number): Promise<Snapshot> {
   };
 }
 
-/** The ways to a mail server, each with its secret. */
+/** Mail servers, each with another kind of secret. */
 const smtpWays: Own[] = [
   { password: canary, tls: "none" },
   { auth: "microsoft", tenant: "team.example", clientId: "app", clientSecret: canary },
@@ -324,7 +324,7 @@ const worlds: Record<string, (type: string, variant: number) => Promise<Snapshot
 const isPartOf = (value: unknown): value is Own =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** Every change of one field that is no secret to a value that it takes, wherever that leads. */
+/** Every valid change of one non-secret field, to any address. */
 function changesOf(snapshot: Snapshot, type: string): Own[] {
   const { kinds, home, elsewhere, sendsWhole = false } = snapshot;
   const { fields = {}, secrets = {} } = kinds[type] ?? {};
@@ -367,7 +367,7 @@ function changesAtOnce(snapshot: Snapshot, type: string): Own[] {
   const ways = type in settingsKinds ? smtpWays : [];
   const inSmtp = (change: Own) => change["smtp"] as Own;
   const fieldOf = (change: Own) => Object.keys(change)[0] ?? "";
-  // Of many fields two values are enough, and one of those that decide nothing: alone each is tried.
+  // Two values per field are enough, and one for fields without effect on the address; single changes cover the rest.
   const some = [...Map.groupBy(single, fieldOf).values()].flatMap((its) =>
     type in settingsKinds ? its : its.slice(0, its.some(decides) ? 2 : 1),
   );
@@ -391,7 +391,7 @@ function changesAtOnce(snapshot: Snapshot, type: string): Own[] {
   ];
 }
 
-/** The secrets of a record as they would be sent again with this change. */
+/** The secrets that this change would send again. */
 function sentAgain({ kinds, home }: Snapshot, type: string, change: Own): Own {
   const body: Own = { ...change };
   for (const path of Object.keys(kinds[type]?.secrets ?? {})) {
@@ -409,7 +409,7 @@ function sentAgain({ kinds, home }: Snapshot, type: string, change: Own): Own {
   return body;
 }
 
-/** Whether one of the fields of a change decides where the secret of this path goes. */
+/** Whether a field of the change affects the address of the secret at this path. */
 function isMoved(secrets: Kinds[string]["secrets"], path: string, change: Own): boolean {
   const destination = secrets[path] ?? secrets[path.replace(/\..*/, ".*")] ?? {};
   return Object.keys(change).some((name) => name in destination);
@@ -417,7 +417,7 @@ function isMoved(secrets: Kinds[string]["secrets"], path: string, change: Own): 
 
 const withSecrets = everyType
   .filter(({ noun, kind }) => noun in worlds && Object.keys(kind.secrets).length > 0)
-  // What all monitors have in common is shown by one; the matrix shows where the secrets of each type stay.
+  // One type covers the fields of all monitors; the matrix covers the secrets of each type.
   .filter(({ noun, type }) => noun !== "monitors" || type === "http")
   .flatMap((one) => {
     const names = Object.keys(one.kind.secrets).map((path) => path.split(".")[0] ?? "");
@@ -430,7 +430,7 @@ const withSecrets = everyType
   });
 
 describe("a sealed secret never leaves by a changed address", () => {
-  test.each(Object.keys(channelKinds))("each secret of %s is among what is tried", (type) => {
+  test.each(Object.keys(channelKinds))("each secret of %s is covered", (type) => {
     const tried = channelHomes(type).flatMap((home) => Object.keys(home));
     const secrets = Object.keys(channelKinds[type as keyof typeof channelKinds].secrets);
     expect(tried).toEqual(expect.arrayContaining(secrets.map((path) => path.replace(/\..*/, ""))));
@@ -461,7 +461,7 @@ describe("a sealed secret never leaves by a changed address", () => {
         const details: { path: string; message: string }[] = json.error?.details ?? [];
         const asked = details.filter(({ message }) => message.includes("send it again"));
         const page = storedSecrets(kinds, type, record, patch, () => undefined);
-        // What is wrong in another way is said first.
+        // Other errors are reported first.
         if (status === 422 && asked.length === 0) continue;
         expect([patch, paths.filter((path) => page.isAsked(path)).toSorted()]).toEqual([
           patch,

@@ -138,7 +138,7 @@ const importedPlan = ({ noun }: Case, fields: Own): Plan => ({
   smtp: null,
 });
 
-/** What another program has: its own values in place of the secrets, or none. */
+/** Another program's values: its own secrets, or none. */
 function sourcesOf({ noun, type }: Case, record: Own): Own[] {
   const usual = noun === "monitors" ? { ...record, timeout: 1 } : record;
   const others = JSON.stringify(usual)
@@ -147,7 +147,7 @@ function sourcesOf({ noun, type }: Case, record: Own): Own[] {
   const { kinds, schema } = nouns[noun];
   const fields = Object.keys(kinds[type]?.secrets ?? {}).map((path) => path.split(".")[0] ?? "");
   const none = Object.fromEntries(Object.entries(usual).filter(([name]) => !fields.includes(name)));
-  // A key pair has no other value that fits.
+  // A key pair has no other valid value.
   const { clientKey: _key, clientCertificate: _certificate, ...own } = JSON.parse(others) as Own;
   return [own, none].filter((source) => schema.safeParse(source).success);
 }
@@ -263,7 +263,7 @@ describe("a stored secret gets no other address", () => {
   });
 });
 
-/** The parts of these fields that are no secrets: a configuration names them, with null for each secret. */
+/** The fields of a configuration, with null for each secret. */
 function kept(own: Own, stranded: string[][]): Own {
   const result: Own = {};
   for (const [field = "", inner] of stranded) {

@@ -110,7 +110,7 @@ for (const scheme of ["light", "dark"] as const) {
 }
 await browser.close();
 
-/** What a day of checks would have left: the targets exist only in the picture, so nothing checks them. */
+/** Writes the results of a day: the targets are fictional, so nothing checks them. */
 function writePast(file: string) {
   using database = new Database(file, { strict: true });
   database.run("PRAGMA foreign_keys = OFF");

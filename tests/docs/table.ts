@@ -1,4 +1,4 @@
-/** A table in Markdown, its columns as wide as `bun fmt` makes them. */
+/** Renders a Markdown table, aligned like `bun fmt` does. */
 export function tableOf(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const widths = head.map((_, column) =>
     Math.max(...[head, ...rows].map((row) => row[column]?.length ?? 0)),

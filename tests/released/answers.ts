@@ -1,7 +1,7 @@
 import type { Outside } from "../support/outside.ts";
 import { nouns } from "../support/records.ts";
 
-/** Every record of an organization, as the API answers it, but for what depends on where and when it is asked. */
+/** Every record of an organization in API responses, without values that depend on time and address. */
 export async function recordedAnswers(api: Outside): Promise<Record<string, unknown[]>> {
   const answers: Record<string, unknown[]> = {};
   for (const noun of Object.keys(nouns)) {

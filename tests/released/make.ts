@@ -8,7 +8,7 @@ import { alertRound } from "../support/rounds.ts";
 import { recordedAnswers } from "./answers.ts";
 
 // `bun tests/released/make.ts`, when a version is released: fills a data directory with the executable in
-// dist/, and keeps it with what the API answers, so that tests hold that later versions read it the same.
+// dist/, and stores it with the API responses, so that tests prove that later versions read it alike.
 
 const [version = ""] = (await succeeded(signalbox(["version"]))).split(" ").slice(-1);
 const folder = join(import.meta.dir, Bun.argv[2] ?? version);
@@ -54,7 +54,7 @@ await create("maintenance-windows", {
 await create("status-pages");
 await alertRound(api);
 
-// A monitor that goes on would be late by the time that anybody reads this.
+// An active monitor would be overdue when a test reads this.
 for (const id of monitors) await api("PATCH", `/api/v1/monitors/${id}`, { paused: true });
 
 await Bun.write(join(folder, "answers.json"), JSON.stringify(await recordedAnswers(api), null, 2));
