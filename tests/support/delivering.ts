@@ -6,6 +6,9 @@ import type { DeliveryContext, Provider, Verdict } from "../../src/alerting/prov
 import { targetGuard } from "../../src/core/security/target-guard.ts";
 import { accessTokens } from "../../src/core/outgoing/access-tokens.ts";
 import { exchange } from "../../src/core/outgoing/http/exchange.ts";
+import { NewAlertChannel } from "../../src/alerting/channels/schema.ts";
+import { providers } from "../../src/alerting/providers.ts";
+import { newChannels } from "./samples.ts";
 import { answer, type Asked, type Reply, target } from "./target.ts";
 import type { Json } from "./json.ts";
 
@@ -151,6 +154,22 @@ export async function receiver(usually?: Reply) {
       return JSON.parse(body);
     },
   };
+}
+
+/** A provider by its name, and the settings of a new channel of its type. */
+export function newChannel(type: string) {
+  const { secrets, others } = newChannels[type] ?? { secrets: {}, others: {} };
+  const settings = NewAlertChannel.parse({ type, name: type, ...others, ...secrets });
+  return {
+    provider: providers[type as ChannelType] as Provider<ChannelType>,
+    settings: settings as unknown as ChannelSettings<ChannelType>,
+  };
+}
+
+/** The body of a request as an object, from JSON or from a form. */
+export function fieldsOf({ headers, body }: Asked): Json {
+  const isForm = headers["content-type"] === "application/x-www-form-urlencoded";
+  return isForm ? Object.fromEntries(new URLSearchParams(body)) : JSON.parse(body);
 }
 
 /** The outcome of an outage alert for this response. */

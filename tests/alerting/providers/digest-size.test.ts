@@ -1,13 +1,18 @@
 import { expect, test } from "bun:test";
-import type { ChannelSettings, ChannelType } from "../../../src/alerting/channels/kinds-schema.ts";
-import { NewAlertChannel } from "../../../src/alerting/channels/schema.ts";
+import type { ChannelType } from "../../../src/alerting/channels/kinds-schema.ts";
 import type { Alert } from "../../../src/alerting/alert.ts";
 import { mailOf } from "../../../src/alerting/providers/email-mail.ts";
 import { providers } from "../../../src/alerting/providers.ts";
-import type { Provider } from "../../../src/alerting/provider.ts";
-import { alertOf, monitor, origin, receiver, storm, telling } from "../../support/delivering.ts";
+import {
+  alertOf,
+  monitor,
+  newChannel,
+  origin,
+  receiver,
+  storm,
+  telling,
+} from "../../support/delivering.ts";
 import { answer } from "../../support/target.ts";
-import { newChannels } from "../../support/samples.ts";
 
 const maxBytes = 20_000;
 
@@ -25,18 +30,14 @@ const digesting = (Object.keys(providers) as ChannelType[]).filter(
   (type) => providers[type].digests,
 );
 
-function settingsOf(type: ChannelType): ChannelSettings<ChannelType> {
-  const { secrets = {}, others = {} } = newChannels[type] ?? {};
-  return NewAlertChannel.parse({ type, name: "Team", ...secrets, ...others }) as never;
-}
-
 async function sent(type: ChannelType, all: readonly Alert[]): Promise<number> {
   if (type === "email") {
     const mail = await mailOf(telling(all), ["ann@team.example"], "signalbox@team.example");
     return mail.bytes.length;
   }
   await using to = await receiver(answer(200, "ok"));
-  await to.deliver(providers[type] as Provider<ChannelType>, settingsOf(type), telling(all));
+  const { provider, settings } = newChannel(type);
+  await to.deliver(provider, settings, telling(all));
   return Math.max(...to.asked.map(({ body }) => Buffer.byteLength(body)));
 }
 

@@ -1,12 +1,15 @@
 import { expect, test } from "bun:test";
-import type { ChannelSettings, ChannelType } from "../../../src/alerting/channels/kinds-schema.ts";
-import { NewAlertChannel } from "../../../src/alerting/channels/schema.ts";
 import { messageOf } from "../../../src/alerting/sending/messages.ts";
-import type { Provider } from "../../../src/alerting/provider.ts";
 import { providers } from "../../../src/alerting/providers.ts";
 import { hasDottedHost } from "../../../src/alerting/providers/formatting.ts";
-import { alertOf, deliveryId, monitor, receiver } from "../../support/delivering.ts";
-import { newChannels } from "../../support/samples.ts";
+import {
+  alertOf,
+  deliveryId,
+  fieldsOf,
+  monitor,
+  newChannel,
+  receiver,
+} from "../../support/delivering.ts";
 
 /** All that says which page to open, in the way of each service. */
 const linkFields = /"(url|title_link|click|openLink|client_url|href)":/;
@@ -14,14 +17,10 @@ const linkFields = /"(url|title_link|click|openLink|client_url|href)":/;
 /** What a channel of this type sends of an outage to an appliance that is opened here. */
 async function sentFrom(type: string, origin: string): Promise<string> {
   await using to = await receiver();
-  const { secrets, others } = newChannels[type] ?? { secrets: {}, others: {} };
-  const settings = NewAlertChannel.parse({ type, name: type, ...others, ...secrets });
-  const provider = providers[type as ChannelType] as Provider<ChannelType>;
+  const { provider, settings } = newChannel(type);
   const message = messageOf(deliveryId, [alertOf("monitor.down")], origin);
-  await to.deliver(provider, settings as unknown as ChannelSettings<ChannelType>, message);
-  const { headers, body } = to.last();
-  const isForm = headers["content-type"] === "application/x-www-form-urlencoded";
-  return isForm ? JSON.stringify(Object.fromEntries(new URLSearchParams(body))) : body;
+  await to.deliver(provider, settings, message);
+  return JSON.stringify(fieldsOf(to.last()));
 }
 
 const overHttp = Object.keys(providers).filter((type) => type !== "email");

@@ -1,16 +1,16 @@
 import { describe, expect, test } from "bun:test";
-import {
-  type ChannelSettings,
-  channelKinds,
-  type ChannelType,
-} from "../../../src/alerting/channels/kinds-schema.ts";
-import { NewAlertChannel } from "../../../src/alerting/channels/schema.ts";
+import { channelKinds, type ChannelType } from "../../../src/alerting/channels/kinds-schema.ts";
 import type { Alert, AlertedMonitor } from "../../../src/alerting/alert.ts";
-import type { Provider } from "../../../src/alerting/provider.ts";
-import { providers } from "../../../src/alerting/providers.ts";
-import { alertOf, details, monitor, receiver, telling } from "../../support/delivering.ts";
+import {
+  alertOf,
+  details,
+  fieldsOf,
+  monitor,
+  newChannel,
+  receiver,
+  telling,
+} from "../../support/delivering.ts";
 import { mailServer } from "../../support/mail-server.ts";
-import { newChannels } from "../../support/samples.ts";
 import type { Json } from "../../support/json.ts";
 
 type Words = { message?: string; template?: string };
@@ -24,21 +24,13 @@ function sent(type: string, about: AlertedMonitor, words: Words = {}) {
 async function sentOf(type: string, alert: Alert, template: string | null = null) {
   await using to = await receiver();
   await using mails = await mailServer();
-  const { secrets, others } = newChannels[type] ?? { secrets: {}, others: {} };
-  const settings = NewAlertChannel.parse({ type, name: type, ...others, ...secrets });
-  const provider = providers[type as ChannelType] as Provider<ChannelType>;
-  const verdict = await to.deliver(
-    provider,
-    settings as unknown as ChannelSettings<ChannelType>,
-    telling(alert, template),
-    { smtp: mails.smtp() },
-  );
+  const { provider, settings } = newChannel(type);
+  const message = telling(alert, template);
+  const verdict = await to.deliver(provider, settings, message, { smtp: mails.smtp() });
   expect(verdict.outcome).toBe(type === "slack" ? "failed" : "delivered");
   if (type === "email") return { text: mails.mail().text + mails.mail().html, body: null as Json };
-  const { headers, body } = to.last();
-  const isForm = headers["content-type"] === "application/x-www-form-urlencoded";
-  const parsed = isForm ? Object.fromEntries(new URLSearchParams(body)) : JSON.parse(body);
-  return { text: JSON.stringify(parsed), body: parsed };
+  const body = fieldsOf(to.last());
+  return { text: JSON.stringify(body), body };
 }
 
 const types = Object.keys(channelKinds);

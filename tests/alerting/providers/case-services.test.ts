@@ -1,0 +1,248 @@
+/** PagerDuty, Opsgenie and Jira Service Management: each alert opens or closes a case instead of sending a message. */
+import { describe, expect, test } from "bun:test";
+import type { ChannelSettings, ChannelType } from "../../../src/alerting/channels/kinds-schema.ts";
+import type { Alert } from "../../../src/alerting/alert.ts";
+import type { Provider, Verdict } from "../../../src/alerting/provider.ts";
+import { providers } from "../../../src/alerting/providers.ts";
+import {
+  alertOf,
+  alertTypes,
+  deliveryId,
+  doubted,
+  givenUp,
+  monitor,
+  receiver,
+  telling,
+  triedAgain,
+  verdictOn,
+} from "../../support/delivering.ts";
+import { answer } from "../../support/target.ts";
+
+const page = `https://signalbox.lan/monitors/${monitor.id}`;
+const testPage = "https://signalbox.lan/alert-channels/01a1fb90-0000-7000-8000-0000000000cc";
+const caseOf = (id: string) => `signalbox-${id}`;
+const shop = caseOf(monitor.id);
+const facts = "Since: 2026-11-20 23:02:00 UTC\nGroup: Front of house";
+const genie = { authorization: "GenieKey eb243592-7f3a" };
+
+const pagerduty = { routingKey: "e93facc04764012d7bfb002500d5d1a6", region: "us" };
+const opsgenie = { apiKey: "eb243592-7f3a", region: "us" };
+const jsm = { apiKey: "eb243592-7f3a" };
+const inEurope = { region: "eu" };
+
+async function send(type: string, settings: object, alert: Alert) {
+  await using to = await receiver();
+  const provider = providers[type as ChannelType] as Provider<ChannelType>;
+  await to.deliver(provider, settings as ChannelSettings<ChannelType>, telling(alert));
+  return {
+    url: to.urls.at(-1),
+    headers: to.last().headers,
+    size: to.last().body.length,
+    body: to.body(),
+  };
+}
+
+const opened = {
+  source: "Signalbox",
+  alias: shop,
+  message: "Shop is down",
+  description: `The connection was refused.\n${facts}\n\n${page}`,
+  priority: "P1",
+  tags: ["signalbox", "monitor.down"],
+  details: { group: "Front of house", url: page },
+  entity: "Shop",
+};
+const closed = {
+  source: "Signalbox",
+  note: "Shop is up again\nHTTP 200 (OK).\nSince: 2026-11-20 23:02:00 UTC\nWas down for: 12 min 34 s\nLatency: 42 ms\nGroup: Front of house",
+};
+const triggered = {
+  routing_key: pagerduty.routingKey,
+  dedup_key: shop,
+  event_action: "trigger",
+  client: "Signalbox",
+  client_url: page,
+  links: [{ href: page, text: "Open in Signalbox" }],
+  payload: {
+    summary: "Shop is down",
+    source: "Shop",
+    severity: "critical",
+    timestamp: "2026-11-20T23:02:00.000Z",
+    class: "monitor.down",
+    group: "Front of house",
+    custom_details: {
+      Message: "The connection was refused.",
+      Since: "2026-11-20 23:02:00 UTC",
+      Group: "Front of house",
+    },
+  },
+};
+const resolved = { routing_key: pagerduty.routingKey, dedup_key: shop, event_action: "resolve" };
+
+const close = `/${shop}/close?identifierType=alias`;
+const jsmUrl = "https://api.atlassian.com/jsm/ops/integration/v2/alerts";
+
+test.each<[type: string, settings: object, alert: Alert["type"], url: string, body: object]>([
+  ["pagerduty", pagerduty, "monitor.down", "https://events.pagerduty.com/v2/enqueue", triggered],
+  ["pagerduty", pagerduty, "monitor.up", "https://events.pagerduty.com/v2/enqueue", resolved],
+  [
+    "pagerduty",
+    { ...pagerduty, ...inEurope },
+    "monitor.down",
+    "https://events.eu.pagerduty.com/v2/enqueue",
+    triggered,
+  ],
+  ["opsgenie", opsgenie, "monitor.down", "https://api.opsgenie.com/v2/alerts", opened],
+  ["opsgenie", opsgenie, "monitor.up", `https://api.opsgenie.com/v2/alerts${close}`, closed],
+  [
+    "opsgenie",
+    { ...opsgenie, ...inEurope },
+    "monitor.down",
+    "https://api.eu.opsgenie.com/v2/alerts",
+    opened,
+  ],
+  [
+    "opsgenie",
+    { ...opsgenie, ...inEurope },
+    "monitor.up",
+    `https://api.eu.opsgenie.com/v2/alerts${close}`,
+    closed,
+  ],
+  ["jsm", jsm, "monitor.down", jsmUrl, opened],
+  ["jsm", jsm, "monitor.up", `${jsmUrl}${close}`, closed],
+])("%s with %j: %s", async (type, settings, alert, url, body) => {
+  const sent = await send(type, settings, alertOf(alert));
+  expect({ url: sent.url, body: sent.body }).toEqual({ url, body });
+  if (type !== "pagerduty") expect(sent.headers).toMatchObject(genie);
+});
+
+test("there are no digests: each alert opens and closes a case of its own", () => {
+  for (const type of ["pagerduty", "opsgenie", "jsm"] as const)
+    expect(providers[type].digests).toBe(false);
+});
+
+test("Jira Service Management gets the bodies that Opsgenie gets, for every type of alert", async () => {
+  for (const type of alertTypes)
+    expect((await send("jsm", jsm, alertOf(type))).body).toEqual(
+      (await send("opsgenie", opsgenie, alertOf(type))).body,
+    );
+});
+
+describe("other alerts", () => {
+  test("slowness is a warning of the same case; a monitor without a group has none", async () => {
+    const alone = { ...monitor, groupId: null, groupName: null };
+    const slow = alertOf("monitor.degraded", { monitor: alone });
+    const { dedup_key, event_action, payload } = (await send("pagerduty", pagerduty, slow)).body;
+    expect([dedup_key, event_action]).toEqual([shop, "trigger"]);
+    expect(payload).toMatchObject({ severity: "warning", class: "monitor.degraded" });
+    expect(payload).not.toHaveProperty("group");
+    expect((await send("opsgenie", opsgenie, slow)).body).toMatchObject({
+      alias: shop,
+      message: "Shop is degraded",
+      priority: "P3",
+    });
+  });
+
+  test("an incident has a case of its own", async () => {
+    const dedup_key = caseOf("01a1fb90-0000-7000-8000-0000000000dd");
+    expect((await send("pagerduty", pagerduty, alertOf("incident.opened"))).body).toMatchObject({
+      dedup_key,
+      event_action: "trigger",
+      payload: { summary: "Incident: Checkout fails", source: "Signalbox", severity: "error" },
+    });
+    expect((await send("pagerduty", pagerduty, alertOf("incident.resolved"))).body).toEqual({
+      ...resolved,
+      dedup_key,
+    });
+  });
+
+  test("a test alert has the lowest priority", async () => {
+    expect((await send("pagerduty", pagerduty, alertOf("test"))).body).toMatchObject({
+      dedup_key: caseOf(deliveryId),
+      event_action: "trigger",
+      payload: {
+        summary: "Test alert from Signalbox",
+        source: "Signalbox",
+        severity: "info",
+        custom_details: { Message: "Alerts of this channel arrive here." },
+      },
+    });
+    expect((await send("opsgenie", opsgenie, alertOf("test"))).body).toEqual({
+      source: "Signalbox",
+      alias: caseOf(deliveryId),
+      message: "Test alert from Signalbox",
+      description: `Alerts of this channel arrive here.\n\n${testPage}`,
+      priority: "P5",
+      tags: ["signalbox", "test"],
+      details: { url: testPage },
+    });
+  });
+});
+
+test("names and messages that are too long are cut", async () => {
+  const incident = {
+    id: "1",
+    title: "ä".repeat(2_000),
+    status: "open",
+    severity: "major",
+  } as const;
+  const long = alertOf("incident.opened", {
+    incident: { ...incident, monitorId: null },
+    message: "x".repeat(600_000),
+  });
+  const { body, size } = await send("pagerduty", pagerduty, long);
+  expect(body.payload.summary).toBe(`Incident: ${"ä".repeat(1_013)}…`);
+  expect(size).toBeLessThan(512 * 1_024);
+  const named = { monitor: { ...monitor, name: "x".repeat(255) }, message: "y".repeat(30_000) };
+  const down = (await send("opsgenie", opsgenie, alertOf("monitor.down", named))).body;
+  expect(down.message).toBe(`${"x".repeat(129)}…`);
+  expect(down.description).toHaveLength(15_000);
+  expect(down.description).toEndWith(`y…\n\n${page}`);
+  expect((await send("opsgenie", opsgenie, alertOf("monitor.up", named))).body.note).toHaveLength(
+    25_000,
+  );
+});
+
+const refusedByOpsgenie: [number, string][] = [
+  [401, "says that the API key is not valid, or its integration is off."],
+  [402, "says that the account's plan has no alerts of this kind."],
+  [403, "says that the API key is not allowed to do this."],
+  [422, "refused the alert."],
+];
+const unchanging: [number, Verdict][] = [
+  [202, { outcome: "delivered" }],
+  [429, triedAgain("The receiver answered HTTP 429 (Too Many Requests).", 17)],
+  [500, triedAgain("The receiver answered HTTP 500 (Internal Server Error).")],
+];
+
+describe("responses", () => {
+  test.each<[type: string, settings: object, responses: [number, Verdict][]]>([
+    [
+      "pagerduty",
+      pagerduty,
+      [[400, givenUp("PagerDuty refused the event; the integration key may be wrong.")]],
+    ],
+    [
+      "opsgenie",
+      opsgenie,
+      refusedByOpsgenie.map(([status, reason]) => [status, doubted(`Opsgenie ${reason}`)]),
+    ],
+    [
+      "jsm",
+      jsm,
+      refusedByOpsgenie.map(([status, reason]) => [
+        status,
+        doubted(`Jira Service Management ${reason}`),
+      ]),
+    ],
+  ])("%s has its own meanings of some statuses", async (type, settings, responses) => {
+    const provider = providers[type as ChannelType] as Provider<ChannelType>;
+    for (const [status, verdict] of [...responses, ...unchanging]) {
+      const headers: Record<string, string> = status === 429 ? { "retry-after": "17" } : {};
+      const reply = answer(status, '{"message":"internal gossip"}', headers);
+      expect(await verdictOn(reply, provider, settings as ChannelSettings<ChannelType>)).toEqual(
+        verdict,
+      );
+    }
+  });
+});

@@ -1,0 +1,132 @@
+import { describe, expect, test } from "bun:test";
+import type { ChannelSettings, ChannelType } from "../../../src/alerting/channels/kinds-schema.ts";
+import type { Alert } from "../../../src/alerting/alert.ts";
+import type { Provider } from "../../../src/alerting/provider.ts";
+import { providers } from "../../../src/alerting/providers.ts";
+import {
+  alertOf,
+  expectUsualVerdicts,
+  fieldsOf,
+  monitor,
+  receiver,
+  storm,
+  telling,
+  verdictOn,
+} from "../../support/delivering.ts";
+import { answer } from "../../support/target.ts";
+import { messages, type Said, type Service, services } from "./services.ts";
+
+/** Sends a message and returns its request. */
+async function send(
+  type: string,
+  settings: unknown,
+  alerts: Alert | readonly Alert[],
+  template: string | null = null,
+) {
+  await using to = await receiver();
+  const provider = providers[type as ChannelType] as Provider<ChannelType>;
+  const message = telling(alerts, template);
+  await to.deliver(provider, settings as ChannelSettings<ChannelType>, message);
+  const request = to.last();
+  return { url: to.urls.at(-1), request, body: fieldsOf(request) };
+}
+
+for (const [type, service] of Object.entries(services) as [ChannelType, Service][]) {
+  const { settings, url, headers = {}, hostile, digest, confirmation } = service;
+  const provider = providers[type] as Provider<ChannelType>;
+
+  describe(type, () => {
+    test.each(Object.entries(messages) as [string, Said][])(
+      "%s arrives in the format of the service",
+      async (name, said) => {
+        const alerts = name === "digest" ? storm(2) : alertOf(name as Alert["type"]);
+        const { request, ...sent } = await send(type, settings, alerts);
+        expect(sent).toEqual({ url, body: service.body(said) });
+        expect(request).toMatchObject({ method: "POST", headers });
+      },
+    );
+
+    test("a text of one's own replaces facts and message; an empty one becomes the title", async () => {
+      const down = messages["monitor.down"];
+      // These messages always end with the address.
+      const isNeverEmpty = ["telegram", "gotify", "apprise"].includes(type);
+      for (const [template, text] of [
+        ["{{monitor}}\n\nis {{status}}", ["Shop", "is down"]],
+        ["{{latency}}", [isNeverEmpty ? "" : "Shop is down"]],
+      ] as const) {
+        const { body } = await send(type, settings, alertOf("monitor.down"), template);
+        const joined = JSON.stringify(body).replaceAll("\\n\\n", "\\n");
+        const expected = service.body({ ...down, text, facts: [] });
+        expect(joined).toBe(JSON.stringify(expected).replaceAll("\\n\\n", "\\n"));
+      }
+    });
+
+    test("names and messages are text: no mentions, links or other fields", async () => {
+      const { typed, shown } = hostile;
+      const named = { ...monitor, name: typed.name, groupName: typed.groupName };
+      const down = alertOf("monitor.down", { monitor: named, message: typed.message });
+      const { body } = await send(type, settings, down);
+      expect(body).toEqual({
+        ...service.body({
+          ...messages["monitor.down"],
+          title: `${shown.name} is down`,
+          text: [shown.message],
+          facts: [
+            ["Since", "2026-11-20 23:02:00 UTC"],
+            ["Group", shown.groupName],
+          ],
+        }),
+        // Notifications of Google Chat show plain text.
+        ...(type === "googlechat" && { fallbackText: "<\u200busers/all> & <\u200bb> is down" }),
+      });
+    });
+
+    test.each([
+      ["Latin letters", (number: number) => `Shop ${number}`],
+      ["escapes and mentions", () => "&<>@_".repeat(40)],
+      ["characters of many bytes", (number: number) => `店舗☃🚨"\\ ${number}`],
+    ])("a digest of a thousand alerts in %s names the number left out", async (script, nameOf) => {
+      const { body } = await send(type, settings, storm(1_000, nameOf));
+      expect(digest.size(body)).toBeLessThanOrEqual(digest.most);
+      if (script === "Latin letters") expect(digest.size(body)).toBeGreaterThan(digest.most * 0.6);
+      const lines = digest.lines(body);
+      expect(lines.at(-1)).toBe(`… and ${1_000 - (lines.length - 1)} more`);
+      expect(JSON.stringify(body)).toContain("https://signalbox.lan");
+    });
+
+    test("the longest names and messages fit, and no escape is cut in half", async () => {
+      for (const unit of ["x", "_", "&", "<", "@"]) {
+        const named = { ...monitor, name: unit.repeat(255), groupName: unit.repeat(255) };
+        const message = unit.repeat(9_000);
+        const { body } = await send(
+          type,
+          settings,
+          alertOf("monitor.down", { monitor: named, message }),
+        );
+        expect(digest.size(body)).toBeLessThanOrEqual(digest.most);
+        const text = digest.lines(body).join("\n");
+        expect(text.replaceAll(/&(amp|lt|gt);/g, "").includes("&")).toBe(
+          unit === "&" && !text.includes("&amp;"),
+        );
+      }
+    });
+
+    if (service.addresses !== undefined)
+      test.each(service.addresses)("with %p it sends to %s", async (changes, address) => {
+        const sent = await send(type, { ...settings, ...changes }, alertOf("test"));
+        expect(sent.url).toBe(address);
+      });
+
+    if (confirmation !== null)
+      test("statuses have their usual meaning", () =>
+        expectUsualVerdicts(provider, settings, confirmation));
+
+    test.each(service.responses)(
+      "%d with %j has a meaning of its own",
+      async (status, body, verdict) => {
+        const text = typeof body === "string" ? body : JSON.stringify(body);
+        expect(await verdictOn(answer(status, text), provider, settings)).toEqual(verdict);
+      },
+    );
+  });
+}
