@@ -20,13 +20,13 @@ import {
 type StateChange = {
   organizationId: string;
   monitor: { id: string; name: string };
-  /** Of the incident to open when it goes down; null for none. */
+  /** Severity of the incident to open when it goes down; null for none. */
   severity: Severity | null;
   before: string;
   after: string;
-  /** Why, in one sentence. */
+  /** Reason, in one sentence. */
   message: string;
-  /** When the state before began, and when it ended, in Unix milliseconds. */
+  /** Start and end of the previous state, in Unix milliseconds. */
   since: number;
   at: number;
 };
@@ -113,16 +113,16 @@ export async function resolvingStatements(scope: Scope, monitorIds: readonly str
 function updateOf({ before, after, since, at }: StateChange): AutomaticUpdate {
   if (after === "down") return { kind: "down-again" };
   if (after === "degraded") return { kind: "degraded" };
-  // After a pause, or a time of being degraded, the outage is not what just ended.
-  // Rounded as its alert is: both tell of one outage.
+  // After a pause or a degraded state, the last state was not the outage.
+  // Rounded like its alert, because both report the same outage.
   return { kind: "up", downSeconds: before === "down" ? Math.round((at - since) / 1000) : null };
 }
 
-/** With the reason as a note, its audit row and event, in the monitor's name. */
+/** Adds the reason as a note, with its audit row and event, in the monitor's name. */
 function byMonitor(change: StateChange, { after, statements, audited }: Write): Statement[] {
   const { organizationId, monitor, message: reason, at } = change;
   const actor = { type: "monitor" as const, id: monitor.id, name: monitor.name };
-  // That it is over needs no reason.
+  // A recovery has no reason.
   const explains = change.after !== "up" && reason !== "";
   const rows = auditAndEvent(
     { organizationId, actor, requestId: null },

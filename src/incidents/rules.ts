@@ -48,7 +48,7 @@ export function incidentAfter(
   };
 }
 
-/** What a patch makes of a postmortem; null where there is no text yet. It keeps when it was published first. */
+/** Applies a patch to a postmortem; null without a text. The first publication time stays. */
 export function postmortemAfter(
   before: Postmortem | null,
   { message, published }: Pick<PostmortemPatch, "message" | "published">,
@@ -73,7 +73,7 @@ export function actionOf(before: IncidentStatus, after: IncidentStatus): Inciden
   return "incident.updated";
 }
 
-/** What a monitor that changed its state does to the incident it opened, if that is still open. */
+/** Effect of a monitor's state change on the open incident that it opened. */
 export function automaticStep(
   isOpen: boolean,
   severity: Severity | null,
@@ -85,10 +85,10 @@ export function automaticStep(
   return after === "down" || after === "degraded" ? "update" : null;
 }
 
-/** What a monitor's change of state says to its incident, as facts: the words depend on who reads. */
+/** Facts of a monitor's state change for its incident; the wording depends on the reader. */
 export type AutomaticUpdate =
   | { kind: "down" | "down-again" | "degraded" }
-  /** `downSeconds` is null where the outage is not what just ended. */
+  /** `downSeconds` is null if the last state was not the outage. */
   | { kind: "up"; downSeconds: number | null }
   /** The monitor was deleted. */
   | { kind: "removed" };
@@ -96,12 +96,12 @@ export type AutomaticUpdate =
 /** The title of an incident that a monitor opened. */
 export type AutomaticTitle = { kind: "down" };
 
-/** The words of an `AutomaticTitle`; `name` is the monitor's own, or the one that a status page has for it. */
+/** Renders an `AutomaticTitle`; `name` is the monitor's, or its name on a status page. */
 export function titleInWords(name: string): string {
   return `${name} is down`;
 }
 
-/** For customers, who read it on status pages: why it is so stands in a note, for the organization alone. */
+/** Text for customers on status pages. The reason is only in an internal note. */
 export function updateInWords(update: AutomaticUpdate, name: string): string {
   switch (update.kind) {
     case "down":
@@ -119,14 +119,14 @@ export function updateInWords(update: AutomaticUpdate, name: string): string {
   }
 }
 
-/** The facts that are stored as this. */
+/** Parses stored facts. */
 export function factsIn<T extends AutomaticTitle | AutomaticUpdate>(
   stored: string | null,
 ): T | null {
   return stored === null ? null : (JSON.parse(stored) as T);
 }
 
-/** The states a list asks for, as pairs; null when it asks for all of them. */
+/** The requested states of a list, as pairs; null for all. */
 export function statesWanted(
   query: Pick<IncidentQuery, "status" | "severity" | "open">,
 ): { status: IncidentStatus; severity: Severity }[] | null {

@@ -99,7 +99,7 @@ function mustKeepOpener({ origin, monitorId }: IncidentHead, { monitorIds }: Inc
     throw invalid("monitorIds", "must begin with the monitor that opened the incident");
 }
 
-/** Changes the text of an update without another notification. The same text is no edit. Throws NOT_FOUND, CONFLICT where the timeline is full, PRECONDITION_FAILED. */
+/** Changes the text of an update without another notification. The same text changes nothing. Throws NOT_FOUND, CONFLICT where the timeline is full, PRECONDITION_FAILED. */
 export function editUpdate(
   scope: Scope,
   id: string,

@@ -32,7 +32,7 @@ const changeRow = updateOf(incidents, [
 ]);
 const insertUpdate = insertInto(incidentUpdates);
 
-/** With the facts as they are stored. */
+/** Serializes the facts for storage. */
 function stored<T extends { automatic: object | null }>(record: T) {
   return { ...record, automatic: record.automatic && JSON.stringify(record.automatic) };
 }
@@ -46,7 +46,7 @@ const linkText = `insert into incident_monitors (organization_id, incident_id, m
   select ?, ?, value, key from json_each(?)`;
 const unlinkText = "delete from incident_monitors where organization_id = ? and incident_id = ?";
 
-/** Has an incident name its monitors; `before` are those that it named. */
+/** Replaces the monitors of an incident; `before` are the previous ones. */
 function naming(
   organizationId: string,
   { id, monitorIds }: IncidentHead,
@@ -67,7 +67,7 @@ const posting = (organizationId: string, { id, version }: IncidentHead, update: 
 const countText = "(select coalesce(sum(count), 0) from incident_counts where organization_id = ?)";
 const fewEnough = mustText(`${countText} <= ?`);
 
-/** Holds while the organization has no more incidents than it can. It belongs after the statement that adds one. */
+/** Guards the limit of incidents per organization. Place it after the statement that adds one. */
 export const mustHaveRoomForIncident = (organizationId: string): Statement => ({
   ...fewEnough,
   parameters: [organizationId, maxIncidents],
@@ -92,7 +92,7 @@ const fits = mustText(
   `exists (select 1 from incidents where organization_id = ? and id = ? and entries <= ? and text_bytes <= ?)`,
 );
 
-/** Holds while the timeline is within its bounds. It belongs after the statement that adds to the timeline. */
+/** Guards the bounds of the timeline. Place it after the statement that adds to the timeline. */
 export const mustFitTimeline = (organizationId: string, incidentId: string): Statement => ({
   ...fits,
   parameters: [organizationId, incidentId, maxEntries, maxTextBytes],
@@ -107,12 +107,12 @@ const timelineFull = `The timeline of an incident can have at most ${maxEntries}
 export const hasRoom = ({ entries, textBytes }: IncidentHead) =>
   entries + 2 <= maxEntries && textBytes + automaticBytes <= maxTextBytes;
 
-/** More than an automatic update and its note have. */
+/** Upper bound of an automatic update and its note. */
 const automaticBytes = 16 * 1024;
 
 const insertNote = insertInto(incidentNotes);
 
-/** A note that is about to be posted. */
+/** A note to add. */
 export function newNote(message: string, { type, id, name }: Actor, now: number): IncidentNote {
   return { id: newId(now), message, createdAt: timestamp(now), author: { type, id, name } };
 }
@@ -135,7 +135,7 @@ const replacing = ` on conflict (organization_id, incident_id) do update set
   message = excluded.message, published_at = excluded.published_at, updated_at = excluded.updated_at`;
 const removeText = "delete from incident_postmortems where organization_id = ? and incident_id = ?";
 
-/** Gives an incident this postmortem, or none. Only what is public changes when the incident was changed last. */
+/** Sets or removes the postmortem. Only a public change affects `updatedAt`. */
 export function reviewing(
   organizationId: string,
   before: IncidentHead,
@@ -174,7 +174,7 @@ const insertRevision = insertInto(incidentUpdateRevisions);
 const editText = `update incident_updates set message = ?, edited_at = ?, automatic = null
   where organization_id = ? and incident_id = ? and id = ?`;
 
-/** Another text for an update, which keeps the one it had. What a monitor wrote is the editor's from then on. */
+/** Replaces the text of an update and stores the old one as a revision. A monitor's update becomes the editor's. */
 export function editing(
   organizationId: string,
   before: IncidentHead,
@@ -205,7 +205,7 @@ export function editing(
   };
 }
 
-/** What people and monitors do to what stands on an incident's timeline. */
+/** Actions of people and monitors on an incident's timeline. */
 type IncidentChange = AuditedChange<IncidentAction | "incident.opened">;
 
 /** The incident after a write, the update that it posts or edits, its statements, and its audit row and event. */
@@ -216,7 +216,7 @@ export type Write = {
   audited: IncidentChange;
 };
 
-/** A new incident with its first timeline entry. What a monitor says has its facts beside the words. */
+/** A new incident with its first timeline entry. A monitor's text is stored with its facts. */
 export function opening(
   organizationId: string,
   {

@@ -16,19 +16,19 @@ import type {
   Postmortem,
 } from "./schema.ts";
 
-/** A timeline entry with the facts behind what a monitor wrote; null for people's words. */
+/** A timeline entry with the facts of a monitor's update; null for a person's. */
 export type UpdateRecord = IncidentUpdate & { automatic: AutomaticUpdate | null };
 
-/** An incident without its timeline: all that a write needs. */
+/** An incident without its timeline, as needed for a write. */
 export type IncidentHead = IncidentSummary & {
-  /** Makes the ETag. */
+  /** Source of the ETag. */
   version: number;
-  /** The facts behind a title that a monitor gave; null for one that people wrote. */
+  /** The facts of a title that a monitor set; null for a person's. */
   automatic: AutomaticTitle | null;
   postmortem: Postmortem | null;
-  /** Updates, revisions and notes. */
+  /** Number of updates, revisions and notes. */
   entries: number;
-  /** Bytes of their texts and of the postmortem. */
+  /** Bytes of their texts and the postmortem. */
   textBytes: number;
 };
 
@@ -40,7 +40,7 @@ export type IncidentRecord = IncidentHead & {
 /** An incident with as many of its latest updates as a page shows. */
 export type ShownIncident = IncidentHead & { updates: readonly UpdateRecord[] };
 
-/** Ends a search whose client has gone. */
+/** Aborts the search when the client disconnects. */
 type Searching = Tenant & { signal?: AbortSignal | null };
 
 type SummaryRow = Omit<IncidentSummary, "public" | "monitorIds"> &
@@ -52,7 +52,7 @@ type HeadRow = SummaryRow &
   };
 type Row = HeadRow & { updates: string; notes: string };
 
-/** An incident's monitors as its own row has them. */
+/** An incident's monitors, as stored in its row. */
 export type MonitorColumns = { monitorId: string | null; monitorIds: string | null };
 
 export function monitorIdsIn({ monitorId, monitorIds }: MonitorColumns): string[] {
@@ -64,10 +64,10 @@ const summary = `id, title, status, severity, monitor_id AS "monitorId", monitor
   origin, public,
   resolved_at AS "resolvedAt", created_at AS "createdAt", updated_at AS "updatedAt"`;
 
-/** Entries of a timeline that one query reads; more of short ones. */
+/** Timeline entries per query; more if they are short. */
 const portion = 50;
 const maxPortion = 1_000;
-/** A longer timeline is read while it is sent. */
+/** Bytes above which a timeline is streamed. */
 const listedBytes = 256 * 1024;
 /** Bytes of an entry in addition to its text. */
 const entryBytes = 256;
@@ -110,7 +110,7 @@ function headIn(row: HeadRow): IncidentHead {
   return { ...row, ...shown(row), automatic, postmortem };
 }
 
-/** An incident with its timeline; a long one is read while it is sent. */
+/** An incident with its timeline, which is streamed if it is long. */
 export async function findIncident(tenant: Tenant, id: string): Promise<IncidentRecord | null> {
   const [row] = await tenant.store.query<Row>(one, [tenant.organizationId, id]);
   if (row === undefined) return null;
@@ -121,7 +121,7 @@ export async function findIncident(tenant: Tenant, id: string): Promise<Incident
 
 type TimelineName = keyof typeof further;
 
-/** The updates or the notes of an incident, of which its row has the first. */
+/** The updates or notes of an incident, starting with those in its row. */
 async function timelineOf<T extends { id: string }>(
   tenant: Tenant,
   row: Row,
@@ -167,7 +167,7 @@ export async function findUpdate(
   return row === undefined ? null : { ...row, automatic: factsIn<AutomaticUpdate>(row.automatic) };
 }
 
-/** Earlier texts of an update, oldest first; read while they are sent. */
+/** Earlier texts of an update, oldest first, as a stream. */
 export function revisionsOf(tenant: Tenant, incidentId: string, updateId: string) {
   return new StreamedList<IncidentUpdateRevision>(async function* () {
     for (let last = ""; ;) {
@@ -208,7 +208,7 @@ export async function pageOfIncidents(tenant: Searching, query: IncidentQuery) {
   const { source, parameters, total } = selection(organizationId, query);
   const [count] = await store.query<{ total: number }>(total.text, total.parameters);
   const found = count?.total ?? 0;
-  // Stepping over a million rows to find nothing behind them would hold up everybody else.
+  // Skipping a million rows to find an empty page would block other requests.
   if (offsetOf(query) >= found) return page<IncidentSummary>(query, [], found);
   const rows = await store.query<SummaryRow>(
     `SELECT ${summary} FROM ${source} ORDER BY id DESC LIMIT ? OFFSET ?`,
@@ -227,7 +227,7 @@ type Selection = {
   total: { text: string; parameters: string[] };
 };
 
-// ids are UUIDv7 made with createdAt, so their order is "newest first, id as tie-break".
+// ids are UUIDv7 created with createdAt, so their order is "newest first, id as tie-break".
 function selection(organizationId: string, query: IncidentQuery): Selection {
   const states = statesWanted(query);
   const counts = `SELECT coalesce(sum(count), 0) AS total FROM incident_counts WHERE organization_id = ?`;

@@ -6,7 +6,7 @@ import type { Outage, Report, ReportFigures } from "./schema.ts";
 
 export type { Seconds };
 
-/** A month of a zone's calendar: `from` is part of it, `to` is not. */
+/** A calendar month in a time zone: `from` inclusive, `to` exclusive. */
 export type Span = { from: number; to: number };
 
 export function monthIn(month: string, timeZone: string): Span {
@@ -15,14 +15,14 @@ export function monthIn(month: string, timeZone: string): Span {
   return { from: beginOf(number - 1), to: beginOf(number) };
 }
 
-/** The month that a zone's clocks show, such as `2026-11`. */
+/** The current month in a time zone, such as `2026-11`. */
 export const monthAt = (at: number, timeZone: string) =>
   timestamp(toLocal(at, timeZone)).slice(0, 7);
 
-/** Whole periods of sums that a span is made of: an hour or a day belongs to where it begins. */
+/** Whole hours or days of a range; a period belongs to the range that contains its start. */
 export type Periods = { hours: number[]; days: number[] };
 
-/** Whole days of UTC, and the hours before and after them: their sums are equal, and days are fewer. */
+/** Whole UTC days, and the hours before and after them: equal sums with fewer rows. */
 export function periodsOf({ from, to }: Span): Periods {
   const [firstHour, endHour] = [Math.ceil(from / hourMs), Math.ceil(to / hourMs)];
   const perDay = dayMs / hourMs;
@@ -37,10 +37,10 @@ export function periodsOf({ from, to }: Span): Periods {
 const range = (from: number, to: number) =>
   Array.from({ length: Math.max(0, to - from) }, (_, index) => from + index);
 
-/** When a state began; `isDown` says which. */
+/** Start of a down or another state. */
 export type StateBegun = { isDown: boolean; at: number; message: string | null };
 
-/** Times in which a monitor was down, as far as they touch the span; the states come oldest first. */
+/** Outages of a monitor within the range; states are sorted oldest first. */
 export function outagesOf(
   monitorId: string,
   states: readonly StateBegun[],
@@ -50,7 +50,7 @@ export function outagesOf(
   let begun: StateBegun | null = null;
   const end = (at: number | null) => {
     if (begun === null) return;
-    // A clock that is put back may end one before it began.
+    // After a clock correction a state can end before its start.
     const until = Math.max(begun.at, Math.min(at ?? to, to));
     if (until > from)
       outages.push({
@@ -71,13 +71,13 @@ export function outagesOf(
   return outages;
 }
 
-/** What was found of one monitor. */
+/** Measurements of one monitor. */
 type Found = {
   seconds: Seconds;
   createdAt: number;
-  /** Where the first measured hour or day of the span begins, and how long it is. */
+  /** Start and length of the first measured hour or day of the range. */
   measured: { at: number; length: number } | null;
-  /** Null where the history of states does not go back so far. */
+  /** Null if the state history starts later. */
   outages: readonly Outage[] | null;
   incidents: number;
 };
@@ -93,7 +93,7 @@ export function figuresOf(found: Found, span: Span, slaTarget: number | null): R
   };
 }
 
-/** How many outages there were, and how long. */
+/** Number and duration of outages. */
 type Lengths = { count: number; seconds: number; longest: number };
 
 const lengthsOf = (outages: readonly Outage[]): Lengths => ({
@@ -121,7 +121,7 @@ function judged(seconds: Seconds, outages: Lengths | null, slaTarget: number | n
   };
 }
 
-/** What several monitors come to together: every figure is the sum of theirs, or made of such sums. */
+/** Combined figures of several monitors: sums, or derived from sums. */
 export function together(
   all: readonly ReportFigures[],
   incidents: number,
@@ -187,7 +187,7 @@ const columns = [
 ];
 
 const cell = (value: number | null) => (value === null ? "" : String(Math.round(value)));
-// No more digits than are right; a share of 1 alone is 100.
+// Rounds down to correct digits; only a share of 1 is 100.
 const percent = (share: number | null) =>
   share === null ? "" : String(Math.floor(share * 1e8 + 1e-4) / 1e6);
 

@@ -32,9 +32,9 @@ import {
   type Wanted,
 } from "./store.ts";
 
-/** So many monitors are read in one go, after which others have their turn. */
+/** Monitors per query; the event loop runs in between. */
 const stride = 100;
-/** So many an answer names; the CSV names all monitors. */
+/** Monitors listed in a response; the CSV lists all. */
 const most = { monitors: 2_000, outages: 500, incidents: 500 };
 
 type Subject = Report["subject"] & { wanted: Wanted };
@@ -61,12 +61,12 @@ async function subjectOf(scope: Scope, query: ReportQuery): Promise<Subject> {
   return { type: "organization", id, name, wanted: null };
 }
 
-/** The month as far as it is over. Throws VALIDATION_ERROR for one that has not begun. */
+/** The elapsed part of the month. Throws VALIDATION_ERROR for a future month. */
 async function spanOf(scope: Scope, month: string, wishedZone: string) {
   const now = scope.clock();
   const wished = monthIn(month, wishedZone);
   const oldest = await oldestHour(scope.store);
-  // What is left of older months are days of UTC.
+  // Only UTC days are retained for older months.
   const timeZone = oldest !== null && wished.from < oldest ? "UTC" : wishedZone;
   const whole = monthIn(month, timeZone);
   if (whole.from > now) throw invalid("month", "has not begun");
@@ -74,7 +74,7 @@ async function spanOf(scope: Scope, month: string, wishedZone: string) {
   return { span: { from: whole.from, to: isRunning ? now : whole.to }, isRunning, timeZone };
 }
 
-/** What a month was. Throws NOT_FOUND, VALIDATION_ERROR. */
+/** The report of a month. Throws NOT_FOUND, VALIDATION_ERROR. */
 export async function reportOf(scope: Scope, query: ReportQuery): Promise<Report> {
   const report = await wholeReportOf(scope, query);
   const { monitors } = report;
@@ -159,7 +159,7 @@ async function rowsOf(
   return { rows, outages: all };
 }
 
-/** Whether the history of states covers the measured time. Imported results are older than their monitor's states. */
+/** Whether the state history covers the measured time. Imported results can be older. */
 function areStatesKnown(
   oldest: string | null,
   span: Span,
@@ -205,7 +205,7 @@ function longestOf(outages: readonly Outage[]): Outage[] {
     .sort((one, other) => one.from.localeCompare(other.from));
 }
 
-/** The same as a file for spreadsheets, with every monitor. Throws NOT_FOUND, VALIDATION_ERROR. */
+/** The report as CSV, with every monitor. Throws NOT_FOUND, VALIDATION_ERROR. */
 export async function downloadReport(scope: Scope, query: ReportQuery): Promise<File> {
   const report = await wholeReportOf(scope, query);
   const name = report.subject.type === "organization" ? "" : `-${report.subject.type}`;

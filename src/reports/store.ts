@@ -15,7 +15,7 @@ export type ReportedMonitor = {
   createdAt: string;
 };
 
-/** Which monitors a report is of: of some groups and some by themselves, or all of the organization. */
+/** Monitors of a report: some groups and single monitors, or all of the organization. */
 export type Wanted = { groupIds: readonly string[]; monitorIds: readonly string[] } | null;
 
 const monitorText = (condition: string) => `select s.key, m.id, m.name, m.group_id as groupId,
@@ -63,7 +63,7 @@ const sumTexts = {
 
 export type Measured = Seconds & { measured: { at: number; length: number } | null };
 
-/** What these periods add up to for each of these monitors that has any. */
+/** Sums of these periods for each monitor with data. */
 export async function sumsIn(store: Store, keys: readonly number[], periods: Periods) {
   const found = new Map<number, Measured>();
   for (const [unit, length] of [
@@ -108,7 +108,7 @@ async function toFirstHours(store: Store, found: ReadonlyMap<number, Measured>) 
   }
 }
 
-/** Where the hours begin that are kept, if older ones are gone; null while all of them are there. */
+/** Start of the retained hours; null while all are retained. */
 export async function oldestHour(store: Store): Promise<number | null> {
   const [row] = await store.query<{ hour: number | null; day: number | null }>(
     "select (select min(hour) from uptime_hours) as hour, (select min(day) from uptime_days) as day",
@@ -118,7 +118,7 @@ export async function oldestHour(store: Store): Promise<number | null> {
   return (row.day + 1) * dayMs <= row.hour * hourMs ? row.hour * hourMs : null;
 }
 
-/** When the oldest event happened that is kept; null where there is none. */
+/** Time of the oldest retained event; null without events. */
 export async function oldestEvent(store: Store): Promise<string | null> {
   const [row] = await store.query<{ at: string }>("select at from events order by seq limit 1", []);
   return row?.at ?? null;
@@ -132,7 +132,7 @@ const beforeText = `select ${eventColumns} from json_each(?) wanted cross join e
     on e.seq = (select max(seq) from events where organization_id = ? and subject_id = wanted.value
       and type in (${stateTypeList}) and at < ?)`;
 
-/** Beginnings of these monitors' states in a span, oldest first, each with the one that it began in. */
+/** Starts of these monitors' states in a range, oldest first, each with the state at the start of the range. */
 export async function statesIn(
   { store, organizationId }: Tenant,
   ids: readonly string[],
@@ -154,7 +154,7 @@ export async function statesIn(
   return states;
 }
 
-// Whatever was resolved in the month or later was changed then: of a million incidents few are looked at.
+// Incidents resolved in the month or later were updated then, which limits the scan to few of a million rows.
 const openStatuses = incidentStatuses.filter((status) => status !== "resolved");
 const incidentText = `from incidents i
   where i.organization_id = ? and i.id in (
@@ -169,11 +169,11 @@ function incidentParameters(organizationId: string, { from, to }: Span) {
   return [organizationId, organizationId, begin, organizationId, end, begin];
 }
 
-/** Incidents that were open at any time in the span: the newest of them, how many, and how many of each monitor. */
+/** Incidents that were open in the range: the newest, their count, and the count per monitor. */
 export async function incidentsIn(
   { store, organizationId }: Tenant,
   span: Span,
-  /** Null for all of the organization, also those of no monitor. */
+  /** Null for all of the organization, including those without a monitor. */
   monitorIds: readonly string[] | null,
   limit: number,
 ) {
@@ -210,7 +210,7 @@ export async function incidentsIn(
   };
 }
 
-/** How many of them a group's monitors had: one that is of several counts once. */
+/** Incidents of a group's monitors; an incident of several monitors counts once. */
 export async function incidentsByGroup({ store, organizationId }: Tenant, span: Span) {
   const rows = await store.query<{ groupId: string | null; count: number }>(
     `select m.group_id as groupId, count(distinct its.incident_id) as count

@@ -15,10 +15,10 @@ import type { Keys } from "../../http/services.ts";
 import { isAtLeast, Role } from "../../core/roles.ts";
 import { type ApiKey, KeyName } from "./schema.ts";
 
-/** Who may make keys. */
+/** Roles that can create keys. */
 const keyMakers = Role.options.filter((role) => isAtLeast(role, "admin"));
 
-/** Makes a key and returns it; this is the only time it is known. `expiresInMs` null means never. Throws VALIDATION_ERROR. */
+/** Creates a key and returns it; it cannot be read again. `expiresInMs` null means never. Throws VALIDATION_ERROR. */
 export async function createApiKey(
   context: Scope,
   input: { name: string; scope: "read" | "write"; expiresInMs: number | null },
@@ -52,7 +52,7 @@ export async function createApiKey(
   );
 }
 
-/** Holds while the person may make keys: one that is made outlives the request. */
+/** Guards that the person can still create keys, because a key outlives the request. */
 function mustMakeKeys(organizationId: string, personId: string) {
   return must(
     sql`exists (select 1 from ${memberships} where organization_id = ${organizationId}
@@ -61,7 +61,7 @@ function mustMakeKeys(organizationId: string, personId: string) {
   );
 }
 
-/** Ends the keys that somebody made and that open something still: they could have kept them. */
+/** Revokes the valid keys that a person created, because they can have copied them. */
 export async function revokeKeysBy(scope: Scope, createdById: string) {
   const { store, organizationId } = scope;
   const where = unrevoked({ organizationId, createdById });
@@ -87,7 +87,7 @@ export function listApiKeys({ store, organizationId }: Scope): Promise<ApiKey[]>
     .orderBy(asc(apiKeys.id));
 }
 
-/** Ends a key for good. Throws NOT_FOUND, and CONFLICT when it was already revoked. */
+/** Revokes a key. Throws NOT_FOUND, and CONFLICT when it was already revoked. */
 export async function revokeApiKey(context: Scope, id: string): Promise<ApiKey> {
   const { store, organizationId } = context;
   const key = (await listApiKeys(context)).find((candidate) => candidate.id === id);
@@ -110,7 +110,7 @@ function alreadyRevoked() {
   return new AppError("CONFLICT", "This API key was already revoked.");
 }
 
-/** How long a key is trusted without asking the database while this process writes nothing: the command line or another node may revoke it meanwhile. */
+/** Cache lifetime of a key without writes of this process. The command line or another node can revoke it in the meantime. */
 const trustedMs = 500;
 const maxTrusted = 10_000;
 
@@ -122,7 +122,7 @@ type Row = Pick<
 const byHash = `SELECT organization_id AS "organizationId", id, name, scope,
   expires_at AS "expiresAt" FROM api_keys WHERE hash = ? AND revoked_at IS NULL`;
 
-/** Knows whose API key one is. */
+/** Caches the owner of each API key. */
 export function apiKeyCache(store: Store, clock: Clock): Keys {
   const trusted = new Map<string, { principal: Principal; until: number }>();
   let usedAt = new Map<string, number>();
@@ -176,7 +176,7 @@ export function apiKeyCache(store: Store, clock: Clock): Keys {
   };
 }
 
-/** Removes keys that were revoked so many days ago. */
+/** Removes keys that were revoked more than `days` days ago. */
 export function sweepApiKeys(sweeping: Sweeping, days: number): Promise<void> {
   return sweepRows(sweeping, "api_keys", "revoked_at < ?", [
     timestamp(sweeping.now - days * dayMs),

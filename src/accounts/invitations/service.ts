@@ -66,7 +66,7 @@ export async function invite(scope: Scope, { email, role }: NewInvitation, origi
       scope,
       [
         ...allowed,
-        // An address has one invitation to an organization: the newest.
+        // A new invitation replaces an earlier one of the same address.
         store.db.delete(invitations).where(matching(invitations, { organizationId, emailKey })),
         store.db.insert(invitations).values(row),
         mustBeFew(scope),
@@ -77,7 +77,7 @@ export async function invite(scope: Scope, { email, role }: NewInvitation, origi
   });
 }
 
-/** Whoever is invited has a place already: nobody is turned away who accepts. */
+/** Invitations count towards the limit of members, so accepting never fails. */
 function mustBeFew({ organizationId, limits }: Scope): Statement {
   const countOf = (table: SQLiteTable) =>
     sql`(select count(*) from ${table} where organization_id = ${organizationId})`;
@@ -86,13 +86,13 @@ function mustBeFew({ organizationId, limits }: Scope): Statement {
   );
 }
 
-/** Where others reach this appliance: not under the address of this machine for itself. */
+/** Public URL of this appliance, which is not loopback. */
 export function reachedFrom(origin: string, elsewhere: string): string {
   const isLocal = /^https?:\/\/(localhost|127\.[\d.]+|\[::1\])(:\d+)?$/.test(origin);
   return isLocal ? elsewhere : origin;
 }
 
-/** Takes an invitation back. Throws NOT_FOUND. */
+/** Revokes an invitation. Throws NOT_FOUND. */
 export async function revokeInvitation(scope: Scope, id: string): Promise<typeof deleted> {
   const { store, organizationId } = scope;
   const none = () => new AppError("NOT_FOUND", "There is no open invitation with this id.");
@@ -106,12 +106,12 @@ export async function revokeInvitation(scope: Scope, id: string): Promise<typeof
   );
 }
 
-/** Who may invite whom: pairs of roles such as `admin member`. */
+/** Allowed pairs of inviting and invited role, such as `admin member`. */
 const entitled = Role.options.flatMap((role) =>
   Role.options.filter((by) => mayManage(by, role)).map((by) => `${by} ${role}`),
 );
 
-/** Whether whoever invites belongs to the organization in a role that may give this one. */
+/** Whether the inviting person has a role in the organization that can grant this role. */
 const isEntitled = sql`exists (select 1 from ${memberships} m
   where m.organization_id = ${invitations.organizationId}
     and m.person_id = ${invitations.invitedById}
@@ -120,7 +120,7 @@ const isEntitled = sql`exists (select 1 from ${memberships} m
 const over = () =>
   new AppError("NOT_FOUND", "This invitation is no longer valid. Ask for a new one.");
 
-/** The invitation of this token, while whoever made it may still make it. */
+/** The invitation of this token, while its sender could still send it. */
 async function openedBy(context: VisitorContext, token: string) {
   const { store, clock } = context;
   const ofToken = matching(invitations, { tokenHash: sha256(token) });
@@ -137,7 +137,7 @@ async function openedBy(context: VisitorContext, token: string) {
   return found;
 }
 
-/** What the holder of the link is invited to. Throws NOT_FOUND for a wrong, used or old token, RATE_LIMITED. */
+/** The invitation for the holder of the link. Throws NOT_FOUND for a wrong, used or expired token, RATE_LIMITED. */
 export async function lookAtInvitation(context: VisitorContext, token: string) {
   const { invitation, organizationName } = await openedBy(context, token);
   const { email, role } = invitation;
@@ -178,7 +178,7 @@ async function joinAsNew(
   const { name, password } = parse(NewAccount, { name: input.name, password: input.password });
   mustBeStrongPassword(password, [email, name, organization]);
   const known = await findPeopleByEmail(context.store, emailKey);
-  // The password of an existing account opens it, so this counts as a guess.
+  // An accepted password opens an existing account, so this counts as an attempt.
   countAttempt(context);
   const hash = await hashPassword(password, hashingFor(context), known[0]?.passwordHash);
   const own = known.find(({ passwordHash }) => passwordHash === hash);
@@ -187,7 +187,7 @@ async function joinAsNew(
   return begin(context, row, "signed-in", [...statements, ...joins(context, invitation, row)]);
 }
 
-/** The statements by which somebody joins: an invitation is used once. */
+/** Statements that add the person; an invitation works once. */
 function joins(
   context: VisitorContext,
   invitation: InvitationRow,
@@ -210,7 +210,7 @@ function joins(
 
 type InvitationRow = typeof invitations.$inferSelect;
 
-/** Those that still can be accepted, newest first. */
+/** Open invitations, newest first. */
 function openInvitations({ store, organizationId }: Tenant, now: number) {
   const isOpen = gt(invitations.expiresAt, timestamp(now));
   return store.db
@@ -220,7 +220,7 @@ function openInvitations({ store, organizationId }: Tenant, now: number) {
     .orderBy(desc(invitations.id));
 }
 
-/** Takes an invitation away, if nobody did meanwhile, and it still is what `condition` says. */
+/** Removes an invitation, guarded by `condition` and against concurrent removal. */
 function takeInvitation(
   store: Store,
   { organizationId, id }: Pick<InvitationRow, "organizationId" | "id">,
@@ -234,7 +234,7 @@ function takeInvitation(
   ];
 }
 
-/** Removes invitations that nobody accepted in time. */
+/** Removes expired invitations. */
 export function sweepInvitations(sweeping: Sweeping): Promise<void> {
   return sweepRows(sweeping, "invitations", "expires_at < ?", [timestamp(sweeping.now)]);
 }

@@ -3,16 +3,16 @@ import { bodyOf, Id, line, Timestamp, TimeZone } from "../../core/fields.ts";
 
 export const OrganizationName = line(255);
 
-/** A share of time that is promised. */
+/** An uptime target (SLO), 0–1. */
 const SlaTarget = z.number().gt(0, "must be more than 0").max(1);
 
 export const OrganizationRecord = z.object({
   id: Id,
   slug: z.string(),
   name: z.string(),
-  /** In which the admin page tells times. */
+  /** Time zone of the admin page. */
   timeZone: z.string(),
-  /** What reports judge uptime by; null for nothing. */
+  /** Uptime target of reports; null for none. */
   slaTarget: z.number().nullable(),
   createdAt: Timestamp,
 });

@@ -42,7 +42,7 @@ export async function getOrganization(store: Store, slug: string): Promise<Organ
   return organization;
 }
 
-/** Makes an organization with a free slug, and its default status page under that slug. Throws VALIDATION_ERROR for a blank or overlong name. */
+/** Creates an organization with a free slug, and its default status page. Throws VALIDATION_ERROR for a blank or overlong name. */
 export function createOrganization(store: Store, clock: Clock, name: string) {
   parse(OrganizationName, name, "name");
   return retrying(async () => {
@@ -55,7 +55,7 @@ export function createOrganization(store: Store, clock: Clock, name: string) {
   });
 }
 
-/** The statements that make an organization, under a slug that is free now; where it is taken meanwhile, `retrying` looks again. */
+/** Statements that create an organization with a free slug. `retrying` chooses another slug after a race. */
 export async function newOrganization(
   { store, clock }: { store: Store; clock: Clock },
   name: string,
@@ -114,7 +114,7 @@ export async function newOrganization(
   return { organization, statements };
 }
 
-/** The organization that asks. */
+/** The organization of the request. */
 export async function getOwnOrganization({ store, organizationId }: Scope) {
   const [row] = await store.db
     .select({
@@ -130,7 +130,7 @@ export async function getOwnOrganization({ store, organizationId }: Scope) {
   return row;
 }
 
-/** Its slug stays, whatever it is called: addresses of status pages hold it. Throws PRECONDITION_FAILED. */
+/** Renames an organization. Its slug stays, because URLs of status pages contain it. Throws PRECONDITION_FAILED. */
 export function updateOrganization(scope: Scope, patch: OrganizationPatch) {
   const { store, organizationId } = scope;
   return retrying(async () => {
@@ -158,7 +158,7 @@ export function updateOrganization(scope: Scope, patch: OrganizationPatch) {
   });
 }
 
-/** What another process wrote may be seen this late. */
+/** Maximum staleness of another process's writes. */
 const trustedMs = 100;
 
 /** Whether several organizations share this appliance, as of the last refresh. */
@@ -170,7 +170,7 @@ export function sharingOf(store: Store, monotonic: Clock = () => performance.now
   store.onCommit(() => void commits++);
   return {
     isShared: () => isShared,
-    /** Costs nothing where this process has written nothing since a moment ago: each check asks. */
+    /** Cheap without recent writes of this process, because each check calls it. */
     async refresh() {
       if (known.commits === commits && monotonic() < known.until) return;
       const asked = { commits, until: monotonic() + trustedMs };

@@ -76,12 +76,12 @@ export function updateProfile(context: SignedInContext, patch: ProfilePatch): Pr
   });
 }
 
-/** The row with the password as it is hashed under this address: all who share one share a salt, so that a sign-in costs the same for one and for many. */
+/** Hashes the password for this address. People who share an address share a salt, so a sign-in costs the same for one and for many. */
 async function movedTo(context: SignedInContext, email: string, password: string | undefined) {
   if (password === undefined)
     throw invalid("password", "is required for another e-mail address: your current one");
   const row = await reauthenticated(context, password);
-  // Another's password under that address would be refused.
+  // The password of another person with that address would be rejected.
   countAttempt(context);
   const others = await findPeopleByEmail(context.store, emailKeyOf(email));
   const like = others.find(({ id }) => id !== row.id) ?? row;
@@ -89,7 +89,7 @@ async function movedTo(context: SignedInContext, email: string, password: string
   return { ...row, passwordHash };
 }
 
-/** Takes a new password for the current one, ends all other sessions, and gives this one a new cookie. Throws VALIDATION_ERROR, RATE_LIMITED. */
+/** Changes the password, ends all other sessions, and replaces this session's cookie. Throws VALIDATION_ERROR, RATE_LIMITED. */
 export async function changePassword(context: SignedInContext, change: PasswordChange) {
   const { store, clock, session } = context;
   const { name, email } = session.person;
@@ -97,7 +97,7 @@ export async function changePassword(context: SignedInContext, change: PasswordC
   mustBeStrongPassword(change.password, [name, email, ...organizations]);
   const handOver = await retrying(async () => {
     const row = await reauthenticated(context, change.current, "current");
-    // Another's password under this address would be refused; whether there is another is not told.
+    // The password of another person with this address would be rejected; the error does not reveal whether one exists.
     countAttempt(context);
     const passwordHash = await hashPassword(change.password, hashingFor(context), row.passwordHash);
     const renewed = renewedSession(context);
@@ -116,7 +116,7 @@ export async function changePassword(context: SignedInContext, change: PasswordC
   handOver();
 }
 
-/** Says that one knows of the wrong codes that were given for oneself. */
+/** Dismisses the report about wrong codes. */
 export function acknowledgeWrongCodes(context: SignedInContext): Promise<void> {
   return retrying(async () =>
     context.store.atomic(changePerson(context.store, await ownRow(context), noWrongCodes)),

@@ -1,12 +1,12 @@
 import { toAsciiEmail } from "../../core/text/email-address.ts";
 import { isAtLeast, type Role } from "../../core/roles.ts";
 
-/** An e-mail address as it is compared: whoever writes it in capitals is the same person. */
+/** Normalizes an e-mail address for comparison: case does not matter. */
 export function emailKeyOf(email: string): string {
   return (toAsciiEmail(email) ?? email).normalize("NFC").toLowerCase();
 }
 
-/** What people choose first of all, by the lists of leaked passwords, with at least 10 characters. */
+/** The most frequent leaked passwords of at least 10 characters. */
 const commonest = new Set([
   "1234567890",
   "0123456789",
@@ -32,7 +32,7 @@ const commonest = new Set([
   "signalbox123",
 ]);
 
-/** Why this is no password for somebody of these names and this address; null where it is one. */
+/** Reason to reject this password for a person with this name and address; null if it is acceptable. */
 export function validatePassword(password: string, known: readonly string[]): string | null {
   const plain = password.toLowerCase();
   const said = known.flatMap((text) => [text, text.split("@")[0] ?? ""]);
@@ -42,7 +42,7 @@ export function validatePassword(password: string, known: readonly string[]): st
   return null;
 }
 
-/** Whether somebody of role `by` may make, change or remove somebody of role `whom`: owners are the owners' own affair. */
+/** Whether role `by` can add, change or remove role `whom`. Only owners can manage owners. */
 export function mayManage(by: Role, whom: Role): boolean {
   return whom === "owner" ? by === "owner" : isAtLeast(by, "admin");
 }

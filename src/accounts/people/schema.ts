@@ -4,23 +4,23 @@ import { Role } from "../../core/roles.ts";
 
 export const PersonName = line(100).meta({ example: "Ada Lovelace" });
 
-/** A password that is being chosen; what else it must not be stands in the rules. */
+/** A new password; rules.ts rejects common ones. */
 export const NewPassword = line(200)
   .refine((text) => Array.from(text).length >= 10, "must have at least 10 characters")
   .meta({ writeOnly: true });
 
-/** A password that is only compared. */
+/** Not hashed: compared in constant time. */
 export const Password = z.string().min(1).max(200).meta({ writeOnly: true });
 
-/** The person who asks. */
+/** The person of this request. */
 export const Profile = z.object({
   id: Id,
   name: z.string(),
   email: z.string(),
   twoFactor: z.boolean(),
-  /** In which they read times; null for the organization's. */
+  /** Time zone; null for the organization's. */
   timeZone: z.string().nullable(),
-  /** Whether they run the whole appliance. */
+  /** Whether they administer the whole appliance. */
   administrator: z.boolean(),
 });
 export type Profile = z.infer<typeof Profile>;
@@ -31,7 +31,7 @@ export const ProfilePatch = bodyOf(
     name: PersonName.optional(),
     email: EmailAddress.optional(),
     timeZone: TimeZone.nullable().optional(),
-    /** The current one, which another e-mail address takes. */
+    /** The current password, required for another e-mail address. */
     password: Password.optional(),
   }),
 );
@@ -40,10 +40,10 @@ export type ProfilePatch = z.output<typeof ProfilePatch>;
 export const PasswordChange = z.strictObject({ current: Password, password: NewPassword });
 export type PasswordChange = z.output<typeof PasswordChange>;
 
-/** Somebody who belongs to an organization. */
+/** A member of an organization. */
 export const Member = Profile.omit({ timeZone: true }).extend({
   role: Role,
-  /** Null for somebody without a session. */
+  /** Null without a session. */
   lastSeenAt: Timestamp.nullable(),
 });
 export type Member = z.infer<typeof Member>;
@@ -53,7 +53,7 @@ export const MemberPatch = bodyOf(
   z.strictObject({ role: Role }),
 );
 
-/** An organization that the person belongs to. */
+/** An organization of the person. */
 export const OwnMembership = z.object({
   id: Id,
   slug: z.string(),

@@ -7,7 +7,7 @@ import type { Membership, Session, Sessions } from "../../http/access/session.ts
 import { isOver } from "./rules.ts";
 import type { SessionRow } from "./store.ts";
 
-/** How long a session is trusted while nothing is written; where that can't be told, it is read each time. */
+/** Cache lifetime without writes; a store without a write counter reads the session for each request. */
 const trustedMs = 500;
 const maxTrusted = 10_000;
 
@@ -32,7 +32,7 @@ const membershipsOf = `SELECT o.id, o.slug, o.name, t.time_zone AS "timeZone", m
 
 type Trusted = { session: Session; revision: string | null; until: number };
 
-/** Knows whose session a cookie is. What is written, by whichever process, ends its trust at once. */
+/** Caches the session of each cookie. Every write, of any process, invalidates it. */
 export function sessionCache(store: Store, clock: Clock): Sessions {
   const trusted = new Map<string, Trusted>();
   let seenAt = new Map<string, number>();

@@ -1,13 +1,13 @@
 const minuteMs = 60_000;
 
-/** A session ends so long after the last request it was sent with. */
+/** A session expires this long after its last request. */
 export const idleMs = 12 * 60 * minuteMs;
-/** No session gets older. */
+/** Maximum age of a session. */
 export const oldestMs = 30 * 24 * 60 * minuteMs;
-/** How long a sign-in waits for its code. */
+/** Time limit for the code of a sign-in. */
 export const waitingMs = 10 * minuteMs;
 
-/** Whether a session is over at this moment. One that begins as far ahead as it could last was begun by a clock that was ahead. */
+/** Whether a session has expired. A start further in the future than its lifetime comes from a wrong clock. */
 export function isOver(
   session: { stage: "two-factor" | "signed-in"; createdAtMs: number; lastSeenAtMs: number },
   now: number,

@@ -4,7 +4,7 @@ import { Id, Timestamp } from "../../core/fields.ts";
 /** A browser in which the person is signed in. */
 export const SessionEntry = z.object({
   id: Id,
-  /** Whether it is the one that asks. */
+  /** Whether it is the session of this request. */
   current: z.boolean(),
   createdAt: Timestamp,
   lastSeenAt: Timestamp,

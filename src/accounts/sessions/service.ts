@@ -86,7 +86,7 @@ export async function endSession(context: SignedInContext, id: string): Promise<
   return deleted;
 }
 
-/** Ends all of the person's sessions but this one. */
+/** Ends all other sessions of the person. */
 export async function endOtherSessions(context: SignedInContext): Promise<void> {
   const { store, session } = context;
   await store.atomic([
@@ -95,7 +95,7 @@ export async function endOtherSessions(context: SignedInContext): Promise<void> 
   ]);
 }
 
-/** The audit rows and events of what somebody does that belongs to no organization: they stand in each of these. */
+/** Audit rows and events of actions outside of an organization: written to each of these organizations. */
 export function auditIn(
   organizationIds: readonly string[],
   { clock, requestId }: Pick<VisitorContext, "clock"> & { requestId: string | null },
@@ -108,7 +108,7 @@ export function auditIn(
   );
 }
 
-/** The same for the person whose session it is. */
+/** Audit rows and events for the session's person. */
 export function auditOfPerson(
   context: SignedInContext,
   action: AuditAction & `${"person" | "backup"}.${string}`,

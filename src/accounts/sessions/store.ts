@@ -17,7 +17,7 @@ export function sessionsOf(store: Store, personId: string): Promise<SessionRow[]
     .orderBy(desc(sessions.createdAt), desc(sessions.id));
 }
 
-/** From where people were seen, the last ones last. */
+/** Networks of sessions, most recent last. */
 export async function recentAddresses({ db }: Store): Promise<string[]> {
   const rows = await db
     .select({ address: sessions.address })
@@ -32,7 +32,7 @@ export function addSession(store: Store, row: SessionRow): Statement {
   return store.db.insert(sessions).values(row);
 }
 
-/** The same session under another id and cookie. */
+/** Replaces the id and cookie of a session. */
 export function copySession(
   from: string,
   { id, tokenHash, lastSeenAt }: Pick<SessionRow, "id" | "tokenHash" | "lastSeenAt">,
@@ -47,14 +47,14 @@ export function removeSession(store: Store, id: string): Statement {
   return store.db.delete(sessions).where(eq(sessions.id, id));
 }
 
-/** Ends whatever sessions the person has, but for the one to be kept. */
+/** Ends all sessions of the person except one. */
 export function endSessionsOf(store: Store, personId: string, kept?: string): Statement {
   const theirs = eq(sessions.personId, personId);
   const ended = kept === undefined ? theirs : and(theirs, ne(sessions.id, kept));
   return store.db.delete(sessions).where(ended);
 }
 
-/** Removes sessions that are over. */
+/** Removes expired sessions. */
 export function sweepSessions(sweeping: Sweeping): Promise<void> {
   const [oldest, idle, waiting] = [oldestMs, idleMs, waitingMs].map((ms) =>
     timestamp(sweeping.now - ms),
@@ -67,7 +67,7 @@ export function sweepSessions(sweeping: Sweeping): Promise<void> {
   );
 }
 
-/** Counts a wrong code; the last of so many ends the wait. */
+/** Counts a wrong code; the last allowed one ends the wait. */
 export function countWrongCode(store: Store, id: string, most: number): Statement[] {
   const waiting = and(eq(sessions.id, id), eq(sessions.stage, "two-factor"));
   return [

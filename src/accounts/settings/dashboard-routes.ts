@@ -4,7 +4,7 @@ import { routesUnder } from "../../http/request-context.ts";
 import { TrustedAuthority } from "./schema.ts";
 import { authoritiesOf } from "./service.ts";
 
-/** What only the admin page asks of the settings. */
+/** Settings routes of the admin page. */
 export const settingsDashboardRoutes = routesUnder("/settings").get(
   ...endpoint("/certificate-authorities", {
     name: "listAuthorities",

@@ -37,7 +37,7 @@ const Auth = z.enum(["password", "microsoft", "google"]).meta({
     "How `user` is let in: by its `password`; at Microsoft 365 by an app of Entra ID (`tenant`, `clientId`, `clientSecret`), at Google Workspace by a service account (`serviceAccountKey`), both with OAuth 2.0 and for the mailbox that `user` names. What the others take is cleared.",
 });
 
-/** What is used of the file that Google gives for a service account; its other addresses are none that are asked. */
+/** The used fields of a Google service account file. Its other URLs are ignored. */
 const ServiceAccount = z.object({
   type: z.literal("service_account"),
   client_email: z.email().max(254),
@@ -92,14 +92,14 @@ const smtp = {
   tls: Tls.default("starttls"),
 };
 
-/** What each way of letting a user in takes beside the user: all of it, but for a password. */
+/** Required fields of each authentication method besides the user. */
 const ofWay = {
   password: ["password"],
   microsoft: ["tenant", "clientId", "clientSecret"],
   google: ["serviceAccountKey"],
 } as const;
 
-/** The mail server that an organization sends through. */
+/** The mail server of an organization. */
 export const SmtpSettings = z
   .strictObject(smtp)
   .superRefine((settings, context) => {
@@ -115,7 +115,7 @@ export const SmtpSettings = z
   .meta({ id: "SmtpSettings" });
 export type SmtpSettings = z.output<typeof SmtpSettings>;
 
-/** What belongs to another way of letting the user in is cleared. */
+/** Clears the fields of other authentication methods. */
 function withoutOtherWays({ smtp, ...record }: Record<string, unknown>): Record<string, unknown> {
   if (typeof smtp !== "object" || smtp === null) return { ...record, smtp };
   const { auth = "password" } = smtp as { auth?: unknown };
@@ -137,7 +137,7 @@ export const settingsKinds = {
     { smtp: SmtpSettings.nullable() },
     {
       "smtp.password": { smtp: sameMailServer },
-      // Of these the token goes there.
+      // The token is sent to these addresses.
       "smtp.clientSecret": { smtp: sameMailServer },
       "smtp.serviceAccountKey": { smtp: sameMailServer },
     },
@@ -146,7 +146,7 @@ export const settingsKinds = {
   ),
 };
 
-/** A patch of the mail server: absent keeps, null removes it all. */
+/** A patch of the mail server: an absent value leaves it unchanged, null removes it. */
 export const SmtpPatch = z.strictObject(patchOf(smtp)).nullable().meta({ id: "SmtpPatch" });
 
 export const SettingsPatch = bodyOf(
@@ -168,7 +168,7 @@ export const SettingsPatch = bodyOf(
 );
 export type SettingsPatch = z.output<typeof SettingsPatch>;
 
-/** A certificate of the settings: whose it is, and when it ends. */
+/** A certificate in the settings: its subject and expiry. */
 export const TrustedAuthority = z.object({ name: z.string(), expiresAt: Timestamp });
 export type TrustedAuthority = z.infer<typeof TrustedAuthority>;
 

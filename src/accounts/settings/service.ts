@@ -27,7 +27,7 @@ type SettingsRecord = Settings & { id: string; version: number };
 
 type StoredSmtp = NonNullable<Settings["smtp"]>;
 
-/** What a row of an older version lacks. */
+/** Defaults for rows of older versions. */
 const sinceThen = { auth: "password", tenant: null, clientId: null } as const;
 
 const kind = "organization";
@@ -37,7 +37,7 @@ export async function getSettings({ store, organizationId }: Scope): Promise<Set
   return shown(await findSettings(store, organizationId));
 }
 
-/** In the order in which they stand there. */
+/** Certificates in the order of the file. */
 export async function authoritiesOf(scope: Scope): Promise<TrustedAuthority[]> {
   const { certificateAuthorities } = await getSettings(scope);
   return subjectsIn(certificateAuthorities ?? "").map(({ name, endsAt }) => ({
@@ -58,7 +58,7 @@ function shown(row: SettingsRow): SettingsRecord {
   };
 }
 
-/** The mail server with its password: what an e-mail is sent through. Null where none is set. */
+/** The mail server with its password; null if none is set. */
 export function smtpOf(vault: Vault, row: SettingsRow): SmtpSettings | null {
   if (row.smtp === null) return null;
   const secrets = openAll(vault, placeOf(row.organizationId), row.secrets);
@@ -86,7 +86,7 @@ export function updateSettings(scope: Scope, patch: SettingsPatch): Promise<Sett
   });
 }
 
-/** The row as a patch leaves it; nothing is stored. Throws VALIDATION_ERROR. */
+/** Applies a patch to the row without storing it. Throws VALIDATION_ERROR. */
 export async function settingsAfter(
   scope: Scope,
   before: SettingsRow,
@@ -116,7 +116,7 @@ export const changeSettings = ({ store, organizationId }: Scope, row: SettingsRo
 const placesOf = (smtp: SmtpSettings | null): Place[] =>
   smtp === null ? [] : [{ path: "smtp.host", host: smtp.host, port: smtp.port }];
 
-/** The mail server as a patch leaves it, saved or not; null where there is none. Throws VALIDATION_ERROR. */
+/** The mail server with a patch applied; null without one. Throws VALIDATION_ERROR. */
 export async function smtpAfter(
   { vault, targets }: Pick<Scope, "vault" | "targets">,
   before: SettingsRow,
@@ -131,7 +131,7 @@ export async function smtpAfter(
 
 type SettingsRow = typeof organizationSettings.$inferSelect;
 
-/** Every organization has its row from the beginning. */
+/** Every organization has a row from its creation. */
 export async function findSettings(store: Store, organizationId: string): Promise<SettingsRow> {
   const [row] = await store.db
     .select()

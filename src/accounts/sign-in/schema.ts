@@ -3,7 +3,7 @@ import { EmailAddress, TimeZone, Timestamp } from "../../core/fields.ts";
 import { OrganizationName } from "../organizations/schema.ts";
 import { NewPassword, OwnMembership, Password, PersonName, Profile } from "../people/schema.ts";
 
-/** What the admin page is to show first. */
+/** First view of the admin page. */
 export const Stage = z.enum(["set-up", "signed-out", "two-factor", "signed-in"]);
 export type Stage = z.infer<typeof Stage>;
 
@@ -15,7 +15,7 @@ export const Presence = z.object({
   person: z
     .object({
       ...Profile.shape,
-      /** Codes that were wrong after one's password was right, elsewhere, until one says that one knows; null for none. */
+      /** Wrong codes after a correct password elsewhere, until the person dismisses them; null for none. */
       wrongCodes: z
         .object({
           count: z.int(),
@@ -30,7 +30,7 @@ export const Presence = z.object({
 });
 export type Presence = z.infer<typeof Presence>;
 
-/** What a token of ours may look like; anything longer is none. */
+/** Longest possible token. */
 export const Token = z.string().min(1).max(100).meta({ writeOnly: true });
 
 export const SignIn = z.strictObject({ email: z.string().min(1).max(254), password: Password });

@@ -28,10 +28,10 @@ import type { Presence, SignIn, Stage } from "./schema.ts";
 
 export { setUp } from "./set-up.ts";
 
-/** After so many wrong codes the password has to be given again. */
+/** Wrong codes after which the password is required again. */
 const codesPerSignIn = 5;
 
-/** Who is there, and what they may see first. */
+/** The session's person, and the first page they can see. */
 export async function presenceOf({ store, session }: VisitorContext): Promise<Presence> {
   const nobody = { version, person: null, organizations: [] };
   if (session?.stage === "signed-in") {
@@ -50,18 +50,18 @@ let nobodysHash: Promise<string> | null = null;
  */
 export async function personOf(context: VisitorContext, email: string, password: string) {
   const found = findPeopleByEmail(context.store, emailKeyOf(email));
-  // Made once, outside the queue, which may turn work away.
+  // Created once, outside of the queue, which can reject work.
   nobodysHash ??= Bun.password.hash(randomToken(43), "argon2id");
   const [those, hash] = [await found, await nobodysHash];
   const hashes = those.length === 0 ? [hash] : those.map((one) => one.passwordHash);
   const client = hashingFor(context);
   const attempt = async () => those[await indexOfPassword(password, hashes, client)] ?? null;
-  // Where people are signed in, a neighbour's guesses keep them out for no more than a minute.
+  // In networks with signed-in people, failed attempts of a neighbor lock them out for at most a minute.
   if (client.isKnown) return attempt();
   return withinLimit(context.passwordLimit, `${emailKeyOf(email)} ${client.client}`, attempt);
 }
 
-/** Begins a session, or the wait for a code. Throws UNAUTHORIZED – one and the same for a wrong address and a wrong password – and RATE_LIMITED. */
+/** Starts a session, or the wait for a code. Throws RATE_LIMITED, and the same UNAUTHORIZED for a wrong address and a wrong password. */
 export async function signIn(context: VisitorContext, { email, password }: SignIn): Promise<Stage> {
   const { log, address, requestId } = context;
   const person = await withAttemptLimits(context, () => personOf(context, email, password));
@@ -72,12 +72,12 @@ export async function signIn(context: VisitorContext, { email, password }: SignI
   return admit(context, person);
 }
 
-/** Lets somebody in whose password was right, or makes them wait for their code, in the same write as `further`. */
+/** Signs in a person with a correct password, or waits for their code, in one write with `further`. */
 export function admit(context: VisitorContext, person: PersonRow, further?: readonly Statement[]) {
   return begin(context, person, person.totpSecret === null ? "signed-in" : "two-factor", further);
 }
 
-/** Begins a session at this stage, in the same write as `further`. */
+/** Starts a session at this stage, in one write with `further`. */
 export async function begin(
   context: VisitorContext,
   { id, name }: Pick<PersonRow, "id" | "name">,
@@ -94,7 +94,7 @@ export async function begin(
   return stage;
 }
 
-/** Takes the code that a sign-in waits for. Throws UNAUTHORIZED for a wrong one and where none is awaited, RATE_LIMITED. */
+/** Accepts the code of a waiting sign-in. Throws UNAUTHORIZED for a wrong or unexpected code, RATE_LIMITED. */
 export async function enterCode(context: VisitorContext, code: string): Promise<Stage> {
   const { store, session, log, address, requestId, clock } = context;
   const person =
@@ -136,7 +136,7 @@ async function whoseCodes({ store, address }: VisitorContext, personId: string):
   return isKnown ? `codes ${personId} ${network}` : `codes ${personId}`;
 }
 
-/** Ends this session, if there is one. */
+/** Ends this session, if any. */
 export async function signOut(context: VisitorContext): Promise<Stage> {
   const { store, session } = context;
   if (session !== null) {

@@ -56,10 +56,10 @@ export async function setUp(
 
 const validMs = 30 * 60_000;
 
-/** Where the token lies for whoever may read the data directory. */
+/** File of the token, readable by the owner of the data directory. */
 const setUpFile = (dataDir: string) => join(dataDir, "set-up-token");
 
-/** A new token for a first run, in its 0600 file until it is over. */
+/** Creates the set-up token in a 0600 file. */
 export function newSetUp(dataDir: string, clock: Clock): SetUp & { token: string } {
   const token = randomToken(43);
   const file = setUpFile(dataDir);
@@ -70,7 +70,7 @@ export function newSetUp(dataDir: string, clock: Clock): SetUp & { token: string
   return { token, ...setUpOf(token, clock, () => rmSync(file, { force: true })) };
 }
 
-/** Takes this token for 30 minutes, until it is over. */
+/** Accepts this token for 30 minutes, until the set-up is done. */
 export function setUpOf(token: string, clock: Clock, remove: () => void): SetUp {
   let until = clock() + validMs;
   const digest = (text: string) => Buffer.from(sha256(text), "hex");
@@ -84,7 +84,7 @@ export function setUpOf(token: string, clock: Clock, remove: () => void): SetUp 
   };
 }
 
-/** Where somebody signs in already: no token is any. */
+/** For an appliance with accounts: rejects every token. */
 export function noSetUp(dataDir: string): SetUp {
   rmSync(setUpFile(dataDir), { force: true });
   return { isToken: () => false, end: () => {} };

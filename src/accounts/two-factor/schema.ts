@@ -5,9 +5,9 @@ import { Password } from "../people/schema.ts";
 export const Code = z.strictObject({ code: z.string().min(1).max(50) });
 export const KnownPassword = z.strictObject({ password: Password });
 
-/** What an authenticator needs, shown until a first code confirms that it has it. */
+/** Secret for an authenticator app, shown until a first code confirms it. */
 export const PendingTwoFactor = z.object({ secret: z.string(), uri: z.string() });
 export type PendingTwoFactor = z.infer<typeof PendingTwoFactor>;
 
-/** Shown this once. */
+/** Shown only once. */
 export const RecoveryCodes = z.object({ recoveryCodes: z.array(z.string()) });

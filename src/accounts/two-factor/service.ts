@@ -27,7 +27,7 @@ const recoveryCodeCount = 10;
 
 const placeOf = ({ id }: Pick<PersonRow, "id">) => `person/${id}/totp`;
 
-/** The statements that use up this code of the person, if nobody did meanwhile; null where it is none, or was used already. */
+/** Statements that use this code, guarded against concurrent use; null for a wrong or used code. */
 export async function usedCode(
   { store, vault }: { store: Store; vault: Vault },
   person: PersonRow,
@@ -56,10 +56,10 @@ export async function usedCode(
   ];
 }
 
-/** Codes that a message has called right for another time: a guess must not be of use when that time comes. */
+/** Codes that a message called right for another time. They are rejected at that time, because the code may be a guess. */
 const namedSteps = recentSet(10_000);
 
-/** What is wrong with a refused code where it would be right by another clock; null where it is just wrong. */
+/** Message for a code that would be right on a wrong clock; null for other wrong codes. */
 export async function clockIssueOf(
   { vault }: { vault: Vault },
   person: PersonRow,
@@ -77,7 +77,7 @@ export async function clockIssueOf(
 
 const plainCode = (code: string) => code.replaceAll(" ", "");
 
-/** Makes a secret that the first code of it will confirm. Throws VALIDATION_ERROR for a wrong password, RATE_LIMITED, and CONFLICT where two-factor is on. */
+/** Creates a secret, which its first code confirms. Throws VALIDATION_ERROR for a wrong password, RATE_LIMITED, and CONFLICT if two-factor is on. */
 export function beginTwoFactor(context: SignedInContext, password: string) {
   const { store, vault } = context;
   return retrying(async () => {
@@ -94,7 +94,7 @@ export function beginTwoFactor(context: SignedInContext, password: string) {
   });
 }
 
-/** Turns two-factor on, ends all other sessions, and gives this one a new cookie. Throws VALIDATION_ERROR for a wrong code, RATE_LIMITED, and CONFLICT where none was begun. */
+/** Turns two-factor on, ends all other sessions, and replaces this session's cookie. Throws VALIDATION_ERROR for a wrong code, RATE_LIMITED, and CONFLICT without a new secret. */
 export async function confirmTwoFactor(context: SignedInContext, code: string) {
   const { store, vault, clock } = context;
   const { codes, handOver } = await retrying(async () => {
@@ -137,7 +137,7 @@ function newRecoveryCodes(store: Store, personId: string) {
   return { codes, statements: setRecoveryCodes(store, personId, hashes) };
 }
 
-/** Turns two-factor off, or what was begun of it. Throws VALIDATION_ERROR for a wrong password, RATE_LIMITED. */
+/** Turns two-factor off, or cancels its set-up. Throws VALIDATION_ERROR for a wrong password, RATE_LIMITED. */
 export async function disableTwoFactor(context: SignedInContext, password: string): Promise<void> {
   const { store, clock } = context;
   await retrying(async () => {
@@ -154,7 +154,7 @@ export async function disableTwoFactor(context: SignedInContext, password: strin
   });
 }
 
-/** New recovery codes in place of the old ones. Throws VALIDATION_ERROR for a wrong password, RATE_LIMITED, and CONFLICT where two-factor is off. */
+/** Replaces the recovery codes. Throws VALIDATION_ERROR for a wrong password, RATE_LIMITED, and CONFLICT if two-factor is off. */
 export async function renewRecoveryCodes(context: SignedInContext, password: string) {
   const { store } = context;
   return retrying(async () => {
@@ -170,7 +170,7 @@ export async function renewRecoveryCodes(context: SignedInContext, password: str
   });
 }
 
-/** These codes in place of whatever codes there were. */
+/** Replaces the recovery codes. */
 function setRecoveryCodes(store: Store, personId: string, hashes: readonly string[]) {
   return [
     store.db.delete(recoveryCodes).where(eq(recoveryCodes.personId, personId)),
@@ -178,7 +178,7 @@ function setRecoveryCodes(store: Store, personId: string, hashes: readonly strin
   ];
 }
 
-/** Counts a wrong code for the person to be told of. */
+/** Counts a wrong code, which the person is notified of. */
 export function countWrongCodeOf(store: Store, personId: string, at: string, address: string) {
   return store.db
     .update(people)
@@ -192,7 +192,7 @@ export function countWrongCodeOf(store: Store, personId: string, at: string, add
     .where(eq(people.id, personId));
 }
 
-/** Whoever gets in gave the wrong codes of this sign-in themselves: of them they need not be told. */
+/** A successful sign-in clears its own wrong codes: the person entered them. */
 export function forgiveWrongCodes(personId: string, sessionId: string): Statement {
   const own = sql`(select wrong_codes from ${sessions} where id = ${sessionId})`;
   return sql`update ${people} set wrong_codes = max(0, wrong_codes - ${own}),

@@ -1,24 +1,24 @@
-// Only those who sign in with a code need the library.
+// Loaded only for sign-ins with a code.
 const library = () => import("otpauth");
 
 const periodMs = 30_000;
 const shape = { algorithm: "SHA1", digits: 6, period: 30 };
 
-/** A new shared secret: 160 bits in Base32, as authenticators take it (RFC 4226 §4). */
+/** A new shared secret: 160 bits in Base32, the format of authenticator apps (RFC 4226 §4). */
 export async function newTotpSecret(): Promise<string> {
   const { Secret } = await library();
   return new Secret({ size: 20 }).base32;
 }
 
-/** What a QR code for an authenticator says. */
+/** Content of the QR code for an authenticator app. */
 export async function totpUri(secret: string, label: string): Promise<string> {
   const { TOTP } = await library();
   return new TOTP({ ...shape, issuer: "Signalbox", label, secret }).toString();
 }
 
-/** Steps by which a code can be off: 30 s each way (RFC 6238 §5.2). */
+/** Accepted clock drift in steps of 30 s, each way (RFC 6238 §5.2). */
 const acceptedSteps = 1;
-/** Steps in which a wrong clock is recognized: 10 min. In a longer time a guess would often fit. */
+/** Steps in which a wrong clock is recognized: 10 min. In a longer range guesses would often match. */
 const recognizedSteps = 20;
 
 const stepAt = (now: number) => Math.floor(now / periodMs);
@@ -38,7 +38,7 @@ export function stepByWrongClock(secret: string, code: string, now: number) {
   return findStep(secret, code, now, recognizedSteps);
 }
 
-/** Says that a clock is wrong, and by how much. */
+/** Reports a wrong clock and its offset. */
 export function clockIssue(step: number, now: number): string {
   const minutes = Math.max(1, Math.round((Math.abs(step - stepAt(now)) * periodMs) / 60_000));
   return `is of another time: the clock of this server and that of your authenticator differ by about ${minutes} min. Set the clocks, then enter a new code`;
@@ -51,7 +51,7 @@ async function findStep(secret: string, code: string, now: number, window: numbe
   return delta === null ? null : stepAt(now) + delta;
 }
 
-/** A recovery code as it is compared: written without its hyphens, or in capitals, it is the same one. */
+/** Normalizes a recovery code for comparison: hyphens and case do not matter. */
 export function plainRecoveryCode(code: string): string {
   return code.toLowerCase().replace(/[^a-z0-9]/g, "");
 }

@@ -11,7 +11,7 @@ import type { IncidentTemplatePatch, NewIncidentTemplate } from "./schema.ts";
 
 type TemplateRow = typeof incidentTemplates.$inferSelect;
 
-/** All of them, by name. */
+/** All templates, by name. */
 export function listTemplates({ store, organizationId }: Scope): Promise<TemplateRow[]> {
   return store.db
     .select()
@@ -29,7 +29,7 @@ export async function getTemplate({ store, organizationId }: Scope, id: string) 
   return found(row, "incident template");
 }
 
-/** Throws CONFLICT where the organization has as many as it may. */
+/** Throws CONFLICT at the organization's limit. */
 export function createTemplate(scope: Scope, input: NewIncidentTemplate): Promise<TemplateRow> {
   const { store, organizationId } = scope;
   const now = scope.clock();
