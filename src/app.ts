@@ -178,10 +178,10 @@ export async function startApp(
     limits: config.limit,
     responses: responseCache(store),
     requestLimit: rateLimit(config.rateLimit, clock),
-    personLimit: rateLimit(requestBounds.ofPerson.value, clock),
+    personLimit: rateLimit(requestBounds.perPerson.value, clock),
     failureLimit: byNetwork(requestBounds.wrongKeys.value),
     attemptLimit: byNetwork(requestBounds.wrongPasswords.value),
-    passwordLimit: rateLimit(requestBounds.wrongPasswordsOfAccount.value, clock, {
+    passwordLimit: rateLimit(requestBounds.wrongPasswordsPerAccount.value, clock, {
       windowMs: hourMs,
     }),
     attemptBackoff: attemptBackoff(clock),

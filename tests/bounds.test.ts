@@ -10,7 +10,7 @@ import { made } from "./support/records.ts";
 const routes = [...api.routes, ...dashboard.routes] as unknown as Route[];
 const all = Object.values(bounds).flatMap((section) => Object.entries<Bound>(section));
 
-test("every bound has a value, a unit and one sentence", () => {
+test("every limit has a value, a unit and an effect", () => {
   expect(all.length).toBeGreaterThan(60);
   for (const [name, { value, unit, per, beyond }] of all) {
     expect([name, Number.isSafeInteger(value) && value > 0]).toEqual([name, true]);
@@ -23,12 +23,12 @@ test("every bound has a value, a unit and one sentence", () => {
 
 /** Tables to which only an administrator of the machine or the program itself adds rows. */
 const ofAppliance = [
-  "organizations",
+  "the number of organizations",
   "the machines of a [cluster](cluster.md)",
   "the program itself",
 ];
 
-test("every table names the bound of what an organization can add to it", () => {
+test("every table names the limit of the rows that an organization can add", () => {
   const known = new Set(all.map(([, bound]) => bound));
   for (const entry of [...configured, ...growing]) {
     const name = "by" in entry ? entry.by : entry.what;
@@ -109,7 +109,7 @@ const refused: Record<string, { noun: string; body: object }> = {
   "body.*": { noun: "config", body: {} },
 };
 
-test("every list, text and set of names in every request has a bound", () => {
+test("every list, text and set of names in every request is limited", () => {
   const found = new Map<string, string>();
   for (const { method, path, hooks } of routes) {
     const { body, query } = hooks.detail?.endpoint ?? {};

@@ -1,19 +1,16 @@
-/**
- * The one list of bounds: how much one record, set, organization, network or the appliance can have or
- * cost, and what happens beyond it. `bun run docs` writes docs/limits.md from it.
- */
+/** Lists every limit of the appliance, and its effect beyond it. `bun run docs` writes docs/limits.md from it. */
 
 export type Bound = {
   readonly value: number;
   readonly unit: keyof typeof units;
-  /** What the value is counted for: "incident", "organization and minute". */
+  /** Subject of the limit: "incident", "organization and minute". */
   readonly per: string;
-  /** One sentence: what happens beyond it. */
+  /** Effect beyond the limit, as a sentence. */
   readonly beyond: string;
 };
 type Section = Readonly<Record<string, Bound>>;
 
-/** One of a unit, and several. */
+/** Singular and plural of each unit. */
 export const units = {
   bytes: ["byte", "bytes"],
   characters: ["character", "characters"],
@@ -59,7 +56,7 @@ export const organizationBounds = {
     value: 500,
     unit: "rows",
     per: "organization",
-    beyond: `Windows that are over do not count. ${rejected}`,
+    beyond: `Past windows do not count. ${rejected}`,
   },
   "incident-templates": { value: 200, unit: "rows", per: "organization", beyond: rejected },
   "status-pages": { value: 100, unit: "rows", per: "organization", beyond: rejected },
@@ -87,31 +84,31 @@ export const requestBounds = {
     per: "request",
     beyond: "The rest is discarded as it arrives: 413.",
   },
-  bodyWithoutOrganization: {
+  accountBody: {
     value: 64 * KiB,
     unit: "bytes",
     per: "request",
     beyond: "A longer sign-in, profile or set-up is rejected: 413.",
   },
-  bodiesArriving: {
+  bodiesInFlight: {
     value: 96 * MiB,
     unit: "bytes",
     per: "appliance",
     beyond: "Further bodies are rejected: 429.",
   },
-  bodiesArrivingOfOrganization: {
+  bodiesInFlightPerOrganization: {
     value: 16 * MiB,
     unit: "bytes",
     per: "organization",
     beyond: "Further bodies are rejected: 429.",
   },
-  bodiesArrivingOfStrangers: {
+  bodiesInFlightWithoutKey: {
     value: 16 * MiB,
     unit: "bytes",
     per: "appliance",
     beyond: "Further bodies without a key or session are rejected: 429.",
   },
-  bodiesArrivingOfNetwork: {
+  bodiesInFlightPerNetwork: {
     value: 2 * MiB,
     unit: "bytes",
     per: "network",
@@ -125,7 +122,7 @@ export const requestBounds = {
   },
   nesting: { value: 32, unit: "levels", per: "body", beyond: "Deeper JSON is rejected: 400." },
   listInBody: { value: 5_000, unit: "entries", per: "list or object", beyond: invalid },
-  ofPerson: { value: 6_000, unit: "requests", per: "person and minute", beyond: later },
+  perPerson: { value: 6_000, unit: "requests", per: "person and minute", beyond: later },
   wrongKeys: {
     value: 600,
     unit: "requests",
@@ -138,7 +135,7 @@ export const requestBounds = {
     per: "network and minute",
     beyond: "Further passwords, codes and tokens are rejected: 429.",
   },
-  wrongPasswordsOfAccount: {
+  wrongPasswordsPerAccount: {
     value: 20,
     unit: "requests",
     per: "account, network and hour",
@@ -163,7 +160,7 @@ export const requestBounds = {
     unit: "bytes",
     per: "organization and 24 hours",
     beyond:
-      "Only status and location of further responses are stored. Where the response can't be read again, the request is rejected: 429.",
+      "Only status and location of further responses are stored. If the response can't be read again, the request is rejected: 429.",
   },
   idempotentResponses: {
     value: 500_000,
@@ -176,13 +173,13 @@ export const requestBounds = {
     unit: "requests",
     per: "appliance",
     beyond:
-      "Responses of more than 4 MiB are read while they are sent. Further ones are rejected: 429.",
+      "Counts responses above 4 MiB, which are read while they are sent. Further ones are rejected: 429.",
   },
-  longResponsesOfOrganization: {
+  longResponsesPerOrganization: {
     value: 8,
     unit: "requests",
     per: "organization",
-    beyond: "Further responses of more than 4 MiB are rejected while these are sent: 429.",
+    beyond: "Further responses above 4 MiB are rejected: 429.",
   },
   wholeResponse: {
     value: 256 * KiB,
@@ -195,9 +192,9 @@ export const requestBounds = {
     unit: "bytes",
     per: "appliance",
     beyond:
-      "Further large responses are rejected: 503. One network (IPv4 /24, IPv6 /64) gets 1/32 of what is free; its clients that do not read are disconnected first.",
+      "Further large responses are rejected: 503. One network (IPv4 /24, IPv6 /64) gets 1/32 of the free memory. Its stalled clients are disconnected first.",
   },
-  readingWholeOrganization: {
+  waitingFullReads: {
     value: 20,
     unit: "requests",
     per: "organization",
@@ -221,7 +218,7 @@ export const configurationBounds = {
     value: 128 * KiB,
     unit: "characters",
     per: "text",
-    beyond: "No field takes a longer text. It is rejected before it is parsed: 422.",
+    beyond: "No field accepts a longer text. It is rejected before it is parsed: 422.",
   },
   values: { value: 500_000, unit: "entries", per: "body", beyond: invalid },
 } satisfies Section;
@@ -290,31 +287,31 @@ export const monitorBounds = {
     per: "monitor",
     beyond: "All secrets together, as JSON. More is rejected: 422.",
   },
-  sizeOfAll: {
+  totalSize: {
     value: 128 * MiB,
     unit: "bytes",
     per: "organization",
     beyond: "Settings, secrets and descriptions of all monitors. More is rejected: 409.",
   },
-  answer: {
+  responseBody: {
     value: MiB,
     unit: "bytes",
     per: "check",
     beyond:
       "The rest is not read; assertions judge the first part. Where text must be absent, the message mentions it.",
   },
-  answerCodings: {
+  responseCodings: {
     value: 4,
     unit: "entries",
-    per: "answer",
-    beyond: "A body that is compressed more often is not read, and the check fails.",
+    per: "response",
+    beyond: "A body with more compression layers is not read, and the check fails.",
   },
-  answerPatience: {
+  endlessBody: {
     value: 1,
     unit: "seconds",
-    per: "answer",
+    per: "response",
     beyond:
-      "A body without a known end is no longer read once all conditions are decided and no latency is judged.",
+      "Reading of an endless body stops after this time, once all conditions are decided and no latency limit is open.",
   },
   cookies: {
     value: 50,
@@ -328,19 +325,19 @@ export const monitorBounds = {
     per: "cookie",
     beyond: "A longer cookie is ignored, as by browsers.",
   },
-  cookiesOfRequest: {
+  cookieHeader: {
     value: 8 * KiB,
     unit: "bytes",
     per: "request",
     beyond: "Cookies of the shortest paths are left out: servers reject longer headers.",
   },
-  answerNesting: {
+  responseNesting: {
     value: 256,
     unit: "levels",
     per: "check",
     beyond: "Deeper JSON is not read, and its assertions fail.",
   },
-  answerValues: {
+  responseValues: {
     value: 20_000,
     unit: "entries",
     per: "check",
@@ -350,14 +347,14 @@ export const monitorBounds = {
     value: 20_000,
     unit: "entries",
     per: "SQL query",
-    beyond: "The check fails, if an assertion looks at the rows.",
+    beyond: "The check fails if it has assertions about the rows.",
   },
   rowJson: {
     value: 64 * KiB,
     unit: "bytes",
     per: "SQL query",
     beyond:
-      "The check fails, if an assertion looks at the rows. Binary values have the same bound.",
+      "The check fails if it has assertions about the rows. The same limit applies to binary values.",
   },
   signInIterations: {
     value: 100_000,
@@ -369,7 +366,7 @@ export const monitorBounds = {
     value: 16,
     unit: "entries",
     per: "TLS connection",
-    beyond: "Further certificates of the server are not used, nor more signatures verified.",
+    beyond: "Further certificates are ignored, and at most this many signatures are verified.",
   },
   expressionSize: {
     value: 2_000,
@@ -397,7 +394,7 @@ export const monitorBounds = {
     value: 200_000,
     unit: "rows",
     per: "machine",
-    beyond: "While the database accepts no writes, the oldest results are dropped.",
+    beyond: "If the database accepts no writes, the oldest results are dropped.",
   },
   unstoredProblems: {
     value: 1_000,
@@ -405,31 +402,31 @@ export const monitorBounds = {
     per: "machine",
     beyond: "The oldest notes about checks that can't be judged are dropped.",
   },
-  checksNow: {
+  manualChecks: {
     value: 4,
     unit: "requests",
     per: "person or key",
     beyond: "“Test now” is rejected while this many run: 429.",
   },
-  checksNowOfOrganization: {
+  manualChecksPerOrganization: {
     value: 16,
     unit: "requests",
     per: "organization",
     beyond: "“Test now” is rejected while this many run: 429.",
   },
-  checksNowOfAll: {
+  manualChecksPerAppliance: {
     value: 64,
     unit: "requests",
     per: "appliance",
     beyond: "“Test now” is rejected while this many run: 429.",
   },
-  checksNowPerMinute: {
+  manualChecksPerMinute: {
     value: 60,
     unit: "requests",
     per: "person or key and minute",
     beyond: later,
   },
-  checksNowOfOrganizationPerMinute: {
+  manualChecksPerOrganizationAndMinute: {
     value: 240,
     unit: "requests",
     per: "organization and minute",
@@ -443,7 +440,7 @@ export const maintenanceBounds = {
     value: 20_000,
     unit: "rows",
     per: "organization",
-    beyond: "Windows that are over count, too. One more is rejected: 409.",
+    beyond: "Past windows count too. One more is rejected: 409.",
   },
 } satisfies Section;
 
@@ -455,7 +452,7 @@ export const alertBounds = {
     per: "monitor",
     beyond: "A shorter `reminderInterval` is rejected: 422.",
   },
-  alertsOfMessage: {
+  alertsPerMessage: {
     value: 1_000,
     unit: "entries",
     per: "delivery",
@@ -471,7 +468,7 @@ export const alertBounds = {
     value: 100_000,
     unit: "rows",
     per: "organization",
-    beyond: "Further alerts are left out. A problem reports how many.",
+    beyond: "Further alerts are dropped. A problem reports how many.",
   },
   testAlerts: { value: 30, unit: "requests", per: "organization and minute", beyond: later },
   testMails: { value: 6, unit: "requests", per: "organization and minute", beyond: later },
@@ -483,7 +480,7 @@ export const statusPageBounds = {
     value: 5_000,
     unit: "rows",
     per: "page",
-    beyond: "Further monitors are left out, and the page says so.",
+    beyond: "Further monitors are omitted, and the page mentions it.",
   },
   shownDays: {
     value: 100_000,
@@ -491,21 +488,21 @@ export const statusPageBounds = {
     per: "page",
     beyond: "The page shows fewer days of each monitor.",
   },
-  monitorsOfSections: { value: 1_000, unit: "entries", per: "page", beyond: invalid },
+  monitorsInSections: { value: 1_000, unit: "entries", per: "page", beyond: invalid },
   shownIncidents: {
     value: 200,
     unit: "rows",
     per: "page",
     beyond: "Older incidents are in the page's history.",
   },
-  updatesOfIncident: {
+  updatesPerIncident: {
     value: 10,
     unit: "entries",
     per: "incident",
     beyond:
-      "The page, its feeds and its JSON name how many earlier updates the incident's own page has.",
+      "The page, its feeds and its JSON give the number of earlier updates, which are on the incident's own page.",
   },
-  updatesOfIncidentPage: {
+  updatesPerIncidentPage: {
     value: 100,
     unit: "entries",
     per: "page of an incident",
@@ -516,20 +513,20 @@ export const statusPageBounds = {
     unit: "bytes",
     per: "page, feed or JSON file",
     beyond:
-      "Further updates are on the pages of their incidents; further descriptions of maintenance are left out.",
+      "Further updates are on the pages of their incidents; further descriptions of maintenance are omitted.",
   },
   cache: {
     value: 64 * MiB,
     unit: "bytes",
     per: "appliance",
     beyond:
-      "The least recently used pages are rendered again, first those of the organization with most.",
+      "The least recently used pages are dropped, first those of the organization with the largest share.",
   },
   undeliveredNotices: {
     value: 500_000,
     unit: "rows",
     per: "organization",
-    beyond: "Further notices to subscribers are left out. A problem reports how many.",
+    beyond: "Further notices to subscribers are dropped. A problem reports how many.",
   },
   cachedPlain: {
     value: MiB,
@@ -547,21 +544,21 @@ export const statusPageBounds = {
   hostChecks: { value: 30, unit: "requests", per: "organization and minute", beyond: later },
 } satisfies Section;
 
-/** Sign-ups on status pages, which anybody can send. */
+/** Sign-ups on status pages, which need no account. */
 export const signUpBounds = {
   perMinute: { value: 5, unit: "requests", per: "network and minute", beyond: later },
   perHour: { value: 20, unit: "requests", per: "network and hour", beyond: later },
-  ofPage: {
+  perPage: {
     value: 60,
     unit: "requests",
     per: "page and hour",
-    beyond: "Further sign-ups count as those of new networks.",
+    beyond: "Further sign-ups count as sign-ups from new networks.",
   },
-  ofPageByNewNetworks: {
+  perPageFromNewNetworks: {
     value: 300,
     unit: "requests",
     per: "page and hour",
-    beyond: "Each new network has one of these. Then they are rejected: 429.",
+    beyond: "Each new network can use one of these. Further ones are rejected: 429.",
   },
   confirmationMails: {
     value: 5,
@@ -637,7 +634,7 @@ export const importBounds = {
     value: 256 * KiB,
     unit: "bytes",
     per: "import",
-    beyond: "The report is complete when you import; later it lists further records without notes.",
+    beyond: "The report is complete when you import. Later it lists further records without notes.",
   },
   readingTime: {
     value: 60,
@@ -655,18 +652,23 @@ export const importBounds = {
     value: 2,
     unit: "entries",
     per: "appliance",
-    beyond: "Further files wait until another one was read.",
+    beyond: "Further files wait in a queue.",
   },
   jsonBackup: { value: 64 * MiB, unit: "bytes", per: "file", beyond: "The file is rejected." },
   yaml: { value: 2 * MiB, unit: "bytes", per: "file", beyond: "The file is rejected." },
-  yamlOfFolder: { value: 8 * MiB, unit: "bytes", per: "folder", beyond: "The folder is rejected." },
-  filesOfFolder: {
+  yamlPerFolder: {
+    value: 8 * MiB,
+    unit: "bytes",
+    per: "folder",
+    beyond: "The folder is rejected.",
+  },
+  filesPerFolder: {
     value: 1_000,
     unit: "entries",
     per: "folder",
     beyond: "The folder is rejected.",
   },
-  foldersInEachOther: {
+  folderNesting: {
     value: 20,
     unit: "levels",
     per: "folder",
@@ -680,27 +682,27 @@ export const importBounds = {
   },
 } satisfies Section;
 
-/** Open pages of the admin page, which receive changes as they happen. */
+/** Live streams of the admin page. */
 export const livePageBounds = {
-  ofSession: {
+  perSession: {
     value: 20,
     unit: "entries",
     per: "session",
     beyond: "Further pages reload their data instead.",
   },
-  ofOrganization: {
+  perOrganization: {
     value: 200,
     unit: "entries",
     per: "organization",
     beyond:
-      "Further pages reload their data instead. The last 20 are for people with fewer than 3.",
+      "Further pages reload their data instead. The last 20 are reserved for people with fewer than 3.",
   },
-  ofAppliance: {
+  perAppliance: {
     value: 2_000,
     unit: "entries",
     per: "appliance",
     beyond:
-      "Further pages reload their data instead. The last 200 are for organizations with fewer than 11.",
+      "Further pages reload their data instead. The last 200 are reserved for organizations with fewer than 11.",
   },
   unread: {
     value: MiB,
@@ -739,7 +741,7 @@ export const usualLimits = limitsBy((name) => organizationBounds[name].value);
 /** Limits of the command line, which only an administrator of the machine can use. */
 export const noLimits = limitsBy(() => Number.MAX_SAFE_INTEGER);
 
-/** The usual limits with changes such as `monitors=20000`; a sentence where one of them is unreadable. */
+/** Default limits with changes such as `monitors=20000`. Returns an error text for an invalid change. */
 export function limitsOf(changes: readonly string[]): Limits | string {
   const limits: Record<string, number> = { ...usualLimits };
   for (const change of changes) {

@@ -145,9 +145,9 @@ export function hasMessage(status: OverviewMonitor["status"]): boolean {
 
 /** Live streams: of one session, of one organization, and of all; the last of each are kept for whoever has few. */
 const maxStreams = {
-  session: livePageBounds.ofSession.value,
-  organization: livePageBounds.ofOrganization.value,
-  appliance: livePageBounds.ofAppliance.value,
+  session: livePageBounds.perSession.value,
+  organization: livePageBounds.perOrganization.value,
+  appliance: livePageBounds.perAppliance.value,
 };
 const keptStreams = { organization: 20, appliance: 200 };
 /** Of the streams kept in an organization a person gets so many, of those kept of the appliance an organization. */

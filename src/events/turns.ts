@@ -12,7 +12,7 @@ export const inSearchTurn = organizationTurns(searchBounds.waiting.value);
  * Has what reads all of an organization done one at a time for it, and not at all for a caller who has gone
  * meanwhile. Throws RATE_LIMITED where too many wait.
  */
-export function organizationTurns(mostWaiting = requestBounds.readingWholeOrganization.value) {
+export function organizationTurns(mostWaiting = requestBounds.waitingFullReads.value) {
   const turns = fairQueue({ atOnce: 4, mostWaiting });
   return <T>({ organizationId, signal }: Caller, work: () => Promise<T>): Promise<T> =>
     turns.run(organizationId, () => {

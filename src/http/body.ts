@@ -11,7 +11,7 @@ import { pathOf } from "./request.ts";
 import { originalRequest, replaceRequest } from "./original-request.ts";
 
 const maxBytes = requestBounds.body.value;
-const maxBytesOfPeople = requestBounds.bodyWithoutOrganization.value;
+const maxBytesOfPeople = requestBounds.accountBody.value;
 const maxDepth = requestBounds.nesting.value;
 /** Where longer ones are taken: they are read as they come, once it is known whose they are. */
 const longBodies = /\/api\/v1\/config\/?$/;
@@ -21,12 +21,12 @@ const json = "application/json";
 
 const budgets = {
   known: budget(
-    requestBounds.bodiesArriving.value,
-    requestBounds.bodiesArrivingOfOrganization.value,
+    requestBounds.bodiesInFlight.value,
+    requestBounds.bodiesInFlightPerOrganization.value,
   ),
   strangers: budget(
-    requestBounds.bodiesArrivingOfStrangers.value,
-    requestBounds.bodiesArrivingOfNetwork.value,
+    requestBounds.bodiesInFlightWithoutKey.value,
+    requestBounds.bodiesInFlightPerNetwork.value,
   ),
 };
 

@@ -37,7 +37,7 @@ export function incidentReader(store: Store, page: Page, shown: Shown) {
     for (let from = 0; from < rows.length; from += portion) {
       if (from > 0) await turn();
       const some = rows.slice(from, from + portion);
-      const read = await incidentsOf(store, page, shown, some, { limit: updatesOfIncident });
+      const read = await incidentsOf(store, page, shown, some, { limit: updatesPerIncident });
       all.push(...withinBudget(read, bytesOfText, budget));
     }
     return all;
@@ -57,7 +57,7 @@ export function incidentReader(store: Store, page: Page, shown: Shown) {
     /** An incident of any age, with its last updates, those before an update, or that one alone; null where the page does not show it. */
     async incident(id: string, { before, only }: { before?: string; only?: string } = {}) {
       const rows = await read(oneText, id, ...published);
-      const limit = updatesOfIncidentPage;
+      const limit = updatesPerIncidentPage;
       const wanted = { limit, ...(before && { before }), ...(only && { only }) };
       const found = await incidentsOf(store, page, shown, rows, wanted);
       if (before !== undefined && found[0]?.updates.length === 0) return null;
@@ -170,8 +170,8 @@ const lastText = `select updated_at as updatedAt from (select * from incidents
 /** So many incidents a page shows at most. */
 const maxIncidents = statusPageBounds.shownIncidents.value;
 /** Updates of each incident among others, and on its own page. */
-const updatesOfIncident = statusPageBounds.updatesOfIncident.value;
-const updatesOfIncidentPage = statusPageBounds.updatesOfIncidentPage.value;
+const updatesPerIncident = statusPageBounds.updatesPerIncident.value;
+const updatesPerIncidentPage = statusPageBounds.updatesPerIncidentPage.value;
 /** Text of an incident on its own page: the longest postmortem and as much for its updates. */
 const maxTextOfOne = statusPageBounds.texts.value;
 /** So many are read in one go, after which others have their turn. */

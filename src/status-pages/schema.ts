@@ -13,7 +13,7 @@ import {
 } from "../core/fields.ts";
 import { statusPageBounds } from "../core/limits.ts";
 
-const maxMonitors = statusPageBounds.monitorsOfSections.value;
+const maxMonitors = statusPageBounds.monitorsInSections.value;
 
 /** What a logo may be. */
 export const logoTypes = ["image/png", "image/webp", "image/svg+xml"] as const;

@@ -1,3 +1,4 @@
+/** Renders the limits of src/core/limits.ts as the lists of docs/limits.md. */
 import { amountIn, type Bound, bounds, organizationBounds } from "../../src/core/limits.ts";
 
 /** The generated sections of docs/limits.md, one list of bounds each. */
@@ -14,8 +15,10 @@ export function boundSections(): string {
     .join("\n\n");
 }
 
-/** `bodiesArriving` as “Bodies arriving”. */
+/** `bodiesInFlight` as “Bodies arriving”. */
 function inWords(name: string): string {
-  const words = name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+  const words = name
+    .replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
+    .replace(/json|yaml/gi, (acronym) => acronym.toUpperCase());
   return `${words[0]?.toUpperCase()}${words.slice(1)}`;
 }

@@ -34,7 +34,7 @@ export const configured: readonly Configured[] = [
   {
     by: "`--limit monitors` and `monitor-groups`",
     tables: ["monitors", "monitor_states", "monitor_groups"],
-    bounds: [ofOrganization.monitors, ofOrganization["monitor-groups"], monitorBounds.sizeOfAll],
+    bounds: [ofOrganization.monitors, ofOrganization["monitor-groups"], monitorBounds.totalSize],
   },
   {
     by: "`--limit alert-channels` and `monitors`",
@@ -58,7 +58,7 @@ export const configured: readonly Configured[] = [
     bounds: [
       ofOrganization["status-pages"],
       ofOrganization["status-page-hosts"],
-      statusPageBounds.monitorsOfSections,
+      statusPageBounds.monitorsInSections,
     ],
   },
   {
@@ -187,7 +187,7 @@ export const growing: readonly Growing[] = [
   },
   {
     what: "Other events",
-    bounds: [requestBounds.ofPerson],
+    bounds: [requestBounds.perPerson],
     tables: ["events"],
     bytes: rowBytes.event,
     each: "per change by a person",
@@ -196,7 +196,7 @@ export const growing: readonly Growing[] = [
   },
   {
     what: "Audit log",
-    bounds: [requestBounds.ofPerson],
+    bounds: [requestBounds.perPerson],
     tables: ["audit_entries"],
     bytes: rowBytes.auditEntry,
     each: "per change by a person",
@@ -206,7 +206,7 @@ export const growing: readonly Growing[] = [
   },
   {
     what: "Alerts and deliveries",
-    bounds: [ofOrganization["alert-channels"], alertBounds.alertsOfMessage],
+    bounds: [ofOrganization["alert-channels"], alertBounds.alertsPerMessage],
     tables: ["alerts", "deliveries", "delivery_alerts", "delivery_attempts"],
     bytes: rowBytes.delivery,
     each: "per alert and channel",

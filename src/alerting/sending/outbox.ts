@@ -32,7 +32,7 @@ const extendMs = 1_000;
 /** … but no longer than this in all, … */
 const maxGatherMs = 10_000;
 /** … and never more than this. */
-const maxAlerts = alertBounds.alertsOfMessage.value;
+const maxAlerts = alertBounds.alertsPerMessage.value;
 
 const putOpenAlert = insertInto(openAlerts, "insert or replace");
 const putCase = insertInto(openCases, "insert or replace");

@@ -50,10 +50,10 @@ export function findRepeatedName(text: string): string | null {
 }
 
 /** A MB of brackets would take the event loop 0.1 s. */
-export const maxAnswerDepth = monitorBounds.answerNesting.value;
+export const maxAnswerDepth = monitorBounds.responseNesting.value;
 
 /** Values and member names of a target's JSON: parsing 20,000 takes the event loop up to 30 ms. */
-const maxAnswerValues = monitorBounds.answerValues.value;
+const maxAnswerValues = monitorBounds.responseValues.value;
 
 type ParsedJson = { value: unknown } | { unreadable: string };
 

@@ -305,7 +305,7 @@ function encodedBodyOf(api: ApiResponse, body: string): Uint8Array<ArrayBuffer> 
 
 const responses = budget(
   requestBounds.longResponses.value,
-  requestBounds.longResponsesOfOrganization.value,
+  requestBounds.longResponsesPerOrganization.value,
 );
 
 /** Counts the chunks as a long response of the organization until they are sent. Throws RATE_LIMITED. */

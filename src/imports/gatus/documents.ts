@@ -11,7 +11,7 @@ import { InvalidFiles, type Parsed, parseYaml, type Place, setOwn } from "../../
 import { turn } from "../../core/time/yielding.ts";
 import { unreadable } from "../limits.ts";
 
-const { yaml, yamlOfFolder, filesOfFolder, foldersInEachOther } = importBounds;
+const { yaml, yamlPerFolder, filesPerFolder, folderNesting } = importBounds;
 const maxDepth = 50;
 const yamlOptions = { maxValues: 200_000, hasPaths: false };
 
@@ -42,12 +42,12 @@ export async function readConfiguration(
     const shown = found.isDirectory() ? relative(from, file) : name;
     const { size } = await stat(file);
     bytes += size;
-    if (size > yaml.value || bytes > yamlOfFolder.value)
+    if (size > yaml.value || bytes > yamlPerFolder.value)
       throw unreadable(
         shown,
         size > yaml.value
           ? `it has ${bytesInWords(size)}, and at most ${bytesInWords(yaml.value)} are read.`
-          : `with it the folder has more than ${bytesInWords(yamlOfFolder.value)}.`,
+          : `with it the folder has more than ${bytesInWords(yamlPerFolder.value)}.`,
       );
     const source = await readFile(file, "utf8");
     const document = await readDocument(shown, source, variables, unset, places);
@@ -75,7 +75,7 @@ async function filesIn(from: string): Promise<string[]> {
       if (entry.name.includes("..")) continue;
       const path = join(folder, entry.name);
       if (entry.isDirectory()) {
-        if (depth >= foldersInEachOther.value)
+        if (depth >= folderNesting.value)
           throw unreadable(from, `its folders are nested deeper than ${depth} levels.`);
         await walk(path, depth + 1);
         continue;
@@ -83,8 +83,8 @@ async function filesIn(from: string): Promise<string[]> {
       if (!/\.ya?ml$/i.test(entry.name)) continue;
       const target = await stat(path).catch(() => null);
       if (target?.isFile() === true) files.push(path);
-      if (files.length > filesOfFolder.value)
-        throw unreadable(from, `it has more than ${filesOfFolder.value} files.`);
+      if (files.length > filesPerFolder.value)
+        throw unreadable(from, `it has more than ${filesPerFolder.value} files.`);
     }
   };
   await walk(from, 1);

@@ -152,12 +152,12 @@ export const storedBytes = ({ description, settings, secrets }: MonitorRow) =>
 const tooLarge = () =>
   new AppError(
     "CONFLICT",
-    `All monitors of an organization can have at most ${amountIn(monitorBounds.sizeOfAll)} of settings. Remove monitors, or shorten their bodies, headers and variables.`,
+    `All monitors of an organization can have at most ${amountIn(monitorBounds.totalSize)} of settings. Remove monitors, or shorten their bodies, headers and variables.`,
   );
 
 /** Holds while the organization's monitors are no larger together than they can be. It belongs after the statements that write them. */
 export const mustFitMonitors = (organizationId: string) =>
-  mustHaveRoom(organizationId, "monitors", { bytes: monitorBounds.sizeOfAll.value }, tooLarge);
+  mustHaveRoom(organizationId, "monitors", { bytes: monitorBounds.totalSize.value }, tooLarge);
 
 /** Appends the monitor to the ungrouped list, from where it may join a group. With `key`, it has the results under that. */
 export function insertMonitor(

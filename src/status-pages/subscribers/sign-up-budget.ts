@@ -10,8 +10,8 @@ const hourMs = 3_600_000;
 export function signUpBudget(clock: Clock) {
   const hourly = (count: number) => rateLimit(count, clock, { windowMs: hourMs });
   const networks = hourly(signUpBounds.perHour.value);
-  const first = hourly(signUpBounds.ofPage.value);
-  const further = hourly(signUpBounds.ofPageByNewNetworks.value);
+  const first = hourly(signUpBounds.perPage.value);
+  const further = hourly(signUpBounds.perPageFromNewNetworks.value);
   const sites = hourly(1);
   const mailboxes = rateLimit(signUpBounds.confirmationMails.value, clock, {
     windowMs: 24 * hourMs,

@@ -102,7 +102,7 @@ test("monitors of an organization have a size together, however they are written
     .query(
       "UPDATE organization_usage SET byte_count = ? WHERE organization_id = ? AND table_name = 'monitors'",
     )
-    .run(monitorBounds.sizeOfAll.value, id);
+    .run(monitorBounds.totalSize.value, id);
   const before = dump(made);
   const refused = [
     await api("POST", path, { body: { ...http, name: "Second" } }),

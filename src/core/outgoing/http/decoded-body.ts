@@ -14,7 +14,7 @@ type Context = Pick<OutgoingContext, "memory" | "signal">;
 
 /** Approximate memory of one decoder. */
 const decoderBytes = 64 * 1024;
-const maxCodings = monitorBounds.answerCodings.value;
+const maxCodings = monitorBounds.responseCodings.value;
 
 const decoders = new Map<string, () => Transform>([
   ["gzip", createGunzip],

@@ -5,16 +5,16 @@ import { rateLimit } from "../../../http/access/rate-limit.ts";
 import type { CheckCaller } from "../../../http/services.ts";
 
 const atOnce = {
-  caller: monitorBounds.checksNow.value,
-  organization: monitorBounds.checksNowOfOrganization.value,
-  all: monitorBounds.checksNowOfAll.value,
+  caller: monitorBounds.manualChecks.value,
+  organization: monitorBounds.manualChecksPerOrganization.value,
+  all: monitorBounds.manualChecksPerAppliance.value,
 };
 
 /** Runs checks that somebody asks for, within bounds by caller, by organization and in all. */
 export function onDemand(clock: Clock) {
   const limits = {
-    caller: rateLimit(monitorBounds.checksNowPerMinute.value, clock),
-    organization: rateLimit(monitorBounds.checksNowOfOrganizationPerMinute.value, clock),
+    caller: rateLimit(monitorBounds.manualChecksPerMinute.value, clock),
+    organization: rateLimit(monitorBounds.manualChecksPerOrganizationAndMinute.value, clock),
   };
   const underWay = new Map<string, number>();
   const countOf = (key: string) => underWay.get(key) ?? 0;

@@ -21,7 +21,7 @@ import { charsetOf } from "./http-charset.ts";
 import { TextSearch } from "./http-search.ts";
 
 /** Counted before and after each decompression. */
-const maxBytes = monitorBounds.answer.value;
+const maxBytes = monitorBounds.responseBody.value;
 const maxText = "the first 1 MiB of the answer";
 
 type Context = Pick<CheckContext, "memory" | "signal" | "inTurn">;
@@ -41,7 +41,7 @@ type ReadBody = {
 export type ByteAllowance = { left: number };
 
 /** How long a body without a known end is read once all conditions are decided, so that one that breaks off is found. */
-export const usualPatienceMs = monitorBounds.answerPatience.value * 1_000;
+export const usualPatienceMs = monitorBounds.endlessBody.value * 1_000;
 /** How often a body without a known end is searched. */
 const searchEveryMs = 100;
 

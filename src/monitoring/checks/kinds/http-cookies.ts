@@ -7,7 +7,7 @@ import type { HttpRequest } from "../../../core/outgoing/http/request.ts";
 
 const maxCookies = monitorBounds.cookies.value;
 const maxCookieLength = monitorBounds.cookieSize.value;
-const maxHeaderLength = monitorBounds.cookiesOfRequest.value;
+const maxHeaderLength = monitorBounds.cookieHeader.value;
 
 type Cookie = {
   name: string;
