@@ -17,24 +17,24 @@ type Flags = TargetOptions & {
 export function addApply(program: Command) {
   onTarget(program.command("apply"))
     .description(
-      "make an organization as YAML files say: channels, groups, monitors, windows, pages",
+      "change an organization to match YAML files: channels, groups, monitors, windows, pages",
     )
-    .requiredOption("-f, --file <path>", "a YAML file, or a folder of them")
-    .option("--dry-run", "say what would change, and change nothing")
-    .option("--prune", "delete what the same source has made and does not name any more")
-    .option("--yes", "let --prune delete more than 20 % of that")
-    .option("--adopt", "take over records of the same name that nobody manages")
+    .requiredOption("-f, --file <path>", "a YAML file, or a folder of YAML files")
+    .option("--dry-run", "show the changes without applying them")
+    .option("--prune", "delete records that this source created and no longer contains")
+    .option("--yes", "let --prune delete more than 20 % of them")
+    .option("--adopt", "manage existing unmanaged records of the same name")
     .addHelpText(
       "after",
-      "\nExits with 0 where nothing changes, 10 where something does or did, 2 where the files can't be taken.",
+      "\nExits with 0 if nothing changes, 10 if something changes or would change, 2 if the files are invalid.",
     )
     .action(apply);
 }
 
 export function addExport(program: Command) {
   onTarget(program.command("export"))
-    .description("write an organization as YAML that `apply` takes")
-    .option("--secrets-as-variables", "read secrets from variables, instead of leaving them out")
+    .description("write an organization as YAML for `apply`")
+    .option("--secrets-as-variables", "write variables for secrets instead of omitting them")
     .action(async (flags: TargetOptions & { secretsAsVariables?: boolean }) => {
       const exported = await withTarget(flags, (target) => target.export());
       const { yamlOf } = await import("../configuration/files/write.ts");

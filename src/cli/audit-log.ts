@@ -11,7 +11,7 @@ export function addAuditLog(program: Command) {
     .description("print an organization's audit log, oldest first")
     .requiredOption("--org <slug>", "slug of the organization")
     .addOption(
-      new Option("--format <format>", "jsonl is JSON Lines")
+      new Option("--format <format>", "output format; jsonl is JSON Lines")
         .choices(Object.keys(exportFormats))
         .default("csv"),
     )

@@ -11,11 +11,9 @@ import { type DataOptions, existingPlaceOf, onData } from "./support/with-data.t
 type BackupFlags = DataOptions & { passphraseFile?: string; includeKey?: boolean };
 
 export function addBackup(program: Command) {
-  const command = program
-    .command("backup")
-    .argument("<file>", "where to write it; must not exist yet");
+  const command = program.command("backup").argument("<file>", "new file to write");
   onData(withPassphrase(command))
-    .description("write a copy of the database, also while the server runs")
+    .description("write a copy of the database; the server can keep running")
     .option("--include-key", "include secret.key; needs a passphrase")
     .action(async (file: string, options: BackupFlags) => {
       const place = existingPlaceOf(options);

@@ -23,9 +23,9 @@ export function addCluster(program: Command) {
 
   onData(cluster.command("import"))
     .description(
-      "move the data of the data directory onto a cluster, and compare it there; the server must be stopped first",
+      "move the data of the data directory to a cluster and verify it; stop the server first",
     )
-    .option("--replace", "put it in the place of what the cluster holds, which is kept as a file")
+    .option("--replace", "replace existing data on the cluster, which is stored in a file")
     .action(async ({ replace = false, ...options }: DataOptions & { replace?: boolean }) => {
       const moved = await importToCluster({ ...moveOf(options), replace });
       const { keptAside, replaced, key } = moved;
@@ -39,7 +39,7 @@ export function addCluster(program: Command) {
 
   onData(cluster.command("export"))
     .description(
-      "move the data of a cluster into one file in the data directory, and compare it; every Signalbox on the cluster must be stopped first",
+      "move the data of a cluster into one file in the data directory and verify it; stop all Signalbox nodes first",
     )
     .action(async (options: DataOptions) => {
       const moved = await exportFromCluster(moveOf(options));
@@ -50,9 +50,7 @@ export function addCluster(program: Command) {
     });
 
   onData(cluster.command("status"))
-    .description(
-      "show the machines of a cluster: who leads, who does what, and how far they are behind",
-    )
+    .description("show the nodes of a cluster: leader, tasks and lag")
     .action(async (options: DataOptions) => {
       const machines = lookAtCluster(clusterIn(options), systemClock);
       const databases = await databasesOf(machines);

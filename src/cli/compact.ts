@@ -11,7 +11,7 @@ import { type DataOptions, directoryOf, existingPlaceOf, onData } from "./suppor
 
 export function addCompact(program: Command) {
   onData(program.command("compact"))
-    .description("return the space of deleted rows to the disk; the server must be stopped first")
+    .description("return the space of deleted rows to the disk; stop the server first")
     .action((options: DataOptions) => {
       directoryOf(options, "rqlited does it with -auto-vacuum-int");
       const { dataDir } = existingPlaceOf(options);

@@ -12,8 +12,8 @@ const howTo: Record<Shell, string> = {
 export function addCompletion(program: Command) {
   program
     .command("completion")
-    .addArgument(new Argument("<shell>", "whose").choices(shells))
-    .description("print a script that makes a shell complete commands and options")
+    .addArgument(new Argument("<shell>", "shell").choices(shells))
+    .description("print a script for shell completion")
     .addHelpText("after", `\n${Object.values(howTo).join("\n")}`)
     .action((shell: Shell) => void process.stdout.write(completionFor(shell, program)));
 }

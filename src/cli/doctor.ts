@@ -21,12 +21,12 @@ type DoctorFlags = Record<string, unknown> & {
 export function addDoctor(program: Command, ignored: readonly string[] = []) {
   serveOptions(program.command("doctor"))
     .description(
-      "examine data, disk, backups, machine, network, mail server and alert channels, and say what to do; changes nothing",
+      "examine data, disk, backups, machine, network, mail server and alert channels, and give advice; changes nothing",
     )
     .option("--offline", "skip everything that leaves this machine")
     .option("--ntp <host>", "time server to compare the clock with, instead of those of the system")
-    .option("--backups <dir>", "where another program keeps backups, to look at their age")
-    .option("--json", "print JSON for machines")
+    .option("--backups <dir>", "folder with backups by another program, to check their age")
+    .option("--json", "print JSON")
     .action(async ({ json, offline = false, ntp, backups, ...flags }: DoctorFlags) => {
       if (ntp !== undefined && !URL.canParse(`ntp://${ntp}`))
         throw invalid("--ntp", "must be a host, such as time.lan or 10.0.0.1:123");

@@ -22,23 +22,19 @@ export function addImport(program: Command) {
         "its data directory, kuma.db, a JSON backup of 1.x, or mysql://user@host/database",
       ),
   )
-    .description("import from Uptime Kuma 1 or 2, also while a server runs here")
+    .description("import from Uptime Kuma 1 or 2; the server can keep running")
     .action((from: string, flags: Flags) => run("uptime-kuma", from, flags));
 
-  withFlags(
-    imports
-      .command("gatus")
-      .argument("<source>", "its config.yaml, or the folder of its YAML files"),
-  )
-    .description("import the endpoints and channels of Gatus' configuration")
+  withFlags(imports.command("gatus").argument("<source>", "config.yaml, or a folder of YAML files"))
+    .description("import endpoints and channels from a Gatus configuration")
     .action((from: string, flags: Flags) => run("gatus", from, flags));
 }
 
 function withFlags(command: Command): Command {
   return onData(command)
     .requiredOption("--org <slug>", "slug of the organization")
-    .option("--dry-run", "say what would be imported, and change nothing")
-    .option("--paused", "import every monitor paused, while the other one still alerts");
+    .option("--dry-run", "show what would be imported, without changing anything")
+    .option("--paused", "import all monitors paused, while the other tool still alerts");
 }
 
 function run(source: ImportSource, from: string, flags: Flags) {

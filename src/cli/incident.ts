@@ -11,19 +11,19 @@ type OpenOptions = ClientOptions &
 type UpdateOptions = ClientOptions &
   Pick<IncidentPatch, "title" | "severity" | "status" | "message">;
 
-const whichIncident = "id, or title or start of a title that no other open one has";
-const severity = () => new Option("--severity <severity>", "how severe it is").choices(severities);
-const message = ["--message <text>", "what people are told, as Markdown"] as const;
+const whichIncident = "id, title or unique start of the title of an open incident";
+const severity = () => new Option("--severity <severity>", "severity").choices(severities);
+const message = ["--message <text>", "text of the update, as Markdown"] as const;
 
 export function addIncident(program: Command) {
   const incident = program.command("incident").description("incidents of a server");
 
-  onServer(incident.command("open").argument("<title>", "what is wrong"))
+  onServer(incident.command("open").argument("<title>", "title"))
     .description("open an incident and print its id")
     .addOption(severity().default("minor"))
     .option(...message)
-    .option("--monitor <monitor...>", "affected monitors, by id, name or the beginning of a name")
-    .option("--internal", "keep it off the status pages")
+    .option("--monitor <monitor...>", "affected monitors, by id, name or start of a name")
+    .option("--internal", "hide it from status pages")
     .action(async (title: string, options: OpenOptions) => {
       const { severity, message, monitor = [], internal = false } = options;
       const client = await connect(options);
@@ -41,11 +41,11 @@ export function addIncident(program: Command) {
     });
 
   onServer(incident.command("update").argument("<incident>", whichIncident))
-    .description("post an update of an incident, or correct it")
+    .description("post an update to an incident, or correct it")
     .addOption(new Option("--status <status>", "the new status").choices(incidentStatuses))
     .option(...message)
     .addOption(severity())
-    .option("--title <title>", "what is wrong")
+    .option("--title <title>", "title")
     .action(async (words: string, options: UpdateOptions) => {
       const { status, message, severity, title } = options;
       if ([status, message, severity, title].every((value) => value === undefined))

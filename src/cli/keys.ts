@@ -17,13 +17,13 @@ export function addKeys(program: Command) {
   const keys = program.command("keys").description("API keys");
 
   onData(keys.command("create"))
-    .description("create an API key and print it; it is shown only this once")
+    .description("create an API key and print it (shown only once)")
     .requiredOption("--org <slug>", "slug of the organization")
-    .requiredOption("--name <name>", "what the key is for")
+    .requiredOption("--name <name>", "purpose of the key")
     .addOption(
-      new Option("--scope <scope>", "what it may do").choices(["read", "write"]).default("write"),
+      new Option("--scope <scope>", "permission").choices(["read", "write"]).default("write"),
     )
-    .option("--expires <duration>", "such as 12h, 30d or 8w (default: never)")
+    .option("--expires <duration>", "lifetime, such as 12h, 30d or 8w (default: unlimited)")
     .action(
       (
         options: DataOptions & {
@@ -50,8 +50,8 @@ export function addKeys(program: Command) {
     );
 
   onData(keys.command("list"))
-    .description("list the API keys, without the keys themselves")
-    .option("--org <slug>", "of one organization only")
+    .description("list API keys, without their secrets")
+    .option("--org <slug>", "only this organization")
     .action((options: DataOptions & { org?: string }) =>
       withData(options, async (data) => {
         const rows = (await keysOf(data, options.org)).map(({ organization, key }) => ({
@@ -67,7 +67,7 @@ export function addKeys(program: Command) {
       }),
     );
 
-  onData(keys.command("revoke").argument("<id>", "id of the key, as `keys list` shows it"))
+  onData(keys.command("revoke").argument("<id>", "id of the key from `keys list`"))
     .description("revoke an API key")
     .action((id: string, options: DataOptions) =>
       withData(options, async (data) => {

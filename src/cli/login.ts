@@ -21,7 +21,7 @@ import { printJson } from "./support/output.ts";
 export function addLogin(program: Command) {
   onServer(program.command("login"))
     .description(
-      "store the address of a server and a key for it, which is asked for without showing it, or read from standard input",
+      "store the address of a server and its key, from a hidden prompt or standard input",
     )
     .action(async (options: ClientOptions) => {
       const given = keyOption(options);
@@ -46,8 +46,8 @@ export function addLogin(program: Command) {
 
   program
     .command("logout")
-    .description("forget a server and the key that `login` stored for it")
-    .option("--server <url>", "which one (SIGNALBOX_URL; default: the one of the last `login`)")
+    .description("delete a stored server and its key")
+    .option("--server <url>", "server (SIGNALBOX_URL; default: the last `login`)")
     .action((options: ClientOptions) => {
       const { current, servers } = readCredentials();
       const server = serverGiven(options) ?? current;

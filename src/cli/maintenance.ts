@@ -17,13 +17,13 @@ type StartOptions = ClientOptions & {
 export function addMaintenance(program: Command) {
   const maintenance = program.command("maintenance").description("planned work on a server");
 
-  onServer(maintenance.command("start").argument("<title>", "what is done"))
-    .description("begin maintenance now, which holds alerts of its monitors, and print its id")
-    .requiredOption("--for <duration>", "how long it lasts, such as 30m or 2h")
-    .option("--monitor <monitor...>", "monitors, by id, name or the beginning of a name")
-    .option("--group <group...>", "groups with all their monitors, by the same")
-    .option("--description <text>", "what is being done, as Markdown")
-    .option("--internal", "keep it off the status pages")
+  onServer(maintenance.command("start").argument("<title>", "title"))
+    .description("start maintenance now, hold the alerts of its monitors, and print its id")
+    .requiredOption("--for <duration>", "duration, such as 30m or 2h")
+    .option("--monitor <monitor...>", "monitors, by id, name or start of a name")
+    .option("--group <group...>", "groups with all their monitors, by id, name or start of a name")
+    .option("--description <text>", "description, as Markdown")
+    .option("--internal", "hide it from status pages")
     .action(async (title: string, options: StartOptions) => {
       const { monitor = [], group = [], description = "", internal = false } = options;
       const lengthMs = durationMs("--for", options.for, {
@@ -49,12 +49,8 @@ export function addMaintenance(program: Command) {
       printCreated(started, options);
     });
 
-  onServer(
-    maintenance
-      .command("end")
-      .argument("<window>", "id, or title or start of a title that no other under way has"),
-  )
-    .description("end maintenance under way before its time")
+  onServer(maintenance.command("end").argument("<window>", "id, title or unique start of a title"))
+    .description("end current maintenance early")
     .action(async (words: string, options: ClientOptions) => {
       const client = await connect(options);
       const { id, title, startsAt, rrule, state } = await findWindow(client, words);

@@ -9,8 +9,8 @@ import { type DataOptions, existingPlaceOf, onData } from "./support/with-data.t
 
 export function addMigrate(program: Command) {
   onData(program.command("migrate"))
-    .description("upgrade older data to this version; its server must be stopped first")
-    .option("--require-copy", "refuse to upgrade data without room for a copy of it")
+    .description("upgrade older data to this version; stop the server first")
+    .option("--require-copy", "refuse to upgrade if the disk has no space for a copy of the data")
     .action(async ({ json, ...options }: DataOptions & { requireCopy?: boolean }) => {
       const migrated = await upgraded(existingPlaceOf(options), configOf(options).requireCopy);
       if (json) printJson({ migrated });

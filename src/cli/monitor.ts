@@ -8,16 +8,18 @@ import { plain, printJson, printTable, say } from "./support/output.ts";
 
 type ListOptions = ClientOptions & { status?: MonitorStatus; tag?: string; search?: string };
 
-const whichMonitor = "id, name, or the start of a name that no other has";
+const whichMonitor = "id, name or unique start of a name";
 
 export function addMonitor(program: Command) {
   const monitor = program.command("monitor").description("monitors of a server");
 
   onServer(monitor.command("list"))
     .description("list the monitors")
-    .addOption(new Option("--status <status>", "in this state only").choices(monitorStatuses))
-    .option("--tag <tag>", "with this tag only")
-    .option("--search <text>", "whose name contains this, in any case")
+    .addOption(
+      new Option("--status <status>", "only monitors in this state").choices(monitorStatuses),
+    )
+    .option("--tag <tag>", "only monitors with this tag")
+    .option("--search <text>", "only monitors whose name contains this text (case-insensitive)")
     .action(async ({ status, tag, search: q, ...options }: ListOptions) => {
       const { v1 } = await connect(options);
       const query = { ...(status && { status }), ...(tag && { tag }), ...(q && { q }) };
@@ -51,7 +53,7 @@ export function addMonitor(program: Command) {
       });
 
   onServer(monitor.command("check").argument("<monitor...>", whichMonitor))
-    .description("check monitors now; exits with 1 unless each is up")
+    .description("check monitors now; exits with 1 unless all are up")
     .action(async (words: string[], options: ClientOptions) => {
       const client = await connect(options);
       const checks = [];

@@ -45,7 +45,7 @@ export function addOrgs(program: Command) {
     );
 
   onData(orgs.command("delete").argument("<slug>", "slug of the organization"))
-    .description("delete an organization with everything in it, for good")
+    .description("permanently delete an organization with all its data")
     .option("--yes", "confirm the deletion")
     .action((slug: string, options: DataOptions & { yes?: boolean }) =>
       withData(options, async (data) => {

@@ -10,14 +10,12 @@ type RestoreFlags = DataOptions & { key?: string; passphraseFile?: string; dryRu
 
 export function addRestore(program: Command) {
   onData(withPassphrase(program.command("restore").argument("<file>", "the backup")))
-    .description(
-      "replace the data with a backup; the server must be stopped first, and the old data is kept aside",
-    )
+    .description("replace the data with a backup and preserve the old data; stop the server first")
     .option(
       "--key <file>",
-      "the secret.key that opens its secrets (default: the one in the backup, or in place)",
+      "the secret.key of the backup (default: the one in the backup, or in the data directory)",
     )
-    .option("--dry-run", "only verify that it could be restored")
+    .option("--dry-run", "verify the backup without restoring it")
     .action(async (file: string, { json, key, dryRun = false, ...options }: RestoreFlags) => {
       const dataDir = directoryOf(
         options,

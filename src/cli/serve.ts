@@ -14,74 +14,72 @@ import { serviceManager } from "./support/service-manager.ts";
 /** What `serve` can be told. */
 export function serveOptions(command: Command): Command {
   return withDatabase(command)
-    .option("--config <file>", "settings, a line each such as SIGNALBOX_PORT=8080")
+    .option("--config <file>", "settings file with lines such as SIGNALBOX_PORT=8080")
     .option("--data-dir <dir>", "data directory (default: ./signalbox-data)")
     .option("--host <address>", "address to listen on (default: 0.0.0.0, the whole LAN)")
     .option("--port <number>", "port to listen on (default: 3210)")
-    .option("--public-port <number>", "a second port that serves the public pages and nothing else")
-    .option("--rate-limit <number>", "requests a minute by API key (default: 6000, 0 = none)")
-    .option("--allowed-host <name...>", "further names under which the admin page answers")
+    .option("--public-port <number>", "a second port that serves only public pages")
+    .option(
+      "--rate-limit <number>",
+      "requests per API key and minute (default: 6000, 0 = unlimited)",
+    )
+    .option("--allowed-host <name...>", "additional host names of the admin page")
     .option(
       "--trust-proxy <range...>",
-      "proxies whose X-Forwarded-For, -Proto and -Host are believed, such as 127.0.0.1 or 10.0.5.0/24",
+      "proxies whose X-Forwarded-For, -Proto and -Host are trusted, such as 127.0.0.1 or 10.0.5.0/24",
     )
     .option(
       "--allow-target <range...>",
-      "blocked ranges that may be checked and alerted all the same, such as 169.254.10.0/24",
+      "blocked ranges to permit for checks and alerts, such as 169.254.10.0/24",
     )
     .option(
       "--deny-target <range...>",
-      "ranges and names that nobody may check or alert, such as 10.0.5.0/24 or *.internal.lan",
+      "ranges and names to block for checks and alerts, such as 10.0.5.0/24 or *.internal.lan",
     )
-    .option(
-      "--allow-commands <dir>",
-      "folder of the programs that monitors of the type command may run (default: none)",
-    )
+    .option("--allow-commands <dir>", "folder of programs for command monitors (default: none)")
     .option(
       "--browser <path>",
-      "Chromium for monitors of the type browser (default: chromium-headless-shell, chromium or google-chrome)",
+      "Chromium for browser monitors (default: chromium-headless-shell, chromium or google-chrome)",
     )
     .option(
       "--limit <name=number...>",
-      `how much one organization may have, such as monitors=20000; of ${Object.keys(usualLimits).join(", ")}`,
+      `limits of one organization, such as monitors=20000: ${Object.keys(usualLimits).join(", ")}`,
     )
-    .option("--url <address>", "where people open this appliance, for the links in alerts")
-    .option("--keep-results <days>", "how long results of single checks are kept (default: 14)")
-    .option("--keep-hours <days>", "how long their hourly sums are kept (default: 400)")
-    .option("--keep-audit <days>", "how long the audit log is kept (default: 400)")
+    .option("--url <address>", "address of this appliance in the links of alerts")
+    .option("--keep-results <days>", "retention of single check results (default: 14)")
+    .option("--keep-hours <days>", "retention of hourly sums (default: 400)")
+    .option("--keep-audit <days>", "retention of the audit log (default: 400)")
     .option("--tls-cert <file>", "certificate chain (PEM); needs --tls-key")
     .option("--tls-key <file>", "private key (PEM)")
     .addOption(
       new Option("--log-format <format>", "one line per entry (default: text)").choices(logFormats),
     )
     .addOption(
-      new Option("--log-level <level>", "least severe entries to log (default: info)").choices(
-        logLevels,
-      ),
+      new Option("--log-level <level>", "lowest level to log (default: info)").choices(logLevels),
     )
     .option(
       "--metrics-token-file <file>",
-      "file with the bearer token that reads the metrics of the whole appliance",
+      "file with the bearer token for the metrics of the whole appliance",
     )
-    .option("--apply <dir>", "folder of YAML files that are applied at the start and on SIGHUP")
-    .option("--init", "create a new database where the old one is missing or empty")
+    .option("--apply <dir>", "folder of YAML files to apply at the start and on SIGHUP")
+    .option("--init", "create a new database if the old one is missing or empty")
     .option(
       "--accept-missing-log",
-      "start once without the writes of a run that did not end and whose signalbox.db-wal is missing",
+      "start once although signalbox.db-wal is missing, and lose the last writes of that run",
     )
-    .option("--require-copy", "refuse to upgrade data without room for a copy of it");
+    .option("--require-copy", "refuse to upgrade if the disk has no space for a copy of the data");
 }
 
 export function addServe(program: Command) {
   serveOptions(program.command("serve"))
-    .description("run the appliance until it gets SIGTERM or SIGINT (Ctrl+C)")
+    .description("run the appliance until SIGTERM or SIGINT (Ctrl+C)")
     .addHelpText(
       "after",
-      "\nEvery option is also a variable: SIGNALBOX_PORT=8080, SIGNALBOX_DATA_DIR=… Options win over variables, these over the file of --config. On SIGHUP the file is read again, and the certificate and what --apply names, too.",
+      "\nYou can set every option by a variable: SIGNALBOX_PORT=8080, SIGNALBOX_DATA_DIR=… Options take precedence over variables, and variables over the file of --config. SIGHUP reads this file, the certificate and the files of --apply again.",
     )
     .option(
       "--open",
-      "open the page in the browser; without --data-dir, data is in your application data folder unless there is a ./signalbox-data",
+      "open the admin page in the browser; without --data-dir and ./signalbox-data, use your application data folder",
     )
     .action(async (flags: Record<string, unknown>) => {
       const config = configOf(flags);

@@ -59,7 +59,7 @@ export function addService(program: Command) {
 
   commands
     .command("uninstall")
-    .description("stop the service and remove its unit; the data and the executable stay")
+    .description("stop the service and delete its unit, but not the data and the executable")
     .action(() => {
       assertSystemdAsRoot();
       if (!existsSync(unitFile))
@@ -74,8 +74,8 @@ export function addService(program: Command) {
 
   commands
     .command("status")
-    .description("say whether the service runs; exits with 1 where it does not")
-    .option("--json", "print JSON for machines")
+    .description("show whether the service runs; exits with 1 if not")
+    .option("--json", "print JSON")
     .action(({ json }: { json?: boolean }) => {
       assertSystemd();
       const state = stateOf();
@@ -89,7 +89,7 @@ export function addService(program: Command) {
 
   onService(commands.command("print"))
     .description("print the systemd unit, or the property list for macOS, without installing it")
-    .option("--launchd", "the property list for launchd")
+    .option("--launchd", "print the property list for launchd")
     .action((options: string[], { user, launchd }: { user?: string; launchd?: boolean }) => {
       const made = serviceOf(options, user);
       process.stdout.write(launchd ? launchdPlist(made) : systemdUnit(made));
@@ -102,7 +102,7 @@ function onService(command: Command): Command {
       "[options...]",
       "options of `serve`, such as -- --port 8080 --url https://status.acme.example",
     )
-    .option("--user <name>", "an account that exists, instead of one made for the service");
+    .option("--user <name>", "run as an existing account instead of a dedicated one");
 }
 
 type Flags = {

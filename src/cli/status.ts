@@ -15,7 +15,7 @@ import { printJson, printTable } from "./support/output.ts";
 export function addStatus(program: Command) {
   onServer(program.command("status"))
     .description(
-      "show how many monitors are up, what is down and since when, open incidents and maintenance under way; exits with 1 while a monitor is down",
+      "show monitors that are down and since when, open incidents and current maintenance; exits with 1 if a monitor is down",
     )
     .action(async (options: ClientOptions) => {
       const client = await connect(options);

@@ -45,37 +45,35 @@ export function addUsers(program: Command) {
   const users = program.command("users").description("people who sign in to the admin page");
 
   onData(users.command("create"))
-    .description(
-      "create somebody who signs in, and print the password made for them; or add somebody who signs in already",
-    )
+    .description("create a person and print a generated password, or add an existing person")
     .requiredOption("--org <slug>", "slug of the organization")
-    .requiredOption("--email <address>", "the e-mail address they sign in with")
-    .option("--name <name>", "their name")
+    .requiredOption("--email <address>", "e-mail address for signing in")
+    .option("--name <name>", "name of the person")
     .option(
       "--existing <slug>",
-      "add who signs in with the address in this organization, in place of somebody new",
+      "add the person with this address in the given organization, instead of a new one",
     )
     .addOption(
       new Option(
         "--role <role>",
-        "what they may do; by default owner for the first, else member",
+        "role; the first person is owner by default, others are members",
       ).choices(Role.options),
     )
     .option("--password-stdin", "read the password from standard input")
     .action((options: NewUserOptions) => withData(options, (data) => createUser(data, options)));
 
   onData(users.command("list"))
-    .description("list the people")
-    .option("--org <slug>", "of one organization only")
+    .description("list people")
+    .option("--org <slug>", "only this organization")
     .action((options: DataOptions & { org?: string }) =>
       withData(options, async (data) => printRows(await usersOf(data, options.org), options)),
     );
 
-  onData(users.command("reset-password").argument("<email>", "what they sign in with"))
-    .description("give somebody a new password and sign them out everywhere")
+  onData(users.command("reset-password").argument("<email>", "e-mail address for signing in"))
+    .description("set a new password for a person and end all their sessions")
     .option("--password-stdin", "read the password from standard input")
-    .option("--without-two-factor", "turn two-factor off, too, for somebody who lost it")
-    .option("--org <slug>", "one of their organizations, where several sign in with the address")
+    .option("--without-two-factor", "also turn off two-factor")
+    .option("--org <slug>", "an organization of the person, if several people have the address")
     .action((email: string, options: PasswordOptions & Named & { withoutTwoFactor?: boolean }) =>
       withData(options, async (data) => {
         const { password, isMade } = passwordFor(options, [email]);
@@ -89,16 +87,11 @@ export function addUsers(program: Command) {
       }),
     );
 
-  addChange(
-    users,
-    "grant-administrator",
-    "make somebody an administrator, who runs the whole appliance",
-    {
-      change: grantAdministrator,
-      said: "is an administrator of the appliance",
-      needsOrg: true,
-    },
-  );
+  addChange(users, "grant-administrator", "make a person an administrator of the whole appliance", {
+    change: grantAdministrator,
+    said: "is an administrator of the appliance",
+    needsOrg: true,
+  });
   addChange(users, "revoke-administrator", "remove an administrator", {
     change: revokeAdministrator,
     said: "is no longer an administrator of the appliance",
@@ -112,7 +105,7 @@ type Change = {
   needsOrg?: boolean;
 };
 
-const orgOption = ["--org <slug>", "one of their organizations"] as const;
+const orgOption = ["--org <slug>", "organization of the person"] as const;
 
 /** A command that changes something about somebody, named by their address. */
 function addChange(
@@ -121,11 +114,11 @@ function addChange(
   description: string,
   { change, said, needsOrg }: Change,
 ) {
-  const command = onData(users.command(name).argument("<email>", "what they sign in with"));
+  const command = onData(users.command(name).argument("<email>", "e-mail address for signing in"));
   const [flag, what] = orgOption;
   (needsOrg
     ? command.requiredOption(flag, what)
-    : command.option(flag, `${what}, where several sign in with the address`)
+    : command.option(flag, `${what}, if several people have the address`)
   )
     .description(description)
     .action((email: string, options: DataOptions & Named) =>

@@ -8,7 +8,7 @@ export function addVersion(program: Command) {
   program
     .command("version")
     .description("print the version")
-    .option("--json", "print JSON for machines, with what it was built from")
+    .option("--json", "print JSON, including the commit")
     .action(({ json }: { json?: boolean }) => {
       if (!json) return void process.stdout.write(`${version}\n`);
       const facts = {
@@ -31,7 +31,7 @@ function sqliteVersion(): string {
 export function addLicences(program: Command) {
   program
     .command("licences")
-    .description("print the licences of everything that is in the executable")
+    .description("print the licences of all components of the executable")
     .action(async () => {
       process.stdout.write(await Bun.file(join(assets.legal, "licences.txt")).text());
     });

@@ -78,10 +78,10 @@ testWith(
       ["help", "display help for command"],
       ["open", "open an incident and print its id"],
       ["resolve", "resolve an incident"],
-      ["update", "post an update of an incident, or correct it"],
-      ["major", "how severe it is"],
-      ["minor", "how severe it is"],
-      ["--status", "in this state only"],
+      ["update", "post an update to an incident, or correct it"],
+      ["major", "severity"],
+      ["minor", "severity"],
+      ["--status", "only monitors in this state"],
     ]);
   },
 );
@@ -101,7 +101,7 @@ testWith(["zsh"], "zsh takes the script, and offers commands with what they do",
     0,
     [
       "open:open an incident and print its id",
-      "update:post an update of an incident, or correct it",
+      "update:post an update to an incident, or correct it",
       "resolve:resolve an incident",
       "help:display help for command",
       "--help:display help for command",

@@ -28,22 +28,22 @@ export function onServer(command: Command): Command {
   return command
     .option(
       "--server <url>",
-      "the Signalbox server (SIGNALBOX_URL; default: the one of the last `signalbox login`)",
+      "Signalbox server (SIGNALBOX_URL; default: the last `signalbox login`)",
     )
     .option(
       "--key <key>",
-      "an API key; others can read it in the list of processes while the command runs, unlike that of a file",
+      "API key; other users can see it in the process list, so prefer --key-file",
     )
     .option(
       "--key-file <file>",
-      "file with an API key, - is standard input (SIGNALBOX_KEY holds a key itself; default: the one that `signalbox login` stored for the server)",
+      "file with an API key, or - for standard input (SIGNALBOX_KEY is the key itself; default: the key that `signalbox login` stored)",
     )
     .option(
       "--ca-file <file>",
-      "certificates (PEM) of the authority that signed the server's, where that is your own (SIGNALBOX_CA_FILE)",
+      "certificates (PEM) of a private authority that signed the server's certificate (SIGNALBOX_CA_FILE)",
     )
-    .option("--timeout <seconds>", "how long an answer may take", "30")
-    .option("--json", "print JSON for machines");
+    .option("--timeout <seconds>", "how long to wait for a response", "30")
+    .option("--json", "print JSON");
 }
 
 /** The server gave no answer to what it was asked, or not to this key. */

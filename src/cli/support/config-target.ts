@@ -23,7 +23,7 @@ type ConfigTarget = {
 export function onTarget(command: Command): Command {
   return withDatabase(
     onServer(command)
-      .option("--org <slug>", "an organization on this machine, instead of a server's")
+      .option("--org <slug>", "an organization on this machine instead of a server")
       .option("--data-dir <dir>", "data directory on this machine (SIGNALBOX_DATA_DIR)"),
   );
 }

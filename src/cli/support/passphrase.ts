@@ -6,7 +6,7 @@ import { readSecret } from "./input.ts";
 export function withPassphrase(command: Command): Command {
   return command.option(
     "--passphrase-file <file>",
-    "a file with the passphrase of the backup; - is standard input",
+    "file with the passphrase of the backup, or - for standard input",
   );
 }
 

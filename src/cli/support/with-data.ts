@@ -31,7 +31,7 @@ export type DataOptions = {
 export function onData(command: Command): Command {
   return withDatabase(
     command.option("--data-dir <dir>", "data directory (SIGNALBOX_DATA_DIR)"),
-  ).option("--json", "print JSON for machines");
+  ).option("--json", "print JSON");
 }
 
 /** Where the data is, if not in the data directory. */
@@ -39,9 +39,9 @@ export function withDatabase(command: Command): Command {
   return command
     .option(
       "--database <address>",
-      "the rqlite cluster that holds the data, such as rqlite://user@host1:4001,host2:4001 (SIGNALBOX_DATABASE)",
+      "rqlite cluster with the data, such as rqlite://user@host1:4001,host2:4001 (SIGNALBOX_DATABASE)",
     )
-    .option("--database-password-file <file>", "file with the password for it");
+    .option("--database-password-file <file>", "file with the database password");
 }
 
 /** Where these options and the environment say that the data is. */
