@@ -25,7 +25,7 @@ import { isDirectoryLocked, lockDirectory } from "./directory-lock.ts";
 import { type CopyOptions, copyBeforeUpgrade } from "./upgrade-copies.ts";
 import { finishRestore, hasUnfinishedRestore } from "../backup/unfinished-restore.ts";
 import { mustHaveEnded, noteEnd, noteRun, writeMarker } from "./run-marker.ts";
-import { missingFrames } from "./write-ahead-log.ts";
+import { countMissingFrames } from "./write-ahead-log.ts";
 import { hasSealedValues, isKeyOf } from "../sealed-values.ts";
 
 /** "SBOX": tells our database from any other SQLite file. */
@@ -240,7 +240,7 @@ export function damaged(file: string, how: string): DataError {
 
 /** Throws DATA_UNUSABLE where committed writes are lost with the log: SQLite would go on without them. */
 export function mustHaveItsLog(file: string) {
-  const missing = missingFrames(file);
+  const missing = countMissingFrames(file);
   if (missing === 0) return;
   throw unusable(
     `${file}-wal is damaged: ${missing} pages of the last writes are missing. Nothing was changed. ` +

@@ -1,68 +1,108 @@
-import { existsSync, readFileSync } from "node:fs";
-
-const walHeaderBytes = 32;
-const frameHeaderBytes = 24;
-/** The index begins with two equal copies of this many bytes (https://sqlite.org/walformat.html#the_wal_index_file_format). */
-const indexHeaderBytes = 48;
-
 /**
- * How many frames of committed writes are missing in the log beside a database, or can't be read. SQLite takes
- * the first frame that is not whole for the end of the log, and begins a new one: what was behind it would be
- * gone without a word. The index beside it, which is written after each commit, knows where the end was.
+ * Finds damage in the write-ahead log next to a SQLite database. SQLite itself takes the first damaged frame
+ * for the end of the log and ignores the rest, without an error (https://sqlite.org/walformat.html).
  */
-export function missingFrames(database: string): number {
-  for (;;) {
-    const index = contentOf(`${database}-shm`);
-    const known = index === null ? null : readIndex(index);
-    if (known === null || known.frames <= known.copied) return 0;
-    const missing = known.frames - wholeFrames(contentOf(`${database}-wal`), known.salt);
-    if (missing <= 0) return 0;
-    // Another process that has it open may have begun a new log meanwhile.
-    if (contentOf(`${database}-shm`)?.equals(index as Buffer) === true) return missing;
-  }
-}
+import { closeSync, existsSync, openSync, readFileSync, readSync } from "node:fs";
 
-const contentOf = (file: string) => (existsSync(file) ? readFileSync(file) : null);
-
-// SQLite writes both in the byte order of the machine, and every machine that Bun runs on is little-endian.
+export const logHeaderBytes = 32;
+const frameHeaderBytes = 24;
+const indexHeaderBytes = 48;
+/** Of a log with checksums of little-endian words; a log with big-endian ones has the lowest bit set. */
 const magic = 0x377f0682;
 
-/** What the index says of the log; null where the index itself is not whole, as after a power loss. */
-function readIndex(index: Buffer) {
-  if (index.length < 2 * indexHeaderBytes + 8) return null;
-  const header = index.subarray(0, indexHeaderBytes);
-  if (!header.equals(index.subarray(indexHeaderBytes, 2 * indexHeaderBytes))) return null;
-  const at = (offset: number) => index.readUInt32LE(offset);
-  const sum = checksum(header, 0, 40, [0, 0]);
-  if (header[12] !== 1 || sum[0] !== at(40) || sum[1] !== at(44)) return null;
-  return { frames: at(16), salt: header.subarray(32, 40), copied: at(2 * indexHeaderBytes) };
-}
+type Log = {
+  /** Identifies this log among those that were started in the same file. */
+  salt: Buffer;
+  frameBytes: number;
+  /** Frames from the start of the file that belong to this log and are intact. */
+  intactFrames: number;
+};
 
-/** So many frames from its beginning on are whole and belong to the log with this salt. */
-function wholeFrames(log: Buffer | null, salt: Buffer): number {
-  if (log === null || log.length < walHeaderBytes || log.readUInt32BE(0) !== magic) return 0;
-  const frameBytes = frameHeaderBytes + log.readUInt32BE(8);
-  let sum = checksum(log, 0, 24, [0, 0]);
-  const isSummed = (offset: number) =>
-    log.readUInt32BE(offset) === sum[0] && log.readUInt32BE(offset + 4) === sum[1];
-  const isOfLog = (offset: number) => log.subarray(offset, offset + 8).equals(salt);
-  if (!isSummed(24) || !isOfLog(16)) return 0;
-  for (let frame = 0, at = walHeaderBytes; ; frame++, at += frameBytes) {
-    if (at + frameBytes > log.length || !isOfLog(at + 8)) return frame;
-    sum = checksum(log, at, at + 8, sum);
-    sum = checksum(log, at + frameHeaderBytes, at + frameBytes, sum);
-    if (!isSummed(at + 16)) return frame;
+/** Reads a log up to its first frame that is damaged or of an earlier log. Null if the log's header is damaged. */
+export function readLog(file: string): Log | null {
+  const handle = openSync(file, "r");
+  try {
+    const header = Buffer.alloc(logHeaderBytes);
+    readSync(handle, header, 0, logHeaderBytes, 0);
+    const isBigEndian = header.readUInt32BE(0) === magic + 1;
+    const checksum = new Checksum(isBigEndian);
+    checksum.add(header, 0, 24);
+    const pageBytes = header.readUInt32BE(8);
+    const isPageSize =
+      pageBytes >= 512 && pageBytes <= 65_536 && (pageBytes & (pageBytes - 1)) === 0;
+    const hasMagic = isBigEndian || header.readUInt32BE(0) === magic;
+    if (!hasMagic || !isPageSize || !checksum.isAt(header, 24)) return null;
+    const salt = header.subarray(16, 24);
+    const frame = Buffer.alloc(frameHeaderBytes + pageBytes);
+    for (let intactFrames = 0; ; intactFrames++) {
+      const start = logHeaderBytes + intactFrames * frame.length;
+      const isComplete = readSync(handle, frame, 0, frame.length, start) === frame.length;
+      checksum.add(frame, 0, 8);
+      checksum.add(frame, frameHeaderBytes, frame.length);
+      if (!isComplete || !frame.subarray(8, 16).equals(salt) || !checksum.isAt(frame, 16))
+        return { salt, frameBytes: frame.length, intactFrames };
+    }
+  } finally {
+    closeSync(handle);
   }
 }
 
-type Sum = readonly [number, number];
-
-/** SQLite's own, over words of 32 bits (https://sqlite.org/fileformat2.html#checksum_algorithm). */
-function checksum(bytes: Buffer, from: number, to: number, [first, second]: Sum): Sum {
-  const words = new Uint32Array(bytes.buffer, bytes.byteOffset + from, (to - from) / 4);
-  for (let at = 0; at < words.length; at += 2) {
-    first = (first + (words[at] ?? 0) + second) >>> 0;
-    second = (second + (words[at + 1] ?? 0) + first) >>> 0;
+/**
+ * Counts the frames of committed writes that are missing or damaged in the log of our own database. The index
+ * (`-shm`), which SQLite updates after each commit and leaves behind when it is killed, has their number.
+ */
+export function countMissingFrames(database: string): number {
+  for (;;) {
+    const index = readIndex(`${database}-shm`);
+    if (index === null || index.frames <= index.copied) return 0;
+    const log = existsSync(`${database}-wal`) ? readLog(`${database}-wal`) : null;
+    const missing = index.frames - (log?.salt.equals(index.salt) ? log.intactFrames : 0);
+    if (missing <= 0) return 0;
+    // A process that has the database open can have started a new log in the meantime.
+    if (readIndex(`${database}-shm`)?.bytes.equals(index.bytes) === true) return missing;
   }
-  return [first, second];
+}
+
+/** Null if there is no index, or if it is not intact, as after a power loss. */
+function readIndex(file: string) {
+  const bytes = existsSync(file) ? readFileSync(file) : Buffer.alloc(0);
+  if (bytes.length < 2 * indexHeaderBytes + 8) return null;
+  const header = bytes.subarray(0, indexHeaderBytes);
+  const secondHeader = bytes.subarray(indexHeaderBytes, 2 * indexHeaderBytes);
+  const isInitialized = header[12] === 1;
+  if (!isInitialized || !header.equals(secondHeader)) return null;
+  // The index is in the byte order of the machine. All machines that Bun supports are little-endian.
+  return {
+    bytes,
+    frames: header.readUInt32LE(16),
+    salt: header.subarray(32, 40),
+    /** Frames that a checkpoint has copied into the database. */
+    copied: bytes.readUInt32LE(2 * indexHeaderBytes),
+  };
+}
+
+/** The running checksum of a log (https://sqlite.org/fileformat2.html#checksum_algorithm). */
+class Checksum {
+  #first = 0;
+  #second = 0;
+  readonly #isLittleEndian: boolean;
+
+  constructor(isBigEndian: boolean) {
+    this.#isLittleEndian = !isBigEndian;
+  }
+
+  add(bytes: Buffer, from: number, to: number) {
+    const view = new DataView(bytes.buffer, bytes.byteOffset);
+    for (let at = from; at < to; at += 8) {
+      this.#first = (this.#first + view.getUint32(at, this.#isLittleEndian) + this.#second) >>> 0;
+      this.#second =
+        (this.#second + view.getUint32(at + 4, this.#isLittleEndian) + this.#first) >>> 0;
+    }
+  }
+
+  isAt(bytes: Buffer, offset: number): boolean {
+    return (
+      bytes.readUInt32BE(offset) === this.#first && bytes.readUInt32BE(offset + 4) === this.#second
+    );
+  }
 }
