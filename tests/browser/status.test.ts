@@ -371,7 +371,7 @@ describeInChromium("the status page", (browser) => {
   test("no logo runs or loads anything, neither on the page nor opened directly", async () => {
     const { pageId, address } = pageOf("attacked");
     const requested: string[] = [];
-    await using attacker = Bun.serve({
+    using attacker = Bun.serve({
       port: 0,
       fetch(request) {
         const { pathname } = new URL(request.url);

@@ -132,8 +132,7 @@ test("a badge has its monitor's public name, its type and no script", async () =
 
 test("a badge that is not public is not found without a page of HTML", async () => {
   await using made = await visitor();
-  const { get, defaultPage, restart } = made;
-  const { slug } = await defaultPage();
+  const { get, restart } = made;
   await restart();
   const types: [path: string, type: string][] = [
     ...badgeKinds.map((kind): [string, string] => [
