@@ -1,3 +1,4 @@
+/** Table of contents of all routes, and the dependencies that they declare. */
 import { Elysia } from "elysia";
 import { aboutRoutes } from "./operations/about/routes.ts";
 import { importRoutes } from "./imports/routes.ts";
@@ -36,50 +37,70 @@ import { subscriberRoutes } from "./status-pages/subscribers/routes.ts";
 import { twoFactorRoutes } from "./accounts/two-factor/routes.ts";
 import { uptimeRoutes } from "./monitoring/uptime/routes.ts";
 
-/** Every resource of `/api/v1`; the OpenAPI document (`document.ts`) is made from these routes. */
-export const api = new Elysia({ name: "api" })
-  .use(incidentRoutes)
-  .use(incidentTemplateRoutes)
-  .use(maintenanceRoutes)
-  .use(monitorGroupRoutes)
-  .use(monitorRoutes)
-  .use(uptimeRoutes)
-  .use(checkRoutes)
-  .use(alertChannelRoutes)
-  .use(alertRoutes)
-  .use(statusPageRoutes)
-  .use(subscriberRoutes)
-  .use(reportRoutes)
-  .use(settingsRoutes)
-  .use(configRoutes);
+/** Dependencies of all routes, each declared by its feature. */
+export type ApiDependencies = Parameters<typeof checkRoutes>[0] &
+  Parameters<typeof checkDashboardRoutes>[0] &
+  Parameters<typeof alertRoutes>[0] &
+  Parameters<typeof statusPageDashboardRoutes>[0] &
+  Parameters<typeof dashboardRoutes>[0] &
+  Parameters<typeof signInRoutes>[0] &
+  Parameters<typeof invitationRoutes>[0] &
+  Parameters<typeof backupRoutes>[0] &
+  Parameters<typeof importRoutes>[0] &
+  Parameters<typeof applianceRoutes>[0];
 
-/** Everything the admin page asks for: its own routes, and those of `/api/v1` with a session in a key's place. */
-export const dashboard = new Elysia({ name: "dashboard", prefix: "/dashboard" })
-  .use(api)
-  .use(groupDashboardRoutes)
-  .use(monitorDashboardRoutes)
-  .use(checkDashboardRoutes)
-  .use(statusPageDashboardRoutes)
-  .use(settingsDashboardRoutes)
-  .use(dashboardRoutes)
-  .use(problemRoutes)
-  .use(incidentDashboardRoutes)
-  .use(signInRoutes)
-  .use(profileRoutes)
-  .use(twoFactorRoutes)
-  .use(sessionRoutes)
-  .use(organizationRoutes)
-  .use(peopleRoutes)
-  .use(invitationRoutes)
-  .use(apiKeyRoutes)
-  .use(auditLogRoutes)
-  .use(testMailRoutes)
-  .use(tryChannelRoutes)
-  .use(backupRoutes)
-  .use(importRoutes)
-  .use(configDashboardRoutes)
-  .use(applianceRoutes)
-  .use(aboutRoutes);
+export function createRoutes(dependencies: ApiDependencies) {
+  /** Every resource of `/api/v1`. The OpenAPI document describes these routes. */
+  const api = new Elysia({ name: "api" })
+    .use(incidentRoutes)
+    .use(incidentTemplateRoutes)
+    .use(maintenanceRoutes)
+    .use(monitorGroupRoutes)
+    .use(monitorRoutes)
+    .use(uptimeRoutes)
+    .use(checkRoutes(dependencies))
+    .use(alertChannelRoutes)
+    .use(alertRoutes(dependencies))
+    .use(statusPageRoutes)
+    .use(subscriberRoutes)
+    .use(reportRoutes)
+    .use(settingsRoutes)
+    .use(configRoutes);
+  /** Every route of the admin page: its own, and those of `/api/v1` with a session instead of a key. */
+  const dashboard = new Elysia({ name: "dashboard", prefix: "/dashboard" })
+    .use(api)
+    .use(groupDashboardRoutes)
+    .use(monitorDashboardRoutes)
+    .use(checkDashboardRoutes(dependencies))
+    .use(statusPageDashboardRoutes(dependencies))
+    .use(settingsDashboardRoutes)
+    .use(dashboardRoutes(dependencies))
+    .use(problemRoutes)
+    .use(incidentDashboardRoutes(dependencies))
+    .use(signInRoutes(dependencies))
+    .use(profileRoutes)
+    .use(twoFactorRoutes)
+    .use(sessionRoutes)
+    .use(organizationRoutes)
+    .use(peopleRoutes)
+    .use(invitationRoutes(dependencies))
+    .use(apiKeyRoutes)
+    .use(auditLogRoutes)
+    .use(testMailRoutes(dependencies))
+    .use(tryChannelRoutes(dependencies))
+    .use(backupRoutes(dependencies))
+    .use(importRoutes(dependencies))
+    .use(configDashboardRoutes)
+    .use(applianceRoutes(dependencies))
+    .use(aboutRoutes);
+  return { api, dashboard };
+}
 
-/** Its paths, queries, bodies and answers, for the admin page's client. */
-export type App = typeof dashboard;
+type Routes = ReturnType<typeof createRoutes>;
+export type Api = Routes["api"];
+
+/** Paths, queries, bodies and responses, for the client of the admin page. */
+export type App = Routes["dashboard"];
+
+/** Routes whose handlers have no dependencies: for the OpenAPI document, and to list them. */
+export const listRoutes = () => createRoutes({} as ApiDependencies);

@@ -1,3 +1,4 @@
+/** The composition root: creates everything that runs, and starts and stops it in order. */
 import { X509Certificate } from "node:crypto";
 import { diskOf } from "./operations/diagnostics/disk.ts";
 import { hostname, networkInterfaces } from "node:os";
@@ -11,39 +12,39 @@ import { scheduledBackups } from "./operations/backups/scheduler.ts";
 import { ProblemWatch } from "./operations/diagnostics/watch.ts";
 import { startRestored } from "./operations/backups/restored.ts";
 import { importUploads } from "./imports/uploads.ts";
-import { configurationFiles } from "./configuration/files/apply.ts";
+import { type ConfigurationFiles, configurationFiles } from "./configuration/files/apply.ts";
 import { apiKeyCache } from "./accounts/api-keys/service.ts";
 import { clusterNode } from "./cluster/service.ts";
 import { soleNode } from "./cluster/leases.ts";
-import { type Clock, hourMs, systemClock } from "./core/time/clock.ts";
-import { fairQueue } from "./core/collections/fair-queue.ts";
+import { type Clock, systemClock } from "./core/time/clock.ts";
+import { type FairQueue, fairQueue } from "./core/collections/fair-queue.ts";
 import { alertBounds, requestBounds, signUpBounds, statusPageBounds } from "./core/limits.ts";
 import type { logTo } from "./core/log.ts";
 import { ownHostsOf } from "./core/security/own-hosts.ts";
 import { type Listener, listenersForOthers, targetGuard } from "./core/security/target-guard.ts";
+import type { ApiDependencies } from "./api.ts";
 import { checkEngine } from "./monitoring/checks/engine/check-engine.ts";
 import { type Config, environment, environmentFor } from "./config.ts";
 import { copyInChild, type Sealing } from "./database/backup/copy.ts";
 import { openData } from "./database/data.ts";
 import { sealPlainSecrets } from "./database/seal-plain.ts";
 import { responseCache } from "./http/responses/response-cache.ts";
-import { eventReader } from "./events/reader.ts";
+import { type EventReader, eventReader } from "./events/reader.ts";
 import { newSignals } from "./events/signals.ts";
 import { knownNetworks } from "./http/access/known-networks.ts";
 import { listen, tlsOf } from "./http/listener.ts";
 import { transferLimit } from "./http/responses/large-bodies.ts";
-import { portsOf } from "./http/ports.ts";
+import { type Ports, portsOf } from "./http/ports.ts";
 import { networkLimit, rateLimit } from "./http/access/rate-limit.ts";
 import { originalRequest } from "./http/original-request.ts";
-import type { Services } from "./http/services.ts";
-import { attemptBackoff } from "./http/access/attempt-backoff.ts";
+import { createAccessLimits } from "./http/access/access-limits.ts";
 import { trustedProxies } from "./http/access/trusted-proxies.ts";
 import { createAssetRoutes, webFiles } from "./http/responses/web-files.ts";
 import { writeContention } from "./http/write-contention.ts";
 import { livePages } from "./dashboard/live.ts";
 import { maintenanceWatch } from "./monitoring/maintenance/watch.ts";
 import { accessTokens } from "./core/outgoing/access-tokens.ts";
-import { family } from "./core/metrics.ts";
+import { type Collector, family } from "./core/metrics.ts";
 import { requestMetrics } from "./http/request-metrics.ts";
 import { applianceMetrics } from "./operations/metrics/appliance.ts";
 import { eventLoopDelay } from "./operations/metrics/event-loop.ts";
@@ -59,10 +60,10 @@ import { subscriberReceivers } from "./status-pages/subscribers/receivers.ts";
 import { subscriptionsOf } from "./status-pages/subscribers/visits.ts";
 import { sessionCache } from "./accounts/sessions/cache.ts";
 import { recentAddresses } from "./accounts/sessions/store.ts";
-import { reloading } from "./reload.ts";
-import { publicServer, serverOf, withFindablePath } from "./server.ts";
+import { createReload } from "./reload.ts";
+import { createPublicHandler, createServer, withFindablePath } from "./server.ts";
 
-/** Requests still unanswered so long after the signal to stop are cut off; clients that never finished one are not waited for. */
+/** After this time, stopping cuts off requests that are still unanswered. */
 const hardStopMs = 8_000;
 
 type RunningApp = {
@@ -71,11 +72,11 @@ type RunningApp = {
   /** Addresses of the port for the public pages; empty without one. */
   publicUrls: string[];
   port: number;
-  /** Token with which the first person claims the appliance; null once someone has. */
+  /** Token with which the first person claims the appliance; null if someone has. */
   setUpToken: string | null;
-  /** Takes what is set now, as far as that needs no new start, and the certificate as it is now. What can't be taken stays as it was, and the log says why. */
+  /** Applies settings that need no restart and reloads the certificate. Logs all other settings and leaves them unchanged. */
   reload(read: () => Config): void;
-  /** Answers what is in flight, then closes the data directory. */
+  /** Responds to the requests in flight, then closes the data directory. */
   stop(): Promise<void>;
 };
 
@@ -87,13 +88,39 @@ type Dependencies = {
   clock?: Clock;
 };
 
-/** Composition root: everything that runs is made here. Throws DataError. */
-export async function startApp(
-  config: Config,
-  { log, migrations, web, clock = systemClock }: Dependencies,
-): Promise<RunningApp> {
-  let tls = tlsOf(config);
+/** Creates and starts everything that runs. Throws DataError. */
+export async function startApp(config: Config, dependencies: Dependencies): Promise<RunningApp> {
+  const { log } = dependencies;
+  const tls = { current: tlsOf(config) };
   const token = metricsToken(config.metricsTokenFile);
+  const core = await openCore(config, dependencies, () => web.main.number);
+  const accounts = await createAccounts(core);
+  const engines = createEngines(core);
+  const files = createFiles(core);
+  const jobs = createJobs({ ...core, ...accounts, ...engines, tls });
+  const parts = { ...core, ...accounts, ...engines, ...files, ...jobs, tls, token };
+  const web = await createWeb(parts, dependencies.web);
+  const configurations = configurationFiles(core, environment());
+  await startParts({ ...parts, ...web });
+  configurations.apply(config.apply);
+  const { main, ports } = web;
+  const publicNumber = ports.publicNumber();
+  return {
+    urls: urlsOf(config, main.number),
+    publicUrls: publicNumber === null ? [] : urlsOf(config, publicNumber),
+    port: main.number,
+    setUpToken: accounts.firstRun?.token ?? null,
+    reload: createReload(config, { log, ports, token, tls, configurations }),
+    stop: () => stopParts({ ...parts, ...web, configurations }),
+  };
+}
+
+/** The database, the secrets, the events and the node: what most parts depend on. */
+async function openCore(
+  config: Config,
+  { log, migrations, clock = systemClock }: Dependencies,
+  mainPort: () => number,
+) {
   const contention = writeContention();
   const data = await openData(config, {
     migrations,
@@ -107,31 +134,13 @@ export async function startApp(
     exclusive: true,
     sharesCommits: contention.isContended,
   });
-  const listeners: Listener[] = [];
   const { store, vault } = data;
-  const sealed = await sealPlainSecrets(data, [
-    { name: "monitors", noun: "monitor", kinds: monitorKinds },
-    { name: "alert_channels", noun: "alert-channel", kinds: channelKinds },
-  ]);
-  if (sealed > 0) log.info("sealed secrets that an older version kept plain", { records: sealed });
-  if (await startRestored(store, clock))
-    log.info("restored from a backup: sessions are ended, alerts that waited in it are not sent");
-  const ownHosts = ownHostsOf(config.allowedHost, config.url);
+  await prepareData(data, log, clock);
   const sharing = sharingOf(store);
   await sharing.refresh();
-  const origin = () => config.url ?? linkOrigin(urlsOf(config, main.number));
   const events = eventReader(store, log);
-  const node =
-    data.shared &&
-    clusterNode({
-      store,
-      clock,
-      log,
-      node: { id: data.shared.nodeId(), name: () => nodeName(config.host, main.number) },
-      clockOffsetMs: data.shared.clockOffsetMs,
-      handled: events.position,
-      listeners: () => listenersForOthers(listeners),
-    });
+  const listeners: Listener[] = [];
+  const node = joinCluster({ config, data, clock, log, events, listeners, mainPort });
   const leases = node ?? soleNode;
   const targets = targetGuard(() => [...listeners, ...leases.listenersOfOthers()], {
     allowed: config.allowTarget,
@@ -139,110 +148,195 @@ export async function startApp(
     commandFolder: config.allowCommands,
     sharing,
   });
-  const shared = {
+  return {
+    config,
+    data,
+    contention,
+    listeners,
+    node,
     store,
-    clock,
-    leases,
     vault,
-    targets,
-    ownHosts,
+    clock,
     log,
+    leases,
+    targets,
     events,
+    ownHosts: ownHostsOf(config.allowedHost, config.url),
+    limits: config.limit,
     signals: newSignals(),
-    origin,
+    origin: () => config.url ?? linkOrigin(urlsOf(config, mainPort())),
     accessTokens: accessTokens(),
   };
-  const sending = {
-    ...shared,
-    lackedSince: (from: number) => engine.lackedSince(from),
-    runningSince: () => engine.runningSince(),
-  };
-  const alerts = alertEngine({ ...sending, subscribers: subscriberReceivers(sending) });
-  const alarm = storageAlarm(sending);
-  const notices = subscriberFanOut(shared);
-  const maintenance = maintenanceWatch(shared);
-  const engine = checkEngine({ ...shared, browser: config.browser, maintenanceOf: maintenance.of });
-  const live = livePages(shared);
-  const keys = apiKeyCache(store, clock);
+}
+
+type Core = Awaited<ReturnType<typeof openCore>>;
+
+/** This node of a cluster; null for a data directory. */
+function joinCluster({
+  config,
+  data,
+  clock,
+  log,
+  events,
+  listeners,
+  mainPort,
+}: Pick<Dependencies, "log"> & {
+  config: Config;
+  data: Awaited<ReturnType<typeof openData>>;
+  clock: Clock;
+  events: EventReader;
+  listeners: readonly Listener[];
+  mainPort: () => number;
+}) {
+  const { store, shared } = data;
+  if (shared === null) return null;
+  return clusterNode({
+    store,
+    clock,
+    log,
+    node: { id: shared.nodeId(), name: () => nodeName(config.host, mainPort()) },
+    clockOffsetMs: shared.clockOffsetMs,
+    handled: events.position,
+    listeners: () => listenersForOthers(listeners),
+  });
+}
+
+/** Seals secrets that an older version stored in plain text, and completes a restore. */
+async function prepareData(data: Core["data"], log: Core["log"], clock: Clock) {
+  const records = await sealPlainSecrets(data, [
+    { name: "monitors", noun: "monitor", kinds: monitorKinds },
+    { name: "alert_channels", noun: "alert-channel", kinds: channelKinds },
+  ]);
+  if (records > 0) log.info("sealed secrets that an older version kept plain", { records });
+  if (await startRestored(data.store, clock))
+    log.info("restored from a backup: sessions are ended, alerts that waited in it are not sent");
+}
+
+/** Sign-in: the first run, keys, sessions and the limits on requests. */
+async function createAccounts({ config, data, store, clock }: Core) {
   const firstRun = (await hasPeople(store)) ? null : newSetUp(data.path, clock);
-  const setUp = firstRun ?? noSetUp(data.path);
-  const copyTo = (file: string, sealing: Sealing | null) =>
-    copyInChild(data.path, file, sealing, environmentFor(config));
-  const uploads = importUploads(data.path, clock);
-  const backups = backupDownloads({ directory: data.path, clock, copyTo });
-  const scheduled = scheduledBackups({ ...shared, workIn: data.path, copyTo });
-  const byNetwork = (count: number) => networkLimit(count, clock);
-  const services: Services = {
-    ...shared,
-    databaseNodes: data.shared?.databaseNodes ?? (async () => []),
-    limits: config.limit,
-    responses: responseCache(store),
-    requestLimit: rateLimit(config.rateLimit, clock),
-    personLimit: rateLimit(requestBounds.perPerson.value, clock),
-    failureLimit: byNetwork(requestBounds.wrongKeys.value),
-    attemptLimit: byNetwork(requestBounds.wrongPasswords.value),
-    passwordLimit: rateLimit(requestBounds.wrongPasswordsPerAccount.value, clock, {
-      windowMs: hourMs,
-    }),
-    attemptBackoff: attemptBackoff(clock),
-    knownNetworks: knownNetworks(await recentAddresses(store)),
-    keys,
+  return {
+    firstRun,
+    setUp: firstRun ?? noSetUp(data.path),
+    keys: apiKeyCache(store, clock),
     sessions: sessionCache(store, clock),
-    live,
-    setUp,
-    backups,
-    imports: { uploads, keepResults: config.keepResults, keepHours: config.keepHours },
-    runScheduledBackup: scheduled.runNow,
-    testMailLimit: rateLimit(alertBounds.testMails.value, clock),
-    testAlertLimit: rateLimit(alertBounds.testAlerts.value, clock),
-    previewLimit: rateLimit(statusPageBounds.previews.value, clock),
-    hostCheckLimit: rateLimit(statusPageBounds.hostChecks.value, clock),
-    certificate: () => tls && tls.cert,
-    pageQueue: fairQueue({ atOnce: 1 }),
-    lackedNow: engine.lackedNow,
-    checkNow: engine.checkNow,
-    tryCheck: engine.tryCheck,
-    extendTimeout: (request, seconds) => main.server.timeout(originalRequest(request), seconds),
+    knownNetworks: knownNetworks(await recentAddresses(store)),
+    ...createAccessLimits(clock, config.rateLimit),
   };
+}
+
+/** Checks, alerts, notices, maintenance and open pages: what happens without a request. */
+function createEngines(core: Core) {
+  const maintenance = maintenanceWatch(core);
+  const { browser } = core.config;
+  const checks = checkEngine({ ...core, browser, maintenanceOf: maintenance.of });
+  const sending = {
+    ...core,
+    lackedSince: checks.lackedSince,
+    runningSince: checks.runningSince,
+  };
+  return {
+    maintenance,
+    checks,
+    sending,
+    alerts: alertEngine({ ...sending, subscribers: subscriberReceivers(sending) }),
+    alarm: storageAlarm(sending),
+    notices: subscriberFanOut(core),
+    live: livePages(core),
+  };
+}
+
+/** Backups and uploads: files next to the data. */
+function createFiles(core: Core) {
+  const { config, data, clock } = core;
+  const directory = data.path;
+  const copyTo = (file: string, sealing: Sealing | null) =>
+    copyInChild(directory, file, sealing, environmentFor(config));
+  return {
+    downloads: backupDownloads({ directory, clock, copyTo }),
+    scheduled: scheduledBackups({ ...core, workIn: directory, copyTo }),
+    uploads: importUploads(directory, clock),
+  };
+}
+
+type Tls = { current: ReturnType<typeof tlsOf> };
+
+/** Expiry of the certificate of `--tls-cert` in Unix milliseconds; null without one. */
+const certificateExpiry = ({ current }: Tls) =>
+  current && new X509Certificate(current.cert).validToDate.getTime();
+
+/** Work at intervals: housekeeping and the watch over the appliance itself. */
+function createJobs(
+  core: Core &
+    Awaited<ReturnType<typeof createAccounts>> &
+    ReturnType<typeof createEngines> & { tls: Tls },
+) {
+  const { config, data, store, events, alerts, notices, setUp, tls } = core;
+  const cleaning = housekeeping({
+    ...core,
+    kept: { results: config.keepResults, hours: config.keepHours, audit: config.keepAudit },
+    async readUpTo() {
+      return events.position();
+    },
+    async eachMinute() {
+      await Promise.all([alerts.save(), notices.save()]);
+      await store.atomic(lastSeen(core));
+      // The command line can have created a person.
+      if (await hasPeople(store)) setUp.end();
+    },
+  });
+  const problems = new ProblemWatch({
+    ...core,
+    diskOf: () => diskOf(data.path),
+    certificateExpiresAt: () => certificateExpiry(tls),
+  });
+  return { cleaning, problems, loop: eventLoopDelay() };
+}
+
+/** Statements that store the last use of keys and sessions. */
+const lastSeen = ({ keys, sessions }: Awaited<ReturnType<typeof createAccounts>>) => [
+  ...keys.used(),
+  ...sessions.seen(),
+];
+
+type Parts = Core &
+  Awaited<ReturnType<typeof createAccounts>> &
+  ReturnType<typeof createEngines> &
+  ReturnType<typeof createFiles> &
+  ReturnType<typeof createJobs> & { tls: Tls; token: ReturnType<typeof metricsToken> };
+
+/** The ports, the API, the admin page and the public pages. */
+async function createWeb(parts: Parts, folder: string) {
+  const { config, store, log, contention, listeners, tls } = parts;
+  const web = webFiles(folder);
+  const requests = requestMetrics();
+  const pageQueue = fairQueue({ atOnce: 1 });
   const peerOf = (request: Request) =>
     (main.server.requestIP(request)?.address ?? "").replace(/^::ffff:/, "");
   const proxies = trustedProxies(config.trustProxy, peerOf, log);
+  const site = createSite(parts, { pageQueue, addressOf: proxies.addressOf });
   const { addressOf } = proxies;
-  const files = webFiles(web);
-  const lock = pageLock(vault, clock, byNetwork(requestBounds.wrongPagePasswords.value), addressOf);
-  const site = statusSite({
-    ...services,
-    store: store.relaxed(),
-    events,
-    makingLimit: byNetwork(statusPageBounds.uncachedRenders.value),
-    addressOf,
-    lock,
-    subscriptions: subscriptionsOf({
-      services,
-      signUps: byNetwork(signUpBounds.perMinute.value),
-      addressOf,
-    }),
-  });
-  const requests = requestMetrics();
-  const loop = eventLoopDelay();
-  const app = serverOf(services, {
-    web: files,
-    assets: await createAssetRoutes(join(web, "assets"), "/assets"),
-    addressOf,
-    metrics: {
-      token,
-      text: () =>
-        applianceMetrics({
-          store,
-          directory: data.path,
-          pageQueue: services.pageQueue,
-          collectors,
-        }),
+  const collectors = () => [requests, portMetrics(ports, tls), ...countingParts(parts)];
+  const app = createServer({
+    services: {
+      ...parts,
+      responses: responseCache(store),
+      extendTimeout: (request, seconds) => main.server.timeout(originalRequest(request), seconds),
     },
-    push: { report: engine.report, wrongTokens: byNetwork(requestBounds.wrongPushTokens.value) },
+    api: apiDependencies(parts, pageQueue),
+    web,
+    assets: await createAssetRoutes(join(folder, "assets"), "/assets"),
+    addressOf,
+    lackedNow: parts.checks.lackedNow,
+    push: {
+      report: parts.checks.report,
+      wrongTokens: networkLimit(requestBounds.wrongPushTokens.value, parts.clock),
+    },
+    metrics: { token: parts.token, text: () => renderMetrics(parts, pageQueue, collectors()) },
   });
   const transfers = transferLimit();
-  const listening = () => ({ host: config.host, tls, proxies, requests, transfers, log });
+  const { host } = config;
+  const listening = () => ({ host, tls: tls.current, proxies, requests, transfers, log });
   const main = listen(listening(), config.port, (request) => {
     const published = site.answer(request) ?? site.options(request);
     if (published !== null) return published;
@@ -250,130 +344,148 @@ export async function startApp(
       contention.recordWrite(main.server.requestIP(originalRequest(request))?.port ?? 0);
     return app.fetch(withFindablePath(request));
   });
-  const publicAssets = await createAssetRoutes(join(web, "assets/public"), "/assets/public");
-  const answerPublic = publicServer(services, site.answerAlone, publicAssets);
-
+  const publicAssets = await createAssetRoutes(join(folder, "assets/public"), "/assets/public");
+  const answerPublic = createPublicHandler(log, site.answerAlone, publicAssets);
   const ports = portsOf(
     main,
     (number) => listen(listening(), number, answerPublic),
-    (open) =>
-      listeners.splice(
-        0,
-        Infinity,
-        ...open.map(({ number: port }) => ({ host: config.host, port })),
-      ),
+    (open) => listeners.splice(0, Infinity, ...open.map(({ number: port }) => ({ host, port }))),
   );
   ports.usePublic(config.publicPort);
-  /** When keys and sessions were last used. */
-  const lastSeen = () => [...keys.used(), ...services.sessions.seen()];
+  return { main, ports, site };
+}
 
-  const cleaning = housekeeping({
-    store,
-    clock,
-    leases: shared.leases,
-    log,
-    kept: { results: config.keepResults, hours: config.keepHours, audit: config.keepAudit },
-    async readUpTo() {
-      return events.position();
-    },
-    async eachMinute() {
-      await Promise.all([alerts.save(), notices.save()]);
-      await store.atomic(lastSeen());
-      // Somebody may have been made on the command line.
-      if (await hasPeople(store)) setUp.end();
-    },
-  });
-  const certificateExpiresAt = () => tls && new X509Certificate(tls.cert).validToDate.getTime();
-  const problems = new ProblemWatch({
+/** The public pages. */
+function createSite(
+  parts: Parts,
+  shared: { pageQueue: FairQueue; addressOf: (request: Request) => string },
+) {
+  const { store, vault, clock } = parts;
+  const { addressOf } = shared;
+  const byNetwork = (count: number) => networkLimit(count, clock);
+  return statusSite({
+    ...parts,
     ...shared,
-    diskOf: () => diskOf(data.path),
-    certificateExpiresAt,
+    store: store.relaxed(),
+    makingLimit: byNetwork(statusPageBounds.uncachedRenders.value),
+    lock: pageLock(vault, clock, byNetwork(requestBounds.wrongPagePasswords.value), addressOf),
+    subscriptions: subscriptionsOf({
+      services: parts,
+      signUps: byNetwork(signUpBounds.perMinute.value),
+      addressOf,
+    }),
   });
-  const collectors = [
-    requests,
-    {
-      metrics() {
-        const endsAt = certificateExpiresAt();
-        return [
-          family(
-            "signalbox_http_requests_in_flight",
-            "gauge",
-            "Requests that are not wholly answered, streams of open pages among them.",
-            ports.pendingRequests(),
-          ),
-          family(
-            "signalbox_tls_certificate_expiry_timestamp_seconds",
-            "gauge",
-            "Unix time at which the certificate of --tls-cert expires.",
-            endsAt === null ? null : endsAt / 1_000,
-          ),
-        ];
-      },
-    },
-    engine,
-    alerts,
-    events,
-    live,
-    cleaning,
-    scheduled,
-    loop,
-  ];
-  await node?.start();
-  for (const part of [site, live, alerts, notices, maintenance]) await part.start();
-  for (const part of [loop, cleaning, scheduled, problems, alarm]) part.start();
-  // Requests are answered while it takes in the monitors: all that they can ask for is there.
-  await engine.start();
-  maintenance.onChange(engine.checkSoon);
+}
 
-  /** A disk that takes nothing any more keeps nobody from stopping: what was not acknowledged is done again. */
-  async function ended(end: () => unknown) {
-    try {
-      await end();
-    } catch (error) {
-      log.warn("not everything was written down at the end", { cause: String(error) });
-    }
-  }
-
-  const urls = urlsOf(config, main.number);
-  const publicNumber = ports.publicNumber();
-  const configurations = configurationFiles(services, environment());
-  configurations.apply(config.apply);
+/** Dependencies that routes declare. */
+function apiDependencies(parts: Parts, pageQueue: FairQueue): ApiDependencies {
+  const { config, data, clock, checks, downloads, scheduled, uploads, tls } = parts;
+  const perMinute = (count: number) => rateLimit(count, clock);
   return {
-    urls,
-    publicUrls: publicNumber === null ? [] : urlsOf(config, publicNumber),
-    port: main.number,
-    setUpToken: firstRun?.token ?? null,
-    reload: reloading(config, { log, ports, token, onTls: (its) => (tls = its), configurations }),
-    async stop() {
-      void ports.stop();
-      await configurations.settled();
-      await Promise.all(
-        [live, engine, maintenance, cleaning, problems, alarm].map((part) =>
-          ended(() => part.stop()),
-        ),
-      );
-      for (const part of [notices, alerts, site]) await ended(() => part.stop());
-      await ended(() => node?.stop());
-      const deadline = performance.now() + hardStopMs;
-      while (ports.pendingRequests() > 0 && performance.now() < deadline) await Bun.sleep(10);
-      await ports.stop(true);
-      await ended(() => setUp.end());
-      scheduled.stop();
-      loop.stop();
-      await ended(() => backups.end());
-      uploads.end();
-      await ended(() => store.atomic(lastSeen()));
-      await data.close();
-    },
+    ...parts,
+    pageQueue,
+    uploads,
+    keepResults: config.keepResults,
+    keepHours: config.keepHours,
+    backups: downloads,
+    runScheduledBackup: scheduled.runNow,
+    databaseNodes: data.shared?.databaseNodes ?? (async () => []),
+    certificate: () => tls.current && tls.current.cert,
+    checkNow: checks.checkNow,
+    tryCheck: checks.tryCheck,
+    testMailLimit: perMinute(alertBounds.testMails.value),
+    testAlertLimit: perMinute(alertBounds.testAlerts.value),
+    previewLimit: perMinute(statusPageBounds.previews.value),
+    hostCheckLimit: perMinute(statusPageBounds.hostChecks.value),
   };
 }
 
-/** Tells nodes apart: by host name, or by their own address where several run on one machine. */
+/** Parts that have metrics of their own. */
+const countingParts = (parts: Parts): Collector[] => [
+  parts.checks,
+  parts.alerts,
+  parts.events,
+  parts.live,
+  parts.cleaning,
+  parts.scheduled,
+  parts.loop,
+];
+
+const renderMetrics = (
+  { store, data }: Parts,
+  pageQueue: FairQueue,
+  collectors: readonly Collector[],
+) => applianceMetrics({ store, directory: data.path, pageQueue, collectors });
+
+const portMetrics = (ports: Ports, tls: Tls): Collector => ({
+  metrics() {
+    const expiresAt = certificateExpiry(tls);
+    return [
+      family(
+        "signalbox_http_requests_in_flight",
+        "gauge",
+        "Requests that are not wholly answered, streams of open pages among them.",
+        ports.pendingRequests(),
+      ),
+      family(
+        "signalbox_tls_certificate_expiry_timestamp_seconds",
+        "gauge",
+        "Unix time at which the certificate of --tls-cert expires.",
+        expiresAt === null ? null : expiresAt / 1_000,
+      ),
+    ];
+  },
+});
+
+type RunningParts = Parts & Awaited<ReturnType<typeof createWeb>>;
+
+async function startParts(parts: RunningParts) {
+  const { site, live, alerts, notices, maintenance, checks } = parts;
+  await parts.node?.start();
+  for (const part of [site, live, alerts, notices, maintenance]) await part.start();
+  const { loop, cleaning, scheduled, problems, alarm } = parts;
+  for (const part of [loop, cleaning, scheduled, problems, alarm]) part.start();
+  // Requests are served meanwhile: everything that they use has started.
+  await checks.start();
+  maintenance.onChange(checks.checkSoon);
+}
+
+async function stopParts(
+  parts: RunningParts & { configurations: Pick<ConfigurationFiles, "settled"> },
+) {
+  const { log, ports, live, checks, maintenance, cleaning, problems, alarm } = parts;
+  /** A full disk must not prevent the stop: unacknowledged work is done again after the start. */
+  const attempt = async (stop: () => unknown) => {
+    try {
+      await stop();
+    } catch (error) {
+      log.warn("not everything was written down at the end", { cause: String(error) });
+    }
+  };
+  void ports.stop();
+  await parts.configurations.settled();
+  const first = [live, checks, maintenance, cleaning, problems, alarm];
+  await Promise.all(first.map((part) => attempt(() => part.stop())));
+  for (const part of [parts.notices, parts.alerts, parts.site]) await attempt(() => part.stop());
+  await attempt(() => parts.node?.stop());
+  const deadline = performance.now() + hardStopMs;
+  while (ports.pendingRequests() > 0 && performance.now() < deadline) await Bun.sleep(10);
+  await ports.stop(true);
+  await attempt(() => parts.setUp.end());
+  parts.scheduled.stop();
+  parts.loop.stop();
+  await attempt(() => parts.downloads.end());
+  parts.uploads.end();
+  await attempt(() => parts.store.atomic(lastSeen(parts)));
+  await parts.data.close();
+}
+
+/** Name of this node: the host name, or its own address if several run on one machine. */
 function nodeName(host: string, port: number): string {
   return `${host === "0.0.0.0" || host === "::" ? hostname() : host}:${port}`;
 }
 
-/** Others open this appliance under its address on the LAN, where it has one. */
+/** Links have the address on the LAN, if there is one. */
 function linkOrigin([own = "", lan = own]: string[]): string {
   return lan;
 }

@@ -1,3 +1,4 @@
+/** Applies new settings to the running appliance, as far as that needs no restart. */
 import { X509Certificate } from "node:crypto";
 import { type Config, flagOf } from "./config.ts";
 import type { ConfigurationFiles } from "./configuration/files/apply.ts";
@@ -10,7 +11,7 @@ import type { Ports } from "./http/ports.ts";
 type Name = keyof Config;
 
 const ofTls: readonly Name[] = ["tlsCert", "tlsKey"];
-/** What takes effect while the appliance runs. */
+/** Settings that take effect without a restart. */
 const live: readonly Name[] = [
   "logFormat",
   "logLevel",
@@ -24,81 +25,75 @@ type Dependencies = {
   log: ReturnType<typeof logTo>;
   ports: Ports;
   token: MetricsToken;
-  /** Ports that are opened from now on have this one, too. */
-  onTls: (tls: Tls) => void;
+  /** Used by ports that open later. */
+  tls: { current: Tls | null };
   configurations: Pick<ConfigurationFiles, "apply">;
 };
 
-/**
- * Takes settings as they are now, with the certificate and the metrics token, which may have changed in their files.
- * What can't be taken stays as it was, and the log says why.
- */
-export function reloading(
-  config: Config,
-  { log, ports, token, onTls, configurations }: Dependencies,
-) {
+/** Returns a function that applies new settings. It reads the certificate and the metrics token again. */
+export function createReload(config: Config, dependencies: Dependencies) {
+  const { log } = dependencies;
   let used = config;
+  return (read: () => Config) =>
+    void attempt(log, "everything stays", () => (used = applySettings(used, read(), dependencies)));
+}
 
-  /** Returns whether it holds from now on. */
-  function attempt(what: string, change: () => void): boolean {
-    try {
-      change();
-      return true;
-    } catch (error) {
-      const isOurs = error instanceof AppError;
-      log.error(`${what} as it was`, { cause: isOurs ? error.message : String(error) });
-      return false;
-    }
-  }
+/** Applies settings that need no restart, and logs all others. Returns the settings in use. */
+function applySettings(used: Config, wanted: Config, dependencies: Dependencies): Config {
+  const { log, ports, token, tls, configurations } = dependencies;
+  const isTls = wanted.tlsCert !== undefined;
+  // Cookies and links can't change between http and https while the appliance runs.
+  const turnsTls = isTls !== (used.tlsCert !== undefined);
+  const waiting = (Object.keys(wanted) as Name[])
+    .filter((name) => !Bun.deepEquals(wanted[name], used[name]))
+    .filter((name) => !live.includes(name) || (turnsTls && ofTls.includes(name)));
+  if (waiting.length > 0)
+    log.warn("these settings take effect at the next start", {
+      settings: waiting.map(flagOf).join(" "),
+    });
+  log.use(wanted);
+  let next = used;
+  if (isTls && !turnsTls && attempt(log, "the certificate stays", () => useCertificate()))
+    next = { ...next, tlsCert: wanted.tlsCert, tlsKey: wanted.tlsKey };
+  if (attempt(log, "the public port stays", usePublicPort))
+    next = { ...next, publicPort: wanted.publicPort };
+  if (attempt(log, "the metrics token stays", () => token.read(wanted.metricsTokenFile)))
+    next = { ...next, metricsTokenFile: wanted.metricsTokenFile };
+  configurations.apply(wanted.apply);
+  const files = [wanted.config, wanted.tlsCert, wanted.metricsTokenFile, wanted.apply];
+  log.info(
+    files.every((file) => file === undefined)
+      ? "there is nothing to read again: no --config, --tls-cert, --metrics-token-file or --apply"
+      : "the settings were read again",
+  );
+  return { ...next, apply: wanted.apply };
 
-  function useCertificate(wanted: Config) {
-    const tls = tlsOf(wanted);
-    if (tls === null) return;
-    ports.useTls(tls);
-    onTls(tls);
-    used = { ...used, tlsCert: wanted.tlsCert, tlsKey: wanted.tlsKey };
-    const { validTo } = new X509Certificate(tls.cert);
+  function useCertificate() {
+    const read = tlsOf(wanted);
+    if (read === null) return;
+    ports.useTls(read);
+    tls.current = read;
+    const { validTo } = new X509Certificate(read.cert);
     log.info("new connections get the certificate as it is now", { validTo });
   }
 
-  function usePublicPort({ publicPort }: Config) {
-    if (publicPort === used.publicPort) return;
-    ports.usePublic(publicPort);
-    used = { ...used, publicPort };
-    const message =
-      publicPort === undefined ? "the public port is closed" : "the public port is open";
-    log.info(message, { port: publicPort });
+  function usePublicPort() {
+    const { publicPort: port } = wanted;
+    if (port === used.publicPort) return;
+    ports.usePublic(port);
+    const state = port === undefined ? "closed" : "open";
+    log.info(`the public port is ${state}`, { port });
   }
+}
 
-  function useMetricsToken({ metricsTokenFile }: Config) {
-    token.read(metricsTokenFile);
-    used = { ...used, metricsTokenFile };
+/** Returns whether the change succeeded; logs the reason if not. */
+function attempt(log: Dependencies["log"], what: string, change: () => unknown): boolean {
+  try {
+    change();
+    return true;
+  } catch (error) {
+    const isOurs = error instanceof AppError;
+    log.error(`${what} as it was`, { cause: isOurs ? error.message : String(error) });
+    return false;
   }
-
-  function use(wanted: Config) {
-    const isTls = wanted.tlsCert !== undefined;
-    // Cookies and links of an appliance are those of http or of https.
-    const turnsTls = isTls !== (used.tlsCert !== undefined);
-    const waiting = (Object.keys(wanted) as Name[])
-      .filter((name) => !Bun.deepEquals(wanted[name], used[name]))
-      .filter((name) => !live.includes(name) || (turnsTls && ofTls.includes(name)));
-    if (waiting.length > 0)
-      log.warn("these settings take effect at the next start", {
-        settings: waiting.map(flagOf).join(" "),
-      });
-    log.use(wanted);
-    if (isTls && !turnsTls) attempt("the certificate stays", () => useCertificate(wanted));
-    attempt("the public port stays", () => usePublicPort(wanted));
-    attempt("the metrics token stays", () => useMetricsToken(wanted));
-    configurations.apply(wanted.apply);
-    used = { ...used, apply: wanted.apply };
-    const files = [wanted.config, wanted.tlsCert, wanted.metricsTokenFile, wanted.apply];
-    if (files.every((file) => file === undefined))
-      log.info(
-        "there is nothing to read again: no --config, --tls-cert, --metrics-token-file or --apply",
-      );
-    else log.info("the settings were read again");
-  }
-
-  return (read: () => Config) => void attempt("everything stays", () => use(read()));
 }

@@ -1,6 +1,7 @@
+/** The entrance of every request: authentication, health, metrics, files, pushes, and all routes. */
 import { timestamp } from "./core/time/clock.ts";
 import { Elysia } from "elysia";
-import { api, dashboard } from "./api.ts";
+import { type ApiDependencies, createRoutes } from "./api.ts";
 import { AppError } from "./core/errors.ts";
 import { longSeconds } from "./http/endpoint.ts";
 import { adminPage, adminPaths, isOpenedInBrowser } from "./http/responses/admin-page.ts";
@@ -18,7 +19,9 @@ import { replaceRequest } from "./http/original-request.ts";
 import { requestContext, type RequestContext } from "./http/request-context.ts";
 import { pathOf } from "./http/request.ts";
 import { patternOf, resourceFinder } from "./http/resources.ts";
-import type { Services } from "./http/services.ts";
+import type { RequestServices } from "./http/services.ts";
+import type { Log } from "./core/log.ts";
+import type { Store } from "./database/store.ts";
 import { mustBeSameOrigin, type Principal } from "./http/access/session.ts";
 import type { WebFiles } from "./http/responses/web-files.ts";
 import {
@@ -33,85 +36,68 @@ import { consume } from "./http/access/rate-limit.ts";
 import { metricsOf } from "./operations/metrics/organization.ts";
 import type { MetricsToken } from "./operations/metrics/token.ts";
 
-/** What tools and editors read; it tells nothing of anybody. */
+/** Files for tools and editors. They contain no data of any organization, so they need no key. */
 const documents = new Map([
   ["/api/v1/openapi.json", "openapi.json"],
   ["/api/v1/config.schema.json", "config.schema.json"],
 ]);
 
 type Dependencies = {
+  services: RequestServices;
+  /** Dependencies of the routes. */
+  api: ApiDependencies;
   web: WebFiles;
   assets: Elysia;
-  /** The client's address, without the port. */
+  /** Address of the client, without the port. */
   addressOf: (request: Request) => string;
   push: PushContext;
-  /** Whoever sends the token gets the text. */
+  /** Metrics of the appliance, for clients with the token. */
   metrics: { token: Pick<MetricsToken, "isSentBy">; text: () => Promise<string> };
+  /** Resource that this machine lacks now, and since when (Unix milliseconds): checks are not judged meanwhile. */
+  lackedNow: () => { resource: string; since: number } | null;
 };
 
-/** All routes, behind what every request has to pass. */
-export function serverOf(
-  services: Services,
-  { web, assets, addressOf, push, metrics }: Dependencies,
-) {
-  const mustBeOurs = hostGuard(services.ownHosts);
+/** A server whose routes are registered. */
+type Server = Dependencies & {
+  table: RouteTable;
+  mustBeOurs: (request: Request) => void;
+  handle: (request: Request) => Promise<Response>;
+};
+
+/** Builds the server: the steps that every request passes, then all routes. */
+export function createServer(dependencies: Dependencies) {
+  const { services, web, assets, lackedNow } = dependencies;
+  const { api, dashboard } = createRoutes(dependencies.api);
   const app = new Elysia({ name: "signalbox" })
     .use(requestContext)
     .onRequest(async (context) => {
-      const { request } = context;
-      let address: string | null = null;
-      const current: RequestContext = {
-        services,
-        requestId: Bun.randomUUIDv7(),
-        // A system call, which whoever has a key never needs.
-        get address() {
-          return (address ??= addressOf(request));
-        },
-        principal: null,
-        session: null,
-        setCookie: null,
-        resources: {
-          find: (method, location) => findResource(method, pathOf(request), location),
-          read: (path) => readAgain(request, path),
-        },
-      };
+      const current = newRequestContext(server, context.request);
       context.requestContext = current;
-      try {
-        const path = pathOf(request);
-        if (isOf("/dashboard", path)) await enterDashboard(request, current, path);
-        if (request.method === "OPTIONS") return options(path, current.requestId);
-        if (isGuarded(path) && !isOfAppliance(request, path))
-          current.principal = await authenticate(request, current);
-        if (!isDecodable(path)) throw noSuchPath();
-      } catch (error) {
-        return errorResponse(error, current.requestId, services.log);
-      }
+      return admit(server, context.request, current);
     })
-    // No arrow functions: once minified, those look to Elysia as if they returned a promise.
+    // Elysia takes minified arrow functions for functions that return a promise.
     .onTransform(function ({ request, route }) {
       setRoute(request, route);
     })
-    .onError(({ request, error, code, requestContext }) => {
-      // Elysia takes the code from whatever was thrown; only its own means that no route was found.
-      const unrouted = code === "NOT_FOUND" && !(error instanceof AppError);
-      const thrown = unrouted ? noRoute(pathOf(request), request.method) : error;
-      const page = unrouted ? unknownPage(request, requestContext.requestId) : null;
-      if (page !== null) return page;
-      return errorResponse(thrown, requestContext.requestId, services.log);
+    .onError(({ request, error, code, requestContext: { requestId } }) => {
+      // Elysia copies the code of any thrown error; only its own NOT_FOUND means that no route matched.
+      if (code === "NOT_FOUND" && !(error instanceof AppError))
+        return (
+          unknownPage(server, request, requestId) ??
+          errorResponse(noRoute(server, request), requestId, services.log)
+        );
+      return errorResponse(error, requestId, services.log);
     })
     .onAfterHandle(function ({ response, requestContext }) {
       if (response instanceof Response)
         response.headers.set("X-Request-Id", requestContext.requestId);
     })
-    .get("/healthz", () => healthOf(services))
-    .get("/metrics", async ({ request, requestContext: { principal } }) => {
-      services.extendTimeout(request, longSeconds);
-      const text =
-        principal === null ? await ofAppliance(request) : await ofOrganization(principal);
-      return new Response(text, { headers: { "Content-Type": metricsType } });
-    })
+    .get("/healthz", () => healthResponse(services.store, lackedNow))
+    .get("/metrics", ({ request, requestContext: { principal } }) =>
+      metricsResponse(server, request, principal),
+    )
     .use(assets)
-    .get("/docs", ({ request }) => webFile(request, "docs.html"))
+    .get("/docs", ({ request }) => webFile(web, request, "docs.html"))
     .use(api)
     .use(dashboard);
 
@@ -120,101 +106,149 @@ export function serverOf(
       app.route(
         method,
         route.path,
-        ({ request, params, requestContext }) =>
-          report(request, params.token, requestContext.address, route),
+        ({ request, params, requestContext: { address } }) =>
+          pushResponse(server, request, { token: params.token, address, route }),
         { parse: "none" },
       );
-  for (const [path, file] of documents) app.get(path, ({ request }) => webFile(request, file));
+  for (const [path, file] of documents) app.get(path, ({ request }) => webFile(web, request, file));
   for (const path of adminPaths)
     app.get(path, ({ request }) => {
-      mustBeOurs(request);
-      const page = adminPage(request, web);
-      if (page === null) throw noSuchPath();
-      return page;
+      server.mustBeOurs(request);
+      return adminPage(request, web) ?? fail(noSuchPath());
     });
-
-  const allowed = allowedMethods(app.routes);
-  const findResource = resourceFinder(app.routes as unknown as Route[]);
-  const isOpen = openPaths(app.routes as unknown as Route[]);
-
-  /** Cookies are read here and nowhere else; API keys are not. */
-  async function enterDashboard(request: Request, current: RequestContext, path: string) {
-    mustBeOurs(request);
-    mustBeSameOrigin(request);
-    current.session = await findSession(request, services);
-    if (current.session?.stage === "signed-in") services.knownNetworks.add(current.address);
-    if (!isOpen(path)) signedInSession(current);
-  }
-
-  /** GET of another path with the credentials of this request. */
-  async function readAgain(request: Request, path: string): Promise<Response> {
-    const headers = new Headers(request.headers);
-    for (const name of headersOfWrite) headers.delete(name);
-    const { signal } = request;
-    const read = new Request(new URL(path, request.url), { headers, signal });
-    return app.handle(replaceRequest(read, request));
-  }
-
-  /** The admin page, which says that there is nothing at the address; null for whom it is not for. */
-  function unknownPage(request: Request, requestId: string): Response | null {
-    const path = pathOf(request);
-    if (!isOpenedInBrowser(request, path) || allowed(path) !== null) return null;
-    if (!isOurs(request, services.ownHosts)) return null;
-    const page = adminPage(request, web, 404);
-    page?.headers.set("X-Request-Id", requestId);
-    return page;
-  }
-
-  /** Whether it asks for the metrics of the whole appliance, with the credential for them. */
-  function isOfAppliance(request: Request, path: string): boolean {
-    return plain(path) === "/metrics" && metrics.token.isSentBy(request);
-  }
-
-  async function ofAppliance(request: Request): Promise<string> {
-    if (!metrics.token.isSentBy(request)) throw new Error("Nobody's metrics were asked for.");
-    consume(services.requestLimit, "metrics");
-    return metrics.text();
-  }
-
-  async function ofOrganization(principal: Principal): Promise<string> {
-    authorize(services, principal, "read");
-    const { store, clock } = services;
-    return metricsOf({ store, clock, organizationId: principal.organizationId });
-  }
-
-  // HEAD is safe (RFC 9110 §9.2.1): a link checker must not report for the job.
-  function report(request: Request, token: string, address: string, { dialect }: PushRoute) {
-    if (request.method === "HEAD") throw noRoute(pathOf(request), "HEAD");
-    const client = { address, isKnown: services.knownNetworks.has(address) };
-    return receivePush(request, token, client, dialect, push);
-  }
-
-  function webFile(request: Request, name: string): Response {
-    const file = web.serve(request, name);
-    if (file === null) throw noSuchPath();
-    return file;
-  }
-
-  function options(path: string, requestId: string) {
-    const allow = allowed(path);
-    if (allow === null) throw noSuchPath();
-    return new Response(null, {
-      status: 204,
-      headers: { Allow: allow, "X-Request-Id": requestId },
-    });
-  }
-
-  function noRoute(path: string, method: string) {
-    const allow = allowed(path);
-    if (allow === null) return noSuchPath();
-    return new AppError(
-      "METHOD_NOT_ALLOWED",
-      `This path does not take ${method}; it takes ${allow}.`,
-      { headers: { Allow: allow } },
-    );
-  }
-
+  const server: Server = {
+    ...dependencies,
+    table: createRouteTable(app.routes as unknown as Route[]),
+    mustBeOurs: hostGuard(services.ownHosts),
+    handle: (request) => app.handle(request),
+  };
   return app;
+}
+
+function newRequestContext(server: Server, request: Request): RequestContext {
+  let address: string | null = null;
+  return {
+    services: server.services,
+    requestId: Bun.randomUUIDv7(),
+    // A system call, which requests with an API key don't need.
+    get address() {
+      return (address ??= server.addressOf(request));
+    },
+    principal: null,
+    session: null,
+    setCookie: null,
+    resources: {
+      find: (method, location) => server.table.findResource(method, pathOf(request), location),
+      read: (path) => readAgain(server, request, path),
+    },
+  };
+}
+
+/** Authenticates the request before any route is looked up; returns the response to a rejected one. */
+async function admit(server: Server, request: Request, current: RequestContext) {
+  try {
+    const path = pathOf(request);
+    if (isUnder("/dashboard", path)) await enterDashboard(server, request, current);
+    if (request.method === "OPTIONS") return optionsResponse(server, path, current.requestId);
+    const needsKey = isGuarded(path) && !isMetricsRequest(server, request, path);
+    if (needsKey) current.principal = await authenticate(request, current);
+    if (!isDecodable(path)) throw noSuchPath();
+  } catch (error) {
+    return errorResponse(error, current.requestId, server.services.log);
+  }
+}
+
+/** Reads the cookie. Only the dashboard accepts cookies, and it accepts no API keys. */
+async function enterDashboard(server: Server, request: Request, current: RequestContext) {
+  const { services, table } = server;
+  server.mustBeOurs(request);
+  mustBeSameOrigin(request);
+  current.session = await findSession(request, services);
+  if (current.session?.stage === "signed-in") services.knownNetworks.add(current.address);
+  if (!table.isOpen(pathOf(request))) signedInSession(current);
+}
+
+/** GET of another path with the credentials of this request. */
+function readAgain(server: Server, request: Request, path: string): Promise<Response> {
+  const headers = new Headers(request.headers);
+  for (const name of headersOfWrite) headers.delete(name);
+  const { signal } = request;
+  const read = new Request(new URL(path, request.url), { headers, signal });
+  return server.handle(replaceRequest(read, request));
+}
+
+/** The admin page with status 404 for a browser; null for other clients and foreign hosts. */
+function unknownPage(
+  { services, table, web }: Server,
+  request: Request,
+  requestId: string,
+): Response | null {
+  const path = pathOf(request);
+  if (!isOpenedInBrowser(request, path) || table.allowedMethods(path) !== null) return null;
+  if (!isOurs(request, services.ownHosts)) return null;
+  const page = adminPage(request, web, 404);
+  page?.headers.set("X-Request-Id", requestId);
+  return page;
+}
+
+/** Whether the request asks for the metrics of the appliance, with their token. */
+const isMetricsRequest = ({ metrics }: Server, request: Request, path: string) =>
+  withoutSlash(path) === "/metrics" && metrics.token.isSentBy(request);
+
+/** Metrics of the appliance, or of the organization of an API key. */
+async function metricsResponse(
+  { services, metrics }: Server,
+  request: Request,
+  principal: Principal | null,
+): Promise<Response> {
+  services.extendTimeout(request, longSeconds);
+  const headers = { "Content-Type": metricsType };
+  if (principal === null) {
+    if (!metrics.token.isSentBy(request)) throw new Error("The metrics need a token or a key.");
+    consume(services.requestLimit, "metrics");
+    return new Response(await metrics.text(), { headers });
+  }
+  authorize(services, principal, "read");
+  const { store, clock } = services;
+  const { organizationId } = principal;
+  return new Response(await metricsOf({ store, clock, organizationId }), { headers });
+}
+
+function pushResponse(
+  server: Server,
+  request: Request,
+  { token, address, route }: { token: string; address: string; route: PushRoute },
+) {
+  // HEAD is safe (RFC 9110 §9.2.1): a link checker must not report for the job.
+  if (request.method === "HEAD") throw noRoute(server, request);
+  const client = { address, isKnown: server.services.knownNetworks.has(address) };
+  return receivePush(request, token, client, route.dialect, server.push);
+}
+
+const webFile = (web: WebFiles, request: Request, name: string): Response =>
+  web.serve(request, name) ?? fail(noSuchPath());
+
+function fail(error: AppError): never {
+  throw error;
+}
+
+function optionsResponse({ table }: Server, path: string, requestId: string) {
+  const allow = table.allowedMethods(path);
+  if (allow === null) throw noSuchPath();
+  return new Response(null, {
+    status: 204,
+    headers: { Allow: allow, "X-Request-Id": requestId },
+  });
+}
+
+function noRoute({ table }: Server, request: Request): AppError {
+  const allow = table.allowedMethods(pathOf(request));
+  if (allow === null) return noSuchPath();
+  return new AppError(
+    "METHOD_NOT_ALLOWED",
+    `This path does not take ${request.method}; it takes ${allow}.`,
+    { headers: { Allow: allow } },
+  );
 }
 
 const headersOfWrite = [
@@ -226,10 +260,7 @@ const headersOfWrite = [
   "transfer-encoding",
 ];
 
-/**
- * Elysia looks for the path behind the 11th character of the URL, so under a host as short as
- * `http://nas/` it finds none: such a request goes on under a longer name.
- */
+/** Renames a short host such as `http://nas/`: Elysia searches for the path from the 11th character of the URL. */
 export function withFindablePath(request: Request): Request {
   const start = request.url.indexOf("/", 8);
   if (start >= 11 || start === -1) return request;
@@ -240,9 +271,8 @@ export function withFindablePath(request: Request): Request {
   );
 }
 
-/** 503 while results of checks can't be stored: who watches the appliance from outside learns of it there. */
-/** 503 while results can't be stored. A machine that lacks something still serves: 200, with what and since when. */
-function healthOf({ store, lackedNow }: Pick<Services, "store" | "lackedNow">): Response {
+/** 503 while results can't be stored. A machine that lacks a resource still serves: 200, with the resource and the time. */
+function healthResponse(store: Store, lackedNow: Dependencies["lackedNow"]): Response {
   const failingSince = store.writes.failingSince();
   const headers = { "Cache-Control": "no-store" };
   const bodyOf = (status: string, reason: string, since: number) => ({
@@ -257,9 +287,9 @@ function healthOf({ store, lackedNow }: Pick<Services, "store" | "lackedNow">): 
   return Response.json(body, { headers });
 }
 
-/** Handles requests to the port that serves only public pages and their assets. */
-export function publicServer(
-  { log }: Pick<Services, "log">,
+/** Handler of the port that serves only public pages and their assets. */
+export function createPublicHandler(
+  log: Log,
   serve: (request: Request) => Response | Promise<Response> | null,
   assets: Elysia,
 ): RequestHandler {
@@ -269,18 +299,18 @@ export function publicServer(
   return (request) => serve(request) ?? app.fetch(withFindablePath(request));
 }
 
-/** Whether a path asks for a key. */
+/** Whether a path needs an API key. */
 function isGuarded(path: string): boolean {
-  const found = plain(path);
-  return found === "/metrics" || (isOf("/api/v1", path) && !documents.has(found));
+  const found = withoutSlash(path);
+  return found === "/metrics" || (isUnder("/api/v1", path) && !documents.has(found));
 }
 
-/** Elysia finds a path with a slash behind it as well. */
-function plain(path: string): string {
+/** Elysia also finds a path with a trailing slash. */
+function withoutSlash(path: string): string {
   return path.endsWith("/") ? path.slice(0, -1) : path;
 }
 
-/** Elysia hands over nothing in the place of what it can't decode. */
+/** Elysia passes an empty parameter for one that it can't decode. */
 function isDecodable(path: string): boolean {
   if (!path.includes("%")) return true;
   try {
@@ -290,21 +320,32 @@ function isDecodable(path: string): boolean {
   }
 }
 
-function isOf(prefix: string, path: string): boolean {
+function isUnder(prefix: string, path: string): boolean {
   return path === prefix || path.startsWith(`${prefix}/`);
 }
 
-/** Which paths a stranger may ask for, so that they can sign in. */
-function openPaths(routes: readonly Route[]): (path: string) => boolean {
+type RouteTable = {
+  /** Methods of a path in the form of `Allow`; null for an unknown path. */
+  allowedMethods: (path: string) => string | null;
+  findResource: ReturnType<typeof resourceFinder>;
+  /** Whether the path needs no session, so that visitors can sign in. */
+  isOpen: (path: string) => boolean;
+};
+
+function createRouteTable(routes: readonly Route[]): RouteTable {
   const open = new Set(
     routes
       .filter(({ hooks }) => hooks.detail?.endpoint?.access === "anyone")
-      .map(({ path }) => plain(path)),
+      .map(({ path }) => withoutSlash(path)),
   );
-  return (path) => open.has(plain(path));
+  return {
+    allowedMethods: allowedMethods(routes),
+    findResource: resourceFinder(routes),
+    isOpen: (path) => open.has(withoutSlash(path)),
+  };
 }
 
-/** The methods of a path as `Allow` lists them (RFC 9110 §10.2.1), null for a path that no route has: HEAD works wherever GET does but reports nothing, OPTIONS everywhere. */
+/** Methods by path (RFC 9110 §10.2.1). HEAD works with GET but never as a report; OPTIONS works everywhere. */
 function allowedMethods(routes: readonly { method: string; path: string }[]) {
   const byPattern = new Map<string, Set<string>>();
   for (const { method, path } of routes) {
@@ -318,7 +359,7 @@ function allowedMethods(routes: readonly { method: string; path: string }[]) {
     ([pattern, methods]) => [new RegExp(pattern), [...methods]] as const,
   );
   return (path: string) => {
-    // `/sessions/end-others` is a path of its own, and one that `/sessions/:id` has.
+    // `/sessions/end-others` also matches `/sessions/:id`.
     const methods = table.flatMap(([pattern, methods]) => (pattern.test(path) ? methods : []));
     return methods.length === 0 ? null : [...new Set(methods)].sort().join(", ");
   };

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import type { z } from "zod";
 import { configured, growing } from "./docs/growth.ts";
-import { api, dashboard } from "../src/api.ts";
+import { api, dashboard } from "./support/routes.ts";
 import { amountIn, type Bound, bounds, units } from "../src/core/limits.ts";
 import type { Route } from "../src/http/openapi.ts";
 import { dump, testAppliance } from "./support/appliance.ts";

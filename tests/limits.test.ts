@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { dashboard } from "../src/api.ts";
+import { dashboard } from "./support/routes.ts";
 import { type LimitName, limitsOf, usualLimits } from "../src/core/limits.ts";
 import type { Client } from "./support/appliance.ts";
 import { dump, testAppliance } from "./support/appliance.ts";

@@ -3,47 +3,49 @@ import { routesUnder } from "../http/request-context.ts";
 import { AlertChannelPatch, NewAlertChannel } from "./channels/schema.ts";
 import { changedChannelRow, newChannelRow } from "./channels/service.ts";
 import { NewTestMail, TestOutcome } from "./schema.ts";
-import { sendTestMail, tryChannel } from "./service.ts";
+import { sendTestMail, type TestDependencies, tryChannel } from "./service.ts";
 
 const timeoutSeconds = 30;
 
-export const testMailRoutes = routesUnder("/settings").post(
-  ...endpoint("/test-mail", {
-    name: "sendTestMail",
-    access: "write",
-    role: "admin",
-    timeoutSeconds,
-    summary: "Send a test mail, also through a mail server that is not saved yet",
-    body: NewTestMail,
-    data: TestOutcome,
-    handle: ({ scope, body, services }) => sendTestMail(scope, services, body),
-  }),
-);
-
-/** “Send test”, before a channel is saved. */
-export const tryChannelRoutes = routesUnder("/alert-channels")
-  .post(
-    ...endpoint("/try", {
-      name: "tryAlertChannel",
+export const testMailRoutes = (dependencies: TestDependencies) =>
+  routesUnder("/settings").post(
+    ...endpoint("/test-mail", {
+      name: "sendTestMail",
       access: "write",
+      role: "admin",
       timeoutSeconds,
-      summary: "Send a test alert to what is no alert channel yet",
-      body: NewAlertChannel,
+      summary: "Send a test mail, also through a mail server that is not saved yet",
+      body: NewTestMail,
       data: TestOutcome,
-      handle: async ({ scope, body, services }) =>
-        tryChannel(scope, services, await newChannelRow(scope, body)),
-    }),
-  )
-  .post(
-    ...endpoint("/:id/try", {
-      name: "tryChangedAlertChannel",
-      access: "write",
-      timeoutSeconds,
-      summary:
-        "Send a test alert to a channel as a change would leave it, with the secrets that are stored",
-      body: AlertChannelPatch,
-      data: TestOutcome,
-      handle: async ({ scope, params, body, services }) =>
-        tryChannel(scope, services, await changedChannelRow(scope, params.id, body)),
+      handle: ({ scope, body }) => sendTestMail(scope, dependencies, body),
     }),
   );
+
+/** “Send test”, before a channel is saved. */
+export const tryChannelRoutes = (dependencies: TestDependencies) =>
+  routesUnder("/alert-channels")
+    .post(
+      ...endpoint("/try", {
+        name: "tryAlertChannel",
+        access: "write",
+        timeoutSeconds,
+        summary: "Send a test alert to what is no alert channel yet",
+        body: NewAlertChannel,
+        data: TestOutcome,
+        handle: async ({ scope, body }) =>
+          tryChannel(scope, dependencies, await newChannelRow(scope, body)),
+      }),
+    )
+    .post(
+      ...endpoint("/:id/try", {
+        name: "tryChangedAlertChannel",
+        access: "write",
+        timeoutSeconds,
+        summary:
+          "Send a test alert to a channel as a change would leave it, with the secrets that are stored",
+        body: AlertChannelPatch,
+        data: TestOutcome,
+        handle: async ({ scope, params, body }) =>
+          tryChannel(scope, dependencies, await changedChannelRow(scope, params.id, body)),
+      }),
+    );

@@ -9,58 +9,66 @@ import {
   Delivery,
   PageQuery,
 } from "./schema.ts";
-import { getAlert, listAlerts, listDeliveries, previewAlert, testChannel } from "./service.ts";
+import {
+  getAlert,
+  listAlerts,
+  listDeliveries,
+  previewAlert,
+  type TestDependencies,
+  testChannel,
+} from "./service.ts";
 
-export const alertRoutes = routesUnder("/api/v1")
-  .get(
-    ...endpoint("/alerts", {
-      name: "listAlerts",
-      access: "read",
-      summary: "List alerts",
-      description: "Alerts that went to at least one channel, newest first; kept for 90 days.",
-      query: AlertQuery,
-      response: pageOf(AlertSummary),
-      handle: ({ scope, query }) => listAlerts(scope, query),
-    }),
-  )
-  .get(
-    ...endpoint("/alerts/:id", {
-      name: "getAlert",
-      access: "read",
-      summary: "Get an alert with its deliveries",
-      data: AlertWithDeliveries,
-      handle: ({ scope, params }) => getAlert(scope, params.id),
-    }),
-  )
-  .get(
-    ...endpoint("/alert-channels/:id/deliveries", {
-      name: "listDeliveries",
-      access: "read",
-      summary: "List an alert channel's deliveries",
-      description: "Newest first, each with its attempts; kept for 90 days.",
-      query: PageQuery,
-      response: pageOf(Delivery),
-      handle: ({ scope, params, query }) => listDeliveries(scope, params.id, query),
-    }),
-  )
-  .post(
-    ...endpoint("/alert-channels/:id/test", {
-      name: "testAlertChannel",
-      access: "write",
-      timeoutSeconds: 30,
-      summary: "Send a test alert",
-      description:
-        "At once, also to a disabled channel. Answers the delivery, whose `error` says in one sentence why it failed, if it did; it is not tried again.",
-      data: Delivery,
-      handle: ({ scope, params, services }) => testChannel(scope, services, params.id),
-    }),
-  )
-  .get(
-    ...endpoint("/monitors/:id/alert-preview", {
-      name: "previewAlert",
-      access: "read",
-      summary: "See which channels would be alerted of an outage now",
-      data: AlertPreview,
-      handle: ({ scope, params }) => previewAlert(scope, params.id),
-    }),
-  );
+export const alertRoutes = (dependencies: TestDependencies) =>
+  routesUnder("/api/v1")
+    .get(
+      ...endpoint("/alerts", {
+        name: "listAlerts",
+        access: "read",
+        summary: "List alerts",
+        description: "Alerts that went to at least one channel, newest first; kept for 90 days.",
+        query: AlertQuery,
+        response: pageOf(AlertSummary),
+        handle: ({ scope, query }) => listAlerts(scope, query),
+      }),
+    )
+    .get(
+      ...endpoint("/alerts/:id", {
+        name: "getAlert",
+        access: "read",
+        summary: "Get an alert with its deliveries",
+        data: AlertWithDeliveries,
+        handle: ({ scope, params }) => getAlert(scope, params.id),
+      }),
+    )
+    .get(
+      ...endpoint("/alert-channels/:id/deliveries", {
+        name: "listDeliveries",
+        access: "read",
+        summary: "List an alert channel's deliveries",
+        description: "Newest first, each with its attempts; kept for 90 days.",
+        query: PageQuery,
+        response: pageOf(Delivery),
+        handle: ({ scope, params, query }) => listDeliveries(scope, params.id, query),
+      }),
+    )
+    .post(
+      ...endpoint("/alert-channels/:id/test", {
+        name: "testAlertChannel",
+        access: "write",
+        timeoutSeconds: 30,
+        summary: "Send a test alert",
+        description:
+          "At once, also to a disabled channel. Answers the delivery, whose `error` says in one sentence why it failed, if it did; it is not tried again.",
+        data: Delivery,
+        handle: ({ scope, params }) => testChannel(scope, dependencies, params.id),
+      }),
+    )
+    .get(
+      ...endpoint("/monitors/:id/alert-preview", {
+        name: "previewAlert",
+        access: "read",
+        summary: "See which channels would be alerted of an outage now",
+        data: AlertPreview,
+        handle: ({ scope, params }) => previewAlert(scope, params.id),
+      }),
+    );

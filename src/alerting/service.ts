@@ -70,10 +70,17 @@ export async function previewAlert(scope: Scope, monitorId: string): Promise<Ale
 
 const noSuchChannel = () => new AppError("NOT_FOUND", "There is no such alert channel.");
 
+export type TestDependencies = SendingContext & {
+  /** Test alerts per organization and minute. */
+  testAlertLimit: RateLimit;
+  /** Test mails per organization and minute. */
+  testMailLimit: RateLimit;
+};
+
 /** Sends a test alert at once, also to a disabled channel; it is not tried again. Throws NOT_FOUND, RATE_LIMITED. */
 export async function testChannel(
   scope: Scope,
-  context: SendingContext & { testAlertLimit: RateLimit },
+  context: TestDependencies,
   channelId: string,
 ): Promise<Delivery> {
   const { store, organizationId } = scope;
@@ -150,7 +157,7 @@ function testAlert({ id, name, type }: ChannelRow, now: number) {
 /** Sends a test alert to a channel that is not saved, or not as it is here; stores nothing. Throws RATE_LIMITED. */
 export async function tryChannel(
   scope: Scope,
-  context: SendingContext & { testAlertLimit: RateLimit },
+  context: TestDependencies,
   channel: ChannelRow,
 ): Promise<TestOutcome> {
   consume(context.testAlertLimit, scope.organizationId);
@@ -162,7 +169,7 @@ export async function tryChannel(
 /** Sends one mail through the stored mail server or through one that is not saved yet, and tells what became of it. Throws VALIDATION_ERROR, RATE_LIMITED. */
 export async function sendTestMail(
   scope: Scope,
-  context: SendingContext & { testMailLimit: RateLimit },
+  context: TestDependencies,
   { to, smtp: patch }: NewTestMail,
 ): Promise<TestOutcome> {
   const { store, organizationId, actor } = scope;

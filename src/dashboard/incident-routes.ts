@@ -1,6 +1,6 @@
 import { endpoint } from "../http/endpoint.ts";
 import { routesUnder } from "../http/request-context.ts";
-import { previewInTurn } from "../status-pages/site/preview-service.ts";
+import { type PreviewDependencies, previewInTurn } from "../status-pages/site/preview-service.ts";
 import {
   IncidentAudience,
   IncidentAudienceQuery,
@@ -10,36 +10,37 @@ import {
 } from "./incident-schema.ts";
 import { audienceOf, previewIncident, tracesOf } from "./incident-service.ts";
 
-export const incidentDashboardRoutes = routesUnder("")
-  .post(
-    ...endpoint("/incident-preview", {
-      name: "previewIncident",
-      access: "read",
-      summary: "An incident as the default status page would show it",
-      body: IncidentDraft,
-      data: IncidentPreview,
-      errors: ["NOT_FOUND"],
-      handle: ({ scope, body, services }) =>
-        previewInTurn(services, scope, () => previewIncident(scope, body)),
-    }),
-  )
-  .get(
-    ...endpoint("/incident-audience", {
-      name: "getIncidentAudience",
-      access: "read",
-      summary: "Who would be notified of an incident",
-      query: IncidentAudienceQuery,
-      data: IncidentAudience,
-      errors: ["NOT_FOUND"],
-      handle: ({ scope, query }) => audienceOf(scope, query),
-    }),
-  )
-  .get(
-    ...endpoint("/incidents/:id/traces", {
-      name: "getIncidentTraces",
-      access: "read",
-      summary: "Who posted to an incident, and who was notified of it",
-      data: IncidentTraces,
-      handle: ({ scope, params }) => tracesOf(scope, params.id),
-    }),
-  );
+export const incidentDashboardRoutes = (dependencies: PreviewDependencies) =>
+  routesUnder("")
+    .post(
+      ...endpoint("/incident-preview", {
+        name: "previewIncident",
+        access: "read",
+        summary: "An incident as the default status page would show it",
+        body: IncidentDraft,
+        data: IncidentPreview,
+        errors: ["NOT_FOUND"],
+        handle: ({ scope, body }) =>
+          previewInTurn(dependencies, scope, () => previewIncident(scope, body)),
+      }),
+    )
+    .get(
+      ...endpoint("/incident-audience", {
+        name: "getIncidentAudience",
+        access: "read",
+        summary: "Who would be notified of an incident",
+        query: IncidentAudienceQuery,
+        data: IncidentAudience,
+        errors: ["NOT_FOUND"],
+        handle: ({ scope, query }) => audienceOf(scope, query),
+      }),
+    )
+    .get(
+      ...endpoint("/incidents/:id/traces", {
+        name: "getIncidentTraces",
+        access: "read",
+        summary: "Who posted to an incident, and who was notified of it",
+        data: IncidentTraces,
+        handle: ({ scope, params }) => tracesOf(scope, params.id),
+      }),
+    );

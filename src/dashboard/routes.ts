@@ -3,7 +3,7 @@ import { AppError } from "../core/errors.ts";
 import { Id } from "../core/fields.ts";
 import { endpoint } from "../http/endpoint.ts";
 import { routesUnder } from "../http/request-context.ts";
-import { eventStream } from "../http/responses/event-stream.ts";
+import { eventStream, type Live } from "../http/responses/event-stream.ts";
 import { signedInSession } from "../http/access/authentication.ts";
 import { organizationOf } from "../http/access/session.ts";
 import {
@@ -31,124 +31,125 @@ import {
 import { Timeline, TimelineQuery } from "./timeline-schema.ts";
 import { timelineOf } from "./timeline-service.ts";
 
-export const dashboardRoutes = routesUnder("")
-  .get(
-    ...endpoint("/overview", {
-      name: "getOverview",
-      access: "read",
-      cached: true,
-      long: true,
-      summary: "What the Monitors page shows: all of it, or of many monitors the first rows",
-      query: OverviewQuery,
-      data: CompactOverview,
-      handle: ({ scope, query }) => overviewOf(scope, query),
-    }),
-  )
-  .get(
-    ...endpoint("/overview/rows", {
-      name: "listOverviewRows",
-      access: "read",
-      cached: true,
-      long: true,
-      summary: "Further rows of a folder of the Monitors page",
-      query: RowsQuery,
-      data: z.array(CompactMonitor),
-      handle: ({ scope, query }) => furtherRows(scope, query),
-    }),
-  )
-  .get(
-    ...endpoint("/live", {
-      name: "live",
-      access: "read",
-      streams: "text/event-stream",
-      summary: "What happens, as server-sent events",
-      query: LiveQuery,
-      response: z.never(),
-      handle: async ({ scope, query, services, request, requestContext }) => {
-        const { live, sessions, extendTimeout } = services;
-        const headers = { "Retry-After": "10" };
-        if (!live.isOpen())
-          throw new AppError("UNAVAILABLE", "The appliance is about to stop.", { headers });
-        const session = signedInSession(requestContext);
-        const { organizationId } = scope;
-        const listener = { organizationId, sessionId: session.id, personId: session.person.id };
-        if (!live.mayListen(listener))
-          throw new AppError("RATE_LIMITED", "Too many pages are open. Close some of them.", {
-            headers,
-          });
-        const last = LiveQuery.safeParse({ after: request.headers.get("last-event-id") });
-        const after = (last.success ? last.data.after : undefined) ?? query.after ?? null;
-        const { role } = organizationOf(request, session);
-        const isAuthorized = () =>
-          sessions.isStillOpen(session.id, ({ organizations }) =>
-            organizations.some((one) => one.id === organizationId && one.role === role),
+export const dashboardRoutes = ({ live }: { live: Live }) =>
+  routesUnder("")
+    .get(
+      ...endpoint("/overview", {
+        name: "getOverview",
+        access: "read",
+        cached: true,
+        long: true,
+        summary: "What the Monitors page shows: all of it, or of many monitors the first rows",
+        query: OverviewQuery,
+        data: CompactOverview,
+        handle: ({ scope, query }) => overviewOf(scope, query),
+      }),
+    )
+    .get(
+      ...endpoint("/overview/rows", {
+        name: "listOverviewRows",
+        access: "read",
+        cached: true,
+        long: true,
+        summary: "Further rows of a folder of the Monitors page",
+        query: RowsQuery,
+        data: z.array(CompactMonitor),
+        handle: ({ scope, query }) => furtherRows(scope, query),
+      }),
+    )
+    .get(
+      ...endpoint("/live", {
+        name: "live",
+        access: "read",
+        streams: "text/event-stream",
+        summary: "What happens, as server-sent events",
+        query: LiveQuery,
+        response: z.never(),
+        handle: async ({ scope, query, services, request, requestContext }) => {
+          const { sessions, extendTimeout } = services;
+          const headers = { "Retry-After": "10" };
+          if (!live.isOpen())
+            throw new AppError("UNAVAILABLE", "The appliance is about to stop.", { headers });
+          const session = signedInSession(requestContext);
+          const { organizationId } = scope;
+          const listener = { organizationId, sessionId: session.id, personId: session.person.id };
+          if (!live.mayListen(listener))
+            throw new AppError("RATE_LIMITED", "Too many pages are open. Close some of them.", {
+              headers,
+            });
+          const last = LiveQuery.safeParse({ after: request.headers.get("last-event-id") });
+          const after = (last.success ? last.data.after : undefined) ?? query.after ?? null;
+          const { role } = organizationOf(request, session);
+          const isAuthorized = () =>
+            sessions.isStillOpen(session.id, ({ organizations }) =>
+              organizations.some((one) => one.id === organizationId && one.role === role),
+            );
+          return eventStream(request, extendTimeout, (reader) =>
+            live.join(reader, { ...listener, role, after, isAuthorized }),
           );
-        return eventStream(request, extendTimeout, (reader) =>
-          live.join(reader, { ...listener, role, after, isAuthorized }),
-        );
-      },
-    }),
-  )
-  .get(
-    ...endpoint("/monitors/:id/states", {
-      name: "listStates",
-      access: "read",
-      summary: "What a monitor was, newest first",
-      query: StatesQuery,
-      data: z.array(PastState),
-      handle: ({ scope, params, query }) => statesOf(scope, params.id, query),
-    }),
-  )
-  .get(
-    ...endpoint("/monitors/:id/timeline", {
-      name: "getTimeline",
-      access: "read",
-      long: true,
-      summary: "What a monitor was over a span of time, point by point",
-      query: TimelineQuery,
-      data: Timeline,
-      handle: ({ scope, params, query }) => timelineOf(scope, params.id, query),
-    }),
-  )
-  .get(
-    ...endpoint("/alert-channel-uses", {
-      name: "countChannelUses",
-      access: "read",
-      cached: true,
-      summary: "How many monitors and groups each alert channel belongs to",
-      data: z.array(ChannelUse),
-      handle: ({ scope }) => channelUses(scope),
-    }),
-  )
-  .get(
-    ...endpoint("/alert-channels/:id/users", {
-      name: "listUsersOfChannel",
-      access: "read",
-      cached: true,
-      long: true,
-      summary: "Which monitors and groups an alert channel belongs to",
-      data: UsersOfChannel,
-      handle: ({ scope, params }) => usersOfChannel(scope, params.id),
-    }),
-  )
-  .get(
-    ...endpoint("/subscriber-counts", {
-      name: "countSubscribers",
-      access: "read",
-      cached: true,
-      summary: "How many subscribers each status page has",
-      data: z.array(SubscriberCount),
-      handle: ({ scope }) => subscriberCounts(scope),
-    }),
-  )
-  .get(
-    ...endpoint("/where", {
-      name: "findOrganization",
-      access: "person",
-      summary: "Which of the person's organizations a record belongs to",
-      query: WhereQuery,
-      data: z.object({ organizationId: Id }),
-      errors: ["NOT_FOUND"],
-      handle: ({ context, query }) => organizationWith(context, query),
-    }),
-  );
+        },
+      }),
+    )
+    .get(
+      ...endpoint("/monitors/:id/states", {
+        name: "listStates",
+        access: "read",
+        summary: "What a monitor was, newest first",
+        query: StatesQuery,
+        data: z.array(PastState),
+        handle: ({ scope, params, query }) => statesOf(scope, params.id, query),
+      }),
+    )
+    .get(
+      ...endpoint("/monitors/:id/timeline", {
+        name: "getTimeline",
+        access: "read",
+        long: true,
+        summary: "What a monitor was over a span of time, point by point",
+        query: TimelineQuery,
+        data: Timeline,
+        handle: ({ scope, params, query }) => timelineOf(scope, params.id, query),
+      }),
+    )
+    .get(
+      ...endpoint("/alert-channel-uses", {
+        name: "countChannelUses",
+        access: "read",
+        cached: true,
+        summary: "How many monitors and groups each alert channel belongs to",
+        data: z.array(ChannelUse),
+        handle: ({ scope }) => channelUses(scope),
+      }),
+    )
+    .get(
+      ...endpoint("/alert-channels/:id/users", {
+        name: "listUsersOfChannel",
+        access: "read",
+        cached: true,
+        long: true,
+        summary: "Which monitors and groups an alert channel belongs to",
+        data: UsersOfChannel,
+        handle: ({ scope, params }) => usersOfChannel(scope, params.id),
+      }),
+    )
+    .get(
+      ...endpoint("/subscriber-counts", {
+        name: "countSubscribers",
+        access: "read",
+        cached: true,
+        summary: "How many subscribers each status page has",
+        data: z.array(SubscriberCount),
+        handle: ({ scope }) => subscriberCounts(scope),
+      }),
+    )
+    .get(
+      ...endpoint("/where", {
+        name: "findOrganization",
+        access: "person",
+        summary: "Which of the person's organizations a record belongs to",
+        query: WhereQuery,
+        data: z.object({ organizationId: Id }),
+        errors: ["NOT_FOUND"],
+        handle: ({ context, query }) => organizationWith(context, query),
+      }),
+    );

@@ -33,7 +33,7 @@ import { consume } from "./access/rate-limit.ts";
 import { type Principal, organizationParameter } from "./access/session.ts";
 import type { RequestContext } from "./request-context.ts";
 import { isRead, originOf } from "./request.ts";
-import type { Services } from "./services.ts";
+import type { RequestServices } from "./services.ts";
 import {
   ifMatchOf,
   type SignedInContext,
@@ -125,7 +125,7 @@ type Input<
   Parsed<Q, B> & {
     /** What stands in the path, whatever it looks like. */
     params: ResolvePath<Path>;
-    services: Services;
+    services: RequestServices;
     request: Request;
     requestContext: RequestContext;
   };

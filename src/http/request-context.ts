@@ -1,10 +1,10 @@
 import { Elysia } from "elysia";
 import type { Principal, Session } from "./access/session.ts";
-import type { Services } from "./services.ts";
+import type { RequestServices } from "./services.ts";
 
 /** One request on its way to its endpoint. */
 export type RequestContext = {
-  services: Services;
+  services: RequestServices;
   requestId: string;
   /** The client's, without the port. */
   address: string;

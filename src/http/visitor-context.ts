@@ -1,10 +1,10 @@
 import type { RequestContext } from "./request-context.ts";
-import type { Services } from "./services.ts";
+import type { RequestServices } from "./services.ts";
 import { sessionCookieOf, type Session } from "./access/session.ts";
 import { originOf } from "./request.ts";
 
-/** What a use case runs in that belongs to no organization: who uses the admin page, from where. */
-export type VisitorContext = Omit<Services, "origin"> &
+/** Context of a use case that belongs to no organization: the visitor of the admin page. */
+export type VisitorContext = Omit<RequestServices, "keys" | "responses" | "extendTimeout"> &
   Pick<RequestContext, "requestId" | "address" | "session"> & {
     /** Address of this appliance as the visitor reached it, without a trailing slash. */
     origin: string;

@@ -10,87 +10,93 @@ import {
   UploadPart,
   UploadSource,
 } from "./schema.ts";
-import { beginUpload, continueUpload, importUpload, previewUpload } from "./upload-service.ts";
+import {
+  beginUpload,
+  continueUpload,
+  type ImportDependencies,
+  importUpload,
+  previewUpload,
+} from "./upload-service.ts";
 import { listImports, undoImport } from "./undo-service.ts";
 
 /** Millions of results take a while. */
 const patienceSeconds = 240;
 
-export const importRoutes = routesUnder("/imports")
-  .get(
-    ...endpoint("/", {
-      name: "listImports",
-      access: "read",
-      role: "admin",
-      summary: "List what was imported, newest first",
-      data: z.array(ImportRun),
-      handle: ({ scope }) => listImports(scope),
-    }),
-  )
-  .post(
-    ...endpoint("/uploads", {
-      name: "beginUpload",
-      access: "write",
-      role: "admin",
-      summary: "Begin to send a file that is to be imported",
-      body: NewUpload,
-      data: Upload,
-      status: 201,
-      isLocated: false,
-      errors: ["CONFLICT"],
-      handle: ({ scope, services, body }) => beginUpload(scope, services.imports, body),
-    }),
-  )
-  .put(
-    ...endpoint("/uploads/:id", {
-      name: "continueUpload",
-      access: "write",
-      role: "admin",
-      summary: "Send the next part of the file",
-      query: UploadPart,
-      upload: ["application/octet-stream"],
-      data: Upload,
-      errors: ["CONFLICT"],
-      handle: ({ scope, services, params, query, upload }) =>
-        continueUpload(scope, services.imports, params.id, query.offset, upload.bytes),
-    }),
-  )
-  .post(
-    ...endpoint("/uploads/:id/preview", {
-      name: "previewImport",
-      access: "write",
-      role: "admin",
-      timeoutSeconds: patienceSeconds,
-      summary: "Get what an import of the file would do",
-      body: UploadSource,
-      data: ImportReport,
-      errors: ["CONFLICT"],
-      handle: ({ scope, services, params, body }) =>
-        previewUpload(scope, services.imports, params.id, body.source),
-    }),
-  )
-  .post(
-    ...endpoint("/uploads/:id/import", {
-      name: "startImport",
-      access: "write",
-      role: "admin",
-      timeoutSeconds: patienceSeconds,
-      summary: "Import the file, or what is chosen of it",
-      body: ImportStart,
-      data: ImportRun,
-      errors: ["CONFLICT"],
-      handle: ({ scope, services, params, body }) =>
-        importUpload(scope, services.imports, params.id, body),
-    }),
-  )
-  .post(
-    ...endpoint("/:id/undo", {
-      name: "undoImport",
-      access: "write",
-      role: "admin",
-      summary: "Remove what an import has made",
-      data: ImportRun,
-      errors: ["CONFLICT"],
-      handle: ({ scope, params }) => undoImport(scope, params.id),
-    }),
-  );
+export const importRoutes = (dependencies: ImportDependencies) =>
+  routesUnder("/imports")
+    .get(
+      ...endpoint("/", {
+        name: "listImports",
+        access: "read",
+        role: "admin",
+        summary: "List what was imported, newest first",
+        data: z.array(ImportRun),
+        handle: ({ scope }) => listImports(scope),
+      }),
+    )
+    .post(
+      ...endpoint("/uploads", {
+        name: "beginUpload",
+        access: "write",
+        role: "admin",
+        summary: "Begin to send a file that is to be imported",
+        body: NewUpload,
+        data: Upload,
+        status: 201,
+        isLocated: false,
+        errors: ["CONFLICT"],
+        handle: ({ scope, body }) => beginUpload(scope, dependencies, body),
+      }),
+    )
+    .put(
+      ...endpoint("/uploads/:id", {
+        name: "continueUpload",
+        access: "write",
+        role: "admin",
+        summary: "Send the next part of the file",
+        query: UploadPart,
+        upload: ["application/octet-stream"],
+        data: Upload,
+        errors: ["CONFLICT"],
+        handle: ({ scope, params, query, upload }) =>
+          continueUpload(scope, dependencies, params.id, query.offset, upload.bytes),
+      }),
+    )
+    .post(
+      ...endpoint("/uploads/:id/preview", {
+        name: "previewImport",
+        access: "write",
+        role: "admin",
+        timeoutSeconds: patienceSeconds,
+        summary: "Get what an import of the file would do",
+        body: UploadSource,
+        data: ImportReport,
+        errors: ["CONFLICT"],
+        handle: ({ scope, params, body }) =>
+          previewUpload(scope, dependencies, params.id, body.source),
+      }),
+    )
+    .post(
+      ...endpoint("/uploads/:id/import", {
+        name: "startImport",
+        access: "write",
+        role: "admin",
+        timeoutSeconds: patienceSeconds,
+        summary: "Import the file, or what is chosen of it",
+        body: ImportStart,
+        data: ImportRun,
+        errors: ["CONFLICT"],
+        handle: ({ scope, params, body }) => importUpload(scope, dependencies, params.id, body),
+      }),
+    )
+    .post(
+      ...endpoint("/:id/undo", {
+        name: "undoImport",
+        access: "write",
+        role: "admin",
+        summary: "Remove what an import has made",
+        data: ImportRun,
+        errors: ["CONFLICT"],
+        handle: ({ scope, params }) => undoImport(scope, params.id),
+      }),
+    );

@@ -1,15 +1,22 @@
 import type { Scope } from "../events/scope.ts";
-import type { ImportServices } from "../http/services.ts";
+import type { ImportUploads } from "./uploads.ts";
 import { openSource } from "./reading/open.ts";
 import type { OpenSource } from "./reading/opened.ts";
 import type { ImportReport, ImportRun, ImportSource, NewUpload } from "./schema.ts";
 import { runImport } from "./service.ts";
 import { listImports } from "./undo-service.ts";
 
+export type ImportDependencies = {
+  uploads: ImportUploads;
+  /** Retention of results and hours, in days. */
+  keepResults: number;
+  keepHours: number;
+};
+
 /** Takes a file to be imported, which comes in parts. Throws CONFLICT where there is no room for it. */
 export async function beginUpload(
   { organizationId }: Scope,
-  { uploads }: ImportServices,
+  { uploads }: ImportDependencies,
   file: NewUpload,
 ) {
   return { id: await uploads.begin(organizationId, file), received: 0 };
@@ -18,7 +25,7 @@ export async function beginUpload(
 /** Takes the part of the file that begins at `offset`. Throws NOT_FOUND, and CONFLICT for another than the next one. */
 export async function continueUpload(
   { organizationId }: Scope,
-  { uploads }: ImportServices,
+  { uploads }: ImportDependencies,
   id: string,
   offset: number,
   bytes: Uint8Array,
@@ -28,7 +35,7 @@ export async function continueUpload(
 
 function withUpload<T>(
   scope: Scope,
-  { uploads }: ImportServices,
+  { uploads }: ImportDependencies,
   id: string,
   source: ImportSource,
   use: (opened: OpenSource) => Promise<T>,
@@ -54,14 +61,14 @@ function withUpload<T>(
 /** What an import of the file would do; nothing is changed. Throws NOT_FOUND, CONFLICT, and BAD_REQUEST for what can't be read. */
 export function previewUpload(
   scope: Scope,
-  services: ImportServices,
+  dependencies: ImportDependencies,
   id: string,
   source: ImportSource,
 ) {
-  const { keepResults, keepHours } = services;
+  const { keepResults, keepHours } = dependencies;
   return withUpload(
     scope,
-    services,
+    dependencies,
     id,
     source,
     async ({ plan, history, picture }): Promise<ImportReport> => {
@@ -74,7 +81,7 @@ export function previewUpload(
 /** Imports the file, or what is chosen of it, and forgets it. Throws as a preview does. */
 export async function importUpload(
   scope: Scope,
-  services: ImportServices,
+  dependencies: ImportDependencies,
   id: string,
   {
     source,
@@ -82,8 +89,8 @@ export async function importUpload(
     paused,
   }: { source: ImportSource; only: readonly string[] | null; paused: boolean },
 ): Promise<ImportRun> {
-  const { keepResults, keepHours, uploads } = services;
-  await withUpload(scope, services, id, source, ({ plan, history, picture }) =>
+  const { keepResults, keepHours, uploads } = dependencies;
+  await withUpload(scope, dependencies, id, source, ({ plan, history, picture }) =>
     runImport(scope, plan, history, {
       keepResults,
       keepHours,

@@ -8,11 +8,25 @@ import { fairQueue } from "../core/collections/fair-queue.ts";
 import { randomToken } from "../core/ids.ts";
 import { bytesInWords } from "../core/text/words.ts";
 import { freeBytesOf } from "../database/file/data-files.ts";
-import type { ImportUploads } from "../http/services.ts";
 
 const maxBytes = importBounds.upload.value;
 /** So much of the disk stays free. */
 const spareBytes = 512 * 1024 ** 2;
+
+/** Stores uploaded files until they are imported, one per organization. */
+export type ImportUploads = {
+  /** Throws CONFLICT without room, or while another one is imported. */
+  begin(organizationId: string, file: { name: string; size: number }): Promise<string>;
+  /** Returns the number of received bytes. Throws NOT_FOUND, CONFLICT. */
+  append(organizationId: string, id: string, offset: number, bytes: Uint8Array): Promise<number>;
+  /** Throws NOT_FOUND, and CONFLICT for an incomplete file. */
+  use<T>(
+    organizationId: string,
+    id: string,
+    read: (upload: { file: string; name: string; folder: string }) => Promise<T>,
+  ): Promise<T>;
+  remove(organizationId: string, id: string): Promise<void>;
+};
 
 type Upload = {
   id: string;

@@ -1,31 +1,37 @@
 import { endpoint } from "../http/endpoint.ts";
 import { routesUnder } from "../http/request-context.ts";
-import { checkHost } from "./site/host-check-service.ts";
-import { previewInTurn, previewStatusPage } from "./site/preview-service.ts";
+import { checkHost, type HostCheckDependencies } from "./site/host-check-service.ts";
+import {
+  type PreviewDependencies,
+  previewInTurn,
+  previewStatusPage,
+} from "./site/preview-service.ts";
 import { HostCheck, HostToCheck, StatusPagePatch, StatusPagePreview } from "./schema.ts";
 
 /** What only the admin page asks of status pages. */
-export const statusPageDashboardRoutes = routesUnder("/status-pages")
-  .post(
-    ...endpoint("/:id/preview", {
-      name: "previewStatusPage",
-      access: "write",
-      long: true,
-      summary: "See a status page as it would be after a change",
-      body: StatusPagePatch,
-      data: StatusPagePreview,
-      handle: ({ scope, params, body, services }) =>
-        previewInTurn(services, scope, () => previewStatusPage(scope, params.id, body)),
-    }),
-  )
-  .post(
-    ...endpoint("/:id/host-check", {
-      name: "checkStatusPageHost",
-      access: "write",
-      summary: "Try one of a status page's host names, by DNS, TLS and HTTP",
-      body: HostToCheck,
-      data: HostCheck,
-      handle: ({ scope, params, body, services }) =>
-        checkHost(scope, services, params.id, body.host),
-    }),
-  );
+export const statusPageDashboardRoutes = (
+  dependencies: PreviewDependencies & HostCheckDependencies,
+) =>
+  routesUnder("/status-pages")
+    .post(
+      ...endpoint("/:id/preview", {
+        name: "previewStatusPage",
+        access: "write",
+        long: true,
+        summary: "See a status page as it would be after a change",
+        body: StatusPagePatch,
+        data: StatusPagePreview,
+        handle: ({ scope, params, body }) =>
+          previewInTurn(dependencies, scope, () => previewStatusPage(scope, params.id, body)),
+      }),
+    )
+    .post(
+      ...endpoint("/:id/host-check", {
+        name: "checkStatusPageHost",
+        access: "write",
+        summary: "Try one of a status page's host names, by DNS, TLS and HTTP",
+        body: HostToCheck,
+        data: HostCheck,
+        handle: ({ scope, params, body }) => checkHost(scope, dependencies, params.id, body.host),
+      }),
+    );

@@ -1,6 +1,6 @@
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
-import { dashboard } from "../../src/api.ts";
+import { dashboard } from "../support/routes.ts";
 import type { Route } from "../../src/http/openapi.ts";
 import { publicPaths } from "../../src/status-pages/site/public-paths.ts";
 import { owner, signedIn } from "../support/admin-world.ts";

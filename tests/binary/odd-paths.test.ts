@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { freePort } from "../support/binary.ts";
 import { machineWithKey } from "../support/outside.ts";
 import { everyPath, spellingsOf } from "../support/odd-paths.ts";
-import { api, dashboard } from "../../src/api.ts";
+import { api, dashboard } from "../support/routes.ts";
 import { dial, head } from "../support/wire.ts";
 
 /** Paths that a URL parser would normalize before sending. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { dashboard } from "../../src/api.ts";
+import { dashboard } from "../support/routes.ts";
 import type { Role } from "../../src/core/roles.ts";
 import type { Route } from "../../src/http/openapi.ts";
 import { testAppliance, unknownId } from "../support/appliance.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { z } from "zod";
-import { dashboard } from "../../src/api.ts";
+import { dashboard } from "../support/routes.ts";
 import type { Route } from "../../src/http/openapi.ts";
 import { setUpToken, testAppliance, unknownId } from "../support/appliance.ts";
 import { browser, member } from "../support/visiting.ts";

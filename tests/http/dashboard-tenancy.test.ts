@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { dashboard } from "../../src/api.ts";
+import { dashboard } from "../support/routes.ts";
 import type { Route } from "../../src/http/openapi.ts";
 import { type Answer, dump, testAppliance, unknownId } from "../support/appliance.ts";
 import { inputFor, made, nouns, queryFor } from "../support/records.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { z } from "zod";
-import { api, dashboard as pageApi } from "../../src/api.ts";
+import { api, dashboard as pageApi } from "../support/routes.ts";
 import type { Route } from "../../src/http/openapi.ts";
 import { type Answer, dump, type Options, unknownId } from "../support/appliance.ts";
 import { dashboard } from "../support/dashboard.ts";

@@ -4,7 +4,7 @@ import { AppError } from "../../src/core/errors.ts";
 import { transferLimit } from "../../src/http/responses/large-bodies.ts";
 import { requestHandler } from "../../src/http/listener.ts";
 import { requestMetrics } from "../../src/http/request-metrics.ts";
-import { publicServer } from "../../src/server.ts";
+import { createPublicHandler } from "../../src/server.ts";
 import { testAppliance } from "../support/appliance.ts";
 import { everyMethod, everyPath, spellingsOf } from "../support/odd-paths.ts";
 import { person, visitor as signedInVisitor } from "../support/visiting.ts";
@@ -76,7 +76,7 @@ test("nor does it on the port of the public pages, whoever's host it is asked un
   const { log } = made.appliance;
   const handle = requestHandler(
     { log, tls: null, proxies, requests: requestMetrics(), transfers: transferLimit() },
-    publicServer(made.appliance, made.answer, new Elysia()),
+    createPublicHandler(made.appliance.log, made.answer, new Elysia()),
   );
   const issues: string[] = [];
   for (const [turn, path] of everyPath(made.app.routes).entries())

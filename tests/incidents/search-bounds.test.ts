@@ -1,6 +1,6 @@
 import { expect, spyOn, test } from "bun:test";
 import { searchBounds } from "../../src/core/limits.ts";
-import { api, dashboard } from "../../src/api.ts";
+import { api, dashboard } from "../support/routes.ts";
 import type { Route } from "../../src/http/openapi.ts";
 import { testAppliance } from "../support/appliance.ts";
 import { made, nounOf } from "../support/records.ts";

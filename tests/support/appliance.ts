@@ -23,8 +23,10 @@ import { livePages } from "../../src/dashboard/live.ts";
 import { accessTokens } from "../../src/core/outgoing/access-tokens.ts";
 import type { Exchange } from "../../src/core/outgoing/http/exchange.ts";
 import { responseCache } from "../../src/http/responses/response-cache.ts";
-import type { Backups, Services } from "../../src/http/services.ts";
-import { attemptBackoff } from "../../src/http/access/attempt-backoff.ts";
+import type { ApiDependencies } from "../../src/api.ts";
+import { createAccessLimits } from "../../src/http/access/access-limits.ts";
+import type { RequestServices } from "../../src/http/services.ts";
+import type { Backups } from "../../src/operations/backups/downloads.ts";
 import { type EventReader, eventReader } from "../../src/events/reader.ts";
 import { newSignals } from "../../src/events/signals.ts";
 import { type Proxies, trustedProxies } from "../../src/http/access/trusted-proxies.ts";
@@ -40,7 +42,7 @@ import { setUpOf } from "../../src/accounts/sign-in/set-up.ts";
 import { sessionCache } from "../../src/accounts/sessions/cache.ts";
 import { requestMetrics } from "../../src/http/request-metrics.ts";
 import { applianceMetrics } from "../../src/operations/metrics/appliance.ts";
-import { serverOf } from "../../src/server.ts";
+import { createServer } from "../../src/server.ts";
 import { storesWith } from "./engines.ts";
 import type { Json } from "./json.ts";
 
@@ -96,7 +98,8 @@ type Settings = {
 };
 
 /** Dependencies of requests and engines. */
-type TestedAppliance = Services & { events: EventReader; leases: Leases; attemptMs?: number };
+type TestedAppliance = RequestServices &
+  ApiDependencies & { events: EventReader; leases: Leases; attemptMs?: number };
 
 /** An engine that sends waiting deliveries and notices; `random` spreads its retries. */
 export function alertsOn(appliance: TestedAppliance, random = 0.5) {
@@ -201,18 +204,19 @@ export function applianceOn(
     databaseNodes: async () => [],
     limits: { ...usualLimits, ...limits },
     responses: responseCache(store),
-    requestLimit: rateLimit(requestsPerMinute, clock),
+    ...createAccessLimits(clock, requestsPerMinute),
     personLimit: rateLimit(6_000, clock),
     failureLimit: networkLimit(600, clock),
     attemptLimit: networkLimit(attemptsPerMinute, clock),
     passwordLimit: rateLimit(20, clock, { windowMs: 3_600_000 }),
-    attemptBackoff: attemptBackoff(clock),
     knownNetworks: knownNetworks(),
     keys: apiKeyCache(store, clock),
     setUp: setUpOf(setUpToken, clock, () => {}),
     sessions: sessionCache(store, clock),
     backups,
-    imports: { uploads: importUploads(uploadsIn, clock), keepResults: 14, keepHours: 400 },
+    uploads: importUploads(uploadsIn, clock),
+    keepResults: 14,
+    keepHours: 400,
     runScheduledBackup: async () => {},
     testMailLimit: rateLimit(6, clock),
     testAlertLimit: rateLimit(30, clock),
@@ -222,7 +226,6 @@ export function applianceOn(
     pageQueue: fairQueue(),
     live,
     accessTokens: accessTokens(),
-    lackedNow: engine.lackedNow,
     checkNow: engine.checkNow,
     tryCheck: engine.tryCheck,
     origin: () => "http://signalbox.lan:3210",
@@ -235,7 +238,10 @@ export function applianceOn(
   const requests = requestMetrics();
   const collectors = [requests, engine, alerts, events, live];
   const { pageQueue } = appliance;
-  const app = serverOf(appliance, {
+  const app = createServer({
+    services: appliance,
+    api: appliance,
+    lackedNow: engine.lackedNow,
     web: webFiles(assets.web),
     assets: assetRoutes,
     metrics: {
@@ -289,7 +295,7 @@ export function clientOf(app: App, key: string | null): Client {
   };
 }
 
-function scopeIn(appliance: Services, organizationId: string): Scope {
+function scopeIn(appliance: TestedAppliance, organizationId: string): Scope {
   const unlimited = { ...appliance, limits: noLimits };
   return { ...scopeOf(unlimited, organizationId, commandLine), origin: "http://localhost" };
 }
@@ -300,14 +306,14 @@ const keyIn = (scope: Scope, scopeOfKey: "read" | "write", expiresInMs: number |
 type MadeOrganization = Awaited<ReturnType<typeof makeOrganization>>;
 
 /** An organization, with a key for each scope. */
-async function makeOrganization(appliance: Services, name: string) {
+async function makeOrganization(appliance: TestedAppliance, name: string) {
   const { id } = await createOrganization(appliance.store, appliance.clock, name);
   const scope = scopeIn(appliance, id);
   const writeKey = await keyIn(scope, "write");
   return { id, writeKey, readKey: await keyIn(scope, "read") };
 }
 
-function organizationOf(appliance: Services, app: App, made: MadeOrganization) {
+function organizationOf(appliance: TestedAppliance, app: App, made: MadeOrganization) {
   const scope = scopeIn(appliance, made.id);
   return {
     ...made,
@@ -320,7 +326,7 @@ function organizationOf(appliance: Services, app: App, made: MadeOrganization) {
 }
 
 /** Another organization, with clients for its keys. */
-export const newOrganization = async (appliance: Services, app: App, name: string) =>
+export const newOrganization = async (appliance: TestedAppliance, app: App, name: string) =>
   organizationOf(appliance, app, await makeOrganization(appliance, name));
 
 const vault = vaultOf(new Uint8Array(32).fill(7));

@@ -5,7 +5,7 @@ import { type Listener, targetGuard } from "../../src/core/security/target-guard
 import type { CheckMemory } from "../../src/monitoring/checks/protocols/byte-budget.ts";
 import type { CheckContext } from "../../src/monitoring/checks/check.ts";
 import { TroubleWatch } from "../../src/monitoring/checks/engine/own-trouble.ts";
-import type { CheckTarget } from "../../src/http/services.ts";
+import type { CheckTarget } from "../../src/monitoring/checks/check.ts";
 import { type Outcome, runCheck } from "../../src/monitoring/checks/engine/run-check.ts";
 import { accessTokens, type AccessTokens } from "../../src/core/outgoing/access-tokens.ts";
 import { uncounted } from "../../src/core/outgoing/memory.ts";

@@ -1,4 +1,4 @@
-import { api, dashboard } from "../../src/api.ts";
+import { api, dashboard } from "./routes.ts";
 import type { Route } from "../../src/http/openapi.ts";
 import type { Client } from "./appliance.ts";
 import { nounOf } from "./records.ts";

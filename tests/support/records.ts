@@ -1,4 +1,4 @@
-import { api as routes } from "../../src/api.ts";
+import { api as routes } from "./routes.ts";
 import type { Route } from "../../src/http/openapi.ts";
 import { type Client, type Options, unknownId } from "./appliance.ts";
 import { pixel } from "./images.ts";

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { api, dashboard } from "../../src/api.ts";
+import { api, dashboard } from "./routes.ts";
 import type { Route } from "../../src/http/openapi.ts";
 
 /** Every text schema within a schema, with the name of its field. */

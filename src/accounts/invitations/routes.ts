@@ -20,64 +20,65 @@ import {
 } from "./service.ts";
 import { SignInStep } from "../sign-in/schema.ts";
 
-export const invitationRoutes = routesUnder("/invitations")
-  .get(
-    ...endpoint("/", {
-      name: "listInvitations",
-      access: "read",
-      role: "admin",
-      summary: "List the open invitations",
-      description: "Newest first; without their links.",
-      data: z.array(Invitation),
-      handle: ({ scope }) => listInvitations(scope),
-    }),
-  )
-  .post(
-    ...endpoint("/", {
-      name: "invite",
-      access: "write",
-      role: "admin",
-      summary: "Invite a person by a link",
-      description:
-        "An earlier invitation of the same address ends. Only an owner invites an owner.",
-      body: NewInvitation,
-      data: SentInvitation,
-      status: 201,
-      isLocated: false,
-      errors: ["CONFLICT"],
-      handle: ({ scope, body, services }) =>
-        invite(scope, body, reachedFrom(scope.origin, services.origin())),
-    }),
-  )
-  .delete(
-    ...endpoint("/:id", {
-      name: "revokeInvitation",
-      access: "write",
-      role: "admin",
-      summary: "Revoke an invitation",
-      response: Deleted,
-      handle: ({ scope, params }) => revokeInvitation(scope, params.id),
-    }),
-  )
-  .post(
-    ...endpoint("/look", {
-      name: "lookAtInvitation",
-      access: "anyone",
-      summary: "Get what an invitation link is for",
-      body: InvitationToken,
-      data: InvitationLook,
-      errors: ["NOT_FOUND"],
-      handle: ({ context, body }) => lookAtInvitation(context, body.token),
-    }),
-  )
-  .post(
-    ...endpoint("/accept", {
-      name: "acceptInvitation",
-      access: "anyone",
-      summary: "Join an organization",
-      body: Acceptance,
-      data: SignInStep,
-      errors: ["NOT_FOUND", "CONFLICT"],
-      handle: async ({ context, body }) => ({ state: await acceptInvitation(context, body) }),
-    }),
-  );
+/** `origin` is the public address of this appliance. */
+export const invitationRoutes = ({ origin }: { origin: () => string }) =>
+  routesUnder("/invitations")
+    .get(
+      ...endpoint("/", {
+        name: "listInvitations",
+        access: "read",
+        role: "admin",
+        summary: "List the open invitations",
+        description: "Newest first; without their links.",
+        data: z.array(Invitation),
+        handle: ({ scope }) => listInvitations(scope),
+      }),
+    )
+    .post(
+      ...endpoint("/", {
+        name: "invite",
+        access: "write",
+        role: "admin",
+        summary: "Invite a person by a link",
+        description:
+          "An earlier invitation of the same address ends. Only an owner invites an owner.",
+        body: NewInvitation,
+        data: SentInvitation,
+        status: 201,
+        isLocated: false,
+        errors: ["CONFLICT"],
+        handle: ({ scope, body }) => invite(scope, body, reachedFrom(scope.origin, origin())),
+      }),
+    )
+    .delete(
+      ...endpoint("/:id", {
+        name: "revokeInvitation",
+        access: "write",
+        role: "admin",
+        summary: "Revoke an invitation",
+        response: Deleted,
+        handle: ({ scope, params }) => revokeInvitation(scope, params.id),
+      }),
+    )
+    .post(
+      ...endpoint("/look", {
+        name: "lookAtInvitation",
+        access: "anyone",
+        summary: "Get what an invitation link is for",
+        body: InvitationToken,
+        data: InvitationLook,
+        errors: ["NOT_FOUND"],
+        handle: ({ context, body }) => lookAtInvitation(context, body.token),
+      }),
+    )
+    .post(
+      ...endpoint("/accept", {
+        name: "acceptInvitation",
+        access: "anyone",
+        summary: "Join an organization",
+        body: Acceptance,
+        data: SignInStep,
+        errors: ["NOT_FOUND", "CONFLICT"],
+        handle: async ({ context, body }) => ({ state: await acceptInvitation(context, body) }),
+      }),
+    );

@@ -2,59 +2,60 @@ import { endpoint } from "../../http/endpoint.ts";
 import { routesUnder } from "../../http/request-context.ts";
 import { Code } from "../two-factor/schema.ts";
 import { FirstRun, Presence, SignInStep, SignIn } from "./schema.ts";
-import { enterCode, presenceOf, setUp, signIn, signOut } from "./service.ts";
+import { enterCode, presenceOf, setUp, type SetUp, signIn, signOut } from "./service.ts";
 
-export const signInRoutes = routesUnder("")
-  .get(
-    ...endpoint("/session", {
-      name: "getPresence",
-      access: "anyone",
-      summary: "Say who is signed in, and what to show first",
-      data: Presence,
-      handle: ({ context }) => presenceOf(context),
-    }),
-  )
-  .post(
-    ...endpoint("/set-up", {
-      name: "setUp",
-      access: "anyone",
-      summary: "Claim a new appliance with the token from its console",
-      body: FirstRun,
-      data: SignInStep,
-      status: 201,
-      isLocated: false,
-      errors: ["CONFLICT"],
-      handle: async ({ context, body, services }) => ({
-        state: await setUp(context, services.setUp, body),
+export const signInRoutes = ({ setUp: token }: { setUp: SetUp }) =>
+  routesUnder("")
+    .get(
+      ...endpoint("/session", {
+        name: "getPresence",
+        access: "anyone",
+        summary: "Say who is signed in, and what to show first",
+        data: Presence,
+        handle: ({ context }) => presenceOf(context),
       }),
-    }),
-  )
-  .post(
-    ...endpoint("/sign-in", {
-      name: "signIn",
-      access: "anyone",
-      summary: "Sign in by e-mail address and password",
-      body: SignIn,
-      data: SignInStep,
-      handle: async ({ context, body }) => ({ state: await signIn(context, body) }),
-    }),
-  )
-  .post(
-    ...endpoint("/sign-in/code", {
-      name: "enterCode",
-      access: "anyone",
-      summary: "Give the code that a sign-in waits for",
-      body: Code,
-      data: SignInStep,
-      handle: async ({ context, body }) => ({ state: await enterCode(context, body.code) }),
-    }),
-  )
-  .post(
-    ...endpoint("/sign-out", {
-      name: "signOut",
-      access: "anyone",
-      summary: "Sign out of this browser",
-      data: SignInStep,
-      handle: async ({ context }) => ({ state: await signOut(context) }),
-    }),
-  );
+    )
+    .post(
+      ...endpoint("/set-up", {
+        name: "setUp",
+        access: "anyone",
+        summary: "Claim a new appliance with the token from its console",
+        body: FirstRun,
+        data: SignInStep,
+        status: 201,
+        isLocated: false,
+        errors: ["CONFLICT"],
+        handle: async ({ context, body }) => ({
+          state: await setUp(context, token, body),
+        }),
+      }),
+    )
+    .post(
+      ...endpoint("/sign-in", {
+        name: "signIn",
+        access: "anyone",
+        summary: "Sign in by e-mail address and password",
+        body: SignIn,
+        data: SignInStep,
+        handle: async ({ context, body }) => ({ state: await signIn(context, body) }),
+      }),
+    )
+    .post(
+      ...endpoint("/sign-in/code", {
+        name: "enterCode",
+        access: "anyone",
+        summary: "Give the code that a sign-in waits for",
+        body: Code,
+        data: SignInStep,
+        handle: async ({ context, body }) => ({ state: await enterCode(context, body.code) }),
+      }),
+    )
+    .post(
+      ...endpoint("/sign-out", {
+        name: "signOut",
+        access: "anyone",
+        summary: "Sign out of this browser",
+        data: SignInStep,
+        handle: async ({ context }) => ({ state: await signOut(context) }),
+      }),
+    );

@@ -6,13 +6,20 @@ import { randomToken, sha256 } from "../../core/ids.ts";
 import { AppError } from "../../core/errors.ts";
 import { hashPassword } from "../../core/security/passwords.ts";
 import { retrying } from "../../database/store.ts";
-import type { SetUp } from "../../http/services.ts";
 import { withAttemptLimits, hashingFor } from "../../http/access/attempt-limits.ts";
 import type { VisitorContext } from "../../http/visitor-context.ts";
 import { founded } from "../people/service.ts";
 import { hasPeople, mustBeStrongPassword, mustHaveNoPeople, newPerson } from "../people/store.ts";
 import { newSession } from "../sessions/service.ts";
 import type { FirstRun, Stage } from "./schema.ts";
+
+/** The token of the first run, printed on the console. */
+export type SetUp = {
+  /** Whether this is the printed token, while it is valid. */
+  isToken(token: string): boolean;
+  /** Revokes the token: someone can sign in. */
+  end(): void;
+};
 
 const over = () => new AppError("CONFLICT", "This Signalbox is already set up. Sign in.");
 

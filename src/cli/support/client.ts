@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import { z } from "zod";
-import type { api } from "../../api.ts";
+import type { Api } from "../../api.ts";
 import { environment, ServerAddress } from "../../config.ts";
 import {
   AppError,
@@ -159,7 +159,7 @@ export async function clientOf({ server, key, caFile, timeoutSeconds }: Connecti
     return Response.json(answerIn(server, response, text));
   }
 
-  const { api: routes } = treaty<typeof api>(server, {
+  const { api: routes } = treaty<Api>(server, {
     keepDomain: true,
     parseDate: false,
     fetcher: request as typeof fetch,

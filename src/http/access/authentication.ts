@@ -10,7 +10,7 @@ import {
   signInFirst,
 } from "./session.ts";
 import type { RequestContext } from "../request-context.ts";
-import type { Services } from "../services.ts";
+import type { RequestServices } from "../services.ts";
 
 const bearer = /^bearer ([\x21-\x7e]{1,200})$/i;
 const keyShape = /^sbx_[0-9A-Za-z]{43}$/;
@@ -45,9 +45,12 @@ function unauthorized(challenge: string) {
 }
 
 /** Whose cookie it is; null for none of ours. */
-export async function findSession(request: Request, services: Services): Promise<Session | null> {
+export async function findSession(
+  request: Request,
+  { sessions }: Pick<RequestServices, "sessions">,
+): Promise<Session | null> {
   const hash = sessionTokenHashOf(request);
-  return hash === null ? null : services.sessions.find(hash);
+  return hash === null ? null : sessions.find(hash);
 }
 
 /** The session of whoever has wholly signed in. Throws UNAUTHORIZED. */
@@ -77,7 +80,7 @@ export function mustBeAdministrator({ person }: Session) {
 
 /** What the key or the person may do, and how often. Throws FORBIDDEN, then RATE_LIMITED. */
 export function authorize(
-  { requestLimit, personLimit }: Services,
+  { requestLimit, personLimit }: Pick<RequestServices, "requestLimit" | "personLimit">,
   { actor, scope, role }: Principal,
   access: "read" | "write",
   needed: Role = access === "write" ? "member" : "viewer",

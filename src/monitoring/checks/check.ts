@@ -22,6 +22,20 @@ export type Finding<D extends FoundDetails = Details> = {
   final?: boolean;
 };
 
+/** The organization of a check on demand, and the person or API key that requested it. */
+export type CheckCaller = { organizationId: string; callerId: string };
+
+/** The part of a monitor that a check needs. */
+export type CheckTarget = {
+  /** A key of `checkKinds`. */
+  type: string;
+  settings: object;
+  timeoutMs: number;
+  degradedAfterMs: number | null;
+  /** Whether failures count as up. */
+  inverted: boolean;
+};
+
 /** Why the signal of a check ends that took too long. */
 export class TimeUp extends Error {}
 

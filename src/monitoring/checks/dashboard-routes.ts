@@ -3,33 +3,34 @@ import { routesUnder } from "../../http/request-context.ts";
 import { MonitorPatch, NewMonitor } from "../monitors/schema.ts";
 import { monitorAfter } from "../monitors/service.ts";
 import { TestCheck } from "./schema.ts";
-import { tryMonitor } from "./service.ts";
+import { type CheckOnDemand, tryMonitor } from "./service.ts";
 
 /** The longest timeout of a monitor, and some. */
 const timeoutSeconds = 75;
 
 /** “Test now”, before a monitor is saved. */
-export const checkDashboardRoutes = routesUnder("/monitors")
-  .post(
-    ...endpoint("/try", {
-      name: "tryMonitor",
-      access: "write",
-      timeoutSeconds,
-      summary: "Check what is no monitor yet",
-      body: NewMonitor,
-      data: TestCheck,
-      handle: ({ scope, body, services }) => tryMonitor(scope, services.tryCheck, body),
-    }),
-  )
-  .post(
-    ...endpoint("/:id/try", {
-      name: "tryChangedMonitor",
-      access: "write",
-      timeoutSeconds,
-      summary: "Check a monitor as a change would leave it, with the secrets that are stored",
-      body: MonitorPatch,
-      data: TestCheck,
-      handle: async ({ scope, params, body, services }) =>
-        tryMonitor(scope, services.tryCheck, await monitorAfter(scope, params.id, body)),
-    }),
-  );
+export const checkDashboardRoutes = ({ tryCheck }: Pick<CheckOnDemand, "tryCheck">) =>
+  routesUnder("/monitors")
+    .post(
+      ...endpoint("/try", {
+        name: "tryMonitor",
+        access: "write",
+        timeoutSeconds,
+        summary: "Check what is no monitor yet",
+        body: NewMonitor,
+        data: TestCheck,
+        handle: ({ scope, body }) => tryMonitor(scope, tryCheck, body),
+      }),
+    )
+    .post(
+      ...endpoint("/:id/try", {
+        name: "tryChangedMonitor",
+        access: "write",
+        timeoutSeconds,
+        summary: "Check a monitor as a change would leave it, with the secrets that are stored",
+        body: MonitorPatch,
+        data: TestCheck,
+        handle: async ({ scope, params, body }) =>
+          tryMonitor(scope, tryCheck, await monitorAfter(scope, params.id, body)),
+      }),
+    );

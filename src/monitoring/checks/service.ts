@@ -7,12 +7,19 @@ import type { Heartbeat } from "../uptime/schema.ts";
 import { heartbeatsOf } from "../uptime/service.ts";
 import type { Outcome } from "./engine/run-check.ts";
 import type { TestCheck } from "./schema.ts";
-import type { CheckTarget, CheckCaller } from "../../http/services.ts";
+import type { CheckCaller, CheckTarget } from "./check.ts";
+
+export type CheckOnDemand = {
+  /** Checks a monitor outside its schedule; resolves when the result is stored, with false for a paused monitor. */
+  checkNow: (caller: CheckCaller, monitorId: string) => Promise<boolean>;
+  /** Makes one check of an unsaved monitor and stores nothing. */
+  tryCheck: (caller: CheckCaller, monitor: CheckTarget) => Promise<Outcome>;
+};
 
 /** Checks a monitor at once and returns its heartbeat. Throws NOT_FOUND, RATE_LIMITED, CONFLICT for a paused or push monitor. */
 export async function checkNow(
   scope: Scope,
-  run: (caller: CheckCaller, monitorId: string) => Promise<boolean>,
+  run: CheckOnDemand["checkNow"],
   id: string,
 ): Promise<Heartbeat> {
   const { type } = await getMonitor(scope, id);
@@ -31,7 +38,7 @@ export async function checkNow(
 /** Makes one check of what is no monitor yet and stores nothing. Throws RATE_LIMITED, and VALIDATION_ERROR for what can't be saved either, and for a push monitor. */
 export async function tryMonitor(
   scope: Scope,
-  run: (caller: CheckCaller, monitor: CheckTarget) => Promise<Outcome>,
+  run: CheckOnDemand["tryCheck"],
   input: NewMonitor,
 ): Promise<TestCheck> {
   await mustBeCheckable(scope, input);

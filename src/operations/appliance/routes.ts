@@ -7,6 +7,7 @@ import { OwnMembership } from "../../accounts/people/schema.ts";
 import { Administrator, ApplianceFigures, NewAdministrator, OrganizationEntry } from "./schema.ts";
 import {
   deleteOrganization,
+  type FigureDependencies,
   figuresOf,
   foundOrganization,
   grantAdministrator,
@@ -17,81 +18,82 @@ import {
 } from "./service.ts";
 
 /** What concerns the appliance as a whole: for its administrators alone. */
-export const applianceRoutes = routesUnder("")
-  .get(
-    ...endpoint("/appliance", {
-      name: "getApplianceFigures",
-      access: "administrator",
-      summary: "Get how much there is in all organizations together, and how its machines are",
-      data: ApplianceFigures,
-      handle: ({ context }) => figuresOf(context),
-    }),
-  )
-  .get(
-    ...endpoint("/organizations", {
-      name: "listOrganizations",
-      access: "administrator",
-      summary: "List all organizations by name, with how much there is of each",
-      data: z.array(OrganizationEntry),
-      handle: ({ context }) => listOrganizationEntries(runningBy(context)),
-    }),
-  )
-  .post(
-    ...endpoint("/organizations", {
-      name: "foundOrganization",
-      access: "administrator",
-      summary: "Create an organization and own it",
-      body: NewOrganization,
-      data: OwnMembership,
-      status: 201,
-      isLocated: false,
-      handle: ({ context, body }) => foundOrganization(context, body),
-    }),
-  )
-  .delete(
-    ...endpoint("/organizations/:id", {
-      name: "deleteOrganization",
-      access: "administrator",
-      summary: "Delete an organization with everything in it, for good",
-      response: Deleted,
-      errors: ["CONFLICT"],
-      handle: async ({ context, params }) => {
-        await deleteOrganization(runningBy(context), params.id);
-        return deleted;
-      },
-    }),
-  )
-  .get(
-    ...endpoint("/administrators", {
-      name: "listAdministrators",
-      access: "administrator",
-      summary: "List who runs the appliance",
-      data: z.array(Administrator),
-      handle: ({ context }) => listAdministrators(runningBy(context)),
-    }),
-  )
-  .post(
-    ...endpoint("/administrators", {
-      name: "grantAdministrator",
-      access: "administrator",
-      summary: "Make a person an administrator of the appliance",
-      body: NewAdministrator,
-      data: Administrator,
-      errors: ["NOT_FOUND", "CONFLICT"],
-      handle: ({ context, body }) => grantAdministrator(runningBy(context), body.personId),
-    }),
-  )
-  .delete(
-    ...endpoint("/administrators/:id", {
-      name: "revokeAdministrator",
-      access: "administrator",
-      summary: "Remove an administrator",
-      description: "Not from the last one.",
-      response: Deleted,
-      errors: ["CONFLICT"],
-      handle: async ({ context, params }) => {
-        await revokeAdministrator(runningBy(context), params.id);
-        return deleted;
-      },
-    }),
-  );
+export const applianceRoutes = (dependencies: FigureDependencies) =>
+  routesUnder("")
+    .get(
+      ...endpoint("/appliance", {
+        name: "getApplianceFigures",
+        access: "administrator",
+        summary: "Get how much there is in all organizations together, and how its machines are",
+        data: ApplianceFigures,
+        handle: ({ context }) => figuresOf({ ...context, ...dependencies }),
+      }),
+    )
+    .get(
+      ...endpoint("/organizations", {
+        name: "listOrganizations",
+        access: "administrator",
+        summary: "List all organizations by name, with how much there is of each",
+        data: z.array(OrganizationEntry),
+        handle: ({ context }) => listOrganizationEntries(runningBy(context)),
+      }),
+    )
+    .post(
+      ...endpoint("/organizations", {
+        name: "foundOrganization",
+        access: "administrator",
+        summary: "Create an organization and own it",
+        body: NewOrganization,
+        data: OwnMembership,
+        status: 201,
+        isLocated: false,
+        handle: ({ context, body }) => foundOrganization(context, body),
+      }),
+    )
+    .delete(
+      ...endpoint("/organizations/:id", {
+        name: "deleteOrganization",
+        access: "administrator",
+        summary: "Delete an organization with everything in it, for good",
+        response: Deleted,
+        errors: ["CONFLICT"],
+        handle: async ({ context, params }) => {
+          await deleteOrganization(runningBy(context), params.id);
+          return deleted;
+        },
+      }),
+    )
+    .get(
+      ...endpoint("/administrators", {
+        name: "listAdministrators",
+        access: "administrator",
+        summary: "List who runs the appliance",
+        data: z.array(Administrator),
+        handle: ({ context }) => listAdministrators(runningBy(context)),
+      }),
+    )
+    .post(
+      ...endpoint("/administrators", {
+        name: "grantAdministrator",
+        access: "administrator",
+        summary: "Make a person an administrator of the appliance",
+        body: NewAdministrator,
+        data: Administrator,
+        errors: ["NOT_FOUND", "CONFLICT"],
+        handle: ({ context, body }) => grantAdministrator(runningBy(context), body.personId),
+      }),
+    )
+    .delete(
+      ...endpoint("/administrators/:id", {
+        name: "revokeAdministrator",
+        access: "administrator",
+        summary: "Remove an administrator",
+        description: "Not from the last one.",
+        response: Deleted,
+        errors: ["CONFLICT"],
+        handle: async ({ context, params }) => {
+          await revokeAdministrator(runningBy(context), params.id);
+          return deleted;
+        },
+      }),
+    );

@@ -1,3 +1,4 @@
+import type { DatabaseNode } from "../../database/file/data-directory.ts";
 import { bytesOf } from "../about/store.ts";
 import { clusterStatus } from "../../cluster/status.ts";
 import type { Actor } from "../../events/scope.ts";
@@ -135,8 +136,13 @@ export async function deleteOrganization(by: Running, organizationId: string): P
   ]);
 }
 
+export type FigureDependencies = {
+  /** Nodes of the database; none for a file. Throws UNAVAILABLE. */
+  databaseNodes: () => Promise<DatabaseNode[]>;
+};
+
 export async function figuresOf(
-  context: Pick<SignedInContext, "store" | "clock" | "databaseNodes">,
+  context: Pick<SignedInContext, "store" | "clock"> & FigureDependencies,
 ): Promise<ApplianceFigures> {
   const { store } = context;
   const storage = storageProblem(store);

@@ -4,7 +4,7 @@ import { pageOf } from "../../core/paging.ts";
 import { signedInSession } from "../../http/access/authentication.ts";
 import { endpoint } from "../../http/endpoint.ts";
 import { type RequestContext, routesUnder } from "../../http/request-context.ts";
-import type { Services } from "../../http/services.ts";
+import type { Sessions } from "../../http/access/session.ts";
 import { organizationOf } from "../../http/access/session.ts";
 import { AuditEntry, AuditFilters, AuditQuery, exportFormats } from "./schema.ts";
 import { downloadAuditLog, listAuditEntries } from "./service.ts";
@@ -17,7 +17,7 @@ function mayRead({
 }: {
   request: Request;
   requestContext: RequestContext;
-  services: Services;
+  services: { sessions: Sessions };
 }): () => Promise<boolean> {
   const session = signedInSession(requestContext);
   const { id: organizationId } = organizationOf(request, session);

@@ -6,12 +6,25 @@ import { AppError } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
 import { copyPrefix } from "../../database/backup/backup-file.ts";
 import type { Copying, Sealing } from "../../database/backup/copy.ts";
-import type { Backup, Backups } from "../../http/services.ts";
 import { fileNameOf } from "./rules.ts";
 
 /** So long a copy waits to be taken. */
 const keptMs = 10 * 60_000;
 const chunkBytes = 256 * 1024;
+
+/** Copies of the whole database, each for the administrator who requested it, until it is downloaded. */
+export type Backups = {
+  /** Throws CONFLICT while another copy is in progress, UNAVAILABLE if it can't be written. */
+  make(personId: string, sealing: Sealing | null): Promise<Backup>;
+  /** Returns the bytes once, for as long as `mayContinue`; null for an unknown copy. */
+  take(
+    personId: string,
+    id: string,
+    mayContinue: () => Promise<boolean>,
+  ): { backup: Backup; bytes: ReadableStream<Uint8Array> } | null;
+};
+
+type Backup = { id: string; fileName: string; bytes: number; expiresAt: string };
 
 type Dependencies = {
   /** Where copies lie until they are taken. */

@@ -1,78 +1,81 @@
 import { z } from "zod";
 import { endpoint } from "../../http/endpoint.ts";
 import { routesUnder } from "../../http/request-context.ts";
-import { getBackupSchedule, runBackupNow, updateBackupSchedule } from "./schedule-service.ts";
+import { getBackupSchedule, updateBackupSchedule } from "./schedule-service.ts";
 import { BackupPlanPatch, BackupSchedule } from "./schedule-schema.ts";
 import { BackupOffer, MadeBackup, NewBackup } from "./schema.ts";
-import { makeBackup, offerBackup, takeBackup } from "./service.ts";
+import { type BackupDependencies, makeBackup, offerBackup, takeBackup } from "./service.ts";
 
 /** A download that stands still for so long is over. */
 const patienceSeconds = 240;
 
-export const backupRoutes = routesUnder("/backup")
-  .get(
-    ...endpoint("/", {
-      name: "offerBackup",
-      access: "administrator",
-      summary: "Get how large a backup is at most",
-      data: BackupOffer,
-      handle: ({ context }) => offerBackup(context),
-    }),
-  )
-  .post(
-    ...endpoint("/", {
-      name: "makeBackup",
-      access: "administrator",
-      timeoutSeconds: patienceSeconds,
-      summary: "Copy the whole database, of every organization",
-      body: NewBackup.prefault({}),
-      data: MadeBackup,
-      status: 201,
-      errors: ["CONFLICT"],
-      handle: ({ context, services, body }) => makeBackup(context, services.backups, body),
-    }),
-  )
-  .get(
-    ...endpoint("/schedule", {
-      name: "getBackupSchedule",
-      access: "administrator",
-      summary: "Get what is set for scheduled backups, and what became of them",
-      data: BackupSchedule,
-      handle: ({ context }) => getBackupSchedule(context),
-    }),
-  )
-  .patch(
-    ...endpoint("/schedule", {
-      name: "updateBackupSchedule",
-      access: "administrator",
-      summary: "Change what is set for scheduled backups",
-      body: BackupPlanPatch,
-      data: BackupSchedule,
-      handle: ({ context, services, body }) =>
-        updateBackupSchedule(context, services.targets, body),
-    }),
-  )
-  .post(
-    ...endpoint("/schedule/run", {
-      name: "runBackupNow",
-      access: "administrator",
-      timeoutSeconds: patienceSeconds,
-      summary: "Make a scheduled backup now",
-      data: BackupSchedule,
-      errors: ["CONFLICT"],
-      handle: ({ context, services }) => runBackupNow(context, services),
-    }),
-  )
-  .get(
-    ...endpoint("/:id", {
-      name: "takeBackup",
-      access: "administrator",
-      streams: "application/vnd.sqlite3",
-      summary: "Download a copy, once",
-      response: z.never(),
-      handle: async ({ context, services, request, params }) => {
-        services.extendTimeout(request, patienceSeconds);
-        return takeBackup(context, services, params.id);
-      },
-    }),
-  );
+export const backupRoutes = ({ backups, runScheduledBackup }: BackupDependencies) =>
+  routesUnder("/backup")
+    .get(
+      ...endpoint("/", {
+        name: "offerBackup",
+        access: "administrator",
+        summary: "Get how large a backup is at most",
+        data: BackupOffer,
+        handle: ({ context }) => offerBackup(context),
+      }),
+    )
+    .post(
+      ...endpoint("/", {
+        name: "makeBackup",
+        access: "administrator",
+        timeoutSeconds: patienceSeconds,
+        summary: "Copy the whole database, of every organization",
+        body: NewBackup.prefault({}),
+        data: MadeBackup,
+        status: 201,
+        errors: ["CONFLICT"],
+        handle: ({ context, body }) => makeBackup(context, backups, body),
+      }),
+    )
+    .get(
+      ...endpoint("/schedule", {
+        name: "getBackupSchedule",
+        access: "administrator",
+        summary: "Get what is set for scheduled backups, and what became of them",
+        data: BackupSchedule,
+        handle: ({ context }) => getBackupSchedule(context),
+      }),
+    )
+    .patch(
+      ...endpoint("/schedule", {
+        name: "updateBackupSchedule",
+        access: "administrator",
+        summary: "Change what is set for scheduled backups",
+        body: BackupPlanPatch,
+        data: BackupSchedule,
+        handle: ({ context, body }) => updateBackupSchedule(context, body),
+      }),
+    )
+    .post(
+      ...endpoint("/schedule/run", {
+        name: "runBackupNow",
+        access: "administrator",
+        timeoutSeconds: patienceSeconds,
+        summary: "Make a scheduled backup now",
+        data: BackupSchedule,
+        errors: ["CONFLICT"],
+        handle: async ({ context }) => {
+          await runScheduledBackup();
+          return getBackupSchedule(context);
+        },
+      }),
+    )
+    .get(
+      ...endpoint("/:id", {
+        name: "takeBackup",
+        access: "administrator",
+        streams: "application/vnd.sqlite3",
+        summary: "Download a copy, once",
+        response: z.never(),
+        handle: async ({ context, services, request, params }) => {
+          services.extendTimeout(request, patienceSeconds);
+          return takeBackup(context, backups, params.id);
+        },
+      }),
+    );

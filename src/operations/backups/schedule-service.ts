@@ -8,16 +8,10 @@ import {
   splitSecrets,
 } from "../../core/security/kind-secrets.ts";
 import { openAll, sealAll, type Vault } from "../../core/security/secrets.ts";
-import {
-  mustBeAllowed,
-  type Place,
-  portOf,
-  type TargetGuard,
-} from "../../core/security/target-guard.ts";
+import { mustBeAllowed, type Place, portOf } from "../../core/security/target-guard.ts";
 import { parse } from "../../core/validation.ts";
 import { retrying } from "../../database/store.ts";
 import { problemEnds } from "../../events/problems.ts";
-import type { Services } from "../../http/services.ts";
 import type { SignedInContext } from "../../http/visitor-context.ts";
 import { nextMoment } from "./rules.ts";
 import {
@@ -71,10 +65,9 @@ const placesOf = ({ s3 }: BackupPlan): Place[] => {
 /** Throws VALIDATION_ERROR, and FORBIDDEN for who is no administrator any more. */
 export function updateBackupSchedule(
   context: SignedInContext,
-  targets: TargetGuard,
   patch: BackupPlanPatch,
 ): Promise<BackupSchedule> {
-  const { store, vault, clock, session } = context;
+  const { store, vault, clock, session, targets } = context;
   return retrying(async () => {
     const row = await findSchedule(store);
     const before = new OpenedRecord(backupKinds, kind, planOf(vault, row));
@@ -107,13 +100,4 @@ export function updateBackupSchedule(
     ]);
     return shown(vault, next, now);
   });
-}
-
-/** Makes a backup at once, as the schedule would. Throws CONFLICT, and UNAVAILABLE with the reason. */
-export async function runBackupNow(
-  context: SignedInContext,
-  { runScheduledBackup }: Pick<Services, "runScheduledBackup">,
-): Promise<BackupSchedule> {
-  await runScheduledBackup();
-  return getBackupSchedule(context);
 }

@@ -1,10 +1,15 @@
 import { bytesOf } from "../about/store.ts";
 import { AppError } from "../../core/errors.ts";
-import type { Backups } from "../../http/services.ts";
-import type { Sessions } from "../../http/access/session.ts";
+import type { Backups } from "./downloads.ts";
 import type { SignedInContext } from "../../http/visitor-context.ts";
 import { auditOfPerson } from "../../accounts/sessions/service.ts";
 import type { BackupOffer, MadeBackup, NewBackup } from "./schema.ts";
+
+export type BackupDependencies = {
+  backups: Backups;
+  /** Makes a scheduled backup now. Throws CONFLICT, and UNAVAILABLE with the reason. */
+  runScheduledBackup: () => Promise<void>;
+};
 
 export async function offerBackup({ store }: SignedInContext): Promise<BackupOffer> {
   return { dataBytes: await bytesOf(store) };
@@ -23,11 +28,11 @@ export function makeBackup(
 /** The copy as a download, this one time; it ends where the person's session or their right to it does. Throws NOT_FOUND. */
 export async function takeBackup(
   context: SignedInContext,
-  { backups, sessions }: { backups: Backups; sessions: Sessions },
+  backups: Backups,
   id: string,
 ): Promise<Response> {
   const { person, id: sessionId } = context.session;
-  const mayGoOn = () => sessions.isStillOpen(sessionId, (now) => now.person.administrator);
+  const mayGoOn = () => context.sessions.isStillOpen(sessionId, (now) => now.person.administrator);
   const taken = backups.take(person.id, id, mayGoOn);
   if (taken === null)
     throw new AppError(

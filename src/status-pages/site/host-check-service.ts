@@ -13,8 +13,7 @@ import {
 } from "../../core/security/target-guard.ts";
 import { invalid } from "../../core/validation.ts";
 import type { Scope } from "../../events/scope.ts";
-import { consume } from "../../http/access/rate-limit.ts";
-import type { Services } from "../../http/services.ts";
+import { consume, type RateLimit } from "../../http/access/rate-limit.ts";
 import { addressesOf, hostsOf } from "../rules.ts";
 import type { HostCheck, StatusPage } from "../schema.ts";
 import { getStored } from "../service.ts";
@@ -34,13 +33,23 @@ type Context = {
   nameServers?: readonly string[];
 };
 
+export type HostCheckDependencies = {
+  /** Public address of this appliance, without a trailing slash. */
+  origin: () => string;
+  /** Certificate of this appliance in PEM; null without TLS. */
+  certificate: () => string | null;
+  /** Host checks per organization and minute. */
+  hostCheckLimit: RateLimit;
+};
+
 /** Tries one of the page's host names now. Throws NOT_FOUND, VALIDATION_ERROR for a name that is not the page's, RATE_LIMITED. */
 export async function checkHost(
   scope: Scope,
-  { targets, origin, ownHosts, certificate, hostCheckLimit }: Services,
+  { origin, certificate, hostCheckLimit }: HostCheckDependencies,
   id: string,
   host: string,
 ): Promise<HostCheck> {
+  const { targets, ownHosts } = scope;
   const page = await getStored(scope, id);
   if (!hostsOf(page, ownHosts).includes(host))
     throw invalid("host", "must be one of the page's host names");

@@ -1,7 +1,7 @@
 import { mapYielding } from "../../core/time/yielding.ts";
 import type { Scope } from "../../events/scope.ts";
-import { consume } from "../../http/access/rate-limit.ts";
-import type { Services } from "../../http/services.ts";
+import type { FairQueue } from "../../core/collections/fair-queue.ts";
+import { consume, type RateLimit } from "../../http/access/rate-limit.ts";
 import type { ShownIncident } from "../../incidents/store.ts";
 import { readableAccent } from "../rendering/accent.ts";
 import type { PageDocument } from "../layout.tsx";
@@ -11,6 +11,13 @@ import { getStored } from "../service.ts";
 import { findPages, findPublicPageById } from "../store.ts";
 import { viewOf } from "../rendering/view.ts";
 import { wordsOf, writtenIn } from "../rendering/words.ts";
+
+export type PreviewDependencies = {
+  /** Queue of everything that reads and renders pages. */
+  pageQueue: FairQueue;
+  /** Previews per person and minute. */
+  previewLimit: RateLimit;
+};
 
 /** The page as visitors would find it after this change, whoever may open it; stores nothing. Throws NOT_FOUND. */
 export async function previewStatusPage(scope: Scope, id: string, patch: StatusPagePatch) {
@@ -70,7 +77,7 @@ async function preview(
 
 /** Makes a preview in its organization's turn. Throws RATE_LIMITED for somebody who has had many. */
 export function previewInTurn<T>(
-  { pageQueue, previewLimit }: Pick<Services, "pageQueue" | "previewLimit">,
+  { pageQueue, previewLimit }: PreviewDependencies,
   { organizationId, actor }: Scope,
   preview: () => Promise<T>,
 ): Promise<T> {

@@ -7,7 +7,10 @@ import type { EventReader, Subscription } from "../../events/reader.ts";
 import { isRead, pathOf } from "../../http/request.ts";
 import { errorResponse } from "../../http/responses/error-response.ts";
 import { consume, type NetworkLimit } from "../../http/access/rate-limit.ts";
-import type { Services } from "../../http/services.ts";
+import type { FairQueue } from "../../core/collections/fair-queue.ts";
+import type { Log } from "../../core/log.ts";
+import type { OwnHosts } from "../../core/security/own-hosts.ts";
+import type { Store } from "../../database/store.ts";
 import { setRoute } from "../../http/request-metrics.ts";
 import { findSettings } from "../../accounts/settings/service.ts";
 import { type BadgeKind, badgeOf } from "../rendering/badges.ts";
@@ -55,10 +58,13 @@ export type Subscriptions = {
   ): Promise<Response | null>;
 };
 
-type Dependencies = Pick<
-  Services,
-  "store" | "clock" | "log" | "origin" | "ownHosts" | "pageQueue"
-> & {
+type Dependencies = {
+  store: Store;
+  clock: Clock;
+  log: Log;
+  origin: () => string;
+  ownHosts: OwnHosts;
+  pageQueue: FairQueue;
   /** Milliseconds that only ever go forward: how old a kept page is. */
   monotonic?: Clock;
   events: EventReader;

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { TOTP } from "otpauth";
-import { dashboard } from "../../../src/api.ts";
+import { dashboard } from "../../support/routes.ts";
 import type { Route } from "../../../src/http/openapi.ts";
 import { dump, setUpToken, testAppliance } from "../../support/appliance.ts";
 import { newBrowser } from "../../support/visiting.ts";

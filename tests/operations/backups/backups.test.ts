@@ -3,7 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { readdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { backupDownloads } from "../../../src/operations/backups/downloads.ts";
-import type { Backups } from "../../../src/http/services.ts";
+import type { Backups } from "../../../src/operations/backups/downloads.ts";
 import { type Client, testAppliance, unknownId } from "../../support/appliance.ts";
 import { scratch } from "../../support/scratch.ts";
 import { member } from "../../support/visiting.ts";

@@ -31,7 +31,7 @@ import { inverse, type Outcome, slowed, unknownResult } from "./run-check.ts";
 import { type Limits, scheduler } from "./scheduler.ts";
 import { settling } from "./settling.ts";
 import { findChecked, type FirstCheck, targetOf, type Watched, watching } from "./watching.ts";
-import type { CheckTarget, CheckCaller } from "../../../http/services.ts";
+import type { CheckTarget, CheckCaller } from "../check.ts";
 
 /** Checks at one time: far above what spread checks need, below what a machine has. */
 const usual: Limits = { reserved: 1_000, shared: 1_000, perLane: 1_000 };

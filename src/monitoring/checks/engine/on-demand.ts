@@ -2,7 +2,7 @@ import type { Clock } from "../../../core/time/clock.ts";
 import { AppError, rateLimited } from "../../../core/errors.ts";
 import { monitorBounds } from "../../../core/limits.ts";
 import { rateLimit } from "../../../http/access/rate-limit.ts";
-import type { CheckCaller } from "../../../http/services.ts";
+import type { CheckCaller } from "../check.ts";
 
 const atOnce = {
   caller: monitorBounds.manualChecks.value,

@@ -9,7 +9,7 @@ import { organizationAuthorities } from "../protocols/authorities.ts";
 import { byteBudget } from "../protocols/byte-budget.ts";
 import type { TroubleWatch } from "./own-trouble.ts";
 import { type Outcome, runCheck, unknownResult } from "./run-check.ts";
-import type { CheckTarget } from "../../../http/services.ts";
+import type { CheckTarget } from "../check.ts";
 
 type Dependencies = {
   store: Store;

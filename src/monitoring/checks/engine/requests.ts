@@ -1,6 +1,6 @@
 import { LeaseLost, type Leases } from "../../../cluster/leases.ts";
 import type { Store } from "../../../database/store.ts";
-import type { CheckCaller } from "../../../http/services.ts";
+import type { CheckCaller } from "../check.ts";
 import type { onDemand } from "./on-demand.ts";
 import { contradiction, type Probe } from "../rules.ts";
 import { type Outcome, unknownResult } from "./run-check.ts";

@@ -20,7 +20,7 @@ import { isPlainHeader, secretFinder } from "../protocols/assertions.ts";
 import { findBrowser } from "../protocols/chromium.ts";
 import { checkKinds } from "../kinds.ts";
 import type { TroubleWatch } from "./own-trouble.ts";
-import type { CheckTarget } from "../../../http/services.ts";
+import type { CheckTarget } from "../check.ts";
 
 /** A finding, or `unknown`: nothing is known about the target, because the trouble was here. */
 export type Outcome = Omit<Finding, "status"> & {

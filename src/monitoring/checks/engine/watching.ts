@@ -12,7 +12,7 @@ import type { MonitorType } from "../../monitors/kinds-schema.ts";
 import { sharedValues } from "../../../core/collections/shared.ts";
 import type { StoredStatus } from "../../../core/statuses.ts";
 import type { Fields } from "../../../core/collections/objects.ts";
-import type { CheckTarget } from "../../../http/services.ts";
+import type { CheckTarget } from "../check.ts";
 import type { MonitorState } from "../rules.ts";
 import type { Terms } from "./scheduler.ts";
 

@@ -1,0 +1,4 @@
+import { listRoutes } from "../../src/api.ts";
+
+/** All routes as they are declared. */
+export const { api, dashboard } = listRoutes();
