@@ -1,0 +1,74 @@
+/** Performs recipes of docs/development/recipes.md in a copy of the code, and compares them with the compiler's errors. */
+import { expect, test } from "bun:test";
+import { cpSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+const root = join(import.meta.dir, "..");
+
+/** First steps of recipes, by their heading: a file, a text in it, and its replacement. */
+const firstSteps: Record<string, [file: string, text: string, replacement: string]> = {
+  "A monitor type": [
+    "src/monitoring/monitors/kinds-schema.ts",
+    "  push: monitorKind({",
+    '  fax: monitorKind({ name: "Fax", upWhen: "it responds.", fields: { host: Host } }),\n$&',
+  ],
+  "An alert channel type": [
+    "src/alerting/channels/kinds-schema.ts",
+    "  gotify: channelKind({",
+    `  fax: channelKind({ name: "Fax", summary: "Fax", help: "", fields: { token: secret(), template },
+      labels: { token: { label: "Token" } }, secrets: { token: fixedAddress }, address: null }),\n$&`,
+  ],
+  "A value on the public status page": [
+    "src/status-pages/formats/public-data.ts",
+    "export type PublicMonitor = {",
+    "$& region: string;",
+  ],
+  "A role": ["src/core/statuses.ts", '["viewer", ', '$&"auditor", '],
+  "A limit": [
+    "src/core/limits.ts",
+    '  "monitor-groups": {',
+    '  faxes: { value: 5, unit: "rows", per: "organization", beyond: rejected },\n$&',
+  ],
+  "An error code": ["src/core/errors.ts", '  | "INTERNAL"', '$& | "TEAPOT"'],
+  "An audit event": ["src/events/catalogue.ts", '"opened" | ', '$&"archived" | '],
+};
+
+/** Files that a recipe marks as reported by the compiler. */
+function markedFiles(recipe: string): string[] {
+  const items = recipe.split(/\n(?=\d+\. |- |\n)/).filter((item) => item.includes("(compiler)"));
+  return items.flatMap((item) =>
+    [...item.matchAll(/`((?:src|web|tests)\/[\w./-]+\.tsx?)`/g)].map(([, file = ""]) => file),
+  );
+}
+
+test("recipes name exactly the files that the compiler reports", async () => {
+  const text = await Bun.file(join(root, "docs/development/recipes.md")).text();
+  const recipes = new Map(
+    text
+      .split("\n## ")
+      .map((part) => [part.split("\n", 1)[0] ?? "", part.slice(part.indexOf("\n"))]),
+  );
+  const copy = mkdtempSync(join(tmpdir(), "signalbox-recipes-"));
+  try {
+    for (const name of ["src", "web", "tests", "release", "package.json", "tsconfig.json"])
+      cpSync(join(root, name), join(copy, name), { recursive: true });
+    symlinkSync(join(root, "node_modules"), join(copy, "node_modules"));
+    for (const [file, from, to] of Object.values(firstSteps)) {
+      const path = join(copy, file);
+      const before = await Bun.file(path).text();
+      expect([file, before.includes(from)]).toEqual([file, true]);
+      await Bun.write(path, before.replace(from, to));
+    }
+    const check = Bun.spawn([process.execPath, "check", "--all"], { cwd: copy, stderr: "pipe" });
+    const output =
+      (await new Response(check.stdout).text()) + (await new Response(check.stderr).text());
+    const reported = [...output.matchAll(/^(\S+\.tsx?)\(\d+,\d+\): error/gm)].map(
+      ([, file]) => file,
+    );
+    const marked = Object.keys(firstSteps).flatMap((name) => markedFiles(recipes.get(name) ?? ""));
+    expect([...new Set(reported)].sort()).toEqual([...new Set(marked)].sort());
+  } finally {
+    rmSync(copy, { recursive: true });
+  }
+});
