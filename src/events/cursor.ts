@@ -11,7 +11,9 @@ export type Position = {
 /** Those who do something exactly once: no event is removed that one of them has not passed. */
 export const followerNames = ["alerting", "subscribers"] as const;
 
-/** The durable position of one subscriber in the log of events, kept beside what it makes of them. */
+export type EventCursor = ReturnType<typeof eventCursor>;
+
+/** The durable position of one subscriber in the event log, stored next to the rows it writes. */
 export function eventCursor(store: Store, name: (typeof followerNames)[number]) {
   let skipped: number | null = null;
 

@@ -1,12 +1,13 @@
+/** Follows the event log for one subscriber and turns events into rows exactly once, in turns between organizations. */
 import type { Log } from "../core/log.ts";
 import { retrying, type Statement, type Store } from "../database/store.ts";
 import type { LoggedEvent } from "./catalogue.ts";
-import { eventCursor, type followerNames } from "./cursor.ts";
+import { type EventCursor, eventCursor, type followerNames } from "./cursor.ts";
 import { readSinceOf } from "./log.ts";
 import type { EventReader } from "./reader.ts";
 
 /** Rows of one write, shared by the organizations in it. Other work runs between two writes. */
-export const rowsAtOnce = 2_000;
+const rowsOfWrite = 2_000;
 /** Events of one organization whose subjects are read for one write. */
 const eventsAtOnce = 500;
 /** Organizations with a backlog that share one write. */
@@ -36,13 +37,15 @@ export type Outcome<Part> = {
   part: Part | null;
 };
 
-type Rules<E extends LoggedEvent, Part> = {
+type Subscriber<E extends LoggedEvent, Part> = {
   name: (typeof followerNames)[number];
   /** Whether an event can lead to anything. */
   concerns: (event: LoggedEvent) => event is E;
   /** Of these organizations those that have recipients. */
   listening: (organizationIds: readonly string[]) => Promise<ReadonlySet<string>>;
   decide: (work: Work<E, Part>) => Promise<Outcome<Part>>;
+  /** Rows of one write; tests set fewer. */
+  rowsAtOnce?: number;
   /** Called after a write, with the organizations in it. */
   onWrite?: (organizationIds: readonly string[]) => void;
 };
@@ -50,105 +53,186 @@ type Rules<E extends LoggedEvent, Part> = {
 /** An organization that is behind the log: its last finished event. */
 type Backlog<Part> = { organizationId: string; seq: number; part: Part | null };
 
-export type FairFollower = ReturnType<typeof fairFollower>;
+type Unread<Part> = Backlog<Part> & { events: readonly LoggedEvent[] };
 
 /**
- * Turns events into rows exactly once, in turns between organizations. A batch of the log is one write, in
- * which each organization has a share of the rows; an organization that needs more gets a row of its own in
- * `followers` and goes on from there, so that the cursor never waits for it. Its events keep their order.
+ * A batch of the log is one write, in which each organization has a share of the rows. An organization that
+ * needs more gets its own row in `followers` and continues from there, so the cursor never waits for it. Its
+ * events keep their order.
  */
-export function fairFollower<E extends LoggedEvent, Part>(store: Store, rules: Rules<E, Part>) {
-  const { name, concerns } = rules;
-  const cursor = eventCursor(store, name);
-  const prefix = `${name}/`;
+export class FairFollower<E extends LoggedEvent, Part> {
+  readonly cursor: EventCursor;
+  readonly rowsAtOnce: number;
+  readonly #store: Store;
+  readonly #subscriber: Subscriber<E, Part>;
+  readonly #prefix: string;
   /** The organization that had the last turn. */
-  let lastServed = "";
-  let pending: Promise<unknown> = Promise.resolve();
+  #lastServed = "";
+  #pending: Promise<unknown> = Promise.resolve();
 
-  /** One write at a time, first come, first served: each decision builds on the write before. */
-  function exclusively<T>(work: () => Promise<T>): Promise<T> {
-    const result = pending.then(() => retrying(work));
-    pending = result.catch(() => {});
+  constructor(store: Store, subscriber: Subscriber<E, Part>) {
+    this.#store = store;
+    this.#subscriber = subscriber;
+    this.#prefix = `${subscriber.name}/`;
+    this.cursor = eventCursor(store, subscriber.name);
+    this.rowsAtOnce = subscriber.rowsAtOnce ?? rowsOfWrite;
+  }
+
+  /** Runs one write at a time, in the order of the calls: each decision builds on the write before. */
+  exclusively<T>(work: () => Promise<T>): Promise<T> {
+    const result = this.#pending.then(() => retrying(work));
+    this.#pending = result.catch(() => {});
     return result;
   }
 
-  async function takeBatch(events: readonly LoggedEvent[]) {
-    const position = await cursor.read();
+  /** Handles a batch of the log in one write. */
+  take(events: readonly LoggedEvent[]): Promise<void> {
+    return this.exclusively(() => this.#takeBatch(events));
+  }
+
+  /** Writes once for organizations with a backlog; returns false if there are none. */
+  serveBacklogs(): Promise<boolean> {
+    return this.exclusively(() => this.#serveNext());
+  }
+
+  /** Works off all backlogs. */
+  async drain(isStopped = () => false) {
+    while (!isStopped() && (await this.serveBacklogs())) await Bun.sleep(0);
+  }
+
+  /** Saves the position of events that led to nothing. */
+  save(): Promise<void> {
+    return this.exclusively(() => this.cursor.save());
+  }
+
+  /** Writes statements that follow from no event. */
+  write(decide: () => Promise<Statement[]>): Promise<void> {
+    return this.exclusively(async () => {
+      const statements = await decide();
+      if (statements.length === 0) return;
+      const position = await this.cursor.read();
+      await this.cursor.advance(position, position.seq, statements, position.part);
+    });
+  }
+
+  /** Follows the log until the returned function is called. */
+  async start(reader: EventReader, log: Log): Promise<() => Promise<void>> {
+    const { name } = this.#subscriber;
+    let isStopped = false;
+    let draining: Promise<void> | null = null;
+    const drainAll = async () => {
+      for (;;)
+        try {
+          return await this.drain(() => isStopped);
+        } catch (error) {
+          log.error("handling events failed", { subscriber: name, cause: String(error) });
+          if (isStopped) return;
+          await Bun.sleep(retryMs);
+        }
+    };
+    const drainInBackground = () =>
+      void (draining ??= drainAll().finally(() => void (draining = null)));
+    const { seq } = await this.cursor.read();
+    const subscription = reader.subscribe(name, seq, async (events) => {
+      await this.take(events);
+      drainInBackground();
+      await Bun.sleep(gatherMs);
+    });
+    drainInBackground();
+    return async () => {
+      isStopped = true;
+      await subscription.stop();
+      await draining;
+    };
+  }
+
+  async #takeBatch(events: readonly LoggedEvent[]) {
+    const { concerns, listening, onWrite } = this.#subscriber;
+    const position = await this.cursor.read();
     const unread = events.filter(({ seq }) => seq > position.seq).filter(concerns);
     const last = unread.at(-1);
     if (last === undefined) return;
     const groups = Map.groupBy(unread, ({ organizationId }) => organizationId);
-    const listening = await rules.listening([...groups.keys()]);
+    const listeners = await listening([...groups.keys()]);
     // Reading these events again costs less than a write.
-    if (listening.size === 0) return cursor.skip(last.seq);
-    const behind = new Set((await backlogs()).map(({ organizationId }) => organizationId));
+    if (listeners.size === 0) return this.cursor.skip(last.seq);
+    const behind = new Set((await this.#backlogs()).map(({ organizationId }) => organizationId));
     const part = position.part === null ? null : (JSON.parse(position.part) as Part);
     const works = [...groups]
-      .filter(([id]) => listening.has(id) && !behind.has(id))
-      // What the small ones leave of their shares is for the others.
+      .filter(([id]) => listeners.has(id) && !behind.has(id))
+      // Organizations with few events leave the rest of their shares to the others.
       .sort(([, a], [, b]) => a.length - b.length)
       .map(([organizationId, own]) => ({ organizationId, seq: position.seq, part, events: own }));
-    const statements = await decideAll(works, false);
-    await cursor.advance(position, last.seq, statements);
-    rules.onWrite?.([...groups.keys()]);
+    await this.cursor.advance(position, last.seq, await this.#decideAll(works, false));
+    onWrite?.([...groups.keys()]);
   }
 
-  /** One write for the next organizations that are behind; returns whether there were any. */
-  async function serveNext(): Promise<boolean> {
-    const position = await cursor.read();
-    const waiting = await nextBacklogs();
+  async #serveNext(): Promise<boolean> {
+    const position = await this.cursor.read();
+    const waiting = await this.#nextBacklogs();
     if (waiting.length === 0) return false;
     const works = await Promise.all(
       waiting.map(async (one) => {
-        const { organizationId, seq } = one;
-        const limits = { after: seq, upTo: position.seq, limit: eventsAtOnce };
-        return { ...one, events: await readSinceOf(store, organizationId, limits) };
+        const limits = { after: one.seq, upTo: position.seq, limit: eventsAtOnce };
+        return { ...one, events: await readSinceOf(this.#store, one.organizationId, limits) };
       }),
     );
-    const statements = await decideAll(works, true);
-    await cursor.advance(position, position.seq, statements, position.part);
-    lastServed = waiting.at(-1)?.organizationId ?? "";
-    rules.onWrite?.(waiting.map(({ organizationId }) => organizationId));
+    const statements = await this.#decideAll(works, true);
+    await this.cursor.advance(position, position.seq, statements, position.part);
+    this.#lastServed = waiting.at(-1)?.organizationId ?? "";
+    this.#subscriber.onWrite?.(waiting.map(({ organizationId }) => organizationId));
     return true;
   }
 
   /** Divides the rows of one write among these organizations. */
-  async function decideAll(
-    works: readonly (Backlog<Part> & { events: readonly LoggedEvent[] })[],
-    areBehind: boolean,
-  ): Promise<Statement[]> {
-    let left = rowsAtOnce;
+  async #decideAll(works: readonly Unread<Part>[], areBehind: boolean): Promise<Statement[]> {
+    let left = this.rowsAtOnce;
     const all: Statement[] = [];
     for (const [index, work] of works.entries()) {
-      const { organizationId, seq, part } = work;
-      const read = work.events.slice(0, eventsAtOnce);
-      const events = read.filter(concerns);
       const rows = Math.max(1, Math.floor(left / (works.length - index)));
-      const outcome =
-        events.length === 0
-          ? { statements: [], rows: 0, finished: 0, part: null }
-          : await rules.decide({ organizationId, events, part, rows });
+      const outcome = await this.#decide(work, rows, areBehind);
       left -= outcome.rows;
-      const isThrough = outcome.finished === events.length;
-      const reached = isThrough ? read.at(-1)?.seq : events[outcome.finished - 1]?.seq;
-      const isMore = work.events.length > read.length || read.length === eventsAtOnce;
       all.push(...outcome.statements);
-      if (!isThrough || isMore)
-        all.push(save({ organizationId, seq: reached ?? seq, part: outcome.part }));
-      else if (areBehind) all.push(caughtUp(organizationId));
     }
     return all;
   }
 
-  async function nextBacklogs(): Promise<Backlog<Part>[]> {
-    const next = await backlogs(lastServed, organizationsAtOnce);
-    return next.length > 0 || lastServed === "" ? next : backlogs("", organizationsAtOnce);
+  /** Decides the events of one organization, and saves its progress if it is not through with them. */
+  async #decide(
+    { organizationId, seq, part, events: unread }: Unread<Part>,
+    rows: number,
+    isBehind: boolean,
+  ) {
+    const { concerns, decide } = this.#subscriber;
+    const read = unread.slice(0, eventsAtOnce);
+    const events = read.filter(concerns);
+    const outcome: Outcome<Part> =
+      events.length === 0
+        ? { statements: [], rows: 0, finished: 0, part: null }
+        : await decide({ organizationId, events, part, rows });
+    const isThrough = outcome.finished === events.length;
+    const reached = isThrough ? read.at(-1)?.seq : events[outcome.finished - 1]?.seq;
+    const isMore = unread.length > read.length || read.length === eventsAtOnce;
+    const statements = [...outcome.statements];
+    if (!isThrough || isMore)
+      statements.push(
+        this.#saveBacklog({ organizationId, seq: reached ?? seq, part: outcome.part }),
+      );
+    else if (isBehind) statements.push(this.#removeBacklog(organizationId));
+    return { statements, rows: outcome.rows };
   }
 
-  async function backlogs(after = "", limit = -1): Promise<Backlog<Part>[]> {
-    const rows = await store.query<{ name: string; seq: number; part: string | null }>(
+  async #nextBacklogs(): Promise<Backlog<Part>[]> {
+    const next = await this.#backlogs(this.#lastServed, organizationsAtOnce);
+    if (next.length > 0 || this.#lastServed === "") return next;
+    return this.#backlogs("", organizationsAtOnce);
+  }
+
+  async #backlogs(after = "", limit = -1): Promise<Backlog<Part>[]> {
+    const prefix = this.#prefix;
+    const rows = await this.#store.query<{ name: string; seq: number; part: string | null }>(
       "select name, seq, part from followers where name > ? and name < ? order by name limit ?",
-      [`${prefix}${after}`, afterAll(prefix), limit],
+      [`${prefix}${after}`, endOfPrefix(prefix), limit],
     );
     return rows.map((row) => ({
       organizationId: row.name.slice(prefix.length),
@@ -157,67 +241,22 @@ export function fairFollower<E extends LoggedEvent, Part>(store: Store, rules: R
     }));
   }
 
-  function save({ organizationId, seq, part }: Backlog<Part>): Statement {
+  #saveBacklog({ organizationId, seq, part }: Backlog<Part>): Statement {
     return {
       text: "insert or replace into followers (name, seq, version, part) values (?, ?, 1, ?)",
-      parameters: [prefix + organizationId, seq, part === null ? null : JSON.stringify(part)],
+      parameters: [this.#prefix + organizationId, seq, part === null ? null : JSON.stringify(part)],
     };
   }
 
-  function caughtUp(organizationId: string): Statement {
-    return { text: "delete from followers where name = ?", parameters: [prefix + organizationId] };
+  #removeBacklog(organizationId: string): Statement {
+    return {
+      text: "delete from followers where name = ?",
+      parameters: [this.#prefix + organizationId],
+    };
   }
-
-  const take = (events: readonly LoggedEvent[]) => exclusively(() => takeBatch(events));
-  const turn = () => exclusively(serveNext);
-
-  /** Serves everything that is behind. */
-  async function drain(isStopped = () => false) {
-    while (!isStopped() && (await turn())) await Bun.sleep(0);
-  }
-
-  return {
-    cursor,
-    exclusively,
-    /** Handles a batch of the log in one write. */
-    take,
-    /** One more write for organizations that are behind; returns whether there were any. */
-    turn,
-    drain,
-    /** Saves the position of events that led to nothing. */
-    save: () => exclusively(() => cursor.save()),
-    /** Follows the log until it is stopped. */
-    async start(reader: EventReader, log: Log) {
-      let isStopped = false;
-      let draining: Promise<void> | null = null;
-      const drainAll = async () => {
-        for (;;)
-          try {
-            return await drain(() => isStopped);
-          } catch (error) {
-            log.error("handling events failed", { subscriber: name, cause: String(error) });
-            if (isStopped) return;
-            await Bun.sleep(retryMs);
-          }
-      };
-      const work = () => void (draining ??= drainAll().finally(() => void (draining = null)));
-      const { seq } = await cursor.read();
-      const subscription = reader.subscribe(name, seq, async (events) => {
-        await take(events);
-        work();
-        await Bun.sleep(gatherMs);
-      });
-      work();
-      return async () => {
-        isStopped = true;
-        await subscription.stop();
-        await draining;
-      };
-    },
-  };
 }
 
-/** The first text after all that begin with `prefix`, which ends with a slash. */
-function afterAll(prefix: string): string {
+/** The first text after all texts with this prefix, whose last character is a slash. */
+function endOfPrefix(prefix: string): string {
   return `${prefix.slice(0, -1)}0`;
 }

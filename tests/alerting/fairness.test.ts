@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { fanOut } from "../../src/alerting/deciding/fan-out.ts";
+import { AlertFanOut } from "../../src/alerting/deciding/fan-out.ts";
 import { outboxRoom } from "../../src/alerting/sending/outbox-room.ts";
 import { newId } from "../../src/core/ids.ts";
 import { compiled } from "../../src/database/store.ts";
@@ -84,25 +84,25 @@ function copyRows({ database, time }: Made, id: string, count: number) {
 function restarted({ store, appliance }: Made, most?: number) {
   const { clock, origin, signals } = appliance;
   const room = outboxRoom(store, "alerts", most);
-  return { fan: fanOut({ store, clock, origin, signals, room }) };
+  return { fan: new AlertFanOut({ store, clock, origin, signals, room }) };
 }
 
 type Fan = ReturnType<typeof restarted>["fan"];
 
 /** Reads the log as the event reader does: in batches, each handled before the next. */
 async function readAll({ store }: Made, fan: Fan) {
-  for (let seq = (await fan.cursor.read()).seq; ;) {
+  for (let seq = (await fan.follower.cursor.read()).seq; ;) {
     const events = await readSince(store, seq, 500);
     const last = events.at(-1);
     if (last === undefined) return;
-    await fan.take(events);
+    await fan.follower.take(events);
     ({ seq } = last);
   }
 }
 
 async function settle(made: Made, fan: Fan) {
   await readAll(made, fan);
-  await fan.drain();
+  await fan.follower.drain();
 }
 
 const deliveriesOf = ({ database }: Made, organizationId: string) =>
@@ -119,8 +119,8 @@ describe("an organization that has 1.7 million alerts to send", () => {
     const counted = countWrites(made.store);
     await readAll(made, fan);
     expect(counted.writes).toBeLessThanOrEqual(Math.ceil(incidents / 500) + 1);
-    for (let turn = 0; turn < 3; turn++) expect(await fan.turn()).toBe(true);
-    const draining = fan.drain(() => deliveriesOf(made, made.theirs.id) > 0);
+    for (let turn = 0; turn < 3; turn++) expect(await fan.follower.serveBacklogs()).toBe(true);
+    const draining = fan.follower.drain(() => deliveriesOf(made, made.theirs.id) > 0);
     const before = counted.writes;
     await made.theirs.api("POST", "/api/v1/incidents", { body: { title: "Theirs" } });
     await readAll(made, fan);

@@ -99,7 +99,12 @@ type Settings = {
 
 /** Dependencies of requests and engines. */
 type TestedAppliance = RequestServices &
-  ApiDependencies & { events: EventReader; leases: Leases; attemptMs?: number };
+  ApiDependencies & {
+    events: EventReader;
+    leases: Leases;
+    attemptMs?: number;
+    rowsAtOnce?: number;
+  };
 
 /** An engine that sends waiting deliveries and notices; `random` spreads its retries. */
 export function alertsOn(appliance: TestedAppliance, random = 0.5) {

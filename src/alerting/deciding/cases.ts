@@ -61,34 +61,37 @@ export function replaces(problem: string, other: string): boolean {
 
 export const isOfCertificate = (problem: string) => problem.startsWith("certificate ");
 
-/** What an older version told of its own trouble has no end; its case is closed after so long. */
+/** Troubles that an older version reported have no end event; their cases are closed after this time. */
 const troubleMs = 600_000;
 
-/** So many cases are looked at in one tick. */
-const looksAtOnce = 1_000;
+/** Cases examined in one tick. */
+const casesAtOnce = 1_000;
+
+export type EndedCase = typeof openCases.$inferSelect;
+export type CaseRound = ReturnType<typeof caseRound>;
 
 /**
- * Goes round all open cases, some of them at each call, and finds those that no event ends: of what was
- * muted, paused, detached, removed or renewed, and at channels that are disabled. An outage that is
- * simply over ends with its own event. `next` goes on behind them.
+ * Examines all open cases in rounds, some per call, and finds those that no event closes: their monitor was
+ * muted, paused, detached, removed or renewed, or their channel is disabled. The end of an outage is an event.
+ * `next` continues after the cases of the last call.
  */
 export function caseRound(store: Store) {
   let after: readonly string[] = ["", "", "", ""];
   let last = after;
   return {
-    async find(now: number): Promise<(typeof openCases.$inferSelect)[]> {
-      type Row = typeof openCases.$inferSelect & { isOver: number };
-      const looked = await store.query<Row>(roundText, [
+    async find(now: number): Promise<EndedCase[]> {
+      type Row = EndedCase & { isOver: number };
+      const examined = await store.query<Row>(roundText, [
         timestamp(now - troubleMs),
-        looksAtOnce,
+        casesAtOnce,
         ...after,
       ]);
-      const end = looked.length < looksAtOnce ? undefined : looked.at(-1);
+      const end = examined.length < casesAtOnce ? undefined : examined.at(-1);
       last =
         end === undefined
           ? ["", "", "", ""]
           : [end.organizationId, end.channelId, end.subjectId, end.problem];
-      return looked.filter(({ isOver }) => isOver === 1);
+      return examined.filter(({ isOver }) => isOver === 1);
     },
     next: () => void (after = last),
   };

@@ -90,7 +90,7 @@ export function applyEvent(decision: Decision, event: AlertingEvent) {
   const { subjectId } = event;
   switch (event.type) {
     case "monitor.deleted":
-      out.close(subjectId);
+      out.closeSubject(subjectId);
       return out.forget(subjectId);
     case "monitor.updated":
       monitorUpdated(decision, subjectId);
@@ -113,7 +113,7 @@ export function applyEvent(decision: Decision, event: AlertingEvent) {
     case "incident.resolved":
       return incidentChanged(decision, event, "resolved");
     case "incident.deleted":
-      return out.close(subjectId);
+      return out.closeSubject(subjectId);
     case "channel.failed":
       return channelFailed(decision, event);
     case "appliance.troubled":
@@ -166,10 +166,10 @@ function follow(
       ...about,
       ...(alert.type === "monitor.flapping" && { changes: memory.changes.length }),
     };
-    const to = out.tell(alertOf(alert.type, at, data, now), alert.to, isOver);
-    if (believes !== null) out.believe(id, to, believes, about.since);
+    const to = out.notify(alertOf(alert.type, at, data, now), alert.to, isOver);
+    if (believes !== null) out.recordNotified(id, to, believes, about.since);
   }
-  if (isOver) out.close(id);
+  if (isOver) out.closeSubject(id);
   const before = memoryOf(snapshot, id);
   const after = { ...before, ...memory };
   if (!Bun.deepEquals(before, after)) out.remember(id, after);
@@ -211,8 +211,8 @@ function reopen({ snapshot, out, now }: Decision, monitor: WatchedMonitor, event
   if (muted || to.length === 0) return;
   if (out.isFull()) return out.stop();
   const data = { monitor: alerted(monitor), since, message: lastMessage ?? "", latencyMs };
-  const told = out.tell(alertOf(`monitor.${status}`, event.at, data, now), to, false);
-  out.believe(id, told, status, since);
+  const told = out.notify(alertOf(`monitor.${status}`, event.at, data, now), to, false);
+  out.recordNotified(id, told, status, since);
 }
 
 /** Reminds of an outage, or tells what a monitor has come to that flapped. */
@@ -261,7 +261,7 @@ export function alertOfCertificate({ snapshot, out, now }: Decision, { monitorId
       : `The certificate expires on ${minuteInUtc(expiresAt)}.`;
   const { since, latencyMs } = monitor;
   const data = { monitor: alerted(monitor), since, message, latencyMs, expiresAt, daysLeft };
-  out.tell(alertOf("certificate.expiring", timestamp(now), data, now), channels, false);
+  out.notify(alertOf("certificate.expiring", timestamp(now), data, now), channels, false);
   out.remember(monitorId, { ...before, certificate: { expiresAt, days: step } });
 }
 
@@ -290,10 +290,10 @@ function incidentChanged(
     const message = reason === undefined ? update.message : `${update.message} ${reason}`;
     const isMarkdown = data.automatic !== true;
     const alert = alertOf(`incident.${step}`, at, { incident, message, isMarkdown }, now);
-    const told = out.tell(alert, to, isOver);
-    if (!isOver) out.believe(id, told, "open", at);
+    const told = out.notify(alert, to, isOver);
+    if (!isOver) out.recordNotified(id, told, "open", at);
   }
-  if (isOver) out.close(id);
+  if (isOver) out.closeSubject(id);
 }
 
 /** Others are told of a channel that fails; itself hears nothing of that. */
@@ -306,7 +306,7 @@ function channelFailed(
   const { id, name } = failed;
   const to = channelsForOwnTrouble([...snapshot.channels.values()], id).map(({ id }) => id);
   const about = { channel: { id, name, type: failed.type }, ...data };
-  if (to.length > 0) out.tell(alertOf(type, at, about, now), to, false);
+  if (to.length > 0) out.notify(alertOf(type, at, about, now), to, false);
 }
 
 function problemBegan(
@@ -315,7 +315,7 @@ function problemBegan(
 ) {
   const to = channelsForOwnTrouble([...snapshot.channels.values()]).map(({ id }) => id);
   if (to.length > 0)
-    out.believe(subjectId, out.tell(alertOf(type, at, data, now), to, false), "open", at);
+    out.recordNotified(subjectId, out.notify(alertOf(type, at, data, now), to, false), "open", at);
 }
 
 /** The end of a problem is for those who were told of it. */
@@ -326,8 +326,8 @@ function problemEnded(
   const to = [...(snapshot.told.get(subjectId)?.keys() ?? [])].filter(
     (id) => snapshot.channels.get(id)?.enabled === true,
   );
-  if (to.length > 0) out.tell(alertOf(type, at, data, now), to, true);
-  out.close(subjectId);
+  if (to.length > 0) out.notify(alertOf(type, at, data, now), to, true);
+  out.closeSubject(subjectId);
 }
 
 export function alertOf(type: AlertType, at: string, data: object, now: number): Alert {

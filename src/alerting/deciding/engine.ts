@@ -2,7 +2,7 @@ import { type Leases, perLease, underLease, whileHeld } from "../../cluster/leas
 import { readSince } from "../../events/log.ts";
 import type { EventReader } from "../../events/reader.ts";
 import type { SendingContext } from "../sending/attempt.ts";
-import { fanOut } from "./fan-out.ts";
+import { AlertFanOut } from "./fan-out.ts";
 import { channelReceivers } from "../channel-receivers.ts";
 import { outboxMetrics } from "../metrics.ts";
 import { Notifier } from "../sending/notifier.ts";
@@ -19,6 +19,8 @@ type Dependencies = SendingContext & {
   /** How what waits for subscribers of status pages is sent. */
   subscribers: Record<"mailbox" | "webhook", Receivers>;
   random?: () => number;
+  /** Rows of one write; tests set fewer. */
+  rowsAtOnce?: number;
   /** Unix milliseconds of the start or of the last standstill. */
   runningSince?: () => number;
 };
@@ -26,19 +28,22 @@ type Dependencies = SendingContext & {
 /** Tells people: follows the events, decides who hears of them, delivers until they arrive. */
 export function alertEngine(dependencies: Dependencies) {
   const { store, clock, log, events, leases } = dependencies;
-  const fanNow = perLease(leases, "alerting", (lease) =>
-    fanOut({ ...dependencies, store: underLease(store, lease), onWrite: () => sending.wake() }),
+  const onWrite = () => sending.wake();
+  const fanNow = perLease(
+    leases,
+    "alerting",
+    (lease) => new AlertFanOut({ ...dependencies, store: underLease(store, lease), onWrite }),
   );
   const receivers = { channel: channelReceivers(dependencies), ...dependencies.subscribers };
   const sending = new Notifier({ ...dependencies, receivers });
   const deciding = whileHeld(dependencies, "alerting", async () => {
-    const fan = fanNow();
-    if (fan === null) return async () => {};
-    const stop = await fan.start(events, log);
+    const follower = fanNow()?.follower;
+    if (follower === undefined) return async () => {};
+    const stop = await follower.start(events, log);
     return async () => {
       await stop();
-      // Where that fails, whoever goes on reads these events again and finds nothing to tell in them.
-      await fan.save().catch(() => {});
+      // If it fails, the next follower reads these events again and finds nothing to send.
+      await follower.save().catch(() => {});
     };
   });
   let ticking: ReturnType<typeof setInterval> | null = null;
@@ -67,13 +72,14 @@ export function alertEngine(dependencies: Dependencies) {
       await sending.stop(graceMs);
     },
     /** Writes down how far it has come with the events, where nothing else did. */
-    save: async () => fanNow()?.save(),
+    save: async () => fanNow()?.follower.save(),
     /** Turns what happened into deliveries and sends what is due now: for tests, instead of `start`. */
     async runOnce() {
       const fan = fanNow();
       if (fan !== null) {
-        await fan.take(await readSince(store, (await fan.cursor.read()).seq, 10_000));
-        await fan.drain();
+        const { follower } = fan;
+        await follower.take(await readSince(store, (await follower.cursor.read()).seq, 10_000));
+        await follower.drain();
         await fan.tick();
       }
       await sending.runOnce();

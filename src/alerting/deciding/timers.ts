@@ -1,9 +1,9 @@
-import type { Clock } from "../../core/time/clock.ts";
-import { timestamp } from "../../core/time/clock.ts";
+/** Decides everything that is due without an event: reminders, the end of flapping, certificates, open cases. */
+import { type Clock, timestamp } from "../../core/time/clock.ts";
 import type { Statement, Store } from "../../database/store.ts";
-import type { eventCursor } from "../../events/cursor.ts";
-import { rowsAtOnce } from "../../events/fair-follower.ts";
-import { caseRound } from "./cases.ts";
+import type { LoggedEvent } from "../../events/catalogue.ts";
+import type { FairFollower } from "../../events/fair-follower.ts";
+import { type CaseRound, caseRound, type EndedCase } from "./cases.ts";
 import {
   alertOfCertificate,
   applyTimer,
@@ -27,12 +27,15 @@ type Dependencies = {
   store: Store;
   clock: Clock;
   room: OutboxRoom;
-  cursor: ReturnType<typeof eventCursor>;
+  follower: AlertFollower;
   begin: (organizationId: string, scope: DecisionScope) => Promise<Decision>;
+  onWrite: (organizationIds: readonly string[]) => void;
 };
 
-type Exclusively = <T>(work: () => Promise<T>) => Promise<T>;
-type OnWrite = (organizationIds: readonly string[]) => void;
+type AlertFollower = Pick<
+  FairFollower<LoggedEvent, unknown>,
+  "cursor" | "exclusively" | "rowsAtOnce" | "write"
+>;
 
 /** Progress with a timer that has more recipients than one write takes. */
 type TimerPart = Part & { timer: string };
@@ -40,33 +43,40 @@ type TimerPart = Part & { timer: string };
 /** Timers by organization; the first has the next turn. */
 type Due = Map<string, Timer[]>;
 
-/** Decides what is due without an event, in turns between organizations. */
-export function alertTimers({ store, clock, room, cursor, begin }: Dependencies) {
-  const cases = caseRound(store);
-  let lastNow: number | null = null;
-  let mayBeAhead = false;
+export class AlertTimers {
+  readonly #dependencies: Dependencies;
+  readonly #cases: CaseRound;
+  #lastNow: number | null = null;
+  #mayBeAhead = false;
 
-  async function tick(exclusively: Exclusively, onWrite: OnWrite) {
-    const due = await dueTimers(clock());
+  constructor(dependencies: Dependencies) {
+    this.#dependencies = dependencies;
+    this.#cases = caseRound(dependencies.store);
+  }
+
+  async tick() {
+    const { clock, room, follower, onWrite } = this.#dependencies;
+    const due = await this.#dueTimers(clock());
     for (let writes = 0; due.size > 0 && writes < writesAtOnce; writes++) {
-      const served = await exclusively(() => serveTimers(due));
+      const served = await follower.exclusively(() => this.#serveTimers(due));
       if (served.length > 0) onWrite(served);
       await Bun.sleep(0);
     }
     for (let writes = 0; writes < writesAtOnce; writes++) {
-      const { closed, isMore } = await exclusively(closeCases);
+      const { closed, isMore } = await follower.exclusively(() => this.#closeCases());
       onWrite(closed);
       if (!isMore) break;
       await Bun.sleep(0);
     }
-    await exclusively(reportRoom);
+    await follower.write(() => room.endings(clock()));
   }
 
-  /** One write for the next organizations; removes from `due` what is done. Returns the organizations in the write. */
-  async function serveTimers(due: Due): Promise<string[]> {
+  /** Writes once for the next organizations and removes finished timers from `due`. Returns the organizations of the write. */
+  async #serveTimers(due: Due): Promise<string[]> {
+    const { cursor, rowsAtOnce } = this.#dependencies.follower;
     const position = await cursor.read();
     const turns = [...due].slice(0, organizationsAtOnce);
-    const parts = await partsOf(turns.map(([organizationId]) => organizationId));
+    const parts = await this.#partsOf(turns.map(([organizationId]) => organizationId));
     const statements: Statement[] = [];
     const rest: [string, Timer[]][] = [];
     let left = rowsAtOnce;
@@ -74,7 +84,7 @@ export function alertTimers({ store, clock, room, cursor, begin }: Dependencies)
       const rows = Math.max(1, Math.floor(left / (turns.length - index)));
       const part = parts.get(organizationId) ?? null;
       const timers = underWayFirst(all, part);
-      const outcome = await decideTimers(organizationId, timers, part, rows);
+      const outcome = await this.#decideTimers(organizationId, timers, part, rows);
       statements.push(...outcome.statements);
       left -= outcome.rows;
       rest.push([organizationId, timers.slice(outcome.finished)]);
@@ -88,7 +98,7 @@ export function alertTimers({ store, clock, room, cursor, begin }: Dependencies)
     return statements.length > 0 ? rest.map(([organizationId]) => organizationId) : [];
   }
 
-  async function decideTimers(
+  async #decideTimers(
     organizationId: string,
     timers: readonly Timer[],
     part: TimerPart | null,
@@ -99,7 +109,7 @@ export function alertTimers({ store, clock, room, cursor, begin }: Dependencies)
     const resumed = first !== undefined && nameOf(first) === part?.timer ? part : null;
     const monitorIds = portion.map(({ monitorId }) => monitorId);
     const scope = { monitorIds, incidentIds: [], rows, part: resumed };
-    const decision = await begin(organizationId, scope);
+    const decision = await this.#dependencies.begin(organizationId, scope);
     let finished = 0;
     let next: TimerPart | null = null;
     for (const timer of portion) {
@@ -113,90 +123,75 @@ export function alertTimers({ store, clock, room, cursor, begin }: Dependencies)
       finished += 1;
       if (decision.out.isFull()) break;
     }
-    const written = await statementsOf(room, decision);
+    const written = await statementsOf(this.#dependencies.room, decision);
     const saved = part === null && next === null ? [] : [savePart(organizationId, next)];
     return { ...written, statements: [...written.statements, ...saved], finished };
   }
 
   /** Closes cases that no event ends. */
-  async function closeCases(): Promise<{ closed: string[]; isMore: boolean }> {
-    const now = clock();
-    const over = Map.groupBy(await cases.find(now), ({ organizationId }) => organizationId);
+  async #closeCases(): Promise<{ closed: string[]; isMore: boolean }> {
+    const { clock, follower } = this.#dependencies;
+    const { cursor, rowsAtOnce } = follower;
+    const over = Map.groupBy(
+      await this.#cases.find(clock()),
+      ({ organizationId }) => organizationId,
+    );
     const statements: Statement[] = [];
     let isMore = false;
     let left = rowsAtOnce;
     const position = await cursor.read();
     for (const [index, [organizationId, own]] of [...over].entries()) {
       const rows = Math.max(1, Math.floor(left / (over.size - index)));
-      const monitorIds = own.map(({ subjectId }) => subjectId);
-      const decision = await begin(organizationId, {
-        monitorIds,
-        incidentIds: [],
-        rows,
-        part: null,
-      });
-      const { snapshot, out } = decision;
-      for (const { subjectId, key, alertId } of own) {
-        if (out.isFull()) {
-          isMore = true;
-          break;
-        }
-        const known = (snapshot.cases.get(subjectId) ?? []).find((one) => one.key === key);
-        if (known?.alertId === alertId) out.closeCase(known);
-      }
-      const written = await statementsOf(room, decision);
+      const written = await this.#closeCasesOf(organizationId, own, rows);
       statements.push(...written.statements);
       left -= written.rows;
+      isMore ||= written.isMore;
     }
     if (statements.length > 0)
       await cursor.advance(position, position.seq, statements, position.part);
-    if (!isMore) cases.next();
+    if (!isMore) this.#cases.next();
     return { closed: statements.length > 0 ? [...over.keys()] : [], isMore };
   }
 
-  async function reportRoom() {
-    const statements = await room.endings(clock());
-    if (statements.length === 0) return;
-    const position = await cursor.read();
-    await cursor.advance(position, position.seq, statements, position.part);
+  async #closeCasesOf(organizationId: string, cases: readonly EndedCase[], rows: number) {
+    const monitorIds = cases.map(({ subjectId }) => subjectId);
+    const scope = { monitorIds, incidentIds: [], rows, part: null };
+    const decision = await this.#dependencies.begin(organizationId, scope);
+    const { snapshot, out } = decision;
+    let isMore = false;
+    for (const { subjectId, key, alertId } of cases) {
+      isMore = out.isFull();
+      if (isMore) break;
+      const known = (snapshot.cases.get(subjectId) ?? []).find((one) => one.key === key);
+      if (known?.alertId === alertId) out.closeCase(known);
+    }
+    return { ...(await statementsOf(this.#dependencies.room, decision)), isMore };
   }
 
-  async function dueTimers(now: number): Promise<Due> {
-    const rows = await store.query<Timer>(dueText, [now, timersOfEach]);
-    const all = [...rows, ...(await timersAhead(now)), ...(await dueCertificates(now))];
-    return Map.groupBy(all, ({ organizationId }) => organizationId);
+  async #dueTimers(now: number): Promise<Due> {
+    const { store } = this.#dependencies;
+    const memories = await store.query<Timer>(dueText, [now, timersOfEach]);
+    const ahead = await this.#timersAhead(now);
+    const certificates = await dueCertificates(store, now);
+    return Map.groupBy(
+      [...memories, ...ahead, ...certificates],
+      ({ organizationId }) => organizationId,
+    );
   }
 
-  /** Timers that were set by a clock that was ahead, looked for after a start and whenever the clock goes back. */
-  async function timersAhead(now: number): Promise<Timer[]> {
-    if (lastNow === null || now < lastNow) mayBeAhead = true;
-    lastNow = now;
-    if (!mayBeAhead) return [];
+  /** Timers that were set while the clock was ahead. Read after a start and whenever the clock goes back. */
+  async #timersAhead(now: number): Promise<Timer[]> {
+    if (this.#lastNow === null || now < this.#lastNow) this.#mayBeAhead = true;
+    this.#lastNow = now;
+    if (!this.#mayBeAhead) return [];
+    const { store } = this.#dependencies;
     const rows = await store.query<Timer>(aheadText, [now, steadyMs, timersOfEach]);
-    mayBeAhead = rows.length > 0;
+    this.#mayBeAhead = rows.length > 0;
     return rows;
   }
 
-  async function dueCertificates(now: number): Promise<Timer[]> {
-    type Row = Timer & {
-      expiresAt: string;
-      withinDays: number | null;
-      toldOf: string | null;
-      days: number | null;
-    };
-    const rows = await store.query<Row>(certificatesText, [
-      timestamp(now + certificateDays[0] * 86_400_000),
-    ]);
-    const due = rows.filter(({ expiresAt, withinDays, toldOf, days }) => {
-      const told = toldOf === null || days === null ? null : { expiresAt: toldOf, days };
-      return certificateStep(expiresAt, told, withinDays, now) !== null;
-    });
-    const groups = Map.groupBy(due, ({ organizationId }) => organizationId);
-    return [...groups.values()].flatMap((own) => own.slice(0, timersOfEach));
-  }
-
-  async function partsOf(organizationIds: readonly string[]): Promise<Map<string, TimerPart>> {
-    const rows = await store.query<{ name: string; part: string }>(
+  async #partsOf(organizationIds: readonly string[]): Promise<Map<string, TimerPart>> {
+    const rows = await this.#dependencies.store.query<{ name: string; part: string }>(
       `select name, part from followers
        where name in (select ? || value from json_each(?)) and part is not null`,
       [partPrefix, JSON.stringify(organizationIds)],
@@ -205,8 +200,24 @@ export function alertTimers({ store, clock, room, cursor, begin }: Dependencies)
       rows.map(({ name, part }) => [name.slice(partPrefix.length), JSON.parse(part) as TimerPart]),
     );
   }
+}
 
-  return { tick };
+async function dueCertificates(store: Store, now: number): Promise<Timer[]> {
+  type Row = Timer & {
+    expiresAt: string;
+    withinDays: number | null;
+    toldOf: string | null;
+    days: number | null;
+  };
+  const rows = await store.query<Row>(certificatesText, [
+    timestamp(now + certificateDays[0] * 86_400_000),
+  ]);
+  const due = rows.filter(({ expiresAt, withinDays, toldOf, days }) => {
+    const notified = toldOf === null || days === null ? null : { expiresAt: toldOf, days };
+    return certificateStep(expiresAt, notified, withinDays, now) !== null;
+  });
+  const groups = Map.groupBy(due, ({ organizationId }) => organizationId);
+  return [...groups.values()].flatMap((own) => own.slice(0, timersOfEach));
 }
 
 const partPrefix = "alert timer/";

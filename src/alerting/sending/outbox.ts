@@ -1,3 +1,4 @@
+/** Collects the deliveries and memories that follow from one decision about an organization, as statements of one write. */
 import type { ChannelType } from "../channels/kinds-schema.ts";
 import { timestamp } from "../../core/time/clock.ts";
 import { newId } from "../../core/ids.ts";
@@ -25,13 +26,13 @@ import { dueAt, type NotifiedState } from "../deciding/rules.ts";
 import type { PendingDigest, Remembered, NotifiedAlert, Snapshot } from "../deciding/snapshot.ts";
 import { insertAlert, insertDelivery, insertDeliveryAlert } from "../store.ts";
 
-/** Alerts of one channel within so long come as one digest … */
+/** Alerts of one channel gather for this long into one digest. */
 const gatherMs = 5_000;
-/** … and while more keep coming, so much longer after each, … */
+/** Each further alert delays the digest to this long after it … */
 const extendMs = 1_000;
-/** … but no longer than this in all, … */
+/** … but the digest waits no longer than this in all. */
 const maxGatherMs = 10_000;
-/** … and never more than this. */
+/** Alerts of one digest. */
 const maxAlerts = alertBounds.alertsPerMessage.value;
 
 const putOpenAlert = insertInto(openAlerts, "insert or replace");
@@ -42,145 +43,342 @@ const stillGathers = mustText(
   "exists (select 1 from deliveries where organization_id = ? and id = ? and status = 'gathering')",
 );
 
-/** When a delivery that takes another alert now is to go. One that has been held back for long begins to gather anew. */
-function gatheredAt({ createdAt, dueAt }: PendingDigest, now: number): number {
+/** Due time of a digest after another alert was added. After the maximum delay a new digest starts. */
+function digestDueAt({ createdAt, dueAt }: PendingDigest, now: number): number {
   if (dueAt + maxGatherMs <= now) return now + gatherMs;
   const latest = Math.max(createdAt + maxGatherMs, dueAt);
   return Math.min(Math.max(dueAt, now + extendMs), latest);
 }
 
-/** What a recovery follows: all deliveries of which one has to have arrived. */
-function followed(told: NotifiedAlert | undefined): string {
-  return JSON.stringify((told?.notifications ?? []).map(([id]) => id));
+/** The deliveries that a recovery follows: one of them must have arrived. */
+function followedDeliveries(notified: NotifiedAlert | undefined): string {
+  return JSON.stringify((notified?.notifications ?? []).map(([id]) => id));
 }
 
-/** So much of one alert was told by earlier writes. */
+/** Progress with an alert that has more channels than one write takes. */
 export type Part = {
   alertId: string;
-  /** The last channel that they told. */
+  /** The last channel of the earlier writes. */
   after: string;
 };
 
-/** Rows that one write takes, and alerts that the organization's outbox has room for. */
+/** Rows that the write has room for, and alerts that the organization's outbox has room for. */
 export type Budget = { left: number; alerts: number };
-const rowsOfOneChannel = 4;
+const rowsPerChannel = 4;
 
-export type Outbox = ReturnType<typeof outbox>;
+type NewDelivery = { dueAt: number; bytes?: number; caseKey?: string; closesCase?: boolean };
 
-/** Deliveries in the making, on top of what an organization's snapshot says; `statements` write them. */
-export function outbox(
-  snapshot: Snapshot,
-  now: number,
-  { budget, origin, part }: { budget: Budget; origin: string; part: Part | null },
-) {
-  const { organizationId, told, memories, gathering, cases } = snapshot;
-  const written: Statement[] = [];
-  /** The delivery that each channel was just told in. */
-  const latest = new Map<string, string>();
-  const touched = new Map<string, PendingDigest>();
-  const used = new Set<string>();
-  let resumed = part;
-  let rest: { part: Part | null } | null = null;
-  let added = 0;
-  let leftOut = 0;
+type Settings = { budget: Budget; origin: string; part: Part | null };
 
-  function write(...statements: readonly Statement[]) {
-    written.push(...statements);
-    budget.left -= statements.length;
+export class Outbox {
+  readonly #snapshot: Snapshot;
+  readonly #now: number;
+  readonly #budget: Budget;
+  readonly #origin: string;
+  readonly #written: Statement[] = [];
+  /** The delivery with the last alert of each channel. */
+  readonly #latest = new Map<string, string>();
+  /** Stored digests that got further alerts. */
+  readonly #extended = new Map<string, PendingDigest>();
+  readonly #usedChannels = new Set<string>();
+  /** Progress of the first alert, until it is continued. */
+  #resumed: Part | null;
+  #rest: { part: Part | null } | null = null;
+  #added = 0;
+  #leftOut = 0;
+
+  constructor(snapshot: Snapshot, now: number, { budget, origin, part }: Settings) {
+    this.#snapshot = snapshot;
+    this.#now = now;
+    this.#budget = budget;
+    this.#origin = origin;
+    this.#resumed = part;
   }
 
-  function made(
-    channelId: string,
-    about: { dueAt: number; bytes?: number; caseKey?: string; closesCase?: boolean },
+  /**
+   * Adds an alert to the deliveries of these channels, as many as the write has room for. A recovery names
+   * the deliveries that it follows. Returns the channels of this write.
+   */
+  notify(alert: Alert, to: readonly string[], isRecovery: boolean): readonly string[] {
+    const known = this.#resumed;
+    this.#resumed = null;
+    const id = known?.alertId ?? alert.id;
+    const recipients = to.filter((channelId) => this.#isRecipient(channelId, alert, isRecovery));
+    if (this.#budget.alerts <= 0 && !isRecovery && alert.type !== "appliance.troubled") {
+      const isNew = (channelId: string) => known === null || channelId > known.after;
+      this.#leftOut += recipients.filter(isNew).length;
+      return [];
+    }
+    const channelIds = this.#channelsOfThisWrite(id, recipients, known);
+    this.#added += channelIds.length;
+    this.#budget.alerts -= channelIds.length;
+    const identified = { ...alert, id };
+    if (channelIds.length > 0 && known === null) this.#insertAlert(identified);
+    for (const channelId of channelIds) {
+      this.#usedChannels.add(channelId);
+      this.#notifyChannel(channelId, identified, isRecovery);
+    }
+    return channelIds;
+  }
+
+  /** Records the state of a subject that these channels were last notified of. */
+  recordNotified(
+    subjectId: string,
+    channelIds: readonly string[],
+    state: NotifiedState,
+    since: string,
   ) {
-    const id = newId(now);
-    write(
-      insertDelivery({
+    const { organizationId, told } = this.#snapshot;
+    const known = told.get(subjectId) ?? new Map<string, NotifiedAlert>();
+    told.set(subjectId, known);
+    for (const channelId of channelIds) {
+      const deliveryId = this.#latest.get(channelId);
+      if (deliveryId === undefined) continue;
+      const earlier = known.get(channelId)?.notifications ?? [];
+      const notifications = [...earlier, [deliveryId, state] as const];
+      this.#write(
+        putOpenAlert({
+          organizationId,
+          subjectId,
+          channelId,
+          since,
+          notifications: JSON.stringify(notifications),
+        }),
+      );
+      known.set(channelId, { state, since, notifications });
+    }
+  }
+
+  /** Closes all cases of a problem that is over, and forgets who was notified of it. */
+  closeSubject(subjectId: string) {
+    if (this.#rest !== null) return;
+    const { organizationId, told, cases } = this.#snapshot;
+    for (const one of cases.get(subjectId) ?? [])
+      if (!isOfCertificate(one.problem)) this.#closeCase(one, one.alertId);
+    if (!told.delete(subjectId)) return;
+    this.#write({
+      text: "delete from open_alerts where organization_id = ? and subject_id = ?",
+      parameters: [organizationId, subjectId],
+    });
+  }
+
+  /** Closes a case whose channel is not notified of the end otherwise. */
+  closeCase(one: OpenCase) {
+    this.#closeCase(one, one.alertId);
+    if (isOfCertificate(one.problem)) return;
+    const { subjectId, channelId } = one;
+    const { organizationId, told } = this.#snapshot;
+    told.get(subjectId)?.delete(channelId);
+    this.#write({
+      text: "delete from open_alerts where organization_id = ? and subject_id = ? and channel_id = ?",
+      parameters: [organizationId, subjectId, channelId],
+    });
+  }
+
+  remember(monitorId: string, memory: Remembered) {
+    if (this.#rest !== null) return;
+    const { organizationId, memories } = this.#snapshot;
+    memories.set(monitorId, memory);
+    const { changes, flappingSince, remindAt, certificate } = memory;
+    this.#write(
+      putMemory({
         organizationId,
+        monitorId,
+        changes: JSON.stringify(changes),
+        flappingSince,
+        remindAt,
+        dueAt: dueAt(memory),
+        certificateExpiresAt: certificate?.expiresAt ?? null,
+        certificateDays: certificate?.days ?? null,
+      }),
+    );
+  }
+
+  forget(monitorId: string) {
+    const { organizationId, memories } = this.#snapshot;
+    memories.delete(monitorId);
+    this.#write({
+      text: "delete from alert_memory where organization_id = ? and monitor_id = ?",
+      parameters: [organizationId, monitorId],
+    });
+  }
+
+  /** Whether the write has no more room. */
+  isFull(): boolean {
+    return this.#budget.left <= 0;
+  }
+
+  /** Leaves the rest of the current decision to the next write, which decides again. */
+  stop() {
+    this.#rest = { part: null };
+  }
+
+  /** The progress that the next write continues; null if everything was written. */
+  rest(): { part: Part | null } | null {
+    return this.#rest;
+  }
+
+  /** Alerts that this write adds, and alerts that were left out because the outbox is full. */
+  counts() {
+    return { added: this.#added, leftOut: this.#leftOut };
+  }
+
+  statements(): Statement[] {
+    const { organizationId } = this.#snapshot;
+    const channelIds = [...this.#usedChannels];
+    return [
+      ...mustExist(alertChannels, organizationId, channelIds, () => new StaleRead()),
+      ...this.#written,
+      ...[...this.#extended.values()].flatMap((digest) => extendDigest(organizationId, digest)),
+    ];
+  }
+
+  #write(...statements: readonly Statement[]) {
+    this.#written.push(...statements);
+    this.#budget.left -= statements.length;
+  }
+
+  #typeOf(channelId: string): ChannelType {
+    return this.#snapshot.channels.get(channelId)?.type as ChannelType;
+  }
+
+  /** Channels that open cases only accept alerts that open or close one. */
+  #isRecipient(channelId: string, alert: Alert, isRecovery: boolean): boolean {
+    if (!this.#snapshot.channels.has(channelId)) return false;
+    if (!opensCases(this.#typeOf(channelId))) return true;
+    return isRecovery ? this.#endingCases(channelId, alert).length > 0 : problemOf(alert) !== null;
+  }
+
+  /** All channels in their order, or as many as the write has room for, by their IDs. */
+  #channelsOfThisWrite(alertId: string, all: readonly string[], known: Part | null) {
+    const available = Math.max(1, Math.floor(this.#budget.left / rowsPerChannel));
+    if (known === null && all.length <= available) return all;
+    const left = all.filter((id) => known === null || id > known.after).toSorted();
+    const first = left.slice(0, available);
+    const last = first.at(-1);
+    if (last !== undefined && first.length < left.length)
+      this.#rest = { part: { alertId, after: last } };
+    return first;
+  }
+
+  #insertAlert({ id, type, at, data }: Alert) {
+    this.#write(
+      insertAlert({
+        organizationId: this.#snapshot.organizationId,
+        id,
+        type,
+        at,
+        monitorId: "monitor" in data ? data.monitor.id : null,
+        incidentId: "incident" in data ? data.incident.id : null,
+        data: JSON.stringify(data),
+      }),
+    );
+  }
+
+  #notifyChannel(channelId: string, alert: Alert, isRecovery: boolean) {
+    const subjectId = subjectOf(alert);
+    if (!opensCases(this.#typeOf(channelId))) {
+      const notified = this.#snapshot.told.get(subjectId)?.get(channelId);
+      this.#addToDigest(channelId, alert, isRecovery ? followedDeliveries(notified) : null);
+      return;
+    }
+    const problem = problemOf(alert);
+    if (isRecovery)
+      for (const one of this.#endingCases(channelId, alert)) this.#closeCase(one, alert.id);
+    else if (problem !== null) this.#openCase(channelId, alert, problem);
+  }
+
+  #insertDelivery(channelId: string, delivery: NewDelivery): string {
+    const id = newId(this.#now);
+    this.#write(
+      insertDelivery({
+        organizationId: this.#snapshot.organizationId,
         id,
         receiverType: "channel",
         receiverId: channelId,
         status: "gathering",
         attempts: 0,
         scheduledAttempts: 0,
-        createdAt: timestamp(now),
-        ...about,
+        createdAt: timestamp(this.#now),
+        ...delivery,
       }),
     );
     return id;
   }
 
-  function put(deliveryId: string, position: number, alertId: string, follows: string | null) {
-    write(
-      insertDeliveryAlert({
-        organizationId,
-        deliveryId,
-        position,
-        alertId,
-        follows,
-        withheld: false,
-      }),
-    );
+  #addToDelivery(deliveryId: string, position: number, alertId: string, follows: string | null) {
+    const { organizationId } = this.#snapshot;
+    const row = { organizationId, deliveryId, position, alertId, follows, withheld: false };
+    this.#write(insertDeliveryAlert(row));
   }
 
-  /** The digest of a channel that takes this alert, with room for it. */
-  function digestFor(channelId: string, type: ChannelType, alert: Alert): PendingDigest {
-    const { digestLimit: limit } = providers[type];
-    const bytes = limit?.bytesOf(alert, origin) ?? 0;
+  #addToDigest(channelId: string, alert: Alert, follows: string | null) {
+    const digest = this.#digestFor(channelId, alert);
+    this.#addToDelivery(digest.id, digest.alerts++, alert.id, follows);
+    this.#latest.set(channelId, digest.id);
+  }
+
+  /** The channel's digest if it has room for this alert, else a new one. */
+  #digestFor(channelId: string, alert: Alert): PendingDigest {
+    const { gathering } = this.#snapshot;
+    const { digestLimit: limit } = providers[this.#typeOf(channelId)];
+    const bytes = limit?.bytesOf(alert, this.#origin) ?? 0;
     const open = gathering.get(channelId);
     const fits =
       open !== undefined &&
       open.alerts < maxAlerts &&
       (limit === undefined || (open.bytes ?? Infinity) + bytes <= limit.bytes);
     if (fits) {
-      open.dueAt = gatheredAt(open, now);
+      open.dueAt = digestDueAt(open, this.#now);
       open.bytes = (open.bytes ?? 0) + bytes;
-      touched.set(open.id, open);
+      this.#extended.set(open.id, open);
       return open;
     }
-    // What one digest has no room for goes with it, in another.
-    const dueAt = open === undefined ? now + gatherMs : gatheredAt(open, now);
-    const digest = {
-      id: made(channelId, { dueAt, bytes }),
-      alerts: 0,
-      bytes,
-      createdAt: open?.createdAt ?? now,
-      dueAt,
-    };
+    // A second digest is sent together with the full one.
+    const dueAt = open === undefined ? this.#now + gatherMs : digestDueAt(open, this.#now);
+    const id = this.#insertDelivery(channelId, { dueAt, bytes });
+    const digest = { id, alerts: 0, bytes, createdAt: open?.createdAt ?? this.#now, dueAt };
     gathering.set(channelId, digest);
     return digest;
   }
 
-  function tellDigest(channelId: string, type: ChannelType, alert: Alert, follows: string | null) {
-    const digest = digestFor(channelId, type, alert);
-    put(digest.id, digest.alerts++, alert.id, follows);
-    latest.set(channelId, digest.id);
+  #casesOf(channelId: string, subjectId: string): OpenCase[] {
+    const cases = this.#snapshot.cases.get(subjectId) ?? [];
+    return cases.filter((one) => one.channelId === channelId);
   }
 
-  const casesAt = (channelId: string, subjectId: string) =>
-    (cases.get(subjectId) ?? []).filter((one) => one.channelId === channelId);
+  /** Cases that a recovery closes. */
+  #endingCases(channelId: string, alert: Alert): OpenCase[] {
+    return this.#casesOf(channelId, subjectOf(alert)).filter(
+      ({ problem }) => !isOfCertificate(problem),
+    );
+  }
 
-  /** Opens a case, or tells more of it; what it takes the place of is closed. */
-  function tellCase(channelId: string, alert: Alert, found: Problem) {
-    const before = casesAt(channelId, found.subjectId);
+  /** Opens or updates a case, and closes the cases that its problem replaces. */
+  #openCase(channelId: string, alert: Alert, found: Problem) {
+    const { organizationId, cases } = this.#snapshot;
+    const before = this.#casesOf(channelId, found.subjectId);
     const same = before.find(({ problem }) => problem === found.problem);
-    const key = same?.key ?? `signalbox-${newId(now)}`;
-    const deliveryId = made(channelId, { dueAt: now, caseKey: key });
-    put(deliveryId, 0, alert.id, null);
-    latest.set(channelId, deliveryId);
+    const key = same?.key ?? `signalbox-${newId(this.#now)}`;
+    const deliveryId = this.#insertDelivery(channelId, { dueAt: this.#now, caseKey: key });
+    this.#addToDelivery(deliveryId, 0, alert.id, null);
+    this.#latest.set(channelId, deliveryId);
     const open = { channelId, ...found, key, alertId: alert.id };
-    write(putCase({ organizationId, ...open }));
+    this.#write(putCase({ organizationId, ...open }));
     for (const other of before)
-      if (other !== same && replaces(found.problem, other.problem)) closeCase(other, alert.id);
+      if (other !== same && replaces(found.problem, other.problem))
+        this.#closeCase(other, alert.id);
     const others = (cases.get(found.subjectId) ?? []).filter((one) => one !== same);
     cases.set(found.subjectId, [...others, open]);
   }
 
-  function closeCase(one: OpenCase, alertId = one.alertId) {
+  #closeCase(one: OpenCase, alertId: string) {
+    const { organizationId, cases } = this.#snapshot;
     const { channelId, subjectId, problem, key } = one;
-    used.add(channelId);
-    put(made(channelId, { dueAt: now, caseKey: key, closesCase: true }), 0, alertId, null);
-    write({
+    this.#usedChannels.add(channelId);
+    const closing = { dueAt: this.#now, caseKey: key, closesCase: true };
+    this.#addToDelivery(this.#insertDelivery(channelId, closing), 0, alertId, null);
+    this.#write({
       text: `delete from open_cases where organization_id = ? and channel_id = ? and subject_id = ?
         and problem = ?`,
       parameters: [organizationId, channelId, subjectId, problem],
@@ -188,165 +386,14 @@ export function outbox(
     const others = (cases.get(subjectId) ?? []).filter((other) => other !== one);
     cases.set(subjectId, others);
   }
+}
 
-  function extended({ id, dueAt, bytes }: PendingDigest): Statement[] {
-    return [
-      {
-        ...stillGathers,
-        parameters: [organizationId, id],
-        otherwise: () => new StaleRead(),
-      },
-      {
-        text: "update deliveries set due_at = ?, bytes = ? where organization_id = ? and id = ?",
-        parameters: [dueAt, bytes, organizationId, id],
-      },
-    ];
-  }
-
-  /** Those who are told in this write: all in their order, or as many as it takes, by their ids. */
-  function inThisWrite(alertId: string, all: readonly string[], known: Part | null) {
-    const available = Math.max(1, Math.floor(budget.left / rowsOfOneChannel));
-    if (known === null && all.length <= available) return all;
-    const left = all.filter((id) => known === null || id > known.after).toSorted();
-    const first = left.slice(0, available);
-    const last = first.at(-1);
-    if (last !== undefined && first.length < left.length) rest = { part: { alertId, after: last } };
-    return first;
-  }
-
-  return {
-    /** Puts an alert into the deliveries of these channels, as many as the write takes; a recovery names what it follows. Returns whom it told. */
-    tell(alert: Alert, to: readonly string[], isRecovery: boolean): readonly string[] {
-      const { type, at, data } = alert;
-      const known = resumed;
-      resumed = null;
-      const id = known?.alertId ?? alert.id;
-      const monitorId = "monitor" in data ? data.monitor.id : null;
-      const incidentId = "incident" in data ? data.incident.id : null;
-      const subject = subjectOf(alert);
-      const problem = problemOf(alert);
-      const over = (channelId: string) =>
-        casesAt(channelId, subject).filter((one) => !isOfCertificate(one.problem));
-      const typeOf = (channelId: string) => snapshot.channels.get(channelId)?.type as ChannelType;
-      const hears = (channelId: string) =>
-        snapshot.channels.has(channelId) &&
-        (!opensCases(typeOf(channelId)) ||
-          (isRecovery ? over(channelId).length > 0 : problem !== null));
-      const hearing = to.filter(hears);
-      if (budget.alerts <= 0 && !isRecovery && type !== "appliance.troubled") {
-        leftOut += hearing.filter((channelId) => known === null || channelId > known.after).length;
-        return [];
-      }
-      const those = inThisWrite(id, hearing, known);
-      added += those.length;
-      budget.alerts -= those.length;
-      if (those.length > 0 && known === null)
-        write(
-          insertAlert({
-            organizationId,
-            id,
-            type,
-            at,
-            monitorId,
-            incidentId,
-            data: JSON.stringify(data),
-          }),
-        );
-      for (const channelId of those) {
-        used.add(channelId);
-        const about = { ...alert, id };
-        if (!opensCases(typeOf(channelId))) {
-          const believed = told.get(subject)?.get(channelId);
-          tellDigest(channelId, typeOf(channelId), about, isRecovery ? followed(believed) : null);
-        } else if (isRecovery) for (const one of over(channelId)) closeCase(one, id);
-        else if (problem !== null) tellCase(channelId, about, problem);
-      }
-      return those;
+function extendDigest(organizationId: string, { id, dueAt, bytes }: PendingDigest): Statement[] {
+  return [
+    { ...stillGathers, parameters: [organizationId, id], otherwise: () => new StaleRead() },
+    {
+      text: "update deliveries set due_at = ?, bytes = ? where organization_id = ? and id = ?",
+      parameters: [dueAt, bytes, organizationId, id],
     },
-    /** From now on these channels believe this of the subject of the alert they were just told. */
-    believe(subjectId: string, to: readonly string[], state: NotifiedState, since: string) {
-      const known = told.get(subjectId) ?? new Map();
-      told.set(subjectId, known);
-      for (const channelId of to) {
-        const deliveryId = latest.get(channelId);
-        if (deliveryId === undefined) continue;
-        const notifications = [
-          ...(known.get(channelId)?.notifications ?? []),
-          [deliveryId, state] as const,
-        ];
-        write(
-          putOpenAlert({
-            organizationId,
-            subjectId,
-            channelId,
-            since,
-            notifications: JSON.stringify(notifications),
-          }),
-        );
-        known.set(channelId, { state, since, notifications });
-      }
-    },
-    /** The problem is over for everybody, and every case of it is closed. */
-    close(subjectId: string) {
-      if (rest !== null) return;
-      for (const one of cases.get(subjectId) ?? [])
-        if (!isOfCertificate(one.problem)) closeCase(one);
-      if (told.get(subjectId) === undefined) return;
-      told.delete(subjectId);
-      write({
-        text: "delete from open_alerts where organization_id = ? and subject_id = ?",
-        parameters: [organizationId, subjectId],
-      });
-    },
-    /** Closes a case of whose end its channel is told by nothing else. */
-    closeCase(one: OpenCase) {
-      closeCase(one);
-      if (isOfCertificate(one.problem)) return;
-      const { subjectId, channelId } = one;
-      told.get(subjectId)?.delete(channelId);
-      write({
-        text: "delete from open_alerts where organization_id = ? and subject_id = ? and channel_id = ?",
-        parameters: [organizationId, subjectId, channelId],
-      });
-    },
-    remember(monitorId: string, memory: Remembered) {
-      if (rest !== null) return;
-      memories.set(monitorId, memory);
-      const { changes, flappingSince, remindAt, certificate } = memory;
-      write(
-        putMemory({
-          organizationId,
-          monitorId,
-          changes: JSON.stringify(changes),
-          flappingSince,
-          remindAt,
-          dueAt: dueAt(memory),
-          certificateExpiresAt: certificate?.expiresAt ?? null,
-          certificateDays: certificate?.days ?? null,
-        }),
-      );
-    },
-    forget(monitorId: string) {
-      memories.delete(monitorId);
-      write({
-        text: "delete from alert_memory where organization_id = ? and monitor_id = ?",
-        parameters: [organizationId, monitorId],
-      });
-    },
-    /** Whether the write takes no more. */
-    isFull: () => budget.left <= 0,
-    /** Leaves the rest of what is being decided to the next write, which decides anew. */
-    stop: () => void (rest = { part: null }),
-    /** What is left to the next write; null where all was written. */
-    rest: () => rest,
-    /** Alerts that channels get by this write, and that were left out because the outbox is full. */
-    counts: () => ({ added, leftOut }),
-    statements(): Statement[] {
-      return [
-        ...mustExist(alertChannels, organizationId, [...used], () => new StaleRead()),
-        ...written,
-        ...[...touched.values()].flatMap(extended),
-      ];
-    },
-  };
+  ];
 }

@@ -3,7 +3,7 @@ import { type Clock, timestamp } from "../../core/time/clock.ts";
 import { newId } from "../../core/ids.ts";
 import type { Statement, Store } from "../../database/store.ts";
 import { type OutboxRoom, outboxRoom } from "../../alerting/sending/outbox-room.ts";
-import { fairFollower, type Outcome, type Work } from "../../events/fair-follower.ts";
+import { FairFollower, type Outcome, type Work } from "../../events/fair-follower.ts";
 import type { LoggedEvent } from "../../events/catalogue.ts";
 import { readSince } from "../../events/log.ts";
 import type { Log } from "../../core/log.ts";
@@ -30,6 +30,8 @@ type Dependencies = {
   events: EventReader;
   leases: Leases;
   log: Log;
+  /** Rows of one write; tests set fewer. */
+  rowsAtOnce?: number;
 };
 
 type ShownPage = { id: string; loaded: Loaded };
@@ -47,15 +49,16 @@ type Part = {
 type Portion = { statements: Statement[]; left: number; room: number; leftOut: number };
 
 /** Turns events into notices for the subscribers of status pages, in turns between organizations. */
-export function subscriberFanOut({ store, clock, events: reader, leases, log }: Dependencies) {
+export function subscriberFanOut(dependencies: Dependencies) {
+  const { store, clock, events: reader, leases, log, rowsAtOnce } = dependencies;
   const followerNow = perLease(leases, "subscribers", (lease) =>
     followerOf(underLease(store, lease)),
   );
   const load = loaderOf(store);
 
   const telling = whileHeld({ leases, log }, "subscribers", async () => {
-    const follower = followerNow();
-    if (follower === null) return async () => {};
+    const follower = followerNow()?.follower;
+    if (follower === undefined) return async () => {};
     const stop = await follower.start(reader, log);
     return async () => {
       await stop();
@@ -65,21 +68,16 @@ export function subscriberFanOut({ store, clock, events: reader, leases, log }: 
 
   function followerOf(leased: Store) {
     const room = outboxRoom(leased, "notices");
-    const follower = fairFollower<NoticedEvent, Part>(leased, {
+    const follower = new FairFollower<NoticedEvent, Part>(leased, {
       name: "subscribers",
       concerns: concernsSubscribers,
       listening: (organizationIds) => organizationsWithSubscribers(store, organizationIds),
       decide: (work) => decide(work, room),
+      ...(rowsAtOnce !== undefined && { rowsAtOnce }),
     });
     /** Ends the reports of a full outbox that has room again. */
-    const reportRoom = () =>
-      follower.exclusively(async () => {
-        const statements = await room.endings(clock());
-        if (statements.length === 0) return;
-        const position = await follower.cursor.read();
-        await follower.cursor.advance(position, position.seq, statements, position.part);
-      });
-    return { ...follower, reportRoom };
+    const reportRoom = () => follower.write(() => room.endings(clock()));
+    return { follower, reportRoom };
   }
 
   async function decide(
@@ -169,15 +167,15 @@ export function subscriberFanOut({ store, clock, events: reader, leases, log }: 
     stop: () => telling.stop(),
     /** Saves the position of events that led to nothing, and ends reports of a full outbox. */
     async save() {
-      const follower = followerNow();
-      if (follower === null) return;
-      await follower.save();
-      await follower.reportRoom();
+      const following = followerNow();
+      if (following === null) return;
+      await following.follower.save();
+      await following.reportRoom();
     },
     /** Turns events into deliveries: for tests, instead of `start`. */
     async runOnce() {
-      const follower = followerNow();
-      if (follower === null) return;
+      const follower = followerNow()?.follower;
+      if (follower === undefined) return;
       const { seq } = await follower.cursor.read();
       await follower.take(await readSince(store, seq, 10_000));
       await follower.drain();
