@@ -20,6 +20,7 @@ import { settingsDashboardRoutes } from "./accounts/settings/dashboard-routes.ts
 import { incidentRoutes } from "./incidents/routes.ts";
 import { incidentTemplateRoutes } from "./incidents/templates/routes.ts";
 import { invitationRoutes } from "./accounts/invitations/routes.ts";
+import { maintenanceDashboardRoutes } from "./monitoring/maintenance/dashboard-routes.ts";
 import { maintenanceRoutes } from "./monitoring/maintenance/routes.ts";
 import { groupDashboardRoutes } from "./monitoring/groups/dashboard-routes.ts";
 import { monitorGroupRoutes } from "./monitoring/groups/routes.ts";
@@ -70,6 +71,7 @@ export function createRoutes(dependencies: ApiDependencies) {
   const dashboard = new Elysia({ name: "dashboard", prefix: "/dashboard" })
     .use(api)
     .use(groupDashboardRoutes)
+    .use(maintenanceDashboardRoutes)
     .use(monitorDashboardRoutes)
     .use(checkDashboardRoutes(dependencies))
     .use(statusPageDashboardRoutes(dependencies))

@@ -68,7 +68,7 @@ const together: Record<string, string> = {
 const layers: [name: RegExp, imports: RegExp][] = [
   [
     /(^|-)(schema|rules)\.ts$/,
-    /^(zod|.*core\/.*|.*events\/catalogue\.ts|.*(\/|-)(schema|rules)\.ts)$/,
+    /^(zod|rrule-temporal|.*core\/.*|.*events\/catalogue\.ts|.*(\/|-)(schema|rules)\.ts)$/,
   ],
   [
     /(^|-)store\.ts$/,

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { toLocal } from "../../src/core/time/time-zones.ts";
 import { occurrencesBetween } from "../../src/monitoring/maintenance/rules.ts";
-import { dateOf, entriesOf, monthAfter, weeksOf } from "../../web/pages/maintenance/calendar.ts";
+import { dateOf, entriesByDay, monthAfter, weeksOf } from "../../web/pages/maintenance/calendar.ts";
 import { planInWords, planOf, plainPlan, ruleOf } from "../../web/pages/maintenance/recurrence.ts";
 
 // A Sunday, the fourth of its month.
@@ -89,14 +89,10 @@ describe("the calendar", () => {
 
   test("shows an occurrence on each local day that it touches, not on that at whose midnight it ends", () => {
     const zone = "Europe/Berlin";
-    const night = {
-      startsAt: "2026-10-24T20:00:00.000Z",
-      endsAt: "2026-10-25T23:00:00.000Z",
-      timeZone: zone,
-      rrule: null,
-    };
+    const night = { startsAt: "2026-10-24T20:00:00.000Z", endsAt: "2026-10-25T23:00:00.000Z" };
+    const windows = [{ id: "1", title: "Night", occurrences: [night] }];
     const days = weeksOf("2026-10").flat();
-    const entries = entriesOf([night], days[0] ?? 0, days.at(-1) ?? 0, zone);
+    const entries = entriesByDay(windows, days[0] ?? 0, days.at(-1) ?? 0, zone);
     const shown = [...entries].map(([day, [entry]]) => [
       dateOf(day).toISOString().slice(0, 10),
       entry?.begins,

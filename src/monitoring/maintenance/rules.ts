@@ -1,62 +1,57 @@
+/** Decides when a maintenance window occurs: `rrule-temporal` in local time, with bounds on its work. */
+import type { RRuleTemporal } from "rrule-temporal";
 import { toInstant, toLocal } from "../../core/time/time-zones.ts";
-import { type MaintenanceState, type Recurrence, recurrenceOf, tooOften } from "./schema.ts";
+import { neverOccurs, rruleIssue, tooOften } from "./rrule-rules.ts";
+import type { MaintenanceState } from "./schema.ts";
 
-/** When a window holds: from `startsAt` to `endsAt`, and again as its rule says. */
+/** When a window applies: from `startsAt` to `endsAt`, and again by its rule. */
 export type Times = { startsAt: string; endsAt: string; timeZone: string; rrule: string | null };
 
-/** One time at which a window holds, in Unix milliseconds; its end is not part of it. */
+/** One time of the work in Unix milliseconds; `end` is exclusive. */
 export type Occurrence = { start: number; end: number };
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 export const maxLengthMs = 31 * dayMs;
-/** What lies further ahead does not occur: 29 February on a given weekday comes every 28 years, around 2100 every 40. */
-const horizonMs = 50 * 365.25 * dayMs;
-/** A stretch without occurrences that took so long to walk through is remembered. */
+/** Gaps between occurrences that took long to search are cached. */
 const longGapMs = 100 * dayMs;
-const seriesKept = 10_000;
-/** Days looked at and times made in one walk: all days of the horizon, and as many times again. */
-const maxWork = 40_000;
-/** Occurrences looked at to find out whether they are too close. */
-const sample = 400;
-/** Times of a period that BYSETPOS may choose among: they are all made to choose one. */
-const maxChoices = 1_000;
-const daysIn = { YEARLY: 366, MONTHLY: 31, WEEKLY: 7, DAILY: 1, HOURLY: 1 };
-/** Local clocks were never set further than this. */
+const maxSeries = 10_000;
+/** Periods without an occurrence that are searched: 50 years, and of hours 10,000, which skip empty days. */
+const maxPeriods = { YEARLY: 50, MONTHLY: 600, WEEKLY: 2_610, DAILY: 18_263, HOURLY: 10_000 };
+/** Candidates within periods per search, of which BYSETPOS chooses. */
+const maxCandidates = 20_000;
+/** Occurrences checked for distance when a rule is saved. */
+const sampleSize = 400;
+/** Span of one query, about two months. */
+const chunkMs = 62 * dayMs;
+/** Upper bound for a change of a local clock. */
 const largestShiftMs = dayMs;
 
-/** Why these times can't be, and which field is wrong; null when they can. */
+/** Returns the invalid field and the reason, or null. */
 export function validateTimes(times: Times): { path: string; message: string } | null {
   const lengthMs = lengthOf(times);
   if (lengthMs <= 0) return { path: "endsAt", message: "must be after startsAt" };
   if (lengthMs > maxLengthMs)
     return { path: "endsAt", message: "must be at most 31 days after startsAt" };
-  const message = validateRecurrence(times, lengthMs);
+  const message = times.rrule === null ? null : validateRecurrence(times, times.rrule, lengthMs);
   return message === null ? null : { path: "rrule", message };
 }
 
-function validateRecurrence(times: Times, lengthMs: number): string | null {
-  if (times.rrule === null) return null;
-  const read = recurrenceOf(times.rrule);
-  if (typeof read === "string") return read;
-  // Minutes of one hour are too close, unless BYSETPOS chooses among them.
-  if (read.minutes.length > 1 && read.positions.length === 0) return tooOften;
-  const perPeriod =
-    daysIn[read.frequency] * Math.max(read.hours.length, 1) * Math.max(read.minutes.length, 1);
-  if (read.positions.length > 0 && perPeriod > maxChoices)
-    return `must have BYSETPOS choose among at most ${maxChoices} times of a period: days × BYHOUR × BYMINUTE`;
+function validateRecurrence(times: Times, rrule: string, lengthMs: number): string | null {
+  const issue = rruleIssue(rrule);
+  if (issue !== null) return issue;
   const series = seriesOf(times);
-  const locals = localTimes(series, series.start).take(sample).toArray();
-  if (series.isTooLong)
+  const { starts, isTooLong } = firstStarts(series.rule, sampleSize);
+  if (series.isTooLong || isTooLong)
     return "must be simpler: finding its times takes too long (see BYSETPOS, COUNT and the lists beside them)";
-  if (locals.length === 0) return "must name times that come, after startsAt and within 50 years";
-  const gaps = locals.slice(1).map((local, index) => local - (locals[index] ?? 0));
+  if (starts.length === 0) return neverOccurs;
+  const gaps = starts.slice(1).map((start, index) => start - (starts[index] ?? 0));
   if (gaps.some((gap) => gap < hourMs)) return tooOften;
   if (gaps.some((gap) => gap < lengthMs)) return "must not repeat before endsAt";
   return null;
 }
 
-/** Exact length, or by local clocks where that is whole days. */
+/** Length in milliseconds: nominal if it is whole local days, else exact. */
 function lengthOf(times: Times): number {
   return wholeDaysOf(times) ?? Date.parse(times.endsAt) - Date.parse(times.startsAt);
 }
@@ -75,7 +70,7 @@ function endOf(times: Times, start: number, days: number | null): number {
   return toInstant(toLocal(start, times.timeZone) + days, times.timeZone);
 }
 
-/** What a window is at this moment, its occurrence under way and the one after that. */
+/** Returns a window's state at `now`, its current occurrence and the following one. */
 export function situationAt(
   times: Times,
   now: number,
@@ -88,7 +83,7 @@ export function situationAt(
   return { state: current ? "running" : "over", current, next: null };
 }
 
-/** The occurrences of a window that touch the span from `from` to before `to`, oldest first, at most `limit`. */
+/** Returns occurrences that overlap the span from `from` to before `to`, oldest first, at most `limit`. */
 export function occurrencesBetween(times: Times, from: number, to: number, limit: number) {
   const found: Occurrence[] = [];
   for (const occurrence of occurrencesFrom(times, from, to)) {
@@ -99,9 +94,9 @@ export function occurrencesBetween(times: Times, from: number, to: number, limit
 }
 
 /**
- * The occurrences that end after `from`, in order, at least those that start before `to`. Each lasts as long
- * as the first (RFC 5545 §3.8.2.2), but not into the next. Local times that a change of clocks skips or
- * repeats are read as §3.3.5 says: with the offset before it, and as the first of the two.
+ * Yields occurrences that end after `from`, in order, up to those that start before `to`. Each lasts as long
+ * as the first (RFC 5545 §3.8.2.2), but not into the next. Skipped local times use the offset before the
+ * change, ambiguous ones the first (§3.3.5).
  */
 function* occurrencesFrom(times: Times, from: number, to = Infinity): Generator<Occurrence> {
   const days = wholeDaysOf(times);
@@ -127,272 +122,132 @@ function* startsFrom(times: Times, from: number, to: number): Generator<number> 
     return;
   }
   const series = seriesOf(times);
-  const earliest = Math.max(toLocal(from, times.timeZone) - largestShiftMs, series.start);
+  const earliest = toLocal(from, times.timeZone) - largestShiftMs;
   const latest = to === Infinity ? to : toLocal(to, times.timeZone) + largestShiftMs;
-  for (const local of localTimes(series, earliest, latest))
+  for (const local of localStarts(series, earliest, latest))
     yield local === series.start ? first : toInstant(local, times.timeZone);
 }
 
-/** A rule with where it begins, also as a day, and ends, in local milliseconds. */
+/** A rule evaluated in local milliseconds, as if the local clock were UTC. */
 type Series = {
-  rule: Recurrence;
   start: number;
-  origin: Day;
-  until: number;
-  gaps: Gap[];
+  /** Without COUNT, so that a query can start anywhere. */
+  rule: RRuleTemporal;
+  /** Whether finding the end of COUNT exceeded a bound. */
   isTooLong: boolean;
+  /** Long spans without a start, each from a time searched to the next start; `Infinity` for no next start. */
+  gaps: { from: number; to: number }[];
 };
 
-/** Nothing occurs from `from` to before `to`. */
-type Gap = { from: number; to: number };
+const seriesCache = new Map<string, Series>();
 
-const known = new Map<string, Series>();
-
-/** What was found out about a rule holds for ever: neither its end nor a long gap is looked for twice. */
+/** Returns the cached series of a rule, least recently used evicted first. */
 function seriesOf(times: Times): Series {
   const key = `${times.startsAt} ${times.timeZone} ${times.rrule}`;
-  const series = known.get(key) ?? newSeries(times);
-  // Those asked for last are the last to go.
-  known.delete(key);
-  known.set(key, series);
-  for (const oldest of known.keys()) {
-    if (known.size <= seriesKept) break;
-    known.delete(oldest);
+  const series = seriesCache.get(key) ?? newSeries(times);
+  seriesCache.delete(key);
+  seriesCache.set(key, series);
+  for (const oldest of seriesCache.keys()) {
+    if (seriesCache.size <= maxSeries) break;
+    seriesCache.delete(oldest);
   }
   return series;
 }
 
 function newSeries({ startsAt, timeZone, rrule }: Times): Series {
-  const read = recurrenceOf(rrule ?? "");
-  if (typeof read === "string") throw new Error(`A stored rule can't be read: it ${read}.`);
   const start = toLocal(Date.parse(startsAt), timeZone);
-  const { until, count } = read;
-  const origin = dayOf(Math.floor(start / dayMs));
-  const rule = completed(read, start, origin);
-  const series: Series = { rule, start, origin, until: Infinity, gaps: [], isTooLong: false };
-  if (until !== null) series.until = until.isUtc ? toLocal(until.at, timeZone) : until.at;
-  // Fewer are those of the next 50 years: its end is not in sight.
-  if (count !== null)
-    series.until =
-      localTimes(series, start)
-        .drop(count - 1)
-        .next().value ?? Infinity;
-  return series;
+  const text = completeRule((rrule ?? "").toUpperCase(), start, timeZone);
+  const rule = newRule(text, start);
+  const count = Number(/COUNT=\+?(\d+)/.exec(text)?.[1] ?? 0);
+  if (count === 0) return { start, rule, isTooLong: false, gaps: [] };
+  const { starts, isTooLong } = firstStarts(rule, count);
+  const last = starts[count - 1];
+  const until = last === undefined ? "" : `;UNTIL=${stampOf(last)}`;
+  const uncounted = text.replace(/;?COUNT=\+?\d+/, "") + until;
+  return { start, rule: newRule(uncounted, start), isTooLong, gaps: [] };
 }
 
-/** What the rule leaves open, it takes from its beginning. */
-function completed(rule: Recurrence, start: number, day: Day): Recurrence {
-  const { frequency, weeks, yearDays, monthDays, weekdays } = rule;
-  const hasDays = [yearDays, monthDays, weekdays].some(({ length }) => length > 0);
-  const whole = { ...rule };
-  whole.minutes = rule.minutes.toSorted((a, b) => a - b);
-  if (rule.minutes.length === 0) whole.minutes = [Math.floor((start % hourMs) / 60_000)];
-  if (rule.hours.length === 0 && frequency !== "HOURLY")
-    whole.hours = [Math.floor((start % dayMs) / hourMs)];
-  whole.hours = whole.hours.toSorted((a, b) => a - b);
-  if (hasDays || frequency === "DAILY" || frequency === "HOURLY") return whole;
-  if (frequency === "WEEKLY" || weeks.length > 0) whole.weekdays = [{ day: day.weekday, nth: 0 }];
-  else whole.monthDays = [day.date];
-  if (frequency === "YEARLY" && weeks.length === 0 && rule.months.length === 0)
-    whole.months = [day.month];
-  return whole;
-}
-
-/** The local times of a series from `from` to `to`, in order; periods before it are stepped over, not walked through. */
-function* localTimes(series: Series, from: number, to = Infinity): Generator<number> {
-  const { rule, start, origin, until } = series;
-  const end = Math.min(until, from + horizonMs, to);
-  let emptySince = Math.max(from, start);
-  let next = emptySince;
-  const work = { left: maxWork };
-  for (let index = firstPeriod(rule, origin, next); ; index++) {
-    const gap = series.gaps.find((gap) => gap.from <= next && next < gap.to);
-    if (gap !== undefined) {
-      next = gap.to;
-      index = Math.max(index, firstPeriod(rule, origin, next));
-    }
-    const [first, behind] = daysOfPeriod(rule, origin, index);
-    if (next > end || first * dayMs > end) break;
-    for (const time of timesIn(rule, start, first, behind, next, work)) {
-      if (time > end) break;
-      if (time < next) continue;
-      remember(series, { from: emptySince, to: time });
-      yield time;
-      emptySince = time + 1;
-    }
-    if (work.left < 0) {
-      series.isTooLong = true;
-      remember(series, { from: emptySince, to: next });
-      return;
-    }
-    next = Math.max(next, emptySince, behind * dayMs);
-  }
-  remember(series, { from: emptySince, to: end });
-}
-
-function remember(series: Series, { from, to }: Gap) {
-  if (to - from < longGapMs) return;
-  const touches = (gap: Gap) => gap.from <= to && from <= gap.to;
-  const touching = [{ from, to }, ...series.gaps.filter(touches)];
-  series.gaps = series.gaps.filter((gap) => !touches(gap));
-  series.gaps.push({
-    from: Math.min(...touching.map((gap) => gap.from)),
-    to: Math.max(...touching.map((gap) => gap.to)),
+/** Writes UNTIL in local time and adds the weekday that BYWEEKNO takes from the start. */
+function completeRule(rrule: string, start: number, timeZone: string): string {
+  const text = rrule.replace(/UNTIL=([^;]+)/, (_, until: string) => {
+    const [date = "", time = "235959"] = until.replace("Z", "").split("T");
+    const at = Date.parse(
+      `${date}T${time}Z`.replace(/(....)(..)(..T..)(..)(..Z)/, "$1-$2-$3:$4:$5"),
+    );
+    return `UNTIL=${stampOf(until.endsWith("Z") ? toLocal(at, timeZone) : at)}`;
   });
-  if (series.gaps.length > 8) series.gaps.shift();
+  const needsDay = /BYWEEKNO/.test(text) && !/BYDAY/.test(text);
+  const day = ["SU", "MO", "TU", "WE", "TH", "FR", "SA"][new Date(start).getUTCDay()];
+  return needsDay ? `${text};BYDAY=${day}` : text;
 }
 
-/** The number of the period of the rule in which `at` lies, counted from the one in which the rule begins. */
-function firstPeriod({ frequency, interval, weekStart }: Recurrence, one: Day, at: number) {
-  const other = dayOf(Math.floor(at / dayMs));
-  const [years, days] = [other.year - one.year, other.number - one.number];
-  const passed = {
-    YEARLY: years,
-    MONTHLY: years * 12 + other.month - one.month,
-    WEEKLY: (days + modulo(one.weekday - weekStart, 7)) / 7,
-    DAILY: days,
-    HOURLY: days,
-  }[frequency];
-  return Math.max(0, Math.floor(passed / (frequency === "HOURLY" ? 1 : interval)));
+/** Formats a time as RFC 5545 does: `20270131T220000Z`. */
+const stampOf = (at: number) => new Date(at).toISOString().replace(/[-:]|\.\d+/g, "");
+
+/** Loaded with the first rule: parsing 180 kB would delay the start. */
+const library = () => require("rrule-temporal") as typeof import("rrule-temporal");
+
+function newRule(text: string, start: number): RRuleTemporal {
+  const { RRuleTemporal } = library();
+  const frequency = /FREQ=(\w+)/.exec(text)?.[1] as keyof typeof maxPeriods;
+  return new RRuleTemporal({
+    rruleString: `DTSTART:${stampOf(start)}\nRRULE:${text}`,
+    maxIterations: maxPeriods[frequency],
+    maxCandidateEvaluations: maxCandidates,
+    cache: false,
+  });
 }
 
-/** The first day of a period and the one behind its last. Hours are counted within days. */
-function daysOfPeriod(
-  { frequency, interval, weekStart }: Recurrence,
-  { number, year, month, weekday }: Day,
-  index: number,
-): [number, number] {
-  const step = index * interval;
-  switch (frequency) {
-    case "YEARLY":
-      return [dayNumber(year + step, 0), dayNumber(year + step + 1, 0)];
-    case "MONTHLY":
-      return [dayNumber(year, month - 1 + step), dayNumber(year, month + step)];
-    case "WEEKLY": {
-      const first = number - modulo(weekday - weekStart, 7) + step * 7;
-      return [first, first + 7];
-    }
-    case "DAILY":
-      return [number + step, number + step + 1];
-    case "HOURLY":
-      return [number + index, number + index + 1];
+/** Returns the first starts of a rule, fewer if it ends or exceeds a bound. */
+function firstStarts(rule: RRuleTemporal, limit: number) {
+  const starts: number[] = [];
+  const isTooLong = exceedsBound(() =>
+    rule.all(({ epochMilliseconds }) => starts.push(epochMilliseconds) < limit),
+  );
+  return { starts, isTooLong };
+}
+
+/** Yields local starts from `from` to `to`; without an end one query finds one start. */
+function* localStarts(series: Series, from: number, to: number): Generator<number> {
+  let at = from;
+  while (at <= to) {
+    const next = nextStart(series, at);
+    if (next > to || next === Infinity) return;
+    const last = to === Infinity ? next : Math.min(to, next + chunkMs);
+    yield* last === next ? [next] : startsBetween(series, next, last);
+    at = last + 1;
   }
 }
 
-/** The times of a period in order; without positions to choose by, those of days before `from` are left out. */
-function* timesIn(
-  rule: Recurrence,
-  start: number,
-  first: number,
-  behind: number,
-  from: number,
-  work: { left: number },
-): Generator<number> {
-  if (rule.positions.length === 0) {
-    yield* timesOn(rule, start, Math.max(first, Math.floor(from / dayMs)), behind, work);
-    return;
-  }
-  const times = timesOn(rule, start, first, behind, work).toArray();
-  const places = rule.positions.map((place) => (place > 0 ? place - 1 : times.length + place));
-  yield* times.filter((_, index) => places.includes(index));
+/** Finds the first local start at or after `from`; `Infinity` if there is none within the bounds. */
+function nextStart(series: Series, from: number): number {
+  const known = series.gaps.find((gap) => gap.from <= from && from <= gap.to);
+  if (known !== undefined) return known.to;
+  const rest = series.start % 1000;
+  let to = Infinity;
+  exceedsBound(() => {
+    const found = series.rule.next(new Date(from - rest), true);
+    if (found !== null) to = found.epochMilliseconds + rest;
+  });
+  if (to - from >= longGapMs)
+    series.gaps = [{ from, to }, ...series.gaps.filter((gap) => gap.to !== to)].slice(0, 8);
+  return to;
 }
 
-function* timesOn(
-  rule: Recurrence,
-  start: number,
-  first: number,
-  behind: number,
-  work: { left: number },
-) {
-  const rest = start % 60_000;
-  for (let number = first; number < behind; number++) {
-    if (work.left-- < 0) return;
-    if (!isOn(rule, dayOf(number))) continue;
-    for (const hour of hoursOn(rule, start, number)) {
-      work.left -= rule.minutes.length;
-      for (const minute of rule.minutes)
-        yield number * dayMs + hour * hourMs + minute * 60_000 + rest;
-    }
-  }
+function startsBetween({ rule, start }: Series, from: number, to: number): number[] {
+  const rest = start % 1000;
+  const found = rule.between(new Date(from - rest), new Date(to - rest), true);
+  return found.map(({ epochMilliseconds }) => epochMilliseconds + rest);
 }
 
-const everyHour = Array.from({ length: 24 }, (_, hour) => hour);
-
-function hoursOn({ frequency, interval, hours }: Recurrence, start: number, day: number) {
-  if (frequency !== "HOURLY") return hours;
-  const before = day * 24 - Math.floor(start / hourMs);
-  return (hours.length > 0 ? hours : everyHour).filter((hour) => (before + hour) % interval === 0);
-}
-
-type Day = {
-  /** Days since 1 January 1970. */
-  number: number;
-  year: number;
-  /** From 1 to 12. */
-  month: number;
-  date: number;
-  /** From Monday as 0. */
-  weekday: number;
-};
-
-function dayOf(number: number): Day {
-  const date = new Date(number * dayMs);
-  return {
-    number,
-    year: date.getUTCFullYear(),
-    month: date.getUTCMonth() + 1,
-    date: date.getUTCDate(),
-    weekday: modulo(number + 3, 7),
-  };
-}
-
-/** Of the first day of a month, whose index may run beyond its year. */
-function dayNumber(year: number, monthIndex: number): number {
-  return Date.UTC(year, monthIndex) / dayMs;
-}
-
-function isOn(rule: Recurrence, day: Day): boolean {
-  const { months, weeks, yearDays, monthDays, weekdays } = rule;
-  const { year, month } = day;
-  if (months.length > 0 && !months.includes(month)) return false;
-  if (
-    monthDays.length > 0 &&
-    !isAmong(monthDays, day, dayNumber(year, month - 1), dayNumber(year, month))
-  )
+/** Returns whether a search stopped at one of its bounds other than the number of periods. */
+function exceedsBound(search: () => unknown): boolean {
+  try {
+    search();
     return false;
-  if (yearDays.length > 0 && !isAmong(yearDays, day, dayNumber(year, 0), dayNumber(year + 1, 0)))
-    return false;
-  if (weekdays.length > 0 && !weekdays.some((one) => isWeekday(rule, one, day))) return false;
-  return weeks.length === 0 || isInWeek(weeks, rule.weekStart, day);
-}
-
-/** Whether the day is one of these places in the span, counted from 1 or, negative, from its end. */
-function isAmong(places: readonly number[], { number }: Day, first: number, behind: number) {
-  return places.includes(number - first + 1) || places.includes(number - behind);
-}
-
-function isWeekday(
-  { frequency, months }: Recurrence,
-  { day, nth }: Recurrence["weekdays"][number],
-  { number, year, month, weekday }: Day,
-): boolean {
-  if (day !== weekday || nth === 0) return day === weekday;
-  const inMonth = frequency === "MONTHLY" || months.length > 0;
-  const first = inMonth ? dayNumber(year, month - 1) : dayNumber(year, 0);
-  const behind = inMonth ? dayNumber(year, month) : dayNumber(year + 1, 0);
-  const place = Math.floor((number - first) / 7) + 1;
-  return nth > 0 ? place === nth : -Math.ceil((behind - number) / 7) === nth;
-}
-
-/** A week belongs to the year that has at least four of its days. */
-function isInWeek(weeks: readonly number[], weekStart: number, { number, weekday }: Day) {
-  const fourth = number - modulo(weekday - weekStart, 7) + 3;
-  const { year } = dayOf(fourth);
-  const left = Math.floor((dayNumber(year + 1, 0) - 1 - fourth) / 7);
-  const place = Math.floor((fourth - dayNumber(year, 0)) / 7) + 1;
-  return weeks.includes(place) || weeks.includes(-left - 1);
-}
-
-function modulo(number: number, by: number): number {
-  return ((number % by) + by) % by;
+  } catch (error) {
+    const [bound] = /^Maximum (iterations|candidate)/.exec((error as Error).message) ?? [];
+    if (bound === undefined) throw error;
+    return bound === "Maximum candidate";
+  }
 }

@@ -1,3 +1,4 @@
+/** Wire format of maintenance windows, and of their preview and calendar on the admin page. */
 import { z } from "zod";
 import {
   bodyOf,
@@ -9,147 +10,13 @@ import {
   TimeZone,
   Timestamp,
 } from "../../core/fields.ts";
-import { pageFields } from "../../core/paging.ts";
+import { countUpTo, pageFields } from "../../core/paging.ts";
+import { rruleIssue } from "./rrule-rules.ts";
 
 export const MaintenanceState = z
   .enum(["scheduled", "running", "over"])
   .meta({ id: "MaintenanceState" });
 export type MaintenanceState = z.infer<typeof MaintenanceState>;
-
-const frequencies = ["YEARLY", "MONTHLY", "WEEKLY", "DAILY", "HOURLY"] as const;
-type Frequency = (typeof frequencies)[number];
-
-/** What a rule says that has no more than its frequency: an empty list restricts nothing, weekdays count from Monday as 0. */
-const unrestricted = {
-  interval: 1,
-  count: null as number | null,
-  /** In Unix milliseconds, or in those of the local clock read as UTC. */
-  until: null as { at: number; isUtc: boolean } | null,
-  months: [] as number[],
-  weeks: [] as number[],
-  yearDays: [] as number[],
-  monthDays: [] as number[],
-  /** `nth` 0 stands for every such weekday. */
-  weekdays: [] as { day: number; nth: number }[],
-  hours: [] as number[],
-  minutes: [] as number[],
-  positions: [] as number[],
-  weekStart: 0,
-};
-/** A recurrence rule of RFC 5545 §3.3.10. */
-export type Recurrence = typeof unrestricted & { frequency: Frequency };
-
-const weekdayNames = ["MO", "TU", "WE", "TH", "FR", "SA", "SU"];
-/** So many intervals of a frequency are ten years. */
-const longest = { YEARLY: 10, MONTHLY: 120, WEEKLY: 520, DAILY: 3_650, HOURLY: 87_600 };
-const maxCount = 1_000;
-
-/** Smallest and largest number that a part may list; negative ones count from the end. */
-const numbered: Record<string, [key: keyof Recurrence, min: number, max: number]> = {
-  BYMONTH: ["months", 1, 12],
-  BYWEEKNO: ["weeks", -53, 53],
-  BYYEARDAY: ["yearDays", -366, 366],
-  BYMONTHDAY: ["monthDays", -31, 31],
-  BYHOUR: ["hours", 0, 23],
-  BYMINUTE: ["minutes", 0, 59],
-  BYSETPOS: ["positions", -366, 366],
-};
-
-/** What an RRULE value means, or why it can't be taken, as the end of a sentence that begins with its field. */
-export function recurrenceOf(text: string): Recurrence | string {
-  const parts = new Map<string, string>();
-  for (const part of text.toUpperCase().split(";")) {
-    const [, name, value] = /^([A-Z]+)=([A-Z0-9,+-]+)$/.exec(part) ?? [];
-    if (name === undefined || value === undefined)
-      return "must be the value of an RRULE (RFC 5545), such as FREQ=WEEKLY;BYDAY=SU";
-    if (parts.has(name)) return `must have ${name} only once`;
-    parts.set(name, value);
-  }
-  const named = parts.get("FREQ") ?? "";
-  if (named === "SECONDLY" || named === "MINUTELY") return tooOften;
-  const frequency = frequencies.find((name) => name === named);
-  if (frequency === undefined) return `must have a FREQ of ${frequencies.join(", ")}`;
-  const rule: Recurrence = { ...unrestricted, frequency };
-  for (const [name, value] of parts) {
-    const issue = name === "FREQ" ? null : take(rule, name, value);
-    if (issue !== null) return issue;
-  }
-  return validateTogether(rule) ?? rule;
-}
-
-export const tooOften = "must not repeat more often than every hour";
-
-/** Writes one part into the rule; answers why it can't. */
-function take(rule: Recurrence, name: string, value: string): string | null {
-  const list = numbered[name];
-  if (list !== undefined) {
-    const [key, min, max] = list;
-    const numbers = numbersIn(value, min, max);
-    Object.assign(rule, { [key]: numbers });
-    if (numbers !== null) return null;
-    const zero = min < 0 ? " but 0" : "";
-    return `must list whole numbers from ${min} to ${max}${zero} in ${name}`;
-  }
-  if (name === "INTERVAL") {
-    const max = longest[rule.frequency];
-    rule.interval = numbersIn(value, 1, max)?.[0] ?? 0;
-    return rule.interval > 0 ? null : `must have an INTERVAL from 1 to ${max}, which is ten years`;
-  }
-  if (name === "COUNT") {
-    rule.count = numbersIn(value, 1, maxCount)?.[0] ?? null;
-    return rule.count === null ? `must have a COUNT from 1 to ${maxCount}` : null;
-  }
-  if (name === "UNTIL") {
-    rule.until = untilOf(value);
-    return rule.until === null ? "must have an UNTIL such as 20270131 or 20270131T220000Z" : null;
-  }
-  if (name === "WKST") {
-    rule.weekStart = weekdayNames.indexOf(value);
-    return rule.weekStart === -1 ? "must have a weekday such as MO in WKST" : null;
-  }
-  if (name === "BYDAY") {
-    const days = value.split(",").map((one) => {
-      const [, nth = "0", day = ""] = /^([+-]?[1-9]\d?)?([A-Z]{2})$/.exec(one) ?? [];
-      return { day: weekdayNames.indexOf(day), nth: Number(nth) };
-    });
-    rule.weekdays = days;
-    const isRight = days.every(({ day, nth }) => day !== -1 && Math.abs(nth) <= 53);
-    return isRight ? null : "must list weekdays such as SU, 1MO or -1FR in BYDAY";
-  }
-  return "must have only parts that RFC 5545 knows, without BYSECOND";
-}
-
-function numbersIn(value: string, min: number, max: number): number[] | null {
-  const numbers = value.split(",").map((one) => (/^[+-]?\d{1,5}$/.test(one) ? Number(one) : NaN));
-  const isRight = (number: number) => number >= min && number <= max && (min >= 0 || number !== 0);
-  return numbers.every(isRight) ? [...new Set(numbers)] : null;
-}
-
-function untilOf(value: string): Recurrence["until"] {
-  const [, year, month, day, time, utc] =
-    /^(\d{4})(\d\d)(\d\d)(?:T(\d{6})(Z?))?$/.exec(value) ?? [];
-  const clock = (time ?? "235959").replace(/(..)(..)(..)/, "$1:$2:$3");
-  const at = Date.parse(`${year}-${month}-${day}T${clock}.999Z`);
-  return Number.isNaN(at) ? null : { at, isUtc: utc === "Z" };
-}
-
-/** What RFC 5545 §3.3.10 says about parts that stand side by side. */
-function validateTogether(rule: Recurrence): string | null {
-  const { frequency, weeks, yearDays, monthDays, weekdays, positions } = rule;
-  if (rule.count !== null && rule.until !== null) return "must not have both COUNT and UNTIL";
-  if (weeks.length > 0 && frequency !== "YEARLY") return "must have BYWEEKNO only with FREQ=YEARLY";
-  if (yearDays.length > 0 && !["YEARLY", "HOURLY"].includes(frequency))
-    return "must have BYYEARDAY only with FREQ=YEARLY or HOURLY";
-  if (monthDays.length > 0 && frequency === "WEEKLY")
-    return "must not have BYMONTHDAY with FREQ=WEEKLY";
-  const isNumbered = weekdays.some(({ nth }) => nth !== 0);
-  if (isNumbered && (!["YEARLY", "MONTHLY"].includes(frequency) || weeks.length > 0))
-    return "must have numbered weekdays only with FREQ=MONTHLY, or YEARLY without BYWEEKNO";
-  const lists = [rule.months, weeks, yearDays, monthDays, weekdays, rule.hours, rule.minutes];
-  if (positions.length > 0 && (frequency === "HOURLY" || lists.every(({ length }) => length === 0)))
-    return "must have BYSETPOS only beside another BY part, and not with FREQ=HOURLY";
-  return null;
-}
 
 const latest = Date.UTC(9000, 0);
 
@@ -165,8 +32,8 @@ const instant = z.iso
 const upTo = (max: number) => z.string().min(1, { abort: true }).max(max, { abort: true });
 
 const rrule = upTo(500).superRefine((text, context) => {
-  const read = recurrenceOf(text);
-  if (typeof read === "string") context.addIssue({ code: "custom", message: read });
+  const message = rruleIssue(text);
+  if (message !== null) context.addIssue({ code: "custom", message });
 });
 
 const about = {
@@ -269,6 +136,31 @@ export const MaintenanceWindow = z
     },
   });
 export type MaintenanceWindow = z.infer<typeof MaintenanceWindow>;
+
+const Occurrences = z.array(MaintenanceOccurrence);
+
+/** Times that the admin page previews before they are saved. */
+export const PreviewQuery = z.strictObject({
+  startsAt: instant,
+  endsAt: instant,
+  timeZone: TimeZone,
+  rrule: z.string().max(500).optional(),
+  count: countUpTo(10, 5, "Occurrences"),
+});
+export type PreviewQuery = z.infer<typeof PreviewQuery>;
+
+export const MaintenancePreview = z.object({
+  issue: z.object({ path: z.string(), message: z.string() }).nullable(),
+  occurrences: Occurrences,
+});
+
+/** The server lowers the span to 62 days. */
+export const CalendarQuery = z.strictObject({ from: instant, to: instant });
+export type CalendarQuery = z.infer<typeof CalendarQuery>;
+
+export const MaintenanceCalendar = z.array(
+  z.object({ id: Id, title: z.string(), occurrences: Occurrences }),
+);
 
 export const MaintenanceQuery = z.strictObject({
   ...pageFields,

@@ -1,6 +1,7 @@
 import { commit, mustBeCurrent } from "../../events/commit.ts";
 import type { Scope } from "../../events/scope.ts";
-import { timestamp } from "../../core/time/clock.ts";
+import { dayMs, timestamp } from "../../core/time/clock.ts";
+import { mapYielding } from "../../core/time/yielding.ts";
 import { fairQueue } from "../../core/collections/fair-queue.ts";
 import { AppError } from "../../core/errors.ts";
 import { maintenanceBounds } from "../../core/limits.ts";
@@ -11,14 +12,23 @@ import { mustBeWithin } from "../../database/references.ts";
 import { found, mustName, removeRow, firstVersion, nextVersion } from "../../database/rows.ts";
 import { mustText, type Prepared, retrying, type Statement } from "../../database/store.ts";
 import { maintenanceWindows, monitorGroups, monitors } from "../../database/tables/monitoring.ts";
-import { validateTimes, type Occurrence, situationAt, type Times } from "./rules.ts";
+import {
+  type Occurrence,
+  occurrencesBetween,
+  situationAt,
+  type Times,
+  validateTimes,
+} from "./rules.ts";
 import type {
+  CalendarQuery,
   MaintenanceQuery,
   MaintenanceWindow,
   MaintenanceWindowPatch,
   NewMaintenanceWindow,
+  PreviewQuery,
 } from "./schema.ts";
 import {
+  allWindows,
   changeWindow,
   findWindow,
   insertWindow,
@@ -113,6 +123,29 @@ export function deleteWindow(scope: Scope, id: string): Promise<typeof deleted> 
   });
 }
 
+/** Returns the next occurrences of times that are not saved, or which field is invalid. */
+export async function previewTimes(scope: Scope, { count, ...query }: PreviewQuery) {
+  const times: Times = { ...query, rrule: query.rrule ?? null };
+  return evaluations.run(scope.organizationId, async () => {
+    const issue = validateTimes(times);
+    const now = scope.clock();
+    const found = issue ? [] : occurrencesBetween(times, now, now + searchedMs, count);
+    return { issue, occurrences: found.map(occurrenceFields) };
+  });
+}
+
+/** Lists each window's occurrences in a span of at most 62 days; windows without one are left out. */
+export async function maintenanceCalendar(scope: Scope, query: CalendarQuery) {
+  const from = Date.parse(query.from);
+  const to = Math.min(Date.parse(query.to), from + maxCalendarMs);
+  const windows = await mapYielding(await allWindows(scope), (window) => ({
+    id: window.id,
+    title: window.title,
+    occurrences: occurrencesBetween(window, from, to, maxCalendarEntries).map(occurrenceFields),
+  }));
+  return windows.filter(({ occurrences }) => occurrences.length > 0);
+}
+
 /** Windows that are over count no more. */
 export function mustBeFew(scope: Scope, at: string): Statement {
   const mayCome = `(rrule is not null or ends_at > '${at}')`;
@@ -134,15 +167,19 @@ export const mustHaveRoomForWindow = ({ organizationId }: Scope): Prepared => ({
     ),
 });
 
-/** Rules are worked out one at a time, organizations in turn: some take milliseconds. */
-const workingOut = fairQueue({ atOnce: 1 });
+/** Evaluates one rule at a time, organizations in turn: some take milliseconds. */
+const evaluations = fairQueue({ atOnce: 1 });
+const searchedMs = 50 * 366 * dayMs;
+const maxCalendarMs = 62 * dayMs;
+/** More than hourly occurrences of six weeks. */
+const maxCalendarEntries = 1_100;
 
 /** Throws VALIDATION_ERROR for times that can't be. */
 export async function mustBePossible({ organizationId }: Scope, times: Times) {
   const issue =
     times.rrule === null
       ? validateTimes(times)
-      : await workingOut.run(organizationId, async () => validateTimes(times));
+      : await evaluations.run(organizationId, async () => validateTimes(times));
   if (issue !== null) throw invalid(issue.path, issue.message);
 }
 
@@ -155,10 +192,15 @@ function mustKnow(scope: Scope, { monitorIds, groupIds }: MaintenanceWindowPatch
 
 function shown(window: StoredWindow, now: number): MaintenanceRecord {
   const { state, current, next } = situationAt(window, now);
-  return { ...window, state, current: timesOf(current), next: timesOf(next) };
+  return {
+    ...window,
+    state,
+    current: current && occurrenceFields(current),
+    next: next && occurrenceFields(next),
+  };
 }
 
-function timesOf(occurrence: Occurrence | null): MaintenanceWindow["current"] {
-  if (occurrence === null) return null;
-  return { startsAt: timestamp(occurrence.start), endsAt: timestamp(occurrence.end) };
-}
+const occurrenceFields = ({ start, end }: Occurrence) => ({
+  startsAt: timestamp(start),
+  endsAt: timestamp(end),
+});

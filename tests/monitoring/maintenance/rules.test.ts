@@ -234,7 +234,7 @@ describe("occurrences", () => {
   test("that are decades apart are the same whenever and however often they are asked for", () => {
     const rule = fc.constantFrom(
       "FREQ=DAILY;BYMONTH=2;BYMONTHDAY=29;BYDAY=TH",
-      "FREQ=YEARLY;BYYEARDAY=366;BYDAY=MO,FR",
+      "FREQ=HOURLY;BYYEARDAY=366;BYDAY=MO,FR;BYHOUR=3",
       "FREQ=HOURLY;BYMONTHDAY=31;BYMONTH=1;BYDAY=WE;BYHOUR=3",
       "FREQ=DAILY;BYMONTH=2;BYMONTHDAY=29;BYDAY=TH;COUNT=2",
     );
@@ -255,27 +255,13 @@ describe("occurrences", () => {
     );
   });
 
-  describe("of a rule that hardly ever comes true", () => {
-    const rarely = (minute: number) =>
-      times(`2026-11-20T02:${minute}:00Z`, 1, "FREQ=DAILY;BYMONTH=2;BYMONTHDAY=29;BYDAY=TH");
-
-    test("are looked for once, however often they are asked for", () => {
-      const window = rarely(11);
-      const first = daysLookedAt(() => situationAt(window, at(window.startsAt)));
-      expect(first).toBeGreaterThan(365);
-      for (const later of [0, day])
-        expect(daysLookedAt(() => situationAt(window, at(window.startsAt) + later))).toBeLessThan(
-          10,
-        );
-    });
-
-    test("are looked for no further ahead than they are asked for", () => {
-      const window = rarely(12);
-      const from = at(window.startsAt);
-      expect(daysLookedAt(() => occurrencesBetween(window, from, from + 30 * day, 3))).toBeLessThan(
-        60,
-      );
-    });
+  test("of a rule that hardly ever comes true are searched once, however often they are requested", () => {
+    const window = times("2026-11-20T02:11:00Z", 1, "FREQ=DAILY;BYMONTH=2;BYMONTHDAY=29;BYDAY=TH");
+    // The code loads the library by `require`, whose module is not that of an import.
+    const { RRuleTemporal } = require("rrule-temporal") as typeof import("rrule-temporal");
+    using next = spyOn(RRuleTemporal.prototype, "next");
+    for (const later of [0, 0, day, 2 * day]) situationAt(window, at(window.startsAt) + later);
+    expect(next).toHaveBeenCalledTimes(2);
   });
 
   test("come in order, never overlap, and are what the situation at their time says", () => {
@@ -339,14 +325,6 @@ describe("times that can't be", () => {
       ),
       "rrule",
     ],
-    [
-      "a COUNT that lies behind a million times to choose among",
-      rule(
-        `FREQ=DAILY;COUNT=1000;BYHOUR=${hours};BYMINUTE=${minutes.slice(0, 112)};BYSETPOS=1`,
-        0.01,
-      ),
-      "rrule",
-    ],
     ["a second beginning before the end", rule("FREQ=DAILY", 24.1), "rrule"],
     ["the same on one of several days", rule("FREQ=WEEKLY;BYDAY=SA,SU", 30), "rrule"],
   ];
@@ -390,13 +368,3 @@ describe("times that can't be", () => {
     );
   });
 });
-
-function daysLookedAt(work: () => unknown): number {
-  const look = spyOn(Date.prototype, "getUTCMonth");
-  try {
-    work();
-    return look.mock.calls.length;
-  } finally {
-    look.mockRestore();
-  }
-}

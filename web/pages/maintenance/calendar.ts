@@ -1,5 +1,5 @@
+/** Days and weeks of the maintenance calendar, and the occurrences on each day. */
 import { toInstant, toLocal } from "../../../src/core/time/time-zones.ts";
-import { occurrencesBetween, type Times } from "../../../src/monitoring/maintenance/rules.ts";
 
 const dayMs = 86_400_000;
 
@@ -20,6 +20,10 @@ export function monthAfter(month: string, step: number): string {
   return date.toISOString().slice(0, 7);
 }
 
+/** The time at which a day starts. */
+export const startOf = (day: DayNumber, zone: string): string =>
+  new Date(toInstant(day * dayMs, zone)).toISOString();
+
 /** Whole weeks, from Monday, that hold a month. */
 export function weeksOf(month: string): DayNumber[][] {
   const first = Date.parse(`${month}-01T00:00:00Z`) / dayMs;
@@ -32,29 +36,28 @@ export function weeksOf(month: string): DayNumber[][] {
 }
 
 /** An occurrence on one of the days that it touches. */
-export type Entry<T> = { window: T; start: number; end: number; begins: boolean };
+export type Entry = Planned & { start: number; end: number; begins: boolean };
+type Planned = { id: string; title: string };
+type PlannedTimes = Planned & { occurrences: readonly { startsAt: string; endsAt: string }[] };
 
-/** So many occurrences of one window are looked at: more than hourly ones of six weeks. */
-const most = 1_100;
-
-/** What is planned on each of these days, in order. */
-export function entriesOf<T extends Times>(
-  windows: readonly T[],
+/** Groups occurrences by day from `first` to `last`, in order. */
+export function entriesByDay(
+  windows: readonly PlannedTimes[],
   first: DayNumber,
   last: DayNumber,
   zone: string,
-): Map<DayNumber, Entry<T>[]> {
-  const from = toInstant(first * dayMs, zone);
-  const to = toInstant((last + 1) * dayMs, zone);
-  const entries = new Map<DayNumber, Entry<T>[]>();
+): Map<DayNumber, Entry[]> {
+  const entries = new Map<DayNumber, Entry[]>();
   const all = windows
-    .flatMap((window) =>
-      occurrencesBetween(window, from, to, most).map(({ start, end }) => ({ window, start, end })),
+    .flatMap(({ id, title, occurrences }) =>
+      occurrences.map(({ startsAt, endsAt }) => {
+        return { id, title, start: Date.parse(startsAt), end: Date.parse(endsAt) };
+      }),
     )
     .sort((one, other) => one.start - other.start);
   for (const one of all) {
     const begins = dayAt(one.start, zone);
-    // Its end is not part of it: until midnight is not on the next day.
+    // The end is exclusive: an occurrence until midnight is not on the next day.
     const ends = Math.min(last, dayAt(one.end - 1, zone));
     for (let day = Math.max(first, begins); day <= ends; day++) {
       const entry = { ...one, begins: day === begins };

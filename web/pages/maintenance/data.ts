@@ -1,7 +1,9 @@
-import { useQuery } from "@tanstack/react-query";
+/** Queries and writes of the maintenance pages. */
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { endsIn } from "../../../src/core/time/times.ts";
+import type { Times } from "../../../src/monitoring/maintenance/rules.ts";
 import type { MaintenanceWindow } from "../../../src/monitoring/maintenance/schema.ts";
-import { dataOf, ifMatch, pageOf, v1 } from "../../data/client.ts";
+import { dashboard, dataOf, ifMatch, pageOf, v1 } from "../../data/client.ts";
 import { listKey, recordKey } from "../../data/keys.ts";
 import { dataQuery, pageQuery, queryClient } from "../../data/query.ts";
 import { useRecord } from "../../data/record.ts";
@@ -11,7 +13,7 @@ const windows = v1["maintenance-windows"];
 
 const perPage = 100;
 
-/** Every window of this state, or of all of them. */
+/** Loads every window, or all in this state. */
 async function allWindows(state: MaintenanceWindow["state"] | undefined, signal: AbortSignal) {
   const found: MaintenanceWindow[] = [];
   for (let page = 1; ; page++) {
@@ -23,7 +25,7 @@ async function allWindows(state: MaintenanceWindow["state"] | undefined, signal:
   }
 }
 
-/** What runs and what is to come; a window that nobody writes to begins and ends by itself. */
+// A window starts and ends without an event of its own, so lists are polled.
 export const useWindows = (state?: "running" | "scheduled", enabled = true) =>
   useQuery({
     queryKey: [...listKey("maintenance"), state ?? "all"],
@@ -32,7 +34,7 @@ export const useWindows = (state?: "running" | "scheduled", enabled = true) =>
     enabled,
   });
 
-/** Behind how many are in maintenance: when they no longer are; empty where nobody knows. */
+/** Says when the current maintenance of any monitor ends; empty if unknown. */
 export function useMaintenanceEnd(zone: string, isAny: boolean): string {
   const { data = [] } = useWindows("running", isAny);
   const ends = data
@@ -49,6 +51,35 @@ export const usePastWindows = (page: number, enabled: boolean) =>
     enabled,
   });
 
+const previews = dashboard["maintenance-windows"];
+
+/** Next occurrences of times that can be unsaved, one more than `count`; while they change, the last ones. */
+export function usePreview(times: Times | null, count: number) {
+  const { startsAt = "", endsAt = "", timeZone = "", rrule = null } = times ?? {};
+  const query = {
+    startsAt,
+    endsAt,
+    timeZone,
+    ...(rrule !== null && { rrule }),
+    count: count + 1,
+  };
+  return useQuery({
+    ...dataQuery([...listKey("maintenance"), "preview", query], (options) =>
+      previews.preview.get({ query, ...options }),
+    ),
+    enabled: times !== null,
+    placeholderData: keepPreviousData,
+  });
+}
+
+export const useCalendar = (from: string, to: string) =>
+  useQuery({
+    ...dataQuery([...listKey("maintenance"), "calendar", from, to], (options) =>
+      previews.calendar.get({ query: { from, to }, ...options }),
+    ),
+    placeholderData: keepPreviousData,
+  });
+
 export const useWindow = (id: string) =>
   useRecord("maintenance-window", id, {
     ...dataQuery(recordKey("maintenance", id), (options) => windows({ id }).get(options)),
@@ -60,7 +91,7 @@ export const deleteWindow = (window: MaintenanceWindow) =>
     dataOf(windows({ id: window.id }).delete(undefined, ifMatch(window))),
   );
 
-/** Ends a window that is not repeated, now; taken back, it goes on until when it was to end. */
+/** Ends a window that does not repeat now; undo restores its end. */
 export async function endNow(window: MaintenanceWindow) {
   await setEnd(window.id, new Date().toISOString(), window);
   notifyDone(`Ended ${window.title}`, () => setEnd(window.id, window.endsAt));

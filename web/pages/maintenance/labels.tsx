@@ -1,9 +1,5 @@
+/** Words, icons and short lists that several maintenance pages show. */
 import { toLocal } from "../../../src/core/time/time-zones.ts";
-import {
-  validateTimes,
-  occurrencesBetween,
-  type Times,
-} from "../../../src/monitoring/maintenance/rules.ts";
 import type { MaintenanceWindow } from "../../../src/monitoring/maintenance/schema.ts";
 import type { Overview } from "../../data/overview.ts";
 import { plural } from "../../components/display/format.ts";
@@ -72,26 +68,27 @@ export function WindowPill({ state }: { state: MaintenanceWindow["state"] }) {
   );
 }
 
-const yearsMs = 50 * 366 * 86_400_000;
-
-/** When a window takes place from now on, in the organization's time zone. */
-export function NextTimes({ times, count }: { times: Times | null; count: number }) {
+/** Lists the first `count` of a window's next occurrences, in the organization's time zone. */
+export function NextTimes({
+  occurrences,
+  count,
+}: {
+  occurrences: readonly { startsAt: string; endsAt: string }[] | undefined;
+  count: number;
+}) {
   const zone = useZone();
-  if (times === null) return null;
-  const issue = validateTimes(times);
-  if (issue !== null) return null;
-  const now = Date.now();
-  const found = occurrencesBetween(times, now, now + yearsMs, count + 1);
-  if (found.length === 0) return <p className="field-note">That is in the past.</p>;
+  if (occurrences === undefined) return null;
+  if (occurrences.length === 0) return <p className="field-note">That is in the past.</p>;
+  const now = new Date().toISOString();
   return (
     <ol className="next-times" aria-label="Next times">
-      {found.slice(0, count).map(({ start, end }) => (
-        <li key={start} className="num">
-          {spanInWords(start, end, zone)}
-          {start <= now && <span className="maintenance"> now</span>}
+      {occurrences.slice(0, count).map(({ startsAt, endsAt }) => (
+        <li key={startsAt} className="num">
+          {spanInWords(Date.parse(startsAt), Date.parse(endsAt), zone)}
+          {startsAt <= now && <span className="maintenance"> now</span>}
         </li>
       ))}
-      {found.length > count && <li className="faint">and so on</li>}
+      {occurrences.length > count && <li className="faint">and so on</li>}
     </ol>
   );
 }

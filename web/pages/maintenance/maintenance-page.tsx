@@ -1,3 +1,4 @@
+/** The maintenance page: windows in progress and upcoming, the calendar, and past windows. */
 import { Button, SegmentedControl } from "@mantine/core";
 import { useNavigate, useSearch, Link } from "@tanstack/react-router";
 import type { MaintenanceWindow } from "../../../src/monitoring/maintenance/schema.ts";
@@ -15,7 +16,6 @@ import { useRowKeys } from "../../components/row-keys.ts";
 import { useShortcuts } from "../../components/shortcuts.ts";
 import { useNow, useZone, durationInWords } from "../../components/display/time.tsx";
 import { useDeleting, notifyError } from "../../components/toasts.tsx";
-import { dayAt, monthOf } from "./calendar.ts";
 import { useWindows, usePastWindows, endNow } from "./data.ts";
 import { affectedInWords, recurrenceInWords, spanInWords, WindowIcon } from "./labels.tsx";
 import { MonthCalendar } from "./month-calendar.tsx";
@@ -28,7 +28,6 @@ export default function MaintenancePage() {
   const navigate = useNavigate();
   const shown = maintenanceSearchOf(useSearch({ strict: false }));
   const view = shown.view ?? "planned";
-  const all = useWindows(undefined, view === "calendar");
   const running = useWindows("running");
   const scheduled = useWindows("scheduled", view === "planned");
   const over = usePastWindows(shown.page ?? 1, view === "over");
@@ -45,7 +44,7 @@ export default function MaintenancePage() {
   const next = kept(scheduled.data)?.toSorted((one, other) =>
     (one.next?.startsAt ?? "") < (other.next?.startsAt ?? "") ? -1 : 1,
   );
-  const error = running.error ?? scheduled.error ?? over.error ?? all.error;
+  const error = running.error ?? scheduled.error ?? over.error;
   const isEmpty = view === "planned" && now?.length === 0 && next?.length === 0;
   return (
     <>
@@ -55,18 +54,11 @@ export default function MaintenancePage() {
         </span>
         {mayWrite && <CreateButton onClick={plan}>Schedule maintenance</CreateButton>}
       </PageHeader>
-      <SegmentedControl
-        className="views"
-        aria-label="View"
-        value={view}
+      <Views
+        view={view}
         onChange={(value) =>
           show(value === "planned" ? {} : { view: value as "calendar" | "over" })
         }
-        data={[
-          { value: "planned", label: "Scheduled" },
-          { value: "calendar", label: "Calendar" },
-          { value: "over", label: "Past" },
-        ]}
       />
       {error !== null && now === undefined && <LoadFailed what="The maintenance" error={error} />}
       {view !== "over" && <Rows title="In progress" windows={now ?? []} />}
@@ -78,41 +70,57 @@ export default function MaintenancePage() {
           night.
         </EmptyState>
       )}
-      {view === "calendar" && all.data && (
-        <Month windows={kept(all.data) ?? []} shown={shown} show={show} />
+      {view === "calendar" && (
+        <MonthCalendar
+          month={shown.month}
+          onMonth={(month) => show({ view: "calendar", ...(month !== undefined && { month }) })}
+        />
       )}
-      {view === "over" && over.data && (
-        <>
-          <Rows title="Past" windows={kept(over.data.data) ?? []} />
-          {over.data.meta.total === 0 && (
-            <EmptyState icon={<Icon name="calendar" size={28} />} title="No past maintenance">
-              Maintenance that has ended is listed here.
-            </EmptyState>
-          )}
-          <Pager meta={over.data.meta} onPage={(page) => show({ view: "over", page })} />
-        </>
+      {view === "over" && (
+        <Past
+          windows={kept(over.data?.data)}
+          meta={over.data?.meta}
+          onPage={(page) => show({ view: "over", page })}
+        />
       )}
     </>
   );
 }
 
-function Month({
-  windows,
-  shown,
-  show,
-}: {
-  windows: readonly MaintenanceWindow[];
-  shown: MaintenanceSearch;
-  show: (next: MaintenanceSearch) => void;
-}) {
-  const zone = useZone();
-  const thisMonth = monthOf(dayAt(useNow(), zone));
+function Views({ view, onChange }: { view: string; onChange: (view: string) => void }) {
   return (
-    <MonthCalendar
-      windows={windows}
-      month={shown.month ?? thisMonth}
-      onMonth={(month) => show({ view: "calendar", ...(month !== undefined && { month }) })}
+    <SegmentedControl
+      className="views"
+      aria-label="View"
+      value={view}
+      onChange={onChange}
+      data={[
+        { value: "planned", label: "Scheduled" },
+        { value: "calendar", label: "Calendar" },
+        { value: "over", label: "Past" },
+      ]}
     />
+  );
+}
+
+type PastProps = {
+  windows: readonly MaintenanceWindow[] | undefined;
+  meta: Parameters<typeof Pager>[0]["meta"] | undefined;
+  onPage: (page: number) => void;
+};
+
+function Past({ windows = [], meta, onPage }: PastProps) {
+  if (meta === undefined) return null;
+  return (
+    <>
+      <Rows title="Past" windows={windows} />
+      {meta.total === 0 && (
+        <EmptyState icon={<Icon name="calendar" size={28} />} title="No past maintenance">
+          Maintenance that has ended is listed here.
+        </EmptyState>
+      )}
+      <Pager meta={meta} onPage={onPage} />
+    </>
   );
 }
 

@@ -1,25 +1,27 @@
+/** The month view of the maintenance page. */
 import { ActionIcon, Button, Menu } from "@mantine/core";
 import { Link, useNavigate } from "@tanstack/react-router";
 import { useMemo } from "react";
-import type { MaintenanceWindow } from "../../../src/monitoring/maintenance/schema.ts";
 import { useSignedIn } from "../../data/session.ts";
 import { openDialog } from "../../components/open-dialog.ts";
 import { Icon } from "../../components/display/icons.tsx";
 import { useNow, useZone } from "../../components/display/time.tsx";
+import { LoadFailed } from "../../components/page.tsx";
+import { useDeleting } from "../../components/toasts.tsx";
 import {
   dateOf,
   dayAt,
   type DayNumber,
-  entriesOf,
+  entriesByDay,
   type Entry,
   monthAfter,
   monthOf,
+  startOf,
   weeksOf,
 } from "./calendar.ts";
+import { useCalendar } from "./data.ts";
 import { clockAt, spanInWords } from "./labels.tsx";
 import { weekdays } from "./recurrence.ts";
-
-type Planned = Entry<MaintenanceWindow>;
 
 const monthFormat = new Intl.DateTimeFormat("en-GB", {
   month: "long",
@@ -33,58 +35,34 @@ const dayFormat = new Intl.DateTimeFormat("en-GB", {
   timeZone: "UTC",
 });
 
-/** So many entries a day shows before the rest goes into a menu. */
-const most = 3;
+/** Entries per day; more are in a menu. */
+const maxEntries = 3;
 
-/** A month of windows; on a phone the days on which something is planned, one below the other. */
+/** A month of maintenance; on a phone, a list of the days with maintenance. */
 export function MonthCalendar({
-  windows,
-  month,
+  month: chosenMonth,
   onMonth,
 }: {
-  windows: readonly MaintenanceWindow[];
-  month: string;
+  month: string | undefined;
   onMonth: (month: string | undefined) => void;
 }) {
   const zone = useZone();
-  const { mayWrite } = useSignedIn();
-  const now = useNow();
-  const today = dayAt(now, zone);
+  const today = dayAt(useNow(), zone);
+  const month = chosenMonth ?? monthOf(today);
   const weeks = useMemo(() => weeksOf(month), [month]);
-  const entries = useMemo(
-    () => entriesOf(windows, weeks[0]?.[0] ?? 0, weeks.at(-1)?.[6] ?? 0, zone),
-    [windows, weeks, zone],
-  );
+  const [first, last] = [weeks[0]?.[0] ?? 0, weeks.at(-1)?.[6] ?? 0];
+  const { data, error } = useCalendar(startOf(first, zone), startOf(last + 1, zone));
+  const deleting = useDeleting();
+  const entries = useMemo(() => {
+    const windows = data?.filter(({ id }) => !deleting.has(id)) ?? [];
+    return entriesByDay(windows, first, last, zone);
+  }, [data, deleting, first, last, zone]);
+  if (data === undefined) return error && <LoadFailed what="The calendar" error={error} />;
   const title = monthFormat.format(new Date(`${month}-01`));
   const hasAny = weeks.flat().some((day) => monthOf(day) === month && entries.has(day));
   return (
     <section className="calendar" aria-label="Calendar">
-      <div className="calendar-head">
-        <h2 aria-live="polite">{title}</h2>
-        {monthOf(today) !== month && (
-          <Button size="xs" onClick={() => onMonth(undefined)}>
-            Today
-          </Button>
-        )}
-        <ActionIcon
-          variant="default"
-          size={30}
-          aria-label="Previous month"
-          onClick={() => onMonth(monthAfter(month, -1))}
-        >
-          <span className="calendar-back">
-            <Icon name="right" size={14} />
-          </span>
-        </ActionIcon>
-        <ActionIcon
-          variant="default"
-          size={30}
-          aria-label="Next month"
-          onClick={() => onMonth(monthAfter(month, 1))}
-        >
-          <Icon name="right" size={14} />
-        </ActionIcon>
-      </div>
+      <MonthHead title={title} month={month} isNow={monthOf(today) === month} onMonth={onMonth} />
       <table className="panel panel-flush">
         <caption className="visually-hidden">Maintenance in {title}</caption>
         <thead>
@@ -100,14 +78,7 @@ export function MonthCalendar({
           {weeks.map((week) => (
             <tr key={week[0]}>
               {week.map((day) => (
-                <td
-                  key={day}
-                  className={`${monthOf(day) === month ? "" : "calendar-other"} ${day === today ? "calendar-today" : ""} ${entries.has(day) ? "" : "calendar-free"}`}
-                  {...(day === today && { "aria-current": "date" as const })}
-                >
-                  <DayHead day={day} mayWrite={mayWrite} />
-                  <Entries day={day} entries={entries.get(day) ?? []} zone={zone} now={now} />
-                </td>
+                <Day key={day} day={day} month={month} today={today} entries={entries.get(day)} />
               ))}
             </tr>
           ))}
@@ -115,6 +86,61 @@ export function MonthCalendar({
       </table>
       {!hasAny && <p className="quiet calendar-none">No maintenance in {title}.</p>}
     </section>
+  );
+}
+
+type HeadProps = {
+  title: string;
+  month: string;
+  isNow: boolean;
+  onMonth: (month: string | undefined) => void;
+};
+
+function MonthHead({ title, month, isNow, onMonth }: HeadProps) {
+  return (
+    <div className="calendar-head">
+      <h2 aria-live="polite">{title}</h2>
+      {!isNow && (
+        <Button size="xs" onClick={() => onMonth(undefined)}>
+          Today
+        </Button>
+      )}
+      <ActionIcon
+        variant="default"
+        size={30}
+        aria-label="Previous month"
+        onClick={() => onMonth(monthAfter(month, -1))}
+      >
+        <span className="calendar-back">
+          <Icon name="right" size={14} />
+        </span>
+      </ActionIcon>
+      <ActionIcon
+        variant="default"
+        size={30}
+        aria-label="Next month"
+        onClick={() => onMonth(monthAfter(month, 1))}
+      >
+        <Icon name="right" size={14} />
+      </ActionIcon>
+    </div>
+  );
+}
+
+type DayProps = { day: DayNumber; month: string; today: DayNumber; entries: Entry[] | undefined };
+
+function Day({ day, month, today, entries }: DayProps) {
+  const { mayWrite } = useSignedIn();
+  const classes = [
+    monthOf(day) === month ? "" : "calendar-other",
+    day === today ? "calendar-today" : "",
+    entries ? "" : "calendar-free",
+  ];
+  return (
+    <td className={classes.join(" ")} {...(day === today && { "aria-current": "date" as const })}>
+      <DayHead day={day} mayWrite={mayWrite} />
+      <Entries day={day} entries={entries ?? []} />
+    </td>
   );
 }
 
@@ -145,32 +171,24 @@ function DayHead({ day, mayWrite }: { day: DayNumber; mayWrite: boolean }) {
   );
 }
 
-function Entries({
-  day,
-  entries,
-  zone,
-  now,
-}: {
-  day: DayNumber;
-  entries: readonly Planned[];
-  zone: string;
-  now: number;
-}) {
+function Entries({ day, entries }: { day: DayNumber; entries: readonly Entry[] }) {
+  const zone = useZone();
+  const now = useNow();
   const navigate = useNavigate();
-  const shown = entries.length > most + 1 ? entries.slice(0, most) : entries;
+  const shown = entries.length > maxEntries + 1 ? entries.slice(0, maxEntries) : entries;
   const rest = entries.slice(shown.length);
-  const to = ({ window: { id } }: Planned) => ({ to: "/maintenance/$id", params: { id } }) as const;
-  const time = ({ start, begins }: Planned) => (begins ? clockAt(start, zone) : "…");
+  const to = ({ id }: Entry) => ({ to: "/maintenance/$id", params: { id } }) as const;
+  const time = ({ start, begins }: Entry) => (begins ? clockAt(start, zone) : "…");
   return (
     <>
       {shown.map((entry) => (
         <Link
-          key={`${entry.window.id} ${entry.start}`}
+          key={`${entry.id} ${entry.start}`}
           {...to(entry)}
           className={`calendar-entry ${entry.end <= now ? "calendar-over" : entry.start <= now ? "calendar-now" : ""}`}
-          title={`${entry.window.title}, ${spanInWords(entry.start, entry.end, zone)}`}
+          title={`${entry.title}, ${spanInWords(entry.start, entry.end, zone)}`}
         >
-          <span className="num">{time(entry)}</span> {entry.window.title}
+          <span className="num">{time(entry)}</span> {entry.title}
         </Link>
       ))}
       {rest.length > 0 && (
@@ -187,10 +205,10 @@ function Entries({
           <Menu.Dropdown className="menu-scroll">
             {rest.map((entry) => (
               <Menu.Item
-                key={`${entry.window.id} ${entry.start}`}
+                key={`${entry.id} ${entry.start}`}
                 onClick={() => void navigate(to(entry))}
               >
-                <span className="num">{time(entry)}</span> {entry.window.title}
+                <span className="num">{time(entry)}</span> {entry.title}
               </Menu.Item>
             ))}
           </Menu.Dropdown>

@@ -1,4 +1,4 @@
-import { type Recurrence, recurrenceOf } from "../../../src/monitoring/maintenance/schema.ts";
+/** Reads and writes RRULEs as the fields of the recurrence editor, and describes them in words. */
 
 export type Repeats = "never" | "daily" | "weekly" | "monthly" | "rule";
 
@@ -58,48 +58,50 @@ export function plainPlan(local: number): Plan {
   };
 }
 
-/** Reads any RRULE: into the fields where they can say the same, else as it is. */
+/** Reads a valid RRULE into the fields, or leaves it as a custom rule if they can't express it. */
 export function planOf(rrule: string | null, local: number): Plan {
   const plain = plainPlan(local);
   if (rrule === null) return plain;
-  const asItIs = { ...plain, repeats: "rule" as const, rule: rrule };
-  const rule = recurrenceOf(rrule);
-  if (typeof rule === "string") return asItIs;
+  const parts = rrule.toUpperCase().split(";");
+  const rule = Object.fromEntries(parts.map((part) => part.split("="))) as RuleParts;
   const fields = fieldsOf(rule, plain);
   const end = endOf(rule);
-  if (fields === null || end === null) return asItIs;
-  return { ...plain, every: rule.interval, rule: rrule, ...fields, ...end };
+  if (fields === null || end === null) return { ...plain, repeats: "rule", rule: rrule };
+  return { ...plain, every: Number(rule.INTERVAL ?? 1), rule: rrule, ...fields, ...end };
 }
 
-function fieldsOf(rule: Recurrence, plain: Plan): Partial<Plan> | null {
-  const { frequency, months, weeks, yearDays, monthDays, weekdays, hours, minutes } = rule;
-  const others = [months, weeks, yearDays, hours, minutes, rule.positions];
-  if (others.some(({ length }) => length > 0)) return null;
-  if (frequency === "DAILY")
-    return monthDays.length + weekdays.length === 0 ? { repeats: "daily" } : null;
-  if (frequency === "WEEKLY") {
+const simpleParts = ["FREQ", "INTERVAL", "COUNT", "UNTIL", "WKST", "BYDAY", "BYMONTHDAY"];
+type RuleParts = { FREQ: string } & Partial<
+  Record<"INTERVAL" | "COUNT" | "UNTIL" | "WKST" | "BYDAY" | "BYMONTHDAY", string>
+>;
+
+function fieldsOf(rule: RuleParts, plain: Plan): Partial<Plan> | null {
+  const { FREQ, INTERVAL = "1", WKST = "MO", BYDAY, BYMONTHDAY } = rule;
+  const isSimple = Object.keys(rule).every((name) => simpleParts.includes(name));
+  if (!isSimple || (BYDAY !== undefined && BYMONTHDAY !== undefined)) return null;
+  if (FREQ === "DAILY") return (BYDAY ?? BYMONTHDAY) ? null : { repeats: "daily" };
+  if (FREQ === "WEEKLY") {
     // Where weeks begin matters as soon as some are left out.
-    if (rule.weekStart !== 0 && rule.interval > 1) return null;
-    const days = [...new Set(weekdays.map(({ day }) => day))].sort(byNumber);
-    return { repeats: "weekly", days: days.length === 0 ? plain.days : days };
+    if (BYMONTHDAY !== undefined || (WKST !== "MO" && Number(INTERVAL) > 1)) return null;
+    if (BYDAY === undefined) return { repeats: "weekly", days: plain.days };
+    const days = [...new Set(BYDAY.split(",").map((name) => names.indexOf(name)))].sort(byNumber);
+    return days.includes(-1) ? null : { repeats: "weekly", days };
   }
-  if (frequency !== "MONTHLY" || monthDays.length + weekdays.length > 1) return null;
-  const [weekday] = weekdays;
-  if (weekday === undefined) {
-    const [date = plain.date] = monthDays;
+  if (FREQ !== "MONTHLY") return null;
+  if (BYDAY === undefined) {
+    const date = Number(BYMONTHDAY ?? plain.date);
     return date >= -1 ? { repeats: "monthly", monthly: "date", date } : null;
   }
-  const { nth, day } = weekday;
-  const isNamed = nth === -1 || (nth >= 1 && nth <= 4);
-  return isNamed ? { repeats: "monthly", monthly: "weekday", nth, day } : null;
+  const [, nth, day = ""] = /^\+?([1-4]|-1)([A-Z]{2})$/.exec(BYDAY) ?? [];
+  if (nth === undefined) return null;
+  return { repeats: "monthly", monthly: "weekday", nth: Number(nth), day: names.indexOf(day) };
 }
 
-function endOf({ count, until }: Recurrence): Partial<Plan> | null {
-  if (count !== null) return { ends: "count", count };
-  if (until === null) return { ends: "never" };
-  const isWholeDay = !until.isUtc && until.at % dayMs === dayMs - 1;
-  const date = new Date(until.at).toISOString().slice(0, 10);
-  return isWholeDay ? { ends: "until", until: date } : null;
+function endOf({ COUNT, UNTIL }: RuleParts): Partial<Plan> | null {
+  if (COUNT !== undefined) return { ends: "count", count: Number(COUNT) };
+  if (UNTIL === undefined) return { ends: "never" };
+  const date = UNTIL.replace(/^(....)(..)(..)(T235959)?$/, "$1-$2-$3");
+  return date.length === 10 ? { ends: "until", until: date } : null;
 }
 
 /** The plan as an RRULE; null for once. */

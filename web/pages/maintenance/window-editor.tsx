@@ -1,6 +1,8 @@
+/** The dialog that schedules or edits maintenance. */
 import { MultiSelect, Select, Switch, TextInput } from "@mantine/core";
+import { useDebouncedValue } from "@mantine/hooks";
 import { useNavigate } from "@tanstack/react-router";
-import { validateTimes } from "../../../src/monitoring/maintenance/rules.ts";
+import { useMemo } from "react";
 import type { MaintenanceWindow } from "../../../src/monitoring/maintenance/schema.ts";
 import { dataOf, ifMatch, onceUnder, v1 } from "../../data/client.ts";
 import { recordKey } from "../../data/keys.ts";
@@ -12,6 +14,7 @@ import { EditorDialog } from "../../components/forms/editor-dialog.tsx";
 import { Fold, type Form, FormFrame, useForm } from "../../components/forms/form.tsx";
 import { MarkdownField } from "../../components/forms/markdown-field.tsx";
 import { useZone, zonesWith } from "../../components/display/time.tsx";
+import { usePreview } from "./data.ts";
 import { NextTimes } from "./labels.tsx";
 import { RecurrenceField } from "./recurrence-field.tsx";
 import { bodyOf, newValues, timesOf, type Values, valuesOf, withStart } from "./values.ts";
@@ -39,23 +42,52 @@ export default function MaintenanceDialog({ what }: { what: What }) {
   );
 }
 
-function Fields({
-  what,
-  window,
-  onTheirs,
-}: {
-  what: What;
-  window: MaintenanceWindow | undefined;
-  onTheirs: () => void;
-}) {
+type FieldsProps = { what: What; window: MaintenanceWindow | undefined; onTheirs: () => void };
+
+function Fields({ what, window, onTheirs }: FieldsProps) {
+  const { data: overview } = useOverview();
+  const form = useWindowForm(what, window, onTheirs);
+  const isNew = what.kind === "plan-maintenance";
+  return (
+    <FormFrame
+      form={form}
+      submit={isNew ? "Schedule maintenance" : "Save"}
+      onCancel={closeDialog}
+      curl={() => ({
+        ...(isNew
+          ? { method: "POST", route: windows }
+          : { method: "PATCH", route: windows({ id: what.id }) }),
+        body: bodyOf(form.values),
+      })}
+    >
+      <TextInput
+        label="Title"
+        placeholder="Router firmware"
+        autoComplete="off"
+        data-autofocus
+        {...form.input("title")}
+      />
+      <MarkdownField
+        label="Description"
+        placeholder="What will be done, and what people will notice"
+        {...form.input("description")}
+      />
+      <TimeFields form={form} />
+      <Members form={form} />
+      <MoreSettings form={form} />
+      {overview === undefined && <p className="field-note">The monitors are still loading.</p>}
+    </FormFrame>
+  );
+}
+
+function useWindowForm(what: What, window: MaintenanceWindow | undefined, onTheirs: () => void) {
   const zone = useZone();
   const navigate = useNavigate();
-  const { data: overview } = useOverview();
   const isNew = what.kind === "plan-maintenance";
   const start = window
     ? valuesOf(window)
     : newValues(Date.now(), zone, isNew ? what.date : undefined);
-  const form = useForm<Values>(
+  return useForm<Values>(
     start,
     async (values, force, once) => {
       const body = bodyOf(values);
@@ -71,39 +103,23 @@ function Fields({
     onTheirs,
     { key: `maintenance ${isNew ? `like ${window?.id ?? ""}` : what.id}` },
   );
-  const { values, set, errorOf } = form;
-  const times = timesOf(values);
-  const issue = times && validateTimes(times);
-  /** The server's words, or what it would say. */
+}
+
+const previewed = 4;
+
+/** Start, end and recurrence, with the next times or the reason why they are invalid. */
+function TimeFields({ form: { values, set, errorOf } }: { form: Form<Values> }) {
+  const current = useMemo(() => timesOf(values), [values]);
+  const [times] = useDebouncedValue(current, 150);
+  const { data } = usePreview(times, previewed);
+  const issue = data?.issue;
   const errorAt = (name: string) =>
     errorOf(name) ??
     (issue?.path === name && (name !== "rrule" || values.plan.rule !== "")
       ? `It ${issue.message.replace("startsAt", "the start").replace("endsAt", "the end")}.`
       : undefined);
   return (
-    <FormFrame
-      form={form}
-      submit={isNew ? "Schedule maintenance" : "Save"}
-      onCancel={closeDialog}
-      curl={() => ({
-        ...(isNew
-          ? { method: "POST", route: windows }
-          : { method: "PATCH", route: windows({ id: what.id }) }),
-        body: bodyOf(values),
-      })}
-    >
-      <TextInput
-        label="Title"
-        placeholder="Router firmware"
-        autoComplete="off"
-        data-autofocus
-        {...form.input("title")}
-      />
-      <MarkdownField
-        label="Description"
-        placeholder="What will be done, and what people will notice"
-        {...form.input("description")}
-      />
+    <>
       <div className="field-row">
         <TextInput
           label="Starts"
@@ -128,44 +144,50 @@ function Fields({
         onChange={(plan) => set("plan", plan)}
         error={errorAt("rrule")}
       />
-      {values.plan.repeats !== "never" && <NextTimes times={times} count={4} />}
-      <Members form={form} />
-      <Fold
-        title="Time zone, uptime and visibility"
-        summary={[
-          values.timeZone,
-          values.countsUptime ? "counted in uptime" : "not counted in uptime",
-          values.public ? "public" : "not public",
-        ].join(dot)}
-        open={values.timeZone !== zone}
-        invalid={errorOf("timeZone") !== undefined}
-      >
-        <div className="form-section">
-          <Select
-            label="Time zone"
-            description={`Start, end and recurrence are in this time zone. Your organization uses ${zone}.`}
-            searchable
-            limit={100}
-            allowDeselect={false}
-            data={zonesWith(values.timeZone, zone)}
-            value={values.timeZone}
-            onChange={(next) => set("timeZone", next ?? zone)}
-            error={errorOf("timeZone")}
-          />
-          <Switch
-            label="Count in uptime"
-            description="Otherwise this time is left out of uptime."
-            {...form.toggle("countsUptime")}
-          />
-          <Switch
-            label="Public"
-            description="Status pages announce it 30 days ahead."
-            {...form.toggle("public")}
-          />
-        </div>
-      </Fold>
-      {overview === undefined && <p className="field-note">The monitors are still loading.</p>}
-    </FormFrame>
+      {values.plan.repeats !== "never" && !issue && (
+        <NextTimes occurrences={data?.occurrences} count={previewed} />
+      )}
+    </>
+  );
+}
+
+function MoreSettings({ form: { values, set, errorOf, toggle } }: { form: Form<Values> }) {
+  const zone = useZone();
+  return (
+    <Fold
+      title="Time zone, uptime and visibility"
+      summary={[
+        values.timeZone,
+        values.countsUptime ? "counted in uptime" : "not counted in uptime",
+        values.public ? "public" : "not public",
+      ].join(dot)}
+      open={values.timeZone !== zone}
+      invalid={errorOf("timeZone") !== undefined}
+    >
+      <div className="form-section">
+        <Select
+          label="Time zone"
+          description={`Start, end and recurrence are in this time zone. Your organization uses ${zone}.`}
+          searchable
+          limit={100}
+          allowDeselect={false}
+          data={zonesWith(values.timeZone, zone)}
+          value={values.timeZone}
+          onChange={(next) => set("timeZone", next ?? zone)}
+          error={errorOf("timeZone")}
+        />
+        <Switch
+          label="Count in uptime"
+          description="Otherwise this time is left out of uptime."
+          {...toggle("countsUptime")}
+        />
+        <Switch
+          label="Public"
+          description="Status pages announce it 30 days ahead."
+          {...toggle("public")}
+        />
+      </div>
+    </Fold>
   );
 }
 

@@ -1,3 +1,4 @@
+/** The page of one maintenance window: its next times and the monitors that it affects. */
 import { Button } from "@mantine/core";
 import { Link, useNavigate, useParams } from "@tanstack/react-router";
 import type { MaintenanceWindow } from "../../../src/monitoring/maintenance/schema.ts";
@@ -14,19 +15,22 @@ import { useShortcuts } from "../../components/shortcuts.ts";
 import { StateIcon, stateLabels, worstOf } from "../../components/display/state-icon.tsx";
 import { useZone } from "../../components/display/time.tsx";
 import { notifyError } from "../../components/toasts.tsx";
-import { deleteWindow, endNow, useWindow } from "./data.ts";
+import { deleteWindow, endNow, usePreview, useWindow } from "./data.ts";
 import { NextTimes, recurrenceInWords, spanInWords, WindowIcon, WindowPill } from "./labels.tsx";
 
+const shownTimes = 6;
 const crumbs = [{ to: "/maintenance", label: "Maintenance" }];
 
 export default function WindowPage() {
   const { id = "" } = useParams({ strict: false });
   const { mayWrite } = useSignedIn();
   useShortcuts(mayWrite ? { e: () => openDialog({ kind: "edit-maintenance", id }) } : {});
+  const query = useWindow(id);
+  const preview = usePreview(query.data ?? null, shownTimes);
   return (
     <Loaded
-      query={useWindow(id)}
-      besides={[useManagedRecords("maintenanceWindows"), useOverview()]}
+      query={query}
+      besides={[useManagedRecords("maintenanceWindows"), useOverview(), preview]}
       what="The maintenance"
       crumbs={crumbs}
     >
@@ -148,6 +152,7 @@ function Members({ window: { monitorIds, groupIds } }: { window: MaintenanceWind
 
 function Times({ window }: { window: MaintenanceWindow }) {
   const zone = useZone();
+  const preview = usePreview(window, shownTimes);
   return (
     <Panel title={window.rrule === null ? "When" : "Next times"}>
       {window.state === "over" ? (
@@ -155,7 +160,7 @@ function Times({ window }: { window: MaintenanceWindow }) {
           {spanInWords(Date.parse(window.startsAt), Date.parse(window.endsAt), zone)}
         </p>
       ) : (
-        <NextTimes times={window} count={6} />
+        <NextTimes occurrences={preview.data?.occurrences} count={shownTimes} />
       )}
       <p className="field-note">
         Times in {zone}

@@ -1,0 +1,27 @@
+import { endpoint } from "../../http/endpoint.ts";
+import { routesUnder } from "../../http/request-context.ts";
+import { CalendarQuery, MaintenanceCalendar, MaintenancePreview, PreviewQuery } from "./schema.ts";
+import { maintenanceCalendar, previewTimes } from "./service.ts";
+
+/** Occurrences for the editor and the calendar of the admin page. */
+export const maintenanceDashboardRoutes = routesUnder("/maintenance-windows")
+  .get(
+    ...endpoint("/preview", {
+      name: "previewMaintenance",
+      access: "read",
+      summary: "List the next occurrences of times that are not saved",
+      query: PreviewQuery,
+      data: MaintenancePreview,
+      handle: ({ scope, query }) => previewTimes(scope, query),
+    }),
+  )
+  .get(
+    ...endpoint("/calendar", {
+      name: "getMaintenanceCalendar",
+      access: "read",
+      summary: "List all occurrences in a span of time",
+      query: CalendarQuery,
+      data: MaintenanceCalendar,
+      handle: ({ scope, query }) => maintenanceCalendar(scope, query),
+    }),
+  );
