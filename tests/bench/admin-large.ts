@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { ownedMachine, rowOf } from "../support/admin-world.ts";
 import type { launchChromium } from "../support/browsing.ts";
 import { copyMonitor, idOfCopy } from "../support/many-monitors.ts";
-import { floorPage } from "./admin-floor.ts";
+import { baselinePage } from "./admin-baseline.ts";
 import {
   framesWhileScrolling,
   type Loaded,
@@ -35,16 +35,16 @@ export async function largeAdmin(browser: ReturnType<typeof launchChromium>, cou
   const { context } = profile;
   const page = await context.newPage();
   await opened(page, world.url);
-  await using floor = await floorPage(page, world.url);
-  const [again, floors]: [number[], number[]] = [[], []];
+  await using baseline = await baselinePage(page, world.url);
+  const [again, baselines]: [number[], number[]] = [[], []];
   for (let round = 0; round < rounds; round++) {
     again.push(await openedIn(context, world.url));
-    floors.push(await openedIn(context, floor.url));
+    baselines.push(await openedIn(context, baseline.url));
   }
   const kb = (bytes: number) => `${(bytes / 1000).toFixed(0)} kB`;
   console.log(`\nadmin: ${count.toLocaleString("en")} monitors in 40 groups`);
   console.log(
-    `first rows, opened again: ${medianOf(again)} (goal ≤ 400), ${(quantile(again, 0.5) / quantile(floors, 0.5)).toFixed(1)} × a static page with the same rows, styles and data: ${medianOf(floors)}; with nothing kept: ${medianOf(first)}`,
+    `first rows, opened again: ${medianOf(again)} (goal ≤ 400), ${(quantile(again, 0.5) / quantile(baselines, 0.5)).toFixed(1)} × a static page with the same rows, styles and data: ${medianOf(baselines)}; with nothing kept: ${medianOf(first)}`,
   );
   console.log(`data: ${kb(loaded.decoded)} (goal ≤ 300), ${kb(loaded.data)} of them on the wire`);
 

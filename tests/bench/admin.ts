@@ -5,7 +5,7 @@ import type { BrowserContext, Page } from "playwright-core";
 import { owner, ownedMachine, rowOf } from "../support/admin-world.ts";
 import { launchChromium, wholeChromium } from "../support/browsing.ts";
 import { answer, target } from "../support/target.ts";
-import { floorPage } from "./admin-floor.ts";
+import { baselinePage } from "./admin-baseline.ts";
 import { interactionsOn } from "./admin-interactions.ts";
 import { largeAdmin } from "./admin-large.ts";
 import {
@@ -52,12 +52,12 @@ export async function adminSuite() {
     const { context } = profile;
     const page = await context.newPage();
     await opened(page, snapshot.url);
-    await using floor = await floorPage(page, snapshot.url);
-    const [again, floors]: [Opening[], Opening[]] = [[], []];
+    await using baseline = await baselinePage(page, snapshot.url);
+    const [again, baselines]: [Opening[], Opening[]] = [[], []];
     const before = cpuSeconds(snapshot.child.pid);
     for (let round = 0; round < rounds; round++) {
       again.push(await tracedIn(context, snapshot.url));
-      floors.push(await tracedIn(context, floor.url));
+      baselines.push(await tracedIn(context, baseline.url));
     }
     const serverMs = ((cpuSeconds(snapshot.child.pid) - before) * 1_000) / rounds;
 
@@ -74,10 +74,10 @@ export async function adminSuite() {
       `from submitting the sign-in form to the first rows: ${medianOf(msOf(entering))} (goal ≤ 300), from its answer: ${medianOf(entering.map(({ fromAnswer }) => fromAnswer))}; processor time of the page's main thread: ${medianOf(workOf(entering))}`,
     );
     console.log(
-      `the page opened again: ${medianOf(msOf(again))} (goal ≤ 300), ${ratio(msOf(again), msOf(floors))} × a static page with the same rows, styles and data: ${medianOf(msOf(floors))}`,
+      `the page opened again: ${medianOf(msOf(again))} (goal ≤ 300), ${ratio(msOf(again), msOf(baselines))} × a static page with the same rows, styles and data: ${medianOf(msOf(baselines))}`,
     );
     console.log(
-      `processor time of its main thread: ${medianOf(workOf(again))}, ${ratio(workOf(again), workOf(floors))} × that of the static page: ${medianOf(workOf(floors))}; of the server: ${serverMs.toFixed(0)} ms`,
+      `processor time of its main thread: ${medianOf(workOf(again))}, ${ratio(workOf(again), workOf(baselines))} × that of the static page: ${medianOf(workOf(baselines))}; of the server: ${serverMs.toFixed(0)} ms`,
     );
     console.log(`opened for the first time, nothing kept: ${medianOf(first)}`);
     console.log(`data: ${kb(loaded.decoded)} (goal ≤ 300), ${kb(loaded.data)} of them on the wire`);
@@ -129,8 +129,8 @@ export async function adminSuite() {
   }
 }
 
-const ratio = (times: readonly number[], floors: readonly number[]) =>
-  (quantile(times, 0.5) / quantile(floors, 0.5)).toFixed(1);
+const ratio = (times: readonly number[], baselines: readonly number[]) =>
+  (quantile(times, 0.5) / quantile(baselines, 0.5)).toFixed(1);
 
 /** Duration, and CPU time of the page's main thread. */
 type Opening = { ms: number; work: number };

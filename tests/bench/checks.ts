@@ -19,13 +19,15 @@ export async function checksSuite() {
     await untilHealthy(`http://127.0.0.1:${port}`, "/ok");
     console.log("checks: http on loopback\n");
 
-    const floorMs = await floorMsOf(port);
-    console.log(`floor: a bare node:http loop, ${floorMs.toFixed(3)} ms of processor a request`);
+    const baselineMs = await baselineMsOf(port);
+    console.log(
+      `baseline: a bare node:http loop, ${baselineMs.toFixed(3)} ms of processor a request`,
+    );
 
     const ok = (interval: number, count: number): Wanted[] =>
       Array.from({ length: count }, () => ({ path: `:${port}/ok`, interval }));
     for (const [name, wanted, seconds] of [
-      ["7,500 @ 5 s (goal ≥ 1,500 checks/s, ≤ 2× the floor)", ok(5, 7_500), 30],
+      ["7,500 @ 5 s (goal ≥ 1,500 checks/s, ≤ 2× the baseline)", ok(5, 7_500), 30],
       ["10,000 @ 5 s (2,000 checks/s)", ok(5, 10_000), 30],
       ["1,000 @ 20 s (goal ≤ 4 % of a core, ≤ 120 MB)", ok(20, 1_000), 60],
       ["10,000 @ 60 s (goal ≤ 250 MB)", ok(60, 10_000), 130],
@@ -35,7 +37,7 @@ export async function checksSuite() {
       const perCheck = (found.cpu / found.checks) * 1000;
       console.log(
         `${name}: ${(found.checks / seconds).toFixed(0)} checks/s, ${((found.cpu / seconds) * 100).toFixed(1)} % of a core, ` +
-          `${perCheck.toFixed(3)} ms a check${found.checks / seconds > 1_000 ? ` = ${(perCheck / floorMs).toFixed(2)}× the floor` : ""}, ${found.memory.toFixed(0)} MB, ` +
+          `${perCheck.toFixed(3)} ms a check${found.checks / seconds > 1_000 ? ` = ${(perCheck / baselineMs).toFixed(2)}× the baseline` : ""}, ${found.memory.toFixed(0)} MB, ` +
           `gap p50 ${found.gap50} ms, p99 ${found.gap99} ms, not up: ${found.failed}`,
       );
     }
@@ -65,10 +67,10 @@ export function checkTarget(...args: string[]) {
 }
 
 /** CPU time per request of a bare node:http loop, 50 at once, against this port, in milliseconds. */
-export const floorMsOf = (port: number) => loopMsOf(port, 2, 5, "at-once", 50);
+export const baselineMsOf = (port: number) => loopMsOf(port, 2, 5, "at-once", 50);
 
 /** CPU time per request of a bare loop of fetches at a fixed rate, each on a new connection: it pays for wake-ups and connections like checks. */
-export const pacedFloorMsOf = (port: number, perSecond: number) =>
+export const pacedBaselineMsOf = (port: number, perSecond: number) =>
   loopMsOf(port, 4, 20, "a-second", perSecond);
 
 /** CPU time per request of a loop after its warm-up. */
@@ -78,13 +80,13 @@ async function loopMsOf(
   seconds: number,
   ...manner: ["at-once" | "a-second", number]
 ): Promise<number> {
-  const floor = checkTarget(String(port), ...manner.map(String));
+  const baseline = checkTarget(String(port), ...manner.map(String));
   await Bun.sleep(warmUpSeconds * 1_000);
-  const idle = cpuSeconds(floor.pid);
+  const idle = cpuSeconds(baseline.pid);
   await Bun.sleep(seconds * 1_000);
-  const used = cpuSeconds(floor.pid) - idle;
-  floor.kill("SIGTERM");
-  const all = Number((await new Response(floor.stdout).text()).trim());
+  const used = cpuSeconds(baseline.pid) - idle;
+  baseline.kill("SIGTERM");
+  const all = Number((await new Response(baseline.stdout).text()).trim());
   return (used / ((all * seconds) / (warmUpSeconds + seconds))) * 1_000;
 }
 

@@ -45,7 +45,7 @@ const keeper = housekeeping({
   kept: { results: 14, hours: 400, audit: 400 },
   readUpTo: async () => Number.MAX_SAFE_INTEGER,
 });
-const floor = await costOf(() => Bun.sleep(10_000));
+const baseline = await costOf(() => Bun.sleep(10_000));
 const cost = await costOf(() => keeper.runOnce());
 data.close();
-console.log(JSON.stringify({ floor, cost }));
+console.log(JSON.stringify({ baseline, cost }));

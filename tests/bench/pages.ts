@@ -11,7 +11,7 @@ const rounds = 3;
 export async function pagesSuite() {
   const wrk = Bun.which("wrk");
   if (wrk === null) throw new Error("This suite needs wrk (Debian: apt-get install wrk).");
-  console.log(`pages: medians of ${rounds} rounds, product and floor in turn\n`);
+  console.log(`pages: medians of ${rounds} rounds, product and baseline in turn\n`);
   for (const [count, goal] of [
     [20, "goal ≥ 25,000, ≥ 60 %"],
     [1_000, "goal ≥ 5,000"],
@@ -20,7 +20,7 @@ export async function pagesSuite() {
     console.log(
       `${count} monitors, 90 days, ${(found.bytes / 1000).toFixed(0)} kB (${(found.brotli / 1000).toFixed(0)} kB as br): ` +
         `${Math.round(found.page)} req/s as it is${count === 20 ? "" : `, ${Math.round(found.compressed)} as br`} (${goal}), ` +
-        `${((found.page / found.floor) * 100).toFixed(0)} % of a static route's ${Math.round(found.floor)}; ` +
+        `${((found.page / found.baseline) * 100).toFixed(0)} % of a static route's ${Math.round(found.baseline)}; ` +
         `random queries ${(found.random * 100).toFixed(0)} % of one and the same (goal > 90 %); ` +
         `a new incident is seen after ${found.seen50.toFixed(0)} ms, ${found.seenMost.toFixed(0)} at most, under this load (goal ≤ 1,000)`,
     );
@@ -69,8 +69,8 @@ async function measure(count: number, wrk: string) {
   if (brotliDecompressSync(brotli).length !== plain.length) throw new Error("The br page differs.");
   const copy = join(box.directory, "page.html");
   await Bun.write(copy, plain);
-  const floor = Bun.spawn([process.execPath, "-e", floorCode(copy)], { stdout: "pipe" });
-  const floorUrl = await firstLine(floor.stdout);
+  const baseline = Bun.spawn([process.execPath, "-e", baselineCode(copy)], { stdout: "pipe" });
+  const baselineUrl = await firstLine(baseline.stdout);
   // Building a request costs wrk the same in both.
   const script = async (name: string, query: string) => {
     const file = join(box.directory, `${name}.lua`);
@@ -80,13 +80,13 @@ async function measure(count: number, wrk: string) {
   };
   const [one, any] = [await script("one", '"123456789"'), await script("any", "any")];
   try {
-    const all = { page: [], floor: [], one: [], any: [], compressed: [] } as Record<
+    const all = { page: [], baseline: [], one: [], any: [], compressed: [] } as Record<
       string,
       number[]
     >;
     for (let round = 0; round < rounds; round++) {
       all["page"]?.push(await perSecond(wrk, [url]));
-      all["floor"]?.push(await perSecond(wrk, [floorUrl]));
+      all["baseline"]?.push(await perSecond(wrk, [baselineUrl]));
       all["one"]?.push(await perSecond(wrk, ["-s", one, url]));
       all["any"]?.push(await perSecond(wrk, ["-s", any, url]));
       all["compressed"]?.push(await perSecond(wrk, ["-H", "Accept-Encoding: br", url]));
@@ -97,14 +97,14 @@ async function measure(count: number, wrk: string) {
       bytes: plain.length,
       brotli: brotli.length,
       page: median("page"),
-      floor: median("floor"),
+      baseline: median("baseline"),
       random: median("any") / median("one"),
       compressed: median("compressed"),
       seen50: quantile(seen, 0.5),
       seenMost: Math.max(...seen),
     };
   } finally {
-    floor.kill();
+    baseline.kill();
   }
 }
 
@@ -133,7 +133,7 @@ async function perSecond(wrk: string, args: readonly string[]): Promise<number> 
 }
 
 /** The same bytes from a static route of Bun.serve, the fastest possible response. */
-function floorCode(file: string): string {
+function baselineCode(file: string): string {
   return `const body = await Bun.file(${JSON.stringify(file)}).bytes();
     const headers = { "Content-Type": "text/html; charset=utf-8" };
     const server = Bun.serve({ port: 0, hostname: "127.0.0.1",

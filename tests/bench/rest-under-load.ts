@@ -27,22 +27,22 @@ export async function restUnderLoad(wrk: string) {
   for (const noun of ["monitors", "incidents"]) {
     const url = `${server.url}/api/v1/${noun}`;
     const bytes = await (await fetch(url, { headers })).bytes();
-    using floor = Bun.serve({
+    using baseline = Bun.serve({
       port: 0,
       hostname: "127.0.0.1",
       routes: { "/": new Response(bytes, { headers: { "Content-Type": "application/json" } }) },
     });
-    const found: (Measured & { floor: number; written: number; microseconds: number })[] = [];
+    const found: (Measured & { baseline: number; written: number; microseconds: number })[] = [];
     for (let round = 0; round < rounds; round++) {
       const writing = writers(api);
       const begin = cpuSeconds(server.child.pid);
       const product = await measure(wrk, url, box.key);
       const asked = cpuSeconds(server.child.pid);
-      const { requests } = await measure(wrk, floor.url.href, box.key);
+      const { requests } = await measure(wrk, baseline.url.href, box.key);
       // The second half has only the checks and the writes.
       const cpu = asked - begin - (cpuSeconds(server.child.pid) - asked);
       const microseconds = (cpu / (product.requests * seconds)) * 1e6;
-      found.push({ ...product, floor: requests, written: await writing.stop(), microseconds });
+      found.push({ ...product, baseline: requests, written: await writing.stop(), microseconds });
     }
     const median = (of: keyof (typeof found)[number]) =>
       quantile(
@@ -51,8 +51,8 @@ export async function restUnderLoad(wrk: string) {
       );
     console.log(
       `${noun}, 20 a page, with ${load.checksPerSecond} checks/s and ${median("written").toFixed(0)} writes/s: ` +
-        `${median("requests").toFixed(0)} req/s (goal ≥ 5,000) = ${((median("requests") / median("floor")) * 100).toFixed(0)} % ` +
-        `of a static route's ${median("floor").toFixed(0)}, p99 ${median("p99").toFixed(1)} ms, ` +
+        `${median("requests").toFixed(0)} req/s (goal ≥ 5,000) = ${((median("requests") / median("baseline")) * 100).toFixed(0)} % ` +
+        `of a static route's ${median("baseline").toFixed(0)}, p99 ${median("p99").toFixed(1)} ms, ` +
         `${median("microseconds").toFixed(0)} µs of processor time each`,
     );
   }

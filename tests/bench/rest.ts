@@ -11,20 +11,20 @@ const rounds = 5;
 export async function restSuite() {
   const wrk = Bun.which("wrk");
   if (wrk === null) throw new Error("This suite needs wrk (Debian: apt-get install wrk).");
-  console.log(`rest: medians of ${rounds} rounds, product and floor in turn\n`);
+  console.log(`rest: medians of ${rounds} rounds, product and baseline in turn\n`);
   const first: Record<string, number> = {};
   for (const count of [1_000, 1_000_000]) {
     const figures = await measure(count, wrk);
     console.log(`${count.toLocaleString("en")} incidents`);
-    for (const { name, product, floor, unit, goal } of figures) {
-      const ratio = ((product / floor) * 100).toFixed(0);
+    for (const { name, product, baseline, unit, goal } of figures) {
+      const ratio = ((product / baseline) * 100).toFixed(0);
       const growth =
         first[name] === undefined
           ? ""
           : `, ${(first[name] / product).toFixed(2)}× the cost at 1,000`;
       first[name] ??= product;
       console.log(
-        `  ${name.padEnd(16)} ${Math.round(product)} ${unit} = ${ratio} % of the floor's ${Math.round(floor)} (${goal})${growth}`,
+        `  ${name.padEnd(16)} ${Math.round(product)} ${unit} = ${ratio} % of the baseline's ${Math.round(baseline)} (${goal})${growth}`,
       );
     }
   }
@@ -47,23 +47,23 @@ async function measure(count: number, wrk: string) {
   ]);
   const key = created.stdout.trim();
   const { organizationId, ids } = seed(join(dataDir, "signalbox.db"), count);
-  const floorFile = join(directory, "floor.db");
-  cpSync(join(dataDir, "signalbox.db"), floorFile);
+  const baselineFile = join(directory, "baseline.db");
+  cpSync(join(dataDir, "signalbox.db"), baselineFile);
 
   const server = await startServer({ dataDir, flags: ["--rate-limit", "0"] });
-  const floorPort = freePort();
-  const floor = Bun.spawn(
+  const baselinePort = freePort();
+  const baseline = Bun.spawn(
     [
       process.execPath,
-      join(import.meta.dir, "floor.ts"),
-      floorFile,
-      String(floorPort),
+      join(import.meta.dir, "baseline.ts"),
+      baselineFile,
+      String(baselinePort),
       organizationId,
     ],
     { stdout: "inherit", stderr: "inherit" },
   );
-  const floorUrl = `http://127.0.0.1:${floorPort}`;
-  await untilHealthy(floorUrl);
+  const baselineUrl = `http://127.0.0.1:${baselinePort}`;
+  await untilHealthy(baselineUrl);
   try {
     // The first two repeat one request, like polling clients. The other two cycle through more
     // requests than are cached, so that with a million incidents each response is rendered.
@@ -80,30 +80,30 @@ async function measure(count: number, wrk: string) {
       await Bun.write(script, luaOf(paths));
       const pairs = await alternating(
         () => requestsPerSecond(wrk, script, server.url, key),
-        () => requestsPerSecond(wrk, script, floorUrl, key),
+        () => requestsPerSecond(wrk, script, baselineUrl, key),
       );
       figures.push({ name, ...pairs, unit: "req/s", goal });
     }
     const pairs = await alternating(
       () => pairsPerSecond(server.url, key),
-      () => pairsPerSecond(floorUrl, key),
+      () => pairsPerSecond(baselineUrl, key),
     );
     figures.push({ name: "create + update", ...pairs, unit: "pairs/s", goal: "goal ≥ 1,000" });
     return figures;
   } finally {
-    floor.kill();
+    baseline.kill();
     await server.stop();
     rmSync(directory, { recursive: true });
   }
 }
 
 /** Medians of the two, measured alternately so that noise affects both. */
-async function alternating(product: () => Promise<number>, floor: () => Promise<number>) {
-  const results: { product: number; floor: number }[] = [];
+async function alternating(product: () => Promise<number>, baseline: () => Promise<number>) {
+  const results: { product: number; baseline: number }[] = [];
   for (let round = 0; round < rounds; round++)
-    results.push({ product: await product(), floor: await floor() });
-  const byRatio = results.sort((a, b) => a.product / a.floor - b.product / b.floor);
-  return byRatio[Math.floor(rounds / 2)] as { product: number; floor: number };
+    results.push({ product: await product(), baseline: await baseline() });
+  const byRatio = results.sort((a, b) => a.product / a.baseline - b.product / b.baseline);
+  return byRatio[Math.floor(rounds / 2)] as { product: number; baseline: number };
 }
 
 /** A wrk script that cycles through these paths. */

@@ -8,7 +8,7 @@ import { serving } from "../support/fakes/serving.ts";
 import { freePort, signalbox, startServer, untilHealthy } from "../support/binary.ts";
 import { clientOf, succeeded } from "../support/outside.ts";
 import { newMonitors } from "../support/samples.ts";
-import { checkTarget, pacedFloorMsOf } from "./checks.ts";
+import { checkTarget, pacedBaselineMsOf } from "./checks.ts";
 import { resultsSince } from "./heartbeats.ts";
 import { cpuSeconds } from "./process.ts";
 
@@ -79,16 +79,16 @@ async function manySuite(port: number) {
       ...fake.fields,
     });
   }
-  const floorMs = await pacedFloorMsOf(port, many / interval);
+  const baselineMs = await pacedBaselineMsOf(port, many / interval);
   const alone = await measure(httpMonitors(many, port));
   const mixed = await measure([
     ...httpMonitors(many, port),
     ...Array.from({ length: good }, (_, index) => others[index % others.length]),
   ]);
   const figuresOf = ({ cpu, checks, gap99 }: typeof mixed) =>
-    `${((cpu / checks) * 1000).toFixed(3)} ms a check = ${((cpu / checks / floorMs) * 1000).toFixed(2)}× the floor, gap p99 ${gap99} ms`;
+    `${((cpu / checks) * 1000).toFixed(3)} ms a check = ${((cpu / checks / baselineMs) * 1000).toFixed(2)}× the baseline, gap p99 ${gap99} ms`;
   console.log(
-    `floor: a bare loop of ${many / interval} fetches a second, ${floorMs.toFixed(3)} ms of processor a request\n` +
+    `baseline: a bare loop of ${many / interval} fetches a second, ${baselineMs.toFixed(3)} ms of processor a request\n` +
       `${many} http monitors @ ${interval} s: ${figuresOf(alone)}\n` +
       `with ${good} of ${others.length} other types: ${figuresOf(mixed)} (goal ≤ 2×, ≤ ${interval * 1000 + 100}), ` +
       `false failures ${mixed.failed} (goal 0), without a result a period ${mixed.starved} (goal 0), not up: ${mixed.down}`,

@@ -159,13 +159,13 @@ async function aged(dataDir: string): Promise<string> {
     database.run("COMMIT");
     database.run("PRAGMA foreign_keys = ON");
     database.run("PRAGMA wal_checkpoint(TRUNCATE)");
-    const { floor, cost } = await housekept(dataDir, time.now);
+    const { baseline, cost } = await housekept(dataDir, time.now);
     const after = pages();
     const used = (after.all - after.free - before.all + before.free) * 4096;
     console.log(
       `day ${day} more: housekeeping ${cost.cpu.toFixed(1)} s of processor time in ${cost.wall.toFixed(0)} s, ` +
         `the loop was held ${cost.heldCpu.toFixed(0)} ms of processor time at most (goal ≤ 50), ${cost.held.toFixed(0)} ms by the clock ` +
-        `(idle before: ${floor.held.toFixed(0)}), p99 ${cost.held99.toFixed(0)} ms; ` +
+        `(idle before: ${baseline.held.toFixed(0)}), p99 ${cost.held99.toFixed(0)} ms; ` +
         `the file grew by ${(((after.all - before.all) * 4096) / 1e6).toFixed(2)} MB, what is used in it by ${(used / 1e6).toFixed(2)} MB`,
     );
   }
@@ -185,10 +185,10 @@ async function aged(dataDir: string): Promise<string> {
 }
 
 /** One run of housekeeping at this time, in a process of its own, where nothing else is collected. */
-async function housekept(dataDir: string, now: number): Promise<{ floor: Cost; cost: Cost }> {
+async function housekept(dataDir: string, now: number): Promise<{ baseline: Cost; cost: Cost }> {
   const script = join(import.meta.dir, "housekeeping.ts");
   const child = Bun.spawn([process.execPath, script, dataDir, String(now)], { stderr: "inherit" });
-  return JSON.parse(await new Response(child.stdout).text()) as { floor: Cost; cost: Cost };
+  return JSON.parse(await new Response(child.stdout).text()) as { baseline: Cost; cost: Cost };
 }
 
 /** The first admin page and the first public page after a start. */

@@ -4,7 +4,7 @@ import type { Page } from "playwright-core";
  * What a browser needs at least: the same rows as ready HTML with the same styles, put into the page
  * once the same data has come, all from a bare Bun.serve.
  */
-export async function floorPage(page: Page, url: string) {
+export async function baselinePage(page: Page, url: string) {
   const { list, styles } = await page.evaluate(() => ({
     list: document.querySelector("#root")?.outerHTML ?? "",
     styles: document.querySelector<HTMLLinkElement>("link[rel=stylesheet]")?.href ?? "",
@@ -22,7 +22,7 @@ export async function floorPage(page: Page, url: string) {
   const script = `fetch("/data").then((answer) => answer.json()).then(() => {
     document.body.innerHTML = ${JSON.stringify(list)};
   });`;
-  const html = `<!doctype html><title>Floor</title><link rel="stylesheet" href="/styles.css"><script defer src="/script.js"></script><body>`;
+  const html = `<!doctype html><title>Baseline</title><link rel="stylesheet" href="/styles.css"><script defer src="/script.js"></script><body>`;
   const server = Bun.serve({
     port: 0,
     hostname: "127.0.0.1",
