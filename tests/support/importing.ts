@@ -1,5 +1,5 @@
 import { Database } from "bun:sqlite";
-import { copyFileSync } from "node:fs";
+import { copyFileSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Scope } from "../../src/events/scope.ts";
@@ -8,9 +8,18 @@ import { planOf } from "../../src/imports/kuma/plan.ts";
 import type { ImportOptions } from "../../src/imports/prepare.ts";
 import { runImport } from "../../src/imports/service.ts";
 
-/** Databases and a backup that Uptime Kuma wrote. */
-export const fixture = (name: string) =>
-  join(import.meta.dir, "..", "fixtures", "uptime-kuma", name);
+const fixtures = join(import.meta.dir, "..", "fixtures", "uptime-kuma");
+const inflated = new Map<string, string>();
+
+/** The path of a database or backup that Uptime Kuma itself wrote. */
+export function fixture(name: string): string {
+  const known = inflated.get(name);
+  if (known !== undefined) return known;
+  const file = join(mkdtempSync(join(tmpdir(), "signalbox-fixture-")), name);
+  writeFileSync(file, Bun.gunzipSync(readFileSync(join(fixtures, `${name}.gz`))));
+  inflated.set(name, file);
+  return file;
+}
 
 export async function importKuma(
   scope: Scope,
@@ -36,6 +45,7 @@ export function changedFixture(name: string, folder: string, ...statements: stri
   const file = join(folder, "kuma.db");
   copyFileSync(fixture(name), file);
   const database = new Database(file);
+  database.run("pragma synchronous = off");
   for (const statement of statements) database.run(statement);
   database.close();
   return file;

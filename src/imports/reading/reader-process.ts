@@ -43,7 +43,6 @@ export function startReader(
   name: string,
   changedBounds: Partial<ReadingBounds> = {},
 ): ReaderProcess {
-  const { seconds, memoryBytes } = { ...usualBounds, ...changedBounds };
   const child = Bun.spawn(limited([...ownCommand(), readerCommand]), {
     env: { ...plainEnvironment, BUN_JSC_forceRAMSize: String(collectedFromBytes) },
     stdin: "pipe",
@@ -61,6 +60,7 @@ export function startReader(
   const failure = () => unreadable(name, stoppedFor ?? "the process that read it failed.");
 
   async function request(message: ReaderRequest) {
+    const { seconds, memoryBytes } = { ...usualBounds, ...changedBounds };
     const timer = setTimeout(
       () => stop(`reading it takes longer than ${seconds} s.`),
       seconds * 1_000,
