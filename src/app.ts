@@ -5,7 +5,7 @@ import { hostname, networkInterfaces } from "node:os";
 import { join } from "node:path";
 import { channelKinds } from "./alerting/channels/kinds-schema.ts";
 import { alertEngine } from "./alerting/deciding/engine.ts";
-import { storageAlarm } from "./alerting/sending/storage-alarm.ts";
+import { StorageAlarm } from "./alerting/sending/storage-alarm.ts";
 import { housekeeping } from "./operations/retention/service.ts";
 import { backupDownloads } from "./operations/backups/downloads.ts";
 import { scheduledBackups } from "./operations/backups/scheduler.ts";
@@ -29,7 +29,7 @@ import { copyInChild, type Sealing } from "./database/backup/copy.ts";
 import { openData } from "./database/data.ts";
 import { sealPlainSecrets } from "./database/seal-plain.ts";
 import { responseCache } from "./http/responses/response-cache.ts";
-import { type EventReader, eventReader } from "./events/reader.ts";
+import { EventReader } from "./events/reader.ts";
 import { newSignals } from "./events/signals.ts";
 import { knownNetworks } from "./http/access/known-networks.ts";
 import { listen, tlsOf } from "./http/listener.ts";
@@ -138,7 +138,7 @@ async function openCore(
   await prepareData(data, log, clock);
   const sharing = sharingOf(store);
   await sharing.refresh();
-  const events = eventReader(store, log);
+  const events = new EventReader(store, log);
   const listeners: Listener[] = [];
   const node = joinCluster({ config, data, clock, log, events, listeners, mainPort });
   const leases = node ?? soleNode;
@@ -240,7 +240,7 @@ function createEngines(core: Core) {
     checks,
     sending,
     alerts: alertEngine({ ...sending, subscribers: subscriberReceivers(sending) }),
-    alarm: storageAlarm(sending),
+    alarm: new StorageAlarm(sending),
     notices: subscriberFanOut(core),
     live: livePages(core),
   };

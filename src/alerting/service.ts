@@ -17,7 +17,9 @@ import {
 import { findSettings, smtpAfter } from "../accounts/settings/service.ts";
 import type { Message } from "./sending/messages.ts";
 import { sendAsMail } from "./providers/email.ts";
+import type { Alert } from "./alert.ts";
 import { alertOf } from "./deciding/decide.ts";
+import type { Attempt } from "./sending/queue.ts";
 import { channelAfter } from "./channel-receivers.ts";
 import { silenceReason } from "./deciding/rules.ts";
 import type { AlertPreview, Delivery, NewTestMail, PageQuery, TestOutcome } from "./schema.ts";
@@ -46,7 +48,7 @@ export async function getAlert(scope: Scope, id: string) {
   return { ...alert, deliveries: await deliveriesOfAlert(scope, id) };
 }
 
-/** Who would be told of an outage of this monitor now, and why not the others. Throws NOT_FOUND. */
+/** The channels that an outage of this monitor would notify now, and the reasons why others are not. Throws NOT_FOUND. */
 export async function previewAlert(scope: Scope, monitorId: string): Promise<AlertPreview> {
   await getMonitor(scope, monitorId);
   const wanted = { monitorIds: [monitorId], incidentIds: [] };
@@ -77,7 +79,7 @@ export type TestDependencies = SendingContext & {
   testMailLimit: RateLimit;
 };
 
-/** Sends a test alert at once, also to a disabled channel; it is not tried again. Throws NOT_FOUND, RATE_LIMITED. */
+/** Sends a test alert at once, even to a disabled channel, without retries. Throws NOT_FOUND, RATE_LIMITED. */
 export async function testChannel(
   scope: Scope,
   context: TestDependencies,
@@ -87,12 +89,11 @@ export async function testChannel(
   const channel = found(await findChannel(scope, channelId), "alert channel");
   consume(context.testAlertLimit, organizationId);
   const now = scope.clock();
-  const at = timestamp(now);
   const alert = testAlert(channel, now);
   const deliveryId = newId(now);
   const { attempt, verdict } = await makeAttempt(context, channel, deliveryId, [alert]);
-  const outcome = attempt.delivered ? ("delivered" as const) : ("failed" as const);
-  const error = attempt.delivered ? null : attempt.message;
+  const isDelivered = attempt.delivered;
+  const outcome = isDelivered ? ("delivered" as const) : ("failed" as const);
   const delivery: Delivery = {
     id: deliveryId,
     channelId,
@@ -102,32 +103,38 @@ export async function testChannel(
     attempts: [
       { at: attempt.at, outcome, message: attempt.message, durationMs: attempt.durationMs },
     ],
-    error,
+    error: isDelivered ? null : attempt.message,
     nextAttemptAt: null,
-    createdAt: at,
-    deliveredAt: attempt.delivered ? attempt.at : null,
+    createdAt: timestamp(now),
+    deliveredAt: isDelivered ? attempt.at : null,
   };
   const note = verdict.outcome === "delivered" ? (verdict.note ?? null) : null;
   await store.atomic([
     ...mustExist(alertChannels, organizationId, [channelId], noSuchChannel),
-    insertAlert({
-      organizationId,
-      id: alert.id,
-      type: "test",
-      at,
-      data: JSON.stringify(alert.data),
-    }),
+    ...insertTest({ organizationId, delivery, alert, attempt, now }),
+    ...channelAfter(channel, attempt, { note, isLost: false, now: scope.clock() }),
+  ]);
+  context.signals.emit("deliveries", organizationId);
+  return delivery;
+}
+
+/** A test alert, its delivery and its only attempt. */
+function insertTest({ organizationId, delivery, alert, attempt, now }: SentTest) {
+  const { id: deliveryId, channelId, createdAt, deliveredAt, error } = delivery;
+  const data = JSON.stringify(alert.data);
+  return [
+    insertAlert({ organizationId, id: alert.id, type: "test", at: createdAt, data }),
     insertDelivery({
       organizationId,
       id: deliveryId,
       receiverType: "channel",
       receiverId: channelId,
-      status: outcome,
+      status: attempt.delivered ? "delivered" : "failed",
       attempts: 1,
       scheduledAttempts: 1,
       firstAttemptAt: now,
-      createdAt: at,
-      deliveredAt: delivery.deliveredAt,
+      createdAt,
+      deliveredAt,
       error,
     }),
     insertDeliveryAlert({
@@ -138,23 +145,24 @@ export async function testChannel(
       withheld: false,
     }),
     insertAttempt({ organizationId, deliveryId, number: 1, ...attempt }),
-    ...channelAfter(channel, attempt, {
-      note,
-      isLost: false,
-      now: scope.clock(),
-    }),
-  ]);
-  context.signals.emit("deliveries", organizationId);
-  return delivery;
+  ];
 }
 
-/** The alert by which somebody sees whether a channel works. */
+type SentTest = {
+  organizationId: string;
+  delivery: Delivery;
+  alert: Alert;
+  attempt: Attempt;
+  now: number;
+};
+
+/** The alert that shows whether a channel works. */
 function testAlert({ id, name, type }: ChannelRow, now: number) {
   const message = `This is how an alert to ${name} looks.`;
   return alertOf("test", timestamp(now), { channel: { id, name, type }, message }, now);
 }
 
-/** Sends a test alert to a channel that is not saved, or not as it is here; stores nothing. Throws RATE_LIMITED. */
+/** Sends a test alert with unsaved settings of a channel; stores nothing. Throws RATE_LIMITED. */
 export async function tryChannel(
   scope: Scope,
   context: TestDependencies,

@@ -1,3 +1,4 @@
+/** Reads the event log once for all subscribers of this process, after each of its own writes and whenever another process has written. */
 import type { Log } from "../core/log.ts";
 import { family, type Family } from "../core/metrics.ts";
 import type { Store } from "../database/store.ts";
@@ -5,180 +6,220 @@ import type { LoggedEvent } from "./catalogue.ts";
 import { countBacklogs } from "./cursor.ts";
 import { lastSeq, readSince } from "./log.ts";
 
-/** Events that another process appended are seen this late at most, and the time of one read. */
+/** Maximum delay of events that another process appended, and the time of one read. */
 const pollMs = 100;
-/** Events that a subscriber is handed at one time. */
+/** Events that a subscriber handles at one time. */
 const batchSize = 500;
-/** The newest events are kept for all subscribers; one that is further behind reads the log by itself. */
+/** Recent events that all subscribers share; a subscriber that is further behind reads the log itself. */
 const recentSize = 2_000;
-/** How long a subscriber that failed is left alone. */
+/** Pause after a subscriber failed. */
 const retryMs = 1_000;
 
-export type EventReader = ReturnType<typeof eventReader>;
-export type Subscription = ReturnType<EventReader["subscribe"]>;
+type Handler = (events: readonly LoggedEvent[]) => Promise<void> | void;
 
-/** Reads the log once for all subscribers of this process: at each of its own writes, and whenever another one has written. */
-export function eventReader(store: Store, log: Log) {
-  const subscribers = new Set<{ name: string; wake: () => void; position: () => number }>();
-  /** Everything after `start`, oldest first; nothing is known before the first read. */
-  let recent: LoggedEvent[] = [];
-  let start: number | null = null;
-  let head = 0;
-  let revision: string | null = null;
-  let isStale = false;
-  let isReading = false;
-  let isFailing = false;
-  let stopPolling = () => {};
+/** The events that this process read last. */
+class RecentEvents {
+  /** All events after this one are in `events`; null before the first read. */
+  start: number | null = null;
+  #events: LoggedEvent[] = [];
 
-  function poll() {
-    const unsubscribe = store.onCommit(read);
+  add(events: readonly LoggedEvent[]) {
+    this.#events.push(...events);
+    const surplus = this.#events.splice(0, Math.max(0, this.#events.length - recentSize));
+    this.start = surplus.at(-1)?.seq ?? this.start;
+  }
+
+  after(position: number): LoggedEvent[] {
+    const from = this.#events.findLastIndex(({ seq }) => seq <= position) + 1;
+    return this.#events.slice(from, from + batchSize);
+  }
+}
+
+export class EventReader {
+  readonly #store: Store;
+  readonly #log: Log;
+  readonly #subscriptions = new Set<Subscription>();
+  readonly #recent = new RecentEvents();
+  #head = 0;
+  #revision: string | null = null;
+  #isStale = false;
+  #isReading = false;
+  #isFailing = false;
+  #stopPolling = () => {};
+
+  constructor(store: Store, log: Log) {
+    this.#store = store;
+    this.#log = log;
+  }
+
+  async metrics(): Promise<Family[]> {
+    const last = await lastSeq(this.#store);
+    return [
+      family(
+        "signalbox_event_follower_lag",
+        "gauge",
+        "Events that a follower of the log has not handled yet.",
+        this.progress().map(({ name, seq }) => ({
+          labels: { follower: name },
+          value: Math.max(0, last - seq),
+        })),
+      ),
+      family(
+        "signalbox_event_backlog_organizations",
+        "gauge",
+        "Organizations with more events than a follower of the log has handled in their turns.",
+        (await countBacklogs(this.#store)).map(({ follower, count }) => ({
+          labels: { follower },
+          value: count,
+        })),
+      ),
+    ];
+  }
+
+  /** The last event that each subscriber has handled. */
+  progress(): { name: string; seq: number }[] {
+    return [...this.#subscriptions].map(({ name, position }) => ({ name, seq: position }));
+  }
+
+  /** The last event that all subscribers have handled. */
+  position(): number {
+    return Math.min(...[...this.#subscriptions].map(({ position }) => position));
+  }
+
+  /**
+   * Passes every event after `seq` to `handle`, in order and one batch at a time. A subscriber that is slow
+   * or fails delays no other. A batch that `handle` failed on is passed again.
+   */
+  subscribe(name: string, seq: number, handle: Handler): Subscription {
+    const end = () => {
+      if (this.#subscriptions.delete(subscription) && this.#subscriptions.size === 0)
+        this.#stopPolling();
+    };
+    const source = { store: this.#store, log: this.#log, recent: this.#recent };
+    const subscription = new Subscription(name, seq, handle, source, end);
+    this.#subscriptions.add(subscription);
+    if (this.#subscriptions.size === 1) this.#poll();
+    else subscription.wake();
+    return subscription;
+  }
+
+  #poll() {
+    const unsubscribe = this.#store.onCommit(() => this.#read());
     const timer = setInterval(() => {
-      const now = store.revision();
-      if (now === null || now !== revision || isStale) read();
+      const now = this.#store.revision();
+      if (now === null || now !== this.#revision || this.#isStale) this.#read();
     }, pollMs);
-    stopPolling = () => {
+    this.#stopPolling = () => {
       unsubscribe();
       clearInterval(timer);
     };
-    read();
+    this.#read();
   }
 
-  function read() {
-    isStale = true;
-    if (isReading) return;
-    isReading = true;
-    readAll().catch((error: unknown) => {
-      isReading = false;
-      isStale = true;
-      if (!isFailing) log.error("events can't be read", { cause: String(error) });
-      isFailing = true;
+  #read() {
+    this.#isStale = true;
+    if (this.#isReading) return;
+    this.#isReading = true;
+    this.#readAll().catch((error: unknown) => {
+      this.#isReading = false;
+      this.#isStale = true;
+      if (!this.#isFailing) this.#log.error("events can't be read", { cause: String(error) });
+      this.#isFailing = true;
     });
   }
 
-  async function readAll() {
-    if (start === null) {
-      head = await lastSeq(store);
-      start = head;
-      wakeAll();
+  async #readAll() {
+    if (this.#recent.start === null) {
+      this.#head = await lastSeq(this.#store);
+      this.#recent.start = this.#head;
+      this.#wakeAll();
     }
-    while (isStale && subscribers.size > 0) {
-      isStale = false;
-      revision = store.revision();
-      await readOn();
+    while (this.#isStale && this.#subscriptions.size > 0) {
+      this.#isStale = false;
+      this.#revision = this.#store.revision();
+      await this.#readNew();
     }
-    // In the same turn as the look that found nothing: a write from here on begins anew.
-    isReading = false;
+    // In the same turn as the read that found nothing: later writes start a new read.
+    this.#isReading = false;
   }
 
-  async function readOn() {
+  async #readNew() {
     for (;;) {
-      const events = await readSince(store, head, batchSize);
-      isFailing = false;
-      head = events.at(-1)?.seq ?? head;
-      recent.push(...events);
-      const surplus = recent.splice(0, Math.max(0, recent.length - recentSize));
-      start = surplus.at(-1)?.seq ?? start;
-      if (events.length > 0) wakeAll();
+      const events = await readSince(this.#store, this.#head, batchSize);
+      this.#isFailing = false;
+      this.#head = events.at(-1)?.seq ?? this.#head;
+      this.#recent.add(events);
+      if (events.length > 0) this.#wakeAll();
       if (events.length < batchSize) return;
     }
   }
 
-  function wakeAll() {
-    for (const { wake } of subscribers) wake();
+  #wakeAll() {
+    for (const subscription of this.#subscriptions) subscription.wake();
+  }
+}
+
+type Source = { store: Store; log: Log; recent: RecentEvents };
+
+export class Subscription {
+  readonly name: string;
+  /** The last handled event. */
+  position: number;
+  readonly #handle: Handler;
+  readonly #source: Source;
+  readonly #end: () => void;
+  #isWorking = false;
+  #working = Promise.resolve();
+  #retry: ReturnType<typeof setTimeout> | null = null;
+  #isStopped = false;
+
+  constructor(name: string, seq: number, handle: Handler, source: Source, end: () => void) {
+    this.name = name;
+    this.position = seq;
+    this.#handle = handle;
+    this.#source = source;
+    this.#end = end;
   }
 
-  /** How far each subscriber has come. */
-  const progress = () => [...subscribers].map(({ name, position }) => ({ name, seq: position() }));
+  /** Handles new events, unless a batch or a pause is in progress. */
+  wake() {
+    if (this.#isStopped || this.#isWorking || this.#retry !== null) return;
+    this.#isWorking = true;
+    this.#working = this.#work().catch((error: unknown) => {
+      this.#isWorking = false;
+      const facts = { subscriber: this.name, cause: String(error) };
+      this.#source.log.error("handling events failed", facts);
+      if (this.#isStopped) return;
+      this.#retry = setTimeout(() => {
+        this.#retry = null;
+        this.wake();
+      }, retryMs);
+    });
+  }
 
-  return {
-    async metrics(): Promise<Family[]> {
-      const last = await lastSeq(store);
-      return [
-        family(
-          "signalbox_event_follower_lag",
-          "gauge",
-          "Events that a follower of the log has not handled yet.",
-          progress().map(({ name, seq }) => ({
-            labels: { follower: name },
-            value: Math.max(0, last - seq),
-          })),
-        ),
-        family(
-          "signalbox_event_backlog_organizations",
-          "gauge",
-          "Organizations with more events than a follower of the log has handled in their turns.",
-          (await countBacklogs(store)).map(({ follower, count }) => ({
-            labels: { follower },
-            value: count,
-          })),
-        ),
-      ];
-    },
-    progress,
-    /** Up to here all subscribers have handled every event. */
-    position: () => Math.min(...[...subscribers].map((subscriber) => subscriber.position())),
-    /**
-     * Hands every event after `seq` to `handle`, in order and one batch at a time: a subscriber that is
-     * slow or fails keeps no other from its events. A batch whose handling throws comes again.
-     */
-    subscribe(
-      name: string,
-      seq: number,
-      handle: (events: readonly LoggedEvent[]) => Promise<void> | void,
-    ) {
-      let position = seq;
-      let isWorking = false;
-      let working = Promise.resolve();
-      let retry: ReturnType<typeof setTimeout> | null = null;
-      let isStopped = false;
+  /** Passes no further events; resolves when the current batch is handled. */
+  async stop() {
+    this.#isStopped = true;
+    if (this.#retry !== null) clearTimeout(this.#retry);
+    this.#end();
+    await this.#working;
+  }
 
-      function wake() {
-        if (isStopped || isWorking || retry !== null) return;
-        isWorking = true;
-        working = work().catch((error: unknown) => {
-          isWorking = false;
-          log.error("handling events failed", { subscriber: name, cause: String(error) });
-          if (isStopped) return;
-          retry = setTimeout(() => {
-            retry = null;
-            wake();
-          }, retryMs);
-        });
-      }
-
-      async function work() {
-        while (!isStopped && start !== null) {
-          const known = start;
-          const events =
-            position < known ? await readSince(store, position, batchSize) : recentAfter(position);
-          const last = events.at(-1);
-          if (last !== undefined) {
-            await handle(events);
-            position = last.seq;
-          } else if (position < known) position = known;
-          else break;
-        }
-        isWorking = false;
-      }
-
-      const subscriber = { name, wake, position: () => position };
-      subscribers.add(subscriber);
-      if (subscribers.size === 1) poll();
-      else wake();
-      return {
-        /** Hands over nothing further; resolves when the batch under way is handled. */
-        async stop() {
-          isStopped = true;
-          if (retry !== null) clearTimeout(retry);
-          if (subscribers.delete(subscriber) && subscribers.size === 0) stopPolling();
-          await working;
-        },
-      };
-    },
-  };
-
-  function recentAfter(position: number): LoggedEvent[] {
-    const from = recent.findLastIndex(({ seq }) => seq <= position) + 1;
-    return recent.slice(from, from + batchSize);
+  async #work() {
+    const { store, recent } = this.#source;
+    while (!this.#isStopped && recent.start !== null) {
+      const known = recent.start;
+      const isBehind = this.position < known;
+      const events = isBehind
+        ? await readSince(store, this.position, batchSize)
+        : recent.after(this.position);
+      const last = events.at(-1);
+      if (last !== undefined) {
+        await this.#handle(events);
+        this.position = last.seq;
+      } else if (isBehind) this.position = known;
+      else break;
+    }
+    this.#isWorking = false;
   }
 }

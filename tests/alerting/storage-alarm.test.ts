@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { storageAlarm } from "../../src/alerting/sending/storage-alarm.ts";
+import { StorageAlarm } from "../../src/alerting/sending/storage-alarm.ts";
 import { pager } from "../support/pager.ts";
 import { answer } from "../support/target.ts";
 import { unstorable } from "../support/unstorable.ts";
@@ -8,7 +8,7 @@ import { unstorable } from "../support/unstorable.ts";
 async function watched() {
   const made = await pager();
   const disk = unstorable(made.store, made.time);
-  const alarm = storageAlarm({
+  const alarm = new StorageAlarm({
     ...made.appliance,
     monotonic: () => made.time.now,
     random: () => 0.5,

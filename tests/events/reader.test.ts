@@ -6,7 +6,7 @@ import { migrate } from "../../src/database/migrate.ts";
 import type { Store } from "../../src/database/store.ts";
 import type { LoggedEvent } from "../../src/events/catalogue.ts";
 import { appendEvent, lastSeq } from "../../src/events/log.ts";
-import { eventReader } from "../../src/events/reader.ts";
+import { EventReader } from "../../src/events/reader.ts";
 import { createOrganization } from "../../src/accounts/organizations/service.ts";
 import { scratch } from "../support/scratch.ts";
 
@@ -70,7 +70,7 @@ describe("a subscriber of events", () => {
     const from = await lastSeq(store);
     await append(store, 0, 1);
     const { take, arrived, all } = subscriber();
-    const subscription = eventReader(store, log).subscribe("test", from, take);
+    const subscription = new EventReader(store, log).subscribe("test", from, take);
     await Promise.all([append(store, 2), append(store, 3, 4), append(store, 5)]);
     await append(store, 6);
     await arrived(7);
@@ -83,7 +83,7 @@ describe("a subscriber of events", () => {
     // As this store never looks changed, nothing but the wake-up can tell of a write.
     const still: Store = { ...store, revision: () => "always the same" };
     const { take, arrived, all } = subscriber();
-    const subscription = eventReader(still, log).subscribe("test", await lastSeq(store), take);
+    const subscription = new EventReader(still, log).subscribe("test", await lastSeq(store), take);
     for (const event of [1, 2, 3]) {
       await append(store, event);
       await arrived(event);
@@ -97,7 +97,7 @@ describe("a subscriber of events", () => {
     const { store, log, append } = await newLog(file);
     const other = embeddedStore(openDatabase(file));
     const { take, arrived, all } = subscriber();
-    const subscription = eventReader(store, log).subscribe("test", await lastSeq(store), take);
+    const subscription = new EventReader(store, log).subscribe("test", await lastSeq(store), take);
     await append(other, 0);
     await arrived(1);
     await append(other, 1);
@@ -114,7 +114,7 @@ describe("a subscriber of events", () => {
     const { store, log, append } = await newLog(file);
     const other = embeddedStore(openDatabase(file));
     const { take, arrived, all } = subscriber();
-    const subscription = eventReader({ ...store, revision: () => null }, log).subscribe(
+    const subscription = new EventReader({ ...store, revision: () => null }, log).subscribe(
       "test",
       await lastSeq(store),
       take,
@@ -138,7 +138,7 @@ describe("a subscriber of events", () => {
       if (written < 1210) await append(store, written++);
       handling--;
     });
-    const subscription = eventReader(store, log).subscribe("test", from, take);
+    const subscription = new EventReader(store, log).subscribe("test", from, take);
     await arrived(1210);
     expect(all()).toEqual(numbers(1210));
     expect(Math.max(...batches.map(({ length }) => length))).toBe(500);
@@ -162,7 +162,7 @@ describe("many subscribers", () => {
     const { store, reads } = counting(made.store);
     const from = await lastSeq(store);
     const all = Array.from({ length: 6 }, () => subscriber());
-    const reader = eventReader(store, log);
+    const reader = new EventReader(store, log);
     const subscriptions = all.map(({ take }, index) => reader.subscribe(`${index}`, from, take));
     await append(made.store, "first");
     await Promise.all(all.map(({ arrived }) => arrived(1)));
@@ -188,7 +188,7 @@ describe("many subscribers", () => {
     const { store, log, append } = await newLog();
     const stuck = Promise.withResolvers<void>();
     const [slow, quick] = [subscriber(() => stuck.promise), subscriber()];
-    const reader = eventReader(store, log);
+    const reader = new EventReader(store, log);
     const from = await lastSeq(store);
     const subscriptions = [slow, quick].map(({ take }) => reader.subscribe("test", from, take));
     // More than is kept for those that are behind.
@@ -211,7 +211,7 @@ describe("many subscribers", () => {
       if (++failures < 3) throw new Error("Not today.");
     });
     const healthy = subscriber();
-    const reader = eventReader(store, log);
+    const reader = new EventReader(store, log);
     const from = await lastSeq(store);
     const subscriptions = [failing, healthy].map(({ take }) =>
       reader.subscribe("test", from, take),
@@ -230,7 +230,7 @@ describe("many subscribers", () => {
     const { store, log, append } = await newLog();
     const from = await lastSeq(store);
     await append(store, ...numbers(3_000));
-    const reader = eventReader(store, log);
+    const reader = new EventReader(store, log);
     const [far, near] = [subscriber(), subscriber()];
     const subscriptions = [
       reader.subscribe("near", from + 2_990, near.take),
@@ -249,7 +249,7 @@ describe("many subscribers", () => {
     await append(store, ...numbers(3));
     await store.atomic([{ text: "delete from events where seq > ?", parameters: [from] }]);
     const { take, arrived, all } = subscriber();
-    const subscription = eventReader(store, log).subscribe("test", from, take);
+    const subscription = new EventReader(store, log).subscribe("test", from, take);
     await append(store, "next");
     await arrived(1);
     expect(all()).toEqual(["next"]);
@@ -267,7 +267,7 @@ describe("a batch whose handling throws", () => {
       await append(store, 2);
       throw new Error("The disk is full.");
     });
-    const subscription = eventReader(store, log).subscribe("test", await lastSeq(store), take);
+    const subscription = new EventReader(store, log).subscribe("test", await lastSeq(store), take);
     await append(store, 0, 1);
     await arrived(3);
     expect(given[0]).toEqual(["0", "1"]);
@@ -282,7 +282,7 @@ describe("a subscriber that was stopped", () => {
   test("is handed nothing any more", async () => {
     const { store, log, append } = await newLog();
     const [stopped, other] = [subscriber(), subscriber()];
-    const reader = eventReader(store, log);
+    const reader = new EventReader(store, log);
     const from = await lastSeq(store);
     const subscription = reader.subscribe("stopped", from, stopped.take);
     const still = reader.subscribe("other", from, other.take);
@@ -300,7 +300,7 @@ describe("a subscriber that was stopped", () => {
     const [began, ending] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const order: string[] = [];
     const from = await lastSeq(store);
-    const subscription = eventReader(store, log).subscribe("test", from, async () => {
+    const subscription = new EventReader(store, log).subscribe("test", from, async () => {
       began.resolve();
       await ending.promise;
       order.push("handled");
@@ -316,7 +316,7 @@ describe("a subscriber that was stopped", () => {
   test("before it had a look at the log is no harm", async () => {
     const { store, log, append } = await newLog();
     const { take, all } = subscriber();
-    await eventReader(store, log).subscribe("test", 0, take).stop();
+    await new EventReader(store, log).subscribe("test", 0, take).stop();
     await append(store, 0);
     expect(all()).toEqual([]);
   });

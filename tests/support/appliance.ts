@@ -27,7 +27,7 @@ import type { ApiDependencies } from "../../src/api.ts";
 import { createAccessLimits } from "../../src/http/access/access-limits.ts";
 import type { RequestServices } from "../../src/http/services.ts";
 import type { Backups } from "../../src/operations/backups/downloads.ts";
-import { type EventReader, eventReader } from "../../src/events/reader.ts";
+import { EventReader } from "../../src/events/reader.ts";
 import { newSignals } from "../../src/events/signals.ts";
 import { type Proxies, trustedProxies } from "../../src/http/access/trusted-proxies.ts";
 import { createAssetRoutes, webFiles } from "../../src/http/responses/web-files.ts";
@@ -183,7 +183,7 @@ export function applianceOn(
     commandFolder: commandFolder ?? undefined,
     sharing: { isShared, refresh: async () => {} },
   });
-  const events = eventReader(store, log);
+  const events = new EventReader(store, log);
   const signals = newSignals();
   const maintenance = maintenanceWatch({ ...data, events, log });
   const { of: maintenanceOf } = maintenance;

@@ -61,18 +61,18 @@ type ChannelView = Pick<
 export type NotifiedAlert = {
   state: NotifiedState;
   since: string;
-  /** The last one that arrived, and those that still may. */
+  /** The last notification that arrived, and pending ones. */
   notifications: readonly Notification[];
 };
 
-/** A delivery, and what it told. */
+/** A delivery and the state that it reports. */
 type Notification = readonly [deliveryId: string, state: NotifiedState];
 export type Remembered = Memory & { certificate: CertificateMemory };
 
 export type PendingDigest = {
   id: string;
   alerts: number;
-  /** Encoded; null where that was not counted. */
+  /** Encoded size; null if it was not counted. */
   bytes: number | null;
   /** Unix milliseconds. */
   createdAt: number;
@@ -140,91 +140,42 @@ const updateText = `select u.incident_id as incidentId, u.id, u.status, u.messag
   from json_each(?) wanted cross join incident_updates u
     on u.organization_id = ? and u.incident_id = wanted.value`;
 
-/** Reads what these monitors and incidents are, who hears of them and what was told already. */
+type Subjects = { monitorIds: readonly string[]; incidentIds: readonly string[] };
+type Read = <Row>(text: string, ids?: readonly string[]) => Promise<Row[]>;
+
+/** Reads these monitors and incidents, their recipients, and the notifications that were sent already. */
 export async function loadSnapshot(
   store: Store,
   organizationId: string,
-  { monitorIds, incidentIds }: { monitorIds: readonly string[]; incidentIds: readonly string[] },
+  { monitorIds, incidentIds }: Subjects,
 ): Promise<Snapshot> {
-  // A portion of the log holds many events of one subject, which is read once.
-  const read = <Row>(text: string, ids?: readonly string[]) =>
-    store.query<Row>(text, [
+  // A portion of the log has many events of one subject, which is read once.
+  const read: Read = (text, ids) =>
+    store.query(text, [
       ...(ids === undefined ? [] : [JSON.stringify([...new Set(ids)])]),
       organizationId,
     ]);
-  const [incidents, updates] =
-    incidentIds.length === 0
-      ? [[], []]
-      : await Promise.all([
-          read<Omit<IncidentView, "updates" | "monitorIds"> & MonitorColumns>(
-            incidentText,
-            incidentIds,
-          ),
-          read<{ incidentId: string; id: string; status: string; message: string }>(
-            updateText,
-            incidentIds,
-          ),
-        ]);
-  // The monitors of automatic incidents say who was told already.
-  const wanted = [
-    ...monitorIds,
-    ...incidents.flatMap(({ monitorId }) => (monitorId === null ? [] : [monitorId])),
-  ];
-  const [monitors, attached, channels, notified, memories, gathering, cases] = await Promise.all([
-    read<MonitorRow>(monitorText, wanted),
-    read<{ monitorId: string; channelId: string }>(attachedText, wanted),
+  const incidents = await readIncidents(read, incidentIds);
+  // The monitors of automatic incidents have their own recipients.
+  const ofIncidents = incidents.flatMap(({ monitorId }) => (monitorId === null ? [] : [monitorId]));
+  const subjectIds = [...monitorIds, ...incidentIds];
+  const [monitors, channels, notified, memories, gathering, cases] = await Promise.all([
+    readMonitors(read, [...monitorIds, ...ofIncidents]),
     read<Flags<ChannelView, "enabled" | "isDefault" | "incidents">>(channelText),
-    read<ToldRow>(notifiedSql, [...monitorIds, ...incidentIds]),
+    read<NotifiedRow>(notifiedSql, subjectIds),
     read<MemoryRow>(memoryText, monitorIds),
-    read<Omit<PendingDigest, "createdAt"> & { channelId: string; createdAt: string }>(
-      gatheringText,
-    ),
-    read<OpenCase>(casesText, [...monitorIds, ...incidentIds]),
+    read<GatheringRow>(gatheringText),
+    read<OpenCase>(casesText, subjectIds),
   ]);
-  const channelIds = Map.groupBy(attached, ({ monitorId }) => monitorId);
-  const updatesOf = Map.groupBy(updates, ({ incidentId }) => incidentId);
   return {
     organizationId,
-    monitors: new Map(
-      monitors.map((row) => [
-        row.id,
-        {
-          ...row,
-          target: targetOf(row),
-          tags: JSON.parse(row.tags) as string[],
-          muted: row.muted === 1,
-          groupMuted: row.groupMuted === 1,
-          paused: row.paused === 1,
-          groupPaused: row.groupPaused === 1,
-          channelIds: (channelIds.get(row.id) ?? []).map(({ channelId }) => channelId),
-        },
-      ]),
-    ),
-    incidents: new Map(
-      incidents.map((row) => [
-        row.id,
-        {
-          ...row,
-          monitorIds: monitorIdsIn(row),
-          updates: new Map((updatesOf.get(row.id) ?? []).map((one) => [one.id, one])),
-        },
-      ]),
-    ),
-    channels: new Map(
-      channels.map((row) => [
-        row.id,
-        {
-          ...row,
-          enabled: row.enabled === 1,
-          isDefault: row.isDefault === 1,
-          incidents: row.incidents === 1,
-        },
-      ]),
-    ),
+    monitors: byId(monitors),
+    incidents: byId(incidents),
+    channels: byId(channels.map(channelView)),
     told: new Map(
       [...Map.groupBy(notified, ({ subjectId }) => subjectId)].map(([subjectId, rows]) => [
         subjectId,
-        new Map(rows.flatMap(stillTold)),
+        new Map(rows.flatMap(possiblyNotified)),
       ]),
     ),
     memories: new Map(memories.map((row) => [row.monitorId, remembered(row)])),
@@ -238,14 +189,66 @@ export async function loadSnapshot(
   };
 }
 
-type ToldRow = Omit<NotifiedAlert, "notifications" | "state"> & {
+const byId = <Row extends { id: string }>(rows: readonly Row[]) =>
+  new Map(rows.map((row) => [row.id, row]));
+
+async function readIncidents(read: Read, ids: readonly string[]): Promise<IncidentView[]> {
+  if (ids.length === 0) return [];
+  type IncidentRow = Omit<IncidentView, "updates" | "monitorIds"> & MonitorColumns;
+  type UpdateRow = { incidentId: string; id: string; status: string; message: string };
+  const [incidents, updates] = await Promise.all([
+    read<IncidentRow>(incidentText, ids),
+    read<UpdateRow>(updateText, ids),
+  ]);
+  const ofIncident = Map.groupBy(updates, ({ incidentId }) => incidentId);
+  return incidents.map((row) => ({
+    ...row,
+    monitorIds: monitorIdsIn(row),
+    updates: byId(ofIncident.get(row.id) ?? []),
+  }));
+}
+
+async function readMonitors(read: Read, ids: readonly string[]): Promise<WatchedMonitor[]> {
+  const [monitors, attached] = await Promise.all([
+    read<MonitorRow>(monitorText, ids),
+    read<{ monitorId: string; channelId: string }>(attachedText, ids),
+  ]);
+  const ofMonitor = Map.groupBy(attached, ({ monitorId }) => monitorId);
+  return monitors.map((row) => ({
+    ...row,
+    target: targetOf(row),
+    tags: JSON.parse(row.tags) as string[],
+    muted: row.muted === 1,
+    groupMuted: row.groupMuted === 1,
+    paused: row.paused === 1,
+    groupPaused: row.groupPaused === 1,
+    channelIds: (ofMonitor.get(row.id) ?? []).map(({ channelId }) => channelId),
+  }));
+}
+
+const channelView = (
+  row: Flags<ChannelView, "enabled" | "isDefault" | "incidents">,
+): ChannelView => ({
+  ...row,
+  enabled: row.enabled === 1,
+  isDefault: row.isDefault === 1,
+  incidents: row.incidents === 1,
+});
+
+type GatheringRow = Omit<PendingDigest, "createdAt"> & { channelId: string; createdAt: string };
+
+type NotifiedRow = Omit<NotifiedAlert, "notifications" | "state"> & {
   subjectId: string;
   channelId: string;
   notifications: string;
 };
 
-/** What was given up was not told; what the log no longer holds was, long ago. */
-function stillTold({ channelId, since, notifications }: ToldRow): [string, NotifiedAlert][] {
+/** Failed deliveries notified no one; deliveries that retention removed arrived long ago. */
+function possiblyNotified({
+  channelId,
+  since,
+  notifications,
+}: NotifiedRow): [string, NotifiedAlert][] {
   const all = JSON.parse(notifications) as [
     id: string,
     state: NotifiedState,
@@ -276,7 +279,7 @@ function remembered({ changes, flappingSince, remindAt, expiresAt, days }: Memor
 
 export const emptyMemory: Remembered = { ...nothingYet, certificate: null };
 
-/** So much of a description, and of a long address, goes along with each alert. */
+/** Characters of a description and of an address in an alert. */
 const maxLength = 500;
 
 /** The part of a monitor that its alerts carry. */

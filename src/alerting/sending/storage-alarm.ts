@@ -1,3 +1,4 @@
+/** Alerts that results can't be stored, and that they are stored again. */
 import { type Leases, ofNode } from "../../cluster/leases.ts";
 import { timestamp } from "../../core/time/clock.ts";
 import { newId } from "../../core/ids.ts";
@@ -25,11 +26,18 @@ type Dependencies = SendingContext & {
   random?: () => number;
 };
 
+type QueuedAlert = {
+  deliveryId: string;
+  alert: Alert;
+  attempts: number;
+  progress: Progress | null;
+};
+
 /** A channel and the alerts that it must still receive, oldest first. */
 type Recipient = {
   organizationId: string;
   channelId: string;
-  queue: { deliveryId: string; alert: Alert; attempts: number; progress: Progress | null }[];
+  queue: QueuedAlert[];
   nextAt: number;
   giveUpAt: number;
   isSending: boolean;
@@ -39,156 +47,171 @@ type Recipient = {
 type Episode = { isAnnounced: boolean; storedSince: number | null };
 
 /**
- * Alerts from memory that results can't be stored, and that they are again: the outbox is in the database,
- * which accepts nothing then. One alert and one recovery per episode and machine, to the default channels of every organization.
+ * The outbox is in the database, which rejects writes then, so these alerts are sent from memory. Each episode
+ * and machine sends one alert and one recovery to the default channels of every organization.
  */
-export function storageAlarm(dependencies: Dependencies) {
-  // Nodes of a cluster without a quorum still serve reads.
-  const context = { ...dependencies, store: dependencies.store.relaxed() };
-  const { store, clock, log, leases, monotonic = () => performance.now() } = dependencies;
-  const { random = Math.random } = dependencies;
-  const stopping = new AbortController();
-  let recipients: Recipient[] = [];
-  let episode: Episode | null = null;
-  let announcing: Promise<void> | null = null;
-  let timer: ReturnType<typeof setInterval> | null = null;
-  const sending = new Set<Promise<void>>();
+export class StorageAlarm {
+  readonly #dependencies: Dependencies & Required<Pick<Dependencies, "monotonic" | "random">>;
+  /** Nodes of a cluster without a quorum still serve reads. */
+  readonly #readable: Store;
+  readonly #stopping = new AbortController();
+  readonly #sending = new Set<Promise<void>>();
+  #recipients: Recipient[] = [];
+  #episode: Episode | null = null;
+  #announcing: Promise<void> | null = null;
+  #timer: ReturnType<typeof setInterval> | null = null;
 
-  function tick() {
-    follow();
-    if (episode?.isAnnounced === false)
-      announcing ??= announce().finally(() => (announcing = null));
-    sendDue();
+  constructor(dependencies: Dependencies) {
+    const { monotonic = () => performance.now(), random = Math.random } = dependencies;
+    this.#dependencies = { ...dependencies, monotonic, random };
+    this.#readable = dependencies.store.relaxed();
   }
 
-  function follow() {
+  start() {
+    this.#timer = setInterval(() => this.#tick(), tickMs);
+  }
+
+  async stop() {
+    if (this.#timer !== null) clearInterval(this.#timer);
+    this.#stopping.abort();
+    await this.#announcing;
+    await Promise.all(this.#sending);
+  }
+
+  /** Runs one tick and waits for its alerts: for tests, instead of `start`. */
+  async runOnce() {
+    this.#tick();
+    await this.#announcing;
+    this.#sendDue();
+    await Promise.all(this.#sending);
+  }
+
+  #tick() {
+    this.#followWrites();
+    if (this.#episode?.isAnnounced === false)
+      this.#announcing ??= this.#announce().finally(() => (this.#announcing = null));
+    this.#sendDue();
+  }
+
+  /** Begins an episode with the first failed write, and ends it after writes have succeeded for a while. */
+  #followWrites() {
+    const { store, log, monotonic } = this.#dependencies;
     const now = monotonic();
     if (store.writes.failingSince() !== null) {
-      episode ??= { isAnnounced: false, storedSince: null };
-      episode.storedSince = null;
-    } else if (episode !== null) {
-      episode.storedSince ??= now;
-      if (now - episode.storedSince >= calmMs) {
-        episode = null;
-        log.info("results are stored again");
-        enqueueRecovery();
-      }
+      this.#episode ??= { isAnnounced: false, storedSince: null };
+      this.#episode.storedSince = null;
+    } else if (this.#episode !== null) {
+      this.#episode.storedSince ??= now;
+      if (now - this.#episode.storedSince < calmMs) return;
+      this.#episode = null;
+      log.info("results are stored again");
+      this.#enqueueRecovery();
     }
   }
 
-  async function announce() {
-    const current = episode;
+  async #announce() {
+    const { store, log, leases } = this.#dependencies;
+    const current = this.#episode;
     const problem = storageProblem(store);
     if (current === null || problem === null) return;
     try {
-      const channels = await channelsToAlert(context.store);
-      if (current !== episode) return;
+      const channels = await channelsToAlert(this.#readable);
+      if (current !== this.#episode) return;
       current.isAnnounced = true;
       log.error("results can't be stored", { reason: problem.message, channels: channels.length });
       const { name, node, severity, message } = ofNode(leases, problem);
       const data = { problem: name, ...(node !== undefined && { node }), severity, message };
-      for (const channel of channels) enqueue(channel, "appliance.troubled", data);
+      for (const { organizationId, id } of channels)
+        this.#enqueue({ organizationId, channelId: id }, "appliance.troubled", data);
     } catch (error) {
       log.error("alert channels can't be read", { cause: String(error) });
     }
   }
 
-  function enqueue(
-    { organizationId, id: channelId }: { organizationId: string; id: string },
+  #enqueueRecovery() {
+    const { leases } = this.#dependencies;
+    const { name, node } = ofNode<Pick<Problem, "name" | "node">>(leases, { name: "storage" });
+    const data = { problem: name, ...(node !== undefined && { node }), message: storageEnds };
+    for (const recipient of this.#recipients) this.#enqueue(recipient, "appliance.recovered", data);
+  }
+
+  #enqueue(
+    { organizationId, channelId }: Pick<Recipient, "organizationId" | "channelId">,
     type: "appliance.troubled" | "appliance.recovered",
     data: object,
   ) {
+    const { clock, monotonic } = this.#dependencies;
     const now = clock();
     const alert = alertOf(type, timestamp(now), data, now);
-    const one = { deliveryId: newId(now), alert, attempts: 0, progress: null };
-    const known = recipients.find((recipient) => recipient.channelId === channelId);
-    if (known !== undefined) return void known.queue.push(one);
+    const entry = { deliveryId: newId(now), alert, attempts: 0, progress: null };
+    const known = this.#recipients.find((recipient) => recipient.channelId === channelId);
+    if (known !== undefined) return void known.queue.push(entry);
     const nextAt = monotonic();
     const giveUpAt = nextAt + givenUpMs;
-    recipients.push({
-      organizationId,
-      channelId,
-      queue: [one],
-      nextAt,
-      giveUpAt,
-      isSending: false,
-    });
+    const queue = [entry];
+    const recipient = { organizationId, channelId, queue, nextAt, giveUpAt, isSending: false };
+    this.#recipients.push(recipient);
   }
 
-  function enqueueRecovery() {
-    const { name, node } = ofNode<Pick<Problem, "name" | "node">>(leases, { name: "storage" });
-    const data = { problem: name, ...(node !== undefined && { node }), message: storageEnds };
-    for (const { organizationId, channelId } of recipients)
-      enqueue({ organizationId, id: channelId }, "appliance.recovered", data);
-  }
-
-  function sendDue() {
-    const now = monotonic();
-    const isOver = ({ queue, giveUpAt }: Recipient) =>
-      giveUpAt <= now || (episode === null && queue.length === 0);
-    recipients = recipients.filter((recipient) => recipient.isSending || !isOver(recipient));
-    for (const recipient of recipients) {
-      if (sending.size >= maxSending || stopping.signal.aborted) return;
+  #sendDue() {
+    const now = this.#dependencies.monotonic();
+    this.#recipients = this.#recipients.filter(
+      (recipient) => recipient.isSending || !this.#isFinished(recipient, now),
+    );
+    for (const recipient of this.#recipients) {
+      if (this.#sending.size >= maxSending || this.#stopping.signal.aborted) return;
       if (recipient.isSending || recipient.nextAt > now || recipient.queue.length === 0) continue;
       recipient.isSending = true;
-      const done = sendNext(recipient).finally(() => {
+      const done = this.#sendNext(recipient).finally(() => {
         recipient.isSending = false;
-        sending.delete(done);
+        this.#sending.delete(done);
       });
-      sending.add(done);
+      this.#sending.add(done);
     }
   }
 
-  async function sendNext(recipient: Recipient) {
+  #isFinished({ queue, giveUpAt }: Recipient, now: number): boolean {
+    return giveUpAt <= now || (this.#episode === null && queue.length === 0);
+  }
+
+  async #sendNext(recipient: Recipient) {
+    const { log, monotonic, random } = this.#dependencies;
     const [next] = recipient.queue;
     if (next === undefined) return;
-    const { organizationId, channelId } = recipient;
     try {
-      const channel = await findChannel({ store: context.store, organizationId }, channelId);
-      if (channel === null) {
-        recipient.queue = [];
-        return;
-      }
-      const options = { cancelled: stopping.signal, progress: next.progress };
-      const sent = await makeAttempt(context, channel, next.deliveryId, [next.alert], options);
-      const { attempt, verdict } = sent;
-      if (verdict.outcome === "delivered") {
-        recipient.queue.shift();
-        return;
-      }
-      if (verdict.failure === "final") recipient.queue = [];
-      next.progress = verdict.progress ?? next.progress;
-      log.warn("an alert about this appliance could not be sent", {
-        channel: channelId,
-        reason: attempt.message,
-      });
+      if (await this.#attempt(recipient, next)) return;
     } catch (error) {
-      log.warn("an alert channel can't be read", { channel: channelId, cause: String(error) });
+      const { channelId: channel } = recipient;
+      log.warn("an alert channel can't be read", { channel, cause: String(error) });
     }
     recipient.nextAt = monotonic() + retryDelayMs(next.attempts++, random());
   }
 
-  return {
-    start() {
-      timer = setInterval(tick, tickMs);
-    },
-    async stop() {
-      if (timer !== null) clearInterval(timer);
-      stopping.abort();
-      await announcing;
-      await Promise.all(sending);
-    },
-    /** One tick and all that it sends: for tests, instead of `start`. */
-    async runOnce() {
-      tick();
-      await announcing;
-      sendDue();
-      await Promise.all(sending);
-    },
-  };
+  /** Sends the recipient's next alert once; returns whether it needs no retry. */
+  async #attempt(recipient: Recipient, next: QueuedAlert): Promise<boolean> {
+    const { organizationId, channelId } = recipient;
+    const context = { ...this.#dependencies, store: this.#readable };
+    const channel = await findChannel({ store: this.#readable, organizationId }, channelId);
+    if (channel === null) {
+      recipient.queue = [];
+      return true;
+    }
+    const options = { cancelled: this.#stopping.signal, progress: next.progress };
+    const sent = await makeAttempt(context, channel, next.deliveryId, [next.alert], options);
+    const { attempt, verdict } = sent;
+    if (verdict.outcome === "delivered") {
+      recipient.queue.shift();
+      return true;
+    }
+    if (verdict.failure === "final") recipient.queue = [];
+    next.progress = verdict.progress ?? next.progress;
+    const facts = { channel: channelId, reason: attempt.message };
+    context.log.warn("an alert about this appliance could not be sent", facts);
+    return false;
+  }
 }
 
-/** The channels of every organization that hear of trouble of the appliance. */
+/** The channels of every organization that are notified of problems of the appliance. */
 async function channelsToAlert(store: Store) {
   type Row = { id: string; organizationId: string; isDefault: number };
   const rows = await store.query<Row>(
