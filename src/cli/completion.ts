@@ -1,15 +1,15 @@
-import { Argument, type Command, type Option } from "commander";
+import tab from "@bomb.sh/tab/commander";
+import type { Command } from "commander";
 
-const shells = ["bash", "zsh", "fish"] as const;
-export type Shell = (typeof shells)[number];
+const howTo = [
+  "source <(signalbox completion bash)   # in ~/.bashrc",
+  "source <(signalbox completion zsh)    # in ~/.zshrc, after compinit",
+  "signalbox completion fish > ~/.config/fish/completions/signalbox.fish",
+];
 
-const howTo: Record<Shell, string> = {
-  bash: "source <(signalbox completion bash)   # in ~/.bashrc",
-  zsh: "source <(signalbox completion zsh)    # in ~/.zshrc, after compinit",
-  fish: "signalbox completion fish > ~/.config/fish/completions/signalbox.fish",
-};
-
+/** Adds `completion`, and the hidden `complete` that its scripts call; after all other commands, which it lists. */
 export function addCompletion(program: Command) {
+<<<<<<< HEAD
   program
     .command("completion")
     .addArgument(new Argument("<shell>", "shell").choices(shells))
@@ -185,4 +185,11 @@ function __${name}_at
 end
 ${lines.join("\n")}
 `;
+=======
+  tab(program, { completionCommandName: "completion" });
+  program.commands
+    .find((command) => command.name() === "completion")
+    ?.description("print a script that makes a shell complete commands and options")
+    .addHelpText("after", `\n${howTo.join("\n")}`);
+>>>>>>> f0bcac5c (cli: complete commands through @bomb.sh/tab)
 }

@@ -332,12 +332,15 @@ test("the commands of the document work as shown", async () => {
 
 test("the shell uses the printed completion", async () => {
   const me = account();
-  const script = `source <(signalbox completion bash)
-    COMP_WORDS=(signalbox maint); COMP_CWORD=1; _signalbox; echo "\${COMPREPLY[@]}"
+  // A part of the package bash-completion.
+  const helper = "_get_comp_words_by_ref() { words=(signalbox maint); cur=maint; cword=1; }";
+  const script = `${helper}
+    source <(signalbox completion bash)
+    __signalbox_complete; echo "\${COMPREPLY[@]}"
     complete -p signalbox`;
   const child = Bun.spawn(["bash", "--norc", "-c", script], { env: me.env, stdout: "pipe" });
   expect(await new Response(child.stdout).text()).toBe(
-    "maintenance\ncomplete -o default -F _signalbox signalbox\n",
+    "maintenance\ncomplete -F __signalbox_complete signalbox\n",
   );
   expect((await me.run("completion", "tcsh")).exitCode).toBe(2);
 });

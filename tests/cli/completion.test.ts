@@ -1,28 +1,24 @@
 import { expect, test } from "bun:test";
+import { join } from "node:path";
 import type { Command } from "commander";
 import { commandLine } from "../../src/cli/support/command-line.ts";
-import { completionFor, type Shell } from "../../src/cli/completion.ts";
-import { testWith } from "../support/real-targets.ts";
 
-const program = commandLine();
+const main = join(import.meta.dir, "../../src/main.ts");
 
-/** What a shell that has read the script says to this. */
-async function said(shell: Shell, args: string[], lines: string): Promise<string> {
-  const child = Bun.spawn([shell, ...args], {
-    stdin: new Blob([`${completionFor(shell, program)}\n${lines}\n`]),
-    stdout: "pipe",
-    stderr: "pipe",
-  });
-  const [out, error] = await Promise.all([
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
-  ]);
-  expect([await child.exited, error]).toEqual([0, ""]);
-  return out;
+/** Suggestions for a command line of which these words are typed, without their descriptions. */
+async function complete(...words: string[]): Promise<string[]> {
+  const { stdout } = Bun.spawn([process.execPath, main, "complete", "--", ...words]);
+  const lines = (await new Response(stdout).text()).trim().split("\n");
+  return lines.slice(0, -1).map((line) => line.split("\t")[0] ?? "");
 }
 
-type Line = { typed: string[]; completed: string[] };
+const namesIn = (command: Command) =>
+  command
+    .createHelp()
+    .visibleCommands(command)
+    .map((child) => child.name());
 
+<<<<<<< HEAD
 /** Every command: what it begins with, and its options. */
 function linesOf(command: Command, typed: string[] = []): Line[] {
   const help = command.createHelp();
@@ -111,4 +107,23 @@ testWith(["zsh"], "zsh takes the script, and offers commands with what they do",
       "critical",
     ],
   ]);
+=======
+test.each([
+  { words: ["incid"], suggestions: ["incident"] },
+  { words: ["incident", ""], suggestions: ["open", "update", "resolve", "help"] },
+  {
+    words: ["incident", "open", "Down", "--severity", ""],
+    suggestions: ["minor", "major", "critical"],
+  },
+  { words: ["incident", "update", "--status", "re"], suggestions: ["resolved"] },
+  { words: ["incident", "open", "--message", ""], suggestions: [] },
+  { words: ["incident", "open", "--sev"], suggestions: ["--severity"] },
+  { words: ["completion", "z"], suggestions: ["zsh"] },
+])("$words is completed", async ({ words, suggestions }) => {
+  expect(await complete(...words)).toEqual(suggestions);
+});
+
+test("every command that help lists is completed", async () => {
+  expect((await complete("")).toSorted()).toEqual(namesIn(commandLine()).toSorted());
+>>>>>>> f0bcac5c (cli: complete commands through @bomb.sh/tab)
 });

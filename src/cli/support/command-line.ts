@@ -60,9 +60,9 @@ export function commandLine(
     addMaintenance,
     addApply,
     addExport,
-    addCompletion,
     addVersion,
     addLicences,
+    addCompletion,
   ])
     add(program);
   return program;
