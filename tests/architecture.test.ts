@@ -224,6 +224,7 @@ test("a start loads the libraries that its first answer needs, and small ones", 
   expect(files.length).toBeGreaterThan(200);
   const libraries = packages.filter((name) => !/^(node|bun):/.test(name));
   expect([...new Set(libraries.map((name) => name.split("/")[0]))]).toEqual([
+    "@bomb.sh",
     "@elysiajs",
     "@rgrove",
     "aws4fetch",

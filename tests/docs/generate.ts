@@ -76,7 +76,11 @@ function leavesOf(command: Command, before = ""): { command: Command; name: stri
   const name = `${before} ${command.name()}`.trim();
   return command.commands.length === 0
     ? [{ command, name }]
-    : command.commands.flatMap((child) => leavesOf(child, name));
+    : command
+        .createHelp()
+        .visibleCommands(command)
+        .filter((child) => child.name() !== "help")
+        .flatMap((child) => leavesOf(child, name));
 }
 
 function nameOf(argument: Argument): string {
