@@ -41,7 +41,7 @@ import { createAccessLimits } from "./http/access/access-limits.ts";
 import { trustedProxies } from "./http/access/trusted-proxies.ts";
 import { createAssetRoutes, webFiles } from "./http/responses/web-files.ts";
 import { writeContention } from "./http/write-contention.ts";
-import { livePages } from "./dashboard/live.ts";
+import { LivePages } from "./dashboard/live.ts";
 import { maintenanceWatch } from "./monitoring/maintenance/watch.ts";
 import { accessTokens } from "./core/outgoing/access-tokens.ts";
 import { type Collector, family } from "./core/metrics.ts";
@@ -242,7 +242,7 @@ function createEngines(core: Core) {
     alerts: alertEngine({ ...sending, subscribers: subscriberReceivers(sending) }),
     alarm: new StorageAlarm(sending),
     notices: subscriberFanOut(core),
-    live: livePages(core),
+    live: new LivePages(core),
   };
 }
 

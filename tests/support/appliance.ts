@@ -19,7 +19,7 @@ import { alertEngine } from "../../src/alerting/deciding/engine.ts";
 import { subscriberReceivers } from "../../src/status-pages/subscribers/receivers.ts";
 import { checkEngine } from "../../src/monitoring/checks/engine/check-engine.ts";
 import type { Store } from "../../src/database/store.ts";
-import { livePages } from "../../src/dashboard/live.ts";
+import { LivePages } from "../../src/dashboard/live.ts";
 import { accessTokens } from "../../src/core/outgoing/access-tokens.ts";
 import type { Exchange } from "../../src/core/outgoing/http/exchange.ts";
 import { responseCache } from "../../src/http/responses/response-cache.ts";
@@ -198,7 +198,7 @@ export function applianceOn(
     maintenanceOf,
   });
   maintenance.onChange(engine.checkSoon);
-  const live = livePages({ ...data, events, signals, log });
+  const live = new LivePages({ ...data, events, signals, log });
   const appliance: TestedAppliance = {
     ...data,
     events,

@@ -1,0 +1,228 @@
+/** The open pages of one organization: finds changed monitors and deliveries, and sends them with the events. */
+import type { Clock } from "../core/time/clock.ts";
+import type { Log } from "../core/log.ts";
+import type { Vault } from "../core/security/secrets.ts";
+import type { Store } from "../database/store.ts";
+import { nounOf, type LoggedEvent } from "../events/catalogue.ts";
+import { lastSeqOf, removedUpTo } from "../events/log.ts";
+import type { StoredResult } from "../events/signals.ts";
+import { type Listener, messageOf, type Reader } from "../http/responses/event-stream.ts";
+import { effectOf, positionOf, replayable, seqOf } from "./rules.ts";
+import { rowsOf } from "./service.ts";
+import {
+  channelSignaturesOf,
+  eventsAfter,
+  type LiveEvent,
+  neverUsed,
+  versionsOf,
+} from "./store.ts";
+
+/** Shortest time between two batches of monitor rows … */
+const batchMs = 500;
+/** … and most rows of one batch; the others follow with the next. */
+const maxRows = 500;
+/** With more events at once, pages reload everything. */
+const maxEvents = 200;
+
+type Subscriber = Listener & {
+  reader: Reader;
+  /** Messages that arrive while the missed ones are read; null from then on. */
+  early: { seq: number; message: Uint8Array }[] | null;
+  /** Position up to which it was sent the log when it joined, which can be ahead of the event reader. */
+  caughtUpTo: number;
+};
+
+type Dependencies = { store: Store; clock: Clock; vault: Vault; log: Log };
+
+/** Changes that the next batch searches for. */
+type Pending = { monitors: boolean; deliveries: boolean };
+
+export class OpenPages {
+  readonly organizationId: string;
+  readonly subscribers = new Set<Subscriber>();
+  readonly #dependencies: Dependencies;
+  readonly #source: { store: Store; clock: Clock; organizationId: string };
+  /** Resolves when the state to compare with is known. */
+  readonly #ready: Promise<unknown>;
+  /** Version of each monitor when its row last changed. */
+  readonly #monitors = new Map<string, { version: string; checkedAt: string }>();
+  /** Signature of the deliveries of each alert channel. */
+  readonly #deliveries = new Map<string, string>();
+  /** Monitors whose rows must be sent, in the order of their changes, and whether a check changed them. */
+  readonly #changed = new Map<string, boolean>();
+  #pending: Pending = { monitors: false, deliveries: false };
+  /** Set while a batch waits or is created. */
+  #batch: ReturnType<typeof setTimeout> | null = null;
+  #isClosed = false;
+
+  constructor(organizationId: string, dependencies: Dependencies) {
+    const { store, clock } = dependencies;
+    this.organizationId = organizationId;
+    this.#dependencies = dependencies;
+    this.#source = { store, clock, organizationId };
+    // The initial state is no change.
+    this.#ready = Promise.all([
+      this.#findMonitors().then(() => this.#changed.clear()),
+      this.#findDeliveries(),
+    ]);
+  }
+
+  join(reader: Reader, listener: Listener): Subscriber {
+    const subscriber: Subscriber = { ...listener, reader, early: [], caughtUpTo: 0 };
+    this.subscribers.add(subscriber);
+    this.#ready
+      .then(() => this.#catchUp(subscriber))
+      .catch((error: unknown) => {
+        this.#dependencies.log.error("a page can't be sent what happens", { cause: String(error) });
+        reader.end();
+      });
+    return subscriber;
+  }
+
+  close() {
+    this.#isClosed = true;
+    if (this.#batch !== null) clearTimeout(this.#batch);
+  }
+
+  async takeEvents(events: readonly LoggedEvent[]) {
+    const effects = new Set(events.map(({ type }) => effectOf(type)));
+    // A reader that lost its right receives none of the later events.
+    if (effects.has("access")) await this.endUnauthorized();
+    const last = events.at(-1)?.seq ?? 0;
+    if (events.length > maxEvents) this.#send(this.#message("reset", last), last);
+    else for (const event of events) this.#send(this.#changeMessage(event), event.seq);
+    if (effects.has("rows") || effects.has("overview")) this.search({ monitors: true });
+  }
+
+  takeResults(results: readonly StoredResult[]) {
+    for (const { monitorId, at } of results) {
+      this.#changed.set(monitorId, true);
+      const known = this.#monitors.get(monitorId);
+      if (known !== undefined) known.checkedAt = at;
+    }
+    this.search({});
+  }
+
+  /** Plans a batch that searches for these changes. */
+  search(changes: Partial<Pending>) {
+    Object.assign(this.#pending, changes);
+    this.#batch ??= setTimeout(() => void this.#sendBatch(), 0);
+  }
+
+  /** Makes all pages reload everything. */
+  async reset() {
+    const { store } = this.#dependencies;
+    this.#send(this.#message("reset", await lastSeqOf(store, this.organizationId)));
+  }
+
+  /** Ends the streams of readers who signed out, whose session expired, or whose role changed. */
+  async endUnauthorized() {
+    const asked = new Map<string, Promise<boolean>>();
+    for (const { sessionId, role, isAuthorized, reader } of this.subscribers) {
+      const key = `${sessionId} ${role}`;
+      const answer = asked.get(key) ?? isAuthorized();
+      asked.set(key, answer);
+      if (!(await answer)) reader.end();
+    }
+  }
+
+  #send(message: Uint8Array, seq = Infinity) {
+    for (const { early, caughtUpTo, reader } of this.subscribers)
+      if (early !== null) early.push({ seq, message });
+      else if (seq > caughtUpTo) reader.send(message);
+  }
+
+  async #sendBatch() {
+    const pending = this.#pending;
+    this.#pending = { monitors: false, deliveries: false };
+    try {
+      if (pending.monitors) await this.#findMonitors();
+      await this.#sendRows();
+      const channelIds = pending.deliveries ? await this.#findDeliveries() : [];
+      if (channelIds.length > 0) this.#send(messageOf("deliveries", { channelIds }));
+    } catch (error) {
+      Object.assign(this.#pending, pending);
+      this.#dependencies.log.error("open pages can't be sent what changed", {
+        cause: String(error),
+      });
+    }
+    this.#batch = setTimeout(() => {
+      this.#batch = null;
+      const { monitors, deliveries } = this.#pending;
+      if (!this.#isClosed && (monitors || deliveries || this.#changed.size > 0)) this.search({});
+    }, batchMs);
+  }
+
+  async #findMonitors() {
+    const found = await versionsOf(this.#source);
+    for (const { id, version, checkedAt } of found) {
+      const known = this.#monitors.get(id);
+      if (known?.version === version && known.checkedAt === checkedAt) continue;
+      const isChecked = known !== undefined && known.checkedAt !== checkedAt;
+      this.#changed.set(id, isChecked || this.#changed.get(id) === true);
+      this.#monitors.set(id, { version, checkedAt });
+    }
+    if (this.#monitors.size === found.length) return;
+    const there = new Set(found.map(({ id }) => id));
+    for (const id of this.#monitors.keys()) if (!there.has(id)) this.#monitors.delete(id);
+  }
+
+  /** Returns the channels whose deliveries changed since the previous call. */
+  async #findDeliveries() {
+    const found = await channelSignaturesOf(this.#source);
+    const changed = found.filter(
+      ({ id, signature }) => (this.#deliveries.get(id) ?? neverUsed) !== signature,
+    );
+    this.#deliveries.clear();
+    for (const { id, signature } of found) this.#deliveries.set(id, signature);
+    return changed.map(({ id }) => id);
+  }
+
+  async #sendRows() {
+    const isChecked = new Map([...this.#changed].slice(0, maxRows));
+    if (isChecked.size === 0) return;
+    for (const id of isChecked.keys()) this.#changed.delete(id);
+    const rows = await rowsOf(this.#source, [...isChecked.keys()]);
+    const checked = rows.filter(({ id }) => isChecked.get(id) === true);
+    const edited = rows.filter(({ id }) => isChecked.get(id) === false);
+    if (checked.length > 0) this.#send(messageOf("monitors", { monitors: checked }));
+    // Pages read everything else of an edited monitor again at its event.
+    if (edited.length > 0) this.#send(messageOf("monitors", { monitors: edited, checked: false }));
+  }
+
+  /** Message with a position in the log as its id, from which a page continues after an interruption. */
+  #message(event: string, seq: number, data = {}) {
+    const { vault } = this.#dependencies;
+    return messageOf(event, data, positionOf(vault, this.organizationId, seq));
+  }
+
+  #changeMessage({ seq, type, subjectId, at }: LiveEvent) {
+    return this.#message("change", seq, { type, subjectId, at });
+  }
+
+  /** Sends the missed events since the position of the page, then everything that arrived meanwhile. */
+  async #catchUp(subscriber: Subscriber) {
+    const { store, vault } = this.#dependencies;
+    const { organizationId } = this;
+    const { reader } = subscriber;
+    const seq = await lastSeqOf(store, organizationId);
+    reader.send(this.#message("hello", seq));
+    const after = subscriber.after === null ? seq : seqOf(vault, organizationId, subscriber.after);
+    const isKnown = after !== null && after <= seq && after >= (await removedUpTo(store));
+    const missed = isKnown
+      ? await eventsAfter({ store, organizationId }, after, replayable + 1)
+      : [];
+    if (!isKnown || missed.length > replayable) reader.send(this.#message("reset", seq));
+    else {
+      for (const event of missed) reader.send(this.#changeMessage(event));
+      const changed = new Set(
+        missed.filter(({ type }) => nounOf(type) === "monitor").map((event) => event.subjectId),
+      );
+      const monitors = await rowsOf(this.#source, [...changed]);
+      if (monitors.length > 0) reader.send(messageOf("monitors", { monitors }));
+    }
+    const sent = missed.at(-1)?.seq ?? seq;
+    for (const early of subscriber.early ?? []) if (early.seq > sent) reader.send(early.message);
+    Object.assign(subscriber, { early: null, caughtUpTo: sent });
+  }
+}
