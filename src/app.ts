@@ -14,7 +14,7 @@ import { startRestored } from "./operations/backups/restored.ts";
 import { importUploads } from "./imports/uploads.ts";
 import { type ConfigurationFiles, configurationFiles } from "./configuration/files/apply.ts";
 import { apiKeyCache } from "./accounts/api-keys/service.ts";
-import { clusterNode } from "./cluster/service.ts";
+import { ClusterNode } from "./cluster/service.ts";
 import { soleNode } from "./cluster/leases.ts";
 import { type Clock, systemClock } from "./core/time/clock.ts";
 import { type FairQueue, fairQueue } from "./core/collections/fair-queue.ts";
@@ -190,7 +190,7 @@ function joinCluster({
 }) {
   const { store, shared } = data;
   if (shared === null) return null;
-  return clusterNode({
+  return new ClusterNode({
     store,
     clock,
     log,

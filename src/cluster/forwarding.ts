@@ -1,3 +1,4 @@
+/** Forwards requests to the node that owns a lease, through a table of the database. */
 import type { Clock } from "../core/time/clock.ts";
 import { AppError } from "../core/errors.ts";
 import { newId } from "../core/ids.ts";
@@ -13,174 +14,176 @@ import {
   removeRequest,
 } from "./store.ts";
 
-/** What other nodes were asked for is looked for so often, and whether they have done it. */
-const lookMs = 250;
-/** What nobody has done for so long is wanted no more. */
-const keptMs = 10 * 60_000;
+/** Poll interval for requests of other nodes, and for their results. */
+const pollMs = 250;
+/** Older requests are dropped. */
+const validMs = 10 * 60_000;
 
-/** What stands in place of a lease's name where a certain node is meant. */
+/** Lease name of requests to one certain node. */
 export const requestsFor = (nodeId: string) => `node ${nodeId}`;
 const isForNode = (lease: string) => lease.startsWith("node ");
 
-/** Who does what is forwarded to this node, or makes something of what it is asked. */
+/** Serves the requests that other nodes forward to this one. */
 export type ForwardedHandler = {
   handle: (request: unknown) => Promise<unknown>;
-  /** Requests of one line are done in the order in which they were written; null for one that waits for nobody. */
+  /** Requests of one line are served in the order of their writes; null for an independent request. */
   lineOf: (request: unknown) => string | null;
 };
 
 type Taken = {
   underWay: readonly Promise<boolean>[];
-  /** The last of each line. */
+  /** The last request of each line. */
   lines: ReadonlyMap<string, Promise<boolean>>;
 };
 
 type Dependencies = { store: Store; clock: Clock; log: Log; has: (lease: string) => boolean };
 
-/** Has the owner of a lease do what another node was asked for. It is done at least once. */
-export function forwarding({ store, clock, log, has }: Dependencies) {
-  const underWay = new Map<string, Promise<boolean>>();
-  /** The last request under way of each line, whose requests are done one after the other. */
-  const lines = new Map<string, Promise<boolean>>();
-  /** Done, and shown by the last look all the same. */
-  const done = new Set<string>();
-  let taking: Promise<unknown> = Promise.resolve();
-  let handler: ForwardedHandler = { handle: async () => null, lineOf: () => null };
-  let timer: ReturnType<typeof setTimeout> | null = null;
-  let isOver = false;
-  let isFailing = false;
+/** Stores requests for the owner of a lease, and serves those of this node at least once. */
+export class Forwarding {
+  readonly #dependencies: Dependencies;
+  readonly #underWay = new Map<string, Promise<boolean>>();
+  /** The last request in flight of each line, whose requests are served one after the other. */
+  readonly #lines = new Map<string, Promise<boolean>>();
+  /** Served requests that the last poll still found. */
+  readonly #done = new Set<string>();
+  #taking: Promise<unknown> = Promise.resolve();
+  #handler: ForwardedHandler = { handle: async () => null, lineOf: () => null };
+  #timer: ReturnType<typeof setTimeout> | null = null;
+  #isStopped = false;
+  #isFailing = false;
 
-  /** Begins with what is new; returns what is under way then. One look follows the other: no older one comes late. */
-  function take(): Promise<Taken> {
-    const next = taking.then(takeNow);
-    taking = next.catch(() => {});
+  constructor(dependencies: Dependencies) {
+    this.#dependencies = dependencies;
+  }
+
+  onForwarded(handler: ForwardedHandler) {
+    this.#handler = handler;
+  }
+
+  start() {
+    const { log } = this.#dependencies;
+    this.#timer = setTimeout(async () => {
+      try {
+        await this.#take();
+        this.#isFailing = false;
+      } catch (error) {
+        if (!this.#isFailing)
+          log.warn("what other nodes were asked for can't be read", { cause: String(error) });
+        this.#isFailing = true;
+      }
+      if (!this.#isStopped) this.start();
+    }, pollMs);
+  }
+
+  stop() {
+    this.#isStopped = true;
+    if (this.#timer !== null) clearTimeout(this.#timer);
+  }
+
+  /** Serves all stored requests: for tests, instead of `start`. */
+  async runOnce() {
+    await Promise.all((await this.#take()).underWay);
+  }
+
+  /** Resolves when the request was served. Throws UNAVAILABLE after the timeout; it is served later then. */
+  async forward(lease: string, request: object, timeoutMs: number): Promise<void> {
+    const { store } = this.#dependencies;
+    const row = this.#newRow(lease, request);
+    await store.atomic([insertRequest(row)]);
+    const until = performance.now() + timeoutMs;
+    while (await findRequest(store, row.id)) {
+      if (performance.now() > until)
+        throw new AppError("UNAVAILABLE", "The machine that does this does not answer yet.", {
+          headers: { "Retry-After": "5" },
+        });
+      await Bun.sleep(pollMs / 2);
+    }
+  }
+
+  /** Responses of these nodes that arrive in time. */
+  async ask(nodeIds: readonly string[], request: object, timeoutMs: number): Promise<unknown[]> {
+    const { store } = this.#dependencies;
+    const rows = nodeIds.map((nodeId) => this.#newRow(requestsFor(nodeId), request));
+    const ids = rows.map(({ id }) => id);
+    if (ids.length === 0) return [];
+    await store.atomic(rows.map(insertRequest));
+    const until = performance.now() + timeoutMs;
+    try {
+      for (;;) {
+        await Bun.sleep(pollMs / 2);
+        const answers = await findAnswers(store, ids);
+        if (answers.length === ids.length || performance.now() > until) return answers;
+      }
+    } finally {
+      await store.atomic(ids.map(removeRequest));
+    }
+  }
+
+  /** Resolves when all earlier requests of this line were served. Throws UNAVAILABLE. */
+  async catchUp(line: string): Promise<void> {
+    const taken = await this.#take();
+    if ((await taken.lines.get(line)) === false)
+      throw new AppError("UNAVAILABLE", "What was asked for before is not done yet.", {
+        headers: { "Retry-After": "1" },
+      });
+  }
+
+  #newRow(lease: string, request: object) {
+    const createdAt = this.#dependencies.clock();
+    const id = newId(createdAt);
+    return { id, lease, request: JSON.stringify(request), answer: null, createdAt };
+  }
+
+  /** Starts new requests, one poll after the other: an older result must not arrive later. Returns all in flight. */
+  #take(): Promise<Taken> {
+    const next = this.#taking.then(() => this.#takeNow());
+    this.#taking = next.catch(() => {});
     return next;
   }
 
-  async function takeNow(): Promise<Taken> {
+  async #takeNow(): Promise<Taken> {
+    const { store, clock, has } = this.#dependencies;
     const found = await findRequests(store);
     const there = new Set(found.map(({ id }) => id));
-    for (const id of done) if (!there.has(id)) done.delete(id);
-    const old = found.filter(({ createdAt }) => Math.abs(clock() - createdAt) > keptMs);
-    if (old.length > 0) await store.atomic(old.map(({ id }) => removeRequest(id)));
-    for (const one of found)
-      if (
-        one.answer === null &&
-        !old.includes(one) &&
-        has(one.lease) &&
-        !done.has(one.id) &&
-        !underWay.has(one.id)
-      )
-        underWay.set(one.id, serveInLine(one));
-    return { underWay: [...underWay.values()], lines: new Map(lines) };
+    for (const id of this.#done) if (!there.has(id)) this.#done.delete(id);
+    const isExpired = ({ createdAt }: ForwardedRequest) => Math.abs(clock() - createdAt) > validMs;
+    const expired = found.filter(isExpired);
+    if (expired.length > 0) await store.atomic(expired.map(({ id }) => removeRequest(id)));
+    for (const request of found) {
+      const isNew = !this.#done.has(request.id) && !this.#underWay.has(request.id);
+      if (request.answer === null && isNew && !isExpired(request) && has(request.lease))
+        this.#underWay.set(request.id, this.#serveInLine(request));
+    }
+    return { underWay: [...this.#underWay.values()], lines: new Map(this.#lines) };
   }
 
-  function serveInLine(one: ForwardedRequest): Promise<boolean> {
-    const request: unknown = JSON.parse(one.request);
-    const line = handler.lineOf(request);
-    const before = (line === null ? undefined : lines.get(line)) ?? Promise.resolve(true);
-    // What comes behind one that is not done yet is looked at again with it.
+  #serveInLine(forwarded: ForwardedRequest): Promise<boolean> {
+    const request: unknown = JSON.parse(forwarded.request);
+    const line = this.#handler.lineOf(request);
+    const before = (line === null ? undefined : this.#lines.get(line)) ?? Promise.resolve(true);
+    // After a failed request, the rest of its line waits for the next poll.
     const served = before
-      .then((isDone) => isDone && serve(one, request))
+      .then((isDone) => isDone && this.#serve(forwarded, request))
       .finally(() => {
-        underWay.delete(one.id);
-        if (line !== null && lines.get(line) === served) lines.delete(line);
+        this.#underWay.delete(forwarded.id);
+        if (line !== null && this.#lines.get(line) === served) this.#lines.delete(line);
       });
-    if (line !== null) lines.set(line, served);
+    if (line !== null) this.#lines.set(line, served);
     return served;
   }
 
-  async function serve({ id, lease }: ForwardedRequest, request: unknown): Promise<boolean> {
+  async #serve({ id, lease }: ForwardedRequest, request: unknown): Promise<boolean> {
+    const { store, log } = this.#dependencies;
     try {
-      const answer = await handler.handle(request);
+      const answer = await this.#handler.handle(request);
       await store.atomic([
         isForNode(lease) ? answerRequest(id, JSON.stringify(answer ?? null)) : removeRequest(id),
       ]);
-      done.add(id);
+      this.#done.add(id);
       return true;
     } catch (error) {
       log.warn("what another node was asked for is not done yet", { cause: String(error) });
       return false;
     }
   }
-
-  function look() {
-    timer = setTimeout(async () => {
-      try {
-        await take();
-        isFailing = false;
-      } catch (error) {
-        if (!isFailing)
-          log.warn("what other nodes were asked for can't be read", { cause: String(error) });
-        isFailing = true;
-      }
-      if (!isOver) look();
-    }, lookMs);
-  }
-
-  return {
-    /** Resolves when it is done. Throws UNAVAILABLE where that takes too long; it is done then later. */
-    async forward(lease: string, request: object, timeoutMs: number): Promise<void> {
-      const id = newId(clock());
-      await store.atomic([
-        insertRequest({
-          id,
-          lease,
-          request: JSON.stringify(request),
-          answer: null,
-          createdAt: clock(),
-        }),
-      ]);
-      const until = performance.now() + timeoutMs;
-      while (await findRequest(store, id)) {
-        if (performance.now() > until)
-          throw new AppError("UNAVAILABLE", "The machine that does this does not answer yet.", {
-            headers: { "Retry-After": "5" },
-          });
-        await Bun.sleep(lookMs / 2);
-      }
-    },
-    /** What these nodes make of a request, as far as they answer in time. */
-    async ask(nodeIds: readonly string[], request: object, timeoutMs: number): Promise<unknown[]> {
-      const createdAt = clock();
-      const rows = nodeIds.map((nodeId) => ({
-        id: newId(createdAt),
-        lease: requestsFor(nodeId),
-        request: JSON.stringify(request),
-        answer: null,
-        createdAt,
-      }));
-      const ids = rows.map(({ id }) => id);
-      if (ids.length === 0) return [];
-      await store.atomic(rows.map(insertRequest));
-      const until = performance.now() + timeoutMs;
-      try {
-        for (;;) {
-          await Bun.sleep(lookMs / 2);
-          const answers = await findAnswers(store, ids);
-          if (answers.length === ids.length || performance.now() > until) return answers;
-        }
-      } finally {
-        await store.atomic(ids.map(removeRequest));
-      }
-    },
-    onForwarded: (its: ForwardedHandler) => void (handler = its),
-    /** Resolves when all of this line is done that was there before. Throws UNAVAILABLE. */
-    async catchUp(line: string): Promise<void> {
-      const taken = await take();
-      if ((await taken.lines.get(line)) === false)
-        throw new AppError("UNAVAILABLE", "What was asked for before is not done yet.", {
-          headers: { "Retry-After": "1" },
-        });
-    },
-    /** Does what is there: for tests, instead of `start`. */
-    async runOnce() {
-      await Promise.all((await take()).underWay);
-    },
-    start: look,
-    stop() {
-      isOver = true;
-      if (timer !== null) clearTimeout(timer);
-    },
-  };
 }

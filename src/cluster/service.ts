@@ -1,16 +1,19 @@
+/** Takes part in a cluster: writes heartbeats, and takes and releases leases. */
 import { version } from "../core/assets.ts";
 import { type Clock, timestamp } from "../core/time/clock.ts";
 import { newId } from "../core/ids.ts";
 import type { Log } from "../core/log.ts";
 import type { Listener } from "../core/security/target-guard.ts";
 import type { Statement, Store } from "../database/store.ts";
-import { forwarding, requestsFor } from "./forwarding.ts";
+import { type ForwardedHandler, Forwarding, requestsFor } from "./forwarding.ts";
 import type { Lease, Leases } from "./leases.ts";
 import {
   aliveAt,
+  type Beat,
   changesFor,
   heldUntil,
   type LeaseRow,
+  type NamedLease,
   nextDeathAt,
   ranked,
   type Seen,
@@ -21,270 +24,336 @@ import {
 import { beat, findBeats, findLeases, join, leave, release, takeFree, takeFrom } from "./store.ts";
 
 const beatMs = 2_000;
-/** A heartbeat that could not be written is tried again so soon. */
+/** Retry interval after a failed heartbeat. */
 const retryMs = 500;
-/** What another node is to do waits so long for what is under way here. */
+/** Longest wait for work in flight before a lease goes to another node. */
 const patienceMs = 30_000;
 
 type Dependencies = {
   store: Store;
   clock: Clock;
-  /** Milliseconds that only ever go forward. */
+  /** Milliseconds that only ever increase. */
   monotonic?: Clock;
   log: Log;
-  /** What people call it is known once it listens. */
+  /** The name is known once the node listens. */
   node: { id: string; name: () => string };
-  /** How far the clock is ahead of the database's; null where that isn't known. */
+  /** Milliseconds by which the clock is ahead of the database's; null if unknown. */
   clockOffsetMs?: () => number | null;
-  /** How far it has come in the log of events. */
+  /** Position in the log of events. */
   handled?: () => number;
-  /** Where this node answers requests, as others reach it. */
+  /** Addresses at which other nodes reach this one. */
   listeners?: () => readonly Listener[];
 };
 
-export type ClusterNode = Leases & {
-  /** Joins the others; resolves when it knows what it does. Throws UNAVAILABLE. */
-  start(): Promise<void>;
-  /** Gives all it has to the others. */
-  stop(): Promise<void>;
-  /** One heartbeat and what follows from it: for tests, instead of `start`. */
-  runOnce(): Promise<void>;
-};
+/** One of several nodes on the same data: shares the leases with the nodes that are alive. */
+export class ClusterNode implements Leases {
+  readonly node: Dependencies["node"];
+  readonly #dependencies: Required<Dependencies>;
+  /** A second process with the same ID has another `run`. */
+  readonly #me: { id: string; run: string };
+  readonly #startedAt: string;
+  readonly #forwarding: Forwarding;
+  readonly #onChange: (() => Promise<void> | void)[] = [];
+  readonly #held = new Map<string, Lease>();
+  /** Time until which the held leases are valid, by the monotonic clock. */
+  #heldUntil = -Infinity;
+  #seen: Seen = new Map();
+  #listenersOfOthers: readonly Listener[] = [];
+  #seenAt = -Infinity;
+  /** Start of the present run of heartbeats without a gap. */
+  #seesSince = Infinity;
+  /** Leases that this node gives to another, and whether the work under them has stopped. */
+  readonly #ending = new Map<string, boolean>();
+  #takes: Statement[] = [];
+  #hasJoined = false;
+  #isFailing = false;
+  #isOver = false;
+  #timer: ReturnType<typeof setTimeout> | null = null;
+  #lapse: ReturnType<typeof setTimeout> | null = null;
+  #beating: Promise<void> | null = null;
+  #announced: Promise<unknown> = Promise.resolve();
 
-/** One of several nodes on the same data: shares the work with those that are alive. */
-export function clusterNode({
-  store,
-  clock,
-  monotonic = () => performance.now(),
-  log,
-  node,
-  clockOffsetMs = () => null,
-  handled = () => Infinity,
-  listeners: ownListeners = () => [],
-}: Dependencies): ClusterNode {
-  const me = { id: node.id, run: newId(clock()) };
-  const listeners: (() => Promise<void> | void)[] = [];
-  const held = new Map<string, Lease>();
-  let until = -Infinity;
-  let seen: Seen = new Map();
-  let others: readonly Listener[] = [];
-  let lookedAt = -Infinity;
-  /** Since when it looks without a break. */
-  let looksSince = Infinity;
-  /** Leases that are to be another's, and whether what was done under them has ended. */
-  const ending = new Map<string, boolean>();
-  let takes: Statement[] = [];
-  let hasJoined = false;
-  let isFailing = false;
-  let isOver = false;
-  let timer: ReturnType<typeof setTimeout> | null = null;
-  let lapse: ReturnType<typeof setTimeout> | null = null;
-  let beating: Promise<void> | null = null;
-  let announced: Promise<unknown> = Promise.resolve();
-
-  const startedAt = timestamp(clock());
-  const self = () => ({ ...me, name: node.name(), version, startedAt });
-  const find = (name: string) => (monotonic() < until ? (held.get(name) ?? null) : null);
-  const forwarded = forwarding({
-    store,
-    clock,
-    log,
-    has: (name) => name === requestsFor(me.id) || find(name) !== null,
-  });
-  const ended = () => [...ending].filter(([, isEnded]) => isEnded).map(([name]) => name);
-
-  async function tell(listener: (typeof listeners)[number]) {
-    try {
-      await listener();
-    } catch (error) {
-      log.error("work could not be taken or left", { cause: String(error) });
-    }
-  }
-
-  function announce() {
-    const all = Promise.all(listeners.map(tell));
-    announced = Promise.all([announced, all]);
-    return all;
-  }
-
-  const condition = () => {
-    const seq = handled();
-    return {
-      clockOffsetMs: clockOffsetMs(),
-      handled: seq === Infinity ? null : seq,
-      listeners: ownListeners(),
+  constructor(dependencies: Dependencies) {
+    this.#dependencies = {
+      monotonic: () => performance.now(),
+      clockOffsetMs: () => null,
+      handled: () => Infinity,
+      listeners: () => [],
+      ...dependencies,
     };
-  };
+    const { store, clock, log, node } = dependencies;
+    this.node = node;
+    this.#me = { id: node.id, run: newId(clock()) };
+    this.#startedAt = timestamp(clock());
+    this.#forwarding = new Forwarding({
+      store,
+      clock,
+      log,
+      has: (name) => name === requestsFor(node.id) || this.#find(name) !== null,
+    });
+  }
 
-  async function heartbeat() {
+  /** Joins the other nodes; resolves when it knows its leases. Throws UNAVAILABLE. */
+  async start() {
+    await this.#heartbeat();
+    this.#go();
+    await this.#beating;
+    this.#forwarding.start();
+  }
+
+  /** Gives all leases to the other nodes. */
+  async stop() {
+    this.#isOver = true;
+    this.#forwarding.stop();
+    for (const pending of [this.#timer, this.#lapse]) if (pending !== null) clearTimeout(pending);
+    await this.#beating;
+    this.#held.clear();
+    if (this.#hasJoined) await this.#dependencies.store.atomic(leave(this.#me));
+  }
+
+  /** One heartbeat and its consequences: for tests, instead of `start`. */
+  async runOnce() {
+    await this.#heartbeat();
+    await this.#announced;
+    await this.#forwarding.runOnce();
+  }
+
+  listenersOfOthers() {
+    return this.#listenersOfOthers;
+  }
+
+  gone() {
+    const now = this.#dependencies.monotonic();
+    if (now - this.#seesSince <= ttlMs) return null;
+    const alive = new Set(aliveAt(this.#seen, now));
+    return [...this.#seen.keys()].filter((id) => !alive.has(id));
+  }
+
+  all() {
+    return this.#isHolding() ? [...this.#held.values()] : [];
+  }
+
+  named(name: NamedLease) {
+    return this.#find(name);
+  }
+
+  of(id: string) {
+    return this.#find(shardOf(id));
+  }
+
+  onChange(listener: () => Promise<void> | void) {
+    this.#onChange.push(listener);
+  }
+
+  forward(id: string, request: object, timeoutMs: number) {
+    return this.#forwarding.forward(shardOf(id), request, timeoutMs);
+  }
+
+  ask(id: string, count: number, request: object, timeoutMs: number) {
+    const alive = aliveAt(this.#seen, this.#dependencies.monotonic());
+    const others = alive.filter((other) => other !== this.node.id);
+    return this.#forwarding.ask(ranked(id, others).slice(0, count), request, timeoutMs);
+  }
+
+  onForwarded(handler: ForwardedHandler) {
+    this.#forwarding.onForwarded(handler);
+  }
+
+  catchUp(line: string) {
+    return this.#forwarding.catchUp(line);
+  }
+
+  async stillHeld(leases: Iterable<Lease>) {
+    const epochs = this.#ownEpochs(await findLeases(this.#dependencies.store));
+    return new Set([...leases].filter(({ name, epoch }) => epochs.get(name) === epoch));
+  }
+
+  #isHolding() {
+    return this.#dependencies.monotonic() < this.#heldUntil;
+  }
+
+  #find(name: string): Lease | null {
+    return this.#isHolding() ? (this.#held.get(name) ?? null) : null;
+  }
+
+  #ownEpochs(leases: readonly LeaseRow[]) {
+    const own = leases.filter(({ owner }) => owner === this.node.id);
+    return new Map(own.map(({ name, epoch }) => [name, epoch]));
+  }
+
+  #ended() {
+    return [...this.#ending].filter(([, isEnded]) => isEnded).map(([name]) => name);
+  }
+
+  /** Writes the heartbeat, then reads the other nodes and the leases, and decides which leases must move. */
+  async #heartbeat() {
+    const { store, monotonic } = this.#dependencies;
     const sentAt = monotonic();
-    const now = clock();
-    const first = hasJoined ? [] : join(self(), now);
-    const released = ended();
-    await store.atomic([
-      ...first,
-      beat(me, now, condition()),
-      ...(released.length > 0 ? [release(released, me.id)] : []),
-      ...takes.splice(0),
-    ]);
-    // After the heartbeat: until that is too old, nobody takes what is found to be ours here.
+    await store.atomic(this.#statements());
+    // Read after the write: while the heartbeat is fresh, no other node takes leases that are read as own.
     const beats = await findBeats(store);
     const leases = await findLeases(store);
-    others = beats.filter(({ id }) => id !== me.id).flatMap(({ listeners }) => listeners);
-    const own = beats.find(({ id }) => id === me.id);
-    hasJoined = own !== undefined;
-    if (own !== undefined && own.run !== me.run) return replaced();
-    // Nobody is dead because this node could not look.
-    if (isFailing && monotonic() - lookedAt > ttlMs / 2) {
-      seen = new Map();
-      looksSince = Infinity;
+    const { id, run } = this.#me;
+    this.#listenersOfOthers = beats
+      .filter((beat) => beat.id !== id)
+      .flatMap(({ listeners }) => listeners);
+    const own = beats.find((beat) => beat.id === id);
+    this.#hasJoined = own !== undefined;
+    if (own !== undefined && own.run !== run) return this.#replaced();
+    this.#recordBeats(beats);
+    const before = new Set(this.all());
+    this.#takeIn(leases);
+    if (this.#hasJoined) this.#heldUntil = heldUntil(sentAt);
+    if (before.symmetricDifference(new Set(this.#held.values())).size > 0) void this.#announce();
+    this.#decide(leases);
+  }
+
+  #statements(): Statement[] {
+    const { clock, clockOffsetMs, handled, listeners, node } = this.#dependencies;
+    const now = clock();
+    const seq = handled();
+    const self = { ...this.#me, name: node.name(), version, startedAt: this.#startedAt };
+    const ended = this.#ended();
+    return [
+      ...(this.#hasJoined ? [] : join(self, now)),
+      beat(this.#me, now, {
+        clockOffsetMs: clockOffsetMs(),
+        handled: seq === Infinity ? null : seq,
+        listeners: listeners(),
+      }),
+      ...(ended.length > 0 ? [release(ended, node.id)] : []),
+      ...this.#takes.splice(0),
+    ];
+  }
+
+  #recordBeats(beats: readonly Beat[]) {
+    const now = this.#dependencies.monotonic();
+    // Other nodes are not dead because this one could not read their heartbeats.
+    if (this.#isFailing && now - this.#seenAt > ttlMs / 2) {
+      this.#seen = new Map();
+      this.#seesSince = Infinity;
     }
-    lookedAt = monotonic();
-    looksSince = Math.min(looksSince, lookedAt);
-    seen = seenNow(seen, beats, lookedAt);
-    const before = new Set(monotonic() < until ? held.values() : []);
-    takeIn(leases);
-    if (hasJoined) until = heldUntil(sentAt);
-    if (before.symmetricDifference(new Set(held.values())).size > 0) void announce();
-    decide(leases);
+    this.#seenAt = now;
+    this.#seesSince = Math.min(this.#seesSince, now);
+    this.#seen = seenNow(this.#seen, beats, now);
   }
 
-  function takeIn(leases: readonly LeaseRow[]) {
-    const ours = leases.filter(({ owner }) => owner === me.id);
-    const epochs = new Map(ours.map(({ name, epoch }) => [name, epoch]));
-    for (const name of ended()) if (!epochs.has(name)) ending.delete(name);
-    for (const { name, epoch } of held.values()) if (epochs.get(name) !== epoch) held.delete(name);
+  #takeIn(leases: readonly LeaseRow[]) {
+    const epochs = this.#ownEpochs(leases);
+    for (const name of this.#ended()) if (!epochs.has(name)) this.#ending.delete(name);
+    for (const { name, epoch } of this.#held.values())
+      if (epochs.get(name) !== epoch) this.#held.delete(name);
     for (const [name, epoch] of epochs)
-      if (!held.has(name) && !ending.has(name)) held.set(name, { name, epoch, owner: me.id });
+      if (!this.#held.has(name) && !this.#ending.has(name))
+        this.#held.set(name, { name, epoch, owner: this.node.id });
   }
 
-  function decide(leases: readonly LeaseRow[]) {
-    const { take, release } = changesFor(me.id, leases, aliveAt(seen, monotonic()));
-    takes = [...Map.groupBy(take, ({ owner }) => owner)].map(([owner, its]) => {
-      const names = its.map(({ name }) => name);
-      if (owner === null) return takeFree(names, me.id);
+  #decide(leases: readonly LeaseRow[]) {
+    const { log, monotonic } = this.#dependencies;
+    const { id } = this.node;
+    const { take, release } = changesFor(id, leases, aliveAt(this.#seen, monotonic()));
+    this.#takes = [...Map.groupBy(take, ({ owner }) => owner)].map(([owner, rows]) => {
+      const names = rows.map(({ name }) => name);
+      if (owner === null) return takeFree(names, id);
       log.warn("another node is gone: its work is taken over", { node: owner });
-      return takeFrom({ id: owner, beat: seen.get(owner) }, names, me.id);
+      return takeFrom({ id: owner, beat: this.#seen.get(owner) }, names, id);
     });
-    const names = release.map(({ name }) => name).filter((name) => !ending.has(name));
-    if (names.length > 0) void giveUp(names);
+    const names = release.map(({ name }) => name).filter((name) => !this.#ending.has(name));
+    if (names.length > 0) void this.#giveUp(names);
   }
 
-  /** What was done under these leases comes to its end before another node begins. */
-  async function giveUp(names: readonly string[]) {
+  /** Stops the work under these leases, then releases them with the next heartbeat. */
+  async #giveUp(names: readonly string[]) {
     for (const name of names) {
-      ending.set(name, false);
-      held.delete(name);
+      this.#ending.set(name, false);
+      this.#held.delete(name);
     }
     const end = () => {
-      for (const name of names) if (ending.has(name)) ending.set(name, true);
-      wake();
+      for (const name of names) if (this.#ending.has(name)) this.#ending.set(name, true);
+      this.#wake();
     };
     const late = setTimeout(end, patienceMs);
-    await announce();
+    await this.#announce();
     clearTimeout(late);
     end();
   }
 
-  /** Two processes have the same directory, or copies of it: the one that came last goes on. */
-  function replaced() {
-    isOver = true;
-    until = -Infinity;
-    held.clear();
-    log.error("another process has taken the place of this node, which does nothing any more", {
-      node: me.id,
-    });
-    void announce();
+  #announce() {
+    const { log } = this.#dependencies;
+    const all = Promise.all(
+      this.#onChange.map(async (listener) => {
+        try {
+          await listener();
+        } catch (error) {
+          log.error("work could not be taken or left", { cause: String(error) });
+        }
+      }),
+    );
+    this.#announced = Promise.all([this.#announced, all]);
+    return all;
   }
 
-  /** Whatever happens to the heartbeats: nothing goes on under a lease that others may take. */
-  function watch() {
-    if (lapse !== null) clearTimeout(lapse);
-    if (until < monotonic()) return;
-    lapse = setTimeout(() => {
-      if (monotonic() < until) return watch();
+  /** Two processes use the same directory, or copies of it: the one that started last continues. */
+  #replaced() {
+    this.#isOver = true;
+    this.#heldUntil = -Infinity;
+    this.#held.clear();
+    this.#dependencies.log.error(
+      "another process has taken the place of this node, which does nothing any more",
+      { node: this.node.id },
+    );
+    void this.#announce();
+  }
+
+  /** Stops all work when the leases expire, even if no heartbeat succeeds or fails. */
+  #watchExpiry() {
+    const { log, monotonic } = this.#dependencies;
+    if (this.#lapse !== null) clearTimeout(this.#lapse);
+    if (this.#heldUntil < monotonic()) return;
+    this.#lapse = setTimeout(() => {
+      if (this.#isHolding()) return this.#watchExpiry();
       log.warn("the database was not reached for too long: others may do what this node did");
-      void announce();
-    }, until - monotonic());
+      void this.#announce();
+    }, this.#heldUntil - monotonic());
   }
 
-  function wake() {
-    if (timer === null) return;
-    clearTimeout(timer);
-    go();
+  #wake() {
+    if (this.#timer === null) return;
+    clearTimeout(this.#timer);
+    this.#go();
   }
 
-  function go() {
-    timer = null;
-    let waitMs = beatMs;
+  #go() {
+    const { store } = this.#dependencies;
+    this.#timer = null;
     store.writes.began("leases");
-    beating = heartbeat()
+    this.#beating = this.#heartbeat()
       .then(() => {
-        isFailing = false;
+        this.#isFailing = false;
         store.writes.succeeded("leases");
+        return beatMs;
       })
       .catch((error: unknown) => {
-        waitMs = retryMs;
         store.writes.failed("leases");
-        if (isFailing) return;
-        isFailing = true;
-        const { cause = error } = error as { cause?: unknown };
-        log.warn("a heartbeat could not be written", { cause: String(cause) });
+        this.#reportFailure(error);
+        return retryMs;
       })
-      .finally(() => {
-        if (isOver) return;
-        watch();
-        const now = monotonic();
-        const isUrgent = takes.length + ended().length > 0 && waitMs === beatMs;
-        const wait = isUrgent ? 0 : Math.min(waitMs, nextDeathAt(seen, me.id, now) - now);
-        timer = setTimeout(go, wait);
-      });
+      .then((waitMs) => this.#planNext(waitMs));
   }
 
-  return {
-    node,
-    listenersOfOthers: () => others,
-    gone() {
-      if (monotonic() - looksSince <= ttlMs) return null;
-      const alive = new Set(aliveAt(seen, monotonic()));
-      return [...seen.keys()].filter((id) => !alive.has(id));
-    },
-    all: () => (monotonic() < until ? [...held.values()] : []),
-    named: find,
-    of: (id) => find(shardOf(id)),
-    forward: (id, request, timeoutMs) => forwarded.forward(shardOf(id), request, timeoutMs),
-    ask(id, count, request, timeoutMs) {
-      const others = aliveAt(seen, monotonic()).filter((other) => other !== me.id);
-      const asked = ranked(id, others).slice(0, count);
-      return forwarded.ask(asked, request, timeoutMs);
-    },
-    onForwarded: forwarded.onForwarded,
-    catchUp: (line) => forwarded.catchUp(line),
-    onChange: (listener) => void listeners.push(listener),
-    async stillHeld(leases) {
-      const rows = await findLeases(store);
-      const ours = rows.filter(({ owner }) => owner === me.id);
-      const epochs = new Map(ours.map(({ name, epoch }) => [name, epoch]));
-      return new Set([...leases].filter(({ name, epoch }) => epochs.get(name) === epoch));
-    },
-    async start() {
-      await heartbeat();
-      go();
-      await beating;
-      forwarded.start();
-    },
-    async stop() {
-      isOver = true;
-      forwarded.stop();
-      for (const pending of [timer, lapse]) if (pending !== null) clearTimeout(pending);
-      await beating;
-      held.clear();
-      if (hasJoined) await store.atomic(leave(me));
-    },
-    async runOnce() {
-      await heartbeat();
-      await announced;
-      await forwarded.runOnce();
-    },
-  };
+  #reportFailure(error: unknown) {
+    if (this.#isFailing) return;
+    this.#isFailing = true;
+    const { cause = error } = error as { cause?: unknown };
+    this.#dependencies.log.warn("a heartbeat could not be written", { cause: String(cause) });
+  }
+
+  #planNext(waitMs: number) {
+    if (this.#isOver) return;
+    this.#watchExpiry();
+    const now = this.#dependencies.monotonic();
+    const isUrgent = this.#takes.length + this.#ended().length > 0 && waitMs === beatMs;
+    const wait = isUrgent ? 0 : Math.min(waitMs, nextDeathAt(this.#seen, this.node.id, now) - now);
+    this.#timer = setTimeout(() => this.#go(), wait);
+  }
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { forwarding } from "../../src/cluster/forwarding.ts";
+import { Forwarding } from "../../src/cluster/forwarding.ts";
 import { migratedStore } from "../support/engines.ts";
 import { refusal } from "../support/refusal.ts";
 
@@ -12,7 +12,7 @@ async function forwarded() {
   const done: string[] = [];
   const failing = new Set<string>();
   const node = (ahead: number) =>
-    forwarding({
+    new Forwarding({
       store,
       log,
       clock: () => Date.now() + ahead,

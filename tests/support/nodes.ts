@@ -1,4 +1,4 @@
-import { type ClusterNode, clusterNode } from "../../src/cluster/service.ts";
+import { ClusterNode } from "../../src/cluster/service.ts";
 import { type Lease } from "../../src/cluster/leases.ts";
 import { leaseNames, namedLeases, shardOf } from "../../src/cluster/rules.ts";
 import type { Store } from "../../src/database/store.ts";
@@ -18,7 +18,7 @@ export const addressOfNode = (id: string) => `10.1.1.${id.codePointAt(0)}`;
 export function nodesOn(store: Store, time: { now: number }) {
   return (id: string, on: Store = store): TestNode => {
     const clock = () => time.now;
-    const node = clusterNode({
+    const node = new ClusterNode({
       store: on,
       clock,
       monotonic: clock,
@@ -27,7 +27,8 @@ export function nodesOn(store: Store, time: { now: number }) {
       listeners: () => [{ host: "0.0.0.0", port: 3210, addresses: [addressOfNode(id)] }],
     });
     const held = () => leaseNames.filter((name) => leaseNamed(node, name) !== null);
-    return { ...node, held, shards: () => held().filter((name) => name.startsWith("shard ")) };
+    const shards = () => held().filter((name) => name.startsWith("shard "));
+    return Object.assign(node, { held, shards });
   };
 }
 
