@@ -1,32 +1,33 @@
+/** An alert and the data of each alert type. */
 import type { Severity } from "../core/fields.ts";
 import type { ProblemName, ProblemSeverity } from "../core/problems.ts";
 import type { AlertType } from "./schema.ts";
 
 export type { AlertType };
 
-/** What a monitor alert says of its monitor, as it was when it happened. */
+/** Facts about the monitor, as they were when the alert was created. */
 export type AlertedMonitor = {
   id: string;
   name: string;
   type: string;
   groupId: string | null;
   groupName: string | null;
-  // The rest is absent in alerts that an older version made.
-  /** What it watches, without what may be a secret in it; null for a push monitor. */
+  // Absent in alerts of older versions.
+  /** The monitored target without secrets; null for a push monitor. */
   target?: string | null;
   tags?: string[];
-  /** The beginning of it. */
+  /** Start of the description. */
   description?: string;
 };
 
 type OfMonitor = {
   monitor: AlertedMonitor;
-  /** RFC 3339: since when the monitor is what the alert says; for a reminder, since when it is down. */
+  /** RFC 3339. Start of the reported state; for a reminder, start of the outage. */
   since: string;
-  /** One sentence: why. */
+  /** One sentence with the reason. */
   message: string;
   latencyMs: number | null;
-  /** Length of the outage that ended, or that the reminder is about. */
+  /** Duration of the outage that ended or that a reminder reports. */
   downSeconds?: number;
 };
 
@@ -37,44 +38,44 @@ type OfIncident = {
     status: string;
     severity: Severity;
     monitorId: string | null;
-    // Absent in alerts that an older version made.
+    // Absent in alerts of older versions.
     monitorIds?: string[];
   };
   /** The timeline entry. */
   message: string;
-  /** Whether people typed it; absent in alerts that an older version made. */
+  /** Whether a person wrote it. Absent in alerts of older versions. */
   isMarkdown?: boolean;
 };
 
-// Absent in alerts that an older version made.
+// Absent in alerts of older versions.
 type OfProblem = { problem?: ProblemName; node?: string; message: string };
 
-/** What each type of alert tells; frozen when the alert is made, so that every attempt says the same. */
+/** Data of each alert type. Frozen when the alert is created, so every attempt sends the same. */
 export type AlertData = {
   "monitor.down": OfMonitor;
   "monitor.up": OfMonitor;
   "monitor.degraded": OfMonitor;
   "monitor.reminder": OfMonitor;
-  /** `changes` of state within the last half hour. */
+  /** State changes within the last half hour. */
   "monitor.flapping": OfMonitor & { changes: number };
   "certificate.expiring": OfMonitor & {
     /** RFC 3339. */
     expiresAt: string;
-    /** Whole days; 0 on the last day, negative once it has expired. */
+    /** Whole days; 0 on the last day, negative after expiry. */
     daysLeft: number;
   };
   "incident.opened": OfIncident;
   "incident.updated": OfIncident;
   "incident.resolved": OfIncident;
-  /** Alerts to another channel were given up. */
+  /** Deliveries to another channel were given up. */
   "channel.failed": { channel: { id: string; name: string; type: string }; message: string };
-  /** Something is wrong with the appliance itself. */
+  /** The appliance itself has a problem. */
   "appliance.troubled": OfProblem & { severity?: ProblemSeverity };
   "appliance.recovered": OfProblem;
   test: { channel: { id: string; name: string; type: string }; message: string };
 };
 
-/** One thing to tell. `id` is the same for every channel and every attempt. */
+/** An alert. `id` is the same for every channel and attempt. */
 export type Alert = {
   [T in AlertType]: {
     id: string;

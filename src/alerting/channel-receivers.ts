@@ -1,3 +1,4 @@
+/** Alert channels as receivers: their alerts, subjects, settings, and their state after an attempt. */
 import { type ChannelRow, findChannel } from "./channels/service.ts";
 import { timestamp } from "../core/time/clock.ts";
 import type { Tenant } from "../database/rows.ts";
@@ -55,7 +56,7 @@ export function channelReceivers(context: SendingContext): Receivers {
   };
 }
 
-/** Others are told once of a channel that fails, until it is back. */
+/** Other channels are notified once of a failing channel, until it works again. */
 function failed(
   { organizationId, id, failingSince }: ChannelRow,
   { message }: Attempt,
@@ -67,7 +68,7 @@ function failed(
   return [appendEvent({ organizationId, at, type: "channel.failed", subjectId: id, data })];
 }
 
-/** What an attempt says of its channel: a success ends every trouble and brings forward what waits for it. */
+/** State of a channel after an attempt. A success ends every failure and makes waiting deliveries due. */
 export function channelAfter(
   { organizationId, id }: Pick<ChannelRow, "organizationId" | "id">,
   attempt: Attempt,
@@ -93,7 +94,7 @@ export function channelAfter(
   ];
 }
 
-/** Monitors, incidents and problems that these deliveries tell of, and the cases that they open and close. */
+/** Subjects of these deliveries: monitors, incidents, problems, and the cases that they open and close. */
 async function subjectsOf({ store, organizationId }: Tenant, deliveryIds: readonly string[]) {
   const rows = await store.query<{ deliveryId: string; subject: string }>(
     `select distinct t.delivery_id as deliveryId,
@@ -111,7 +112,7 @@ async function subjectsOf({ store, organizationId }: Tenant, deliveryIds: readon
   return new Map([...byDelivery].map(([id, all]) => [id, all.map(({ subject }) => subject)]));
 }
 
-/** What a delivery tells, without what was withheld, in order; and of recoveries, whether what they follow got there. */
+/** The alerts of a delivery in order, without withheld ones. Recoveries state whether the alerts that they follow arrived. */
 async function alertsOf({ store, organizationId }: Tenant, deliveryId: string) {
   type Row = Omit<Alert, "data"> & { data: string; position: number; isFollowable: number };
   const rows = await store.query<Row>(
@@ -131,7 +132,7 @@ async function alertsOf({ store, organizationId }: Tenant, deliveryId: string) {
   }));
 }
 
-/** The beginnings of what a delivery tells the end, where not everybody is known to have heard them. */
+/** The alerts that the recoveries of a delivery follow, if not all recipients are known to have received them. */
 async function missedOf(tenant: Tenant, deliveryId: string, alerts: readonly Alert[]) {
   const { store, organizationId } = tenant;
   const followed = await store.query<{ end: string; id: string; progress: string | null }>(
@@ -167,7 +168,7 @@ async function missedOf(tenant: Tenant, deliveryId: string, alerts: readonly Ale
   });
 }
 
-/** Whom a delivery has reached, as far as that is known by name. */
+/** Recipients that a delivery has reached, as far as they are known by name. */
 function reachedIn(progress: string | null): readonly string[] | "all" {
   return progress === null ? "all" : ((JSON.parse(progress) as Progress).reached ?? []);
 }
@@ -182,7 +183,7 @@ async function caseOf({ store, organizationId }: Tenant, deliveryId: string) {
   return row === undefined ? null : { key: row.key, isOver: row.isOver === 1 };
 }
 
-/** Leaves these alerts out of a delivery for good. */
+/** Withholds these alerts of a delivery permanently. */
 function withhold(organizationId: string, deliveryId: string, positions: readonly number[]) {
   if (positions.length === 0) return [];
   return [

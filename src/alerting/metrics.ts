@@ -1,10 +1,11 @@
+/** Metrics of deliveries and of the outbox. */
 import { counter, family, type Family, histogram } from "../core/metrics.ts";
 import type { Store } from "../database/store.ts";
 import { channelKinds } from "./channels/kinds-schema.ts";
 import type { ReceiverType } from "./sending/queue.ts";
 
 type Ended = "delivered" | "failed" | "skipped";
-/** An attempt, a delivery or what waits: to whom, and for attempts and deliveries by what it goes there. */
+/** Labels of attempts, deliveries and waiting deliveries: the receiver type, and the channel type or protocol. */
 type To = { receiverType: ReceiverType; type: string };
 
 const receivers: Record<ReceiverType, string> = {
@@ -14,7 +15,7 @@ const receivers: Record<ReceiverType, string> = {
 };
 const bounds = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
-/** What becomes of deliveries to channels and subscribers. */
+/** Counts attempts and outcomes of deliveries. */
 export function deliveryMetrics() {
   const deliveries = counter(
     "signalbox_deliveries_total",
@@ -42,7 +43,7 @@ export function deliveryMetrics() {
   };
 }
 
-/** So many receivers are looked at in one query: however much waits, others have their turn. */
+/** Receivers per query, so that other work runs in between. */
 const receiversAtOnce = 1_000;
 
 type Waiting = {
@@ -54,7 +55,7 @@ type Waiting = {
   oldest: number;
 };
 
-/** Hands over what waits, receiver by receiver. */
+/** Yields waiting deliveries, receiver by receiver. */
 async function eachWaiting(store: Store, use: (waiting: Waiting) => void) {
   let after: readonly string[] = ["", "", ""];
   for (;;) {
@@ -76,7 +77,7 @@ async function eachWaiting(store: Store, use: (waiting: Waiting) => void) {
   }
 }
 
-/** What waits in the outbox. */
+/** Gauges of the outbox. */
 export async function outboxMetrics(store: Store, now: number): Promise<Family[]> {
   const sums = new Map(
     Object.keys(receivers).map((receiver) => [receiver, { waiting: 0, retrying: 0, oldest: now }]),

@@ -1,3 +1,4 @@
+/** The interface of providers, the verdict on an attempt, and helpers for services over HTTP. */
 import { alertBounds } from "../core/limits.ts";
 import { type Fields, objectIn } from "../core/collections/objects.ts";
 import type { ChannelSettings, ChannelType } from "./channels/kinds-schema.ts";
@@ -11,29 +12,30 @@ import type { Progress } from "./deciding/rules.ts";
 import type { SmtpSettings } from "../accounts/settings/schema.ts";
 
 /**
- * Whether trying again may help: `passing` is tried for a day, `looks-permanent` – what a proxy may
- * answer in passing – for an hour and told at once, `final` – 410 and what a service documents so – never.
+ * Whether a retry can help. `passing` is retried for a day. `looks-permanent`, which can be a proxy's
+ * temporary response, is retried for an hour and reported at once. `final` (410, and errors documented as
+ * permanent) is never retried.
  */
 type Failure = "passing" | "looks-permanent" | "final";
 
-/** What became of an attempt. Reasons are one sentence of ours: never what the other side said, never a secret. */
+/** Outcome of an attempt. Reasons are one sentence of ours, without the response's text and without secrets. */
 export type Verdict =
   | {
       outcome: "delivered";
-      /** What went wrong for a part of the receivers. */
+      /** Problems of some recipients. */
       note?: string;
-      /** Who has it, where the provider knows; absent where everybody does. */
+      /** Recipients that have it, if the provider knows; absent if all have it. */
       progress?: Progress;
     }
   | {
       outcome: "failed";
       reason: string;
       failure: Failure;
-      /** Whether the trouble was on this side: then it shows nothing about the receiver. */
+      /** Whether this side failed: then the receiver's state stays unchanged. */
       isOwn?: true;
-      /** The receiver asked for this much patience (RFC 9110 §10.2.3): nothing goes to it before. */
+      /** The wait that the receiver requested (RFC 9110 §10.2.3). */
       retryAfterSeconds?: number;
-      /** Where a part of the receivers has it: only the others are tried again, and where nobody can tell which, three times at most. */
+      /** Set if some recipients have it: only the others are retried, and three times at most if they are unknown. */
       progress?: Progress;
     };
 
@@ -41,22 +43,22 @@ export type DeliveryContext = ExchangeContext & {
   /** Unix milliseconds. */
   now: number;
   exchange: Exchange;
-  /** The organization's mail server; null where none is set. */
+  /** The organization's mail server; null if none is set. */
   smtp: SmtpSettings | null;
   accessTokens: AccessTokens;
-  /** How far the attempts before this one got; null where none got anywhere. */
+  /** Progress of earlier attempts; null if there is none. */
   progress: Progress | null;
-  /** What one recipient is told, where it depends on what reached them before; null where all are told the same. */
+  /** The message of one recipient, if it depends on earlier deliveries; null if all get the same. */
   messageTo: ((recipient: string) => Message) | null;
 };
 
-/** One type of channel: how a message gets there. */
+/** Delivers messages to one type of channel. */
 export type Provider<T extends ChannelType> = {
-  /** Whether alerts of one moment come as one digest; false where each opens and closes a case of its own. */
+  /** Whether simultaneous alerts form a digest; false if each opens and closes its own case. */
   digests: boolean;
-  /** How much one digest takes; absent where the provider itself keeps any digest short. */
+  /** Limit of a digest; absent if the provider shortens digests itself. */
   digestLimit?: DigestLimit;
-  /** Throws TargetFailure and OwnTrouble, which are tried again. */
+  /** Throws TargetFailure and OwnTrouble, which are retried. */
   deliver(
     settings: ChannelSettings<T>,
     message: Message,
@@ -65,13 +67,13 @@ export type Provider<T extends ChannelType> = {
 };
 
 type DigestLimit = {
-  /** Encoded, as `bytesOf` counts. */
+  /** Encoded size, as `bytesOf` counts it. */
   bytes: number;
-  /** What this alert adds to a digest; `origin` is the address under which people open this appliance. */
+  /** Bytes that this alert adds to a digest; `origin` is the address under which people open this appliance. */
   bytesOf(alert: Alert, origin: string): number;
 };
 
-/** A request; its body is sent as JSON, unless it is text already. */
+/** A request. An object is sent as JSON. */
 export type ToPost = {
   url: string;
   method?: string;
@@ -86,7 +88,7 @@ type OverHttp<T extends ChannelType> = {
   verdict?: (answer: ShortAnswer) => Verdict;
 };
 
-/** A provider that takes one HTTP request a message. */
+/** A provider that needs one HTTP request per message. */
 export function overHttp<T extends ChannelType>({
   digests = true,
   digestLimit,
@@ -101,7 +103,7 @@ export function overHttp<T extends ChannelType>({
   };
 }
 
-/** One HTTP request, and what its answer means. Throws TargetFailure and OwnTrouble. */
+/** Sends one HTTP request and judges its response. Throws TargetFailure and OwnTrouble. */
 export async function post(
   { url, method = "POST", headers = {}, body }: ToPost,
   context: DeliveryContext,
@@ -124,7 +126,7 @@ export async function post(
   return withRetryAfter(verdict(answer), answer, context.now);
 }
 
-/** What an answer means, with the patience that it asks for where the service's own words name none. */
+/** Adds the Retry-After of a response to a failure that has no wait of its own. */
 export function withRetryAfter(verdict: Verdict, { headers }: ShortAnswer, now: number): Verdict {
   if (verdict.outcome === "delivered" || verdict.retryAfterSeconds !== undefined) return verdict;
   const seconds = retryAfterIn(headers.get("retry-after"), now);
@@ -137,16 +139,16 @@ const failed = (failure: Failure) => (reason: string) =>
   ({ outcome: "failed", reason, failure }) as const satisfies Verdict;
 
 export const temporary = failed("passing");
-/** Nothing could be sent for a reason on this side. */
+/** A failure on this side, before anything was sent. */
 export const ownTrouble = (reason: string) =>
   ({ ...temporary(`Not sent: ${reason}.`), isOwn: true }) as const satisfies Verdict;
 export const permanent = failed("looks-permanent");
 export const final = failed("final");
 
-/** Statuses that say "not like this", of the receiver or of a proxy before it. */
+/** Statuses of a rejection, by the receiver or by a proxy in front of it. */
 const doubtful = new Set([401, 403, 404]);
 
-/** The judgement of a status where the service documents nothing else: 2xx is success. */
+/** The usual meaning of a status: 2xx is success. */
 export function judged({ status }: Pick<ShortAnswer, "status">): Verdict {
   if (status >= 200 && status < 300) return delivered;
   const redirected = status >= 300 && status < 400 ? "; give the final address instead" : "";
@@ -155,10 +157,10 @@ export function judged({ status }: Pick<ShortAnswer, "status">): Verdict {
   return doubtful.has(status) ? permanent(reason) : temporary(reason);
 }
 
-/** The JSON object that a service answered with; an empty one where it answered something else. */
+/** The JSON object of a response; empty if the body is anything else. */
 export const fieldsIn = ({ body }: Pick<ShortAnswer, "body">): Fields => objectIn(body) ?? {};
 
-/** Seconds to wait, rounded up; null for what is no number of seconds. */
+/** Seconds to wait, rounded up; null if `seconds` is no duration. */
 export function patienceIn(seconds: unknown): number | null {
   return Number.isFinite(seconds) && (seconds as number) >= 0 ? Math.ceil(seconds as number) : null;
 }

@@ -15,7 +15,7 @@ import { teams } from "./providers/teams.ts";
 import { telegram } from "./providers/telegram.ts";
 import { webhook } from "./providers/webhook.ts";
 
-/** How each type of channel is reached: the one place to register a provider. */
+/** The provider of each channel type: the one place to register one. */
 export const providers: { [T in ChannelType]: Provider<T> } = {
   webhook,
   email,

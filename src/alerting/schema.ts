@@ -1,3 +1,4 @@
+/** Wire format of alerts, deliveries and webhook payloads. */
 import { z } from "zod";
 import { SmtpPatch } from "../accounts/settings/schema.ts";
 import { EmailAddress, Id, Severity, Timestamp } from "../core/fields.ts";
@@ -227,15 +228,15 @@ const WebhookAlert = z
   ])
   .meta({ id: "WebhookAlert" });
 
-/** What a `webhook` channel receives. */
+/** Payload of a `webhook` channel. */
 export const WebhookBody = z
   .union([WebhookAlert, bodyOf(z.literal("digest"), z.object({ alerts: z.array(WebhookAlert) }))])
   .meta({ id: "WebhookBody" });
 
-/** `smtp` is what would be saved; without it the stored mail server is tried. */
+/** `smtp` has unsaved settings; without it the stored mail server is used. */
 export const NewTestMail = z.strictObject({ to: EmailAddress, smtp: SmtpPatch.optional() });
 export type NewTestMail = z.output<typeof NewTestMail>;
 
-/** What became of it, in a sentence. */
+/** Outcome as a sentence. */
 export const TestOutcome = z.object({ delivered: z.boolean(), message: z.string() });
 export type TestOutcome = z.infer<typeof TestOutcome>;

@@ -1,3 +1,4 @@
+/** Use cases of alerts: history, preview, test alerts and test mails. */
 import type { Scope } from "../events/scope.ts";
 import { type ChannelRow, findChannel, getAlertChannel } from "./channels/service.ts";
 import { timestamp } from "../core/time/clock.ts";
@@ -174,7 +175,10 @@ export async function tryChannel(
   return { delivered: attempt.delivered, message: attempt.message };
 }
 
-/** Sends one mail through the stored mail server or through one that is not saved yet, and tells what became of it. Throws VALIDATION_ERROR, RATE_LIMITED. */
+/**
+ * Sends one mail through the stored mail server or an unsaved one, and returns the outcome. Throws
+ * VALIDATION_ERROR, RATE_LIMITED.
+ */
 export async function sendTestMail(
   scope: Scope,
   context: TestDependencies,

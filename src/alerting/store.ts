@@ -1,3 +1,4 @@
+/** Queries of alerts and deliveries for the API. */
 import { desc } from "drizzle-orm";
 import { timestamp } from "../core/time/clock.ts";
 import { offsetOf, page } from "../core/paging.ts";
@@ -33,7 +34,7 @@ export async function pageOfDeliveries(tenant: Tenant, channelId: string, query:
   return page(query, await withAttempts(tenant, rows), total);
 }
 
-/** The deliveries that tell an alert, oldest first. */
+/** The deliveries of an alert, oldest first. */
 export async function deliveriesOfAlert(tenant: Tenant, alertId: string): Promise<Delivery[]> {
   const { store, organizationId } = tenant;
   const rows = await store.db
@@ -46,7 +47,7 @@ export async function deliveriesOfAlert(tenant: Tenant, alertId: string): Promis
   return withAttempts(tenant, found);
 }
 
-/** Deliveries with their attempts and what they tell. */
+/** Deliveries with their attempts and alerts. */
 async function withAttempts(
   { store, organizationId }: Tenant,
   rows: readonly (typeof deliveries.$inferSelect)[],
@@ -97,7 +98,7 @@ async function withAttempts(
   });
 }
 
-/** A page of what was told, newest first. */
+/** A page of alerts, newest first. */
 export async function listAlerts({ store, organizationId }: Tenant, query: AlertQuery) {
   const { monitorId, incidentId, type } = query;
   const where = matching(alerts, { organizationId, monitorId, incidentId, type });

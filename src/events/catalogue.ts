@@ -1,7 +1,8 @@
+/** All event types with their data, and tables of their effects on subscribers. */
 import type { ProblemName, ProblemSeverity } from "../core/problems.ts";
 import type { StoredStatus } from "../core/statuses.ts";
 
-/** What somebody does, by what they do it to: each stands in the audit log under the name of its event. */
+/** Actions by their subject. The audit log stores each under the name of its event. */
 type Acts = {
   "alert-channel": Edit;
   "api-key": "created" | "revoked";
@@ -27,7 +28,7 @@ type Acts = {
 
 type Edit = "created" | "updated" | "deleted";
 
-/** What happens by itself: what checks find, what follows from a pause, what the clock brings. */
+/** Events without an author: results of checks, consequences of a pause, and times. */
 type Occurrences = {
   appliance: "troubled" | "recovered";
   channel: "failed";
@@ -42,7 +43,7 @@ type TypesOf<Verbs extends Record<string, string>> = {
 export type AuditAction = TypesOf<Acts>;
 export type EventType = AuditAction | TypesOf<Occurrences>;
 
-/** Events that begin another state of a monitor: its history. */
+/** Events that begin a new state of a monitor: its history. */
 export const stateTypes = [
   "monitor.pending",
   "monitor.up",
@@ -55,10 +56,10 @@ export const stateTypes = [
 
 export type StateType = (typeof stateTypes)[number];
 
-/** As SQL lists them: word for word what is in their index. */
+/** As a list in SQL, exactly as their index has it. */
 export const stateTypeList = stateTypes.map((type) => `'${type}'`).join(", ");
 
-/** What an event says beyond its subject; types that are not named here say nothing more. */
+/** Data of an event; types that are not listed have none. */
 type EventData = Record<CheckedType, StateChange> &
   Record<`incident.${"opened" | "updated" | "resolved" | "reopened"}`, TimelineChange> &
   Record<"incident.postmortem-published", { notify: boolean }> &
@@ -74,20 +75,20 @@ type CheckedType = `monitor.${StoredStatus}`;
 
 type StateChange = {
   before: StoredStatus;
-  /** When that began. */
+  /** Start of that state. */
   since: string;
   message: string;
   latencyMs: number | null;
 };
 
 type TimelineChange = {
-  /** The entry that was posted; null for a correction of the title or severity. */
+  /** The posted entry; null for a correction of the title or severity. */
   updateId: string | null;
-  /** Whether the monitor did it. */
+  /** Whether the monitor caused it. */
   automatic?: true;
-  /** Why it did: for the organization alone. */
+  /** The monitor's reason, for the organization alone. */
   reason?: string;
-  /** Whether it is over because its monitor was deleted. */
+  /** Whether it ended because its monitor was deleted. */
   monitorRemoved?: true;
 };
 
@@ -100,12 +101,12 @@ export type Event<T extends EventType = EventType> = {
   [K in T]: { organizationId: string; at: string; type: K; subjectId: string } & DataOf<K>;
 }[T];
 
-/** An event as it stands in the log; `seq` orders all events of all organizations. */
+/** A stored event; `seq` orders all events of all organizations. */
 export type LoggedEvent<T extends EventType = EventType> = Event<T> & { seq: number };
 
-/** What an event's subject is: the word before the point. */
+/** The subject of an event: the word before the dot. */
 export type NounOf<T extends EventType> = T extends `${infer Noun}.${string}` ? Noun : never;
-/** What happened to it: the word after the point. */
+/** The verb of an event: the word after the dot. */
 export type VerbOf<T extends EventType, N extends string = string> = T extends `${N}.${infer Verb}`
   ? Verb
   : never;

@@ -1,3 +1,4 @@
+/** The one way to write: a change with its audit row, event and idempotent response. */
 import { timestamp } from "../core/time/clock.ts";
 import { AppError } from "../core/errors.ts";
 import { mustBeUnchanged, type Versioned } from "../database/references.ts";
@@ -16,7 +17,7 @@ import type { Scope } from "./scope.ts";
 
 const insertAuditEntry = insertInto(auditEntries);
 
-/** What somebody did, for the audit log and for everyone who follows the events. */
+/** A change by a person or key, for the audit log and all subscribers of events. */
 export type AuditedChange<A extends AuditAction = AuditAction> = {
   [K in A]: {
     action: K;
@@ -26,24 +27,21 @@ export type AuditedChange<A extends AuditAction = AuditAction> = {
   } & DataOf<K>;
 }[A];
 
-/** The same for many subjects alike. */
+/** The same change of many subjects. */
 type AuditedChanges = {
   action: PlainAction;
   subjectIds: readonly string[];
   fields?: readonly string[];
 };
 
-/** Actions whose events say nothing beyond their subject. */
+/** Actions whose events have no data. */
 type PlainAction = {
   [A in AuditAction]: DataOf<A> extends { data: object } ? never : A;
 }[AuditAction];
 
 type Author = Pick<Scope, "organizationId" | "actor" | "requestId">;
 
-/**
- * The one way to write: the change, its audit row, its event and – when the caller sent an
- * Idempotency-Key – its answer, all or none of them.
- */
+/** Writes a change, its audit row, its event and, if the caller sent an Idempotency-Key, its response: all or none of them. */
 export function commit<T extends object>(
   scope: Scope,
   statements: readonly Statement[],
@@ -55,7 +53,7 @@ export function commit<T extends object>(
   return write(scope, [...entry, ...statements, eventOf(scope, change, at)], answer);
 }
 
-/** The same for a change that many records take alike: each has its audit row and its event. */
+/** Writes the same change of many records, each with its audit row and event. */
 export function commitEach<T extends object>(
   scope: Scope,
   statements: readonly Statement[],
@@ -67,7 +65,7 @@ export function commitEach<T extends object>(
   return write(scope, [...entries, ...statements, ...eventEach(scope, changes, at)], answer);
 }
 
-/** For what is as it is to be already: nothing is told, and what the caller saw must hold all the same. */
+/** Writes nothing new, but checks that the record is still as the caller saw it. */
 export const commitUnchanged = <T extends object>(
   scope: Scope,
   conditions: readonly Statement[],
@@ -75,7 +73,8 @@ export const commitUnchanged = <T extends object>(
 ): Promise<T> => write(scope, conditions, answer);
 
 async function write<T extends object>(scope: Scope, statements: readonly Statement[], answer: T) {
-  // First, so that of two who repeat one request the second hears of the first, not of its own If-Match.
+  // First, so that of two equal requests the second gets the first one's response, not an error of its
+  // If-Match.
   const remembered = scope.remember?.(answer) ?? [];
   await scope.store.atomic([mustBeThere(scope.organizationId), ...remembered, ...statements]);
   return answer;
@@ -85,7 +84,7 @@ const organizationText = mustText(
   "exists (select 1 from organizations where id = ? and deleted_at is null)",
 );
 
-/** Holds while the organization was not deleted by somebody else. */
+/** Guards that the organization was not deleted. */
 function mustBeThere(organizationId: string): Prepared {
   return {
     ...organizationText,
@@ -94,13 +93,13 @@ function mustBeThere(organizationId: string): Prepared {
   };
 }
 
-/** The audit rows and events of a change to many subjects, for a write that holds more than that. */
+/** Audit rows and events of a change to many subjects, for a write with other statements. */
 export const auditAndEventEach = (author: Author, changes: AuditedChanges, at: string) => [
   ...auditEach(author, changes, at),
   ...eventEach(author, changes, at),
 ];
 
-/** Belongs before what removes the subjects: it keeps what they were called. */
+/** Must precede the statements that remove the subjects, because it copies their names. */
 export function auditEach(
   { organizationId, actor, requestId }: Author,
   { action, subjectIds, fields }: { action: AuditAction } & Omit<AuditedChanges, "action">,
@@ -117,7 +116,7 @@ export function auditEach(
   ]);
 }
 
-/** The events of a change to many subjects. */
+/** Events of a change to many subjects. */
 export const eventEach = (
   { organizationId }: Pick<Author, "organizationId">,
   { action, subjectIds }: AuditedChanges,
@@ -130,7 +129,7 @@ export const eventEach = (
 const eventEachText = `insert into events (organization_id, at, type, subject_id)
   select ?, ?, ?, value from json_each(?)`;
 
-/** The audit row and the event of a change, for a write that holds more than one. */
+/** Audit row and event of a change, for a write with several. */
 export const auditAndEvent = (author: Author, change: AuditedChange, at: string): Statement[] => [
   ...auditEntry(author, change, at),
   eventOf(author, change, at),
@@ -163,8 +162,9 @@ const eventOf = (
 ): Statement => appendEvent({ organizationId, at, type: action, subjectId, data } as Event);
 
 /**
- * Holds while the record is what this use case read – else `retrying` reads it again – and what the
- * caller's If-Match names (RFC 9110 §13.1.1) – else the write fails as PRECONDITION_FAILED.
+ * Guards that the record is unchanged since this use case read it (otherwise `retrying` reads it again),
+ * and that the caller's If-Match names its version (RFC 9110 §13.1.1), otherwise the write fails with
+ * PRECONDITION_FAILED.
  */
 export function mustBeCurrent(
   scope: Scope,
@@ -179,11 +179,11 @@ export function mustBeCurrent(
   return isNamed ? [current] : [refuse, current];
 }
 
-/** Holds unless the caller's If-Match names a state of what has no versions. */
+/** Rejects an If-Match on a resource without versions. */
 export const mustBeUnconditional = (scope: Scope): Prepared[] =>
   ifMatchNames(scope, () => false) ? [] : [refuse];
 
-/** Whether one of the tags of the caller's If-Match is it; true where there are none. */
+/** Whether a tag of the caller's If-Match satisfies `isIt`; true without one. */
 export const ifMatchNames = ({ ifMatch }: Scope, isIt: (tag: string) => boolean): boolean =>
   ifMatch === null || ifMatch.trim() === "*" || ifMatch.split(",").some((tag) => isIt(tag.trim()));
 

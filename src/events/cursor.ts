@@ -1,14 +1,15 @@
+/** Durable positions of subscribers in the event log. */
 import { mustText, StaleRead, type Statement, type Store } from "../database/store.ts";
 
-/** How far a subscriber of the events has come, and the version of that row. */
+/** The last event that a subscriber has handled, and the version of that row. */
 export type Position = {
   seq: number;
   version: number;
-  /** JSON of what it has done beyond that, where an event takes more than one write. */
+  /** JSON of its progress with the next event, if that takes several writes. */
   part: string | null;
 };
 
-/** Those who do something exactly once: no event is removed that one of them has not passed. */
+/** Subscribers that handle each event exactly once: events stay until all of them have passed. */
 export const followerNames = ["alerting", "subscribers"] as const;
 
 export type EventCursor = ReturnType<typeof eventCursor>;
@@ -25,7 +26,7 @@ export function eventCursor(store: Store, name: (typeof followerNames)[number]) 
     return row ?? { seq: 0, version: 0, part: null };
   }
 
-  /** Writes what followed from the events up to `seq`, exactly once: throws StaleRead where another process has moved on from `from`. */
+  /** Writes the consequences of the events up to `seq` exactly once. Throws StaleRead if another process has advanced. */
   async function advance(
     { version }: Position,
     seq: number,
@@ -50,9 +51,9 @@ export function eventCursor(store: Store, name: (typeof followerNames)[number]) 
   return {
     read,
     advance,
-    /** Passes events from which nothing followed: not worth a write of their own. */
+    /** Passes events without consequences: not worth a write of their own. */
     skip: (seq: number) => void (skipped = seq),
-    /** Writes down how far it has skipped, where nothing advanced it. */
+    /** Saves the position of skipped events, unless a later write did. */
     async save() {
       if (skipped === null) return;
       const from = await read();
@@ -61,7 +62,7 @@ export function eventCursor(store: Store, name: (typeof followerNames)[number]) 
   };
 }
 
-/** How many organizations each follower has yet to catch up with. */
+/** Number of organizations with a backlog, by follower. */
 export function countBacklogs(store: Store): Promise<{ follower: string; count: number }[]> {
   return store.query(
     `select value as follower, count(f.name) as count from json_each(?)
@@ -70,7 +71,7 @@ export function countBacklogs(store: Store): Promise<{ follower: string; count: 
   );
 }
 
-/** Moves a subscriber behind the newest event; events that it has not handled are dropped. */
+/** Moves a subscriber behind the newest event; unhandled events are dropped. */
 export function passAllEvents(name: string): Statement[] {
   return [
     {

@@ -1,3 +1,4 @@
+/** Appends and reads events. */
 import { valueOf } from "../database/backup/portions.ts";
 import { insertInto, type Statement, type Store } from "../database/store.ts";
 import { events } from "../database/tables/events.ts";
@@ -5,7 +6,7 @@ import type { Event, LoggedEvent } from "./catalogue.ts";
 
 const insertEvent = insertInto(events);
 
-/** The statement that appends an event; it belongs into the write that makes the event true. */
+/** Appends an event; belongs to the write of its change. */
 export function appendEvent({ data, ...event }: Event): Statement {
   return insertEvent({ ...event, data: data === undefined ? null : JSON.stringify(data) });
 }
@@ -42,13 +43,13 @@ export async function lastSeq(store: Store): Promise<number> {
   return row?.seq ?? 0;
 }
 
-/** Whether nothing that happened since then was removed from the log. */
+/** Whether no event since then was removed from the log. */
 export async function isWholeSince(store: Store, at: string): Promise<boolean> {
   const [row] = await store.query<{ at: string }>("select at from events order by seq limit 1", []);
   return row !== undefined && row.at <= at;
 }
 
-/** The same of one organization's events; where newer ones of it may have been removed, up to where. */
+/** `seq` of one organization's newest event, or of a newer one that may have been removed. */
 export async function lastSeqOf(store: Store, organizationId: string): Promise<number> {
   const [row] = await store.query<{ seq: number | null }>(
     "select max(seq) as seq from events where organization_id = ?",
@@ -57,7 +58,7 @@ export async function lastSeqOf(store: Store, organizationId: string): Promise<n
   return Math.max(row?.seq ?? 0, await removedUpTo(store));
 }
 
-/** Events up to this one are no longer all there; 0 where none was removed. */
+/** `seq` up to which events were removed; 0 for none. */
 export async function removedUpTo(store: Store): Promise<number> {
   return (await valueOf(store, "events")) ?? 0;
 }

@@ -1,19 +1,20 @@
+/** Problems of the appliance that organizations are notified of, and their events. */
 import { minuteInUtc, timestamp } from "../core/time/clock.ts";
 import type { Problem, ProblemName } from "../core/problems.ts";
 import type { Prepared, Store } from "../database/store.ts";
 
-/** What one machine's problem is kept under, and what alerts of it are about. */
+/** Key of a machine's problem in the table and in alerts. */
 export const keyOfProblem = ({ name, node }: Pick<Problem, "name" | "node">): string =>
   node === undefined ? name : `${name}@${node}`;
 
-/** A problem that an organization was told of, and not yet of its end. */
+/** A problem that an organization was notified of, and not yet of its end. */
 export type OpenProblem = Problem & {
   organizationId: string;
   /** RFC 3339. */
   since: string;
 };
 
-/** Organizations to which somebody belongs who runs the appliance: they hear of its problems. */
+/** Organizations with an administrator of the appliance: they are notified of its problems. */
 export async function organizationsOfAdministrators(store: Store): Promise<string[]> {
   const rows = await store.query<{ id: string }>(
     `select distinct o.id from people p join memberships m on m.person_id = p.id
@@ -24,7 +25,7 @@ export async function organizationsOfAdministrators(store: Store): Promise<strin
   return rows.map(({ id }) => id);
 }
 
-/** That results can't be stored, which no table can tell; null while they are. Unix milliseconds say since when. */
+/** The problem that results can't be stored, which no table can hold; null while they can be. */
 export function storageProblem({
   writes,
 }: Pick<Store, "writes">): (Problem & { since: string }) | null {
@@ -53,9 +54,8 @@ export async function openProblems(store: Store): Promise<OpenProblem[]> {
 }
 
 /**
- * These organizations have the problem from now on, or still have it. Each hears of it once, and once more
- * when it has come to another stage. One that has passed by itself begins anew; checks that can't be judged
- * are not told beside their cause.
+ * Records a problem of these organizations. Each is notified once, and again at every new stage. A problem
+ * that expired by itself starts again. The problem `checks` is not reported next to its cause.
  */
 export function problemBegins(
   organizationIds: readonly string[],
@@ -92,7 +92,7 @@ const uncaused = `(? <> 'checks' or not exists (select 1 from problems where org
 const unknown = `not exists (select 1 from problems where organization_id = value and name = ?
     and stage = ? and (until is null or until > ?)) and ${uncaused}`;
 
-/** Who was told of the problem is told that it is over: all of them, or these. */
+/** Ends the problem for all organizations that were notified, or for these. */
 export function problemEnds(
   { name, node }: Pick<Problem, "name" | "node">,
   message: string,

@@ -5,16 +5,19 @@ import { removedUpTo } from "./log.ts";
 import { dayMs } from "../core/time/clock.ts";
 import type { Statement, Store } from "../database/store.ts";
 
-/** Days that events are kept for whoever follows them. */
+/** Days that events are stored for their subscribers. */
 export const eventDays = 30;
 
-/** Beginnings of states are also the history of their monitor, kept as long as its hourly sums. */
+/** State events are also the history of their monitor, stored as long as its hourly sums. */
 const isState = `type in (${stateTypes.map((type) => `'${type}'`).join(", ")})`;
 
 const oldestEvents =
   "select seq, at from events where seq > ? and seq < (select max(seq) from events) order by seq limit ?";
 
-/** Removes old events that everybody has passed, never the newest one. `readUpTo` is how far those have come who keep no durable position. */
+/**
+ * Removes old events that all subscribers have passed, except the newest. `readUpTo` is the position of
+ * subscribers without a durable one.
+ */
 export async function sweepEvents(
   sweeping: Sweeping,
   { hourDays, readUpTo }: { hourDays: number; readUpTo: number },
@@ -43,7 +46,7 @@ function removeBetween(from: number, to: number, which: string): Statement {
   };
 }
 
-/** The event up to which everything was handled. */
+/** The last event that every durable subscriber has handled. */
 export async function slowestCursor(store: Store): Promise<number> {
   const [row] = await store.query<{ seq: number }>(
     `select min(coalesce(f.seq, 0)) as seq from json_each(?) wanted

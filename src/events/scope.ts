@@ -1,3 +1,4 @@
+/** The context in which use cases run. */
 import type { Clock } from "../core/time/clock.ts";
 import type { OwnHosts } from "../core/security/own-hosts.ts";
 import type { Limits } from "../core/limits.ts";
@@ -7,46 +8,46 @@ import type { Statement, Store } from "../database/store.ts";
 
 export type Actor = {
   type: "api-key" | "person" | "command-line" | "monitor" | "visitor";
-  /** Null where the actor has no record, such as whoever sits at the command line. */
+  /** Null if the actor has no record, such as a user of the command line. */
   id: string | null;
   name: string;
 };
 
-/** Whoever sits at the command line. */
+/** The user of the command line. */
 export const commandLine: Actor = { type: "command-line", id: null, name: "command line" };
 
-/** What a use case runs in: whose data, on whose behalf, through which store, at what time. */
+/** Context of a use case: organization, actor, store and clock. */
 export type Scope = {
   store: Store;
   clock: Clock;
   vault: Vault;
-  /** Which addresses may be checked and alerted. */
+  /** Addresses that checks and alerts can reach. */
   targets: TargetGuard;
   ownHosts: OwnHosts;
-  /** How much the organization may have. */
+  /** Limits of the organization. */
   limits: Limits;
   organizationId: string;
   actor: Actor;
-  /** Whether the caller may change the organization's data; who may not is shown nothing that lets them. */
+  /** Whether the caller may change the organization's data. Others see no secrets that allow it. */
   mayWrite: boolean;
   requestId: string | null;
-  /** Address of this appliance as the caller reached it, without a trailing slash. */
+  /** Address under which the caller reached this appliance, without a trailing slash. */
   origin: string;
   /** The caller's If-Match; null when the write is unconditional. */
   ifMatch: string | null;
-  /** Aborted once the caller has gone; null where that can't be told. */
+  /** Aborted when the caller disconnects; null if that is unknown. */
   signal: AbortSignal | null;
-  /** Keeps the answer under the caller's Idempotency-Key; null when there is none. */
+  /** Stores the response under the caller's Idempotency-Key; null without one. */
   remember: ((answer: object) => Statement[]) | null;
 };
 
-/** What the use cases of all organizations share. */
+/** Parts of a scope that all organizations share. */
 export type ScopeServices = Pick<
   Scope,
   "store" | "clock" | "vault" | "targets" | "ownHosts" | "limits"
 >;
 
-/** What a use case of the organization runs in that no request asks for. */
+/** Context of a use case without a request. */
 export function scopeOf(
   { store, clock, vault, targets, ownHosts, limits }: ScopeServices,
   organizationId: string,

@@ -2,11 +2,11 @@ import { EventEmitter } from "node:events";
 
 export type StoredResult = { monitorId: string; at: string };
 
-/** What changes without an event, said after its write and within this process alone. */
+/** Changes without an event, signaled after their write within this process. */
 export type Signals = EventEmitter<{
   /** Results of checks were written. */
   results: [organizationId: string, results: readonly StoredResult[]];
-  /** Deliveries to alert channels were made, tried or put off. */
+  /** Deliveries to alert channels were created, attempted or delayed. */
   deliveries: [organizationId: string];
 }>;
 

@@ -5,12 +5,12 @@ import type { Scope } from "./scope.ts";
 
 type Caller = Pick<Scope, "organizationId"> & Partial<Pick<Scope, "signal">>;
 
-/** Searches by `q`: one at a time for an organization. */
+/** Runs searches by `q`, one at a time per organization. */
 export const inSearchTurn = organizationTurns(searchBounds.waiting.value);
 
 /**
- * Has what reads all of an organization done one at a time for it, and not at all for a caller who has gone
- * meanwhile. Throws RATE_LIMITED where too many wait.
+ * Runs work that reads a whole organization, one at a time per organization, and skips it if the caller
+ * has disconnected. Throws RATE_LIMITED if too many wait.
  */
 export function organizationTurns(mostWaiting = requestBounds.waitingFullReads.value) {
   const turns = fairQueue({ atOnce: 4, mostWaiting });

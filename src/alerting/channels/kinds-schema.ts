@@ -1,3 +1,4 @@
+/** The channel types: fields, secrets, texts and destinations, as zod schemas. */
 import { z } from "zod";
 import {
   type Destination,
@@ -26,7 +27,7 @@ import { inBraces } from "../../core/text/words.ts";
 const webhookUrl = HttpUrl.meta({ writeOnly: true });
 const optionalSecret = secret().nullable().default(null);
 
-/** Of the services that have one address for everybody, or one a region. */
+/** For services with one address for all customers, or one per region. */
 export const origins = {
   pushover: "https://api.pushover.net",
   // https://support.pagerduty.com/main/docs/service-regions
@@ -35,7 +36,7 @@ export const origins = {
   opsgenie: { us: "https://api.opsgenie.com", eu: "https://api.eu.opsgenie.com" },
 } as const;
 
-/** What may stand in a `template`, as `{{monitor}}`. */
+/** Placeholders of a `template`, such as `{{monitor}}`. */
 export const placeholders = [
   "monitor",
   "status",
@@ -68,16 +69,16 @@ const region = z.enum(["us", "eu"]).default("us");
 
 type ChannelKind<F extends Record<string, z.ZodType>> = {
   name: string;
-  /** What it is, in the gallery. */
+  /** Description in the gallery. */
   summary: string;
-  /** Where its address or key comes from, as the service documents it. */
+  /** How to get its address or key, as the service documents it. */
   help: string;
   fields: F;
-  /** What people read of its fields; a template has a control of its own. */
+  /** Labels and hints of its fields. A template has its own control. */
   labels: Readonly<Record<Exclude<keyof F & string, "template">, FieldLabels>>;
-  /** Where its secrets go. */
+  /** Destination of its secrets. */
   secrets?: Readonly<Record<string, Destination<keyof F & string>>>;
-  /** The field with the URL that it is sent to, or that URL; null where the organization's mail server takes it. */
+  /** The field with the destination URL, or that URL; null if the organization's mail server is the destination. */
   address: (keyof F & string) | ((settings: z.output<z.ZodObject<F>>) => string) | null;
 };
 
@@ -101,7 +102,7 @@ const regionLabels = {
   options: { us: "US", eu: "EU" },
 };
 
-/** The channel types: their own fields, and what people read of them; delivering to them is in `alerting/providers`. */
+/** The channel types with their fields and texts. `alerting/providers` delivers to them. */
 export const channelKinds = {
   webhook: channelKind({
     name: "Webhook",
@@ -353,12 +354,12 @@ export const channelKinds = {
 
 export type ChannelType = keyof typeof channelKinds;
 
-/** The fields of one channel type, secrets included: what an alert is sent with. */
+/** Settings of a channel type, secrets included. */
 export type ChannelSettings<T extends ChannelType> = z.output<
   z.ZodObject<(typeof channelKinds)[T]["fields"]>
 >;
 
-/** Where this channel's alerts go, and the field that says so, if one does; null where that is the organization's mail server. */
+/** Destination of this channel's alerts, and the field that names it, if any; null for the organization's mail server. */
 export function addressOf(
   type: string,
   settings: Readonly<Record<string, unknown>>,

@@ -1,3 +1,4 @@
+/** REST routes of alert channels. */
 import { z } from "zod";
 import { Deleted } from "../../core/paging.ts";
 import { endpoint } from "../../http/endpoint.ts";

@@ -1,3 +1,4 @@
+/** Wire format of alert channels. */
 import { z } from "zod";
 import { bodyOf, line, Timestamp } from "../../core/fields.ts";
 import { newOf, patchOfKinds, shownOf } from "../../core/kinds.ts";

@@ -1,3 +1,4 @@
+/** Use cases of alert channels: read, create, change, remove. */
 import { commit, mustBeCurrent } from "../../events/commit.ts";
 import type { Scope } from "../../events/scope.ts";
 import { timestamp } from "../../core/time/clock.ts";
@@ -58,7 +59,7 @@ function shown({ settings, secrets, isDefault, ...row }: ChannelRow): AlertChann
   };
 }
 
-/** The columns that a whole, parsed channel fills; its secrets are sealed. */
+/** Columns of a complete, parsed channel, with sealed secrets. */
 export function columnsOf(scope: Scope, id: string, channel: NewAlertChannel) {
   const { settings, secrets } = splitSecrets(channelKinds, channel.type, channel);
   return {
@@ -72,7 +73,7 @@ export function columnsOf(scope: Scope, id: string, channel: NewAlertChannel) {
   };
 }
 
-/** The fields of the channel's type, secrets included: what an alert is sent with. Throws where they can't be opened. */
+/** Settings of the channel's type, secrets included. Throws if the secrets can't be opened. */
 export function settingsOf(
   vault: Vault,
   row: Pick<ChannelRow, "organizationId" | "id" | "type" | "settings" | "secrets">,
@@ -118,7 +119,7 @@ export async function createAlertChannel(scope: Scope, input: NewAlertChannel) {
   );
 }
 
-/** Holds when a new monitor can have all default channels. */
+/** Guards that a new monitor can have all default channels. */
 export const mustBeFewDefaults = (scope: Scope) =>
   mustBeWithin(scope, "alert-channels-of-a-monitor", alertChannels, "is_default");
 
@@ -134,7 +135,7 @@ export function editable(vault: Vault, row: ChannelRow): OpenedRecord {
   });
 }
 
-/** The channel as a patch leaves it; nothing is stored. Throws VALIDATION_ERROR for what the channel's type does not take. */
+/** The channel after a patch; stores nothing. Throws VALIDATION_ERROR for fields that its type does not accept. */
 export async function changedChannel(scope: Scope, before: ChannelRow, patch: AlertChannelPatch) {
   if (patch.type !== undefined && patch.type !== before.type)
     throw invalid("type", "is fixed when the channel is created");
@@ -158,11 +159,11 @@ async function rowAfter(scope: Scope, before: ChannelRow, patch: AlertChannelPat
   };
 }
 
-/** A channel as a patch would leave it, with the secrets that are stored. Throws NOT_FOUND, VALIDATION_ERROR. */
+/** A channel after a patch, with its stored secrets. Throws NOT_FOUND, VALIDATION_ERROR. */
 export const changedChannelRow = async (scope: Scope, id: string, patch: AlertChannelPatch) =>
   rowAfter(scope, await getRow(scope, id), patch);
 
-/** Throws NOT_FOUND, PRECONDITION_FAILED, CONFLICT, and VALIDATION_ERROR for what the channel's type does not take. */
+/** Throws NOT_FOUND, PRECONDITION_FAILED, CONFLICT, and VALIDATION_ERROR for fields that its type does not accept. */
 export function updateAlertChannel(scope: Scope, id: string, patch: AlertChannelPatch) {
   return retrying(async () => {
     const before = await getRow(scope, id);
@@ -204,7 +205,7 @@ export function deleteAlertChannel(scope: Scope, id: string): Promise<typeof del
   });
 }
 
-/** Where a channel's alerts go, as far as its own fields say, and the field that says so. */
+/** Destination of a channel's alerts by its own fields, and the field that names it. */
 export function targetsOf(channel: { type: string; [field: string]: unknown }): Place[] {
   const { path = null, url } = addressOf(channel.type, channel) ?? {};
   return path === null || url === undefined
@@ -230,7 +231,7 @@ export function changeChannel({ store }: Tenant, row: ChannelRow): Statement {
     .where(matching(alertChannels, { organizationId, id }));
 }
 
-/** Detaches the channel from its monitors and groups, whose records show it, and removes it with its deliveries. */
+/** Detaches the channel from its monitors and groups, and removes it with its deliveries. */
 export function removeChannel(tenant: Tenant, id: string, at: string): Statement[] {
   const { store, organizationId } = tenant;
   const users = [

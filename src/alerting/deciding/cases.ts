@@ -1,3 +1,4 @@
+/** Cases that channels open at their services, one per problem, and the search for cases to close. */
 import type { ChannelType } from "../channels/kinds-schema.ts";
 import { timestamp } from "../../core/time/clock.ts";
 import type { Store } from "../../database/store.ts";
@@ -7,20 +8,23 @@ import { subjectOf } from "../sending/messages.ts";
 import { providers } from "../providers.ts";
 import { certificateDays } from "./rules.ts";
 
-/** A case that a channel was asked to open at its service, and not yet to close; its key is of its own for each time, so that what was left open there swallows nothing later. */
+/**
+ * A case that a channel opened at its service and has not closed. Each case has a new key, so a case left
+ * open there swallows no later alert.
+ */
 export type OpenCase = Omit<typeof openCases.$inferSelect, "organizationId">;
 
-/** What is wrong, and with what. */
+/** A problem and its subject. */
 export type Problem = Pick<OpenCase, "subjectId" | "problem">;
 
-/** Whether a channel of this type opens a case for each problem, which has to be closed. */
+/** Whether channels of this type open a case per problem, and must close it. */
 export function opensCases(type: string): boolean {
   return !providers[type as ChannelType].digests;
 }
 
 /**
- * What is wrong with what an alert is about; null where it opens no case that lasts. Each has a case of
- * its own: services tell nothing more of an acknowledged one, and keep the priority that it began with.
+ * The problem of an alert; null if it opens no lasting case. Each problem has its own case, because
+ * services ignore updates of an acknowledged case and keep its first priority.
  */
 export function problemOf(alert: Alert): Problem | null {
   const problem = wrongIn(alert);
@@ -40,7 +44,7 @@ function wrongIn({ type, data }: Alert): string | null {
       return `certificate ${certificateDays.findLast((days) => data.daysLeft < days)}`;
     case "incident.opened":
     case "incident.updated":
-      // What is said of it afterwards opens it no more.
+      // Later updates do not open it again.
       return data.incident.status === "resolved" ? null : data.incident.severity;
     case "channel.failed":
       return "failing";
@@ -54,7 +58,7 @@ function wrongIn({ type, data }: Alert): string | null {
   }
 }
 
-/** Whether one problem takes the place of another of the same subject: a certificate says nothing of the state. */
+/** Whether a problem replaces another one of the same subject. Certificates and states are independent. */
 export function replaces(problem: string, other: string): boolean {
   return isOfCertificate(problem) === isOfCertificate(other);
 }

@@ -1,3 +1,4 @@
+/** Applies the rules to events and timers of one organization, and fills its outbox. */
 import { minuteInUtc, timestamp } from "../../core/time/clock.ts";
 import { newId } from "../../core/ids.ts";
 import { type EventEffects, type LoggedEvent } from "../../events/catalogue.ts";
@@ -60,10 +61,10 @@ export function concernsAlerting(event: LoggedEvent): event is AlertingEvent {
 /** Whether monitors of the event's subject, a group or a channel, are considered again. */
 export const mayReopen = ({ type }: AlertingEvent) => alerting[type] === "reopening";
 
-/** Something to decide about a monitor without an event. */
+/** A decision about a monitor that is due without an event. */
 export type Timer = { kind: "memory" | "certificate"; organizationId: string; monitorId: string };
 
-/** What is known, what follows from it, and what time it is. */
+/** A decision in progress: the facts, the collected deliveries, and the time. */
 export type Decision = {
   snapshot: Snapshot;
   out: Outbox;
@@ -75,7 +76,7 @@ export type Decision = {
 /** A due reminder of a monitor that is not judged is tried again after this long. */
 const unjudgedMs = 60_000;
 
-/** What one decision reads, and how much it may write. */
+/** The subjects that a decision reads, and the rows that it can write. */
 export type DecisionScope = {
   monitorIds: readonly string[];
   incidentIds: readonly string[];
@@ -83,7 +84,7 @@ export type DecisionScope = {
   part: Part | null;
 };
 
-/** Applies the rules to what happened, in the order of events; the outbox takes what follows. */
+/** Applies the rules to an event; the outbox collects the deliveries. */
 export function applyEvent(decision: Decision, event: AlertingEvent) {
   const { snapshot, out } = decision;
   if (snapshot.channels.size === 0) return;
@@ -151,7 +152,7 @@ function monitorChanged(
   follow(decision, monitor, step, at, { since: at, message, latencyMs, ...length });
 }
 
-/** Carries out a step of the rules about a monitor. */
+/** Carries out a step of the rules for a monitor. */
 function follow(
   { snapshot, out, now }: Decision,
   monitor: WatchedMonitor,
@@ -175,7 +176,7 @@ function follow(
   if (!Bun.deepEquals(before, after)) out.remember(id, after);
 }
 
-/** A reminder interval that was set, changed or removed during an outage. */
+/** Applies a reminder interval that was changed during an outage. */
 function monitorUpdated({ snapshot, out, now }: Decision, monitorId: string) {
   const monitor = snapshot.monitors.get(monitorId);
   if (monitor?.status !== "down") return;
@@ -186,7 +187,7 @@ function monitorUpdated({ snapshot, out, now }: Decision, monitorId: string) {
   if (remindAt !== memory.remindAt) out.remember(monitorId, { ...memory, remindAt });
 }
 
-/** A monitor that is the event's subject, is in that group, or has that channel. */
+/** Whether the event is about this monitor, its group or one of its channels. */
 function reopenAll(decision: Decision, event: LoggedEvent) {
   const { subjectId } = event;
   for (const monitor of decision.snapshot.monitors.values()) {
@@ -196,11 +197,11 @@ function reopenAll(decision: Decision, event: LoggedEvent) {
   }
 }
 
-/** A case is open as long as its problem lasts: channels that open cases are told of one that they don't have. */
+/** Notifies channels of a lasting problem that they don't know yet, so that cases stay open as long as their problem. */
 function reopen({ snapshot, out, now }: Decision, monitor: WatchedMonitor, event: LoggedEvent) {
   const { id, status, since, lastMessage, latencyMs, paused, groupPaused } = monitor;
   if ((status !== "down" && status !== "degraded") || paused || groupPaused) return;
-  // What came to be after this event is told by its own.
+  // A later event reports this state itself.
   if (since > event.at || memoryOf(snapshot, id).flappingSince !== null) return;
   const { muted, channels } = audienceOf(snapshot, monitor);
   const cases = (snapshot.cases.get(id) ?? []).filter(({ problem }) => !isOfCertificate(problem));
@@ -215,7 +216,7 @@ function reopen({ snapshot, out, now }: Decision, monitor: WatchedMonitor, event
   out.recordNotified(id, told, status, since);
 }
 
-/** Reminds of an outage, or tells what a monitor has come to that flapped. */
+/** Sends a due reminder, or the state of a monitor that no longer flaps. */
 export function applyTimer(decision: Decision, { monitorId }: Timer) {
   const { snapshot, out, now } = decision;
   const monitor = snapshot.monitors.get(monitorId);
@@ -236,7 +237,7 @@ export function applyTimer(decision: Decision, { monitorId }: Timer) {
   follow(decision, monitor, step, at, { ...about, downSeconds: secondsBetween(since, at) });
 }
 
-/** Whether a monitor has been judged since this appliance started, or went on after a standstill. */
+/** Whether a monitor was checked since the start or the last standstill of this appliance. */
 function isJudged(
   { notJudgedSince, lastCheckedAt }: WatchedMonitor,
   runningSince = -Infinity,
@@ -245,7 +246,7 @@ function isJudged(
   return notJudgedSince === null && checkedAt >= runningSince;
 }
 
-/** Tells of a certificate that ends soon, once for each step. */
+/** Notifies of a certificate that expires soon, once per step. */
 export function alertOfCertificate({ snapshot, out, now }: Decision, { monitorId }: Timer) {
   const monitor = snapshot.monitors.get(monitorId);
   const expiresAt = monitor?.certificateExpiresAt ?? null;
@@ -296,7 +297,7 @@ function incidentChanged(
   if (isOver) out.closeSubject(id);
 }
 
-/** Others are told of a channel that fails; itself hears nothing of that. */
+/** Notifies the other channels of a failing channel. */
 function channelFailed(
   { snapshot, out, now }: Decision,
   { type, subjectId, at, data }: LoggedEvent<"channel.failed">,
@@ -318,7 +319,7 @@ function problemBegan(
     out.recordNotified(subjectId, out.notify(alertOf(type, at, data, now), to, false), "open", at);
 }
 
-/** The end of a problem is for those who were told of it. */
+/** Notifies the channels that know of the problem of its end. */
 function problemEnded(
   { snapshot, out, now }: Decision,
   { type, subjectId, at, data }: LoggedEvent<"appliance.recovered">,

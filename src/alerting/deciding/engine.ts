@@ -1,3 +1,4 @@
+/** The alert engine: follows events, decides on alerts, and sends deliveries. */
 import { type Leases, perLease, underLease, whileHeld } from "../../cluster/leases.ts";
 import { readSince } from "../../events/log.ts";
 import type { EventReader } from "../../events/reader.ts";
@@ -8,15 +9,15 @@ import { outboxMetrics } from "../metrics.ts";
 import { Notifier } from "../sending/notifier.ts";
 import type { Receivers } from "../sending/queue.ts";
 
-/** What gets due – deliveries, reminders, the end of flapping, certificates – is looked for this often. */
+/** Interval of decisions that are due without an event, and of due deliveries. */
 const tickMs = 1_000;
-/** Requests under way when the appliance is told to stop have so long to be answered. */
+/** Time for requests in flight when the appliance stops. */
 const graceMs = 3_000;
 
 type Dependencies = SendingContext & {
   leases: Leases;
   events: EventReader;
-  /** How what waits for subscribers of status pages is sent. */
+  /** Receivers of notices to status page subscribers. */
   subscribers: Record<"mailbox" | "webhook", Receivers>;
   random?: () => number;
   /** Rows of one write; tests set fewer. */
@@ -25,7 +26,7 @@ type Dependencies = SendingContext & {
   runningSince?: () => number;
 };
 
-/** Tells people: follows the events, decides who hears of them, delivers until they arrive. */
+/** Follows the events, decides on alerts, and delivers them until they arrive. */
 export function alertEngine(dependencies: Dependencies) {
   const { store, clock, log, events, leases } = dependencies;
   const onWrite = () => sending.wake();
@@ -65,15 +66,15 @@ export function alertEngine(dependencies: Dependencies) {
       }, tickMs);
       sending.wake();
     },
-    /** Ends what is under way; what was not delivered goes out after the next start. */
+    /** Stops; undelivered alerts are sent after the next start. */
     async stop() {
       if (ticking !== null) clearInterval(ticking);
       await deciding.stop();
       await sending.stop(graceMs);
     },
-    /** Writes down how far it has come with the events, where nothing else did. */
+    /** Saves the position in the event log, if nothing else did. */
     save: async () => fanNow()?.follower.save(),
-    /** Turns what happened into deliveries and sends what is due now: for tests, instead of `start`. */
+    /** Creates deliveries from events and sends due ones: for tests, instead of `start`. */
     async runOnce() {
       const fan = fanNow();
       if (fan !== null) {

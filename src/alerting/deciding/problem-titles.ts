@@ -1,6 +1,6 @@
 import type { ProblemName } from "../../core/problems.ts";
 
-/** Titles of a problem of the appliance when it begins and when it ends. */
+/** Titles of a problem of the appliance, for its start and its end. */
 export const problemTitles: Record<ProblemName, { begins: string; ends: string }> = {
   alerts: {
     begins: "Signalbox: alerts were left out",

@@ -3,10 +3,10 @@ import { passAllEvents } from "../../events/cursor.ts";
 
 const skippedBecause = "It comes from a restored backup and may have been delivered since.";
 
-/** Nothing that was due meanwhile is decided before checks had so long to say what is so now. */
+/** Checks have this long to report the current state before overdue decisions are made. */
 const settlingMs = 10 * 60_000;
 
-/** Monitors that something waits to be told of: alerts in the outbox, or events that nothing was made of yet. */
+/** Monitors with undelivered alerts or unhandled events. */
 const untold = `
   select a.organization_id, a.monitor_id from deliveries d
     join delivery_alerts t on t.organization_id = d.organization_id and t.delivery_id = d.id
@@ -18,9 +18,9 @@ const untold = `
       and e.type in ('monitor.up', 'monitor.degraded', 'monitor.down')`;
 
 /**
- * What follows for alerts where the data comes from a backup. Whatever waits in it is not sent, since it
- * may have been since. Its monitors are judged anew instead: the first check tells what is wrong now to
- * the channels that are not known to have heard of it.
+ * Prepares alerts of a restored backup. Waiting deliveries are skipped, because they may have been sent
+ * after the backup. Their monitors become pending: the first check notifies channels that are not known to
+ * have heard of a problem.
  */
 export function afterRestoring(now: number): Statement[] {
   return [
@@ -42,7 +42,7 @@ export function afterRestoring(now: number): Statement[] {
       now,
       settlingMs,
     ),
-    // It may have been renewed; the next check sees which one is used.
+    // The certificate may have been renewed; the next check reads the current one.
     text("update monitor_states set certificate_expires_at = null"),
   ];
 }

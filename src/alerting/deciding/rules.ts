@@ -1,17 +1,18 @@
+/** Pure rules of alerting: flapping, recipients, reminders, certificates, the order of deliveries, and retries. */
 import type { AlertType } from "../schema.ts";
 import type { StoredStatus } from "../../core/statuses.ts";
 
 /** More changes of state than this within `flapWindowMs` are flapping. */
 const flapChanges = 10;
 const flapWindowMs = 30 * 60_000;
-/** A monitor that flapped is steady again once it has kept its state for so long. */
+/** A flapping monitor is steady again after it kept its state this long. */
 export const steadyMs = 10 * 60_000;
-/** Days before a certificate's end at which its channels are told, once each. */
+/** Days before a certificate's expiry at which its channels are notified, once each. */
 export const certificateDays = [14, 7, 3, 1] as const;
 
-/** What is remembered of a monitor from one change to the next, in Unix milliseconds. */
+/** Memory of a monitor between changes. Times are Unix milliseconds. */
 export type Memory = {
-  /** Its latest changes of state, oldest first. */
+  /** Latest state changes, oldest first. */
   changes: readonly number[];
   flappingSince: number | null;
   remindAt: number | null;
@@ -19,7 +20,7 @@ export type Memory = {
 
 export const nothingYet: Memory = { changes: [], flappingSince: null, remindAt: null };
 
-/** What a channel was told last of a problem that is not over for it. */
+/** The last state that a channel was notified of, while the problem lasts. */
 export type NotifiedState = "down" | "degraded" | "flapping" | "open";
 type Notified = ReadonlyMap<string, { state: NotifiedState }>;
 
@@ -32,24 +33,24 @@ export type MonitorFacts = {
   flapping: boolean;
 };
 
-/** Who hears of a monitor: its enabled channels, unless it or its group is muted. */
+/** Recipients of a monitor: its enabled channels, unless the monitor or its group is muted. */
 export type Audience = { muted: boolean; channels: readonly string[] };
 
 export type Step = {
   memory: Memory;
-  /** What is told, and to which channels. */
+  /** The alert and its channels. */
   alert: { type: AlertType; to: readonly string[] } | null;
-  /** What those channels believe from now on; null leaves that as it was. */
+  /** The state that these channels are notified of; null leaves it unchanged. */
   believes: NotifiedState | null;
-  /** Whether the problem is over for everybody, told or not. */
+  /** Whether the problem is over for all channels, notified or not. */
   isOver: boolean;
 };
 
 const silent = (memory: Memory): Step => ({ memory, alert: null, believes: null, isOver: false });
 
 /**
- * What follows from a monitor's change of state. Leaving a pause or a maintenance only tells what a
- * channel does not know; a recovery is for those who were told of the problem.
+ * The step after a monitor's change of state. Leaving a pause or a maintenance only reports states that a
+ * channel does not know. A recovery goes to channels that were notified of the problem.
  */
 export function afterChange(
   before: Memory,
@@ -60,7 +61,7 @@ export function afterChange(
 ): Step {
   const { from, to, at } = change;
   const remindAt = to === "down" && reminderMs !== null ? at + reminderMs : null;
-  // Paused or under maintenance it has no state that could flap; what comes after begins anew.
+  // A paused monitor has no state that can flap; its memory starts again afterwards.
   if (to === "pending" || to === "maintenance") return silent(nothingYet);
   const isContinuation = from === "pending" || from === "maintenance";
   const { changes: earlier, flappingSince } = isContinuation ? nothingYet : before;
@@ -79,7 +80,7 @@ export function afterChange(
     : silent(memory);
 }
 
-/** What a monitor that flapped is told of once it has been steady for `steadyMs`; null while it has not. */
+/** The step of a flapping monitor that was steady for `steadyMs`; null before that. */
 export function afterFlapping(
   before: Memory,
   told: Notified,
@@ -95,7 +96,7 @@ export function afterFlapping(
   return telling(memory, status, audience, told, false);
 }
 
-/** Tells a state: a problem to everybody, or to those who don't know of it; its end to those who do. */
+/** Reports a state: a problem to all channels, or to those that don't know it; a recovery to those that do. */
 function telling(
   memory: Memory,
   state: "up" | "degraded" | "down",
@@ -123,7 +124,7 @@ function tell(
   return { memory, alert: { type, to }, believes, isOver: false };
 }
 
-/** Whether a reminder is due. One farther ahead than the interval was set before the clock was set back. */
+/** Whether a reminder is due. A reminder farther ahead than its interval was set before the clock went back. */
 export function isReminderDue(
   { remindAt }: Memory,
   reminderMs: number | null,
@@ -133,7 +134,7 @@ export function isReminderDue(
   return remindAt <= now || (reminderMs !== null && remindAt > now + reminderMs);
 }
 
-/** A reminder that is due: of a monitor that is still down, to all its channels. */
+/** The step of a due reminder: a monitor that is still down, to all its channels. */
 export function afterReminder(
   before: Memory,
   status: StoredStatus,
@@ -147,7 +148,7 @@ export function afterReminder(
   return tell(memory, "monitor.reminder", audience.channels, "down", audience);
 }
 
-/** When there is something to decide of a monitor without an event; null for never. */
+/** Time of the next decision about a monitor without an event; null for never. */
 export function dueAt({ changes, flappingSince, remindAt }: Memory): number | null {
   const last = changes.at(-1);
   const steadyAt = flappingSince === null || last === undefined ? null : last + steadyMs;
@@ -158,8 +159,8 @@ export function dueAt({ changes, flappingSince, remindAt }: Memory): number | nu
 export type CertificateMemory = { expiresAt: string; days: number } | null;
 
 /**
- * The step of 14, 7, 3 or 1 days that a certificate has come to and that was not told yet, with the
- * whole days it has left; null for none. `withinDays` is the monitor's own bound; null is off.
+ * The step of 14, 7, 3 or 1 days that a certificate has reached and that was not reported yet, with the
+ * whole days left; null for none. `withinDays` is the monitor's own limit; null turns it off.
  */
 export function certificateStep(
   expiresAt: string,
@@ -176,12 +177,18 @@ export function certificateStep(
   return { step, daysLeft };
 }
 
-/** Whether more than a week more is left than at the last alert, which a clock that was ahead caused. Smaller corrections repeat nothing. */
+/**
+ * Whether the certificate has over a week more than at the last alert, because the clock was ahead then.
+ * Smaller corrections repeat no alert.
+ */
 const isWeeksBack = (daysLeft: number, daysBefore: number) => daysLeft > daysBefore + 7;
 
 export type IncidentStep = "opened" | "updated" | "resolved";
 
-/** Which channels hear of an incident: those that want incidents and were not told of the same outage by its monitor. */
+/**
+ * Channels that are notified of an incident: those with incidents enabled, unless its monitor notified
+ * them of the same outage.
+ */
 export function incidentAudience(
   channels: readonly { id: string; enabled: boolean; incidents: boolean }[],
   step: IncidentStep,
@@ -197,7 +204,7 @@ export function incidentAudience(
     .filter((id) => step !== "resolved" || told.has(id));
 }
 
-/** Which channels hear of the appliance's own trouble: the default ones, or all where none is. */
+/** Channels that are notified of problems of the appliance: the default ones, or all if there is none. */
 export function channelsForOwnTrouble<
   T extends { id: string; enabled: boolean; isDefault: boolean },
 >(channels: readonly T[], except: string | null = null): T[] {
@@ -206,7 +213,7 @@ export function channelsForOwnTrouble<
   return usual.length > 0 ? usual : able;
 }
 
-/** Why an outage of the monitor would not be told to a channel now, as the end of a sentence; null when it would. */
+/** Why an outage of the monitor would not notify a channel now, as the end of a sentence; null if it would. */
 export function silenceReason(
   monitor: MonitorFacts,
   channel: { enabled: boolean; isAttached: boolean },
@@ -223,53 +230,53 @@ export function silenceReason(
   return null;
 }
 
-/** How far one message got that goes to several receivers at once. */
+/** Progress of a message to several recipients. */
 export type Progress = {
-  /** Who has it; null where the service does not say. */
+  /** Recipients that have it; null if the service does not report them. */
   reached: readonly string[] | null;
-  /** Who refused it for good. */
+  /** Recipients that rejected it permanently. */
   refused: readonly string[];
 };
 
-/** A delivery that is not over, as its channel's queue sees it. Times are Unix milliseconds. */
+/** An undelivered delivery in its channel's queue. Times are Unix milliseconds. */
 export type Queued = {
   id: string;
-  /** Attempts made so far; what has had one stays as it is. */
+  /** Attempts so far. A delivery with an attempt accepts no further alerts. */
   attempts: number;
-  /** Those of them that were made when they were due. */
+  /** Attempts that were made when they were due. */
   scheduledAttempts: number;
   dueAt: number;
-  /** Until when somebody else may be making an attempt. */
+  /** End of the lease of a process that may be sending it. */
   leasedUntil: number | null;
-  /** Null before the first. */
+  /** Null before the first attempt. */
   firstAttemptAt: number | null;
   lastAttemptAt: number | null;
-  /** Since when it fails as if for good. */
+  /** Start of failures that look permanent. */
   doubtfulSince: number | null;
-  /** How far it got, where it goes to several at once. */
+  /** Progress, if it has several recipients. */
   progress: Progress | null;
-  /** The case of its service that it opens or closes; null for none. */
+  /** The case that it opens or closes; null for none. */
   caseKey: string | null;
   closesCase: boolean;
-  /** Monitors and incidents that it tells of. */
+  /** Subjects of its alerts. */
   subjects: readonly string[];
 };
 
-/** A wait longer than any that is ever set means that the clock was set back: what waits is due. */
+/** A longer wait means that the clock was set back: the delivery is due. */
 export const longestWaitMs = 2 * 3_600_000;
-/** New alerts have a failing delivery tried early, at most this often. */
+/** Minimum interval of early retries, which new alerts cause. */
 const promptMs = 15_000;
 
-/** Whether a part of its receivers has it: the channel works, and what is left holds nobody up. */
+/** Whether some recipients have it: the channel works, and the rest delays no other delivery. */
 export function hasArrivedPartly({ progress }: Pick<Queued, "progress">): boolean {
   return progress !== null && progress.reached?.length !== 0;
 }
 
 /**
- * Which delivery of a channel goes next, oldest first. What tells of one subject keeps its order. While
- * one delivery fails another may pass, in case it alone is the trouble; while two do the channel is
- * down, and everything else gathers until it is back. What would go now but has to wait for a failing
- * one has that tried early: nobody waits 15 minutes for news because of old ones.
+ * The next delivery of a channel, oldest first. Deliveries about one subject keep their order. While one
+ * delivery fails, others can overtake it, in case it alone is the cause. While two fail, the channel is
+ * down, and all others gather until it works. A new alert that waits for a failing delivery causes an
+ * early retry of that one, so that news never waits 15 minutes.
  */
 export function nextDelivery(queue: readonly Queued[], now: number): Queued | null {
   const failing = queue.filter((one) => one.attempts > 0 && !hasArrivedPartly(one));
@@ -280,12 +287,15 @@ export function nextDelivery(queue: readonly Queued[], now: number): Queued | nu
   );
 }
 
-/** Whether something earlier tells of one of the same subjects. */
+/** Whether an earlier delivery has a subject in common. */
 function isBlocked(one: Queued, queue: readonly Queued[]): boolean {
   return before(one, queue).some((earlier) => !hasArrivedPartly(earlier));
 }
 
-/** What has arrived partly and is now overtaken by news of the same: who is left hears of both with the end, else of the news alone. */
+/**
+ * Partly arrived deliveries that newer ones about the same subject replace. The remaining recipients get
+ * the end with both alerts, or else the newer alert alone.
+ */
 export function overtakenBy(one: Queued, queue: readonly Queued[]): Queued[] {
   return before(one, queue).filter(hasArrivedPartly);
 }
@@ -306,7 +316,7 @@ function isPrompted(one: Queued, queue: readonly Queued[], now: number): boolean
   );
 }
 
-/** Whether a delivery may be tried by its own time. */
+/** Whether a delivery is due by its own time. */
 export function isDue(
   { dueAt, leasedUntil }: Pick<Queued, "dueAt" | "leasedUntil">,
   now: number,
@@ -318,24 +328,23 @@ export function isDue(
 const retrySeconds = [5, 15, 60, 300] as const;
 const laterSeconds = 900;
 const giveUpMs = 24 * 3_600_000;
-/** What fails as if for good may be a proxy's passing answer: so long it is tried all the same. */
+/** A failure that looks permanent can be a proxy's temporary response: retries continue this long. */
 const doubtMs = 3_600_000;
-/** So often something is tried of which nobody can tell whom it has reached. */
+/** Attempts for channels that report no recipients. */
 const blindAttempts = 3;
-/** More patience than this no receiver is given, in seconds. */
+/** Longest Retry-After that we honor, in seconds. */
 const maxPatienceSeconds = 3_600;
 
-/** Until when nothing goes to a receiver that asked for patience; null where it did not. */
+/** End of the wait that a receiver requested; null if it requested none. */
 export function heldUntil(retryAfterSeconds: number | undefined, now: number): number | null {
   if (retryAfterSeconds === undefined || retryAfterSeconds <= 0) return null;
   return now + Math.min(retryAfterSeconds, maxPatienceSeconds) * 1000;
 }
 
 /**
- * When a failed delivery is tried again: after 5 s, 15 s, 1 min, 5 min, then every 15 min, each ± 20 %,
- * later where the receiver asked for patience; null once 24 hours have passed, or one of failing as if
- * for good: a case that was never opened or closed would stay so, however well its service is again.
- * An attempt that came early changes nothing about that. `random` is in 0…1.
+ * Time of the next attempt: after 5 s, 15 s, 1 min, 5 min, then every 15 min, each ± 20 %, later if the
+ * receiver requested it. Null after 24 hours, or after the limit of failures that look permanent; closing
+ * and opening cases goes on for the whole time. Early attempts change nothing. `random` is in 0…1.
  */
 export function nextAttemptAt(
   delivery: Queued,
@@ -356,11 +365,11 @@ export function nextAttemptAt(
   return next > end ? null : next;
 }
 
-/** The usual wait after so many attempts, ± 20 %. `random` is in 0…1. */
+/** The wait after this number of attempts, ± 20 %. `random` is in 0…1. */
 export const retryDelayMs = (attempts: number, random: number): number =>
   (retrySeconds[attempts] ?? laterSeconds) * (0.8 + 0.4 * random) * 1000;
 
-/** Whether an attempt at `now` comes before its time. */
+/** Whether an attempt at `now` is before its due time. */
 export function isEarly({ dueAt }: { dueAt: number }, now: number): boolean {
   return dueAt > now && dueAt - now <= longestWaitMs;
 }

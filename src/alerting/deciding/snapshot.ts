@@ -1,3 +1,4 @@
+/** Reads the facts that decisions about one organization need. */
 import type { Store } from "../../database/store.ts";
 import type { alertChannels } from "../../database/tables/alerting.ts";
 import type { OpenCase } from "./cases.ts";
@@ -10,7 +11,7 @@ import type { CertificateMemory, Memory, NotifiedState } from "./rules.ts";
 import { nothingYet } from "./rules.ts";
 import type { StoredStatus } from "../../core/statuses.ts";
 
-/** What deciding about one organization's events needs to know, read at one time. */
+/** Facts for decisions about one organization's events, read at one time. */
 export type Snapshot = {
   organizationId: string;
   monitors: ReadonlyMap<string, WatchedMonitor>;
@@ -19,7 +20,7 @@ export type Snapshot = {
   /** By subject, then by channel. */
   told: Map<string, Map<string, NotifiedAlert>>;
   memories: Map<string, Remembered>;
-  /** By channel: what still takes further alerts. */
+  /** Digests by channel that accept further alerts. */
   gathering: Map<string, PendingDigest>;
   /** By subject. */
   cases: Map<string, OpenCase[]>;
@@ -34,13 +35,13 @@ export type WatchedMonitor = Required<AlertedMonitor> & {
   since: string;
   lastMessage: string | null;
   lastCheckedAt: string | null;
-  /** RFC 3339; null while its checks are judged. */
+  /** RFC 3339; null while its checks have results. */
   notJudgedSince: string | null;
   latencyMs: number | null;
   reminderSeconds: number | null;
   certificateExpiresAt: string | null;
   certificateExpiryDays: number | null;
-  /** Its alert channels in their order, enabled or not. */
+  /** Alert channels in their order, enabled or not. */
   channelIds: string[];
 };
 

@@ -2,13 +2,13 @@ import type { Tone } from "../sending/messages.ts";
 import { judged, overHttp, temporary, permanent } from "../provider.ts";
 import { addressOn, textWithin, withoutMentions } from "./formatting.ts";
 
-// What the strictest of the usual services behind it takes, less the address.
+// Limit of the strictest common service behind Apprise, without the address.
 const maxLength = 1_000;
 
 /**
- * Goes to what is saved under the key, or to `urls` where the server keeps nothing. 200 is success; 204
- * says that there is nobody, 424 that not all of it could be told.
- * https://github.com/caronc/apprise-api#persistent-storage-solution and, of `urls`, #stateless-solution
+ * Notifies the services saved under the key, or `urls` if the server stores none. 200 is success, 204
+ * means that there are no services, 424 that some of them failed.
+ * https://github.com/caronc/apprise-api#persistent-storage-solution and, for `urls`, #stateless-solution
  */
 export const apprise = overHttp<"apprise">({
   request({ server, key, tag, urls }, { title, lines, url, tone }) {
@@ -20,7 +20,7 @@ export const apprise = overHttp<"apprise">({
         body: `${text}\n\n${url}`,
         type: types[tone],
         format: "text",
-        // Without a tag only services that have none would be told.
+        // Without a tag, only services without tags are notified.
         ...(key === null ? { urls } : { tag: tag ?? "all" }),
       },
     };

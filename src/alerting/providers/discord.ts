@@ -1,9 +1,10 @@
+/** Sends messages to Discord webhooks. */
 import type { Message } from "../sending/messages.ts";
 import { final, judged, overHttp, patienceIn, fieldsIn } from "../provider.ts";
 import { colours, hasDottedHost, markdown, partsOf, textWithin } from "./formatting.ts";
 
 /**
- * `wait` makes Discord answer only once the message is saved; a 429 says how long to wait in its body.
+ * With `wait`, Discord responds after the message is saved. The body of a 429 contains the wait.
  * https://discord.com/developers/docs/resources/webhook#execute-webhook
  * https://discord.com/developers/docs/topics/opcodes-and-status-codes#json
  */
@@ -52,10 +53,10 @@ function bodyOf(message: Message) {
   };
 }
 
-/** Up to three of these stand beside each other. */
+/** Longest value of an inline field; Discord shows up to three in a row. */
 const inlineLength = 40;
 
-/** Mentions, channels and emoji of a server's own all begin with `<`. */
+/** Mentions, channels and custom emoji begin with `<`. */
 const inert = (text: string) => markdown(text).replaceAll("<", "\\<");
 
 const hopeless = new Map<unknown, string>([

@@ -1,3 +1,4 @@
+/** Builds the mail of a delivery. */
 import { domainToASCII } from "node:url";
 import MailComposer from "nodemailer/lib/mail-composer";
 import { encodeWord } from "nodemailer/lib/mime-funcs";
@@ -6,18 +7,18 @@ import { colours, partsOf } from "./formatting.ts";
 
 export type Mail = { envelope: { from: string; to: string[]; size: number }; bytes: Buffer };
 
-/** How a mail speaks to its readers. */
+/** Texts of a mail around its message. */
 export type Manner = {
-  /** What the link says. */
+  /** Text of the link. */
   link: string;
   headers: Record<string, string>;
-  /** Why they get it, and where to end that. */
+  /** Reason for the mail, and how to unsubscribe. */
   footer: { text: string; link: string; url: string } | null;
 };
 
 const toColleagues: Manner = { link: "Open in Signalbox", headers: {}, footer: null };
 
-/** The mail of one delivery: the same id and date on every attempt, and one thread from an outage to its end. */
+/** The mail of a delivery. ID and date are the same on every attempt; an outage and its end are one thread. */
 export async function mailOf(
   message: Message,
   to: readonly string[],
@@ -33,7 +34,7 @@ export async function mailOf(
   const composer = new MailComposer({
     from,
     to: to.map((address) => ({ name: "", address })),
-    // What looks like an encoded word would be read as one (RFC 2047).
+    // Text that looks like an encoded word would be decoded (RFC 2047).
     subject: title.includes("=?") ? encodeWord(title, "B", 52) : title,
     messageId: `<${id}@${domain}>`,
     inReplyTo: thread,
@@ -50,7 +51,7 @@ export async function mailOf(
   return { envelope: { from: from.address, to: [...to], size: bytes.length }, bytes };
 }
 
-/** The lines of a message. An empty one sets a text of several lines apart from the facts, which would read as its last line or point. */
+/** Lines of a message. An empty line separates a text of several lines from the facts. */
 function paragraphsOf({ lines, facts }: Message): readonly string[] {
   const labelled = facts.findIndex(({ label }) => label !== "");
   if (facts[labelled - 1]?.value.includes("\n") !== true) return lines;
@@ -58,7 +59,7 @@ function paragraphsOf({ lines, facts }: Message): readonly string[] {
   return [...lines.slice(0, at), "", ...lines.slice(at)];
 }
 
-/** A sender as settings have it: an address, alone or as `Name <address>`. */
+/** A sender from the settings: an address, alone or as `Name <address>`. */
 function senderOf(text: string): { name: string; address: string } {
   const [, name = "", address = text] = /^([^<>]*)<([^<>]+)>$/.exec(text) ?? [];
   return { name: name.trim().replace(/^"(.*)"$/, "$1"), address };
@@ -66,7 +67,7 @@ function senderOf(text: string): { name: string; address: string } {
 
 const cell = "padding:2px 16px 2px 0;vertical-align:top;text-align:left";
 
-// No colours of text and ground: mail programs have their own, dark ones among them.
+// No text or background colors: mail programs have their own, including dark ones.
 function pageOf(message: Message, { link, footer }: Manner): string {
   const { type, tone, title, url } = message;
   const { text, fields } = partsOf(message);

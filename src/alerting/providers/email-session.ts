@@ -1,3 +1,4 @@
+/** Sends mail over an SMTP session, connected through the target guard. */
 import { connect, type Socket } from "node:net";
 import { TLSSocket } from "node:tls";
 import SMTPConnection from "nodemailer/lib/smtp-connection";
@@ -9,30 +10,30 @@ import { explainedRefusal } from "../../core/outgoing/reachability.ts";
 import type { SmtpSettings } from "../../accounts/settings/schema.ts";
 import type { Mail } from "./email-mail.ts";
 
-/** What nodemailer says of a failure; its message holds what the server said, and is for nobody. */
+/** A nodemailer error. Its message contains the server's text, which must not be shown. */
 export type SessionError = Error & {
-  /** nodemailer's, or the socket's where no connection came about. */
+  /** nodemailer's code, or the socket's if there was no connection. */
   code?: string;
-  /** The socket's, where `code` is nodemailer's. */
+  /** The socket's code, if `code` is nodemailer's. */
   originalCode?: string;
-  /** What the server was asked. */
+  /** The SMTP command. */
   command?: string;
-  /** What it replied. */
+  /** The server's reply. */
   responseCode?: number;
   permanent?: boolean;
-  /** Who was refused. */
+  /** Rejected recipients. */
   recipient?: string;
-  /** Each refusal, where nobody was left. */
+  /** All rejections, if every recipient was rejected. */
   rejectedErrors?: SessionError[];
 };
 
-/** An address that takes no connection has so much time before the next one is tried. */
+/** Time for a connection before the next address is tried. */
 const attemptMs = 2_000;
 
-/** Longer than any delivery may take: the context ends it. */
+/** Longer than any delivery: the context aborts it. */
 const neverMs = 3_600_000;
 
-/** Hands the mail to the server, and tells of the receivers that were refused; never all. Throws SessionError. */
+/** Sends the mail and returns the rejected recipients, unless all were rejected. Throws SessionError. */
 export async function submitMail(
   { envelope, bytes }: Mail,
   smtp: SmtpSettings,
@@ -47,7 +48,7 @@ export async function submitMail(
   return sent.rejectedErrors ?? [];
 }
 
-/** Does everything before the first mail; returns when the server's certificate ends, null without one. Throws SessionError. */
+/** Connects and signs in; returns the expiry of the server's certificate, null without one. Throws SessionError. */
 export async function trySession(
   smtp: SmtpSettings,
   context: OutgoingContext,
@@ -60,11 +61,11 @@ export async function trySession(
   return end === undefined ? null : new Date(end);
 }
 
-/** A session in which mails may be sent, encrypted and signed in as the settings say. */
+/** An authenticated session, encrypted as the settings require. */
 async function openSession(
   { host: given, port, user, password, tls }: SmtpSettings,
   context: OutgoingContext,
-  /** Lets the user in instead of a password. */
+  /** Token that replaces the password. */
   accessToken: string | null,
 ) {
   const host = asciiName(given);
@@ -89,7 +90,7 @@ async function openSession(
 
   function step<T>(begin: (done: (error?: Error | null, result?: T) => void) => void): Promise<T> {
     const { promise, resolve, reject } = Promise.withResolvers<T>();
-    // A broken connection is told here, and to no callback.
+    // nodemailer reports a broken connection only here.
     session.once("error", reject);
     begin((error, result) => (error ? reject(error) : resolve(result as T)));
     return promise;
@@ -98,7 +99,7 @@ async function openSession(
   context.step = "waiting for the answer";
   await step((done) => session.connect(done));
   if (user !== null) {
-    // What nodemailer would try all the same.
+    // nodemailer would attempt these.
     if (!session.allowsAuth) throw Object.assign(new Error(), { code: "ENOAUTH" });
     const login =
       accessToken === null
@@ -110,8 +111,8 @@ async function openSession(
 }
 
 /**
- * The token that is there, also where nodemailer would have another one: it would ask for that around the
- * target guard. https://developers.google.com/workspace/gmail/imap/xoauth2-protocol
+ * Supplies the existing token. nodemailer would request a new one itself, and bypass the target guard.
+ * https://developers.google.com/workspace/gmail/imap/xoauth2-protocol
  */
 class OneToken extends XOAuth2 {
   override getToken(_renew: unknown, done?: unknown) {
@@ -119,13 +120,13 @@ class OneToken extends XOAuth2 {
   }
 }
 
-/** A connection to the first of these addresses that takes it. */
+/** Connects to the first of these addresses that accepts. */
 function opened(host: string, addresses: readonly Address[], port: number, signal: AbortSignal) {
   const { promise, resolve, reject } = Promise.withResolvers<Socket>();
   const socket = connect({
     host,
     port,
-    // An address is what it stands for itself; a name stands for what was judged.
+    // An address stands for itself; a name was resolved and checked before.
     lookup: (_name, _options, done) => done(null, [...addresses]),
     autoSelectFamily: true,
     autoSelectFamilyAttemptTimeout: attemptMs,

@@ -1,3 +1,4 @@
+/** OAuth 2.0 access tokens for mail servers of Microsoft and Google. */
 import { createHash, sign } from "node:crypto";
 import { named } from "../../core/outgoing/http/response.ts";
 import type { AccessToken } from "../../core/outgoing/access-tokens.ts";
@@ -12,7 +13,7 @@ import {
   fieldsIn,
 } from "../provider.ts";
 
-/** No token was given; the verdict says why. */
+/** No token was issued; the verdict has the reason. */
 export class TokenRefused extends Error {
   readonly verdict: Verdict;
 
@@ -25,19 +26,19 @@ export class TokenRefused extends Error {
 type Grant = {
   url: string;
   parameters: Record<string, string>;
-  /** Why there is none, where the service says so in a way that it documents. */
+  /** The reason for a rejection, if the service documents its code. */
   reasonIn: (answer: Record<string, unknown>) => string | undefined;
   otherwise: string;
 };
 
-/** By what a mail server's user is let in: its token, asked for where none is kept. Throws TokenRefused. */
+/** The access token of a mail server's user, requested if none is cached. Throws TokenRefused. */
 export function accessTokenOf(smtp: SmtpSettings, context: DeliveryContext): Promise<string> {
   const ask = () =>
     given(smtp.auth === "google" ? google(smtp, context.now) : microsoft(smtp), context);
   return context.accessTokens.of(credentialsOf(smtp), context.now, ask);
 }
 
-/** Has the next token asked for anew: the mail server does not take this one. */
+/** Forgets a token that the mail server rejected. */
 export function forgetAccessToken(smtp: SmtpSettings, { accessTokens }: DeliveryContext) {
   accessTokens.forget(credentialsOf(smtp));
 }
@@ -65,7 +66,7 @@ async function given(
   );
   const said = fieldsIn(answer);
   const { access_token: token, expires_in: seconds } = said;
-  // What goes into a line of SMTP must not end it.
+  // A line of SMTP must not contain a line break.
   if (answer.status === 200 && typeof token === "string" && /^[\x21-\x7e]+$/.test(token)) {
     const lives = typeof seconds === "number" && seconds > 0 ? Math.min(seconds, 86_400) : 0;
     return { token, until: context.now + lives * 1_000 };
@@ -80,8 +81,8 @@ function verdictOf({ status }: ShortAnswer, reason: string): Verdict {
 }
 
 /**
- * An app signs in as itself; Exchange then lets it send as the mailbox that the user names.
- * https://learn.microsoft.com/entra/identity-platform/v2-oauth2-client-creds-grant-flow and
+ * An app signs in as itself. Exchange lets it send as the user's mailbox.
+ * https://learn.microsoft.com/entra/identity-platform/v2-oauth2-client-creds-grant-flow
  * https://learn.microsoft.com/exchange/client-developer/legacy-protocols/how-to-authenticate-an-imap-pop-smtp-application-by-using-oauth
  */
 function microsoft({ tenant, clientId, clientSecret }: SmtpSettings): Grant {
@@ -113,8 +114,8 @@ const ofMicrosoft = new Map<unknown, string>([
 ]);
 
 /**
- * A service account acts for the user, as the domain's administrator allows it to.
- * https://developers.google.com/identity/protocols/oauth2/service-account#httprest and
+ * A service account acts for the user, if the domain's administrator allows it.
+ * https://developers.google.com/identity/protocols/oauth2/service-account#httprest
  * https://developers.google.com/workspace/gmail/imap/xoauth2-protocol
  */
 function google({ serviceAccountKey, user }: SmtpSettings, now: number): Grant {

@@ -1,3 +1,4 @@
+/** Sends messages as mail through the organization's mail server, and judges its replies. */
 import { inTime } from "../../core/outgoing/http/exchange.ts";
 import { TargetFailure } from "../../core/outgoing/failures.ts";
 import type { SmtpSettings } from "../../accounts/settings/schema.ts";
@@ -18,7 +19,7 @@ import { accessTokenOf, forgetAccessToken, TokenRefused } from "./email-token.ts
 export const email: Provider<"email"> = {
   digests: true,
   digestLimit: {
-    // Gmail hides what stands behind 102 kB of a mail.
+    // Gmail hides the part of a mail after 102 kB.
     bytes: 90_000,
     bytesOf: (alert) => quotedBytes(lineOf(alert)),
   },
@@ -30,9 +31,9 @@ export const email: Provider<"email"> = {
 };
 
 /**
- * One mail to all receivers, over the organization's mail server, tried again for those alone that
- * refused it for now. 2yz is success, 5yz is permanent but for 503, 4yz is tried again:
- * https://www.rfc-editor.org/rfc/rfc5321#section-4.2.1 and, of AUTH,
+ * Sends one mail to all recipients through the organization's mail server. Retries go to recipients that
+ * rejected it temporarily. 2yz is success, 5yz except 503 is permanent, 4yz is retried:
+ * https://www.rfc-editor.org/rfc/rfc5321#section-4.2.1 and, for AUTH,
  * https://www.rfc-editor.org/rfc/rfc4954#section-6
  */
 export async function sendAsMail(
@@ -71,13 +72,13 @@ export async function sendAsMail(
   });
   return talk.catch((error: unknown) => {
     if (unsent.size === left.length) throw error;
-    // The next attempt is for those alone.
+    // The next attempt goes to these alone.
     const waiting = [...unsent].map((recipient) => Object.assign(new Error(), { recipient }));
     return afterRefusals([...refusals, ...waiting], to, refused);
   });
 }
 
-/** What the mail server says to all that comes before a mail; `certificateEnds` is null where it is not encrypted. Throws TargetFailure, OwnTrouble. */
+/** Connects to the mail server and signs in. `certificateEnds` is null without encryption. Throws TargetFailure, OwnTrouble. */
 export async function tryMailServer(
   smtp: SmtpSettings,
   context: DeliveryContext,
@@ -94,7 +95,7 @@ export async function tryMailServer(
   });
 }
 
-/** The token that lets the user in, null where a password does, or why there is none. */
+/** The user's token, null if a password is used, or the failure to get one. */
 async function credentialFor(
   smtp: SmtpSettings,
   context: DeliveryContext,
@@ -104,7 +105,7 @@ async function credentialFor(
   return permanent("The mail server's settings have a user name, but no password.");
 }
 
-/** Who was refused, also where that was everybody. Throws SessionError. */
+/** The rejected recipients, even if all were rejected. Throws SessionError. */
 function refusalsOf(handedOver: Promise<SessionError[]>, to: readonly string[]) {
   return handedOver.catch((error: unknown) => {
     const { rejectedErrors } = error as SessionError;
@@ -113,7 +114,7 @@ function refusalsOf(handedOver: Promise<SessionError[]>, to: readonly string[]) 
   });
 }
 
-/** The token that lets the user in, or why there is none. */
+/** The user's token, or the failure to get one. */
 function tokenOf(smtp: SmtpSettings, context: DeliveryContext): Promise<string | Verdict> {
   return accessTokenOf(smtp, context).catch((error: unknown) => {
     if (error instanceof TokenRefused) return error.verdict;
@@ -121,13 +122,13 @@ function tokenOf(smtp: SmtpSettings, context: DeliveryContext): Promise<string |
   });
 }
 
-/** At most so long a line of a digest is, in its text and its list item: RFC 2045 §6.7 writes three characters for a byte, HTML up to six. */
+/** Longest line of a digest, as text and list item. RFC 2045 §6.7 writes three characters per byte, HTML up to six. */
 function quotedBytes(line: string): number {
   const plain = line.replace(/[^ !#-%'-;?-~]/g, "").length;
   return Math.ceil((2 * plain + 9 * (Buffer.byteLength(line) - plain) + 40) * 1.05);
 }
 
-/** What became of a mail that these recipients refused, of those to whom it was offered. */
+/** The verdict on a mail that some of its recipients rejected. */
 function afterRefusals(
   refusals: readonly SessionError[],
   to: readonly string[],
@@ -161,7 +162,7 @@ const refusedSteps: Record<string, string> = {
   DATA: "the mail",
 };
 
-/** What the services' administrators forget most. */
+/** The setting that administrators of these services often forget. */
 const letIn = {
   microsoft:
     "the access token: the mailbox needs SMTP AUTH, and the app SMTP.SendAsApp and full access to it",
@@ -191,7 +192,7 @@ function withoutReply(error: SessionError): Verdict {
   const { code, originalCode } = error;
   if (code === "EMESSAGE") return final("The e-mail is larger than the mail server accepts.");
   if (code === "EPROTOCOL") throw new TargetFailure("The port does not speak SMTP.");
-  // What the socket said stands behind nodemailer's own code; it said nothing where it just closed.
+  // The socket's error is behind nodemailer's own code; a closed socket reports none.
   if (originalCode !== undefined) error.code = originalCode;
   else if (code === "ECONNECTION") error.code = "ECONNRESET";
   throw error;

@@ -1,3 +1,4 @@
+/** Escaping, shortening and colors that several providers share. */
 import { type Fact, fitted, type Message, type Tone } from "../sending/messages.ts";
 
 export const colours: Record<Tone, string> = {
@@ -7,7 +8,7 @@ export const colours: Record<Tone, string> = {
   info: "#667085",
 };
 
-/** A message as running text, never empty, and fields beside it. */
+/** A message as text, never empty, and fields. */
 export function partsOf({ title, lines, facts }: Message): { text: string[]; fields: Fact[] } {
   const said =
     facts.length === 0
@@ -20,10 +21,7 @@ export function partsOf({ title, lines, facts }: Message): { text: string[]; fie
   };
 }
 
-/**
- * What `written` makes of as many lines as keep its size within `max`. Escaping makes text longer, and
- * cutting it afterwards could go through an escape.
- */
+/** Renders as many lines as fit into `max`. Escaping makes text longer, and cutting afterwards could split an escape. */
 export function within<T>(
   max: number,
   lines: readonly string[],
@@ -36,7 +34,7 @@ export function within<T>(
   }
 }
 
-/** Lines as one text of at most `max` characters once each is `escaped`. */
+/** Lines as one text of at most `max` characters after escaping. */
 export function textWithin(
   max: number,
   lines: readonly string[],
@@ -48,7 +46,7 @@ export function textWithin(
 
 export const bytesOf = (body: object) => Buffer.byteLength(JSON.stringify(body));
 
-/** Text that Markdown shows as it is. Addresses stay whole, so that people can open them. */
+/** Escapes text for Markdown. URLs stay unchanged, so that people can open them. */
 export function markdown(text: string): string {
   return text.replace(
     /(https?:\/\/[^\s<>()[\]*`~|\\@]+)|[\\*_~`|>#[\]]/g,
@@ -56,17 +54,17 @@ export function markdown(text: string): string {
   );
 }
 
-/** Text that HTML, and what took its escapes from it, shows as it is. */
+/** Escapes text for HTML, and for formats with the same escapes. */
 export function entities(text: string): string {
   return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 }
 
-/** Text in which `@all`, `<!all>` and `<users/all>` call nobody: a space of no width follows the sign. */
+/** Disarms `@all`, `<!all>` and `<users/all>` with a zero-width space after the sign. */
 export function withoutMentions(text: string): string {
   return text.replace(/(?<![A-Za-z0-9])@|<(?=\S)/g, (sign) => `${sign}\u200b`);
 }
 
-/** The address of `path` on a server that may itself stand under a path, with or without a slash behind it. */
+/** URL of `path` on a server that may have its own path, with or without a trailing slash. */
 export function addressOn(server: string, path: string): string {
   const url = new URL(server);
   url.pathname = `${url.pathname.replace(/\/+$/, "")}${path}`;
@@ -76,9 +74,9 @@ export function addressOn(server: string, path: string): string {
 }
 
 /**
- * Whether services take this for the address of a page: an appliance is often opened under a name without
- * a dot (`http://nas:3210`), which Discord refuses with the whole message, and behind which the buttons of
- * Teams open nothing. https://github.com/grafana/grafana/issues/65270 and
+ * Whether services accept this URL. An appliance often has a host without a dot (`http://nas:3210`):
+ * Discord rejects the message, and buttons of Teams do nothing.
+ * https://github.com/grafana/grafana/issues/65270
  * https://github.com/MicrosoftDocs/msteams-docs/issues/4033
  */
 export function hasDottedHost(url: string): boolean {

@@ -1,3 +1,4 @@
+/** Sends messages to Google Chat webhooks. */
 import type { Message } from "../sending/messages.ts";
 import { judged, overHttp, permanent, fieldsIn } from "../provider.ts";
 import {
@@ -12,7 +13,7 @@ import {
 import { isObject } from "../../core/collections/objects.ts";
 
 /**
- * A `requestId` that was seen before makes no second message; errors have a `status`.
+ * A repeated `requestId` creates no second message. Errors have a `status`.
  * https://developers.google.com/workspace/chat/api/reference/rest/v1/spaces.messages/create
  * https://google.aip.dev/193
  */
@@ -30,10 +31,10 @@ export const googlechat = overHttp<"googlechat">({
   },
 });
 
-// The documentation says 32,000 bytes, of which some more is kept; no digest of ours is above 20,000.
+// The documented limit is 32,000 bytes, with metadata; our digests have 20,000 at most.
 const maxBytes = 19_500;
 
-/** Text of cards is a little HTML: https://developers.google.com/workspace/chat/format-messages#card-formatting */
+/** Card texts are a subset of HTML: https://developers.google.com/workspace/chat/format-messages#card-formatting */
 function bodyOf(message: Message) {
   const { text, fields } = partsOf(message);
   const title = `<font color="${colours[message.tone]}"><b>${entities(message.title)}</b></font>`;
@@ -63,7 +64,7 @@ function bodyOf(message: Message) {
   return within(maxBytes, text, written, bytesOf);
 }
 
-/** A card with a button whose address Google Chat does not like is shown empty, without an error. */
+/** Google Chat shows a card as empty if it does not accept a button's URL. */
 function linkTo(url: string) {
   if (!hasDottedHost(url)) return { textParagraph: { text: entities(url) } };
   return {
@@ -71,7 +72,7 @@ function linkTo(url: string) {
   };
 }
 
-/** A wrong key comes as INVALID_ARGUMENT, like a message that is at fault itself. */
+/** A wrong key and an invalid message both return INVALID_ARGUMENT. */
 function keyTrouble(details: unknown): string | undefined {
   const isAboutKey = (detail: unknown) =>
     isObject(detail) && detail["reason"] === "API_KEY_INVALID";

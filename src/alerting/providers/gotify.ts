@@ -3,7 +3,7 @@ import { overHttp } from "../provider.ts";
 import { addressOn, bytesOf, within } from "./formatting.ts";
 
 /**
- * One message of an application; shown as plain text, and opened by a touch.
+ * A plain-text message of an application, which opens a page.
  * https://gotify.net/docs/pushmsg and https://gotify.net/docs/msgextras
  */
 export const gotify = overHttp<"gotify">({
@@ -24,7 +24,7 @@ export const gotify = overHttp<"gotify">({
   },
 });
 
-// Of the databases that it may use, MySQL takes 64 KiB a text; no digest of ours is above 20,000 bytes.
+// MySQL, one of Gotify's databases, has a limit of 64 KiB; our digests have 20,000 bytes at most.
 const maxBytes = 16_000;
 
 function textOf(lines: readonly string[]): string {
@@ -32,5 +32,5 @@ function textOf(lines: readonly string[]): string {
   return within(maxBytes, lines, written, (text) => bytesOf([text]));
 }
 
-/** From 4 on the phone makes a sound, from 8 on it shows the message over everything else. */
+/** From 4 the phone makes a sound, from 8 the message appears above other apps. */
 const priorities: Record<Tone, number> = { down: 8, degraded: 5, up: 5, info: 4 };

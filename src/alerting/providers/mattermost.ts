@@ -1,9 +1,10 @@
+/** Sends messages to Mattermost webhooks. */
 import type { Message } from "../sending/messages.ts";
 import { judged, overHttp, permanent, fieldsIn } from "../provider.ts";
 import { colours, markdown, partsOf, textWithin, within, withoutMentions } from "./formatting.ts";
 
 /**
- * Success is 2xx; errors have an id, and that of a webhook which was removed comes with HTTP 400.
+ * 2xx is success. Errors have an ID; a removed webhook returns HTTP 400.
  * https://developers.mattermost.com/integrate/webhooks/incoming/
  * https://github.com/mattermost/mattermost/blob/master/server/channels/app/webhook.go
  */
@@ -11,13 +12,13 @@ export const mattermost = overHttp<"mattermost">({
   request: ({ webhookUrl }, message) => ({ url: webhookUrl, body: bodyOf(message) }),
   verdict(answer) {
     const reason = hopeless.get(fieldsIn(answer)["id"]);
-    // With HTTP 500 the same ids mean that Mattermost could not look.
+    // With HTTP 500, these IDs mean that the lookup failed.
     const isSaid = answer.status >= 300 && answer.status !== 500;
     return isSaid && reason !== undefined ? permanent(reason) : judged(answer);
   },
 });
 
-// Servers of years past take attachments of 7,600 characters as JSON.
+// Old servers limit the JSON of attachments to 7,600 characters.
 const maxLength = 7_000;
 
 /** https://developers.mattermost.com/integrate/reference/message-attachments/ */
@@ -29,7 +30,7 @@ function bodyOf(message: Message) {
       {
         fallback: title,
         color: colours[message.tone],
-        // A title with a link is shown as it is, not as Markdown.
+        // A title with a link is not rendered as Markdown.
         title,
         title_link: message.url,
         text: kept.map(inert).join("\n"),
@@ -44,7 +45,7 @@ function bodyOf(message: Message) {
   return within(maxLength, text, written, (body) => JSON.stringify(body).length);
 }
 
-/** Mentions are looked for behind backslashes, too. */
+/** Mattermost finds mentions behind backslashes, too. */
 const inert = (text: string) => withoutMentions(markdown(text));
 
 const hopeless = new Map<unknown, string>([

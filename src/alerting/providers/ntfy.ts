@@ -1,11 +1,12 @@
+/** Publishes messages to ntfy topics. */
 import type { ChannelSettings } from "../channels/kinds-schema.ts";
 import type { Tone } from "../sending/messages.ts";
 import { judged, overHttp, permanent, fieldsIn } from "../provider.ts";
 import { addressOn, within } from "./formatting.ts";
 
 /**
- * Published as JSON; messages of the same `sequence_id` replace each other, so that a repeated delivery
- * shows once. https://docs.ntfy.sh/publish/#publish-as-json
+ * Publishes as JSON. Messages with the same `sequence_id` replace each other, so a repeated delivery
+ * appears once: https://docs.ntfy.sh/publish/#publish-as-json
  * Priorities: https://docs.ntfy.sh/publish/#message-priority
  * Error codes: https://github.com/binwiederhier/ntfy/blob/main/server/errors.go
  */
@@ -17,7 +18,7 @@ export const ntfy = overHttp<"ntfy">({
       body: {
         topic,
         title,
-        // What is empty would be shown as "triggered".
+        // ntfy shows an empty message as "triggered".
         message: textOf(lines) || title,
         tags: [signs[tone], ...tags],
         priority: tone === "down" ? settings.priority : Math.min(3, settings.priority),

@@ -1,3 +1,4 @@
+/** Opens and closes alerts at Opsgenie and Jira Service Management. */
 import { type ChannelSettings, origins } from "../channels/kinds-schema.ts";
 import type { ProblemSeverity } from "../../core/problems.ts";
 import { cut, type Message } from "../sending/messages.ts";
@@ -5,7 +6,7 @@ import { judged, overHttp, permanent, type Provider } from "../provider.ts";
 
 /**
  * https://docs.opsgenie.com/docs/alert-api Success and errors: https://docs.opsgenie.com/docs/response
- * It ends on 5 April 2027: https://www.atlassian.com/software/opsgenie/migration
+ * Opsgenie shuts down on 5 April 2027: https://www.atlassian.com/software/opsgenie/migration
  */
 export const opsgenie = alertsApi<"opsgenie">(
   "Opsgenie",
@@ -13,8 +14,8 @@ export const opsgenie = alertsApi<"opsgenie">(
 );
 
 /**
- * Operations of Jira Service Management, where Opsgenie has gone: the same keys and bodies at one address
- * for all regions.
+ * Operations of Jira Service Management, the successor of Opsgenie: the same keys and bodies at one
+ * address for all regions.
  * https://developer.atlassian.com/cloud/jira/service-desk-ops/rest/v1/api-group-integration-events/
  */
 export const jsm = alertsApi<"jsm">(
@@ -22,7 +23,7 @@ export const jsm = alertsApi<"jsm">(
   () => `${origins.jsm}/jsm/ops/integration/v2/alerts`,
 );
 
-/** What opens a case creates an alert with the case as its alias, what closes it closes that. */
+/** Opening a case creates an alert with the case as its alias; closing it closes that alert. */
 function alertsApi<T extends "opsgenie" | "jsm">(
   service: string,
   addressOf: (settings: ChannelSettings<T>) => string,

@@ -1,3 +1,4 @@
+/** Sends messages and emergencies to Pushover. */
 import { type ChannelSettings, origins } from "../channels/kinds-schema.ts";
 import type { ShortAnswer } from "../../core/outgoing/http/exchange.ts";
 import { casesOf, cut, fitted, type Message } from "../sending/messages.ts";
@@ -15,9 +16,10 @@ import {
 type Settings = ChannelSettings<"pushover">;
 
 /**
- * `status` 1 is success; 4xx is not to be tried again, but for 429, the end of the month's messages.
+ * `status` 1 is success. 4xx must not be retried, except 429, which means that the month's messages are
+ * used up.
  * https://pushover.net/api#response and https://pushover.net/api#friendly
- * An emergency has the case that it is about as its tag, by which the end of the case ends it:
+ * An emergency has its case as a tag, which cancels it when the case ends:
  * https://pushover.net/api#priority and https://pushover.net/api/receipts#cancel_by_tag
  */
 export const pushover: Provider<"pushover"> = {
@@ -36,7 +38,7 @@ export const pushover: Provider<"pushover"> = {
 
 const emergency = 2;
 
-/** So many emergencies one digest ends; the others go on until they expire or somebody confirms them. */
+/** Emergencies that one digest cancels; others continue until they expire or are confirmed. */
 const maxCancelled = 10;
 
 const form = { "Content-Type": "application/x-www-form-urlencoded" };
@@ -63,7 +65,7 @@ function messageTo(settings: Settings, { title, lines, tone, url, at, problem }:
       message: fitted(lines, 1_024).join("\n").trim() || title,
       priority: String(priority),
       ...(priority === emergency && { retry: String(retry), expire: String(expire) }),
-      // One of several must not be ended by the end of another.
+      // The end of one case must not cancel the emergency of a digest.
       ...(priority === emergency && problem !== null && { tags: problem.key }),
       timestamp: String(Math.floor(Date.parse(at) / 1_000)),
       ...(url.length <= 512 && { url, url_title: "Open in Signalbox" }),
@@ -75,7 +77,7 @@ function verdict(answer: ShortAnswer): Verdict {
   const { status, user, token } = fieldsIn(answer);
   if (answer.status === 429)
     return temporary("Pushover says that the application has no messages left this month.");
-  // Without it whoever answered is not Pushover.
+  // Responses without it are not from Pushover.
   if (answer.status >= 500 || status !== 0) return judged(answer);
   if (token === "invalid") return final("Pushover says that the application's token is not valid.");
   if (user === "invalid") return final("Pushover says that the user key is not valid.");

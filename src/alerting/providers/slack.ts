@@ -1,3 +1,4 @@
+/** Sends messages to Slack webhooks. */
 import { named } from "../../core/outgoing/http/response.ts";
 import { type Message, cut } from "../sending/messages.ts";
 import type { ShortAnswer } from "../../core/outgoing/http/exchange.ts";
@@ -5,8 +6,7 @@ import { final, judged, overHttp, temporary, type Verdict, fieldsIn } from "../p
 import { colours, entities, partsOf, textWithin } from "./formatting.ts";
 
 /**
- * Success is 2xx with `ok`, as a text or in JSON; what can't be mended by trying again is said by name,
- * see "Handling errors".
+ * Success is 2xx with `ok`, as text or in JSON. Permanent errors have names, see "Handling errors":
  * https://docs.slack.dev/messaging/sending-messages-using-incoming-webhooks
  * https://docs.slack.dev/tools/node-slack-sdk/reference/webhook/interfaces/WebhookTriggerResult
  * Escapes: https://docs.slack.dev/messaging/formatting-message-text#escaping
@@ -25,7 +25,7 @@ function verdict(answer: ShortAnswer): Verdict {
   if (reason !== undefined) return final(reason);
   // Slack sends errors with 4xx and 5xx: a 2xx whose body stalls is not sent again.
   if (answer.status >= 300 || (answer.isUnfinished && ok !== false)) return judged(answer);
-  // A page to sign in at, say: whoever answered is not Slack, or did not take it.
+  // The response is not from Slack, such as a sign-in page, or Slack did not accept the message.
   return temporary(
     `The receiver answered ${named(answer.status)}, but did not confirm the message.`,
   );
@@ -45,14 +45,14 @@ function bodyOf(message: Message) {
       ),
     });
   return {
-    // What notifications show.
+    // Text of notifications.
     text: title,
     blocks: [{ type: "section", text: markup(`*<${entities(message.url)}|${title}>*`) }],
     attachments: [{ color: colours[message.tone], blocks: details }],
   };
 }
 
-/** `verbatim` keeps Slack from looking for names and addresses by itself. */
+/** With `verbatim`, Slack does not search for names and addresses. */
 const markup = (text: string) => ({ type: "mrkdwn", text, verbatim: true });
 
 const hopeless = new Map([

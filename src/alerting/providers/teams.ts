@@ -1,3 +1,4 @@
+/** Sends messages to Microsoft Teams workflows and connectors. */
 import type { Fact, Message, Tone } from "../sending/messages.ts";
 import { judged, overHttp, permanent, type Verdict, fieldsIn } from "../provider.ts";
 import type { ShortAnswer } from "../../core/outgoing/http/exchange.ts";
@@ -5,7 +6,7 @@ import { bytesOf, hasDottedHost, partsOf, within } from "./formatting.ts";
 import { isObject } from "../../core/collections/objects.ts";
 
 /**
- * Workflows answer 202, connectors of old 200 with what went wrong as a text.
+ * Workflows respond with 202; connectors, their predecessors, with 200 and errors as text.
  * https://learn.microsoft.com/microsoftteams/platform/webhooks-and-connectors/how-to/connectors-using
  * https://learn.microsoft.com/connectors/teams/#microsoft-teams-webhook
  */
@@ -25,7 +26,7 @@ function verdict(answer: ShortAnswer): Verdict {
   return reason === undefined ? judged(answer) : permanent(reason);
 }
 
-// The documentation says about 28 KB; cards of more than 21 KB have been seen to fail.
+// The documented limit is about 28 KB, but cards of more than 21 KB have failed.
 const maxBytes = 20_000;
 
 function bodyOf(message: Message) {
@@ -44,7 +45,7 @@ function bodyOf(message: Message) {
   return within(maxBytes, lines, written, bytesOf);
 }
 
-/** Text runs, because Teams shows them as they are: text blocks and facts would be Markdown. */
+/** Text runs, because text blocks and facts are rendered as Markdown. */
 function cardOf({ title, tone, url }: Message, lines: readonly string[], fields: readonly Fact[]) {
   const opens = hasDottedHost(url);
   return {

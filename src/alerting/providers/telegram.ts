@@ -1,3 +1,4 @@
+/** Sends messages to Telegram chats. */
 import type { ChannelSettings } from "../channels/kinds-schema.ts";
 import type { ShortAnswer } from "../../core/outgoing/http/exchange.ts";
 import type { Message, Tone } from "../sending/messages.ts";
@@ -17,11 +18,11 @@ import { type Fields, isObject } from "../../core/collections/objects.ts";
 type Settings = ChannelSettings<"telegram">;
 
 /**
- * Plain text: without `parse_mode` nothing in it is markup. Failures and `parameters`:
- * https://core.telegram.org/bots/api#making-requests and
+ * Plain text: without `parse_mode` there is no markup. Failures and `parameters`:
+ * https://core.telegram.org/bots/api#making-requests
  * https://core.telegram.org/bots/api#responseparameters
- * A group that became a supergroup is told at once under the id that it has now, which Telegram names.
- * Servers of one's own: https://core.telegram.org/bots/api#using-a-local-bot-api-server
+ * If a group became a supergroup, the message is sent again at once with the new ID from the response.
+ * Own servers: https://core.telegram.org/bots/api#using-a-local-bot-api-server
  */
 export const telegram: Provider<"telegram"> = {
   digests: true,
@@ -62,13 +63,13 @@ function parametersIn(answer: ShortAnswer): Fields {
   return isObject(parameters) ? parameters : {};
 }
 
-/** The id of the supergroup that the group of an answer became. */
+/** ID of the supergroup that replaced the group of a response. */
 function successorIn(answer: ShortAnswer): number | null {
   const { migrate_to_chat_id: id } = parametersIn(answer);
   return answer.status === 400 && Number.isSafeInteger(id) ? (id as number) : null;
 }
 
-/** The status of a rejection; a proxy or a server of one's own can send it with 200. */
+/** Status of a rejection; a proxy or an own server can send it with 200. */
 function withStatusOf(answer: ShortAnswer): ShortAnswer {
   const { ok, error_code: code } = fieldsIn(answer);
   if (answer.status >= 300 || ok !== false) return answer;
@@ -91,7 +92,7 @@ function verdictOf(received: ShortAnswer): Verdict {
   return { ...verdict, retryAfterSeconds };
 }
 
-/** What stands in the `description` of a 400 is not documented, but the same for years. */
+/** The `description` of a 400 is not documented, but has been stable for years. */
 const refusals: readonly (readonly [RegExp, string])[] = [
   [
     /chat not found|PEER_ID_INVALID|chat_id is empty/i,
@@ -118,6 +119,6 @@ const signs: Record<Tone, string> = { down: "🔴", degraded: "🟠", up: "🟢"
 const hopeless = new Map([
   [401, "Telegram says that the bot token is not valid."],
   [403, "Telegram says that the bot is not allowed to write to the chat."],
-  // A token that can't be one leads to no method.
+  // An invalid token must not lead to another path.
   [404, "Telegram says that the bot token is not valid."],
 ]);

@@ -1,12 +1,13 @@
+/** Sends signed JSON to webhooks. */
 import { createHmac } from "node:crypto";
 import type { Alert } from "../alert.ts";
 import { type Message, urlOf } from "../sending/messages.ts";
 import { overHttp, type ToPost } from "../provider.ts";
 
-/** 2xx is success, 410 and what says the same are permanent. */
+/** 2xx is success, 410 and similar statuses are permanent. */
 export const webhook = overHttp<"webhook">({
   digestLimit: {
-    // What servers take at least is 100 kB; a message of 20 is read at once anywhere.
+    // Common servers accept at least 100 kB; 20 kB are read at once.
     bytes: 19_800,
     bytesOf: (alert, origin) =>
       1 + Buffer.byteLength(JSON.stringify(alertPayloadOf(alert, urlOf(alert, origin)))),
@@ -15,7 +16,7 @@ export const webhook = overHttp<"webhook">({
 });
 
 /**
- * A request as Standard Webhooks has it: `id` is the same on every attempt, `secret` signs it.
+ * A request of Standard Webhooks: `id` is the same on every attempt, `secret` signs it.
  * https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md
  */
 export function signed(
@@ -47,7 +48,7 @@ type Receiver = {
   headers?: Readonly<Record<string, string>>;
 };
 
-/** What a webhook is told of one alert, alone or in a digest. */
+/** Payload of one alert, alone or in a digest. */
 export function alertPayloadOf({ id, type, at, data }: Alert, url: string) {
   return { type, timestamp: at, data: { alertId: id, ...dataOf(data), url } };
 }
@@ -55,7 +56,7 @@ export function alertPayloadOf({ id, type, at, data }: Alert, url: string) {
 function bodyOf({ type, at, alerts, url }: Message) {
   const [alert] = alerts;
   if (type !== "digest" && alert !== undefined) return alertPayloadOf(alert, url);
-  // A digest's page is the address of the appliance itself.
+  // The page of a digest is the address of the appliance.
   const told = alerts.map((alert) => alertPayloadOf(alert, urlOf(alert, url)));
   return { type, timestamp: at, data: { alerts: told } };
 }

@@ -1,3 +1,4 @@
+/** Attempts one delivery and judges the result. */
 import type { ChannelSettings, ChannelType } from "../channels/kinds-schema.ts";
 import { type ChannelRow, settingsOf } from "../channels/service.ts";
 import { type Clock, timestamp } from "../../core/time/clock.ts";
@@ -26,7 +27,7 @@ import { providers } from "../providers.ts";
 import type { Sent } from "./queue.ts";
 import type { Progress } from "../deciding/rules.ts";
 
-/** So long a receiver has for one attempt, in milliseconds. */
+/** Timeout of one attempt, in milliseconds. */
 export const usualAttemptMs = 10_000;
 
 export type SendingContext = {
@@ -40,26 +41,26 @@ export type SendingContext = {
   origin: () => string;
   exchange?: Exchange;
   accessTokens: AccessTokens;
-  /** What this machine lacked at some time since then, in milliseconds of `performance.now()`; null for nothing. */
+  /** A resource that this machine lacked since then (milliseconds of `performance.now()`); null for none. */
   lackedSince?: (from: number) => string | null;
-  /** How long a receiver has for one attempt, where that is not as usual. */
+  /** Timeout of one attempt, if not the usual one. */
   attemptMs?: number;
 };
 
-/** The beginning of something of which an alert tells the end, and whom it has reached. */
+/** The alert that a recovery follows, and the recipients it reached. */
 type Missed = { end: string; alert: Alert; reached: readonly string[] };
 
 type Attempting = {
   cancelled?: AbortSignal;
-  /** How far those before it got. */
+  /** Progress of earlier attempts. */
   progress?: Progress | null;
   /** The case that it opens or closes. */
   problem?: Message["problem"];
-  /** What some recipients were never told. */
+  /** Alerts that some recipients never received. */
   missed?: readonly Missed[];
 };
 
-/** Makes one attempt to tell a channel these alerts. */
+/** Attempts once to deliver these alerts to a channel. */
 export function makeAttempt(
   context: SendingContext,
   channel: ChannelRow,
@@ -82,7 +83,7 @@ export function makeAttempt(
   });
 }
 
-/** What each recipient is told, null for one without a name: nobody hears of an end whose beginning they never heard. */
+/** The alerts of each recipient, by name or null: a recovery only goes to recipients of the alert that it follows. */
 function messagesFor(
   alerts: readonly Alert[],
   missed: readonly Missed[],
@@ -93,7 +94,7 @@ function messagesFor(
     const told = missed.filter(({ reached }) =>
       recipient === null ? reached.length === 0 : !reached.includes(recipient),
     );
-    // Mails that differ are different mails.
+    // Mails with different texts are different mails.
     const mark = sha256(told.map(({ alert }) => alert.id).join()).slice(0, 16);
     const idSuffix = told.length === 0 ? "" : `.${mark}`;
     const known = made.get(idSuffix);
@@ -109,7 +110,7 @@ function messagesFor(
   };
 }
 
-/** The organization's mail server; null where none is set. */
+/** The organization's mail server; null if none is set. */
 export async function mailServerOf(
   { store, vault }: SendingContext,
   { organizationId }: { organizationId: string },
@@ -117,7 +118,7 @@ export async function mailServerOf(
   return smtpOf(vault, await findSettings(store, organizationId));
 }
 
-/** What one attempt reaches the outside world with. */
+/** The connections of one attempt. */
 export function deliveryContext(
   { targets, clock, attemptMs = usualAttemptMs, ...context }: SendingContext,
   cancelled: AbortSignal,
@@ -136,7 +137,7 @@ export function deliveryContext(
   };
 }
 
-/** Runs `deliver` as one attempt. Never throws: whatever goes wrong is an attempt that failed. */
+/** Runs `deliver` as one attempt. Never throws: every error is a failed attempt. */
 export async function attempting(
   { clock, log, lackedSince = () => null }: SendingContext,
   to: Record<string, string>,
@@ -151,7 +152,7 @@ export async function attempting(
       return error.isOfMachine
         ? ownTrouble(error.message)
         : temporary(`Not sent: ${error.message}.`);
-    // Not the error's own text, which may hold what was to be sent.
+    // The error's own text can contain the message.
     const cause = error instanceof Error ? error.name : typeof error;
     log.error("a delivery could not be sent", { ...to, cause });
     return temporary("Not sent: Signalbox itself failed; see the log.");

@@ -1,3 +1,4 @@
+/** Renders alerts as messages: titles, texts, facts, links, severity and digests. */
 import type { Placeholder } from "../channels/kinds-schema.ts";
 import { keyOfProblem } from "../../events/problems.ts";
 import type { ProblemSeverity } from "../../core/problems.ts";
@@ -14,23 +15,23 @@ import type { Alert } from "../alert.ts";
 import type { AlertType } from "../schema.ts";
 import { problemTitles } from "../deciding/problem-titles.ts";
 
-/** `down` and `degraded` call for somebody, `up` says that it is over, `info` is neither. */
+/** `down` and `degraded` need attention, `up` is a recovery, `info` is neither. */
 export type Tone = "down" | "degraded" | "up" | "info";
 
-/** What is told in one delivery, in the words that every channel type uses. */
+/** A delivery in the words that all channel types use. */
 export type Message = {
-  /** Id of the delivery, the same on every attempt: receivers tell duplicates by it. */
+  /** ID of the delivery, the same on every attempt: receivers recognize duplicates by it. */
   id: string;
   type: AlertType | "digest" | "notice";
   tone: Tone;
   severity: ProblemSeverity;
-  /** RFC 3339: when what it tells happened; of a digest, when the last did. */
+  /** RFC 3339. Time of the event; for a digest, of the last one. */
   at: string;
   /** One line: `Shop is down`, `12 monitors are down`. */
   title: string;
-  /** What there is to say besides the title; of a digest one line an alert. */
+  /** The text below the title; one line per alert of a digest. */
   lines: readonly string[];
-  /** The same as labels and values; none for a digest or a text of the user's own. */
+  /** The text as labels and values; none for a digest or the user's own text. */
   facts: readonly Fact[];
   /** The page to open. */
   url: string;
@@ -42,17 +43,17 @@ export type Message = {
 export type Fact = {
   label: string;
   value: string;
-  /** The same as HTML, where people wrote it. */
+  /** The text as HTML, if a person wrote it. */
   html?: string;
 };
 
-/** What people wrote, as Markdown. */
+/** Markdown that a person wrote. */
 export function writtenFact(label: string, text: string): Fact {
   const blocks = parseMarkdown(text);
   return { label, value: toText(blocks), html: toHtml(blocks) };
 }
 
-/** Puts alerts into words. `origin` is the address under which people open this appliance; `problem` the case, where it is kept. */
+/** Renders alerts as a message. `origin` is the address under which people open this appliance; `problem` the stored case. */
 export function messageOf(
   id: string,
   alerts: readonly Alert[],
@@ -83,7 +84,7 @@ export function messageOf(
   const facts = custom === null ? factsOf(alert) : [];
   const tone = toneOf(alert);
   const isOver = tone === "up";
-  // What was muted, detached or removed is no longer told of; what got worse is told of in another case.
+  // Cases of muted, detached or removed monitors get no updates; a worse problem is another case.
   const farewell =
     problem?.isOver === true && !isOver ? ["No further alerts about this will follow."] : [];
   const said =
@@ -91,7 +92,7 @@ export function messageOf(
       ? facts.map(({ label, value }) => (label === "" ? value : `${label}: ${value}`))
       : [withLineFeeds(filled(custom, alert, origin))];
   const url = urlOf(alert, origin);
-  // Each test is a case of its own: one that was acknowledged would swallow the next.
+  // Each test has its own case: an acknowledged one would swallow the next.
   const key = alert.type === "test" ? `signalbox-${id}` : caseOf(alert);
   const title = titleOf(alert);
   return {
@@ -109,7 +110,7 @@ export function messageOf(
   };
 }
 
-/** What an alert is about: a monitor, an incident, a channel, or a problem of the appliance. */
+/** Subject of an alert: a monitor, an incident, a channel, or a problem of the appliance. */
 export function subjectOf({ data }: Alert): string {
   if ("monitor" in data) return data.monitor.id;
   if ("incident" in data) return data.incident.id;
@@ -118,7 +119,7 @@ export function subjectOf({ data }: Alert): string {
   return name === undefined ? "appliance" : keyOfProblem({ name, ...(node && { node }) });
 }
 
-/** The page about it. */
+/** The page of the subject. */
 export function urlOf({ data }: Alert, origin: string): string {
   if ("monitor" in data) return `${origin}/monitors/${data.monitor.id}`;
   if ("incident" in data) return `${origin}/incidents/${data.incident.id}`;
@@ -149,7 +150,7 @@ function toneOf(alert: Alert): Tone {
 
 const ofIncidents = { minor: "warning", major: "error", critical: "critical" } as const;
 
-/** The one table of severities: an update of a problem is as bad as the problem. */
+/** Severities of all alerts. An update of a problem is as severe as the problem. */
 function severityOf({ type, data }: Alert): ProblemSeverity {
   switch (type) {
     case "monitor.down":
@@ -244,12 +245,12 @@ function readable(timestamp: string): string {
   return `${timestamp.slice(0, 10)} ${timestamp.slice(11, 19)} UTC`;
 }
 
-/** Names the case that an alert belongs to, the same from an outage to its end. */
+/** The case of an alert, the same from an outage to its end. */
 function caseOf(alert: Alert): string {
   return `signalbox-${subjectOf(alert)}${alert.type === "certificate.expiring" ? "-certificate" : ""}`;
 }
 
-/** What a digest says of one alert. */
+/** The line of an alert in a digest. */
 export function lineOf(alert: Alert): string {
   return `${titleOf(alert)}. ${saidOf(alert).value}`;
 }
@@ -263,12 +264,12 @@ function saidOf({ data }: Alert): Fact {
       };
 }
 
-/** The last that was said of each case. */
+/** The last alert of each case. */
 function latestOfEach(alerts: readonly Alert[]): Alert[] {
   return [...new Map(alerts.map((alert) => [caseOf(alert), alert])).values()];
 }
 
-/** The cases that alerts are about, each as the last of them says it is. */
+/** The cases of these alerts, each in the state of its last alert. */
 export function casesOf(alerts: readonly Alert[]): { key: string; isOver: boolean }[] {
   return latestOfEach(alerts).map((alert) => ({
     key: caseOf(alert),
@@ -276,7 +277,7 @@ export function casesOf(alerts: readonly Alert[]): { key: string; isOver: boolea
   }));
 }
 
-/** Of one monitor that was down and is no more. */
+/** Monitors that were down and are up. */
 function outageTitle(alerts: readonly Alert[], [last, ...others]: readonly Alert[]): string | null {
   const down = alerts.find(({ type }) => type === "monitor.down" || type === "monitor.reminder");
   if (down === undefined || !("monitor" in down.data)) return null;
@@ -333,10 +334,10 @@ function filled(template: string, alert: Alert, origin: string): string {
   return filledWith(template, values);
 }
 
-/** Space for the line that says how many were left out. */
+/** Space for the line with the number of lines left out. */
 const moreLength = 24;
 
-/** Lines of a message that fit into `max` characters, with the number of those left out. */
+/** Lines that fit into `max` characters, and the number of lines left out. */
 export function fitted(lines: readonly string[], max: number): string[] {
   const kept: string[] = [];
   let length = 0;
@@ -347,7 +348,7 @@ export function fitted(lines: readonly string[], max: number): string[] {
       length += line.length + 1;
       continue;
     }
-    // One long line is better than none.
+    // Keep one long line rather than none.
     if (index === 0) kept.push(cut(line, max - reserve));
     const left = lines.length - kept.length;
     return left === 0 ? kept : [...kept, `… and ${countInWords(left)} more`];
@@ -355,7 +356,7 @@ export function fitted(lines: readonly string[], max: number): string[] {
   return kept;
 }
 
-/** At most `max` characters, never half of one. */
+/** At most `max` characters, never splitting one. */
 export function cut(text: string, max: number): string {
   if (text.length <= max) return text;
   if (max < 1) return "";

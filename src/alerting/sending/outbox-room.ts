@@ -1,3 +1,4 @@
+/** Bounds the undelivered deliveries of each organization. */
 import { alertBounds, statusPageBounds } from "../../core/limits.ts";
 import type { Problem } from "../../core/problems.ts";
 import { setValue, valueOf } from "../../database/backup/portions.ts";
@@ -11,7 +12,7 @@ const recountMs = 10_000;
 export type Kind = "alerts" | "notices";
 export type OutboxRoom = ReturnType<typeof outboxRoom>;
 
-/** What one decision adds to an organization's outbox. */
+/** Additions of one decision to an organization's outbox. */
 type Addition = { organizationId: string; now: number; added: number; leftOut: number };
 
 const kinds = {
@@ -31,7 +32,7 @@ const kinds = {
   },
 } as const;
 
-/** The statements of a decision, with the report of what it left out. */
+/** The statements of a decision, including the report of alerts left out. */
 export async function statementsOf(room: OutboxRoom, { snapshot, out, now }: Decision) {
   const statements = out.statements();
   const { organizationId } = snapshot;
@@ -63,9 +64,9 @@ export function outboxRoom(store: Store, kind: Kind, most: number = kinds[kind].
   }
 
   return {
-    /** How many more the organization's outbox accepts; zero or less when it is full. */
+    /** Deliveries that the organization's outbox still accepts; zero or less if it is full. */
     of: async (organizationId: string, now: number) => most - (await usedBy(organizationId, now)),
-    /** Counts an addition; returns the statements that report what it left out. */
+    /** Counts an addition; returns the statements that report deliveries left out. */
     async add({ organizationId, now, added, leftOut }: Addition): Promise<Statement[]> {
       const one = known.get(organizationId);
       if (one !== undefined) one.used += added;

@@ -1,3 +1,4 @@
+/** Queries and statements of the delivery queue: due receivers, claims, results. */
 import {
   mustText,
   type Prepared,
@@ -16,7 +17,7 @@ import {
 import type { Verdict } from "../provider.ts";
 import { insertAttempt } from "../store.ts";
 
-/** An alert channel, or what a subscriber of a status page gave: a mailbox or a webhook. */
+/** An alert channel, or a subscriber's mailbox or webhook. */
 export type ReceiverType = "channel" | "mailbox" | "webhook";
 
 export type ReceiverKey = {
@@ -25,7 +26,7 @@ export type ReceiverKey = {
   receiverId: string;
 };
 
-/** News has a failing delivery tried early for so long. */
+/** A new delivery causes early retries for this long. */
 const newsMs = 20 * 60_000;
 
 export type Attempt = Omit<
@@ -33,16 +34,16 @@ export type Attempt = Omit<
   "organizationId" | "deliveryId" | "number"
 >;
 
-/** A receiver for which something is due; `failing` while an attempt of what waits has failed. */
+/** A receiver with a due delivery; `failing` after a failed attempt. */
 export type Waiting = ReceiverKey & { failing: boolean };
 
-/** So many receivers are looked at in one look, of all organizations; and of each at least so many. */
+/** Receivers per look, of all organizations; and the minimum per organization. */
 const looksAtOnce = 1_500;
 const looksOfEach = 5;
 
-/** Goes round the receivers of every organization, some at each look: however much waits, a look takes little. */
+/** Finds receivers with due deliveries in rounds, some per look, so that a look stays fast. */
 export function receiverRound(store: Store) {
-  /** By type and organization: whom the last look ended with. */
+  /** The last receiver of the last look, by type and organization. */
   const places = new Map<string, string>();
 
   async function look(
@@ -75,7 +76,7 @@ export function receiverRound(store: Store) {
   }
 
   return {
-    /** Receivers for which something is due, those first that have not failed; `isMore` where not all were looked at. */
+    /** Receivers with due deliveries, failing ones last; `isMore` if some were not examined. */
     async find(now: number): Promise<{ waiting: Waiting[]; isMore: boolean }> {
       const types = ["channel", "mailbox", "webhook"] as const;
       const found = await Promise.all(
@@ -96,7 +97,7 @@ export function receiverRound(store: Store) {
   };
 }
 
-/** The next value of the pending deliveries' index each time: as many steps as there are values, however many rows. */
+/** Skips through the index of pending deliveries: one step per organization, however many rows. */
 const organizationsText = `with recursive o(id) as (
     select min(organization_id) from deliveries indexed by deliveries_pending
       where receiver_type = ?1 and due_at is not null
@@ -108,7 +109,10 @@ const organizationsText = `with recursive o(id) as (
 const ofReceiver = `receiver_type = ?1 and organization_id = ?2 and receiver_id = r.id
   and due_at is not null`;
 
-/** What waits of the receiver `r.id`, as `isDue` says, unless it asked for patience. What is longer away than that ever lasts was written before the clock was set back. */
+/**
+ * Whether the receiver `r.id` has due deliveries by `isDue`, unless it requested a wait. A longer wait
+ * than possible was written before the clock went back.
+ */
 const receiversText = (isDue: string) => `with recursive r(id) as (
     select min(receiver_id) from deliveries indexed by deliveries_pending
       where receiver_type = ?1 and organization_id = ?2 and due_at is not null and receiver_id > ?3
@@ -128,7 +132,7 @@ const channelsText = receiversText(
     where ${ofReceiver} and due_at not between ?5 + 1 and ?6)`,
 );
 
-// What waits behind a subscriber's oldest delivery waits with it, unless it is news that has it tried early.
+// Later deliveries of a subscriber wait for its oldest one, unless a new one causes an early retry.
 const subscribersText = receiversText(
   `coalesce((select due_at not between ?5 + 1 and ?6 from deliveries indexed by deliveries_pending
       where ${ofReceiver} order by seq limit 1)
@@ -137,7 +141,7 @@ const subscribersText = receiversText(
       where ${ofReceiver} order by seq desc limit 1), false)`,
 );
 
-/** The oldest `limit` deliveries to a receiver that are not over. */
+/** The oldest `limit` undelivered deliveries of a receiver. */
 export async function queueOf(
   store: Store,
   { organizationId, receiverType, receiverId }: ReceiverKey,
@@ -168,7 +172,7 @@ const unclaimedText =
   mustText(`exists (select 1 from deliveries where organization_id = ? and id = ?
   and due_at is not null and attempts = ? and coalesce(leased_until, 0) = ?)`);
 
-/** Holds while nobody else has taken this delivery. */
+/** Guards that no other process has claimed this delivery. */
 function mustBeUnclaimed(organizationId: string, { id, attempts, leasedUntil }: Queued): Prepared {
   return {
     ...unclaimedText,
@@ -177,7 +181,7 @@ function mustBeUnclaimed(organizationId: string, { id, attempts, leasedUntil }: 
   };
 }
 
-/** Takes a delivery for one attempt; from now on it takes no further alerts. */
+/** Claims a delivery for one attempt; it accepts no further alerts. */
 export function claim(organizationId: string, queued: Queued, leasedUntil: number, now: number) {
   return [
     mustBeUnclaimed(organizationId, queued),
@@ -191,7 +195,7 @@ export function claim(organizationId: string, queued: Queued, leasedUntil: numbe
 
 type Claimed = ReceiverKey & { id: string; leasedUntil: number };
 
-/** What is being sent, or was when a process ended. */
+/** Deliveries in flight, or in flight when a process ended. */
 export const claimedDeliveries = (store: Store) =>
   store.query<Claimed>(
     `select organization_id as organizationId, receiver_type as receiverType,
@@ -200,14 +204,14 @@ export const claimedDeliveries = (store: Store) =>
     [],
   );
 
-/** Makes a delivery free to be claimed anew: right only where nobody else can be sending it. */
+/** Frees a claimed delivery. Only safe if no other process can be sending it. */
 export const release = ({ organizationId, id, leasedUntil }: Claimed): Statement => ({
   text: `update deliveries set leased_until = null
     where organization_id = ? and id = ? and due_at is not null and leased_until = ?`,
   parameters: [organizationId, id, leasedUntil],
 });
 
-/** Ends a delivery that nobody is to get. */
+/** Skips a delivery. */
 export function skip(organizationId: string, deliveryId: string, reason: string): Statement {
   return {
     text: `update deliveries set status = 'skipped', due_at = null, leased_until = null, held_until = null,
@@ -217,7 +221,7 @@ export function skip(organizationId: string, deliveryId: string, reason: string)
   };
 }
 
-/** Ends deliveries of which a part of the receivers has heard: news of the same is on its way. */
+/** Ends partly arrived deliveries that a newer delivery replaces. */
 export function endOvertaken(organizationId: string, overtaken: readonly Queued[]): Statement[] {
   return overtaken.map(({ id, attempts }) => ({
     text: `update deliveries set status = 'delivered', due_at = null, leased_until = null,
@@ -229,25 +233,28 @@ export function endOvertaken(organizationId: string, overtaken: readonly Queued[
   }));
 }
 
-/** What follows from a failed attempt. */
+/** Consequences of a failed attempt. */
 export type Retry = {
-  /** Null where there is no further one. */
+  /** Null if there is no further attempt. */
   at: number | null;
   heldUntil: number | null;
   doubtfulSince: number | null;
 };
 
-/** What a delivery is after an attempt; `retry` is null where that delivered it. */
+/** Status of a delivery after an attempt; `retry` is null after success. */
 export function statusAfter(retry: Retry | null, progress: Progress | null) {
   if (retry !== null && retry.at !== null) return "sending";
-  // What a part of the receivers has was told.
+  // A partly arrived delivery counts as delivered.
   return retry === null || hasArrivedPartly({ progress }) ? "delivered" : "failed";
 }
 
 const claimedText = mustText(`exists (select 1 from deliveries
   where organization_id = ? and id = ? and status = 'sending' and attempts = ? and leased_until = ?)`);
 
-/** Writes down an attempt and what it means for its delivery; `retry` is null where it was delivered, `progress` where that was to everybody or nobody. */
+/**
+ * Stores an attempt and the new state of its delivery. `retry` is null after success, `progress` if all or
+ * none of the recipients have it.
+ */
 export function settled(
   organizationId: string,
   { id, attempts, dueAt, leasedUntil }: Queued,
@@ -285,7 +292,7 @@ export function settled(
   ];
 }
 
-/** Brings forward what waits for a receiver that is back. */
+/** Makes waiting deliveries of a working receiver due. */
 export function bringForward(
   { organizationId, receiverType, receiverId }: ReceiverKey,
   now: number,
@@ -298,7 +305,7 @@ export function bringForward(
   };
 }
 
-/** Forgets what was to be sent to somebody who is gone. */
+/** Removes all deliveries of a deleted receiver. */
 export function dropAll({ organizationId, receiverId }: ReceiverKey): Statement {
   return {
     text: "delete from deliveries where organization_id = ? and receiver_id = ?",
@@ -308,15 +315,15 @@ export function dropAll({ organizationId, receiverId }: ReceiverKey): Statement 
 
 export type Sent = { attempt: Attempt; verdict: Verdict };
 
-/** One receiver of what waits in the outbox. */
+/** A receiver of deliveries. */
 export type Receiver = {
-  /** By what it is reached. */
+  /** The channel type, or the subscriber's protocol. */
   type: string;
-  /** Why nothing goes to it; null where it takes what waits. */
+  /** Why it accepts no deliveries; null if it does. */
   refusal: string | null;
-  /** What a claimed delivery tells: from then on nothing is added to it. */
+  /** The content of a claimed delivery, to which nothing is added any more. */
   prepare(deliveryId: string): Promise<Ready>;
-  /** What an attempt says of the receiver itself; `isLost` where it was the last, or looks as if no other will help. */
+  /** The receiver's new state after an attempt. `isLost` if no further attempt follows or seems useful. */
   after(
     attempt: Attempt,
     facts: { note: string | null; isLost: boolean; now: number },
@@ -324,32 +331,32 @@ export type Receiver = {
 };
 
 export type Ready = {
-  /** What is to be written before it is sent. */
+  /** Statements to run before sending. */
   statements: Statement[];
 } & (
   | { send: (cancelled: AbortSignal, progress: Progress | null) => Promise<Sent> }
-  /** Why there is nothing left to send. */
+  /** Why nothing is left to send. */
   | { nothing: string }
 );
 
 export type Slots = {
-  /** One organization may take so many; half of them for receivers that have failed. */
+  /** Slots that one organization can use; half of them for failing receivers. */
   shared: number;
-  /** So many more, each for an organization that has nothing under way. */
+  /** Further slots, for organizations with no delivery in flight. */
   kept: number;
 };
 
 /** All receivers of one type. */
 export type Receivers = {
-  /** So many are sent to at the same time. */
+  /** Deliveries that are sent at the same time. */
   slots: Slots;
-  /** So many of one's deliveries are looked at for the next one; more, where all those have to wait. */
+  /** Number of oldest deliveries to search for the next one; each number is tried while all before it wait. */
   looks: readonly number[];
-  /** What each of these deliveries is about: of one subject nothing overtakes anything. */
+  /** Subjects of each delivery: deliveries about one subject keep their order. */
   subjectsOf(
     organizationId: string,
     deliveryIds: readonly string[],
   ): Promise<ReadonlyMap<string, string[]>>;
-  /** Null where there is nobody any more. */
+  /** Null if the receiver was deleted. */
   find(key: ReceiverKey): Promise<Receiver | null>;
 };

@@ -2,7 +2,7 @@ import type { ZodOpenApiObject } from "zod-openapi";
 import { z } from "zod";
 import { WebhookBody } from "../schema.ts";
 
-/** What every webhook of ours carries, as Standard Webhooks has it. */
+/** Headers of our webhooks, by Standard Webhooks. */
 export const webhookHeaders = z.object({
   "webhook-id": z.string().meta({
     description: "Id of the delivery, equal on every attempt.",
@@ -16,7 +16,7 @@ export const webhookHeaders = z.object({
   }),
 });
 
-/** What the API's document says about the requests that `webhook` channels get. */
+/** Requests to `webhook` channels in the OpenAPI document. */
 export const webhooks: NonNullable<ZodOpenApiObject["webhooks"]> = {
   alert: {
     post: {
