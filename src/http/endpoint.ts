@@ -1,3 +1,4 @@
+/** Declares the routes of the API: access, schemas and use case, and the steps that each request passes. */
 import type { ResolvePath } from "elysia";
 import { z } from "zod";
 import { type Scope, scopeOf } from "../events/scope.ts";
@@ -14,7 +15,6 @@ import {
   hasLongList,
   isStreamed,
   longResponseOf,
-  sending,
   streamedResponseOf,
   unreadResponseOf,
   toResponse,
@@ -41,14 +41,14 @@ import {
   visitorContextOf,
 } from "./visitor-context.ts";
 
-/** The query and the body of a route that takes none; clients that always send `{}` are fine. */
+/** Query and body of a route without any. Clients that always send `{}` are accepted. */
 const NoQuery = z.strictObject({});
 const NoBody = z.strictObject({}).optional();
 
-/** For whom a route is: those who may read or write an organization's data, administrators of the appliance, anybody signed in, or anybody at all. */
+/** Required access: to read or write data of an organization, to administer the appliance, to be signed in, or none. */
 type Access = "read" | "write" | "administrator" | "person" | "anyone";
 
-/** Everything that is declared about one route: who may, what goes in, what comes out, what the document says. */
+/** Declaration of one route: access, schemas and texts for the OpenAPI document. */
 export type Endpoint = Declared & { response: z.ZodType };
 
 type Declared<
@@ -57,45 +57,42 @@ type Declared<
   X extends Access = Access,
   U extends readonly string[] = readonly string[],
 > = {
-  /** What generated clients call it; unique in the document. */
+  /** Operation id in the OpenAPI document; unique. */
   name: string;
   access: X;
-  /** What people need to be, where that is more than a viewer who reads and a member who writes. */
+  /** Required role, if it is higher than viewer for reads and member for writes. */
   role?: Role;
   summary: string;
   description?: string;
   query?: Q;
   body?: B;
-  /** Media types of a body that is taken as it is, instead of JSON. */
+  /** Media types of a body that is accepted as bytes, instead of JSON. */
   upload?: U;
-  /** How long a body may be, where that is more than usual; its path is in `http/body.ts`, too. */
+  /** Maximum bytes of a body, if higher than usual. `http/body.ts` names its path, too. */
   maxBodyBytes?: number;
-  /** The media type of a response that goes on for as long as the client reads: `handle` then returns the Response itself. */
+  /** Media type of a stream; `handle` returns the Response itself. */
   streams?: "text/event-stream" | "application/vnd.sqlite3" | "text/csv" | "application/x-ndjson";
-  /** The media type of a response that is the bytes which `handle` returns, instead of JSON; a `File` is one to be saved. */
+  /** Media type of a response whose bytes `handle` returns, instead of JSON. Browsers save a `File`. */
   bytes?: "image/jpeg" | "text/csv";
-  /** Whether the response may be long: others have their turn while it is made, and it goes compressed. */
+  /** Whether the response can be long: it is rendered in slices of the event loop, and compressed. */
   long?: boolean;
-  /** 201 makes the response carry a Location. */
+  /** 201 adds a Location. */
   status?: 200 | 201;
-  /** False for what has no address of its own. */
+  /** False if a created record has no path of its own. */
   isLocated?: boolean;
-  /** Whether the response depends on stored rows, the URL, who may write and the hour alone, so that it holds until something is written: to any table, or to one of those that are named. */
+  /** Caches the response until the next write to any table, or to the named tables. It must depend only on rows, URL, scope and hour. */
   cached?: true | readonly string[];
-  /**
-   * How long a response may take, where it waits for what happens outside the database. No write can undo
-   * that: under an Idempotency-Key such a request is claimed before it begins.
-   */
+  /** Maximum duration of a use case with effects outside the database. Its Idempotency-Key is claimed before it runs. */
   timeoutSeconds?: number;
-  /** Error codes beyond those that every route may give, or every one with a parameter in its path. */
+  /** Error codes in addition to those of every route, or of every route with a path parameter. */
   errors?: readonly ("NOT_FOUND" | "CONFLICT" | "PRECONDITION_FAILED")[];
 };
 
-/** What `handle` returns: the whole response, or what stands under its `data`. The schema drops whatever it does not declare: the secrecy filter of every route. */
+/** Schema of the whole response, or of its `data`. It drops undeclared fields: the secrecy filter of every route. */
 type Returns<R extends z.ZodType, D extends z.ZodType> =
   { response: R; data?: never } | { data: D; response?: never };
 
-/** The data of a response, in which lists can be read while they are sent. */
+/** Data of a response; its lists can be read while they are sent. */
 type WithStreamed<T> =
   | T
   | (T extends readonly (infer E)[] ? StreamedList<E> : never)
@@ -103,7 +100,7 @@ type WithStreamed<T> =
 
 const streamedTurns = organizationTurns();
 
-/** A machine that has much else to do may take so long to make what is long. */
+/** Maximum duration of a long response on a busy machine. */
 export const longSeconds = 60;
 
 type Upload = { type: string; bytes: Uint8Array };
@@ -112,7 +109,7 @@ const noUpload: Upload = { type: "", bytes: new Uint8Array() };
 type Parsed<Q extends z.ZodType, B extends z.ZodType> = {
   query: z.output<Q>;
   body: z.output<B>;
-  /** The body of a route that declares one; else empty. */
+  /** Body of a route with `upload`; else empty. */
   upload: Upload;
 };
 
@@ -123,14 +120,14 @@ type Input<
   X extends Access,
 > = Caller<X> &
   Parsed<Q, B> & {
-    /** What stands in the path, whatever it looks like. */
+    /** Parameters of the path, not validated. */
     params: ResolvePath<Path>;
     services: RequestServices;
     request: Request;
     requestContext: RequestContext;
   };
 
-/** Who asks: data belong to an organization; people and their sessions to none. */
+/** Data belong to an organization; people and their sessions do not. */
 type Caller<X extends Access> = X extends "read" | "write"
   ? { scope: Scope }
   : { context: X extends "administrator" | "person" ? SignedInContext : VisitorContext };
@@ -138,17 +135,14 @@ type Caller<X extends Access> = X extends "read" | "write"
 type AnyCaller =
   { principal: Principal; scope: Scope } | { principal: null; context: VisitorContext };
 
-/** What Elysia gives to the handler of a route. */
-type HandlerContext<Path extends string> = {
+/** The part of Elysia's context that handlers use. */
+type HandlerContext<Params = unknown> = {
   request: Request;
-  params: ResolvePath<Path>;
+  params: Params;
   requestContext: RequestContext;
 };
 
-/**
- * The path, handler and hook of a route, to be spread into Elysia's `.get(…)`. The steps follow the
- * order of the API: scope, rate limit, media type, length, JSON, schema, then the use case.
- */
+/** Path, handler and hook of a route, to be spread into Elysia's `.get(…)`. */
 export function endpoint<
   const Path extends string,
   Q extends z.ZodType = typeof NoQuery,
@@ -173,28 +167,51 @@ export function endpoint<
       >;
     },
 ) {
-  type Context = HandlerContext<Path>;
+  type Context = HandlerContext<ResolvePath<Path>>;
   type Sent = [D] extends [never] ? z.output<R> : { data: z.output<D> };
   let responseSchema: z.ZodType | undefined;
   const spec: Endpoint = {
     ...declared,
-    // Made with the first response; so is `needsBody` with the first body: a start would pay for all routes.
+    // Created with the first response: creating all of them would slow down the start.
     get response() {
       return (responseSchema ??= data === undefined ? (response as R) : dataOf(data));
     },
   };
-  const querySchema = spec.query ?? NoQuery;
-  const bodySchema = spec.body ?? NoBody;
-  let needsBody: boolean | undefined;
+  const route = new RouteHandler(spec, handle as UseCase, data !== undefined);
+  // Elysia derives from the parameters what it prepares. The type is that of the body, for clients.
+  const handler = ({ request, params, requestContext }: Context) =>
+    route.serve({ request, params, requestContext }) as unknown as Promise<Sent>;
+  const hook = { parse: "none" as const, detail: { endpoint: spec } as object };
+  return [path, handler, hook as typeof hook & Accepts<Q, B, U>] as const;
+}
 
-  async function serve(context: Context): Promise<Response> {
+/** A use case without the types of its route. */
+type UseCase = (input: unknown) => Promise<unknown>;
+
+/** Serves the requests of one route: access, rate limit, media type, length, JSON, schemas, then the use case. */
+class RouteHandler {
+  readonly #spec: Endpoint;
+  readonly #useCase: UseCase;
+  /** Whether the use case returns only the `data` of the response. */
+  readonly #returnsData: boolean;
+  #needsBody: boolean | undefined;
+
+  constructor(spec: Endpoint, useCase: UseCase, returnsData: boolean) {
+    this.#spec = spec;
+    this.#useCase = useCase;
+    this.#returnsData = returnsData;
+  }
+
+  async serve(context: HandlerContext): Promise<Response> {
     const { request, requestContext } = context;
     const { services, requestId } = requestContext;
     try {
-      const caller = callerOf(requestContext, request, spec);
-      const result = await (isRead(request) ? read(context, caller) : write(context, caller));
+      const caller = identifyCaller(requestContext, request, this.#spec);
+      const result = isRead(request)
+        ? await this.#read(context, caller)
+        : await this.#write(context, caller);
       const response = result instanceof Response ? result : await toResponse(request, result);
-      if (caller.principal === null || spec.streams !== undefined)
+      if (caller.principal === null || this.#spec.streams !== undefined)
         response.headers.set("Cache-Control", "no-store");
       else if (caller.principal.role !== null)
         response.headers.set("Cache-Control", "private, no-cache");
@@ -206,119 +223,121 @@ export function endpoint<
     }
   }
 
-  async function read(context: Context, caller: AnyCaller) {
+  async #read(context: HandlerContext, caller: AnyCaller): Promise<ApiResponse | Response> {
     const { request, requestContext } = context;
-    const { responses, clock, extendTimeout } = requestContext.services;
+    const { responses, clock } = requestContext.services;
+    const { cached } = this.#spec;
     mustHaveNoBody(request);
     const hour = Math.floor(clock() / hourMs);
     const key = `${caller.principal?.organizationId} ${caller.principal?.scope} ${hour} ${request.url}`;
-    const tables = spec.cached === true ? undefined : spec.cached;
-    const known = spec.cached === undefined ? { revision: null } : responses.get(key, tables);
+    const tables = cached === true ? undefined : cached;
+    const known = cached === undefined ? { revision: null } : responses.get(key, tables);
     if ("body" in known) return known;
-    const mayTakeLong = spec.long === true || spec.streams !== undefined;
-    const seconds = spec.timeoutSeconds ?? (mayTakeLong ? longSeconds : undefined);
-    if (seconds !== undefined) extendTimeout(request, seconds);
-    const query = queryOf(context);
-    const parsed = { query, body: undefined as z.output<B>, upload: noUpload };
-    if (spec.streams !== undefined)
-      return request.method === "HEAD"
-        ? new Response(null, { headers: { "Content-Type": spec.streams } })
-        : ((await handle(inputOf(context, caller, parsed))) as Response);
-    if (spec.bytes !== undefined) {
-      const bytes = await handle(inputOf(context, caller, parsed));
-      const content = bytes as Uint8Array<ArrayBuffer> | File;
-      return bytesResponse(request, spec.bytes, content, spec.long === true);
+    this.#extendTimeout(context);
+    const parsed = { query: this.#queryOf(context), body: undefined, upload: noUpload };
+    const input = inputOf(context, caller, parsed);
+    if (this.#spec.streams !== undefined) return this.#stream(request, input);
+    if (this.#spec.bytes !== undefined) {
+      const bytes = (await this.#useCase(input)) as Uint8Array<ArrayBuffer> | File;
+      return bytesResponse(request, this.#spec.bytes, bytes, this.#spec.long === true);
     }
-    const response = await respond(context, caller, parsed);
+    const response = await this.#respond(context, caller, input);
     responses.set(key, known, response, tables);
     return response;
   }
 
-  async function write(context: Context, caller: AnyCaller): Promise<ApiResponse | Response> {
+  #extendTimeout({ request, requestContext }: HandlerContext) {
+    const { timeoutSeconds, long, streams } = this.#spec;
+    const canBeLong = isRead(request) && (long === true || streams !== undefined);
+    const seconds = timeoutSeconds ?? (canBeLong ? longSeconds : undefined);
+    if (seconds !== undefined) requestContext.services.extendTimeout(request, seconds);
+  }
+
+  async #stream(request: Request, input: object): Promise<Response> {
+    if (request.method !== "HEAD") return (await this.#useCase(input)) as Response;
+    return new Response(null, { headers: { "Content-Type": this.#spec.streams ?? "" } });
+  }
+
+  async #write(context: HandlerContext, caller: AnyCaller): Promise<ApiResponse | Response> {
     const { request, requestContext } = context;
+    const { upload: types, body: bodySchema = NoBody, maxBodyBytes, timeoutSeconds } = this.#spec;
+    this.#needsBody ??= types !== undefined || !bodySchema.safeParse(undefined).success;
     const client = bodyClientOf(requestContext, caller);
-    needsBody ??= spec.upload !== undefined || !bodySchema.safeParse(undefined).success;
-    const bytes = await readBody(request, client, needsBody, spec.upload, spec.maxBodyBytes);
-    const upload = spec.upload ? { type: mediaTypeOf(request), bytes } : noUpload;
-    if (spec.timeoutSeconds !== undefined)
-      requestContext.services.extendTimeout(request, spec.timeoutSeconds);
-    const isJson = spec.upload === undefined && (needsBody || bytes.length > 0);
+    const bytes = await readBody(request, client, this.#needsBody, types, maxBodyBytes);
+    this.#extendTimeout(context);
+    const isJson = types === undefined && (this.#needsBody || bytes.length > 0);
     const json = isJson ? await parseJson(bytes) : undefined;
-    const query = queryOf(context);
-    const parsed = { query, body: parse(bodySchema, json) as z.output<B>, upload };
+    const upload = types ? { type: mediaTypeOf(request), bytes } : noUpload;
+    const query = this.#queryOf(context);
+    const parsed = { query, body: parse(bodySchema, json), upload };
     const key = takesIdempotencyKey(request.method) ? idempotencyKeyOf(request) : null;
-    if (key === null || caller.principal === null) return respond(context, caller, parsed);
+    if (key === null || caller.principal === null)
+      return this.#respond(context, caller, inputOf(context, caller, parsed));
     const { principal, scope } = caller;
+    const keyed = {
+      method: request.method,
+      route: routeOf(request),
+      idempotencyKey: key,
+      body: bytes,
+      isClaimed: timeoutSeconds !== undefined,
+    };
     const responseOf = (data: object) =>
       isStreamed(data)
-        ? unreadResponseOf(request, spec, data)
-        : apiResponseOf(request, spec, { data });
-    const isClaimed = spec.timeoutSeconds !== undefined;
-    const { method } = request;
-    const asked = { method, route: routeOf(request), idempotencyKey: key, body: bytes, isClaimed };
-    return onlyOnce(requestContext, principal, asked, responseOf, (remember) =>
-      respond(context, { principal, scope: { ...scope, remember } }, parsed),
-    );
+        ? unreadResponseOf(request, this.#spec, data)
+        : apiResponseOf(request, this.#spec, { data });
+    return onlyOnce(requestContext, principal, keyed, responseOf, (remember) => {
+      const remembering = { principal, scope: { ...scope, remember } };
+      return this.#respond(context, remembering, inputOf(context, remembering, parsed));
+    });
   }
 
-  function queryOf({ request, requestContext }: Context) {
+  #queryOf({ request, requestContext }: HandlerContext): unknown {
     const except = requestContext.session === null ? undefined : organizationParameter;
-    return parseQuery(request.url, querySchema, except) as z.output<Q>;
+    return parseQuery(request.url, this.#spec.query ?? NoQuery, except);
   }
 
-  function inputOf(context: Context, caller: AnyCaller, parsed: Parsed<Q, B>) {
-    const { request, params, requestContext } = context;
-    const { services } = requestContext;
-    // The caller has what the route's access asks for: `callerOf` saw to it.
-    return { ...parsed, ...caller, params, services, request, requestContext } as unknown as Input<
-      Path,
-      Q,
-      B,
-      X
-    >;
-  }
-
-  async function respond(
-    context: Context,
-    caller: AnyCaller,
-    parsed: Parsed<Q, B>,
-  ): Promise<ApiResponse> {
-    const result: unknown = await handle(inputOf(context, caller, parsed));
+  async #respond(context: HandlerContext, caller: AnyCaller, input: object): Promise<ApiResponse> {
+    const result = await this.#useCase(input);
     if (result instanceof Response)
-      throw new Error("Only a stream makes its response by itself; no schema has seen this one.");
-    const payload = data === undefined ? result : { data: result };
-    if (isStreamed(payload)) return respondInTurn(context, caller, payload);
-    const isLong = spec.long === true || hasLongList(data === undefined ? null : result);
-    const made = isLong ? longResponseOf : apiResponseOf;
-    return made(context.request, spec, payload);
+      throw new Error(
+        "The use case returned a Response, but its route declares no stream: no schema has filtered it.",
+      );
+    const payload = this.#returnsData ? { data: result } : result;
+    if (isStreamed(payload)) return this.#respondInTurn(context, caller, payload);
+    const isLong = this.#spec.long === true || (this.#returnsData && hasLongList(result));
+    const render = isLong ? longResponseOf : apiResponseOf;
+    return render(context.request, this.#spec, payload);
   }
 
-  /** A response that reads while it is written: one at a time for an organization. */
-  async function respondInTurn(
-    { request, requestContext }: Context,
+  /** Renders a response that reads while it is sent: one at a time for each organization. */
+  async #respondInTurn(
+    { request, requestContext }: HandlerContext,
     { principal }: AnyCaller,
     payload: unknown,
   ): Promise<ApiResponse> {
     const organizationId = principal?.organizationId ?? "";
     requestContext.services.extendTimeout(request, longSeconds);
     const turn = { organizationId, signal: request.signal };
-    const response = await streamedTurns(turn, () => streamedResponseOf(request, spec, payload));
-    const { body } = response;
-    if (typeof body === "string") return response;
-    return { ...response, body: () => sending(organizationId, body()) };
+    const response = await streamedTurns(turn, () =>
+      streamedResponseOf(request, this.#spec, payload),
+    );
+    return { ...response, sender: organizationId };
   }
+}
 
-  // It really is a Response; its type says what the client finds in it. Elysia looks at the parameters
-  // of a handler to decide what it has to prepare: these are all.
-  const handler = ({ request, params, requestContext }: Context) =>
-    serve({ request, params, requestContext }) as unknown as Promise<Sent>;
-  const hook = { parse: "none" as const, detail: { endpoint: spec } as object };
-  return [path, handler, hook as typeof hook & Accepts<Q, B, U>] as const;
+/** Input of a use case. `identifyCaller` made sure that the caller is the one that its type names. */
+function inputOf(
+  { request, params, requestContext }: HandlerContext,
+  caller: AnyCaller,
+  parsed: object,
+) {
+  const { services } = requestContext;
+  return { ...parsed, ...caller, params, services, request, requestContext };
 }
 
 /**
- * What a client may send, for the types of Elysia and of the admin page's client. Elysia itself gets no
- * schema: it would validate before scope, rate limit and media type have been looked at.
+ * Query and body of a route, for the types of Elysia and of the admin page's client. Elysia receives no schema:
+ * it would validate before access, rate limit and media type are checked.
  */
 type Accepts<Q extends z.ZodType, B extends z.ZodType, U extends readonly string[]> = {
   query: StandardSchema<z.input<Q>>;
@@ -333,8 +352,8 @@ function bodyClientOf(requestContext: RequestContext, { principal }: AnyCaller):
   return { address, isKnown: session !== null || services.knownNetworks.has(address) };
 }
 
-/** Throws whatever keeps the caller from this route. */
-function callerOf(
+/** Returns the caller. Throws UNAUTHORIZED, FORBIDDEN or RATE_LIMITED. */
+function identifyCaller(
   requestContext: RequestContext,
   request: Request,
   { access, role }: Endpoint,
@@ -345,7 +364,7 @@ function callerOf(
     authorize(services, principal, access, role);
     return {
       principal,
-      // A response that is known needs none.
+      // A cached response needs none.
       get scope() {
         return requestScope(requestContext, principal, request);
       },
@@ -359,7 +378,7 @@ function callerOf(
   return { principal: null, context: visitorContextOf(requestContext, request) };
 }
 
-/** What a use case of this principal's organization runs in. */
+/** Scope of a use case in the organization of the principal. */
 function requestScope(
   { services, requestId }: RequestContext,
   { organizationId, actor, scope }: Principal,

@@ -11,15 +11,17 @@ import { encodingFor, hasTag, tagIn } from "./encoding.ts";
 import { largeFrom, ownBytesResponse } from "./large-bodies.ts";
 import { isRead, pathOf } from "../request.ts";
 
-/** What a use case found or did, as it will go over the wire. */
+/** A response in JSON before its encoding is negotiated. */
 export type ApiResponse = {
   status: number;
-  /** The text, or what writes it anew while it is sent, where it is too long to be in memory. */
+  /** The text; if it is too long for memory, a function that renders it again while it is sent. */
   body: string | (() => AsyncIterable<string>);
   etag: string;
   location: string | null;
-  /** Whether it goes compressed to those who take that. */
+  /** Whether it is gzipped for clients that accept gzip. */
   compressed?: boolean;
+  /** Organization that a body in chunks counts for while it is sent. */
+  sender?: string;
 };
 
 const encodings = ["gzip"] as const;
@@ -254,10 +256,10 @@ export function toResponse(request: Request, api: ApiResponse): Response | Promi
   if (location !== null) headers.set("Location", location);
   if (isRead(request) && hasTag(request, etag)) return new Response(null, { status: 304, headers });
   if (typeof api.body !== "string")
-    return new Response(request.method === "HEAD" ? null : streamOf(api.body()), {
-      status,
-      headers,
-    });
+    return new Response(
+      request.method === "HEAD" ? null : streamChunks(api.body(), api.sender ?? ""),
+      { status, headers },
+    );
   if (encoding === "identity")
     return api.body.length < largeFrom
       ? new Response(api.body, { status, headers })
@@ -303,50 +305,38 @@ function encodedBodyOf(api: ApiResponse, body: string): Uint8Array<ArrayBuffer> 
   return bytes;
 }
 
-const responses = budget(
+const sentResponses = budget(
   requestBounds.longResponses.value,
   requestBounds.longResponsesPerOrganization.value,
 );
 
-/** Counts the chunks as a long response of the organization until they are sent. Throws RATE_LIMITED. */
-export function sending(organizationId: string, chunks: AsyncIterable<string>) {
-  const iterator = chunks[Symbol.asyncIterator]();
-  let release = responses.take(organizationId, 1);
-  function end() {
+/** Sends each chunk once the client has read the one before. Counts for the organization until it ends. Throws RATE_LIMITED. */
+function streamChunks(
+  chunks: AsyncIterable<string>,
+  organizationId: string,
+): ReadableStream<Uint8Array> {
+  let release = sentResponses.take(organizationId, 1);
+  // A client can leave while the last chunk is being rendered.
+  const end = () => {
     release();
     release = () => {};
-  }
-  const counted: AsyncIterableIterator<string> = {
-    [Symbol.asyncIterator]: () => counted,
-    async next() {
-      const next = await iterator.next().catch((error: unknown) => {
-        end();
-        throw error;
-      });
-      if (next.done) end();
-      return next;
-    },
-    async return() {
-      end();
-      await iterator.return?.();
-      return { done: true, value: undefined };
-    },
   };
-  return counted;
-}
-
-/** The chunks as bytes, each written once the client has read those before. */
-function streamOf(chunks: AsyncIterable<string>): ReadableStream<Uint8Array> {
   const iterator = chunks[Symbol.asyncIterator]();
   const encoder = new TextEncoder();
   return new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
-        const { done, value } = await iterator.next();
-        if (done) controller.close();
-        else controller.enqueue(encoder.encode(value));
+        try {
+          const { done, value } = await iterator.next();
+          if (done !== true) return controller.enqueue(encoder.encode(value));
+          controller.close();
+        } catch (error) {
+          controller.error(error);
+        }
+        end();
       },
       async cancel() {
+        end();
         await iterator.return?.();
       },
     },
