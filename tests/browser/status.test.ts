@@ -141,7 +141,7 @@ describeInChromium("the status page", (browser) => {
     test(`nothing moves while ${name} loads, however late its font is`, async () => {
       let delayed = 0;
       await using open = await visit(browser, pageOf(name).address, {}, (page) =>
-        page.route("**/inter.woff2", async (route) => {
+        page.route("**/*.woff2", async (route) => {
           delayed++;
           await Bun.sleep(300);
           await route.continue();

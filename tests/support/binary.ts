@@ -42,11 +42,18 @@ export type Run = { exitCode: number; stdout: string; stderr: string };
 type Surroundings = { cwd?: string; env?: Record<string, string | undefined> };
 
 /**
- * A test's process ends before its optimising compiler pays off, which is a quarter of what its start costs.
+ * A test ends before the optimizing compiler pays off, which is a quarter of the CPU time of a start, except for
+ * key derivation in JavaScript: so only very hot code is optimized.
  * Benches and soaks measure the executable as it is.
  */
 const ofRun = (env: Surroundings["env"] = process.env) =>
-  process.env.NODE_ENV === "test" ? { BUN_JSC_useDFGJIT: "0", ...env } : env;
+  process.env.NODE_ENV === "test"
+    ? {
+        BUN_JSC_thresholdForOptimizeAfterWarmUp: "100000",
+        BUN_JSC_thresholdForOptimizeSoon: "100000",
+        ...env,
+      }
+    : env;
 
 /** Runs one command and waits until it exits. */
 export async function signalbox(args: string[], { cwd, env }: Surroundings = {}): Promise<Run> {
