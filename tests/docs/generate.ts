@@ -1,5 +1,6 @@
 /** Writes the generated parts of the documents from the code: `bun run docs`. */
 import { type Argument, Command, type Option } from "commander";
+import { Glob } from "bun";
 import { join } from "node:path";
 import { boundSections } from "./bounds.ts";
 import { configuredList, growthTable } from "./growth.ts";
@@ -16,6 +17,9 @@ export async function generated(): Promise<Record<string, string>> {
   return {
     "command-line.md": commandLineText(),
     "monitors.md": await withParts("monitors.md", { types: typeLines() }),
+    "development/decisions/README.md": await withParts("development/decisions/README.md", {
+      decisions: await decisionList(),
+    }),
     "limits.md": await withParts("limits.md", { bounds: boundSections() }),
     "operations.md": await withParts("operations.md", {
       growth: `${growthTable()}\n\nThe size of the other tables depends on what you set up:\n\n${configuredList()}`,
@@ -33,6 +37,18 @@ async function withParts(name: string, parts: Record<string, string>): Promise<s
       (_, start, end) => `${start}\n${text}\n\n${end}`,
     );
   return document;
+}
+
+async function decisionList(): Promise<string> {
+  const folder = join(documents, "development/decisions");
+  const files = [...new Glob("[0-9]*.md").scanSync(folder)].sort();
+  const lines = files.map(async (file) => {
+    const text = await Bun.file(join(folder, file)).text();
+    const [, number, title] = /^# (\d+)\. (.*)/.exec(text) ?? [];
+    const [, successor] = /^Replaced by \[decision (\d+)\]/m.exec(text) ?? [];
+    return `- ${number}: [${title}](${file})${successor ? `, replaced by ${successor}` : ""}`;
+  });
+  return (await Promise.all(lines)).join("\n");
 }
 
 function typeLines(): string {
