@@ -7,7 +7,7 @@ import type { ClusterAddress } from "./address.ts";
 import { type Data, readKey } from "./file/data-directory.ts";
 import { files } from "./file/data-files.ts";
 import { unusableFor } from "./examine.ts";
-import { rqliteClient } from "./rqlite/client.ts";
+import { RqliteClient } from "./rqlite/client.ts";
 import { withReason, mustBeUsable } from "./rqlite/data.ts";
 import { pendingRqliteMigrations } from "./rqlite/migrate.ts";
 import { rqliteStore } from "./rqlite/store.ts";
@@ -24,7 +24,7 @@ export async function examineCluster(
   const { key } = files(resolve(directory));
   const findings: Finding[] = [];
   try {
-    const client = rqliteClient(address);
+    const client = new RqliteClient(address);
     await mustBeUsable(client);
     const answering = await client.statuses();
     for (const host of address.hosts)

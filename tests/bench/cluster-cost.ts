@@ -2,7 +2,7 @@ import { assets } from "../../src/core/assets.ts";
 import { timestamp } from "../../src/core/time/clock.ts";
 import { openDatabase } from "../../src/database/file/embedded.ts";
 import { migrate } from "../../src/database/migrate.ts";
-import { rqliteClient } from "../../src/database/rqlite/client.ts";
+import { RqliteClient } from "../../src/database/rqlite/client.ts";
 import { ownTables } from "../../src/database/rqlite/migrate.ts";
 import { rqliteStore } from "../../src/database/rqlite/store.ts";
 import { compiled, type Statement, tableWrittenBy } from "../../src/database/store.ts";
@@ -58,7 +58,7 @@ async function costOf({ batch, writes, checks }: Way) {
   const nodes = await startCluster();
   const leader = await leaderOf(nodes);
   await load(leader);
-  const store = rqliteStore(rqliteClient(addressOf(...nodes)), Date.now);
+  const store = rqliteStore(new RqliteClient(addressOf(...nodes)), Date.now);
   const isKept = (statement: Statement) =>
     checks === undefined || tableWrittenBy(compiled(statement).text) !== "heartbeats";
   const results = recorder({

@@ -1,7 +1,7 @@
 import { loadavg } from "node:os";
 import { join } from "node:path";
 import { createOrganization } from "../../src/accounts/organizations/service.ts";
-import { rqliteClient } from "../../src/database/rqlite/client.ts";
+import { RqliteClient } from "../../src/database/rqlite/client.ts";
 import { rqliteStore } from "../../src/database/rqlite/store.ts";
 import type { Store } from "../../src/database/store.ts";
 import { freePort, untilHealthy } from "../support/binary.ts";
@@ -63,7 +63,7 @@ async function withServers(count: number, use: (bench: Bench) => Promise<void>) 
   const { servers, key } = await serversOn(databases, count);
   try {
     await untilHealthy(`http://127.0.0.1:${port}`, "/ok");
-    const store = rqliteStore(rqliteClient(addressOf(...databases)), Date.now);
+    const store = rqliteStore(new RqliteClient(addressOf(...databases)), Date.now);
     await use({ databases, store, servers, key, target: `http://127.0.0.1:${port}/ok` });
   } finally {
     target.kill();

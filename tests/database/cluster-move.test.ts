@@ -8,7 +8,8 @@ import { exportFromCluster, importToCluster } from "../../src/database/rqlite/cl
 import { type Content, contentOf, differences } from "../../src/database/backup/content.ts";
 import { openDataDirectory } from "../../src/database/file/data-directory.ts";
 import { openData } from "../../src/database/data.ts";
-import { rqliteClient, usualPatience } from "../../src/database/rqlite/client.ts";
+import { RqliteClient } from "../../src/database/rqlite/client.ts";
+import { usualPatience } from "../../src/database/rqlite/connection.ts";
 import { restore } from "../../src/database/backup/restore.ts";
 import { migrationsBefore } from "../support/migration-folder.ts";
 import { addressOf, hasRqlite, nodesOfTests } from "../support/rqlite.ts";
@@ -117,7 +118,7 @@ describe.skipIf(!hasRqlite)("moving to a cluster and back", () => {
     writeFileSync(image, "");
     truncateSync(image, mostBytesForSeveral + 1);
     const large = { image, wanted: before, before: image };
-    const client = rqliteClient(addressOf(...cluster));
+    const client = new RqliteClient(addressOf(...cluster));
     expect(await refusal(replaceAll(client, large))).toMatchObject({
       code: "DATA_UNUSABLE",
       message: expect.stringContaining("several nodes take at most 268 MB at once"),
@@ -158,11 +159,11 @@ describe.skipIf(!hasRqlite)("moving to a cluster and back", () => {
     const busyOnce = behind(node, "/db/backup", async (pass) =>
       ++asked === 1 ? conflict() : pass(),
     );
-    const backup = await rqliteClient(addressOf(busyOnce)).raw("/db/backup");
+    const backup = await new RqliteClient(addressOf(busyOnce)).raw("/db/backup");
     expect((await backup.text()).slice(0, 15)).toBe("SQLite format 3");
     expect(asked).toBe(2);
     const busy = behind(node, "/db/backup", async () => conflict());
-    const impatient = rqliteClient(addressOf(busy), { ...usualPatience, tryMs: 60 });
+    const impatient = new RqliteClient(addressOf(busy), { ...usualPatience, tryMs: 60 });
     expect(await refusal(impatient.raw("/db/backup"))).toMatchObject({ code: "UNAVAILABLE" });
   });
 

@@ -11,7 +11,7 @@ import { contentOf, differences } from "../../src/database/backup/content.ts";
 import { clusterOf, openData } from "../../src/database/data.ts";
 import { openDataDirectory, type OpenOptions } from "../../src/database/file/data-directory.ts";
 import { restore } from "../../src/database/backup/restore.ts";
-import { rqliteClient } from "../../src/database/rqlite/client.ts";
+import { RqliteClient } from "../../src/database/rqlite/client.ts";
 import { copyCluster, isOlder } from "../../src/database/rqlite/data.ts";
 import { selfSigned } from "../support/certificates.ts";
 import { migrationFolder, migrationsBefore } from "../support/migration-folder.ts";
@@ -27,7 +27,7 @@ const { oneNode, cluster: threeNodes } = nodesOfTests();
 async function newCluster(flags: string[] = [], credentials = "") {
   const node = await oneNode(flags);
   const database = `rqlite://${credentials}${node.host}`;
-  const client = rqliteClient(addressOf(node));
+  const client = new RqliteClient(addressOf(node));
   const machine = (directory = newDirectory()) => ({
     directory,
     open: (options: Partial<OpenOptions> = {}) =>
@@ -207,7 +207,7 @@ describe.skipIf(!hasRqlite)("opening a cluster", () => {
     openDataDirectory(onFile, { ...usual, migrations, upgrade: true }).close();
     using wanted = new Database(join(onFile, "signalbox.db"), { readonly: true });
     const copy = join(newDirectory(), "copy.db");
-    await download(rqliteClient(addressOf(node)), copy);
+    await download(new RqliteClient(addressOf(node)), copy);
     using found = new Database(copy, { readonly: true });
     expect(differences(contentOf(wanted), contentOf(found))).toEqual(["guards"]);
     expect(await rows("select organization_id from organization_settings order by 1")).toEqual(
@@ -239,7 +239,7 @@ describe.skipIf(!hasRqlite)("opening a cluster", () => {
     const there = await openData({ dataDir: onCluster, database }, upgrade);
     const here = openDataDirectory(onFile, upgrade);
     const copy = join(newDirectory(), "copy.db");
-    await download(rqliteClient(addressOf(...cluster)), copy);
+    await download(new RqliteClient(addressOf(...cluster)), copy);
     using found = new Database(copy, { readonly: true });
     expect(differences(contentOf(here.database), contentOf(found))).toEqual([]);
     expect(there.migrated).toBe(here.migrated);

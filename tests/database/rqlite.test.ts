@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { sql } from "drizzle-orm";
 import { AppError } from "../../src/core/errors.ts";
-import { type Patience, rqliteClient, usualPatience } from "../../src/database/rqlite/client.ts";
+import { RqliteClient } from "../../src/database/rqlite/client.ts";
+import { type Patience, usualPatience } from "../../src/database/rqlite/connection.ts";
 import { ownTables } from "../../src/database/rqlite/migrate.ts";
 import { rqliteStore } from "../../src/database/rqlite/store.ts";
 import { must, type Store } from "../../src/database/store.ts";
@@ -49,7 +50,7 @@ describe.skipIf(!hasRqlite)("one node", () => {
   });
   beforeEach(async () => {
     const clear = ["delete from stock", "delete from write_markers"];
-    const client = rqliteClient(addressOf(node));
+    const client = new RqliteClient(addressOf(node));
     await client.execute(
       [...tables, ...clear].map((text) => [text] as const),
       async () => false,
@@ -58,7 +59,7 @@ describe.skipIf(!hasRqlite)("one node", () => {
   });
 
   const storeOf = (patience: Partial<Patience> = {}) =>
-    rqliteStore(rqliteClient(addressOf(proxy), { ...usualPatience, ...patience }), Date.now);
+    rqliteStore(new RqliteClient(addressOf(proxy), { ...usualPatience, ...patience }), Date.now);
 
   test.each(["answer lost", "request lost"] as const)(
     "%s: the write is looked for by its marker, and happens once",
@@ -172,7 +173,7 @@ describe.skipIf(!hasRqlite)("one node", () => {
   });
 
   test("an older program writes nothing any more once a newer one has upgraded the data", async () => {
-    const client = rqliteClient(addressOf(node));
+    const client = new RqliteClient(addressOf(node));
     const [older, newer] = [1, 2].map((migrations) =>
       rqliteStore(client, Date.now, { migrations }),
     );
@@ -214,7 +215,7 @@ describe.skipIf(!hasRqlite)("one node", () => {
     const gone = { host: `127.0.0.1:${closed.port}` };
     closed.stop(true);
     const address = addressOf(gone, { host: `127.0.0.1:${silent.port}` }, node);
-    const client = rqliteClient(address, { ...usualPatience, silentMs: 50, probeMs: 50 });
+    const client = new RqliteClient(address, { ...usualPatience, silentMs: 50, probeMs: 50 });
     const store = rqliteStore(client, Date.now);
     await store.atomic([add("a")]);
     expect(await stockOf(store)).toEqual({ a: 1 });
@@ -230,7 +231,7 @@ describe.skipIf(!hasRqlite)("three nodes", () => {
 
   beforeAll(async () => {
     nodes = await startCluster();
-    const client = rqliteClient(addressOf(...nodes));
+    const client = new RqliteClient(addressOf(...nodes));
     await client.execute(
       tables.map((text) => [text] as const),
       async () => false,
@@ -245,7 +246,7 @@ describe.skipIf(!hasRqlite)("three nodes", () => {
     "the leader %s under twelve writers: nothing acknowledged is lost, nothing is written twice",
     async (_, signal) => {
       const patience = { ...enduring, silentMs: 300, probeMs: 300 };
-      const store = rqliteStore(rqliteClient(addressOf(...nodes), patience), Date.now);
+      const store = rqliteStore(new RqliteClient(addressOf(...nodes), patience), Date.now);
       const writers = Array.from({ length: 12 }, (_, i) => `${signal} ${i}`);
       await store.atomic(writers.map((writer) => add(writer, 0)));
       const acknowledged = new Map(writers.map((writer) => [writer, 0]));
@@ -279,9 +280,9 @@ describe.skipIf(!hasRqlite)("three nodes", () => {
 
   test("without a quorum writes are UNAVAILABLE, relaxed reads go on, and all is well again afterwards", async () => {
     const patience = { ...usualPatience, tryMs: 100, resolveMs: 100, silentMs: 200, probeMs: 200 };
-    const store = rqliteStore(rqliteClient(addressOf(...nodes), patience), Date.now);
+    const store = rqliteStore(new RqliteClient(addressOf(...nodes), patience), Date.now);
     const leader = await leaderOf(nodes);
-    const again = rqliteStore(rqliteClient(addressOf(...nodes), enduring), Date.now);
+    const again = rqliteStore(new RqliteClient(addressOf(...nodes), enduring), Date.now);
     await again.atomic([add("last")]);
     await Promise.all(nodes.filter((node) => node !== leader).map((node) => node.pause()));
     expect(await store.atomic([add("late")]).catch(codeOf)).toBe("UNAVAILABLE");

@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { leaseNames } from "../../src/cluster/rules.ts";
-import { rqliteClient } from "../../src/database/rqlite/client.ts";
+import { RqliteClient } from "../../src/database/rqlite/client.ts";
 import { rqliteStore } from "../../src/database/rqlite/store.ts";
 import { clientHistory } from "../support/client-history.ts";
 import { inbox } from "../support/inbox.ts";
@@ -67,7 +67,7 @@ export async function soakCluster({ minutes, seed, say }: Soak): Promise<Record<
   const [first] = servers as [Server];
   for (const server of servers) await server.start();
   const clients = servers.map((server) => server.client(key));
-  const store = rqliteStore(rqliteClient(addressOf(...databases)), Date.now);
+  const store = rqliteStore(new RqliteClient(addressOf(...databases)), Date.now);
 
   await using hook = await inbox();
   /** Expected alerts of each monitor. */

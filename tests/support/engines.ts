@@ -4,7 +4,7 @@ import { assets } from "../../src/core/assets.ts";
 import { systemClock } from "../../src/core/time/clock.ts";
 import { embeddedStore, openDatabase, withSettings } from "../../src/database/file/embedded.ts";
 import { migrate } from "../../src/database/migrate.ts";
-import { type RqliteClient, rqliteClient } from "../../src/database/rqlite/client.ts";
+import { RqliteClient } from "../../src/database/rqlite/client.ts";
 import { unavailable } from "../../src/database/rqlite/errors.ts";
 import { ownTables } from "../../src/database/rqlite/migrate.ts";
 import { rqliteStore } from "../../src/database/rqlite/store.ts";
@@ -106,22 +106,21 @@ async function onRqlite(image: Uint8Array): Promise<TestStore> {
       isOver = true;
       idle.push(node);
     });
-  const client = whileUsed(rqliteClient(addressOf(node)), () => isOver);
+  const client = whileUsed(new RqliteClient(addressOf(node)), () => isOver);
   const database = synchronousDatabase(node.host) as unknown as Database;
   return { store: rqliteStore(client, systemClock), database };
 }
 
 /** Leftover work of a test must not write into the next test's database. */
 function whileUsed(client: RqliteClient, isOver: () => boolean): RqliteClient {
-  const guarded = <A extends unknown[], R>(call: (...given: A) => Promise<R>) => {
-    return (...given: A) =>
-      isOver() ? Promise.reject(unavailable("the test is over")) : call(...given);
-  };
-  return {
-    ...client,
-    query: guarded((...given) => client.query(...given)),
-    queryRelaxed: guarded((...given) => client.queryRelaxed(...given)),
-    execute: guarded((...given) => client.execute(...given)),
-    raw: guarded((...given) => client.raw(...given)),
-  };
+  return new Proxy(client, {
+    get(target, name) {
+      const member: unknown = Reflect.get(target, name);
+      if (typeof member !== "function") return member;
+      return (...given: unknown[]) =>
+        isOver()
+          ? Promise.reject(unavailable("the test is over"))
+          : (member.apply(target, given) as unknown);
+    },
+  });
 }

@@ -1,6 +1,7 @@
 import type { Database } from "bun:sqlite";
 import { vaultOf } from "../../src/core/security/secrets.ts";
-import { rqliteClient, usualPatience } from "../../src/database/rqlite/client.ts";
+import { RqliteClient } from "../../src/database/rqlite/client.ts";
+import { usualPatience } from "../../src/database/rqlite/connection.ts";
 import { rqliteStore } from "../../src/database/rqlite/store.ts";
 import { networkLimit } from "../../src/http/access/rate-limit.ts";
 import { pageLock } from "../../src/status-pages/site/lock.ts";
@@ -29,7 +30,7 @@ export async function twoNodes(databases: readonly RqliteNode[], settings: Setti
   const patience = { ...usualPatience, silentMs: 300, probeMs: 300 };
   const start = async () => {
     const clock = () => time.now;
-    const store = rqliteStore(rqliteClient(addressOf(...databases), patience), clock);
+    const store = rqliteStore(new RqliteClient(addressOf(...databases), patience), clock);
     const vault = vaultOf(new Uint8Array(32).fill(7));
     const made = applianceOn({ store, vault, clock }, settings);
     const { appliance, live } = made;

@@ -1,3 +1,4 @@
+/** The Store on a SQLite file: its connections, its writes and their errors. */
 import { Database } from "bun:sqlite";
 import { AppError } from "../../core/errors.ts";
 import { eachYielding } from "../../core/time/yielding.ts";
@@ -20,13 +21,13 @@ type Write = {
   reject: (error: unknown) => void;
 };
 
-// Bun keeps the last 20 statements prepared; an appliance at work goes round among a hundred.
+// Bun's default is 20 prepared statements. A busy appliance cycles through about a hundred.
 Database.MAX_QUERY_CACHE_SIZE = 256;
 
 export const openDatabase = (file: string): Database =>
   withSettings(new Database(file, { create: true, strict: true }));
 
-/** The settings every connection of ours has: an answered write is on the disk, and damage is found early. */
+/** Settings of each connection: an acknowledged write is on the disk, and damage is found early. */
 export function withSettings(database: Database): Database {
   database.run("PRAGMA busy_timeout = 5000");
   database.run("PRAGMA journal_mode = WAL");
@@ -35,185 +36,211 @@ export function withSettings(database: Database): Database {
   database.run("PRAGMA trusted_schema = OFF");
   database.run("PRAGMA cell_size_check = ON");
   database.run("PRAGMA journal_size_limit = 67108864");
-  // Results of checks touch the same pages again and again: gathered, they are moved over once.
+  // Check results write to the same pages again and again. A later checkpoint copies each of them once.
   database.run("PRAGMA wal_autocheckpoint = 4000");
   return database;
 }
 
-const rowsOf = (statement: Statement) => ("text" in statement ? (statement.rows ?? 1) : 1);
-
 /**
- * The store on one SQLite file of this machine. Writes that arrive in the same turn of the event loop
- * share one COMMIT while `sharesCommits`; else a write is committed before the turn goes on, which
- * answers a lone client sooner, also one that pipelines: Bun closes a connection whose next request
- * arrives before the answer to the last one.
+ * The store on one SQLite file of this machine. Writes that arrive in the same turn of the event loop share
+ * one COMMIT while `sharesCommits()`. Otherwise a write is committed before the turn ends, which responds sooner
+ * to a single client, also to one that pipelines: Bun closes a connection whose next request arrives
+ * before the response to the last one.
  */
 export function embeddedStore(
   database: Database,
   sharesCommits: () => boolean = () => true,
 ): EmbeddedStore {
-  const queue: Write[] = [];
-  let isWritingLong = false;
-  let commits = 0;
-  /** The last commit that wrote to each table; to who knows which, under null. */
-  const written = new Map<string | null, number>();
-  let isDamaged = false;
-  const listeners = new Set<() => void>();
-  const writes = writeHealth();
+  const health = writeHealth();
+  const writer = new Writer(database, sharesCommits);
   const dataVersion = database.query<{ data_version: number }, []>("PRAGMA data_version");
+  const store: EmbeddedStore = {
+    db: queryBuilders(async (text, parameters, method) => {
+      const rows = writer.read(() => database.query(text).values(...(parameters as Parameter[])));
+      return { rows: method === "get" ? (rows[0] as unknown[]) : rows };
+    }),
+    atomic: (statements) => writer.add(statements),
+    async query<Row>(text: string, parameters: readonly Parameter[]) {
+      return writer.read(() => database.query<Row, Parameter[]>(text).all(...parameters));
+    },
+    writes: health,
+    batchWindowMs: 250,
+    revision(tables) {
+      // SQLite's own counter changes only with commits of other connections.
+      try {
+        const { data_version: others } = dataVersion.get() ?? {};
+        return `${writer.lastCommit(tables)}.${others}.${health.failingSince() ?? ""}`;
+      } catch {
+        return null;
+      }
+    },
+    onCommit(listener) {
+      writer.listeners.add(listener);
+      return () => writer.listeners.delete(listener);
+    },
+    relaxed: () => store,
+    close: () => writer.close(),
+  };
+  return store;
+}
 
-  function flush() {
-    while (!isWritingLong && queue.length > 0) {
-      const length = queue.findIndex(isLong);
-      if (length === 0) void writeLong(queue.shift()!);
-      else writeTogether(queue.splice(0, length === -1 ? queue.length : length));
+/** Commits queued writes, and stops all writing once it has seen a damaged page. */
+class Writer {
+  readonly listeners = new Set<() => void>();
+  readonly #database: Database;
+  readonly #sharesCommits: () => boolean;
+  readonly #queue: Write[] = [];
+  #isWritingLong = false;
+  #isDamaged = false;
+  #commits = 0;
+  /** Last commit per table; `null` holds commits whose tables are unknown. */
+  readonly #commitOf = new Map<string | null, number>();
+
+  constructor(database: Database, sharesCommits: () => boolean) {
+    this.#database = database;
+    this.#sharesCommits = sharesCommits;
+  }
+
+  /** Resolves when the statements are on the disk. */
+  add(statements: readonly Statement[]): Promise<void> {
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    this.#queue.push({ statements, resolve, reject });
+    if (!this.#isWritingLong && this.#queue.length === 1) {
+      if (this.#sharesCommits()) setImmediate(() => this.#flush());
+      else queueMicrotask(() => this.#flush());
+    }
+    return promise;
+  }
+
+  read<T>(query: () => T): T {
+    try {
+      return query();
+    } catch (error) {
+      throw this.#translate(error, "read");
     }
   }
 
-  // A database in memory has no other connection.
-  const hasFile = !["", ":memory:"].includes(database.filename);
+  /** Number of the last commit of this process that wrote to one of these tables, or to any. */
+  lastCommit(tables?: readonly string[]): number {
+    if (tables === undefined) return this.#commits;
+    return Math.max(...[null, ...tables].map((table) => this.#commitOf.get(table) ?? 0));
+  }
 
-  /** Whether it would hold the event loop for too long if it were done in one turn. */
-  const isLong = ({ statements }: Write) =>
-    hasFile && statements.reduce((sum, statement) => sum + rowsOf(statement), 0) > portion;
+  close() {
+    // Closing merges the log into the file. In a damaged file, that would overwrite data that can still be saved.
+    if (!this.#isDamaged) this.#database.close();
+  }
 
-  // One COMMIT is one sync of the disk; a savepoint each keeps the writes independent of one another.
-  function writeTogether(writes: readonly Write[]) {
+  #flush() {
+    while (!this.#isWritingLong && this.#queue.length > 0) {
+      const length = this.#queue.findIndex((write) => this.#isLong(write));
+      if (length === 0) void this.#writeLong(this.#queue.shift() as Write);
+      else this.#writeTogether(this.#queue.splice(0, length === -1 ? this.#queue.length : length));
+    }
+  }
+
+  /** Whether it would block the event loop for too long in one turn. A database in memory has only one connection. */
+  #isLong({ statements }: Write): boolean {
+    const hasFile = !["", ":memory:"].includes(this.#database.filename);
+    return hasFile && statements.reduce((sum, statement) => sum + rowsOf(statement), 0) > portion;
+  }
+
+  /** One COMMIT is one sync of the disk. Savepoints keep the writes independent of each other. */
+  #writeTogether(writes: readonly Write[]) {
+    const database = this.#database;
     const tables = new Set<string | null>();
     const failures = new Map<Write, unknown>();
     try {
-      if (isDamaged) throw damaged();
+      if (this.#isDamaged) throw damaged();
       database.run("BEGIN IMMEDIATE");
-      for (const write of writes) {
-        try {
-          database.run("SAVEPOINT write");
-          for (const statement of write.statements) run(database, statement, tables);
-          database.run("RELEASE write");
-        } catch (error) {
-          // SQLite ends the whole transaction by itself on a full disk or an I/O error.
-          if (!database.inTransaction || isDamage(error)) throw error;
-          database.run("ROLLBACK TO write");
-          database.run("RELEASE write");
-          failures.set(write, translated(error));
-        }
-      }
+      this.#runEach(writes, tables, failures);
       database.run("COMMIT");
-      committed(tables);
+      this.#recordCommit(tables);
     } catch (error) {
       if (database.inTransaction) database.run("ROLLBACK");
-      for (const write of writes) write.reject(failures.get(write) ?? translated(error));
+      for (const write of writes) write.reject(failures.get(write) ?? this.#translate(error));
       return;
     }
     for (const write of writes) {
       if (failures.has(write)) write.reject(failures.get(write));
       else write.resolve();
     }
-    for (const listener of listeners) listener();
+    for (const listener of this.listeners) listener();
   }
 
-  /** On a connection of its own, so that what is read between two of its statements is what was there before. */
-  async function writeLong({ statements, resolve, reject }: Write) {
-    isWritingLong = true;
+  /** Adds the errors of writes that failed and were undone to `failures`. Throws if the whole transaction failed. */
+  #runEach(writes: readonly Write[], tables: Set<string | null>, failures: Map<Write, unknown>) {
+    const database = this.#database;
+    for (const write of writes) {
+      try {
+        database.run("SAVEPOINT write");
+        for (const statement of write.statements) run(database, statement, tables);
+        database.run("RELEASE write");
+      } catch (error) {
+        // SQLite itself ends the transaction on a full disk or an I/O error.
+        if (!database.inTransaction || isDamage(error)) throw error;
+        database.run("ROLLBACK TO write");
+        database.run("RELEASE write");
+        failures.set(write, this.#translate(error));
+      }
+    }
+  }
+
+  /** Writes on a connection of its own, so that reads between two of its statements see the data before it. */
+  async #writeLong({ statements, resolve, reject }: Write) {
+    this.#isWritingLong = true;
     const tables = new Set<string | null>();
     let own: Database | null = null;
     try {
-      if (isDamaged) throw damaged();
-      const connection = withSettings(new Database(database.filename, { strict: true }));
+      if (this.#isDamaged) throw damaged();
+      const connection = withSettings(new Database(this.#database.filename, { strict: true }));
       own = connection;
-      // What is moved from the log into the file is moved with the next write, not in the same turn as the COMMIT.
+      // The next write does the checkpoint, not the turn of this COMMIT.
       connection.run("PRAGMA wal_autocheckpoint = 0");
       connection.run("BEGIN IMMEDIATE");
       await eachYielding(statements, (statement) => run(connection, statement, tables));
       connection.run("COMMIT");
-      committed(tables);
+      this.#recordCommit(tables);
       resolve();
-      for (const listener of listeners) listener();
+      for (const listener of this.listeners) listener();
     } catch (error) {
-      reject(translated(error));
+      reject(this.#translate(error));
     } finally {
       try {
         if (own?.inTransaction === true) own.run("ROLLBACK");
       } finally {
         own?.close();
-        isWritingLong = false;
-        flush();
+        this.#isWritingLong = false;
+        this.#flush();
       }
     }
   }
 
-  function committed(tables: ReadonlySet<string | null>) {
-    commits++;
-    for (const table of tables) written.set(table, commits);
+  #recordCommit(tables: ReadonlySet<string | null>) {
+    this.#commits++;
+    for (const table of tables) this.#commitOf.set(table, this.#commits);
   }
 
-  function run(connection: Database, statement: Statement, tables: Set<string | null>) {
-    const { text, parameters, otherwise } = compiled(statement);
-    tables.add(tableWrittenBy(text));
-    try {
-      connection.query(text).run(...parameters);
-    } catch (error) {
-      throw otherwise !== undefined && isGuardFailure(error) ? otherwise() : error;
-    }
-  }
-
-  /** What is thrown instead. Once a damaged page was seen nothing is written any more, which might spread it. */
-  function translated(error: unknown, verb: "read" | "written" = "written"): unknown {
+  /** The error for the caller. Writing to a damaged file could spread the damage, so it ends here. */
+  #translate(error: unknown, verb: "read" | "written" = "written"): unknown {
     if (isDamage(error)) {
-      isDamaged = true;
+      this.#isDamaged = true;
       return damaged(error);
     }
     return isTemporary(error) ? unavailable(verb, error) : error;
   }
+}
 
-  function reading<T>(read: () => T): T {
-    try {
-      return read();
-    } catch (error) {
-      throw translated(error, "read");
-    }
+const rowsOf = (statement: Statement) => ("text" in statement ? (statement.rows ?? 1) : 1);
+
+function run(connection: Database, statement: Statement, tables: Set<string | null>) {
+  const { text, parameters, otherwise } = compiled(statement);
+  tables.add(tableWrittenBy(text));
+  try {
+    connection.query(text).run(...parameters);
+  } catch (error) {
+    throw otherwise !== undefined && isGuardFailure(error) ? otherwise() : error;
   }
-
-  const store: EmbeddedStore = {
-    db: queryBuilders(async (text, parameters, method) => {
-      const rows = reading(() => database.query(text).values(...(parameters as Parameter[])));
-      return { rows: method === "get" ? (rows[0] as unknown[]) : rows };
-    }),
-    atomic(statements) {
-      return new Promise<void>((resolve, reject) => {
-        queue.push({ statements, resolve, reject });
-        if (isWritingLong || queue.length > 1) return;
-        if (sharesCommits()) setImmediate(flush);
-        else queueMicrotask(flush);
-      });
-    },
-    async query<Row>(text: string, parameters: readonly Parameter[]) {
-      return reading(() => database.query<Row, Parameter[]>(text).all(...parameters));
-    },
-    writes,
-    batchWindowMs: 250,
-    revision(tables) {
-      const last =
-        tables === undefined
-          ? commits
-          : Math.max(...[null, ...tables].map((table) => written.get(table) ?? 0));
-      // SQLite's own counter moves only for the commits of other connections.
-      try {
-        return `${last}.${dataVersion.get()?.data_version}.${writes.failingSince() ?? ""}`;
-      } catch {
-        return null;
-      }
-    },
-    onCommit(listener) {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
-    relaxed: () => store,
-    close() {
-      // Closing merges the log into the file: into a damaged one, that would overwrite what can still be saved.
-      if (!isDamaged) database.close();
-    },
-  };
-  return store;
 }
 
 function codeOf(error: unknown): string {
@@ -224,7 +251,7 @@ function isGuardFailure(error: unknown): boolean {
   return codeOf(error) === "SQLITE_CONSTRAINT_CHECK";
 }
 
-/** Whether the disk or another process is what stands in the way, rather than what is in the file. */
+/** Whether the disk or another process prevents the access, not the content of the file. */
 export function isTemporary(error: unknown): boolean {
   return /^SQLITE_(FULL|IOERR|BUSY|READONLY|CANTOPEN)/.test(codeOf(error));
 }

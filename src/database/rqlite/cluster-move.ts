@@ -25,7 +25,7 @@ import {
 } from "../file/data-directory.ts";
 import { files, freeBytesOf, putInPlace, syncDirectory } from "../file/data-files.ts";
 import { lockDirectory } from "../file/directory-lock.ts";
-import { rqliteClient } from "./client.ts";
+import { RqliteClient } from "./client.ts";
 import { withReason, fingerprintOf, mustBeUsable } from "./data.ts";
 import { ownTables } from "./migrate.ts";
 import { isKeyOf } from "../sealed-values.ts";
@@ -72,7 +72,7 @@ export async function importToCluster(
   const work = workIn(path, clock);
   const data = openDataDirectory(path, { migrations, clock, exclusive: true });
   try {
-    const client = rqliteClient(cluster);
+    const client = new RqliteClient(cluster);
     await mustBeUsable(client);
     await download(client, work.before);
     mustBeStopped(work.before, clock());
@@ -145,7 +145,7 @@ export async function exportFromCluster(options: MoveOptions): Promise<Moved> {
   try {
     if (existsSync(to)) throw unusable(`${to} exists already. Nothing was written.`);
     const secretKey = readKey(key);
-    const client = rqliteClient(cluster);
+    const client = new RqliteClient(cluster);
     await mustBeUsable(client);
     say("Copying the cluster …");
     await download(client, work.before);

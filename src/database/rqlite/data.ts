@@ -23,7 +23,7 @@ import { copyBeforeUpgradeIn, goOnWithoutCopy, removeOlderCopies } from "../file
 import { files, writeOnce } from "../file/data-files.ts";
 import { lockDirectory } from "../file/directory-lock.ts";
 import { clockWatch, mustBeInTime } from "./clock.ts";
-import { type RqliteClient, rqliteClient } from "./client.ts";
+import { RqliteClient } from "./client.ts";
 import { RefusedCredentials, unavailable } from "./errors.ts";
 import { makeOwnTables, migrateRqlite, pendingRqliteMigrations } from "./migrate.ts";
 import { rqliteStore } from "./store.ts";
@@ -45,7 +45,7 @@ export async function openOnRqlite(
   options: OpenOptions,
 ): Promise<Data> {
   const path = resolve(directory);
-  const client = rqliteClient(address);
+  const client = new RqliteClient(address);
   // A command that can't reach the cluster leaves no directory behind.
   if (!options.exclusive) await mustBeUsable(client).catch(rethrowWithReason);
   makeDirectory(path);
@@ -101,7 +101,7 @@ function nodeIdOf(path: string, clock: Clock): string {
 
 /** What can be read of a cluster without being one of its machines, also while nobody leads it. */
 export function lookAtCluster(address: ClusterAddress, clock: Clock) {
-  const client = rqliteClient(address);
+  const client = new RqliteClient(address);
   const databaseNodes = () =>
     client.nodes().catch((error: unknown) => {
       throw withReason(error);
@@ -119,7 +119,7 @@ export async function copyCluster(
   const path = resolve(directory);
   makeDirectory(path);
   try {
-    await copy(rqliteClient(address), path, to, sealing);
+    await copy(new RqliteClient(address), path, to, sealing);
   } catch (error) {
     throw withReason(error);
   }

@@ -1,8 +1,10 @@
+/** The Store on a rqlite cluster. */
 import type { Clock } from "../../core/time/clock.ts";
 import { AppError } from "../../core/errors.ts";
 import { firstIdAt, newId } from "../../core/ids.ts";
 import { queryBuilders } from "../query-builders.ts";
-import { type Result, type RqliteClient, type Sent, Unresolved } from "./client.ts";
+import { type RqliteClient, type Sent, Unresolved } from "./client.ts";
+import { type Result } from "./connection.ts";
 import { sqlError, unavailable } from "./errors.ts";
 import { writeHealth } from "../write-health.ts";
 import { compiled, type Parameter, type Prepared, type Store } from "../store.ts";
@@ -15,193 +17,216 @@ type Write = {
 };
 
 type Fences = {
-  /** How many this program knows: where a newer one has run more, nothing is written any more. */
+  /** Migrations that this program knows. After a newer one has run more, nothing is written any more. */
   migrations?: number;
-  /** Throws where nothing may be written for the clock of this machine. */
+  /** Throws while the clock of this machine forbids writes. */
   inTime?: () => Promise<void>;
 };
 
-/** A request carries so many bytes of SQL at most; one write may not have more. */
+/** Maximum size of a request, and thus of one write. */
 const maxBytes = 64 * 1024 * 1024;
-/** Writes that share a request have so many together: one that fails has the others sent again. */
+/** Maximum size of writes that share a request. If one fails, the others are sent again. */
 const sharedBytes = 512 * 1024;
-/** A commit syncs the logs of a majority of nodes twice, whatever it holds: fewer of them carry more checks. */
+/** A commit syncs the logs of a majority of nodes twice, whatever its size: fewer commits carry more checks. */
 const batchWindowMs = 1_000;
-/** Requests with writes that are under way at one time. */
-const atOnce = 4;
-/** How long a write may have been on its way before it is known to have got lost. */
+/** Requests with writes that are in flight at the same time. */
+const maxRequests = 4;
+/** A write that was in flight for longer is certainly lost. */
 const markedMs = 10 * 60_000;
 const sweepMs = 60_000;
 
 /**
  * The store on a rqlite cluster. A batch is one request and one entry of its log, which all nodes apply
- * alike or not at all. Each carries a marker, a row of its own: after a time-out, a lost connection or a
- * lost leader it says whether the batch was written, and makes it impossible to write it twice.
+ * alike or not at all.
  */
 export function rqliteStore(
   client: RqliteClient,
   clock: Clock,
-  { migrations = Number.MAX_SAFE_INTEGER, inTime = async () => {} }: Fences = {},
+  fences: Fences = {},
 ): Store & { settled(): Promise<void> } {
-  let queue: Write[] = [];
-  let underWay = 0;
-  let sweptAt = -Infinity;
-  let idle = Promise.withResolvers<void>();
-  idle.resolve();
-  const listeners = new Set<() => void>();
-  /** Markers of writes that were given up: from the next write on they can't happen any more. */
-  const unresolved = new Set<string>();
+  const writer = new Writer(client, clock, fences);
+  const store: Store = {
+    ...readWith((queries) => client.query(queries)),
+    atomic: async (statements) => {
+      if (statements.length > 0) await writer.add(statements.map(compiled));
+    },
+    writes: writeHealth(clock),
+    batchWindowMs,
+    revision: () => null,
+    onCommit(listener) {
+      writer.listeners.add(listener);
+      return () => writer.listeners.delete(listener);
+    },
+    relaxed: () => relaxed,
+  };
+  const relaxed: Store = { ...store, ...readWith((queries) => client.queryRelaxed(queries)) };
+  return { ...store, settled: () => writer.settled() };
+}
 
-  function start() {
-    while (queue.length > 0 && underWay < atOnce) {
-      const writes = nextWrites();
-      underWay++;
-      void run(writes).finally(() => {
-        underWay--;
-        start();
-        if (underWay === 0 && queue.length === 0) idle.resolve();
+function readWith(
+  query: (queries: readonly Sent[]) => Promise<Result[]>,
+): Pick<Store, "db" | "query"> {
+  return {
+    db: queryBuilders(async (text, parameters, method) => {
+      const [{ values = [] } = {}] = await query([[text, ...(parameters as Parameter[])]]);
+      return { rows: method === "get" ? (values[0] as Parameter[]) : values };
+    }),
+    async query<Row>(text: string, parameters: readonly Parameter[]) {
+      const [{ columns = [], values = [] } = {}] = await query([[text, ...parameters]]);
+      return values.map(
+        (row) => Object.fromEntries(columns.map((name, i) => [name, row[i]])) as Row,
+      );
+    },
+  };
+}
+
+/**
+ * Queues writes and sends them in shared requests. Each request inserts a marker, a row of its own: after a
+ * timeout, a lost connection or a lost leader, the marker shows whether the request was applied, and makes
+ * it impossible to apply it twice.
+ */
+class Writer {
+  readonly listeners = new Set<() => void>();
+  readonly #client: RqliteClient;
+  readonly #clock: Clock;
+  readonly #fences: Required<Fences>;
+  #queue: Write[] = [];
+  #requests = 0;
+  #sweptAt = -Infinity;
+  #idle = Promise.withResolvers<void>();
+  /** Markers of writes that were given up. The next request inserts them, after which these writes can't be applied. */
+  readonly #unresolved = new Set<string>();
+
+  constructor(client: RqliteClient, clock: Clock, fences: Fences) {
+    this.#client = client;
+    this.#clock = clock;
+    this.#fences = { migrations: Number.MAX_SAFE_INTEGER, inTime: async () => {}, ...fences };
+    this.#idle.resolve();
+  }
+
+  /** Resolves when the statements are stored. */
+  async add(statements: readonly Prepared[]): Promise<void> {
+    for (const { text } of statements) assertWrite(text);
+    const bytes = sizeOf(statements);
+    if (bytes > maxBytes)
+      throw new AppError(
+        "PAYLOAD_TOO_LARGE",
+        `This is too much for one write: ${bytes} bytes, the limit is ${maxBytes}.`,
+      );
+    if (this.#requests === 0 && this.#queue.length === 0)
+      this.#idle = Promise.withResolvers<void>();
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    this.#queue.push({ statements, bytes, resolve, reject });
+    if (this.#queue.length === 1) setImmediate(() => this.#start());
+    return promise;
+  }
+
+  settled(): Promise<void> {
+    return this.#idle.promise;
+  }
+
+  #start() {
+    while (this.#queue.length > 0 && this.#requests < maxRequests) {
+      const writes = this.#nextWrites();
+      this.#requests++;
+      void this.#run(writes).finally(() => {
+        this.#requests--;
+        this.#start();
+        if (this.#requests === 0 && this.#queue.length === 0) this.#idle.resolve();
       });
     }
   }
 
-  function nextWrites(): Write[] {
+  #nextWrites(): Write[] {
     let bytes = 0;
-    const end = queue.findIndex((write) => (bytes += write.bytes) > sharedBytes);
-    return queue.splice(0, end === -1 ? queue.length : Math.max(end, 1));
+    const end = this.#queue.findIndex((write) => (bytes += write.bytes) > sharedBytes);
+    return this.#queue.splice(0, end === -1 ? this.#queue.length : Math.max(end, 1));
   }
 
-  async function run(writes: readonly Write[]): Promise<void> {
+  async #run(writes: readonly Write[]): Promise<void> {
     try {
-      const results = await send(writes.flatMap(({ statements }) => statements));
+      const results = await this.#send(writes.flatMap(({ statements }) => statements));
       const failed = results.findIndex(({ error }) => error !== undefined);
       if (failed === -1) {
         for (const { resolve } of writes) resolve();
-        for (const listener of listeners) listener();
+        for (const listener of this.listeners) listener();
       } else if (writes.length === 1) {
         writes[0]?.reject(errorOf(writes[0].statements[failed], results[failed]?.error ?? ""));
       } else {
-        // Nothing of them was written. Alone, each fails or holds by itself.
-        await Promise.all(writes.map((write) => run([write])));
+        // Nothing was written. Sent alone, each write fails or succeeds by itself.
+        await Promise.all(writes.map((write) => this.#run([write])));
       }
     } catch (error) {
       for (const { reject } of writes) reject(error);
     }
   }
 
-  /** The results of these statements; they end with the first that failed. */
-  async function send(statements: readonly Prepared[]): Promise<Result[]> {
-    await inTime();
-    const marker = newId(clock());
-    const given = [...unresolved];
+  /** Returns the results of these statements, which end with the first failed one. */
+  async #send(statements: readonly Prepared[]): Promise<Result[]> {
+    await this.#fences.inTime();
+    const marker = newId(this.#clock());
+    const givenUp = [...this.#unresolved];
     const before: Sent[] = [
-      ...given.map((id): Sent => ["insert or ignore into write_markers (id) values (?)", id]),
-      ...sweep(),
-      [markUnlessNewer, migrations, marker],
+      ...givenUp.map((id): Sent => ["insert or ignore into write_markers (id) values (?)", id]),
+      ...this.#sweep(),
+      [markUnlessNewer, this.#fences.migrations, marker],
     ];
     let isUnknown = false;
     const hasHappened = () => {
       isUnknown = true;
-      return isMarked(marker);
+      return this.#isMarked(marker);
     };
     const writes = statements.map(({ text, parameters }): Sent => [text, ...parameters]);
     try {
-      const results = await client.execute([...before, ...writes], hasHappened);
+      const results = await this.#client.execute([...before, ...writes], hasHappened);
       if (results === "happened" || isTaken(results[before.length - 1])) return [];
       const error = results.at(-1)?.error;
       if (error?.startsWith("NOT NULL constraint") && results.length === before.length)
         throw writtenByNewer();
-      if (error === undefined) for (const id of given) unresolved.delete(id);
+      if (error === undefined) for (const id of givenUp) this.#unresolved.delete(id);
       else if (results.length <= before.length) throw sqlError(error);
-      // It failed, but what was sent before may be on its way still.
-      else if (isUnknown && (await isBeaten(marker))) return [];
+      // This attempt failed, but an earlier one can still be in flight.
+      else if (isUnknown && (await this.#isAppliedDespiteFailure(marker))) return [];
       return results.slice(before.length);
     } catch (error) {
       if (!(error instanceof Unresolved)) throw error;
-      unresolved.add(marker);
+      this.#unresolved.add(marker);
       throw error.error;
     }
   }
 
-  /** Takes the marker away from a write that may be on its way. True where that came first. */
-  async function isBeaten(marker: string): Promise<boolean> {
-    const results = await client.execute([[mark, marker]], () => isMarked(marker));
+  /** Inserts the marker of a write that can be in flight, so that it can't be applied; true if it was applied before. */
+  async #isAppliedDespiteFailure(marker: string): Promise<boolean> {
+    const results = await this.#client.execute([[mark, marker]], () => this.#isMarked(marker));
     if (results === "happened") throw unavailable("a write failed, or happened before");
     return isTaken(results[0]);
   }
 
-  async function isMarked(id: string): Promise<boolean> {
-    const [result] = await client.query(
+  async #isMarked(id: string): Promise<boolean> {
+    const [result] = await this.#client.query(
       [["select 1 from write_markers where id = ?", id]],
       "strong",
     );
     return (result?.values ?? []).length > 0;
   }
 
-  function sweep(): Sent[] {
-    const now = clock();
-    if (Math.abs(now - sweptAt) < sweepMs) return [];
-    sweptAt = now;
+  #sweep(): Sent[] {
+    const now = this.#clock();
+    if (Math.abs(now - this.#sweptAt) < sweepMs) return [];
+    this.#sweptAt = now;
     return [["delete from write_markers where id < ?", firstIdAt(now - markedMs)]];
   }
-
-  const reading = (
-    ask: (queries: readonly Sent[]) => Promise<Result[]>,
-  ): Pick<Store, "db" | "query"> => ({
-    db: queryBuilders(async (text, parameters, method) => {
-      const [{ values = [] } = {}] = await ask([[text, ...(parameters as Parameter[])]]);
-      return { rows: method === "get" ? (values[0] as Parameter[]) : values };
-    }),
-    async query<Row>(text: string, parameters: readonly Parameter[]) {
-      const [{ columns = [], values = [] } = {}] = await ask([[text, ...parameters]]);
-      return values.map(
-        (row) => Object.fromEntries(columns.map((name, i) => [name, row[i]])) as Row,
-      );
-    },
-  });
-
-  const store: Store = {
-    ...reading((queries) => client.query(queries)),
-    async atomic(statements) {
-      if (statements.length === 0) return;
-      const prepared = statements.map(compiled);
-      for (const { text } of prepared) mustBeWrite(text);
-      const bytes = sizeOf(prepared);
-      if (bytes > maxBytes)
-        throw new AppError(
-          "PAYLOAD_TOO_LARGE",
-          `This is too much for one write: ${bytes} bytes, the limit is ${maxBytes}.`,
-        );
-      if (underWay === 0 && queue.length === 0) idle = Promise.withResolvers<void>();
-      const { promise, resolve, reject } = Promise.withResolvers<void>();
-      queue.push({ statements: prepared, bytes, resolve, reject });
-      if (queue.length === 1) setImmediate(start);
-      return promise;
-    },
-    writes: writeHealth(clock),
-    batchWindowMs,
-    revision: () => null,
-    onCommit(listener) {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
-    relaxed: () => relaxed,
-  };
-  const relaxed: Store = {
-    ...store,
-    ...reading((queries) => client.queryRelaxed(queries)),
-  };
-  return { ...store, settled: () => idle.promise };
 }
 
 const mark = "insert into write_markers (id) values (?)";
-/** Without a marker, which is refused, where the data has had more migrations. */
+/** Fails with NOT NULL if the data has had more migrations. */
 const markUnlessNewer = `insert into write_markers (id)
   select case when (select count(*) from __drizzle_migrations) <= ? then ? end`;
 const writtenByNewer = () =>
   unavailable("a newer Signalbox has upgraded the data: this one can only read it");
 const isTaken = (result?: Result) => result?.error?.startsWith("UNIQUE constraint") ?? false;
 
-/** Characters are counted for bytes: nearly all are one, and the limit is far from where it would hurt. */
+/** Counts characters as bytes. Nearly all are one byte, and the limit has a large margin. */
 function sizeOf(statements: readonly Prepared[]): number {
   let size = 0;
   for (const { text, parameters } of statements) {
@@ -222,10 +247,10 @@ function errorOf(statement: Prepared | undefined, message: string): unknown {
 const accepted = new Set<string>();
 
 /**
- * What else might be in a batch is not undone with it, or is lost without a word: a SELECT, RETURNING,
- * a transaction of its own. Throws for a mistake of ours.
+ * Throws for a statement that rqlite does not undo with its batch, or drops without an error: a SELECT,
+ * RETURNING, a transaction of its own.
  */
-function mustBeWrite(text: string) {
+function assertWrite(text: string) {
   if (accepted.has(text)) return;
   const bare = text.replace(/'[^']*'|"[^"]*"|`[^`]*`/g, "''");
   const isWrite =

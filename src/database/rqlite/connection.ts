@@ -1,0 +1,228 @@
+/** Sends requests to the nodes of a rqlite cluster: to its leader if known, otherwise to one node after the other. */
+import { AppError } from "../../core/errors.ts";
+import type { ClusterAddress } from "../address.ts";
+import type { Parameter } from "../store.ts";
+import { refusedCredentials, unavailable } from "./errors.ts";
+import { knownNodes, nodesPath } from "./nodes.ts";
+
+export type Result = {
+  columns?: string[];
+  values?: Parameter[][];
+  error?: string;
+};
+
+/** The result of one request to one node. */
+export type Outcome =
+  | { kind: "answered"; results: Result[] }
+  /** Certainly not applied. */
+  | { kind: "refused"; reason: string }
+  /** Applied or not, or still to be applied. */
+  | { kind: "unknown"; reason: string };
+
+export type Patience = {
+  /** Silence of a node before it is probed, in milliseconds. */
+  silentMs: number;
+  /** Timeout of a probe. */
+  probeMs: number;
+  /** How long to retry until a leader is found. Elections take 2–3 s. */
+  tryMs: number;
+  /** How long to look up a write whose response was lost. */
+  resolveMs: number;
+};
+
+export const usualPatience: Patience = {
+  silentMs: 1_000,
+  probeMs: 500,
+  tryMs: 5_000,
+  resolveMs: 15_000,
+};
+
+/** How long a silent node is the last choice. A refused connection costs nothing, so it is tried again sooner. */
+const avoidedMs = { silent: 10_000, refused: 1_000 };
+/** How long a node waits for the leader to which it forwards a request. */
+const forwardingTimeout = "1s";
+export const weakRead = "/db/query?level=weak";
+export const strongRead = "/db/query?level=strong";
+/** Maximum age of a leader's last message to a node that answers a read without a leader. */
+const staleness = "60s";
+export const staleRead = `/db/query?level=none&freshness=${staleness}`;
+/** A node runs one snapshot or backup at a time, and accepts the request shortly after. */
+const busy = /^500 .*CAS conflict/;
+
+/** Errors of a request that never reached a node. */
+export const neverSent =
+  /^(ConnectionRefused|ECONNREFUSED|FailedToOpenSocket|ENOTFOUND|EHOSTUNREACH|ENETUNREACH|UNABLE_TO_VERIFY.*|.*CERT.*)$/;
+
+export class ClusterConnection {
+  readonly hosts: readonly string[];
+  readonly patience: Patience;
+  readonly nodes: ReturnType<typeof knownNodes>;
+  readonly #origin: string;
+  readonly #options: BunFetchRequestInit;
+  readonly #silentUntil = new Map<string, number>();
+  #leader: string | null = null;
+  /** The leader that has answered through its log. Before that, a new leader can lack acknowledged writes. */
+  #caughtUp: string | null = null;
+  #isLearning = false;
+  #turn = 0;
+
+  constructor({ hosts, user, password, isSecure, ca }: ClusterAddress, patience: Patience) {
+    this.hosts = hosts;
+    this.patience = patience;
+    this.nodes = knownNodes(hosts);
+    this.#origin = isSecure ? "https" : "http";
+    const credentials = Buffer.from(`${user ?? ""}:${password ?? ""}`).toString("base64");
+    this.#options = {
+      headers: user === null ? {} : { Authorization: `Basic ${credentials}` },
+      ...(ca !== null && { tls: { ca } }),
+    };
+  }
+
+  send(host: string, path: string, init: BunFetchRequestInit = {}): Promise<Response> {
+    return fetch(`${this.#origin}://${host}${path}`, { ...init, ...this.#options });
+  }
+
+  isSilent(host: string): boolean {
+    return (this.#silentUntil.get(host) ?? 0) > performance.now();
+  }
+
+  avoid(host: string, ms = avoidedMs.refused) {
+    this.#silentUntil.set(host, performance.now() + ms);
+    if (this.#leader === host) this.#leader = null;
+    this.#caughtUp = null;
+  }
+
+  /** Sends SQL to one node. Throws UNAVAILABLE if it rejects the credentials. */
+  async attempt(host: string, path: string, body: string): Promise<Outcome> {
+    const { signal, end } = this.#watch(host);
+    try {
+      const sentPath = path === weakRead && this.#caughtUp === null ? strongRead : path;
+      const url = `${sentPath}&timeout=${forwardingTimeout}`;
+      const response = await this.send(host, url, { method: "POST", body, signal });
+      const outcome = readOutcome(response.status, await response.text());
+      if (outcome.kind !== "answered") {
+        if (this.#leader === host) this.#leader = null;
+        this.#caughtUp = null;
+        return outcome;
+      }
+      const forwardedTo = response.headers.get("x-rqlite-served-by");
+      this.#recordLeader(host, sentPath, forwardedTo);
+      const answeredBy = forwardedTo ?? host;
+      if (sentPath === weakRead && answeredBy !== this.#caughtUp) {
+        this.#caughtUp = null;
+        return await this.attempt(host, path, body);
+      }
+      if (sentPath !== weakRead && sentPath !== staleRead) this.#caughtUp = answeredBy;
+      return outcome;
+    } catch (error) {
+      if (error instanceof AppError) throw error;
+      const { code = "", message } = error as Error & { code?: string };
+      this.avoid(host, signal.aborted ? avoidedMs.silent : avoidedMs.refused);
+      return { kind: neverSent.test(code) ? "refused" : "unknown", reason: message };
+    } finally {
+      end();
+    }
+  }
+
+  /** Tries node after node until `isOver` or the time `until`, and each node at least once. */
+  async tryNodes(
+    path: string,
+    body: string,
+    until: number,
+    isOver: (outcome: Outcome) => boolean,
+  ): Promise<Outcome> {
+    for (let tries = 1; ; tries++) {
+      const outcome = await this.attempt(this.#nextHost(), path, body);
+      const isLate = performance.now() >= until;
+      const triedAll = tries >= this.hosts.length;
+      if (isOver(outcome) || (isLate && triedAll)) return outcome;
+      // An election is under way.
+      if (triedAll && !isLate) await Bun.sleep(Math.min(25 * tries, 250));
+    }
+  }
+
+  /** Sends any other request to the first node that accepts it. Throws UNAVAILABLE. */
+  async raw(path: string, init: RequestInit = {}): Promise<Response> {
+    const until = performance.now() + this.patience.tryMs;
+    for (;;) {
+      let reason = "";
+      let isBusy = false;
+      for (const host of this.#leader === null ? this.hosts : [this.#leader, ...this.hosts]) {
+        try {
+          const response = await this.send(host, path, init);
+          if (response.status === 401) throw refusedCredentials();
+          if (response.ok) return response;
+          reason = `${response.status} ${(await response.text()).slice(0, 200)}`;
+          isBusy ||= busy.test(reason);
+        } catch (error) {
+          if (error instanceof AppError) throw error;
+          this.avoid(host);
+          reason = (error as Error).message;
+        }
+      }
+      if (!isBusy || performance.now() >= until) throw unavailable(reason);
+      await Bun.sleep(50);
+    }
+  }
+
+  /** Aborts a request to a node that no longer responds to probes. A slow node still does. */
+  #watch(host: string): { signal: AbortSignal; end: () => void } {
+    const controller = new AbortController();
+    const timer = setInterval(async () => {
+      try {
+        const signal = AbortSignal.timeout(this.patience.probeMs);
+        await (await this.send(host, "/readyz?noleader", { signal })).text();
+      } catch {
+        controller.abort();
+      }
+    }, this.patience.silentMs);
+    return { signal: controller.signal, end: () => clearInterval(timer) };
+  }
+
+  #nextHost(): string {
+    if (this.#leader !== null) return this.#leader;
+    for (let tries = 0; tries < this.hosts.length; tries++) {
+      const host = this.hosts[this.#turn++ % this.hosts.length] as string;
+      if (!this.isSilent(host)) return host;
+    }
+    return this.hosts[this.#turn++ % this.hosts.length] as string;
+  }
+
+  /** The node answered by itself, or forwarded the request to the leader, which is used directly from then on. */
+  #recordLeader(host: string, path: string, forwardedTo: string | null) {
+    if (forwardedTo === null) {
+      this.#silentUntil.delete(host);
+      if (path !== staleRead) this.#leader = host;
+      return;
+    }
+    const leader = this.nodes.hostOf(forwardedTo);
+    if (leader === undefined) void this.#learnNodes(host);
+    else if (this.hosts.includes(leader) && !this.isSilent(leader)) this.#leader = leader;
+  }
+
+  async #learnNodes(host: string) {
+    if (this.#isLearning) return;
+    this.#isLearning = true;
+    try {
+      await this.nodes.take(await this.send(host, nodesPath));
+    } catch {
+      // Nodes continue to forward requests.
+    } finally {
+      this.#isLearning = false;
+    }
+  }
+}
+
+function readOutcome(status: number, text: string): Outcome {
+  if (status === 401) throw refusedCredentials();
+  // Our requests are well-formed, so a repetition would be rejected as well.
+  if (status === 400 || status === 413)
+    throw new Error(`The database refused a request: ${text.trim()}`);
+  if (status === 200) {
+    const { results, error } = JSON.parse(text) as { results?: Result[]; error?: string };
+    if (error === undefined && results !== undefined) return { kind: "answered", results };
+    return { kind: "unknown", reason: error ?? "an answer without results" };
+  }
+  const reason = `${status} ${text.trim().slice(0, 200)}`;
+  return { kind: status === 503 ? "refused" : "unknown", reason };
+}
