@@ -71,7 +71,7 @@ export async function openOnRqlite(
       shared: {
         nodeId: () => nodeIdOf(path, options.clock),
         clockOffsetMs: watch.offsetMs,
-        databaseNodes: client.nodes,
+        databaseNodes: () => client.nodes(),
       },
       async scrub() {
         await client.raw("/db/execute", { method: "POST", body: '["vacuum"]' });
