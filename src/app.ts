@@ -23,7 +23,7 @@ import type { logTo } from "./core/log.ts";
 import { ownHostsOf } from "./core/security/own-hosts.ts";
 import { type Listener, listenersForOthers, targetGuard } from "./core/security/target-guard.ts";
 import type { ApiDependencies } from "./api.ts";
-import { checkEngine } from "./monitoring/checks/engine/check-engine.ts";
+import { CheckEngine } from "./monitoring/checks/engine/check-engine.ts";
 import { type Config, environment, environmentFor } from "./config.ts";
 import { copyInChild, type Sealing } from "./database/backup/copy.ts";
 import { openData } from "./database/data.ts";
@@ -229,7 +229,7 @@ async function createAccounts({ config, data, store, clock }: Core) {
 function createEngines(core: Core) {
   const maintenance = maintenanceWatch(core);
   const { browser } = core.config;
-  const checks = checkEngine({ ...core, browser, maintenanceOf: maintenance.of });
+  const checks = new CheckEngine({ ...core, browser, maintenanceOf: maintenance.of });
   const sending = {
     ...core,
     lackedSince: checks.lackedSince,

@@ -6,8 +6,8 @@ import { RqliteClient } from "../../src/database/rqlite/client.ts";
 import { ownTables } from "../../src/database/rqlite/migrate.ts";
 import { rqliteStore } from "../../src/database/rqlite/store.ts";
 import { compiled, type Statement, tableWrittenBy } from "../../src/database/store.ts";
-import { recorder } from "../../src/monitoring/checks/engine/record.ts";
-import type { Watched } from "../../src/monitoring/checks/engine/watching.ts";
+import { ResultWriter } from "../../src/monitoring/checks/engine/record.ts";
+import type { Watched } from "../../src/monitoring/checks/engine/watched-monitors.ts";
 import { soleNode } from "../../src/cluster/leases.ts";
 import { newSignals } from "../../src/events/signals.ts";
 import { addressOf, leaderOf, type RqliteNode, startCluster } from "../support/rqlite.ts";
@@ -61,7 +61,7 @@ async function costOf({ batch, writes, checks }: Way) {
   const store = rqliteStore(new RqliteClient(addressOf(...nodes)), Date.now);
   const isKept = (statement: Statement) =>
     checks === undefined || tableWrittenBy(compiled(statement).text) !== "heartbeats";
-  const results = recorder({
+  const results = new ResultWriter({
     store: { ...store, atomic: (statements) => store.atomic(statements.filter(isKept)) },
     log: { info() {}, warn() {}, error: console.error },
     signals: newSignals(),

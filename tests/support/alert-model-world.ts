@@ -1,7 +1,7 @@
 import { expect } from "bun:test";
 import { alertsOn } from "./appliance.ts";
 import { sha256 } from "../../src/core/ids.ts";
-import { checkEngine } from "../../src/monitoring/checks/engine/check-engine.ts";
+import { CheckEngine } from "../../src/monitoring/checks/engine/check-engine.ts";
 import { lastSeq, readSince } from "../../src/events/log.ts";
 import {
   arriving,
@@ -113,7 +113,7 @@ export async function alertedWorld(server: Target) {
     tick();
     const held = { countsUptime: false };
     const maintenanceOf = ({ id }: { id: string }) => (inMaintenance.has(id) ? held : null);
-    const engine = checkEngine({ ...appliance, monotonic: () => time.now, maintenanceOf });
+    const engine = new CheckEngine({ ...appliance, monotonic: () => time.now, maintenanceOf });
     const latencyMs = status === "slow" ? 500 : 1;
     const found = status === "down" ? "down" : "up";
     await engine.report(job(index).token, { status: found, message: null, latencyMs });

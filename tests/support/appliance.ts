@@ -17,7 +17,7 @@ import { type Vault, vaultOf } from "../../src/core/security/secrets.ts";
 import { parseDenied, parseRange, targetGuard } from "../../src/core/security/target-guard.ts";
 import { alertEngine } from "../../src/alerting/deciding/engine.ts";
 import { subscriberReceivers } from "../../src/status-pages/subscribers/receivers.ts";
-import { checkEngine } from "../../src/monitoring/checks/engine/check-engine.ts";
+import { CheckEngine } from "../../src/monitoring/checks/engine/check-engine.ts";
 import type { Store } from "../../src/database/store.ts";
 import { LivePages } from "../../src/dashboard/live.ts";
 import { accessTokens } from "../../src/core/outgoing/access-tokens.ts";
@@ -187,7 +187,7 @@ export function applianceOn(
   const signals = newSignals();
   const maintenance = maintenanceWatch({ ...data, events, log });
   const { of: maintenanceOf } = maintenance;
-  const engine = checkEngine({
+  const engine = new CheckEngine({
     ...data,
     monotonic: clock,
     targets,

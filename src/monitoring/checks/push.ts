@@ -3,7 +3,7 @@ import { sha256 } from "../../core/ids.ts";
 import type { BodyClient } from "../../http/body.ts";
 import { noSuchPath } from "../../http/responses/error-response.ts";
 import type { NetworkLimit } from "../../http/access/rate-limit.ts";
-import type { Engine } from "./engine/check-engine.ts";
+import type { CheckEngine } from "./engine/check-engine.ts";
 import { type PushDialect, readReport, signalboxPush, uptimeKumaPush } from "./push-report.ts";
 
 /** A push URL: its path, its methods, and the names of its fields. */
@@ -27,7 +27,7 @@ export const pushRoutes: readonly PushRoute[] = [
 ];
 
 export type PushContext = {
-  report: Engine["report"];
+  report: CheckEngine["report"];
   /** Wrong tokens a minute by client network; right ones are not touched. */
   wrongTokens: NetworkLimit;
 };

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { checkEngine } from "../../../src/monitoring/checks/engine/check-engine.ts";
+import { CheckEngine } from "../../../src/monitoring/checks/engine/check-engine.ts";
 import { type Beat, type Watch, watch } from "../../support/watch.ts";
 
 /** Seconds by what was found in them, as the results say and as the sums do. */
@@ -57,7 +57,7 @@ describe("a result ends what the one before it stands for:", () => {
         await made.engine.runOnce();
       } else {
         const { appliance, ours } = made;
-        const restarted = checkEngine({ ...appliance, monotonic: appliance.clock });
+        const restarted = new CheckEngine({ ...appliance, monotonic: appliance.clock });
         await restarted.runOnce();
         await restarted.checkNow({ organizationId: ours.id, callerId: "key" }, shop.id);
       }

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { checkEngine } from "../../../src/monitoring/checks/engine/check-engine.ts";
+import { CheckEngine } from "../../../src/monitoring/checks/engine/check-engine.ts";
 import { readSince } from "../../../src/events/log.ts";
 import { answer, hang, reset, target } from "../../support/target.ts";
 import { type Watch, watch } from "../../support/watch.ts";
@@ -118,7 +118,7 @@ test("trouble of the appliance is told once to each organization, and again afte
 test("a failure while the clock of the machine was set forward or back is unknown", async () => {
   for (const seconds of [5, -3_600]) {
     const made = await watch();
-    const engine = checkEngine(made.appliance);
+    const engine = new CheckEngine(made.appliance);
     await engine.runOnce();
     await using shop = await made.site();
     shop.reply(hang);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { checkEngine } from "../../../src/monitoring/checks/engine/check-engine.ts";
+import { CheckEngine } from "../../../src/monitoring/checks/engine/check-engine.ts";
 import { applianceOn } from "../../support/appliance.ts";
 import { answer, hang, slow, target } from "../../support/target.ts";
 import { type Beat, watch } from "../../support/watch.ts";
@@ -132,7 +132,7 @@ describe("what it is", () => {
       status: "down",
       lastMessage: expect.stringMatching(/^HTTP 200 .* Good result 2 of 3\.$/),
     });
-    const restarted = checkEngine({ ...appliance, monotonic: appliance.clock });
+    const restarted = new CheckEngine({ ...appliance, monotonic: appliance.clock });
     for (const end = time.now + 60_000; time.now < end; time.now += 250) await restarted.runOnce();
     expect(await statusOf(shop.id)).toBe("up");
   });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { checkEngine } from "../../../src/monitoring/checks/engine/check-engine.ts";
+import { CheckEngine } from "../../../src/monitoring/checks/engine/check-engine.ts";
 import type { Answer } from "../../support/appliance.ts";
 import { answer, hang, target } from "../../support/target.ts";
 import { member, person, statusesOf, visitor } from "../../support/visiting.ts";
@@ -88,7 +88,7 @@ describe("of checks that are asked for, there are at one time", () => {
   test("64 in all", async () => {
     const { appliance } = await watch();
     await using shop = await target(hang);
-    const engine = checkEngine({ ...appliance, monotonic: appliance.clock });
+    const engine = new CheckEngine({ ...appliance, monotonic: appliance.clock });
     const ask = (number: number) =>
       engine.tryCheck(
         { organizationId: `organization ${number >> 2}`, callerId: `person ${number}` },

@@ -1,13 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { timestamp } from "../../../src/core/time/clock.ts";
 import { AppError } from "../../../src/core/errors.ts";
-import {
-  recorder,
-  type Recorder,
-  type Result,
-} from "../../../src/monitoring/checks/engine/record.ts";
+import { type Result, ResultWriter } from "../../../src/monitoring/checks/engine/record.ts";
 import type { MonitorState } from "../../../src/monitoring/checks/rules.ts";
-import { allWatched } from "../../../src/monitoring/checks/engine/watching.ts";
+import { allWatched } from "../../../src/monitoring/checks/engine/watched-monitors.ts";
 import { compiled, type Store, tableWrittenBy } from "../../../src/database/store.ts";
 import { dump } from "../../support/appliance.ts";
 import { refusal } from "../../support/refusal.ts";
@@ -46,12 +42,12 @@ async function recording(fields: object = {}) {
     ...made,
     id,
     result,
-    results: recorder(made.appliance),
+    results: new ResultWriter(made.appliance),
   };
 }
 
 /** Resolves when it is stored. */
-function added(results: Recorder, result: Result) {
+function added(results: ResultWriter, result: Result) {
   results.add(result);
   return results.stored(result.monitor.key);
 }
@@ -115,7 +111,7 @@ describe("one write", () => {
       return store.atomic(statements);
     };
     const gathering = { ...store, atomic, batchWindowMs: 2 ** 30 };
-    const results = recorder({ ...made.appliance, store: gathering });
+    const results = new ResultWriter({ ...made.appliance, store: gathering });
     await added(results, result("up"));
     const unchanged = [added(results, result("up")), added(results, result("up"))];
     await Promise.all([added(results, result("down")), ...unchanged]);
@@ -178,7 +174,7 @@ describe("a database that can't be written", () => {
       await store.atomic(statements);
       if (isLost) throw lost;
     };
-    const results = recorder({ ...made.appliance, store: { ...store, atomic } });
+    const results = new ResultWriter({ ...made.appliance, store: { ...store, atomic } });
     for (const status of ["up", "down", "down", "up"] as const) {
       const stored = added(results, result(status, undefined, true));
       await Promise.all([results.flush(), refusal(stored)]);
@@ -241,7 +237,7 @@ describe("a pause", () => {
       await (paused ??= changeMonitor(id, { paused: true }));
       return rows;
     };
-    const results = recorder({ ...made.appliance, store: { ...store, query } });
+    const results = new ResultWriter({ ...made.appliance, store: { ...store, query } });
     await Promise.all([added(results, result("down")), results.flush()]);
     expect(paused).not.toBeNull();
     expect(await types(made)).toEqual([]);

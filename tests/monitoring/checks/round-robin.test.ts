@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { type Limits, scheduler } from "../../../src/monitoring/checks/engine/scheduler.ts";
-import { checkEngine } from "../../../src/monitoring/checks/engine/check-engine.ts";
+import { type Limits, Scheduler } from "../../../src/monitoring/checks/engine/scheduler.ts";
+import { CheckEngine } from "../../../src/monitoring/checks/engine/check-engine.ts";
 import { expandOverview } from "../../../src/dashboard/rules.ts";
 import { readSince } from "../../../src/events/log.ts";
 import { answer, hang, target } from "../../support/target.ts";
@@ -30,7 +30,7 @@ async function simulated(monitors: readonly Monitor[], limits: Limits, until: nu
     lane,
     patienceMs: interval,
   });
-  const jobs = scheduler(
+  const jobs = new Scheduler(
     {
       async run(key, dueAt) {
         const { organizationId, lane, takes, interval } = of(key);
@@ -145,7 +145,7 @@ async function fullEngine() {
   const made = await watch();
   const { time, appliance, store, monitor } = made;
   const places = { reserved: 1, shared: 0, perLane: 1 };
-  const engine = checkEngine({ ...appliance, monotonic: appliance.clock, places });
+  const engine = new CheckEngine({ ...appliance, monotonic: appliance.clock, places });
   await engine.runOnce();
   const shop = await made.site({ interval: 5, timeout: 5 });
   await engine.runOnce();

@@ -1,6 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { scheduler } from "../../../src/monitoring/checks/engine/scheduler.ts";
+import { Scheduler } from "../../../src/monitoring/checks/engine/scheduler.ts";
+
+const terms = (lane: string | null) => ({ organizationId: "ours", lane, patienceMs: 5_000 });
 
 /** A scheduler whose clock stands still and whose runs end when the test says so; of one organization. */
 function workshop({ total = 1_000, perLane = 1_000 } = {}) {
@@ -9,7 +11,7 @@ function workshop({ total = 1_000, perLane = 1_000 } = {}) {
   const dueAts: number[] = [];
   const overdue: number[] = [];
   const endings = new Map<number, () => void>();
-  const jobs = scheduler(
+  const jobs = new Scheduler(
     {
       run(key, dueAt) {
         if (endings.has(key)) throw new Error(`${key} runs twice at one time.`);
@@ -24,12 +26,8 @@ function workshop({ total = 1_000, perLane = 1_000 } = {}) {
     () => time.now,
     { reserved: 1, shared: total - 1, perLane },
   );
-  const schedule = (key: number, dueAt: number, lane: string | null) =>
-    jobs.schedule(key, dueAt, { organizationId: "ours", lane, patienceMs: 5_000 });
-  const runNow = (key: number, lane: string) =>
-    jobs.runNow(key, { organizationId: "ours", lane, patienceMs: 5_000 });
   return {
-    jobs: { ...jobs, schedule, runNow },
+    jobs,
     time,
     /** What was started, in order. */
     started,
@@ -40,14 +38,14 @@ function workshop({ total = 1_000, perLane = 1_000 } = {}) {
     running: () => [...endings.keys()],
     /** Ends a run; whatever has waited for its place is started then. */
     end: async (key: number) => {
-      const ended = runNow(key, "any");
+      const ended = jobs.runNow(key, terms("any"));
       endings.get(key)?.();
       endings.delete(key);
       await ended;
     },
     /** Due at once, all in one lane. */
     due: (...keys: number[]) => {
-      for (const key of keys) schedule(key, time.now, "one host");
+      for (const key of keys) jobs.schedule(key, time.now, terms("one host"));
       jobs.startDue();
     },
   };
@@ -56,7 +54,7 @@ function workshop({ total = 1_000, perLane = 1_000 } = {}) {
 describe("a job", () => {
   test("starts when it is due, not before, and learns when it was due", () => {
     const { jobs, time, started, dueAts } = workshop();
-    jobs.schedule(1, 1_500, "a");
+    jobs.schedule(1, 1_500, terms("a"));
     expect(jobs.nextDueAt()).toBe(1_500);
     time.now = 1_499;
     jobs.startDue();
@@ -81,10 +79,10 @@ describe("a job", () => {
 
   test("that is scheduled anew runs at the new time alone, be it sooner or later", () => {
     const { jobs, time, started } = workshop();
-    jobs.schedule(1, 2_000, "a");
-    jobs.schedule(1, 5_000, "a");
-    jobs.schedule(2, 5_000, "a");
-    jobs.schedule(2, 3_000, "a");
+    jobs.schedule(1, 2_000, terms("a"));
+    jobs.schedule(1, 5_000, terms("a"));
+    jobs.schedule(2, 5_000, terms("a"));
+    jobs.schedule(2, 3_000, terms("a"));
     expect(jobs.nextDueAt()).toBe(3_000);
     time.now = 3_000;
     jobs.startDue();
@@ -97,7 +95,7 @@ describe("a job", () => {
   test("that is scheduled anew while it waits gives up its turn", async () => {
     const { jobs, due, end, started, time } = workshop({ total: 1, perLane: 1 });
     due(1, 2, 3);
-    jobs.schedule(2, 9_000, "one host");
+    jobs.schedule(2, 9_000, terms("one host"));
     await end(1);
     expect(started).toEqual([1, 3]);
     await end(3);
@@ -112,7 +110,7 @@ describe("a job", () => {
       perLane: 1,
     });
     due(1, 2);
-    jobs.schedule(3, 2_000, "a");
+    jobs.schedule(3, 2_000, terms("a"));
     jobs.remove(2);
     jobs.remove(3);
     jobs.remove(99);
@@ -137,7 +135,7 @@ describe("a job", () => {
 describe("the limits", () => {
   test("hold in all; who waits is started in the order of due times", async () => {
     const { jobs, time, started, end } = workshop({ total: 2, perLane: 2 });
-    for (const key of [5, 3, 1, 4, 2]) jobs.schedule(key, 1_000 + key, `host ${key}`);
+    for (const key of [5, 3, 1, 4, 2]) jobs.schedule(key, 1_000 + key, terms(`host ${key}`));
     time.now = 2_000;
     jobs.startDue();
     jobs.startDue();
@@ -151,8 +149,8 @@ describe("the limits", () => {
 
   test("hold for each lane, and a full lane holds up no other", async () => {
     const { jobs, started, end } = workshop({ total: 10, perLane: 2 });
-    for (const key of [1, 2, 3, 4]) jobs.schedule(key, 100 + key, "hanging host");
-    for (const key of [11, 12]) jobs.schedule(key, 200 + key, "other host");
+    for (const key of [1, 2, 3, 4]) jobs.schedule(key, 100 + key, terms("hanging host"));
+    for (const key of [11, 12]) jobs.schedule(key, 200 + key, terms("other host"));
     jobs.startDue();
     expect(started).toEqual([1, 2, 11, 12]);
     await end(11);
@@ -168,7 +166,7 @@ describe("the limits", () => {
     await fc.assert(
       fc.asyncProperty(limit, limit, lanes, choices, async (total, perLane, lanes, choices) => {
         const { jobs, running, end, started } = workshop({ total, perLane });
-        for (const [key, lane] of lanes.entries()) jobs.schedule(key, key, lane);
+        for (const [key, lane] of lanes.entries()) jobs.schedule(key, key, terms(lane));
         jobs.startDue();
         for (const choice of choices) {
           const now = running();
@@ -210,7 +208,7 @@ describe("a job that waits", () => {
     const { jobs, due, time, overdue } = workshop({ total: 1, perLane: 1 });
     due(1, 2, 3);
     jobs.remove(2);
-    jobs.schedule(3, 50_000, "one host");
+    jobs.schedule(3, 50_000, terms("one host"));
     time.now = 40_000;
     jobs.startDue();
     expect([overdue, jobs.nextDueAt()]).toEqual([[], 50_000]);
@@ -229,7 +227,7 @@ describe("a job that waits", () => {
 test("what takes no time waits for nobody", () => {
   const { jobs, due, started } = workshop({ total: 1, perLane: 1 });
   due(1, 2);
-  jobs.schedule(3, 1_000, null);
+  jobs.schedule(3, 1_000, terms(null));
   jobs.startDue();
   expect(started).toEqual([1, 3]);
 });
@@ -241,9 +239,9 @@ describe("running now", () => {
       perLane: 1,
     });
     due(1);
-    jobs.schedule(2, 1_500, "one host");
+    jobs.schedule(2, 1_500, terms("one host"));
     time.now = 1_200;
-    void jobs.runNow(2, "one host");
+    void jobs.runNow(2, terms("one host"));
     expect([started, dueAts]).toEqual([
       [1, 2],
       [1_000, 1_200],
@@ -259,7 +257,7 @@ describe("running now", () => {
     const { jobs, due, started, end } = workshop();
     due(1);
     const ended: string[] = [];
-    const joined = [jobs.runNow(1, "a"), jobs.runNow(1, "b")].map((run) =>
+    const joined = [jobs.runNow(1, terms("a")), jobs.runNow(1, terms("b"))].map((run) =>
       run.then(() => ended.push("x")),
     );
     expect(ended).toEqual([]);
@@ -270,7 +268,7 @@ describe("running now", () => {
 
   test("counts towards the limits of the others", async () => {
     const { jobs, due, started, end } = workshop({ total: 1, perLane: 1 });
-    void jobs.runNow(7, "one host");
+    void jobs.runNow(7, terms("one host"));
     due(1);
     expect(started).toEqual([7]);
     await end(7);
@@ -303,7 +301,7 @@ test("jobs start in the order of their due times, whatever was scheduled, change
       for (const next of [...actions, { pass: 1_000 }]) {
         if ("key" in next) {
           expected.set(next.key, time.now + next.in);
-          jobs.schedule(next.key, time.now + next.in, "a");
+          jobs.schedule(next.key, time.now + next.in, terms("a"));
         } else if ("remove" in next) {
           expected.delete(next.remove);
           jobs.remove(next.remove);

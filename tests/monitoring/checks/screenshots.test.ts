@@ -9,8 +9,8 @@ import { fakeChromium } from "../../support/fake-chromium.ts";
 import { sharing } from "../../support/sharing.ts";
 import { answer, hang, target } from "../../support/target.ts";
 import { putScreenshot } from "../../../src/monitoring/uptime/store.ts";
-import { allWatched } from "../../../src/monitoring/checks/engine/watching.ts";
-import { recorder, type Result } from "../../../src/monitoring/checks/engine/record.ts";
+import { allWatched } from "../../../src/monitoring/checks/engine/watched-monitors.ts";
+import { ResultWriter, type Result } from "../../../src/monitoring/checks/engine/record.ts";
 import { watch } from "../../support/watch.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "signalbox-test-"));
@@ -197,7 +197,7 @@ describe("a screenshot that waits to be written", () => {
 
   test("is dropped before too many do, its result is not", async () => {
     const { appliance, time, resultAt, beatsOf, id } = await recording();
-    const results = recorder(appliance);
+    const results = new ResultWriter(appliance);
     const all = Array.from({ length: 40 }, (_, index) => resultAt(time.now + index));
     for (const result of all) results.add(result);
     expect(all.filter(({ screenshot }) => screenshot !== null)).toEqual(all.slice(-32));

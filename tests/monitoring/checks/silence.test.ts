@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { sha256 } from "../../../src/core/ids.ts";
-import { checkEngine } from "../../../src/monitoring/checks/engine/check-engine.ts";
+import { CheckEngine } from "../../../src/monitoring/checks/engine/check-engine.ts";
 import { watch } from "../../support/watch.ts";
 
 /** A job that reports each minute, with a minute of grace, watched by an engine whose clocks and machine a test sets. */
@@ -9,7 +9,7 @@ async function watchedJob() {
   const job = await made.job({ interval: 60, grace: 60 });
   const time = { wall: made.time.now, monotonic: 0 };
   const machine = { families: new Set(["IPv4"] as const), hasHandles: true };
-  const engine = checkEngine({
+  const engine = new CheckEngine({
     ...made.appliance,
     clock: () => time.wall,
     monotonic: () => time.monotonic,
@@ -113,7 +113,7 @@ describe("silence is no outage", () => {
 test("a machine that never had a network judges the silence of its own jobs", async () => {
   const made = await watch();
   const job = await made.job({ interval: 60, grace: 60 });
-  const engine = checkEngine({
+  const engine = new CheckEngine({
     ...made.appliance,
     monotonic: () => made.time.now,
     machine: { network: () => new Set(), hasHandles: () => true },

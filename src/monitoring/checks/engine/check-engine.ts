@@ -1,7 +1,7 @@
+/** Runs the due checks of all monitors of this node, derives monitor states, and records both. */
 import type { Leases } from "../../../cluster/leases.ts";
 import type { Clock } from "../../../core/time/clock.ts";
 import { AppError } from "../../../core/errors.ts";
-import { monitorBounds } from "../../../core/limits.ts";
 import type { Log } from "../../../core/log.ts";
 import type { Vault } from "../../../core/security/secrets.ts";
 import type { TargetGuard } from "../../../core/security/target-guard.ts";
@@ -11,371 +11,393 @@ import { readSince } from "../../../events/log.ts";
 import type { EventReader, Subscription } from "../../../events/reader.ts";
 import type { Signals } from "../../../events/signals.ts";
 import type { Family } from "../../../core/metrics.ts";
+import type { CheckTarget, CheckCaller } from "../check.ts";
+import { allowedSeconds, silenceOutcome, stillFailing, stillReporting } from "../kinds/push.ts";
+import { goesDown } from "../rules.ts";
+import { createCheckRunner } from "./check-runner.ts";
+import { DueTimes } from "./due-times.ts";
 import { checkMetrics, stateFamilies } from "./metrics.ts";
-import { onDemand } from "./on-demand.ts";
-import {
-  allowedSeconds,
-  nextSilenceAt,
-  silenceOutcome,
-  stillFailing,
-  stillReporting,
-} from "../kinds/push.ts";
-import { rateLimit } from "../../../http/access/rate-limit.ts";
+import { limitOnDemand } from "./on-demand.ts";
+import { OutcomeRecorder } from "./outcome-recorder.ts";
 import type { Machine } from "./own-machine.ts";
 import { tickMs, TroubleWatch } from "./own-trouble.ts";
-import { organizationChecks } from "./organization-checks.ts";
-import { recorder } from "./record.ts";
-import { type PushReport, requestsOf } from "./requests.ts";
-import { goesDown, nextSlot, phaseOf } from "../rules.ts";
+import { ResultWriter } from "./record.ts";
+import { createCheckRequests, type PushReport } from "./requests.ts";
 import { inverse, type Outcome, slowed, unknownResult } from "./run-check.ts";
-import { type Limits, scheduler } from "./scheduler.ts";
-import { settling } from "./settling.ts";
-import { findChecked, type FirstCheck, targetOf, type Watched, watching } from "./watching.ts";
-import type { CheckTarget, CheckCaller } from "../check.ts";
+import { type Limits, Scheduler } from "./scheduler.ts";
+import {
+  findChecked,
+  type FirstCheck,
+  targetOf,
+  type Watched,
+  WatchedMonitors,
+} from "./watched-monitors.ts";
 
-/** Checks at one time: far above what spread checks need, below what a machine has. */
-const usual: Limits = { reserved: 1_000, shared: 1_000, perLane: 1_000 };
+/** Concurrent checks: far above what spread checks need, below the limits of a machine. */
+const defaultLimits: Limits = { reserved: 1_000, shared: 1_000, perLane: 1_000 };
 const minTickMs = 50;
-/** Checks that are brought forward together come within this time. */
-const rushMs = 5_000;
-/** What was never checked waits no longer for it after a restart, however rarely it is checked. */
-const maxUnknownSeconds = 60;
-/** A result so shortly before a slot is the one of that slot, by another node's clock. */
-const sameSlotMs = 1_000;
-/** What could not be read is read again after so long. */
+/** Delay before monitors that could not be read are read again. */
 const retryMs = 1_000;
-
-export type Engine = ReturnType<typeof checkEngine>;
 
 type EngineContext = {
   store: Store;
   clock: Clock;
   leases: Leases;
-  /** Milliseconds that only ever go forward, for due times. */
+  /** Monotonic milliseconds, for due times. */
   monotonic?: Clock;
   vault: Vault;
   targets: TargetGuard;
   events: EventReader;
   signals: Signals;
   log: Log;
-  /** The Chromium to use; else the one of this machine. */
+  /** Path of Chromium; by default the installed one. */
   browser?: string | undefined;
-  /** What a maintenance window that holds for the monitor means for its results; null where none does. */
+  /** Effect of the maintenance that currently applies to a monitor; null for none. */
   maintenanceOf?: (monitor: Watched) => { countsUptime: boolean } | null;
-  /** Checks at one time. */
+  /** Concurrent checks. */
   places?: Limits;
   /** Defaults to the machine that this process runs on. */
   machine?: Machine;
 };
 
-/** Looks at the world: runs the checks of all monitors, decides what they are, records it. */
-export function checkEngine(context: EngineContext) {
-  const { store, clock, leases, monotonic = () => performance.now(), log } = context;
-  const { places = usual } = context;
-  const trouble = new TroubleWatch(clock, monotonic, context.machine);
-  const results = recorder(context);
-  const counted = checkMetrics();
-  const { settle, storedNow } = settling(context, results, counted.ended);
-  const asked = onDemand(clock);
-  const immediate = rateLimit(monitorBounds.checksAfterChanges.value, clock);
-  let following: Promise<void> | null = null;
-  const monitors = watching(context, begin, end, () => following);
-  const running = new Map<number, AbortController>();
-  /** Checks that somebody asked for, outside their turn. */
-  const wanted = new Set<number>();
-  const jobs = scheduler({ run: checkSafely, overdue: miss }, monotonic, places);
-  const checks = organizationChecks(context, { monotonic, trouble }, jobs.organizations);
-  let subscription: Subscription | null = null;
-  let cursor: number | null = null;
-  let timer: ReturnType<typeof setTimeout> | null = null;
-  let stopped = false;
-  /** Ends the checks that are nobody's turn. */
-  const stopping = new AbortController();
-  /** What the monotonic clock is behind the one on the wall, by which all nodes count the same slots. */
-  const behind = clock() - monotonic();
-  const requests = requestsOf({ store, leases, asked, check: checkNow, take: takeReport, probe });
-  let hasBegun = false;
-  leases.onChange(() => (hasBegun ? follow() : undefined));
-  const isOurs = ({ id, lease }: Watched) => leases.of(id) === lease;
+export class CheckEngine {
+  private readonly monotonic: Clock;
+  private readonly trouble: TroubleWatch;
+  private readonly writer: ResultWriter;
+  private readonly counted = checkMetrics();
+  private readonly outcomes: OutcomeRecorder;
+  private readonly monitors: WatchedMonitors;
+  private readonly jobs: Scheduler;
+  private readonly due: DueTimes;
+  private readonly runner: ReturnType<typeof createCheckRunner>;
+  private readonly limited: ReturnType<typeof limitOnDemand>;
+  private readonly requests: ReturnType<typeof createCheckRequests>;
+  private readonly running = new Map<number, AbortController>();
+  /** Monitors whose next check was requested outside the schedule. */
+  private readonly unscheduled = new Set<number>();
+  /** Aborts checks started outside the schedule. */
+  private readonly stopping = new AbortController();
+  /** The reload after the last change of leases. */
+  private reload: Promise<void> | null = null;
+  private subscription: Subscription | null = null;
+  private cursor: number | null = null;
+  private timer: ReturnType<typeof setTimeout> | null = null;
+  private isStarted = false;
+  private isStopped = false;
+  private readonly context: EngineContext;
 
-  /** Leaves the monitors of leases that went, their results written, and takes in those of leases that came. */
-  function follow(): Promise<void> {
-    monitors.leave();
-    const before = following;
-    const now = (async () => {
-      await before;
-      while (!stopped)
-        try {
-          // Else what was checked would be checked again: what is read does not know of it.
-          if (await results.flush()) {
-            await monitors.load();
-            return;
-          }
-          await Bun.sleep(retryMs);
-        } catch (error) {
-          log.error("monitors can't be read", { cause: String(error) });
-          await Bun.sleep(retryMs);
-        }
-    })();
-    following = now;
-    return now;
+  constructor(context: EngineContext) {
+    this.context = context;
+    const { store, clock, leases, monotonic = () => performance.now() } = context;
+    this.monotonic = monotonic;
+    this.trouble = new TroubleWatch(clock, monotonic, context.machine);
+    this.writer = new ResultWriter(context);
+    this.outcomes = new OutcomeRecorder(context, this.writer, this.counted.ended);
+    this.monitors = new WatchedMonitors(context, {
+      begin: (monitor, firstCheck) => this.begin(monitor, firstCheck),
+      end: (monitor) => this.end(monitor),
+      followed: () => this.reload,
+    });
+    this.jobs = new Scheduler(
+      { run: (key, dueAt) => this.checkSafely(key, dueAt), overdue: (key) => this.miss(key) },
+      monotonic,
+      context.places ?? defaultLimits,
+    );
+    this.due = new DueTimes(clock, monotonic, this.trouble);
+    const watch = { monotonic, trouble: this.trouble };
+    this.runner = createCheckRunner(context, watch, () => this.jobs.organizations());
+    this.limited = limitOnDemand(clock);
+    this.requests = createCheckRequests({
+      store,
+      leases,
+      limited: this.limited,
+      check: (organizationId, monitorId) => this.checkHere(organizationId, monitorId),
+      take: (organizationId, monitorId, report) =>
+        this.takeReport(organizationId, monitorId, report),
+      probe: (organizationId, monitorId) => this.probe(organizationId, monitorId),
+    });
+    leases.onChange(() => (this.isStarted ? this.followLeases() : undefined));
   }
 
-  /** Repeats a check that failed because of a bug after one interval, so that it stops no other. */
-  async function checkSafely(key: number, dueAt: number): Promise<void> {
+  /** Loads the monitors and spreads their checks over one interval. */
+  async start() {
+    this.isStarted = true;
+    const { events } = this.context;
+    this.subscription = events.subscribe("checks", await this.monitors.load(), (added) =>
+      this.take(added),
+    );
+    this.trouble.tick();
+    this.arm();
+  }
+
+  /** Aborts running checks and writes the results of finished ones. */
+  async stop() {
+    this.isStopped = true;
+    if (this.timer !== null) clearTimeout(this.timer);
+    await this.subscription?.stop();
+    this.jobs.stop();
+    this.stopping.abort();
+    for (const ending of this.running.values()) ending.abort();
+    await this.jobs.settled();
+    await this.runner.settled();
+    await this.writer.stop();
+  }
+
+  /** Reads new events, runs all due checks and writes their results; for tests, instead of `start`. */
+  async runOnce() {
+    if (this.cursor === null) {
+      this.isStarted = true;
+      this.cursor = await this.monitors.load();
+    } else {
+      const events = await readSince(this.context.store, this.cursor, 10_000);
+      this.cursor = events.at(-1)?.seq ?? this.cursor;
+      await this.take(events);
+    }
+    this.trouble.tick();
+    this.jobs.startDue();
+    await this.jobs.settled();
+    await this.writer.flush();
+  }
+
+  metrics = (): Family[] => [
+    ...this.counted.families(),
+    ...stateFamilies({
+      jobs: this.jobs,
+      results: this.writer,
+      monitors: this.monitors,
+      now: this.context.clock(),
+    }),
+  ];
+
+  /** Unix milliseconds since which this process has run without a standstill. */
+  runningSince = () => this.trouble.runningSince;
+
+  /** A resource that this machine lacked since `from` (monotonic milliseconds), as a reason; null for none. */
+  lackedSince = (from: number) => this.trouble.lackedFor([], from);
+
+  lackedNow = () => this.trouble.lackedNow();
+
+  /** Checks at once; resolves when the result is stored, with false if the monitor is not checked. Throws UNAVAILABLE, RATE_LIMITED. */
+  checkNow = (caller: CheckCaller, monitorId: string) => this.requests.checkNow(caller, monitorId);
+
+  /** Stores the report of a job. Returns false for a paused monitor, null for an unknown token. */
+  report = (tokenHash: string, report: PushReport) => this.requests.report(tokenHash, report);
+
+  /** Checks a target that is not a monitor, and stores nothing. Throws RATE_LIMITED. */
+  tryCheck = (caller: CheckCaller, target: CheckTarget) =>
+    this.limited(caller, () => {
+      this.runner.forgetSettings(caller.organizationId);
+      return this.runner.run(caller.organizationId, target, this.stopping.signal);
+    });
+
+  /** Brings the next checks of monitors forward after their maintenance started or ended. */
+  checkSoon = (monitorIds: readonly string[]) => {
+    for (const id of monitorIds) {
+      const monitor = this.monitors.byId(id);
+      if (monitor === undefined) continue;
+      if (monitor.type === "push") this.recordMaintenanceOfPush(monitor);
+      else this.schedule(monitor, this.due.soon(monitor, monitorIds.length));
+    }
+    this.arm();
+  };
+
+  /** A push monitor can't be checked: its last report counts. */
+  private recordMaintenanceOfPush(monitor: Watched) {
+    const { status, failures } = monitor.state;
+    const isMaintained = this.isMaintained(monitor);
+    if (failures > 0) this.outcomes.record(monitor, stillFailing, "turn");
+    else if (status === "maintenance" && !isMaintained)
+      this.outcomes.record(monitor, stillReporting, "in maintenance");
+    else if (status === "up" && isMaintained)
+      this.outcomes.record(monitor, stillReporting, "before maintenance");
+  }
+
+  /** Drops monitors of lost leases after their results are written, and loads those of new leases. */
+  private followLeases(): Promise<void> {
+    this.monitors.leave();
+    this.reload = this.reloadAfter(this.reload);
+    return this.reload;
+  }
+
+  private async reloadAfter(earlier: Promise<void> | null) {
+    await earlier;
+    while (!this.isStopped)
+      try {
+        // Monitors that are read before their results are written would be checked again.
+        if (await this.writer.flush()) {
+          await this.monitors.load();
+          return;
+        }
+        await Bun.sleep(retryMs);
+      } catch (error) {
+        this.context.log.error("monitors can't be read", { cause: String(error) });
+        await Bun.sleep(retryMs);
+      }
+  }
+
+  private isOurs({ id, lease }: Watched) {
+    return this.context.leases.of(id) === lease;
+  }
+
+  private isMaintained(monitor: Watched) {
+    return (this.context.maintenanceOf?.(monitor) ?? null) !== null;
+  }
+
+  private schedule(monitor: Watched, dueAt: number) {
+    this.jobs.schedule(monitor.key, dueAt, monitor.terms);
+  }
+
+  /** After a failure caused by a bug, checks again after one interval. */
+  private async checkSafely(key: number, dueAt: number): Promise<void> {
     try {
-      await check(key, dueAt);
+      await this.check(key, dueAt);
     } catch (error) {
-      log.error("a check could not be finished", { cause: String(error) });
-      running.delete(key);
-      const monitor = monitors.get(key);
-      if (monitor === undefined || stopped) return;
+      this.context.log.error("a check could not be finished", { cause: String(error) });
+      this.running.delete(key);
+      const monitor = this.monitors.get(key);
+      if (monitor === undefined || this.isStopped) return;
       const unknown = unknownResult("the check itself failed; see the log");
-      const seconds = settle(monitor, unknown, "turn");
-      jobs.schedule(key, monotonic() + seconds * 1000, monitor.terms);
+      const seconds = this.outcomes.record(monitor, unknown, "turn");
+      this.schedule(monitor, this.monotonic() + seconds * 1000);
     }
   }
 
-  /** One check of one monitor, to its result and the time of its next one. */
-  async function check(key: number, dueAt: number): Promise<void> {
-    const outsideTurn = wanted.delete(key);
-    const monitor = monitors.get(key);
-    if (monitor === undefined || stopped || !isOurs(monitor)) return;
-    const startedAt = monotonic();
-    if (!outsideTurn) counted.began((startedAt - dueAt) / 1_000);
+  /** Checks one monitor, records the result and schedules the next check. */
+  private async check(key: number, dueAt: number): Promise<void> {
+    const isUnscheduled = this.unscheduled.delete(key);
+    const monitor = this.monitors.get(key);
+    if (monitor === undefined || this.isStopped || !this.isOurs(monitor)) return;
+    const startedAt = this.monotonic();
+    if (!isUnscheduled) this.counted.began((startedAt - dueAt) / 1_000);
+    const outcome = await this.outcomeOf(monitor, startedAt);
+    // A monitor that was changed, paused or deleted meanwhile makes the result void.
+    if (this.monitors.get(key) !== monitor || this.isStopped) return;
+    const slot = this.due.slotAfter(monitor, startedAt);
+    const secondsToSlot = Math.max(1, Math.round((slot - this.monotonic()) / 1000));
+    const period = isUnscheduled && monitor.lastAt !== null ? secondsToSlot : "turn";
+    const seconds = this.outcomes.record(monitor, outcome, period);
+    this.schedule(monitor, this.due.next(monitor, startedAt, seconds));
+    this.arm();
+  }
+
+  private async outcomeOf(monitor: Watched, startedAt: number): Promise<Outcome> {
+    if (monitor.type === "push") return silenceOutcome(monitor, this.trouble, startedAt);
     const ending = new AbortController();
-    running.set(key, ending);
-    const outcome =
-      monitor.type === "push"
-        ? silenceOutcome(monitor, trouble, startedAt)
-        : await judged(monitor, ending.signal);
-    running.delete(key);
-    if (monitor.type !== "push") counted.took(monitor.type, (monotonic() - startedAt) / 1_000);
-    // Changed, paused or deleted meanwhile: the result is about something else.
-    if (monitors.get(key) !== monitor || stopped) return;
-    const slot = slotAfter(monitor, startedAt);
-    const secondsToSlot = Math.max(1, Math.round((slot - monotonic()) / 1000));
-    const period = outsideTurn && monitor.lastAt !== null ? secondsToSlot : "turn";
-    const seconds = settle(monitor, outcome, period);
-    const interval = monitor.intervalSeconds * 1000;
-    const isRetry = seconds < monitor.intervalSeconds;
-    const next =
-      monitor.type === "push"
-        ? nextSilenceAt(monitor, trouble, startedAt, seconds)
-        : isRetry
-          ? Math.min(monotonic() + seconds * 1000, startedAt + interval)
-          : slot;
-    jobs.schedule(key, next, monitor.terms);
-    arm();
+    this.running.set(monitor.key, ending);
+    const outcome = await this.confirmedOutcome(monitor, ending.signal);
+    this.running.delete(monitor.key);
+    this.counted.took(monitor.type, (this.monotonic() - startedAt) / 1_000);
+    return outcome;
   }
 
-  function outcomeOf(monitor: Watched, cancelled: AbortSignal): Promise<Outcome> | Outcome {
-    const target = targetOf(monitor);
-    if (target === null)
-      return unknownResult("the secrets of the monitor can't be opened with this secret.key");
-    return checks.run(monitor.organizationId, target, cancelled);
-  }
-
-  /** Of a failure that makes it down other nodes are asked first. */
-  async function judged(monitor: Watched, cancelled: AbortSignal): Promise<Outcome> {
-    const outcome = await outcomeOf(monitor, cancelled);
+  /** Runs the check; other nodes confirm a failure that makes the monitor down. */
+  private async confirmedOutcome(monitor: Watched, cancelled: AbortSignal): Promise<Outcome> {
+    const outcome = await this.run(monitor, cancelled);
     if (outcome.status !== "down") return outcome;
     const { retries, successThreshold } = monitor;
-    const inMaintenance = (context.maintenanceOf?.(monitor) ?? null) !== null;
-    const patience = { retries, successThreshold, inMaintenance };
+    const patience = { retries, successThreshold, inMaintenance: this.isMaintained(monitor) };
     return goesDown(monitor.state, outcome, patience)
-      ? requests.confirmed(monitor, outcome)
+      ? this.requests.confirmed(monitor, outcome)
       : outcome;
   }
 
-  /** What this node sees of a monitor that any node checks. */
-  async function probe(organizationId: string, monitorId: string): Promise<Outcome> {
-    const monitor = await findChecked(context, organizationId, monitorId);
+  private async run(monitor: Watched, cancelled: AbortSignal): Promise<Outcome> {
+    const target = targetOf(monitor);
+    if (target === null)
+      return unknownResult("the secrets of the monitor can't be opened with this secret.key");
+    return this.runner.run(monitor.organizationId, target, cancelled);
+  }
+
+  /** Checks a monitor of any node, and stores nothing. */
+  private async probe(organizationId: string, monitorId: string): Promise<Outcome> {
+    const monitor = await findChecked(this.context, organizationId, monitorId);
     return monitor === undefined
       ? unknownResult("it is not checked")
-      : outcomeOf(monitor, stopping.signal);
+      : this.run(monitor, this.stopping.signal);
   }
 
-  async function take(events: readonly LoggedEvent[]) {
-    checks.take(events);
-    await monitors.take(events);
+  private async take(events: readonly LoggedEvent[]) {
+    this.runner.take(events);
+    await this.monitors.take(events);
   }
 
-  /** Its turn did not come: nobody knows what it is meanwhile. */
-  function miss(key: number) {
-    const monitor = monitors.get(key);
-    if (monitor === undefined || stopped || !isOurs(monitor)) return;
-    counted.missed();
+  /** Records that a check waited too long for its turn. */
+  private miss(key: number) {
+    const monitor = this.monitors.get(key);
+    if (monitor === undefined || this.isStopped || !this.isOurs(monitor)) return;
+    this.counted.missed();
     const seconds = monitor.terms.patienceMs / 1000;
-    settle(monitor, unknownResult("too many other checks are under way"), seconds);
+    this.outcomes.record(monitor, unknownResult("too many other checks are under way"), seconds);
   }
 
-  /** A monitor to check, new or other than it was: what runs now is about what it was. */
-  function begin(monitor: Watched, firstCheck: FirstCheck) {
-    running.get(monitor.key)?.abort();
-    jobs.schedule(monitor.key, firstDue(monitor, firstCheck), monitor.terms);
-    arm();
+  /** Starts to check a new or changed monitor. */
+  private begin(monitor: Watched, firstCheck: FirstCheck) {
+    this.running.get(monitor.key)?.abort();
+    this.schedule(monitor, this.due.first(monitor, firstCheck));
+    this.arm();
   }
 
-  function end({ key }: Watched) {
-    jobs.remove(key);
-    running.get(key)?.abort();
+  private end({ key }: Watched) {
+    this.jobs.remove(key);
+    this.running.get(key)?.abort();
   }
 
-  function firstDue(monitor: Watched, firstCheck: FirstCheck): number {
-    const now = monotonic();
-    if (monitor.type === "push") return now + allowedSeconds(monitor) * 1000;
-    if (firstCheck === "spread") return resumedAt(monitor, now);
-    const atOnce = firstCheck === "now" && immediate.take(monitor.organizationId) === 0;
-    return atOnce ? now : now + phaseOf(monitor.key, rushMs);
+  private arm() {
+    if (this.timer !== null || this.isStopped || this.subscription === null) return;
+    const wait = (this.jobs.nextDueAt() ?? Infinity) - this.monotonic();
+    this.timer = setTimeout(() => this.tick(), Math.min(Math.max(wait, minTickMs), tickMs));
   }
 
-  function slotAfter(
-    { key, intervalSeconds }: Pick<Watched, "key" | "intervalSeconds">,
-    after: number,
-  ): number {
-    return nextSlot(key, intervalSeconds * 1000, after + behind) - behind;
+  private tick() {
+    this.timer = null;
+    this.trouble.tick();
+    this.jobs.startDue();
+    this.arm();
   }
 
-  /** After a restart, or after another node: the slot behind the last result. One that was missed is made up for, as fast as they were missed. */
-  function resumedAt(monitor: Watched, now: number): number {
-    const { key, intervalSeconds } = monitor;
-    if (monitor.lastAt === null)
-      return slotAfter({ key, intervalSeconds: Math.min(intervalSeconds, maxUnknownSeconds) }, now);
-    const next = slotAfter(monitor, now);
-    const due = slotAfter(monitor, monitor.lastAt - behind + sameSlotMs);
-    const intervalMs = intervalSeconds * 1000;
-    if (due > now + intervalMs || due < now - intervalMs) return next;
-    return due > now ? due : now + phaseOf(key, Math.floor(now - due));
-  }
-
-  function arm() {
-    if (timer !== null || stopped || subscription === null) return;
-    const wait = (jobs.nextDueAt() ?? Infinity) - monotonic();
-    timer = setTimeout(tick, Math.min(Math.max(wait, minTickMs), tickMs));
-  }
-
-  function tick() {
-    timer = null;
-    trouble.tick();
-    jobs.startDue();
-    arm();
-  }
-
-  /** Resolves when its result is stored, with false where this node is not to check it. Throws UNAVAILABLE. */
-  async function checkNow(organizationId: string, monitorId: string): Promise<boolean> {
-    checks.forgetSettings(organizationId);
+  /** Resolves when the result is stored, with false if this node does not check the monitor. Throws UNAVAILABLE. */
+  private async checkHere(organizationId: string, monitorId: string): Promise<boolean> {
+    this.runner.forgetSettings(organizationId);
     for (;;) {
-      const monitor = await monitors.refresh(organizationId, monitorId);
-      if (stopped) throw new AppError("UNAVAILABLE", "The appliance is stopping.");
+      const monitor = await this.monitors.refresh(organizationId, monitorId);
+      this.assertRunning();
       if (monitor === undefined || monitor.type === "push") return false;
       const { key, lastAt } = monitor;
-      if (!jobs.isRunning(key)) wanted.add(key);
-      await jobs.runNow(key, monitor.terms);
-      // Else it was changed or paused meanwhile, and the result was void.
-      if (monitors.get(key) === monitor && monitor.lastAt !== lastAt) {
-        await storedNow(monitor);
+      if (!this.jobs.isRunning(key)) this.unscheduled.add(key);
+      await this.jobs.runNow(key, monitor.terms);
+      // A change or a pause meanwhile made the result void: check again.
+      if (this.monitors.get(key) === monitor && monitor.lastAt !== lastAt) {
+        await this.outcomes.storedNow(monitor);
         return true;
       }
     }
   }
 
-  /** Resolves when it is stored; false where this node is not to watch the monitor. Throws UNAVAILABLE. */
-  async function takeReport(
+  /** Resolves when the report is stored, with false if this node does not watch the monitor. Throws UNAVAILABLE. */
+  private async takeReport(
     organizationId: string,
     monitorId: string,
     { status, message, latencyMs }: PushReport,
   ): Promise<boolean> {
-    const known = monitors.byId(monitorId);
+    const known = this.monitors.byId(monitorId);
     const monitor =
-      known && isOurs(known) ? known : await monitors.refresh(organizationId, monitorId);
-    if (stopped) throw new AppError("UNAVAILABLE", "The appliance is stopping.");
+      known && this.isOurs(known) ? known : await this.monitors.refresh(organizationId, monitorId);
+    this.assertRunning();
     if (monitor === undefined) return false;
-    const usual = status === "up" ? "Reported up." : "Reported down.";
-    const allowed = allowedSeconds(monitor);
     const finding = {
       status,
-      message: usual,
+      message: status === "up" ? "Reported up." : "Reported down.",
       latencyMs,
       ...(message !== null && { said: message }),
     };
-    const judged = slowed(finding, monitor.degradedAfterMs);
-    settle(monitor, monitor.inverted ? inverse(judged) : judged, "since the last");
-    jobs.schedule(monitor.key, monotonic() + allowed * 1000, monitor.terms);
-    await storedNow(monitor);
+    const outcome = slowed(finding, monitor.degradedAfterMs);
+    this.outcomes.record(monitor, monitor.inverted ? inverse(outcome) : outcome, "since the last");
+    this.schedule(monitor, this.monotonic() + allowedSeconds(monitor) * 1000);
+    await this.outcomes.storedNow(monitor);
     return true;
   }
 
-  return {
-    metrics: (): Family[] => [
-      ...counted.families(),
-      ...stateFamilies({ jobs, results, monitors, now: clock() }),
-    ],
-    /** Loads the monitors and spreads their checks over one interval from now on. */
-    async start() {
-      hasBegun = true;
-      subscription = context.events.subscribe("checks", await monitors.load(), take);
-      trouble.tick();
-      arm();
-    },
-    /** Drops checks under way, writes the results of those that ended. */
-    async stop() {
-      stopped = true;
-      if (timer !== null) clearTimeout(timer);
-      await subscription?.stop();
-      jobs.stop();
-      stopping.abort();
-      for (const ending of running.values()) ending.abort();
-      await jobs.settled();
-      await checks.settled();
-      await results.stop();
-    },
-    /** Follows the events and runs what is due now to its end, results written: for tests, instead of `start`. */
-    async runOnce() {
-      if (cursor === null) {
-        hasBegun = true;
-        cursor = await monitors.load();
-      } else {
-        const events = await readSince(store, cursor, 10_000);
-        cursor = events.at(-1)?.seq ?? cursor;
-        await take(events);
-      }
-      trouble.tick();
-      jobs.startDue();
-      await jobs.settled();
-      await results.flush();
-    },
-    /** Unix milliseconds since which this process has run without a standstill. */
-    runningSince: () => trouble.runningSince,
-    /** The resource that this machine lacked at some time since `from` (monotonic milliseconds), as a reason; null for none. */
-    lackedSince: (from: number) => trouble.lackedFor([], from),
-    lackedNow: () => trouble.lackedNow(),
-    checkNow: requests.checkNow,
-    report: requests.report,
-    /** Makes one check of what is no monitor yet; nothing of it is kept. Throws RATE_LIMITED. */
-    tryCheck: (caller: CheckCaller, monitor: CheckTarget) =>
-      asked(caller, () => {
-        checks.forgetSettings(caller.organizationId);
-        return checks.run(caller.organizationId, monitor, stopping.signal);
-      }),
-    /** Brings the next checks of these monitors forward to the next seconds. */
-    checkSoon: (monitorIds: readonly string[]) => {
-      const spreadMs = Math.min(monitorIds.length * 10, rushMs);
-      for (const id of monitorIds) {
-        const monitor = monitors.byId(id);
-        if (monitor === undefined) continue;
-        const isMaintained = (context.maintenanceOf?.(monitor) ?? null) !== null;
-        const { status, failures } = monitor.state;
-        if (monitor.type !== "push")
-          jobs.schedule(monitor.key, monotonic() + phaseOf(monitor.key, spreadMs), monitor.terms);
-        // It can't be asked: what is known of it is what it reported, or did not, meanwhile.
-        else if (failures > 0) settle(monitor, stillFailing, "turn");
-        else if (status === "maintenance" && !isMaintained)
-          settle(monitor, stillReporting, "in maintenance");
-        else if (status === "up" && isMaintained)
-          settle(monitor, stillReporting, "before maintenance");
-      }
-      arm();
-    },
-  };
+  private assertRunning() {
+    if (this.isStopped) throw new AppError("UNAVAILABLE", "The appliance is stopping.");
+  }
 }

@@ -1,4 +1,4 @@
-import type { Watched } from "./watching.ts";
+import type { Watched } from "./watched-monitors.ts";
 import { counter, family, type Family, histogram } from "../../../core/metrics.ts";
 import { monitorKinds, type MonitorType } from "../../monitors/kinds-schema.ts";
 import type { Outcome } from "./run-check.ts";

@@ -10,8 +10,8 @@ const atOnce = {
   all: monitorBounds.manualChecksPerAppliance.value,
 };
 
-/** Runs checks that somebody asks for, within bounds by caller, by organization and in all. */
-export function onDemand(clock: Clock) {
+/** Limits requested checks per caller, per organization and in total. */
+export function limitOnDemand(clock: Clock) {
   const limits = {
     caller: rateLimit(monitorBounds.manualChecksPerMinute.value, clock),
     organization: rateLimit(monitorBounds.manualChecksPerOrganizationAndMinute.value, clock),

@@ -1,3 +1,4 @@
+/** Gathers check results and writes them, with states, incidents and events, in atomic batches. */
 import { LeaseLost, type Leases, mustHold } from "../../../cluster/leases.ts";
 import { AppError } from "../../../core/errors.ts";
 import { monitorBounds } from "../../../core/limits.ts";
@@ -20,212 +21,237 @@ import {
   putScreenshot,
 } from "../../uptime/store.ts";
 import type { MonitorState } from "../rules.ts";
-import { begunStates, type Watched } from "./watching.ts";
+import { begunStates, type Watched } from "./watched-monitors.ts";
 
-/** A change of state, which somebody may be looking for, is gathered with others so long at most. */
+/** Longest delay of a result that changes a state. */
 const changeMs = 250;
-/** Results in one write: some 10 ms of work, 20 where all of them change a state. */
+/** Results per write: about 10 ms of work, 20 ms if all of them change a state. */
 const batch = 250;
-/** How long a write that failed (a full disk) is left alone. */
+/** Delay before a failed write, such as on a full disk, is repeated. */
 const retryMs = 1_000;
-/** How often the log repeats that writes fail. */
+/** Interval at which failed writes are logged. */
 const logFailureMs = 60_000;
-/** So many screenshots wait at most; results go on without those that are older. */
+/** Screenshots of waiting results; older ones are dropped. */
 const maxScreenshots = 32;
 
-/** What one check leaves behind. */
+/** A judged check with its effect on the monitor. */
 export type Result = {
   monitor: Watched;
   heartbeat: HeartbeatRow;
-  /** Whether the one before it may still stand for some of its time. */
+  /** Whether the heartbeat before it can cover some of its time. */
   isEarly: boolean;
-  /** When the check ended, as the heartbeat says. */
+  /** When the check ended; the time of the heartbeat. */
   checkedAt: string;
   before: MonitorState;
   after: MonitorState;
-  /** One sentence of ours: why the monitor is what it is. */
+  /** Our sentence about why the monitor has its state. */
   reason: string;
-  /** The same, or what the watched job said itself; null where what was said last still holds. */
+  /** The same, or the words of the target; null leaves the last message unchanged. */
   message: string | null;
   certificateExpiresAt: string | null;
-  /** As JSON. */
+  /** JSON. */
   details: string | null;
-  /** What a failed check has seen, as JPEG. */
+  /** JPEG of a failed browser check. */
   screenshot: Uint8Array | null;
 };
 
 type Dependencies = { store: Store; log: Log; signals: Signals; leases: Leases };
 
-export type Recorder = ReturnType<typeof recorder>;
-
-/** A result and whoever waits for it: most have nobody. */
+/** A result that is not stored, and a promise for callers that wait for it. */
 type Waiting = { result: Result; stored: PromiseWithResolvers<void> | null };
 
-/** Gathers results and writes them with all that follows from them in one atomic write. */
-export function recorder({ store, log, signals, leases }: Dependencies) {
-  let waiting: Waiting[] = [];
-  /** The last result of each monitor that is not stored yet, by its key. */
-  const latest = new Map<number, Waiting>();
-  let events: Statement[] = [];
-  let timer: ReturnType<typeof setTimeout> | null = null;
-  let flushAt = Infinity;
-  let retryAt = -Infinity;
-  let writing: Promise<boolean> | null = null;
-  let stopping = false;
-  let dropped = 0;
+export class ResultWriter {
+  private queue: Waiting[] = [];
+  /** The last result of each monitor that is not stored, by monitor key. */
+  private readonly latest = new Map<number, Waiting>();
+  private events: Statement[] = [];
+  private timer: ReturnType<typeof setTimeout> | null = null;
+  private flushAt = Infinity;
+  private retryAt = -Infinity;
+  private writing: Promise<boolean> | null = null;
+  private isStopping = false;
+  private droppedCount = 0;
   /** Whether the last write failed and results are waiting. */
-  let isBehind = false;
-  let failureLoggedAt = -Infinity;
+  private isBehind = false;
+  private failureLoggedAt = -Infinity;
+  private readonly dependencies: Dependencies;
 
-  function later(ms: number) {
-    const at = Math.max(performance.now() + ms, retryAt);
-    if (stopping || at >= flushAt) return;
-    if (timer !== null) clearTimeout(timer);
-    flushAt = at;
-    timer = setTimeout(() => void flush(), at - performance.now());
+  constructor(dependencies: Dependencies) {
+    this.dependencies = dependencies;
   }
 
-  /** Nobody waits for it any longer. */
-  function left(one: Waiting) {
-    const { key } = one.result.monitor;
-    if (latest.get(key) === one) latest.delete(key);
-    return one.stored;
+  /** Adds a result to the next write. */
+  add(result: Result) {
+    const one: Waiting = { result, stored: null };
+    this.queue.push(one);
+    this.latest.set(result.monitor.key, one);
+    if (result.screenshot !== null) dropScreenshots(this.queue);
+    const { before, after } = result;
+    const { store, log } = this.dependencies;
+    this.flushWithin(before.status === after.status ? store.batchWindowMs : changeMs);
+    const [oldest] = this.queue;
+    if (this.queue.length > monitorBounds.unstoredResults.value && oldest !== undefined) {
+      this.queue.shift();
+      this.reject(oldest, new AppError("UNAVAILABLE", "The result could not be stored."));
+      if (this.droppedCount++ % 10_000 === 0)
+        log.error("results of checks are dropped", { dropped: this.droppedCount });
+    }
   }
-  const done = (one: Waiting) => left(one)?.resolve();
-  const failed = (one: Waiting, error: unknown) => left(one)?.reject(error);
 
-  function flush(): Promise<boolean> {
-    if (timer !== null) clearTimeout(timer);
-    timer = null;
-    flushAt = Infinity;
-    writing ??= write().finally(() => (writing = null));
-    return writing;
+  /** Resolves when the monitor's last result is on the disk. Rejects if a write fails, which is repeated later. */
+  async stored(key: number): Promise<void> {
+    const one = this.latest.get(key);
+    if (one !== undefined) await (one.stored ??= Promise.withResolvers()).promise;
   }
 
-  async function write(): Promise<boolean> {
-    while (waiting.length > 0 || events.length > 0) {
-      const portion = waiting.splice(0, portionOf(waiting));
-      const pending = events.splice(0);
-      store.writes.began("results");
+  /** Adds events about problems of the appliance to the next write. */
+  addEvents(statements: readonly Statement[]) {
+    this.events.push(...statements);
+    this.events.splice(0, this.events.length - monitorBounds.unstoredProblems.value);
+    this.flushWithin(changeMs);
+  }
+
+  /** Number of results that are not written. */
+  waiting() {
+    return this.queue.length;
+  }
+
+  /** When the oldest waiting check ended, in Unix milliseconds; null for none. */
+  waitingSince() {
+    return this.queue[0]?.result.heartbeat.at ?? null;
+  }
+
+  /** Number of results dropped because too many were waiting. */
+  dropped() {
+    return this.droppedCount;
+  }
+
+  /** Writes everything that waits; false if a write failed, which is repeated later. */
+  flush(): Promise<boolean> {
+    if (this.timer !== null) clearTimeout(this.timer);
+    this.timer = null;
+    this.flushAt = Infinity;
+    this.writing ??= this.write().finally(() => (this.writing = null));
+    return this.writing;
+  }
+
+  /** Writes everything that waits, or gives up. */
+  async stop() {
+    this.isStopping = true;
+    await this.flush();
+    if (this.queue.length > 0) await this.flush();
+  }
+
+  private flushWithin(ms: number) {
+    const at = Math.max(performance.now() + ms, this.retryAt);
+    if (this.isStopping || at >= this.flushAt) return;
+    if (this.timer !== null) clearTimeout(this.timer);
+    this.flushAt = at;
+    this.timer = setTimeout(() => void this.flush(), at - performance.now());
+  }
+
+  private async write(): Promise<boolean> {
+    const { writes } = this.dependencies.store;
+    while (this.queue.length > 0 || this.events.length > 0) {
+      const portion = this.queue.splice(0, portionOf(this.queue));
+      const pending = this.events.splice(0);
+      writes.began("results");
       try {
-        await writePortion(portion, pending);
-        if (!isBehind) store.writes.succeeded("results");
-        // Others have their turn between two portions.
-        if (waiting.length > 0) await Bun.sleep(0);
+        await this.writePortion(portion, pending);
+        if (!this.isBehind) writes.succeeded("results");
+        // Yield to other work between two writes.
+        if (this.queue.length > 0) await Bun.sleep(0);
       } catch (error) {
-        // Whoever waits learns that it is not stored yet.
-        for (const one of [...portion, ...waiting]) failed(one, error);
-        waiting = [...portion, ...waiting];
-        events = [...pending, ...events];
-        logFailure(error);
-        isBehind = true;
-        store.writes.failed("results");
-        retryAt = performance.now() + retryMs;
-        later(0);
+        this.requeue(portion, pending, error);
         return false;
       }
     }
-    isBehind = false;
-    store.writes.succeeded("results");
+    this.isBehind = false;
+    writes.succeeded("results");
     return true;
   }
 
-  /** Logs the first failed write, and one a minute until a write succeeds. */
-  function logFailure(error: unknown) {
-    const now = performance.now();
-    if (isBehind && now - failureLoggedAt < logFailureMs) return;
-    failureLoggedAt = now;
-    log.error("results of checks can't be written; they stay in memory and are tried again", {
-      waiting: waiting.length,
-      cause: String(error),
-    });
+  /** Rejects all callers that wait, and repeats the write later. */
+  private requeue(portion: readonly Waiting[], pending: readonly Statement[], error: unknown) {
+    for (const one of [...portion, ...this.queue]) this.reject(one, error);
+    this.queue = [...portion, ...this.queue];
+    this.events = [...pending, ...this.events];
+    this.logFailure(error);
+    this.isBehind = true;
+    this.dependencies.store.writes.failed("results");
+    this.retryAt = performance.now() + retryMs;
+    this.flushWithin(0);
   }
 
-  /** Throws UNAVAILABLE. A result that can't be written for a reason of its own is dropped alone. */
-  async function writePortion(portion: readonly Waiting[], told: readonly Statement[]) {
-    const all = portion.map(({ result }) => result);
+  private forget(one: Waiting) {
+    const { key } = one.result.monitor;
+    if (this.latest.get(key) === one) this.latest.delete(key);
+    return one.stored;
+  }
+
+  private reject(one: Waiting, error: unknown) {
+    this.forget(one)?.reject(error);
+  }
+
+  /** Logs the first failed write, then at most one per minute until a write succeeds. */
+  private logFailure(error: unknown) {
+    const now = performance.now();
+    if (this.isBehind && now - this.failureLoggedAt < logFailureMs) return;
+    this.failureLoggedAt = now;
+    this.dependencies.log.error(
+      "results of checks can't be written; they stay in memory and are tried again",
+      { waiting: this.queue.length, cause: String(error) },
+    );
+  }
+
+  /** Throws UNAVAILABLE. Bisects a portion that can't be written, and drops the result that causes the failure. */
+  private async writePortion(
+    portion: readonly Waiting[],
+    events: readonly Statement[],
+  ): Promise<void> {
+    const { store, log } = this.dependencies;
+    const results = portion.map(({ result }) => result);
     try {
-      await writeResults(store, all, told);
-      announce(all);
-      portion.forEach(done);
+      await writeResults(store, results, events);
+      this.announce(results);
+      for (const one of portion) this.forget(one)?.resolve();
     } catch (error) {
-      if (error instanceof LeaseLost) return writePortion(await ofOurs(portion), told);
+      if (error instanceof LeaseLost)
+        return this.writePortion(await this.keepHeld(portion), events);
       if (error instanceof AppError) throw error;
       if (portion.length <= 1) {
         log.error("the result of a check is dropped", { cause: String(error) });
-        for (const one of portion) failed(one, error);
+        for (const one of portion) this.reject(one, error);
         return;
       }
       const half = portion.length >> 1;
-      await writePortion(portion.slice(0, half), told);
-      await writePortion(portion.slice(half), []);
+      await this.writePortion(portion.slice(0, half), events);
+      await this.writePortion(portion.slice(half), []);
     }
   }
 
-  /** Those that this node still has the lease for: of the others another one knows better. */
-  async function ofOurs(portion: readonly Waiting[]) {
+  /** Rejects results whose lease this node lost, and returns the others. */
+  private async keepHeld(portion: readonly Waiting[]) {
+    const { leases, log } = this.dependencies;
     const held = await leases.stillHeld(new Set(portion.map(({ result }) => result.monitor.lease)));
     const isHeld = ({ result }: Waiting) => held.has(result.monitor.lease);
     const lost = portion.filter((one) => !isHeld(one));
-    for (const one of lost) failed(one, new LeaseLost());
+    for (const one of lost) this.reject(one, new LeaseLost());
     log.warn("results of checks are void: another node does these checks", {
       results: lost.length,
     });
     return portion.filter(isHeld);
   }
 
-  function announce(results: readonly Result[]) {
-    const own = Map.groupBy(results, ({ monitor }) => monitor.organizationId);
-    for (const [organizationId, its] of own)
-      signals.emit(
+  private announce(results: readonly Result[]) {
+    const byOrganization = Map.groupBy(results, ({ monitor }) => monitor.organizationId);
+    for (const [organizationId, own] of byOrganization)
+      this.dependencies.signals.emit(
         "results",
         organizationId,
-        its.map(({ monitor, checkedAt }) => ({ monitorId: monitor.id, at: checkedAt })),
+        own.map(({ monitor, checkedAt }) => ({ monitorId: monitor.id, at: checkedAt })),
       );
   }
-
-  return {
-    /** Takes a result into the next write. */
-    add(result: Result) {
-      const one: Waiting = { result, stored: null };
-      waiting.push(one);
-      latest.set(result.monitor.key, one);
-      if (result.screenshot !== null) dropScreenshots(waiting);
-      const { before, after } = result;
-      later(before.status === after.status ? store.batchWindowMs : changeMs);
-      const [oldest] = waiting;
-      if (waiting.length > monitorBounds.unstoredResults.value && oldest !== undefined) {
-        waiting.shift();
-        failed(oldest, new AppError("UNAVAILABLE", "The result could not be stored."));
-        if (dropped++ % 10_000 === 0) log.error("results of checks are dropped", { dropped });
-      }
-    },
-    /** Resolves when the monitor's last result is on the disk. Rejects where that fails, and it is tried again. */
-    async stored(key: number): Promise<void> {
-      const one = latest.get(key);
-      if (one !== undefined) await (one.stored ??= Promise.withResolvers()).promise;
-    },
-    /** Adds what is wrong with the appliance itself to the next write. */
-    addEvents(statements: readonly Statement[]) {
-      events.push(...statements);
-      events.splice(0, events.length - monitorBounds.unstoredProblems.value);
-      later(changeMs);
-    },
-    /** How many results are not written yet. */
-    waiting: () => waiting.length,
-    /** When the check ended whose result waits longest, in Unix milliseconds; null where none does. */
-    waitingSince: () => waiting[0]?.result.heartbeat.at ?? null,
-    /** How many were given up because there were too many. */
-    dropped: () => dropped,
-    /** Writes what was gathered; false where that failed, and is tried again. */
-    flush,
-    /** Writes all there is, or gives up where that fails. */
-    async stop() {
-      stopping = true;
-      await flush();
-      if (waiting.length > 0) await flush();
-    },
-  };
 }
 
 function dropScreenshots(waiting: readonly Waiting[]) {
@@ -233,7 +259,7 @@ function dropScreenshots(waiting: readonly Waiting[]) {
   for (const { result } of having.slice(0, -maxScreenshots)) result.screenshot = null;
 }
 
-/** One write holds one change of each monitor: what the next one means is read from the store. */
+/** Size of the next write. It ends before a monitor's second change of state, which depends on the stored first one. */
 function portionOf(waiting: readonly Waiting[]): number {
   const moved = new Set<number>();
   const end = waiting.findIndex(({ result: { monitor, before, after } }) => {
@@ -246,9 +272,8 @@ function portionOf(waiting: readonly Waiting[]): number {
 }
 
 /**
- * A monitor that was paused, resumed or deleted meanwhile has another epoch, and its result is void. What
- * comes again, because nobody knew whether its write had happened, has the state already that it begins:
- * nothing follows from it a second time.
+ * Results of monitors that were paused, resumed or deleted meanwhile are void: their epoch differs. A result
+ * that is written again after an unknown outcome finds its state already stored, and causes no second event.
  */
 async function writeResults(
   store: Store,
@@ -314,7 +339,7 @@ function lastResult(before: LastResult | undefined, result: Result): LastResult 
   };
 }
 
-/** What each monitor is after its last result among these. */
+/** Updates each monitor to its last result. */
 function stateStatement(results: readonly Result[]): Prepared {
   const last = new Map<string, LastResult>();
   for (const result of results) {
@@ -343,7 +368,7 @@ const begins = mustText(
   "exists (select 1 from monitor_states where key = ? and epoch = ? and (status, since) <> (?, ?))",
 );
 
-/** What follows from a change of state: its event and its incident. */
+/** The event and the incident of a change of state. */
 async function changeStatements(store: Store, result: Result): Promise<Statement[]> {
   const { monitor, heartbeat, checkedAt, before, after, reason } = result;
   const message = result.message ?? reason;

@@ -1,12 +1,13 @@
+/** Routes requested checks, push reports and confirmations to the node that checks the monitor. */
 import { LeaseLost, type Leases } from "../../../cluster/leases.ts";
 import type { Store } from "../../../database/store.ts";
 import type { CheckCaller } from "../check.ts";
-import type { onDemand } from "./on-demand.ts";
+import type { limitOnDemand } from "./on-demand.ts";
 import { contradiction, type Probe } from "../rules.ts";
 import { type Outcome, unknownResult } from "./run-check.ts";
-import { findByPushToken, timeoutOf, type Watched } from "./watching.ts";
+import { findByPushToken, timeoutOf, type Watched } from "./watched-monitors.ts";
 
-/** What a watched job says of itself. */
+/** The report of a push monitor's job. */
 export type PushReport = {
   status: "up" | "down";
   message: string | null;
@@ -14,29 +15,28 @@ export type PushReport = {
 };
 
 type Target = { organizationId: string; monitorId: string };
-/** What is asked of whoever watches a monitor: a check, or to take in a report. */
+/** For the node that checks the monitor: run a check, or store a report. */
 type Request = Target & { report: PushReport | null };
-/** What is asked of any other node: what it sees of the monitor. */
+/** For other nodes: check without storing the result. */
 type Question = Target & { probe: true };
 
 type Dependencies = {
   store: Store;
   leases: Leases;
-  asked: ReturnType<typeof onDemand>;
-  /** Each resolves when the result is stored, with false where this node does not watch the monitor. */
+  limited: ReturnType<typeof limitOnDemand>;
+  /** Each resolves when the result is stored, with false if this node does not check the monitor. */
   check: (organizationId: string, monitorId: string) => Promise<boolean>;
   take: (organizationId: string, monitorId: string, report: PushReport) => Promise<boolean>;
-  /** Checks without a trace, whoever watches the monitor. */
+  /** Checks a monitor of any node, and stores nothing. */
   probe: (organizationId: string, monitorId: string) => Promise<Outcome>;
 };
 
-/** While nobody has the lease, whoever asks waits so long. */
+/** Longest wait while no node has the lease. */
 const takeoverMs = 15_000;
-/** Another node may look at the clock, at its mailbox and at the target before it answers. */
+/** Time for another node to receive the question and answer it, in addition to the check. */
 const answerMs = 3_000;
 
-/** Has done what is asked for outside its turn, here or by the node that watches the monitor. */
-export function requestsOf({ store, leases, asked, check, take, probe }: Dependencies) {
+export function createCheckRequests({ store, leases, limited, check, take, probe }: Dependencies) {
   leases.onForwarded({
     async handle(given) {
       const request = given as Request | Question;
@@ -45,7 +45,7 @@ export function requestsOf({ store, leases, asked, check, take, probe }: Depende
       if (!isDone && leases.of(request.monitorId) === null) throw new LeaseLost();
       return null;
     },
-    // A report that comes late must not turn back what a later one has said.
+    // Reports of one monitor stay in order.
     lineOf(given) {
       const request = given as Request | Question;
       return "report" in request && request.report !== null ? request.monitorId : null;
@@ -72,22 +72,24 @@ export function requestsOf({ store, leases, asked, check, take, probe }: Depende
   const done = async (request: Request) => (await doHere(request)) || doThere(request);
 
   return {
-    /** What is believed of a failure with which a monitor would be down: not where one of those that are asked sees none. */
+    /** Returns the failure, or `unknown` if one of the other nodes sees none. */
     async confirmed(monitor: Watched, outcome: Outcome): Promise<Outcome> {
       const { organizationId, id: monitorId, confirmations, timeoutMs } = monitor;
       if (confirmations < 2) return outcome;
       const question: Question = { organizationId, monitorId, probe: true };
-      // Where nobody can be asked, what this node sees counts.
+      // If no other node is reachable, this node decides.
       const probes = await leases
         .ask(monitorId, confirmations - 1, question, timeoutMs + answerMs)
         .catch(() => []);
       const reason = contradiction(probes as Probe[], outcome.message);
       return reason === null ? outcome : unknownResult(reason);
     },
-    /** Checks at once; resolves when the result is stored, with false where the monitor is not to be checked. Throws UNAVAILABLE, RATE_LIMITED. */
+    /** Throws UNAVAILABLE, RATE_LIMITED. */
     checkNow: (caller: CheckCaller, monitorId: string) =>
-      asked(caller, () => done({ organizationId: caller.organizationId, monitorId, report: null })),
-    /** Takes what a watched job reports; resolves when it is stored. False for a paused monitor, null for an unknown token. */
+      limited(caller, () =>
+        done({ organizationId: caller.organizationId, monitorId, report: null }),
+      ),
+    /** Resolves when the report is stored. */
     report: async (tokenHash: string, report: PushReport): Promise<boolean | null> => {
       const found = await findByPushToken(store, tokenHash);
       if (found === null) return null;

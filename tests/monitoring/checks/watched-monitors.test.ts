@@ -1,7 +1,11 @@
 import { expect, test } from "bun:test";
 import { type Lease, soleNode } from "../../../src/cluster/leases.ts";
 import { readSince } from "../../../src/events/log.ts";
-import { allWatched, targetOf, watching } from "../../../src/monitoring/checks/engine/watching.ts";
+import {
+  allWatched,
+  targetOf,
+  WatchedMonitors,
+} from "../../../src/monitoring/checks/engine/watched-monitors.ts";
 import { watch } from "../../support/watch.ts";
 
 test("what another node has checked goes on at its pace, also where an event comes before it is all read", async () => {
@@ -12,11 +16,10 @@ test("what another node has checked goes on at its pace, also where an event com
   await using unchecked = await site();
   await made.group();
   const begun: [string, string][] = [];
-  const monitors = watching(
-    appliance,
-    ({ id }, firstCheck) => void begun.push([id, firstCheck]),
-    () => {},
-  );
+  const monitors = new WatchedMonitors(appliance, {
+    begin: ({ id }, firstCheck) => void begun.push([id, firstCheck]),
+    end: () => {},
+  });
   let cursor = 0;
   const takeEvents = async () => {
     const events = await readSince(store, cursor, 1_000);
@@ -44,11 +47,10 @@ test("what is new or changes while all monitors are read is checked now, not in 
   await using quiet = await site();
   await pass(1);
   const begun: [string, string][] = [];
-  const monitors = watching(
-    appliance,
-    ({ id }, firstCheck) => void begun.push([id, firstCheck]),
-    () => {},
-  );
+  const monitors = new WatchedMonitors(appliance, {
+    begin: ({ id }, firstCheck) => void begun.push([id, firstCheck]),
+    end: () => {},
+  });
   const loading = monitors.load();
   await changeMonitor(shop.id, { timeout: 3 });
   await using added = await site();
@@ -75,11 +77,13 @@ test("where leases lapsed and came back, an event waits for results to be writte
   const all = () => (held === null ? [] : [held]);
   let following = Promise.resolve();
   const begun: [string, string][] = [];
-  const monitors = watching(
+  const monitors = new WatchedMonitors(
     { ...appliance, leases: { ...soleNode, all, of: () => held } },
-    ({ id }, firstCheck) => void begun.push([id, firstCheck]),
-    () => {},
-    () => following,
+    {
+      begin: ({ id }, firstCheck) => void begun.push([id, firstCheck]),
+      end: () => {},
+      followed: () => following,
+    },
   );
   const cursor = await monitors.load();
   held = null;

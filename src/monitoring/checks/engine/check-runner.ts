@@ -1,3 +1,4 @@
+/** Runs checks with the authorities of their organization and its share of memory and processor. */
 import type { Clock } from "../../../core/time/clock.ts";
 import { fairQueue } from "../../../core/collections/fair-queue.ts";
 import type { Log } from "../../../core/log.ts";
@@ -20,18 +21,17 @@ type Dependencies = {
   browser?: string | undefined;
 };
 
-/** Makes checks with what their organization trusts, and with its share of memory and of the processor. */
-export function organizationChecks(
+export function createCheckRunner(
   dependencies: Dependencies,
   watch: { monotonic: Clock; trouble: TroubleWatch },
-  /** How many organizations have checks. */
+  /** Number of organizations with checks. */
   organizations: () => number,
 ) {
   const budget = byteBudget(organizations);
   const tokens = accessTokens();
   const searches = fairQueue({ atOnce: 1, mostWaiting: Infinity });
   const pages = fairQueue({ atOnce: 1, mostWaiting: Infinity });
-  /** Browsers that are open or being ended. */
+  /** Browsers that run or exit. */
   const opened = new Set<Promise<unknown>>();
   const authorities = organizationAuthorities(dependencies.store);
 
@@ -72,9 +72,9 @@ export function organizationChecks(
         cancelled,
       );
     },
-    /** Resolves when nothing is left of checks that have ended: a browser takes a moment to. */
+    /** Resolves when all browsers have exited. */
     settled: () => Promise.allSettled(opened),
-    /** Has the settings of the organization read again. */
+    /** Makes the next check read the settings of the organization again. */
     forgetSettings: authorities.forget,
     take: (events: readonly LoggedEvent[]) => authorities.take(events),
   };

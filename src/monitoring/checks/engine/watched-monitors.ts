@@ -1,3 +1,4 @@
+/** Reads the monitors that this node checks, and follows their changes in memory. */
 import { type Lease, type Leases, soleNode } from "../../../cluster/leases.ts";
 import type { Log } from "../../../core/log.ts";
 import { turn } from "../../../core/time/yielding.ts";
@@ -16,17 +17,17 @@ import type { CheckTarget } from "../check.ts";
 import type { MonitorState } from "../rules.ts";
 import type { Terms } from "./scheduler.ts";
 
-/** A monitor as the engine watches it: what is checked, how often, and what it is now. */
+/** A monitor in the memory of the engine: target, schedule and current state. */
 export type Watched = {
   key: number;
   organizationId: string;
   id: string;
   name: string;
   type: MonitorType;
-  /** What is asked, of a type that has it. */
+  /** Target of the types that have a URL. */
   url: string | null;
   host: string | null;
-  /** The type's other fields, secrets included, one object for all that have them alike; null where they can't be opened with the key at hand. */
+  /** The type's other fields with secrets; equal ones share one object. Null if the secrets can't be opened. */
   settings: Fields | null;
   intervalSeconds: number;
   timeoutMs: number;
@@ -39,12 +40,12 @@ export type Watched = {
   autoIncidentSeverity: Severity | null;
   epoch: number;
   state: MonitorState;
-  /** Unix milliseconds of the last heartbeat; null where there was none. */
+  /** Unix milliseconds of the last heartbeat; null for none. */
   lastAt: number | null;
-  /** Unix milliseconds at which what that heartbeat stands for ends; at the latest, where only the store knows. */
+  /** Unix milliseconds until which that heartbeat counts; after a load, the latest possible time. */
   standsUntil: number;
   certificateExpiresAt: string | null;
-  /** Under which this node checks it. */
+  /** The lease under which this node checks it. */
   lease: Lease;
   terms: Terms;
 };
@@ -74,15 +75,15 @@ const watched = `select s.key, m.organization_id as organizationId, m.id, m.name
   from monitors m
     join monitor_states s on s.organization_id = m.organization_id and s.monitor_id = m.id
   where not s.paused`;
-/** Monitors read in one go. */
+/** Monitors per read. */
 const readAtOnce = 200;
 
-/** So many texts, settings and terms are kept for those that have them alike. */
+/** Interns equal texts, settings and terms. */
 const shared = sharedValues(4_096);
 
 type Reading = { store: Store; vault: Vault; log: Log; leases: Leases };
 
-/** Every monitor that this node is to check – neither paused nor in a paused group –, some at a time. */
+/** Yields pages of all monitors that this node checks: neither paused nor in a paused group. */
 export async function* allWatched(reading: Reading): AsyncGenerator<Watched[]> {
   const page = `${watched} and s.key > ? order by s.key limit ${readAtOnce}`;
   for (let last = -1; ;) {
@@ -93,7 +94,7 @@ export async function* allWatched(reading: Reading): AsyncGenerator<Watched[]> {
   }
 }
 
-/** Those among these monitors that this node is to check. */
+/** Reads the given monitors that this node checks. */
 async function watchedAmong(
   reading: Reading,
   organizationId: string,
@@ -103,7 +104,7 @@ async function watchedAmong(
   return opened(reading, await reading.store.query(among, [organizationId, JSON.stringify(ids)]));
 }
 
-/** The monitor as whoever checks it has it; undefined where nobody does. */
+/** Reads a monitor of any node; undefined if none checks it. */
 export async function findChecked(
   reading: Omit<Reading, "leases">,
   organizationId: string,
@@ -113,7 +114,7 @@ export async function findChecked(
   return found;
 }
 
-/** How long a check of the monitor may take; null where no node is to check it. */
+/** Returns the timeout of a monitor; null if no node checks it. */
 export async function timeoutOf(store: Store, organizationId: string, id: string) {
   const [row] = await store.query<Row>(`${watched} and m.organization_id = ? and m.id = ?`, [
     organizationId,
@@ -122,7 +123,7 @@ export async function timeoutOf(store: Store, organizationId: string, id: string
   return row?.timeoutMs ?? null;
 }
 
-/** The epochs of an organization's monitors that this node is to check, by id. */
+/** Returns the epochs of an organization's monitors that this node checks, by id. */
 async function watchedEpochs({ store, leases }: Reading, organizationId: string) {
   const rows = await store.query<{ id: string; epoch: number }>(
     `select monitor_id as id, epoch from monitor_states where organization_id = ? and not paused`,
@@ -132,7 +133,7 @@ async function watchedEpochs({ store, leases }: Reading, organizationId: string)
   return new Map(its.map(({ id, epoch }) => [id, epoch]));
 }
 
-/** The monitor that this push token belongs to; null for none. */
+/** Finds a monitor by its push token; null for none. */
 export async function findByPushToken(store: Store, tokenHash: string) {
   const [row] = await store.query<Pick<Watched, "key" | "organizationId" | "id">>(
     `select s.key, m.organization_id as organizationId, m.id from monitors m
@@ -143,7 +144,7 @@ export async function findByPushToken(store: Store, tokenHash: string) {
   return row ?? null;
 }
 
-/** Which states these monitors have begun, and their epochs; those that are gone have none. */
+/** Reads the stored states and epochs of monitors, by key. */
 export async function begunStates(store: Store, keys: readonly number[]) {
   const rows = await store.query<{ key: number; epoch: number; status: string; since: string }>(
     "select key, epoch, status, since from monitor_states where key in (select value from json_each(?))",
@@ -166,7 +167,7 @@ function opened({ vault, log, leases }: Reading, rows: readonly Row[]): Watched[
     }
     const { status, since, failures, successes, lastCheckedAt } = row;
     const lastAt = lastCheckedAt === null ? null : Date.parse(lastCheckedAt);
-    // Written out it takes 100 bytes less than a copy of the row, a hundred thousand times.
+    // A literal takes 100 bytes less than a copy of the row, times 100,000 monitors.
     return {
       key: row.key,
       organizationId,
@@ -188,7 +189,7 @@ function opened({ vault, log, leases }: Reading, rows: readonly Row[]): Watched[
       epoch: row.epoch,
       state: { status, since, failures, successes },
       lastAt,
-      // Reports stand for the time before them.
+      // Reports cover the time before them.
       standsUntil: (lastAt ?? 0) + (row.type === "push" ? 0 : row.intervalSeconds * 1000),
       certificateExpiresAt: row.certificateExpiresAt,
       lease,
@@ -197,7 +198,7 @@ function opened({ vault, log, leases }: Reading, rows: readonly Row[]): Watched[
   });
 }
 
-/** What a check of it is made with; null where its secrets can't be opened. */
+/** Returns the input of a check; null if its secrets can't be opened. */
 export function targetOf(monitor: Watched): CheckTarget | null {
   const { type, url, host, timeoutMs, degradedAfterMs, inverted } = monitor;
   if (monitor.settings === null) return null;
@@ -207,15 +208,15 @@ export function targetOf(monitor: Watched): CheckTarget | null {
   return { type, settings, timeoutMs, degradedAfterMs, inverted };
 }
 
-/** What a check depends on: where it differs, the monitor has to be checked anew. */
+/** A changed fingerprint restarts the check. */
 function fingerprintOf(monitor: Watched): string {
   return JSON.stringify([targetOf(monitor), monitor.intervalSeconds, monitor.epoch]);
 }
 
-/** A check that has waited for its interval shows as not judged; for so long, where that is shorter or longer. */
+/** Bounds of the wait after which a check counts as not judged, which is its interval. */
 const patienceMs = { least: 15_000, most: 60_000 };
 
-/** Checks of one organization at one host share a limit, so that none is overrun; what a job reports takes no time. */
+/** Checks of one organization at one host share a lane, which protects the host; push monitors need none. */
 function termsOf({ organizationId, type, url, host, intervalSeconds }: Row): Terms {
   const lane = type === "push" ? null : (host ?? (url && new URL(url).hostname) ?? type);
   const { least, most } = patienceMs;
@@ -227,33 +228,101 @@ function termsOf({ organizationId, type, url, host, intervalSeconds }: Row): Ter
   }));
 }
 
-/** A monitor is checked first at once, with many others within seconds, or – at a start – at its place in the interval. */
+/** When a monitor is checked first: at once, within seconds with many others, or in its slot. */
 export type FirstCheck = "now" | "soon" | "spread";
 
-/** More monitors that begin together don't begin in the same moment. */
+/** Above this number, monitors that start together are spread. */
 const begunAtOnce = 50;
 
-/** The monitors that are checked, kept as the store has them: `begin` and `end` hear of each that changed. */
-export function watching(
-  reading: Reading,
-  begin: (monitor: Watched, firstCheck: FirstCheck) => void,
-  end: (monitor: Watched) => void,
-  /** Resolves when what comes of the last change of leases is done, results written. */
-  followed: () => Promise<void> | null = () => null,
-) {
-  const monitors = new Map<number, Watched>();
-  const keys = new Map<string, number>();
-  /** Leases whose monitors are all known: another one belongs to what was handed over and is not read yet. */
-  const loaded = new WeakSet<Lease>();
-  let changesOfLeases = 0;
-  /** What the event log says up to here was known when all monitors were read, or came while they were. */
-  let readUpTo = 0;
-  const byId = (id: string) => monitors.get(keys.get(id) ?? -1);
+type Listeners = {
+  begin(monitor: Watched, firstCheck: FirstCheck): void;
+  end(monitor: Watched): void;
+  /** Resolves when the last change of leases is processed and its results are written. */
+  followed?: () => Promise<void> | null;
+};
 
-  function watch(found: Watched, firstCheck: FirstCheck, isChanged = false) {
-    const known = monitors.get(found.key);
+/** The monitors that this node checks, in memory; listeners are called for each change. */
+export class WatchedMonitors {
+  private readonly monitors = new Map<number, Watched>();
+  private readonly keys = new Map<string, number>();
+  /** Leases whose monitors are all loaded; monitors of other leases were handed over. */
+  private readonly loaded = new WeakSet<Lease>();
+  private leaseChanges = 0;
+  /** Position of the event log after all monitors were read. */
+  private readUpTo = 0;
+  private readonly reading: Reading;
+  private readonly listeners: Listeners;
+
+  constructor(reading: Reading, listeners: Listeners) {
+    this.reading = reading;
+    this.listeners = listeners;
+  }
+
+  get(key: number) {
+    return this.monitors.get(key);
+  }
+
+  values() {
+    return this.monitors.values();
+  }
+
+  byId(id: string) {
+    return this.monitors.get(this.keys.get(id) ?? -1);
+  }
+
+  /** Forgets the monitors of leases that this node lost. */
+  leave() {
+    this.leaseChanges++;
+    for (const { id, lease } of this.monitors.values()) {
+      if (this.reading.leases.of(id) === lease) continue;
+      this.loaded.delete(lease);
+      this.forget(id);
+    }
+  }
+
+  /** Loads all unknown monitors; returns the position in the event log from which to follow. */
+  async load(): Promise<number> {
+    const { store } = this.reading;
+    const leases = this.reading.leases.all();
+    const cursor = await lastSeq(store);
+    // Requests that arrived during the start are accepted in one turn and answered in the next.
+    await turn();
+    await turn();
+    for await (const page of allWatched(this.reading)) {
+      // A known monitor was read later, or this node changed its state.
+      for (const monitor of page)
+        if (!this.monitors.has(monitor.key)) this.watch(monitor, "spread");
+      await turn();
+    }
+    this.readUpTo = await lastSeq(store);
+    for (const lease of leases) this.loaded.add(lease);
+    return cursor;
+  }
+
+  /** Reads one monitor again; undefined if this node does not check it. */
+  async refresh(organizationId: string, id: string): Promise<Watched | undefined> {
+    await this.refreshAll(organizationId, [id]);
+    return this.byId(id);
+  }
+
+  /** Reads the monitors that the events changed. */
+  async take(events: readonly LoggedEvent[]) {
+    const changes = events.filter((event) => ![null, "windows"].includes(concernOf(event)));
+    for (const [organizationId, own] of Map.groupBy(changes, (event) => event.organizationId)) {
+      const ofMonitors = own.filter((event) => concernOf(event) === "monitor");
+      const ids = ofMonitors.map(({ subjectId }) => subjectId);
+      if (ofMonitors.length < own.length) ids.push(...(await this.movedTogether(organizationId)));
+      // Rows changed during the full read can already have their new values.
+      const changed = ofMonitors.filter(({ seq }) => seq <= this.readUpTo);
+      const changedIds = new Set(changed.map(({ subjectId }) => subjectId));
+      await this.refreshAll(organizationId, [...new Set(ids)], changedIds);
+    }
+  }
+
+  private watch(found: Watched, firstCheck: FirstCheck, isChanged = false) {
+    const known = this.monitors.get(found.key);
     if (known !== undefined && known.epoch === found.epoch && known.lease === found.lease) {
-      // What the store knows of the state is older than what we know.
+      // The stored state is older than the state in memory.
       const { state, lastAt, standsUntil, certificateExpiresAt } = known;
       Object.assign(found, { state, lastAt, standsUntil, certificateExpiresAt });
       if (!isChanged && fingerprintOf(known) === fingerprintOf(found)) {
@@ -261,95 +330,46 @@ export function watching(
         return;
       }
     }
-    monitors.set(found.key, found);
-    keys.set(found.id, found.key);
-    const isHandedOver = found.lastAt !== null && !loaded.has(found.lease);
-    begin(found, isHandedOver ? "spread" : firstCheck);
+    this.monitors.set(found.key, found);
+    this.keys.set(found.id, found.key);
+    const isHandedOver = found.lastAt !== null && !this.loaded.has(found.lease);
+    this.listeners.begin(found, isHandedOver ? "spread" : firstCheck);
   }
 
-  function forget(id: string) {
-    const known = byId(id);
+  private forget(id: string) {
+    const known = this.byId(id);
     if (known === undefined) return;
-    monitors.delete(known.key);
-    keys.delete(id);
-    end(known);
+    this.monitors.delete(known.key);
+    this.keys.delete(id);
+    this.listeners.end(known);
   }
 
-  async function refresh(
+  private async refreshAll(
     organizationId: string,
     ids: readonly string[],
     changed: ReadonlySet<string> = new Set(),
   ) {
     let found: Watched[];
     let changes: number;
-    // What is read before results are written does not know of them: it would be checked again.
+    // Monitors that are read before their results are written would be checked again.
     do {
-      changes = changesOfLeases;
-      await followed();
-      found = await watchedAmong(reading, organizationId, ids);
-    } while (changes !== changesOfLeases);
+      changes = this.leaseChanges;
+      await this.listeners.followed?.();
+      found = await watchedAmong(this.reading, organizationId, ids);
+    } while (changes !== this.leaseChanges);
     const wanted = new Set(found.map(({ id }) => id));
-    for (const id of ids) if (!wanted.has(id)) forget(id);
+    for (const id of ids) if (!wanted.has(id)) this.forget(id);
     const firstCheck = found.length > begunAtOnce ? "soon" : "now";
-    for (const monitor of found) watch(monitor, firstCheck, changed.has(monitor.id));
+    for (const monitor of found) this.watch(monitor, firstCheck, changed.has(monitor.id));
   }
 
-  /** A group may have been paused, resumed or both, or monitors moved out of or into a paused one; or the organization deleted. */
-  async function movedTogether(organizationId: string): Promise<string[]> {
-    const wanted = await watchedEpochs(reading, organizationId);
-    const gone = [...monitors.values()].filter(
+  /** Monitors that a change of their group or organization paused, resumed or deleted. */
+  private async movedTogether(organizationId: string): Promise<string[]> {
+    const wanted = await watchedEpochs(this.reading, organizationId);
+    const gone = [...this.monitors.values()].filter(
       (monitor) => monitor.organizationId === organizationId && !wanted.has(monitor.id),
     );
-    const turned = [...wanted].filter(([id, epoch]) => byId(id)?.epoch !== epoch);
+    const turned = [...wanted].filter(([id, epoch]) => this.byId(id)?.epoch !== epoch);
     return [...turned, ...gone.map(({ id }) => [id] as const)].map(([id]) => id);
   }
-
-  return {
-    get: (key: number) => monitors.get(key),
-    values: () => monitors.values(),
-    byId,
-    /** Forgets the monitors that this node is no longer to check. */
-    leave() {
-      changesOfLeases++;
-      for (const { id, lease } of monitors.values()) {
-        if (reading.leases.of(id) === lease) continue;
-        loaded.delete(lease);
-        forget(id);
-      }
-    },
-    /** Takes in all monitors that are not known; returns the place in the event log from which to follow. */
-    async load(): Promise<number> {
-      const leases = reading.leases.all();
-      const cursor = await lastSeq(reading.store);
-      // Whoever asked while the appliance started is accepted in one turn and answered in the next.
-      await turn();
-      await turn();
-      for await (const some of allWatched(reading)) {
-        // What is known was read later, or is what this node made of it.
-        for (const monitor of some) if (!monitors.has(monitor.key)) watch(monitor, "spread");
-        await turn();
-      }
-      readUpTo = await lastSeq(reading.store);
-      for (const lease of leases) loaded.add(lease);
-      return cursor;
-    },
-    /** Takes in one monitor as it is now; undefined when it is not to be checked. */
-    async refresh(organizationId: string, id: string): Promise<Watched | undefined> {
-      await refresh(organizationId, [id]);
-      return byId(id);
-    },
-    /** Takes in what these events changed. */
-    take: async (events: readonly LoggedEvent[]) => {
-      const changes = events.filter((event) => ![null, "windows"].includes(concernOf(event)));
-      for (const [organizationId, its] of Map.groupBy(changes, (event) => event.organizationId)) {
-        const ofOne = its.filter((event) => concernOf(event) === "monitor");
-        const ids = ofOne.map(({ subjectId }) => subjectId);
-        if (ofOne.length < its.length) ids.push(...(await movedTogether(organizationId)));
-        // What changed while all were read was perhaps read as it is now.
-        const changed = ofOne.filter(({ seq }) => seq <= readUpTo);
-        const changedIds = new Set(changed.map(({ subjectId }) => subjectId));
-        await refresh(organizationId, [...new Set(ids)], changedIds);
-      }
-    },
-  };
 }

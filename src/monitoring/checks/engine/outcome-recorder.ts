@@ -1,0 +1,142 @@
+/** Turns check outcomes into monitor states and passes both to the result writer. */
+import { type Leases, ofNode } from "../../../cluster/leases.ts";
+import { type Clock, timestamp } from "../../../core/time/clock.ts";
+import type { Log } from "../../../core/log.ts";
+import { capitalized, notJudged } from "../../../core/text/words.ts";
+import { problemBegins } from "../../../events/problems.ts";
+import { allowedSeconds } from "../kinds/push.ts";
+import type { ResultWriter } from "./record.ts";
+import { isEarly, momentAfter, secondsSince, secondsToNext, stateAfter } from "../rules.ts";
+import type { Outcome } from "./run-check.ts";
+import type { Watched } from "./watched-monitors.ts";
+
+/** An episode of our own trouble ends after this time without any. */
+const troubleEpisodeMs = 300_000;
+/** Shortest time between two events of one episode. */
+const troubleNotedMs = 60_000;
+
+/**
+ * The time that a result covers: until the next scheduled one, since the last one, the same at the start or
+ * end of maintenance, or a number of seconds.
+ */
+type Period = "turn" | "since the last" | "before maintenance" | "in maintenance" | number;
+
+type Dependencies = {
+  clock: Clock;
+  log: Log;
+  leases: Leases;
+  maintenanceOf?: (monitor: Watched) => { countsUptime: boolean } | null;
+};
+
+type Count = (type: string, status: Outcome["status"]) => void;
+
+export class OutcomeRecorder {
+  /** When each organization's own trouble was last reported. */
+  private readonly troubled = new Map<string, number>();
+  private readonly dependencies: Dependencies;
+  private readonly writer: ResultWriter;
+  private readonly count: Count;
+
+  constructor(dependencies: Dependencies, writer: ResultWriter, count: Count) {
+    this.dependencies = dependencies;
+    this.writer = writer;
+    this.count = count;
+  }
+
+  /** Moves the monitor to the state after the outcome and passes both to the writer; returns seconds to the next check. */
+  record(monitor: Watched, outcome: Outcome, period: Period): number {
+    const { clock, maintenanceOf } = this.dependencies;
+    const at = momentAfter(monitor.lastAt, clock());
+    const maintenance = maintenanceOf?.(monitor) ?? null;
+    const { retries, successThreshold, state: before, lastAt, standsUntil } = monitor;
+    const patience = { retries, successThreshold, inMaintenance: maintenance !== null };
+    const checkedAt = timestamp(at);
+    const after = stateAfter(before, outcome, patience, checkedAt);
+    const toNext = secondsToNext(after, outcome, monitor);
+    const looksBack = typeof period !== "number" && (period !== "turn" || lastAt === null);
+    const since = lastAt === null ? null : standsUntil;
+    const seconds =
+      typeof period === "number"
+        ? period
+        : looksBack
+          ? secondsSince(since, at, allowedSeconds(monitor))
+          : toNext;
+    this.count(monitor.type, outcome.status);
+    Object.assign(monitor, {
+      state: after,
+      lastAt: at,
+      standsUntil: looksBack ? at : at + seconds * 1000,
+      certificateExpiresAt: certificateAfter(monitor, outcome),
+    });
+    const isMaintained = maintenance !== null && !maintenance.countsUptime;
+    const isUncounted =
+      period === "in maintenance" || (isMaintained && period !== "before maintenance");
+    this.writer.add({
+      ...resultOf(monitor, outcome, { at, seconds, isUncounted }),
+      isEarly: lastAt !== null && isEarly(at, lastAt, standsUntil),
+      checkedAt,
+      before,
+      after,
+    });
+    if (outcome.status === "unknown") this.reportTrouble(monitor, outcome.message, at);
+    return toNext;
+  }
+
+  /** Writes at once. Throws UNAVAILABLE if that fails; the writer tries again later. */
+  async storedNow({ key }: Watched) {
+    const stored = this.writer.stored(key);
+    void this.writer.flush();
+    await stored;
+  }
+
+  /** Adds one event per episode and organization, for the alert about it. */
+  private reportTrouble({ organizationId }: Watched, message: string, at: number) {
+    const last = this.troubled.get(organizationId);
+    if (last !== undefined && Math.abs(at - last) < troubleNotedMs) return;
+    this.troubled.set(organizationId, at);
+    const { log, leases } = this.dependencies;
+    log.warn("checks can't be judged", { reason: message });
+    const problem = {
+      name: "checks",
+      stage: "",
+      severity: "warning",
+      message: capitalized(message.slice(notJudged.length)),
+      until: at + troubleEpisodeMs,
+    } as const;
+    this.writer.addEvents(problemBegins([organizationId], ofNode(leases, problem), at));
+  }
+}
+
+/** A failed check sees no certificate: the last one stays. */
+function certificateAfter(monitor: Watched, { status, certificateExpiresAt }: Outcome) {
+  const isGood = status === "up" || status === "degraded";
+  return certificateExpiresAt ?? (isGood ? null : monitor.certificateExpiresAt);
+}
+
+function resultOf(
+  monitor: Watched,
+  outcome: Outcome,
+  { at, seconds, isUncounted }: { at: number; seconds: number; isUncounted: boolean },
+) {
+  const { status, message, latencyMs, said = message, details, screenshot } = outcome;
+  const { state, successThreshold } = monitor;
+  const isWaiting = status !== "unknown" && state.successes > 0;
+  const progress = isWaiting ? ` Good result ${state.successes} of ${successThreshold}.` : "";
+  return {
+    monitor,
+    heartbeat: {
+      monitorKey: monitor.key,
+      at,
+      status: isUncounted ? ("maintenance" as const) : status,
+      latencyMs,
+      seconds,
+      message: status === "up" ? null : said,
+    },
+    reason: message,
+    // An unknown result does not replace the reason why the monitor is down.
+    message: status === "unknown" && state.status === "down" ? null : said + progress,
+    certificateExpiresAt: monitor.certificateExpiresAt,
+    details: details === undefined ? null : JSON.stringify(details),
+    screenshot: status === "down" ? (screenshot ?? null) : null,
+  };
+}
