@@ -28,7 +28,7 @@ const clientAt = (server: string, caFile: string | null = null, timeoutSeconds =
 
 const refusal = (status: number, error: object) => () => Response.json({ error }, { status });
 
-/** What a request for a list fails with. */
+/** The error of a list request. */
 async function failure(server: string, caFile: string | null = null, timeoutSeconds = 60) {
   const { v1 } = await clientAt(server, caFile, timeoutSeconds);
   const error = await pageOf(v1.monitors.get({ query: {} })).then(
@@ -39,7 +39,7 @@ async function failure(server: string, caFile: string | null = null, timeoutSeco
   return error;
 }
 
-test("it asks with its key under the address it was given, with what stands behind it", async () => {
+test("it sends its key to the given URL, including its path", async () => {
   const asked: unknown[] = [];
   const server = serve((request) => {
     const { pathname, search } = new URL(request.url);
@@ -60,7 +60,7 @@ test("it asks with its key under the address it was given, with what stands behi
   ]);
 });
 
-test("the time there is the server's, whatever the clock here shows", async () => {
+test("times come from the server's clock", async () => {
   const there = Date.UTC(2031, 4, 6, 7, 8, 9);
   const server = serve(() =>
     Response.json({ data: [] }, { headers: { Date: new Date(there).toUTCString() } }),
@@ -101,7 +101,7 @@ const unanswered: [name: string, answer: Answer, message: RegExp][] = [
   ],
 ];
 for (const [name, answer, message] of unanswered)
-  test(`not answered: ${name}`, async () => {
+  test(`no response: ${name}`, async () => {
     const server = serve(answer);
     const error = await failure(server);
     expect(error).toBeInstanceOf(NotAnswered);
@@ -110,7 +110,7 @@ for (const [name, answer, message] of unanswered)
     expect(error.message).not.toContain(key);
   });
 
-test("not answered: nobody listens, or says nothing in time, in its header or its body", async () => {
+test("no response: closed port, or a timeout in header or body", async () => {
   const gone = `http://127.0.0.1:${freePort()}`;
   expect((await failure(gone)).message).toBe(`${gone} can't be asked: The connection was refused.`);
   const silent = serve(() => new Promise<Response>(() => {}));
@@ -121,7 +121,7 @@ test("not answered: nobody listens, or says nothing in time, in its header or it
     );
 });
 
-test("what the server refuses keeps its code and its words", async () => {
+test("an error of the server keeps its code and message", async () => {
   const details = [{ path: "title", message: "must not be blank" }];
   const error = await failure(
     serve(refusal(422, { code: "VALIDATION_ERROR", message: "title must not be blank.", details })),
@@ -160,11 +160,11 @@ const records = ["Web", "Web shop", "web blog", "Database", "Twin", "Twin"].map(
 }));
 const named = (words: string) => oneOf("monitor", words, records, ({ name }) => name).id;
 
-test("a record is found by its whole name, or by the start that it alone has", () => {
+test("a record is found by its name or a unique prefix", () => {
   expect(["Web", "web s", "WEB B", "data"].map(named)).toEqual(["0", "1", "2", "3"]);
 });
 
-test("what several are called names them all, and what none is called says so", () => {
+test("an ambiguous name lists all matches, and an unknown one is an error", () => {
   const refusalOf = (words: string) => {
     try {
       return named(words);

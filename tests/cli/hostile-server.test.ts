@@ -7,11 +7,11 @@ import { scratch } from "../support/scratch.ts";
 
 const folder = scratch();
 const id = "0199a3f0-5c1e-7cc0-b1a5-3f2d8e6a9b10";
-/** Clears the screen, sets the title, ends a line, turns around what follows. */
+/** Clears the screen, sets the title, ends a line, reverses the text direction. */
 const hostile = "\x1b[2J\x1b]0;x\x07\r\x9b31m\x7f\u202eend";
 const at = "2026-11-20T23:02:00.000Z";
 
-/** Whatever is asked for. */
+/** A response to any request. */
 const record = {
   id,
   name: `n${hostile}`,
@@ -62,7 +62,7 @@ const server = Bun.serve({
 
 afterAll(() => server.stop(true));
 
-/** Arguments of each command that asks a server, but of `login`, which shows nothing of it. */
+/** Arguments of each client command except `login`, which shows nothing from the server. */
 const commands: Record<string, string[]> = {
   status: [],
   "incident open": ["title"],
@@ -85,12 +85,12 @@ const namesOf = (command: Command, before: string): string[] =>
     return [...(asksServer(one) ? [name] : []), ...namesOf(one, `${name} `)];
   });
 
-test("every command that asks a server is tried", () => {
+test("every client command is covered", () => {
   expect(namesOf(commandLine(), "").sort()).toEqual([...Object.keys(commands), "login"].sort());
 });
 
 for (const [name, args] of Object.entries(commands))
-  test(`${name} shows nothing that a terminal obeys, whatever the server says`, async () => {
+  test(`${name} shows no terminal escape codes of a hostile server`, async () => {
     const file = join(folder(), "a.yaml");
     writeFileSync(file, "monitors: {}\n");
     const own = args.map((one) => (one === "a.yaml" ? file : one));
@@ -109,7 +109,7 @@ for (const [name, args] of Object.entries(commands))
           for (const spy of spies) spy.mockRestore();
         }
         expect(shown).not.toBe("");
-        // YAML has what people wrote, of which the direction may be a part.
+        // YAML contains people's text, including direction marks.
         const isYaml = json.length === 0 && name === "export";
         expect(shown).not.toMatch(isYaml ? /[^\P{Cc}\n\t]/u : /[^\P{Cc}\n\t]|[\u202a-\u202e]/u);
       }
@@ -120,7 +120,7 @@ const page = JSON.stringify({
   data: Array.from({ length: 100 }, () => ({ ...record, name: "n".repeat(mib / 20) })),
   meta: { total: Number.MAX_SAFE_INTEGER },
 });
-/** What comes without an end, or unpacks to as much. */
+/** Endless responses, or ones that decompress to as much. */
 const endless: Record<string, () => Response> = {
   "a body": () =>
     new Response(new ReadableStream({ pull: (to) => to.enqueue(new Uint8Array(mib).fill(32)) })),
@@ -132,7 +132,7 @@ const endless: Record<string, () => Response> = {
 };
 
 for (const [what, answer] of Object.entries(endless))
-  test(`a server that sends ${what} without an end is left soon`, async () => {
+  test(`an endless response of ${what} is aborted soon`, async () => {
     using server = Bun.serve({
       hostname: "127.0.0.1",
       port: 0,

@@ -5,7 +5,7 @@ import { refusal } from "../support/refusal.ts";
 
 type Request = { line: string | null; text: string };
 
-/** A node that does what others ask for, one whose clock is behind, and what was done. */
+/** A node that runs forwarded requests, one with a clock that is behind, and the results. */
 async function forwarded() {
   const { store } = await migratedStore();
   const log = { info() {}, warn() {}, error() {} };
@@ -28,7 +28,7 @@ async function forwarded() {
     lineOf: (request) => (request as Request).line,
   });
   const rows = async () => (await store.query("select 1 from forwarded_requests", [])).length;
-  /** Resolves once the database has it; nobody does it yet. */
+  /** Resolves when the request is stored, before any node runs it. */
   const ask = async (from: typeof here, line: string | null, text: string) => {
     const before = await rows();
     const answer = from.forward("shard 0", { line, text }, 60_000);
@@ -38,7 +38,7 @@ async function forwarded() {
   return { here, behind, ahead, done, failing, ask };
 }
 
-test("requests of one line are done in the order in which they were written, whatever the clocks of those who ask", async () => {
+test("requests of one queue run in the order of writing, regardless of the clients' clocks", async () => {
   const { here, behind, ahead, done, ask } = await forwarded();
   const asked = [
     await ask(ahead, "job", "first"),
@@ -50,7 +50,7 @@ test("requests of one line are done in the order in which they were written, wha
   await Promise.all(asked.map(({ answer }) => answer));
 });
 
-test("what comes behind one that is not done waits for it; other lines, and what is in none, don't", async () => {
+test("a request waits for earlier ones of its queue, not for other queues", async () => {
   const { here, ahead, behind, done, failing, ask } = await forwarded();
   failing.add("first");
   const asked = [

@@ -16,7 +16,7 @@ import {
 const nodeIds = fc.uniqueArray(fc.uuid(), { minLength: 1, maxLength: 9 });
 const isShard = (name: string) => name.startsWith("shard ");
 
-test("every node has an equal part of the shards, whoever works it out", () => {
+test("every node computes the same equal distribution of shards", () => {
   fc.assert(
     fc.property(nodeIds, (ids) => {
       const wanted = assignment(ids);
@@ -30,7 +30,7 @@ test("every node has an equal part of the shards, whoever works it out", () => {
   );
 });
 
-test("a node that comes or goes moves little beside its own part", () => {
+test("a node that joins or leaves moves little more than its own share", () => {
   fc.assert(
     fc.property(nodeIds, fc.uuid(), (ids, newcomer) => {
       fc.pre(!ids.includes(newcomer));
@@ -54,7 +54,7 @@ test("records are spread over all shards", () => {
   expect(Math.max(...counts)).toBeLessThan(160);
 });
 
-test("a node is alive while its heartbeat changes, and dead a lease's time after it last did", () => {
+test("a node is alive while its heartbeat changes, and dead one lease time after the last change", () => {
   const beat = (beats: number, run = "1") => [{ id: "a", run, beats }];
   let seen = seenNow(new Map(), beat(5), 1_000);
   seen = seenNow(seen, beat(5), 3_000);
@@ -66,14 +66,14 @@ test("a node is alive while its heartbeat changes, and dead a lease's time after
   expect(aliveAt(seenNow(seen, beat(5, "2"), 20_000), 20_001)).toEqual(["a"]);
 });
 
-test("a node stops before anybody who saw its last heartbeat takes its leases", () => {
+test("a node stops before another node that saw its last heartbeat takes its leases", () => {
   const sentAt = 5_000;
-  // Nobody sees a heartbeat before it was sent.
+  // No heartbeat is seen before it was sent.
   const seen = seenNow(new Map(), [{ id: "a", run: "1", beats: 1 }], sentAt);
   expect(aliveAt(seen, heldUntil(sentAt))).toEqual(["a"]);
 });
 
-test("free leases are taken by whom they belong to, and held ones given to those who came", () => {
+test("free leases go to their assigned node, and held ones move to joined nodes", () => {
   const leases = (owner: string | null): LeaseRow[] =>
     leaseNames.map((name) => ({ name, owner, epoch: 1 }));
   expect(changesFor("a", leases(null), ["a"])).toEqual({ take: leases(null), release: [] });

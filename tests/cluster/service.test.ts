@@ -40,7 +40,7 @@ describe("nodes on one database", () => {
     return [one, other] as const;
   }
 
-  test("the first has everything at its second heartbeat; with each that comes all have an equal part", async () => {
+  test("the first has every lease at its second heartbeat; all have an equal share after each join", async () => {
     const nodes = [newNode("a")];
     await beat(nodes, 2);
     expect(nodes[0]?.held().toSorted()).toEqual(leaseNames.toSorted());
@@ -54,7 +54,7 @@ describe("nodes on one database", () => {
     }
   });
 
-  test("no lease is ever held by two, whatever pauses and comes back", async () => {
+  test("no lease is ever held by two nodes, after any pause", async () => {
     const nodes = ["a", "b", "c"].map((id) => newNode(id));
     let seed = 4711;
     const random = (below: number) => (seed = (seed * 48_271) % 2_147_483_647) % below;
@@ -81,7 +81,7 @@ describe("nodes on one database", () => {
     expect(heldUntil(diedAt)).toBeLessThan(time.now);
   });
 
-  test("what was begun under a lease that another has now is refused, and changes nothing", async () => {
+  test("a write under a lost lease is rejected and changes nothing", async () => {
     const [one, other] = await pair();
     const stale = leasesOf(one);
     time.now += 20_000;
@@ -99,7 +99,7 @@ describe("nodes on one database", () => {
     await store.atomic([...mustHold(now), value("x", 3)]);
     expect(await valuesIn(store)).toEqual([{ value: 3 }]);
     expect(await other.stillHeld(now)).toEqual(new Set(now));
-    // Back again it does its part, in new epochs.
+    // After its return it works again, in new epochs.
     await beat([one, other], 8);
     expect(one.shards().length).toBe(32);
     for (const lease of leasesOf(one))
@@ -113,7 +113,7 @@ describe("nodes on one database", () => {
       .map((name) => node.named(name))
       .filter((lease) => lease !== null);
 
-  test("a node whose heartbeat is not written stops before its lease ends, and goes on when it is", async () => {
+  test("a node whose heartbeat is not written stops before its lease expires, and continues afterwards", async () => {
     let isDown = false;
     const down = {
       ...store,
@@ -136,7 +136,7 @@ describe("nodes on one database", () => {
     expect(node.held().length).toBe(leaseNames.length);
   });
 
-  test("a lease is given away only after what is done under it has ended", async () => {
+  test("a lease is released only after its work has finished", async () => {
     const one = newNode("a");
     await beat([one], 3);
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -145,7 +145,7 @@ describe("nodes on one database", () => {
     await other.runOnce();
     time.now += 1_000;
     const given = one.runOnce();
-    // Nothing is begun under it any more, and nobody else has it yet.
+    // No new work starts under it, and no other node has it yet.
     while (one.shards().length > 32) await Bun.sleep(0);
     await other.runOnce();
     expect(other.held()).toEqual([]);
@@ -155,7 +155,7 @@ describe("nodes on one database", () => {
     expect(other.shards().length).toBe(32);
   });
 
-  test("a node that stops leaves all it had to the others at once", async () => {
+  test("a stopping node releases its leases at once", async () => {
     const [one, other] = await pair();
     await one.stop();
     expect(one.held()).toEqual([]);
@@ -164,7 +164,7 @@ describe("nodes on one database", () => {
     expect(await store.query("select id from nodes", [])).toEqual([{ id: "b" }]);
   });
 
-  test("a node that starts anew takes over from itself without waiting; the process before does nothing any more", async () => {
+  test("a restarted node takes over its leases without waiting; the old process does nothing", async () => {
     const [before] = await pair();
     const stale = leasesOf(before);
     const again = newNode("a");
@@ -181,7 +181,7 @@ describe("nodes on one database", () => {
   });
 });
 
-test("a node that is the only one has every lease, and its writes carry no guards", async () => {
+test("a single node has every lease, and its writes carry no guards", async () => {
   const { store } = await migratedStore();
   const lease = given(soleNode.named("retention"));
   expect(soleNode.of("anything")).toBe(lease);

@@ -11,7 +11,7 @@ import { person } from "../support/visiting.ts";
 
 const GB = 1_000_000_000;
 
-describe("of several nodes one does", () => {
+describe("one of several nodes does", () => {
   const holding = ({ both }: Sharing, name: (typeof namedLeases)[number]) =>
     both.toSorted(
       (x, y) => Number(x.node.named(name) === null) - Number(y.node.named(name) === null),
@@ -21,7 +21,7 @@ describe("of several nodes one does", () => {
       .map(({ type }) => type)
       .filter((type) => type.startsWith(prefix));
 
-  test("the telling of maintenance, and another one goes on where it died", async () => {
+  test("the maintenance alerts, and another one continues after its death", async () => {
     const made = await sharing();
     const { both, ours, pass, time } = made;
     const [startsAt, endsAt] = [10, 40].map((seconds) => timestamp(time.now + seconds * 1_000));
@@ -61,11 +61,11 @@ describe("of several nodes one does", () => {
     );
     for (const run of runs) await run.runOnce();
     expect(swept).toEqual([holding(made, "retention")[0]!.id]);
-    // Each for itself, such as when its keys were used last.
+    // Each node for itself, such as last uses of keys.
     expect(minutes).toEqual(["a", "b"]);
   });
 
-  /** What each would tell of; the disk of the first is nearly full where the test says so. */
+  /** The problems of each node; the first node's disk can be nearly full. */
   async function watching(made: Sharing, isFull: boolean) {
     const { both, ours, store, time } = made;
     const seen = { ...both[0], store, time } as unknown as TestAppliance;
@@ -83,7 +83,7 @@ describe("of several nodes one does", () => {
     );
   }
 
-  test("the alerts of a machine's own problems, which no other takes for over until it is gone", async () => {
+  test("the alerts about a machine's problems, which another node closes only after the machine is gone", async () => {
     const made = await sharing();
     const { both, store, pass } = made;
     const watches = await watching(made, true);

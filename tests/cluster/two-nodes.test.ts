@@ -19,7 +19,7 @@ import { wrongGroups } from "../soak/invariants.ts";
 describe.skipIf(!hasRqlite)("two servers over one database", () => {
   let database: RqliteNode;
   let nodes: Awaited<ReturnType<typeof twoNodes>>;
-  /** What two were answered who wanted the first run at once, each at a server, when there was nobody yet. */
+  /** Responses to two concurrent set-ups, one at each server. */
   let claims: { status: number }[];
 
   beforeAll(async () => {
@@ -46,7 +46,7 @@ describe.skipIf(!hasRqlite)("two servers over one database", () => {
     await database.kill();
   });
 
-  test("the first run is taken by one of two who claim it at once, each at a server", () => {
+  test("only one of two concurrent set-ups succeeds, one at each server", () => {
     expect(statusesOf(claims)).toEqual([201, 409]);
   });
 
@@ -54,7 +54,7 @@ describe.skipIf(!hasRqlite)("two servers over one database", () => {
     const isChange = ({ event }: Notified) => event === "change";
     const subjectOf = ({ data }: Notified) => data.subjectId as string;
 
-    test("hears every event once and in the order of the log, whichever server wrote it", async () => {
+    test("receives every event once and in log order, from either server", async () => {
       const [a, b] = await nodes.world();
       const who = await member(a, "viewer");
       const pages = await Promise.all([a, b].map((node) => listening(node, who.cookie)));
@@ -78,7 +78,7 @@ describe.skipIf(!hasRqlite)("two servers over one database", () => {
       expect(await Promise.all(heard)).toEqual([log, log]);
     });
 
-    test("goes on at another server where it was cut off", async () => {
+    test("continues at another server where it was interrupted", async () => {
       const [a, b] = await nodes.world();
       const who = await member(a, "viewer");
       const before = await listening(a, who.cookie);
@@ -96,7 +96,7 @@ describe.skipIf(!hasRqlite)("two servers over one database", () => {
       );
     });
 
-    test("is over when its session is ended at the other server", async () => {
+    test("closes when its session ends at the other server", async () => {
       const [a, b] = await nodes.world();
       const who = await member(a, "member");
       const page = await listening(b, who.cookie);
@@ -106,8 +106,8 @@ describe.skipIf(!hasRqlite)("two servers over one database", () => {
     });
   });
 
-  describe("a right that ends at one server", () => {
-    test("ends with the session at once at the other, role and two-factor with it", async () => {
+  describe("a right that is revoked at one server", () => {
+    test("is revoked at once at the other: session, role and two-factor", async () => {
       const [a, b] = await nodes.world();
       const who = await member(a, "admin");
       const there = (method: string, path: string, body?: object) =>
@@ -125,7 +125,7 @@ describe.skipIf(!hasRqlite)("two servers over one database", () => {
       expect((await there("GET", "/dashboard/overview")).status).toBe(401);
     });
 
-    test("ends with the key after 500 ms at most, and with the organization", async () => {
+    test("is revoked for a key after at most 500 ms, and for a deleted organization", async () => {
       const [a, b] = await nodes.world();
       using stopped = new DisposableStack();
       stopped.defer(() => (nodes.time.heldAt = null));
@@ -149,7 +149,7 @@ describe.skipIf(!hasRqlite)("two servers over one database", () => {
     });
   });
 
-  test("what is known of a key's last use at one server takes nothing back of the other's", async () => {
+  test("one server's last use of a key does not overwrite the other's later one", async () => {
     const [a, b] = await nodes.world();
     await b.ours.reader("GET", "/api/v1/incidents");
     nodes.time.ahead += 60_000;
@@ -164,7 +164,7 @@ describe.skipIf(!hasRqlite)("two servers over one database", () => {
     expect([last > timestamp(nodes.time.now - 60_000), await usedAt()]).toEqual([true, last]);
   });
 
-  test("a public page that is withdrawn at one server is gone at the other, which had kept it", async () => {
+  test("a public page that one server hides disappears from the other's cache", async () => {
     const [a, b] = await nodes.world();
     const [page] = (await a.ours.api("GET", "/api/v1/status-pages")).json.data;
     const path = `/status/${page.slug}`;
@@ -180,7 +180,7 @@ describe.skipIf(!hasRqlite)("two servers over one database", () => {
     await shows("Nothing here");
   });
 
-  test("what one server has answered is what the other reads, under the same ETag", async () => {
+  test("a write at one server is read at the other, with the same ETag", async () => {
     const [a, b] = await nodes.world();
     const path = `/api/v1/incidents/${await made(a.ours.api, "incidents")}`;
     for (const [writer, reader] of [
@@ -200,7 +200,7 @@ describe.skipIf(!hasRqlite)("two servers over one database", () => {
     }
   });
 
-  test("one Idempotency-Key at both servers at once has one effect, and one answer or a 409", async () => {
+  test("one Idempotency-Key at both servers at once has one effect, and one response or a 409", async () => {
     const [a, b] = await nodes.world();
     for (let round = 0; round < 5; round++) {
       const asked = {
@@ -226,7 +226,7 @@ describe.skipIf(!hasRqlite)("two servers over one database", () => {
     }
   });
 
-  test("one Idempotency-Key at both servers at once posts one update, and If-Match refuses neither", async () => {
+  test("one Idempotency-Key at both servers at once posts one update, and If-Match rejects neither", async () => {
     const [a, b] = await nodes.world();
     const path = `/api/v1/incidents/${await made(a.ours.api, "incidents")}`;
     for (let round = 1; round <= 5; round++) {
@@ -271,8 +271,8 @@ describe.skipIf(!hasRqlite)("two servers over one database", () => {
     }
   });
 
-  describe("of what both servers are asked at once", () => {
-    test("no more is made than the limit allows", async () => {
+  describe("concurrent requests at both servers", () => {
+    test("create no more than the limit", async () => {
       const [a, b] = await nodes.world();
       const answers = await Promise.all(
         Array.from({ length: 12 }, (_, i) =>
@@ -285,7 +285,7 @@ describe.skipIf(!hasRqlite)("two servers over one database", () => {
       expect((await b.ours.api("GET", "/api/v1/monitors")).json.meta.total).toBe(5);
     });
 
-    test("a name that is to be unique is given once", async () => {
+    test("give a unique name once", async () => {
       const [a, b] = await nodes.world();
       const body = { slug: "the-only-one", title: "Page" };
       const answers = await Promise.all(
@@ -294,7 +294,7 @@ describe.skipIf(!hasRqlite)("two servers over one database", () => {
       expect(statusesOf(answers)).toEqual([201, 409, 409, 409]);
     });
 
-    test("an invitation is accepted once", async () => {
+    test("accept an invitation once", async () => {
       const [a, b] = await nodes.world();
       const owner = await member(a, "owner");
       const body = { email: "bea@team.example", role: "member" };
@@ -309,7 +309,7 @@ describe.skipIf(!hasRqlite)("two servers over one database", () => {
       expect(members.map(({ name }) => name).toSorted()).toEqual(["Bea", "owner"]);
     });
 
-    test("an organization keeps an owner when its owners take that from each other", async () => {
+    test("leave an organization with an owner", async () => {
       const [a, b] = await nodes.world();
       const owners = [await member(a, "owner"), await member(a, "owner", { name: "other" })];
       const [one, other] = owners.map(({ id }) => id) as [string, string];
@@ -320,7 +320,7 @@ describe.skipIf(!hasRqlite)("two servers over one database", () => {
       expect(changed.map(({ status }) => status).toSorted()).toEqual(["fulfilled", "rejected"]);
     });
 
-    test("every update of an incident is there once, and a stale If-Match never wins", async () => {
+    test("store every update of an incident once, and never accept a stale If-Match", async () => {
       const [a, b] = await nodes.world();
       const path = `/api/v1/incidents/${await made(a.ours.api, "incidents")}`;
       const messages = Array.from({ length: 12 }, (_, i) => `Update ${i}`);
@@ -341,7 +341,7 @@ describe.skipIf(!hasRqlite)("two servers over one database", () => {
       expect(statusesOf(guarded)).toEqual([200, 412, 412, 412]);
     });
 
-    test("a monitor is in one group, in one place, and has the channels of the group", async () => {
+    test("leave a monitor in one group, at one position, with the group's channels", async () => {
       const [a, b] = await nodes.world();
       const seed = Number(process.env["SEED"] ?? Date.now() % 1_000_000);
       const random = randomFrom(seed);
@@ -377,7 +377,7 @@ describe.skipIf(!hasRqlite)("two servers over one database", () => {
     });
   });
 
-  test("the contract holds for whoever asks now one server and now the other", async () => {
+  test("the contract holds for a client that alternates between the servers", async () => {
     const seed = Number(process.env["SEED"] ?? Date.now() % 1_000_000);
     console.log(`contract on two servers: SEED=${seed}`);
     const random = randomFrom(seed);

@@ -68,7 +68,7 @@ const signs = (data: Json) =>
   );
 
 describe("a configuration", () => {
-  test("becomes channels, groups, monitors, windows and pages in one write; again it is nothing", async () => {
+  test("creates channels, groups, monitors, windows and pages in one write, and changes nothing the second time", async () => {
     const appliance = await testAppliance();
     const { ours } = appliance;
     const before = dump(appliance);
@@ -111,7 +111,7 @@ describe("a configuration", () => {
     expect(dump(appliance)).toBe(state);
   });
 
-  test("changes what differs, named by field and secrets without their values, as edits are told", async () => {
+  test("changes only differences, listed by field and without values of secrets", async () => {
     const appliance = await testAppliance();
     await applied(appliance, whole);
     const audited = async () =>
@@ -155,7 +155,7 @@ describe("a configuration", () => {
     expect(events.map(({ type }) => type)).toEqual(["monitor.updated", "monitor.updated"]);
   });
 
-  test("leaves secrets, pauses and channels of a monitor alone that it does not name; a secret does not follow another address", async () => {
+  test("leaves unnamed secrets, pauses and channels of a monitor unchanged; a secret does not follow another address", async () => {
     const appliance = await testAppliance();
     const { ours } = appliance;
     await applied(appliance, whole);
@@ -179,7 +179,7 @@ describe("a configuration", () => {
     await applied(appliance, withMonitors({ ...whole.monitors, shop: sentAgain }));
   });
 
-  test("deletes by prune what the same source has made, and more than a fifth of it only when told so", async () => {
+  test("prunes only records of the same source, and more than a fifth of them only on request", async () => {
     const appliance = await testAppliance();
     const { ours } = appliance;
     const names = async () =>
@@ -207,7 +207,7 @@ describe("a configuration", () => {
     expect(c).toBeDefined();
   });
 
-  test("takes over records of the same name only when told so, and keeps them when it names them no more", async () => {
+  test("adopts records of the same name only on request, and leaves them when it no longer names them", async () => {
     const appliance = await testAppliance();
     const { ours } = appliance;
     const body = { type: "tcp", name: "Database", host: "db.example", port: 5432 };
@@ -225,7 +225,7 @@ describe("a configuration", () => {
     expect((await ours.api("GET", `/api/v1/monitors/${id}`)).status).toBe(200);
   });
 
-  test("knows what was changed by hand since, makes again what was deleted, and ends drift", async () => {
+  test("detects manual changes, recreates deleted records, and ends drift", async () => {
     const appliance = await testAppliance();
     const { ours } = appliance;
     await applied(appliance, whole);
@@ -243,7 +243,7 @@ describe("a configuration", () => {
     const [shop] = (await ours.api("GET", "/api/v1/monitors?q=Shop")).json.data;
     const patch = { paused: true, bearerToken: "by hand", groupId: null };
     await ours.api("PATCH", `/api/v1/monitors/${shop.id}`, { body: patch });
-    // Nothing of the file says whether it is paused.
+    // The file does not contain the pause.
     expect(await drift("monitors")).toEqual({ shop: ["group", "bearerToken"], job: [], db: null });
     expect(await drift("statusPages")).toEqual({ own: ["title"], partners: [] });
     const differing = await managedRecords(ours.scope, { differing: "true" });
@@ -261,7 +261,7 @@ describe("a configuration", () => {
     expect(await drift("monitors")).toEqual({ shop: [], db: [], job: [] });
   });
 
-  test("is of one organization, whatever another one calls its records", async () => {
+  test("belongs to one organization, regardless of names in another", async () => {
     const appliance = await testAppliance();
     const { ours, theirs } = appliance;
     const { statusPages: _pages, ...document } = whole;
@@ -278,7 +278,7 @@ describe("a configuration", () => {
     expect([wrong.status, wrong.json.error.details[0].path]).toEqual([422, "organization"]);
   });
 
-  test("keeps to the limits of its organization, all of it or nothing", async () => {
+  test("respects the limits of its organization, completely or not at all", async () => {
     const appliance = await testAppliance({ limits: { monitors: 2 } });
     const before = dump(appliance);
     const { status, json } = await put(appliance, whole);
@@ -286,7 +286,7 @@ describe("a configuration", () => {
     expect(dump(appliance)).toBe(before);
   });
 
-  test("of more than an organization may have, none is read", async () => {
+  test("with more records than the limit is not read", async () => {
     const limits = Object.fromEntries(Object.values(sections).map(({ limit }) => [limit, 2]));
     const appliance = await testAppliance({ limits });
     for (const [section, { limit }] of Object.entries(sections)) {
@@ -301,9 +301,9 @@ describe("a configuration", () => {
     }
   });
 
-  test("is read one at a time for an organization, and only so many wait for that", async () => {
+  test("is read one at a time per organization, and a limited number waits", async () => {
     const { appliance, app, theirs } = await testAppliance();
-    // Not one that every appliance of this process has: turns go by organization.
+    // Turns are per organization, so this needs its own one.
     const { scope } = await newOrganization(appliance, app, "Busy");
     const asked = Array.from({ length: 22 }, () => exportConfiguration(scope));
     const [answers, other] = await Promise.all([
@@ -315,7 +315,7 @@ describe("a configuration", () => {
     expect(other.document["source"]).toBe("main");
   });
 
-  test("may be longer than other bodies, but not without end", async () => {
+  test("can be longer than other bodies, within a limit", async () => {
     const appliance = await testAppliance();
     const monitors = Object.fromEntries(
       Array.from({ length: 400 }, (_, index) => [
@@ -461,7 +461,7 @@ const wrong: [what: string, document: unknown, path: string, message: RegExp][] 
   ],
 ];
 
-test("what can't be is refused at its path, and nothing is changed", async () => {
+test("an invalid value is rejected with its path, and nothing changes", async () => {
   const appliance = await testAppliance();
   const before = dump(appliance);
   for (const [what, document, at, message] of wrong) {

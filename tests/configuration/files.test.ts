@@ -20,7 +20,7 @@ function folderOf(files: Record<string, string>): string {
 const read = async (files: Record<string, string>, variables: Record<string, string> = {}) =>
   (await readConfigurations(folderOf(files), variables)).map(({ document }) => document);
 
-/** What is said of files that can't be read, without their folder. */
+/** Error messages about unreadable files, without their folder. */
 async function failure(files: Record<string, string>): Promise<string> {
   const folder = folderOf(files);
   const error = await readConfigurations(folder, { EMPTY: "" }).then(
@@ -78,12 +78,12 @@ const wrong: [what: string, text: string, said: RegExp][] = [
   ["two documents", "x-a: 1\n---\nx-b: 2\n", /^a\.yaml:2:1: /],
 ];
 
-describe("a file that can't be taken says where, and what:", () => {
+describe("an invalid file is reported with position and reason:", () => {
   test.each(wrong)("%s", async (_what, text, said) => {
     expect(await failure({ "a.yaml": text })).toMatch(said);
   });
 
-  test("a key that another file has, too", async () => {
+  test("a key that is also in another file", async () => {
     const a = "monitors:\n  shop: { type: tcp }\n";
     const b = "# more\nmonitors:\n  other: { type: tcp }\n  shop: { type: tcp }\n";
     expect(await failure({ "a.yaml": a, "b.yml": b })).toBe(
@@ -92,7 +92,7 @@ describe("a file that can't be taken says where, and what:", () => {
   });
 });
 
-test("what REST says of a field is said at its place in the files", async () => {
+test("field errors of REST are reported at their position in the files", async () => {
   const folder = folderOf({
     "a.yaml": "monitors:\n  shop:\n    type: http\n    tags:\n      - one\n      - ''\n",
   });
@@ -102,7 +102,7 @@ test("what REST says of a field is said at its place in the files", async () => 
       "monitors.shop.tags[1]",
       "monitors.shop.url",
       "monitors.shop.headers.X-A",
-      // A name has brackets, or a path was shortened.
+      // A name contains brackets, or a path is shortened.
       "monitors.shop.a[b",
       "monitors.shop.tags[1…",
       "a]b.[c",
@@ -120,7 +120,7 @@ test("what REST says of a field is said at its place in the files", async () => 
   });
 });
 
-test("variables, files and dollars stand for what they say; a number only where the field takes no text", async () => {
+test("variables, files and escaped dollars are replaced; numbers only in fields that accept no text", async () => {
   const config = `
 monitors:
   shop:
@@ -154,7 +154,7 @@ monitors:
   ]);
 });
 
-test("files of a folder are one configuration for each source and organization, merges and anchors in their places", async () => {
+test("files of a folder form one configuration per source and organization, with merges and anchors", async () => {
   const documents = await read({
     "a.yaml":
       "x-base: &base { type: tcp, port: 1 }\nmonitors:\n  a: { <<: *base, host: a.example, port: 2 }\n",

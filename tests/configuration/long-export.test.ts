@@ -29,7 +29,7 @@ async function large(count: number) {
 
 const read = (api: Client, headers = {}) => api("GET", path, { headers });
 
-test("a configuration with very large monitors is sent whole, in pieces, with an ETag that holds", async () => {
+test("a configuration with very large monitors is streamed completely, with a stable ETag", async () => {
   const made = await large(80);
   const { api } = made.ours;
   const [one, other] = await Promise.all([read(api), read(api)]);
@@ -48,7 +48,7 @@ test("a configuration with very large monitors is sent whole, in pieces, with an
   const etag = one.headers.get("etag") ?? "";
   expect(other.headers.get("etag")).toBe(etag);
   expect((await read(api, { "If-None-Match": etag })).status).toBe(304);
-  // What was read is what a write can be conditional on.
+  // The ETag works as a precondition of a write.
   const put = (tag: string) =>
     api("PUT", `${path}?dryRun`, {
       body: { source: "main", groups: { a: { name: "A" } } },
@@ -59,7 +59,7 @@ test("a configuration with very large monitors is sent whole, in pieces, with an
   expect((await put(etag)).status).toBe(412);
 });
 
-test("it says the same as one that fits into memory", async () => {
+test("it equals one that fits into memory", async () => {
   const { ours, database } = await large(80);
   const long = (await read(ours.api)).json.data;
   database.query("UPDATE monitors SET settings = json_set(settings, '$.body', null)").run();
@@ -69,7 +69,7 @@ test("it says the same as one that fits into memory", async () => {
   expect(long).toEqual(short);
 });
 
-test("of very large monitors few are read at a time", async () => {
+test("few very large monitors are read at a time", async () => {
   const { ours, app } = await large(80);
   const response = await app.handle(
     new Request(`http://localhost${path}`, {

@@ -220,11 +220,11 @@ async function readText(yaml: string, variables: Record<string, string> = {}): P
   return read?.document ?? {};
 }
 
-test("most types of monitors are in these configurations", () => {
+test("these configurations cover most types of monitors", () => {
   expect(checkable.length).toBeGreaterThan(18);
 });
 
-test("an export makes an empty organization the same, whose export is the same text; where it came from, it changes nothing", async () => {
+test("an export reproduces the organization in an empty one, exports to the same text, and changes nothing at its origin", async () => {
   await fc.assert(
     fc.asyncProperty(configurations, async (document) => {
       expect(schema.safeParse(document).error).toBeUndefined();
@@ -252,7 +252,7 @@ test("an export makes an empty organization the same, whose export is the same t
   );
 });
 
-test("the schema that editors check by refuses what there is not, and takes variables and anchors", () => {
+test("the editor schema rejects unknown fields, and accepts variables and anchors", () => {
   const takes = (document: object) => schema.safeParse(document).success;
   expect(takes({ "x-any": 1, monitors: { a: { type: "tcp", port: "${PORT}" } } })).toBe(true);
   expect(takes({ defaults: { monitors: { interval: 30, verifyTls: false } } })).toBe(true);
@@ -267,7 +267,7 @@ test("the schema that editors check by refuses what there is not, and takes vari
     expect([wrong, takes(wrong)]).toEqual([wrong, false]);
 });
 
-test("what comes while an export is made is left out of it, and it can be applied", async () => {
+test("changes during an export are not included, and it can be applied", async () => {
   const { ours, store } = await testAppliance();
   const { api } = ours;
   const monitorId = await made(api, "monitors");

@@ -8,7 +8,7 @@ afterEach(async () => {
   for (const live of running.splice(0)) await live.stop();
 });
 
-/** A dashboard and somebody who looks at it. */
+/** A dashboard and one of its people. */
 async function looked() {
   const made = await dashboard();
   const { page, cookie } = await member(made, "viewer");
@@ -16,7 +16,7 @@ async function looked() {
   return { ...made, page, cookie, read };
 }
 
-test("each channel says how many monitors and groups it belongs to, and which", async () => {
+test("each channel lists its monitors and groups with their number", async () => {
   const { monitor, group, channel, read } = await looked();
   const [used, unused] = [await channel({ name: "Used" }), await channel({ name: "Unused" })];
   const alertChannelIds = [used.id];
@@ -35,7 +35,7 @@ test("each channel says how many monitors and groups it belongs to, and which", 
   });
 });
 
-test("each status page says how many subscribe to it, and how many have not said yes", async () => {
+test("each status page counts its subscribers and its unconfirmed ones", async () => {
   const { api, read } = await looked();
   const [{ id }] = (await api("GET", "/api/v1/status-pages")).json.data;
   expect(await read("/subscriber-counts")).toEqual([]);
@@ -46,7 +46,7 @@ test("each status page says how many subscribe to it, and how many have not said
   expect(await read("/subscriber-counts")).toEqual([{ pageId: id, confirmed: 2, pending: 0 }]);
 });
 
-test("an open page hears of the channel at which something was sent, although it fails as before", async () => {
+test("an open page receives an event for each attempt at a channel, even if it fails again", async () => {
   const { channel, api, live, cookie, ...made } = await looked();
   const { id } = await channel({ type: "ntfy", server: "http://127.0.0.1:9", topic: "alerts" });
   await live.start();
@@ -60,7 +60,7 @@ test("an open page hears of the channel at which something was sent, although it
   }
 });
 
-test("a link to a status page says which organization it belongs to", async () => {
+test("a link to a status page finds its organization", async () => {
   const { api, ours, read } = await looked();
   const [{ id }] = (await api("GET", "/api/v1/status-pages")).json.data;
   expect(await read(`/where?kind=status-page&id=${id}`)).toEqual({ organizationId: ours.id });

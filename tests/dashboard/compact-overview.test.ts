@@ -2,14 +2,14 @@ import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { compactOverview, expandOverview } from "../../src/dashboard/rules.ts";
 
-test("whatever is left out of an overview, the page has it again", () => {
+test("the page restores everything that an overview omits", () => {
   const text = fc.string({ maxLength: 5 });
   const groupIds = ["A", "B", "C"];
   const row = fc.record({
     id: fc.uuid(),
     name: text,
     type: fc.oneof(text, fc.constant("http")),
-    // Also a group that was made after the groups were read.
+    // Including a group that was created after the groups were read.
     groupId: fc.constantFrom(...groupIds, "unknown", null),
     tags: fc.array(text, { maxLength: 2 }),
     status: fc.constantFrom("up" as const, "down" as const),

@@ -28,7 +28,7 @@ async function setUp() {
   };
 }
 
-describe("what the public would read", () => {
+describe("the public preview", () => {
   test("is the default page with the new incident, and nothing is stored", async () => {
     const { preview, api } = await setUp();
     const html = await preview({
@@ -54,7 +54,7 @@ describe("what the public would read", () => {
     expect(await preview({ incidentId, title: "Slower search" })).toContain("Slower search");
   });
 
-  test("is nothing where the page would not show it: private, hidden, or of a monitor that it does not show", async () => {
+  test("is empty if the page would not show it: private, hidden, or of another monitor", async () => {
     const { preview, open, api, pageId } = await setUp();
     const incidentId = await open({ title: "Slow search" });
     expect(await preview({ incidentId, public: false })).toBeNull();
@@ -91,8 +91,8 @@ describe("what the public would read", () => {
   });
 });
 
-describe("who is told of an incident", () => {
-  test("are channels that want incidents; of the resolution those that heard of it", async () => {
+describe("recipients of an incident", () => {
+  test("are channels with incidents enabled; for the resolution those that were notified", async () => {
     const { audience, channel, open } = await setUp();
     const { id, name } = await channel({ name: "On-call" });
     await channel({ name: "Off", enabled: false });
@@ -146,7 +146,7 @@ describe("the traces of an incident", () => {
     expect(told).toEqual([]);
   });
 
-  test("tell what its monitors went through, what was changed, and which channels got an alert", async () => {
+  test("contain the states of its monitors, the changes, and the notified channels", async () => {
     const made = await pager();
     const hook = await made.inbox({ name: "On-call" });
     const shop = await made.watched([], { name: "Shop", retries: 0 });

@@ -9,7 +9,7 @@ import { copyMonitor } from "../support/many-monitors.ts";
 import { member } from "../support/visiting.ts";
 
 const count = mostAtOnce + 150;
-/** An organization with a few more monitors than are sent at once. */
+/** An organization with slightly more monitors than one response contains. */
 let world: Awaited<ReturnType<typeof filled>>;
 beforeAll(async () => {
   world = await filled();
@@ -55,7 +55,7 @@ const read = async (page: Client, query: Record<string, string> = {}): Promise<O
 
 const folderOf = (groupId: string | null) => (groupId === null ? {} : { groupId });
 
-/** All rows, put together from as many answers as that takes. */
+/** All rows, combined from several responses. */
 async function wholeOf(page: Client, query: Filters = {}) {
   const { groups, totals } = await read(page, query as Record<string, string>);
   const rows = [];
@@ -81,8 +81,8 @@ const statesOf = (rows: readonly { groupId: string | null; status: string }[]) =
     }))
     .sort((one, other) => String(one.groupId).localeCompare(String(other.groupId)));
 
-describe("the Monitors page of more monitors than are sent at once", () => {
-  test("has the first rows of its folders, in order, and what all of them add up to", async () => {
+describe("the Monitors page with more monitors than one response contains", () => {
+  test("has the first rows of its folders, in order, and totals of all rows", async () => {
     const { page } = world;
     const { groups, rows, totals } = await wholeOf(page);
     expect(rows.length).toBe(count);
@@ -99,7 +99,7 @@ describe("the Monitors page of more monitors than are sent at once", () => {
     expect(totals?.tags).toEqual(["eu"]);
   });
 
-  test("has what is worst, down before degraded and what happened last first", async () => {
+  test("has the worst monitors, down before degraded and the latest first", async () => {
     const { page } = world;
     const { rows, totals } = await wholeOf(page);
     const worst = rows
@@ -146,7 +146,7 @@ describe("the Monitors page of more monitors than are sent at once", () => {
     },
   );
 
-  test("narrowed to too many is again the first rows and the sums of those", async () => {
+  test("with too many matches has the first rows and totals of the matches", async () => {
     const { page } = world;
     const { rows, totals } = await wholeOf(page, { q: "example" });
     expect(rows.length).toBe(count);
@@ -154,7 +154,7 @@ describe("the Monitors page of more monitors than are sent at once", () => {
   });
 });
 
-test("rows of another organization's folder are none", async () => {
+test("another organization's folder has no rows", async () => {
   const { page, theirs } = world;
   const { id } = (await theirs.api("POST", "/api/v1/monitor-groups", { body: { name: "Theirs" } }))
     .json.data;

@@ -36,7 +36,7 @@ async function checked({ store, ours, appliance }: Made, latencyMs: number, at: 
 }
 
 describe("an open page", () => {
-  test("is greeted with its position, as a stream that nobody keeps and no other origin reads", async () => {
+  test("starts with its position, as an uncached same-origin stream", async () => {
     const { stream, hello } = await opened();
     expect(hello).toEqual({ event: "hello", id: expect.stringMatching(/^[\w-]{22}$/), data: {} });
     const { headers } = stream.response;
@@ -46,7 +46,7 @@ describe("an open page", () => {
     expect(headers.get("access-control-allow-origin")).toBeNull();
   });
 
-  test("hears of every event of its organization, and of no other's", async () => {
+  test("receives every event of its organization, and no other", async () => {
     const { api, theirs, stream } = await opened();
     const body = { title: "Slow" };
     await theirs.api("POST", "/api/v1/incidents", { body });
@@ -59,7 +59,7 @@ describe("an open page", () => {
     expect(Object.keys(told?.data)).toEqual(["type", "subjectId", "at"]);
   });
 
-  test("hears of what checks find, as the rows that the Monitors page has", async () => {
+  test("receives check results as rows of the Monitors page", async () => {
     const made = await opened();
     const { monitor, stream, who } = made;
     const { id } = await monitor();
@@ -72,7 +72,7 @@ describe("an open page", () => {
     expect(told?.data.monitors).toEqual(json.data.ungrouped);
   });
 
-  test("is told of rows that somebody changed apart from those that were checked", async () => {
+  test("receives changed rows separately from checked ones", async () => {
     const made = await opened();
     const { id } = await made.monitor();
     const [row] = (await made.stream.until(({ event }) => event === "monitors")).slice(-1);
@@ -82,7 +82,7 @@ describe("an open page", () => {
     expect(Object.keys(found?.data)).toEqual(["monitors"]);
   });
 
-  test("costs no look at all monitors while checks are made, and one when somebody changes some", async () => {
+  test("reads no complete list during checks, and one after a change", async () => {
     const made = await opened();
     for (let index = 0; index < 10; index++) await made.monitor();
     await checked(made, 9, "2026-11-20T10:00:09.000Z");
@@ -104,7 +104,7 @@ describe("an open page", () => {
     expect(looks).toBeGreaterThan(0);
   });
 
-  test("hears of a paused group in the rows of its monitors", async () => {
+  test("receives a paused group as rows of its monitors", async () => {
     const { group, monitor, pauseGroup, stream } = await opened();
     const { id } = await group({ monitorIds: [(await monitor()).id] });
     await stream.until(({ data }) => data.monitors?.[0]?.groupId === id);
@@ -117,7 +117,7 @@ describe("an open page", () => {
     ]);
   });
 
-  test("is told to read everything anew where too much happens at one time", async () => {
+  test("must reload after too many events at once", async () => {
     const made = await opened();
     const { monitor, stream } = made;
     const monitorIds: string[] = [];
@@ -129,7 +129,7 @@ describe("an open page", () => {
     expect(told.some(({ data }) => data.type === "monitor.deleted")).toBe(false);
   });
 
-  test("is one of 50, who hear the same and cost one look", async () => {
+  test("shares one query with 49 others", async () => {
     const made = await opened();
     const colleagues = [await member(made, "viewer"), await member(made, "member"), made.who];
     const others = await Promise.all(
@@ -153,7 +153,7 @@ describe("an open page", () => {
   });
 });
 
-describe("a page that was away", () => {
+describe("a page that was disconnected", () => {
   async function away(
     after: (position: string) => { query?: string; headers?: Record<string, string> },
   ) {
@@ -169,7 +169,7 @@ describe("a page that was away", () => {
     "as browsers say it": (position: string) => ({ headers: { "Last-Event-ID": position } }),
     "in the query": (position: string) => ({ query: `?after=${position}` }),
   }))
-    test(`hears what it missed, ${how}`, async () => {
+    test(`receives missed events, ${how}`, async () => {
       const { stream, id } = await away(after);
       const told = await stream.until(({ event }) => event === "monitors");
       expect(told.map(({ event, data }) => [event, data.type ?? data.monitors?.[0].id])).toEqual([
@@ -179,7 +179,7 @@ describe("a page that was away", () => {
       ]);
     });
 
-  test("for so long that events were removed is told to read everything anew, once", async () => {
+  test("must reload once if events were removed in the meantime", async () => {
     const late = await opened();
     await late.stream.leave();
     late.database.run("UPDATE sqlite_sequence SET seq = 1000 WHERE name = 'events'");
@@ -196,7 +196,7 @@ describe("a page that was away", () => {
     await anew.leave();
   });
 
-  test("for too long, or from another database, is told to read everything anew", async () => {
+  test("must reload after too long, or with another database", async () => {
     const elsewhere = vaultOf(new Uint8Array(32));
     const { stream } = await away(() => ({
       query: `?after=${elsewhere.sealNumber(1, "live/another")}`,
@@ -215,8 +215,8 @@ describe("a page that was away", () => {
   });
 });
 
-describe("what happens in other organizations", () => {
-  test("shows in no position and no tag of an organization where nothing happens", async () => {
+describe("activity of other organizations", () => {
+  test("does not affect positions and tags of an idle organization", async () => {
     const { stream, hello, theirs, who, ...made } = await opened();
     const look = async () => {
       const again = await listening(made, who.cookie);
@@ -247,14 +247,14 @@ describe("live streams", () => {
     return open;
   };
 
-  test("are 20 of a session, and those of another person are not counted", () => {
+  test("are limited to 20 per session, regardless of other people", () => {
     const open = fill([], () => stream(1, 1));
     expect(open).toHaveLength(20);
     expect(mayListen(stream(1, 1, 1), open)).toBe(true);
     expect(mayListen(stream(1, 2), open)).toBe(true);
   });
 
-  test("that one person takes with many sessions leave some to each colleague", () => {
+  test("of one person with many sessions leave some for colleagues", () => {
     const open = fill([], (index) => stream(1, 1, Math.floor(index / 20)));
     expect(open).toHaveLength(180);
     for (let colleague = 2; colleague < 12; colleague++)
@@ -266,14 +266,14 @@ describe("live streams", () => {
     expect(mayListen(stream(2, 1), open)).toBe(true);
   });
 
-  test("that many organizations take leave some to each other one", () => {
+  test("of many organizations leave some for the others", () => {
     const open = Array.from({ length: 1_800 }, (_, index) => stream(index % 18, index));
     expect(mayListen(stream(0, 1), open)).toBe(false);
     expect(mayListen(stream(99, 1), open)).toBe(true);
     expect(fill(open, (index) => stream(99, Math.floor(index / 2)))).toHaveLength(1_810);
   });
 
-  test("beyond them are refused, and one that ends makes place", async () => {
+  test("beyond the limit are rejected, and a closed one frees its slot", async () => {
     const made = await opened();
     const more = await Promise.all(
       Array.from({ length: 19 }, () => listening(made, made.who.cookie)),
@@ -310,7 +310,7 @@ describe("a stream ends", () => {
     expect(await Promise.all([leaver.next(), stayer.next()])).toEqual([null, null]);
   });
 
-  test("for a page that does not read, before much waits for it; others go on", async () => {
+  test("for a page that does not read, before its buffer grows; others continue", async () => {
     const made = await opened();
     const lazy = await listening(made, (await member(made, "viewer")).cookie);
     const long = "x".repeat(255);

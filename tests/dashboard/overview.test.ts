@@ -20,7 +20,7 @@ async function shown() {
   };
 }
 
-describe("the Monitors page in one answer", () => {
+describe("the Monitors page in one response", () => {
   test("has groups and monitors in dashboard order, ungrouped monitors last", async () => {
     const { group, monitor, channel, overview, store, appliance, ours } = await shown();
     const [a, b, c] = [(await monitor()).id, (await monitor()).id, (await monitor()).id];
@@ -43,7 +43,7 @@ describe("the Monitors page in one answer", () => {
     expect(appliance.vault.openNumber(position, `live/${ours.id}`)).toBe(last?.seq ?? -1);
   });
 
-  test("leaves out what is usual, and what a row says by being in its folder", async () => {
+  test("omits defaults, and values that follow from a row's folder", async () => {
     const { group, monitor, page } = await shown();
     const { id: groupId } = await group({ name: "Shop" });
     const made = { type: "push", interval: 86_400 };
@@ -57,7 +57,7 @@ describe("the Monitors page in one answer", () => {
     expect(Object.keys(ungrouped[0]).sort()).toEqual([...always, "tags"].sort());
   });
 
-  test("says of a monitor what its record says, its message only where that tells something", async () => {
+  test("agrees with the monitor's record, with a message only if it is informative", async () => {
     const { site, engine, monitorOf, overview, pass } = await shown();
     await using shop = await site({ tags: ["eu"], muted: true, interval: 60 });
     await engine.runOnce();
@@ -123,7 +123,7 @@ describe("the Monitors page in one answer", () => {
     expect(later[1]?.day).toBe("-".repeat(24));
   });
 
-  test("tells own and group's pauses apart", async () => {
+  test("distinguishes a monitor's pause from its group's", async () => {
     const { group, monitor, pauseGroup, muteGroup, overview } = await shown();
     const { id: groupId } = await group();
     await monitor({ name: "Grouped", groupId });
@@ -138,7 +138,7 @@ describe("the Monitors page in one answer", () => {
     ]);
   });
 
-  test("holds nothing of another organization, and goes compressed to whoever takes that", async () => {
+  test("contains nothing of another organization, and is compressed if accepted", async () => {
     const { theirs, app, cookie, monitor, overview } = await shown();
     await makeRecord(theirs.api, "monitor-groups");
     await makeRecord(theirs.api, "monitors");
@@ -169,7 +169,7 @@ describe("the Monitors page in one answer", () => {
   });
 });
 
-test("a target is told as short as people say it", () => {
+test("a target is abbreviated as people write it", () => {
   const none = { url: null, watched: null, port: null };
   const targets: [Parameters<typeof targetOf>[0], string | null][] = [
     [{ ...none, type: "http", url: "https://shop.lan/" }, "shop.lan"],
@@ -188,7 +188,7 @@ test("a target is told as short as people say it", () => {
 });
 
 describe("the history of a monitor's states", () => {
-  test("goes back to when it was made, pauses of its group included", async () => {
+  test("starts with its creation, and includes pauses of its group", async () => {
     const { site, engine, time, group, pauseGroup, changeMonitor, page } = await shown();
     const at = () => new Date(time.now).toISOString();
     const times = [at()];
@@ -218,7 +218,7 @@ describe("the history of a monitor's states", () => {
     expect((await page("GET", `${path}?limit=2`)).json.data).toEqual(json.data.slice(0, 2));
   });
 
-  test("begins with the oldest state that is known, where older events were removed", async () => {
+  test("starts with the oldest known state if older events were removed", async () => {
     const { site, engine, page, time, database } = await shown();
     await using shop = await site({ interval: 60, retries: 0 });
     const path = `/dashboard/monitors/${shop.id}/states`;
@@ -243,7 +243,7 @@ describe("the history of a monitor's states", () => {
     expect(await states()).toEqual([{ ...up, message: null }]);
   });
 
-  test("of one that was made paused begins with that", async () => {
+  test("of a monitor created paused starts with that state", async () => {
     const { monitor, page } = await shown();
     const { id } = await monitor({ paused: true });
     const { json } = await page("GET", `/dashboard/monitors/${id}/states`);
@@ -251,7 +251,7 @@ describe("the history of a monitor's states", () => {
   });
 });
 
-test("a record is found in whichever of the person's organizations has it, and in no other", async () => {
+test("a record is found in any of the person's organizations, and in no other", async () => {
   const made = await testAppliance();
   const { ours, theirs, database } = made;
   const { id, page } = await member(made, "viewer");

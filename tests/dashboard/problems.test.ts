@@ -17,7 +17,7 @@ async function looked() {
   };
 }
 
-test("a channel that fails is a problem until it delivers, with what did not arrive since when", async () => {
+test("a failing channel is a problem until it delivers, with the undelivered alerts and the time", async () => {
   const { inbox, watched, later, read, api, changeChannel } = await looked();
   const [good, bad] = [await inbox({ name: "Pager" }), await inbox({ name: "Chat" }, answer(503))];
   const job = await watched([good, bad]);
@@ -45,19 +45,19 @@ test("a channel that fails is a problem until it delivers, with what did not arr
   expect((await read("problems")).channels).toEqual([]);
 });
 
-test("a delivery that nobody tries to send is a problem, too", async () => {
+test("a delivery without attempts is a problem", async () => {
   const { inbox, watched, alerts, read, time } = await looked();
   const chat = await inbox({ name: "Chat" });
   const job = await watched([chat]);
   await job.goes("down");
-  // It is decided what to send, and then nothing sends it.
+  // The alert is decided, but no notifier runs.
   await alerts.runOnce();
   expect((await read("problems")).channels).toEqual([]);
   time.now += 600_000;
   expect((await read("problems")).channels).toMatchObject([{ name: "Chat", undelivered: 1 }]);
 });
 
-test("what is wrong with the appliance is told where somebody runs it, until it has passed", async () => {
+test("problems of the appliance are shown to its administrators until they are over", async () => {
   const { store, ours, time, read } = await looked();
   const disk = { name: "disk", stage: "", severity: "error", message: "It is full." } as const;
   await store.atomic([
@@ -71,7 +71,7 @@ test("what is wrong with the appliance is told where somebody runs it, until it 
   expect(await titles()).toEqual(["Signalbox: the disk is nearly full"]);
 });
 
-test("of what is down it is known who was told, who could not be, and of which incident", async () => {
+test("a down monitor shows the notified channels, the failed ones and its incident", async () => {
   const { inbox, watched, monitor, later, read, api } = await looked();
   const [good, bad] = [await inbox({ name: "Pager" }), await inbox({ name: "Chat" }, answer(503))];
   const job = await watched([good, bad]);
@@ -92,7 +92,7 @@ test("of what is down it is known who was told, who could not be, and of which i
     ],
     incident: { id: json.data.id, title: "No backups", severity: "minor" },
   });
-  // What was told of the outage before says nothing of this one.
+  // Alerts of the previous outage do not count.
   await job.goes("up");
   await later();
   expect(await read("attention")).toEqual([]);
@@ -100,14 +100,14 @@ test("of what is down it is known who was told, who could not be, and of which i
   expect((await read("attention"))[0].notified).toEqual([]);
 });
 
-test("of an alert that waits behind one that fails it is known that it was not delivered either", async () => {
+test("an alert that waits behind a failing one counts as undelivered", async () => {
   const { inbox, watched, later, read, alerts } = await looked();
   const chat = await inbox({ name: "Chat" }, answer(503));
   const [first, second] = [await watched([chat]), await watched([chat])];
   await first.goes("down");
   await later();
   await second.goes("down");
-  // It is decided what to send, and the channel waits for its next attempt.
+  // The alert is decided, and the channel waits for its next attempt.
   await alerts.runOnce();
   const told: { monitorId: string; notified: object[] }[] = await read("attention");
   for (const { id } of [first, second])

@@ -4,7 +4,7 @@ import { headline } from "../../web/pages/wall/wall-rules.ts";
 
 const late = "Not judged: too many other checks are under way.";
 
-test("a row whose last check could not be judged says so, unless what it was is worse or no check says it", () => {
+test("a row with an unjudged last check shows that, unless its state is worse or not from a check", () => {
   const shown = (["up", "degraded", "pending", "down", "maintenance", "paused"] as const).map(
     (status) => [status, shownStatus({ status, lastMessage: late })],
   );
@@ -20,7 +20,7 @@ test("a row whose last check could not be judged says so, unless what it was is 
     expect(shownStatus({ status: "up", lastMessage })).toBe("up");
 });
 
-test("the wall does not call everything up where something was not judged", () => {
+test("the wall does not show “all up” with unjudged monitors", () => {
   const monitors = ["up", "unknown", "up"].map((status) => ({ status }));
   expect(headline({ monitors } as never)).toEqual({
     state: "unknown",

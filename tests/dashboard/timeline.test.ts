@@ -14,7 +14,7 @@ async function timelined() {
   return { ...made, id, read };
 }
 
-test("a timeline tells each point's time by status, its latencies and why it failed", async () => {
+test("a timeline has the time per status, the latencies and the failure reasons of each point", async () => {
   await using made = await timelined();
   const { id, past, incident, read } = made;
   const minute = 60_000;
@@ -50,7 +50,7 @@ test("a timeline tells each point's time by status, its latencies and why it fai
   ]);
 });
 
-test("of more than three days the changes of state say why, also of an outage that began before", async () => {
+test("beyond three days the reasons come from state changes, also for an outage that started earlier", async () => {
   await using made = await timelined();
   const { id, past, read, store, ours, time } = made;
   const event = (ago: number, type: string, message: string) =>

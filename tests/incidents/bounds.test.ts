@@ -14,7 +14,7 @@ async function opened() {
   return { ...appliance, api, id, path: `/api/v1/incidents/${id}`, updateId: updates[0].id };
 }
 
-/** Adds updates as a script would, past the API. */
+/** Adds updates directly to the database. */
 function fill({ database }: Pick<Appliance, "database">, id: string, count: number, text = "x") {
   database
     .query(
@@ -78,7 +78,7 @@ const full = {
 for (const [what, make] of Object.entries(full))
   describe(`a timeline with ${what}`, () => {
     for (const [name, add] of Object.entries(additions))
-      test(`takes no more: ${name} is a conflict that says what to do`, async () => {
+      test(`is full: ${name} is a conflict with advice`, async () => {
         const made = await opened();
         make(made);
         const before = sizeOf(made, made.id);
@@ -102,7 +102,7 @@ for (const [what, make] of Object.entries(full))
     });
   });
 
-test("a timeline with 4,999 entries takes the last one and shows them all in order", async () => {
+test("a timeline with 4,999 entries accepts one more and shows all in order", async () => {
   const made = await opened();
   const { api, path } = made;
   fill(made, made.id, incidentBounds.entries.value - 2);
@@ -113,7 +113,7 @@ test("a timeline with 4,999 entries takes the last one and shows them all in ord
   expect((await api("GET", path)).json.data).toEqual(json.data);
 });
 
-test("entries and bytes are counted through every change of a timeline", async () => {
+test("entries and bytes are counted across all changes of a timeline", async () => {
   const made = await opened();
   const { api, path, id, updateId } = made;
   const agree = () => expect(sizeOf(made, id)).toEqual(countedOf(made, id));
@@ -142,7 +142,7 @@ test("a postmortem that makes the texts of an incident too long is a conflict; a
   expect((await write(10)).status).toBe(200);
 });
 
-test("a monitor whose incident is full adds no more to it, goes up and down as always, and resolves it", async () => {
+test("a monitor with a full incident adds nothing to it, changes its state as usual, and resolves it", async () => {
   const made = await watch();
   const job = await made.job({ autoIncidentSeverity: "critical", degradedAfterMs: 500 });
   const report = async (query: Record<string, string>) => {
@@ -166,7 +166,7 @@ test("a monitor whose incident is full adds no more to it, goes up and down as a
   expect(json.data.updates.at(-1).message).toContain("is responding again");
 });
 
-test("an incident from before the bounds is sent whole, to several readers, with an ETag that holds", async () => {
+test("an incident from before the bounds is sent completely to several clients, with a stable ETag", async () => {
   const made = await opened();
   const { api, id, path } = made;
   const text = "ä".repeat(5_000);
@@ -191,7 +191,7 @@ test("an incident from before the bounds is sent whole, to several readers, with
   expect([patched.status, patched.json.data.notes.length]).toEqual([200, 400]);
 });
 
-test("an organization sends as many long responses at a time as it can, and their end makes room", async () => {
+test("an organization has a limited number of long responses at a time, and finished ones free their slot", async () => {
   const made = await opened();
   const { id, path, app, ours } = made;
   fillNotes(made, id, 1_000, "x".repeat(5_000));
@@ -213,7 +213,7 @@ test("an organization sends as many long responses at a time as it can, and thei
   expect((await get()).status).toBe(200);
 });
 
-test("an organization has as many incidents as it can have, and its monitors still go up and down", async () => {
+test("at the limit of incidents, monitors still change their state", async () => {
   const made = await watch();
   const job = await made.job({ autoIncidentSeverity: "critical" });
   const first = await made.api("POST", "/api/v1/incidents", { body: { title: "Slow" } });

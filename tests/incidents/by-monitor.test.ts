@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { member } from "../support/visiting.ts";
 import { watch } from "../support/watch.ts";
 
-/** A job whose first failure opens an incident, and what becomes of that. */
+/** A push monitor whose first failure opens an incident, and its history. */
 async function story(fields: object = {}) {
   const made = await watch();
   const { api, time } = made;
@@ -39,7 +39,7 @@ async function story(fields: object = {}) {
 
 const began = "Job is not responding. We are investigating.";
 
-/** A story with an open incident. */
+/** A scenario with an open incident. */
 async function outage(fields: object = {}) {
   const made = await story(fields);
   await made.goes("up");
@@ -49,7 +49,7 @@ async function outage(fields: object = {}) {
 }
 
 describe("an outage", () => {
-  test("opens an incident of the monitor's severity that names it, speaks to customers and notes the reason", async () => {
+  test("opens an incident with the monitor's severity and name, a text for customers and a note with the reason", async () => {
     const { incident, id, time } = await outage();
     expect(incident).toMatchObject({
       title: "Job is down",
@@ -61,7 +61,7 @@ describe("an outage", () => {
       resolvedAt: null,
       createdAt: new Date(time.now).toISOString(),
     });
-    // It speaks to customers; why stands in a note, without what the job said in its own words.
+    // The text is for customers; the reason is in a note, without the job's own message.
     expect(incident.updates).toMatchObject([{ status: "investigating", message: began }]);
     expect(incident.notes).toEqual([
       {
@@ -73,7 +73,7 @@ describe("an outage", () => {
     ]);
   });
 
-  test("opens it once, however many checks fail, and resolves it with how long it lasted", async () => {
+  test("opens it once for any number of failed checks, and resolves it with its duration", async () => {
     const { goes, incidents, time } = await outage();
     for (let minute = 0; minute < 4; minute++) await goes("down");
     await goes("up");
@@ -87,7 +87,7 @@ describe("an outage", () => {
     ]);
   });
 
-  test("is told to the second that the alert of its end has", async () => {
+  test("has the same duration as its recovery alert", async () => {
     const { report, incidents, time, id, api } = await outage();
     const { json: monitor } = await api("GET", `/api/v1/monitors/${id}`);
     time.now = Date.parse(monitor.data.statusSince) + 9_928;
@@ -96,7 +96,7 @@ describe("an outage", () => {
     expect(incident.updates[1].message).toBe("Job is responding again after 10 s.");
   });
 
-  test("that ends as degraded leaves it open with a word, until all is well", async () => {
+  test("that becomes degraded leaves it open with an update, until the recovery", async () => {
     const { goes, incidents, messages } = await outage({ degradedAfterMs: 500 });
     await goes("slow");
     expect(await incidents()).toMatchObject([{ status: "investigating" }]);
@@ -122,7 +122,7 @@ describe("an outage", () => {
     ]);
   });
 
-  test("of eleven minutes is not told as one because the last of them was degraded", async () => {
+  test("of eleven minutes is not reported as one minute because the last one was degraded", async () => {
     const { goes, messages } = await outage({ degradedAfterMs: 500 });
     for (let minute = 0; minute < 9; minute++) await goes("down");
     await goes("slow");
@@ -130,7 +130,7 @@ describe("an outage", () => {
     expect((await messages())[0].at(-1)).not.toContain("after 1 min");
   });
 
-  test("opens none for a monitor that asks for none, nor when it is degraded alone", async () => {
+  test("opens none for a monitor without the setting, nor for a degraded state", async () => {
     const { goes, incidents } = await story({ autoIncidentSeverity: null, degradedAfterMs: 500 });
     for (const status of ["down", "up", "slow", "down", "up"] as const) await goes(status);
     expect(await incidents()).toEqual([]);
@@ -161,7 +161,7 @@ describe("an outage", () => {
     expect(events.values(incident.id).flat()).toEqual(steps);
   });
 
-  test("is each its own: the next one opens a new incident", async () => {
+  test("opens a new incident each time", async () => {
     const { goes, messages } = await outage();
     for (const status of ["up", "down", "up"] as const) await goes(status);
     expect(await messages()).toEqual([
@@ -170,7 +170,7 @@ describe("an outage", () => {
     ]);
   });
 
-  test("takes the severity as it was set last, and leaves what people opened alone", async () => {
+  test("uses the current severity setting, and does not touch people's incidents", async () => {
     const { api, id, goes, incidents, changeMonitor, engine } = await outage();
     await goes("up");
     const body = { title: "Slow since Monday", monitorId: id };
@@ -189,7 +189,7 @@ describe("an outage", () => {
   });
 });
 
-describe("what people do to it", () => {
+describe("changes by people", () => {
   test("resolved by hand, it is not opened again by the same outage, and its timeline stays closed", async () => {
     const { goes, edit, incident, incidents } = await outage({ degradedAfterMs: 500 });
     await edit(incident.id, { status: "resolved", message: "Bought a disk." });
@@ -200,7 +200,7 @@ describe("what people do to it", () => {
     expect(await incidents()).toHaveLength(2);
   });
 
-  test("title, severity, status and words stay; only the resolution is added", async () => {
+  test("title, severity, status and texts stay; only the resolution is added", async () => {
     const { goes, edit, incident, incidents, messages } = await outage();
     const edits = { title: "Backups fail", severity: "minor", public: false };
     await edit(incident.id, { ...edits, status: "identified", message: "The disk is full." });
@@ -223,7 +223,7 @@ describe("what people do to it", () => {
     expect(await messages()).toEqual([[began]]);
   });
 
-  test("reopened after the outage, it is resolved by the end of the next, which opens no second one", async () => {
+  test("reopened after the outage, it is resolved by the next recovery, without a second incident", async () => {
     const { goes, edit, incident, messages } = await outage();
     await goes("up");
     await edit(incident.id, { status: "monitoring", message: "Not quite." });
@@ -240,7 +240,7 @@ describe("what people do to it", () => {
     ]);
   });
 
-  test("further monitors are its, too, but it stays with the one that opened it", async () => {
+  test("more monitors can be added, but it stays with the one that opened it", async () => {
     const { api, id, goes, job, incident, incidents } = await outage();
     const other = await job({ name: "Other" });
     const path = `/api/v1/incidents/${incident.id}`;
@@ -272,7 +272,7 @@ describe("what people do to it", () => {
     expect(await messages()).toEqual([[began, "Job is responding again."]]);
   });
 
-  test("edits that race with the monitor's own all survive, and no second incident comes of it", async () => {
+  test("edits that race with the monitor's updates survive, without a second incident", async () => {
     const { goes, edit, incident, incidents, messages } = await outage({ degradedAfterMs: 500 });
     const words = Array.from({ length: 30 }, (_, index) => `Word ${index}`);
     const speak = async (from: number) => {
@@ -303,7 +303,7 @@ describe("what people do to it", () => {
 });
 
 describe("a monitor that is deleted", () => {
-  test("ends what it opened, in the same write and in the name of whoever deletes it", async () => {
+  test("has its incident resolved in the same write, in the name of the deleting person", async () => {
     const { api, id, engine, incident, incidents, time, database } = await outage();
     time.now += 60_000;
     expect((await api("DELETE", `/api/v1/monitors/${id}`)).status).toBe(200);
@@ -328,7 +328,7 @@ describe("a monitor that is deleted", () => {
     ]);
   });
 
-  test("leaves what people opened, and what is over, as it is", async () => {
+  test("leaves people's incidents and resolved ones unchanged", async () => {
     const { api, id, goes, incidents, edit, incident } = await outage();
     await edit(incident.id, { status: "resolved", message: "Bought a disk." });
     const body = { title: "Slow since Monday", monitorId: id };
@@ -346,7 +346,7 @@ describe("a monitor that is deleted", () => {
     );
   });
 
-  test("with many others ends what each of them opened; a group that is deleted ends nothing", async () => {
+  test("in bulk resolves the incident of each; a deleted group resolves nothing", async () => {
     const made = await outage();
     const { api, time, incidents } = made;
     const other = await made.job({ name: "Other", autoIncidentSeverity: "minor" });
@@ -370,7 +370,7 @@ describe("a monitor that is deleted", () => {
     expect(await states()).toEqual(["resolved", "resolved", "investigating"]);
   });
 
-  test("while it goes down, or while people post, leaves nothing open and loses no word", async () => {
+  test("during a state change or a post leaves no incident open and loses no text", async () => {
     for (let round = 0; round < 5; round++) {
       const { api, report, id, incident, edit, incidents, messages } = await outage();
       const [deleted] = await Promise.all([

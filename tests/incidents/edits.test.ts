@@ -18,7 +18,7 @@ async function published() {
   };
 }
 
-test("an edited update reads as edited everywhere, keeps what it said, and is told to nobody again", async () => {
+test("an edited update is marked as edited everywhere, stores its old text, and sends no second notification", async () => {
   await using made = await published();
   await using hook = await made.hook();
   const { edit, update, api, read, restart, time, id, post, ours } = made;
@@ -61,7 +61,7 @@ test("an edited update reads as edited everywhere, keeps what it said, and is to
   expect(v2.incident_updates[1]).toMatchObject({ updated_at: at });
 });
 
-test("the text that an update has is no edit", async () => {
+test("the same text is no edit", async () => {
   await using made = await published();
   const { api, path, update, edit } = made;
   const [{ message }] = (await api("GET", path)).json.data.updates;
@@ -73,7 +73,7 @@ test("the text that an update has is no edit", async () => {
   expect((await api("GET", `${update}/revisions`)).json.data).toEqual([]);
 });
 
-test("what a monitor wrote is its editor's from then on; an edit says whose, of what, and on what it was based", async () => {
+test("an edited monitor update belongs to its editor; an edit records its author, its update and its base version", async () => {
   await using made = await published();
   const job = await made.job({ name: "db-7", autoIncidentSeverity: "minor" });
   await made.publish({
@@ -94,7 +94,7 @@ test("what a monitor wrote is its editor's from then on; an edit says whose, of 
   for (const [status, answer] of [
     [404, await api("PATCH", `${path}/updates/${unknownId}`, { body })],
     [404, await api("GET", `${path}/updates/${unknownId}/revisions`)],
-    // Of another incident.
+    // An update of another incident.
     [404, await api("PATCH", `${path}/updates/${updates[0].id}`, { body })],
     [422, await edit(" ")],
     [412, await edit("Late.", { "If-Match": '"7-x"' })],

@@ -15,7 +15,7 @@ async function opened() {
   };
 }
 
-test("a note stands beside the timeline, with who wrote it and when", async () => {
+test("a note is stored next to the timeline, with author and time", async () => {
   const { note, read, api, path, ours, time, database } = await opened();
   const before = await read();
   time.now += 60_000;
@@ -29,7 +29,7 @@ test("a note stands beside the timeline, with who wrote it and when", async () =
     author,
   });
   const second = (await note("Done.")).json.data;
-  // Nothing else of it changes, so nothing that is public can tell of a note.
+  // Nothing else changes, so nothing public reveals a note.
   expect(await read()).toEqual({ ...before, notes: [json.data, second] });
   expect((await api("GET", "/api/v1/incidents")).json.data[0]).not.toHaveProperty("notes");
   expect(await (await api("DELETE", `${path}/notes/${second.id}`)).json).toEqual({
@@ -48,7 +48,7 @@ test("a note stands beside the timeline, with who wrote it and when", async () =
   expect(database.query("SELECT count(*) FROM incident_notes").values()).toEqual([[0]]);
 });
 
-test("a note is this incident's alone, needs words, and a key that may write", async () => {
+test("a note belongs to one incident, needs a text and a key with write access", async () => {
   const { note, api, path, ours } = await opened();
   const { id } = (await note("Ours.")).json.data;
   const { json } = await api("POST", "/api/v1/incidents", { body: { title: "Else" } });
@@ -65,7 +65,7 @@ test("a note is this incident's alone, needs words, and a key that may write", a
   expect((await api("GET", path)).json.data.notes).toHaveLength(1);
 });
 
-test("an incident with very many updates and notes has all of them, in order", async () => {
+test("an incident with very many updates and notes returns all of them in order", async () => {
   const { api, path, read, database } = await opened();
   await api("POST", `${path}/notes`, { body: { message: "Note 0" } });
   const count = 130;

@@ -21,7 +21,7 @@ async function resolved() {
   };
 }
 
-test("a postmortem is inside until it is published, which needs a resolved incident and a text", async () => {
+test("a postmortem is internal until it is published, which needs a resolved incident and a text", async () => {
   await using made = await resolved();
   const { write, seen, post, api, path, id, time } = made;
   const conflict = async (body: object) => (await write(body)).json.error.code;
@@ -31,7 +31,7 @@ test("a postmortem is inside until it is published, which needs a resolved incid
   const at = new Date(time.now).toISOString();
   const draft = { message: "CANARY draft", publishedAt: null, updatedAt: at };
   const { status, json } = await write({ message: "CANARY draft" });
-  // A draft leaves no trace outside, not even when the incident was changed last.
+  // A draft changes nothing public, not even `updatedAt`.
   expect([status, json.data]).toEqual([200, { ...before, postmortem: draft }]);
   expect(await conflict({ published: true })).toBe("CONFLICT");
   await post(id, { status: "resolved" });
@@ -42,7 +42,7 @@ test("a postmortem is inside until it is published, which needs a resolved incid
   expect(await seen()).toBe("Cause: a key.");
   await write({ message: "Cause: an old key." });
   expect(await seen()).toBe("Cause: an old key.");
-  // Whoever reopens it has not said the last word.
+  // A reopened incident hides its postmortem.
   await post(id, { status: "monitoring" });
   expect(await seen()).toBeNull();
   await post(id, { status: "resolved" });
@@ -70,7 +70,7 @@ test("a postmortem is inside until it is published, which needs a resolved incid
   ]);
 });
 
-test("a postmortem that is published is in the feeds and the Statuspage API, and told to subscribers on demand", async () => {
+test("a published postmortem is in the feeds and the Statuspage API, and sent to subscribers on demand", async () => {
   await using made = await resolved();
   await using hook = await made.hook();
   await made.mailbox();

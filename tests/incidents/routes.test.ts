@@ -40,7 +40,7 @@ describe("opening", () => {
     });
   });
 
-  test("a title may have 500 code points, and not one more", async () => {
+  test("a title has at most 500 code points", async () => {
     const { api } = await opened({ title: "😀".repeat(500) });
     const { status, json } = await api("POST", "/api/v1/incidents", {
       body: { title: "😀".repeat(501) },
@@ -62,7 +62,7 @@ describe("opening", () => {
     expect(dump(appliance)).toBe(before);
   });
 
-  test("a typo in a field's name is refused and named", async () => {
+  test("an unknown field is rejected by name", async () => {
     const { api } = await opened();
     const { status, json } = await api("POST", "/api/v1/incidents", {
       body: { title: "Slow", severty: "major" },
@@ -111,12 +111,12 @@ describe("updating", () => {
     expect(json.data.updates).toHaveLength(1);
   });
 
-  test("an empty patch is refused", async () => {
+  test("an empty patch is rejected", async () => {
     const { api, path } = await opened();
     expect((await api("PATCH", path, { body: {} })).status).toBe(422);
   });
 
-  test("what GET returned can be sent back; it repeats the status", async () => {
+  test("a GET response can be sent back; it repeats the status", async () => {
     const { api, path } = await opened();
     const { json } = await api("GET", path);
     const { status, json: after } = await api("PATCH", path, { body: json.data });
@@ -138,7 +138,7 @@ describe("updating", () => {
     });
   });
 
-  test("50 updates at once all land, each exactly once and in one order for everybody", async () => {
+  test("50 concurrent updates are stored exactly once and in one order", async () => {
     const { api, path } = await opened();
     const messages = Array.from({ length: 50 }, (_, index) => `Update ${index}`);
     const answers = await Promise.all(
@@ -181,7 +181,7 @@ describe("several monitors", () => {
     return { ...made, api, theirs, monitor, ids, open };
   }
 
-  test("are named in their order, once each, the first of them also alone", async () => {
+  test("are listed in their order, once each, and the first one also as monitorId", async () => {
     const { open, ids, api } = await withMonitors("A", "B");
     const [a, b] = ids;
     const { json } = await open({ monitorIds: [b, a, b] });
@@ -211,7 +211,7 @@ describe("several monitors", () => {
       }
   });
 
-  test("and one that is given beside them must agree", async () => {
+  test("and a monitorId next to them must agree", async () => {
     const { open, ids } = await withMonitors("A", "B");
     const [a, b] = ids;
     for (const fields of [
@@ -229,7 +229,7 @@ describe("several monitors", () => {
     expect((await open({ monitorId: null, monitorIds: [] })).status).toBe(201);
   });
 
-  test("are 100 at most, and all of them this organization's; else nothing is written", async () => {
+  test("are at most 100 of this organization; otherwise nothing is written", async () => {
     const { open, ids, api, theirs, monitor, ...made } = await withMonitors("A");
     const foreign = await monitor("Theirs", theirs);
     const { json } = await open({ monitorIds: ids });
@@ -249,7 +249,7 @@ describe("several monitors", () => {
     expect(dump(made)).toBe(before);
   });
 
-  test("are corrected without an update, whatever `monitorId` says beside them", async () => {
+  test("are corrected without an update, regardless of `monitorId`", async () => {
     const { open, ids, api } = await withMonitors("A", "B", "C");
     const [a, b, c] = ids;
     const { id } = (await open({ monitorIds: [a, b] })).json.data;
@@ -264,7 +264,7 @@ describe("several monitors", () => {
     expect((await api("GET", `/api/v1/incidents/${id}`)).json.data.monitorIds).toEqual([]);
   });
 
-  test("that are deleted are named no more; the next one is the first then", async () => {
+  test("that are deleted disappear; the next one becomes the first", async () => {
     const { open, ids, api } = await withMonitors("A", "B", "C");
     const [a, b, c] = ids;
     const { id } = (await open({ monitorIds: [a, b, c] })).json.data;
@@ -296,7 +296,7 @@ describe("listing", () => {
     expect(past.json).toEqual({ data: [], meta: { page: 9, per_page: 20, total: 2 } });
   });
 
-  test("every filter finds what counting by hand finds, alone and together", async () => {
+  test("every filter and combination finds the same as a direct count", async () => {
     const { api } = await opened({ title: "100% down_now", severity: "critical" });
     const made = [{ title: "Über: DOWN again" }, { title: "Slow", severity: "major" }];
     for (const body of made) await api("POST", "/api/v1/incidents", { body });
@@ -336,7 +336,7 @@ describe("listing", () => {
 });
 
 describe("deleting", () => {
-  test("an incident goes with its timeline", async () => {
+  test("an incident is deleted with its timeline", async () => {
     const { api, path, database } = await opened();
     const { status, json } = await api("DELETE", path);
     expect([status, json]).toEqual([200, { data: { deleted: true } }]);
@@ -344,7 +344,7 @@ describe("deleting", () => {
     expect(database.query("SELECT count(*) AS n FROM incident_updates").get()).toEqual({ n: 0 });
   });
 
-  test("deleting its monitor keeps the incident, which then names none", async () => {
+  test("deleting its monitor leaves the incident without a monitor", async () => {
     const { api } = await opened();
     const monitor = await api("POST", "/api/v1/monitors", {
       body: { type: "ping", name: "Router", host: "192.168.1.1" },
@@ -358,7 +358,7 @@ describe("deleting", () => {
   });
 });
 
-test("every write leaves its audit row and its event, a refused one neither", async () => {
+test("every write has its audit row and its event, a rejected one neither", async () => {
   const { api, path, database } = await opened();
   await api("PATCH", path, { body: { status: "resolved" } });
   await api("PATCH", path, { body: { status: "monitoring" } });
@@ -379,7 +379,7 @@ test("every write leaves its audit row and its event, a refused one neither", as
   expect(column("SELECT type FROM events WHERE type LIKE 'incident.%'")).toEqual(expected);
 });
 
-test("resolving takes no precondition: If-Match belongs to PATCH and DELETE", async () => {
+test("resolving has no precondition: If-Match belongs to PATCH and DELETE", async () => {
   const { api, path } = await opened();
   const { status } = await api("POST", `${path}/resolve`, { headers: { "If-Match": '"9-x"' } });
   expect(status).toBe(200);

@@ -23,7 +23,7 @@ function addIncidents({ database, ours, time }: Appliance, count: number, title:
 const search = ({ ours }: Appliance, q: string) =>
   ours.api("GET", `/api/v1/incidents?q=${encodeURIComponent(q)}`);
 
-/** Letters that have two cases each. */
+/** Letters with upper and lower case. */
 const letters = Array.from({ length: 32 }, (_, index) => String.fromCodePoint(0x430 + index));
 
 const crafted = {
@@ -34,7 +34,7 @@ const crafted = {
 } as const;
 
 for (const [what, [title, q]] of Object.entries(crafted))
-  test(`a search for ${what} reads few rows at a time, and others are served between`, async () => {
+  test(`a search for ${what} reads few rows at a time, and other requests run in between`, async () => {
     const appliance = await testAppliance();
     addIncidents(appliance, 3_000, title);
     const plans: number[] = [];
@@ -76,7 +76,7 @@ test("more different letters make the strides shorter", async () => {
   expect(many).toBeGreaterThan(10 * few);
 });
 
-test("of an organization's searches one runs at a time, as many as may wait do, and others' are not held up", async () => {
+test("an organization runs one search at a time, a limited number waits, and other organizations are not delayed", async () => {
   const appliance = await testAppliance();
   addIncidents(appliance, 3_000, "a".repeat(400));
   const many = Array.from({ length: 30 }, () => search(appliance, "needle"));
@@ -89,7 +89,7 @@ test("of an organization's searches one runs at a time, as many as may wait do, 
   );
 });
 
-test("a search that would read too many rows for its letters says so", async () => {
+test("a search that would read too many rows is rejected with a reason", async () => {
   const { searchWork } = await import("../../src/database/search.ts");
   const count = searchWork(51);
   count(searchBounds.work.value / 51 - 1);
@@ -117,6 +117,6 @@ test.each(searchable.map(({ path }) => path))(
   },
 );
 
-test("every search of the product is among those", () => {
+test("every search of the product is covered", () => {
   expect(searchable.length).toBeGreaterThanOrEqual(7);
 });

@@ -4,7 +4,7 @@ import { testAppliance } from "../support/appliance.ts";
 
 const path = "/api/v1/incident-templates";
 
-test("a template is kept as it was written, listed by name, changed and deleted", async () => {
+test("a template is stored unchanged, listed by name, changed and deleted", async () => {
   const { api } = (await testAppliance()).ours;
   const make = async (body: object) => (await api("POST", path, { body })).json.data;
   const full = {
@@ -28,7 +28,7 @@ test("a template is kept as it was written, listed by name, changed and deleted"
   expect(await names()).toEqual(["Back"]);
 });
 
-test("placeholders that nobody fills are refused where they stand", async () => {
+test("unknown placeholders are rejected with their position", async () => {
   const { api } = (await testAppliance()).ours;
   const fine = { name: "x", message: "{{monitors}} {{date}} {}" };
   for (const [field, value] of [
@@ -49,7 +49,7 @@ test("placeholders that nobody fills are refused where they stand", async () => 
   }
 });
 
-test("placeholders are filled once: what stands in a name is no placeholder", () => {
+test("placeholders are filled once: text inside a name is no placeholder", () => {
   const values = { monitors: "{{time}} $&", time: "14:31" };
   expect(filledWith("{{monitors}} at {{ time }}, {{gone}}", values)).toBe(
     "{{time}} $& at 14:31, {{gone}}",

@@ -45,7 +45,7 @@ test("the monitor of an incident is the first of its monitors", () => {
   ]);
 });
 
-test("what a monitor wrote before there were facts is told from what people wrote", () => {
+test("old monitor updates without facts are told apart from people's", () => {
   const database = openDatabase(":memory:");
   migrate(database, migrationsBefore("_incident_facts"));
   database.run("INSERT INTO organizations VALUES ('o', 'ours', 'Ours', '')");

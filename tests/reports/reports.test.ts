@@ -11,7 +11,7 @@ import { member } from "../support/visiting.ts";
 
 const at = (text: string) => Date.parse(text);
 
-/** An organization with three monitors, one of them in no group, and ways to give them results and states. */
+/** An organization with three monitors, one of them without a group, and helpers that write results and states. */
 async function reporting() {
   const made = await dashboard();
   const { database, store, api, time } = made;
@@ -21,7 +21,7 @@ async function reporting() {
   for (const [index, name] of ["Checkout", '"Cards", +EU', "Blog"].entries())
     ids.push((await made.monitor({ name, groupId: index < 2 ? group.id : null })).id);
   time.now = at("2026-11-20T10:00:00.000Z");
-  // The history of states goes back to the first of these.
+  // The state history starts with the first of these.
   database.run("UPDATE events SET at = '2026-01-01T00:00:00.000Z'");
   const [checkout = "", cards = "", blog = ""] = ids;
   const keyOf = (id: string) =>
@@ -92,7 +92,7 @@ describe("a month", () => {
     expect(periods.hours.length + 24 * periods.days.length).toBe(hours);
   });
 
-  test("follows the one before without an hour between or in both, in every zone", () => {
+  test("follows the previous one without gap or overlap, in every zone", () => {
     const zones = ["Europe/Berlin", "Asia/Kathmandu", "America/St_Johns", "Pacific/Apia", "UTC"];
     const hoursOf = ({ hours, days }: ReturnType<typeof periodsOf>) =>
       [
@@ -108,7 +108,7 @@ describe("a month", () => {
     }
   });
 
-  test("begins and ends in the time zone that was asked for, else in the organization's", async () => {
+  test("starts and ends in the requested time zone, or the organization's", async () => {
     const { report, measure, checkout } = await reporting();
     // 1 October has begun in Berlin, and not in UTC.
     await measure(checkout, { at: at("2026-09-30T22:30:00.000Z") });
@@ -123,7 +123,7 @@ describe("a month", () => {
     expect((await report({ month: "2026-09" })).summary.upSeconds).toBe(60);
   });
 
-  test("that goes on ends now; one that has not begun, and what is no month, is refused", async () => {
+  test("that is not over ends now; a future or invalid month is rejected", async () => {
     const { report, api } = await reporting();
     const { month, isRunning, to } = await report();
     expect([month, isRunning, to]).toEqual(["2026-11", true, "2026-11-20T10:00:00.000Z"]);
@@ -136,7 +136,7 @@ describe("a month", () => {
 });
 
 describe("figures", () => {
-  test("of the whole are sums of its groups' and of its monitors', and of what was measured in the month", async () => {
+  test("of the whole are sums of its groups and monitors, and of the month's measurements", async () => {
     const { report, measure, checkout, cards, blog, group, store } = await reporting();
     const from = at("2026-09-20T00:00:00.000Z");
     const result = fc.record({
@@ -190,7 +190,7 @@ describe("figures", () => {
     );
   });
 
-  test("say how often it was down, how long, and whether the target was met", async () => {
+  test("contain the number and duration of outages, and whether the target was met", async () => {
     const { report, measure, state, checkout, cards, group, ours } = await reporting();
     for (let hour = 0; hour < 10; hour++)
       await measure(checkout, {
@@ -235,7 +235,7 @@ describe("figures", () => {
     expect(ours.id).not.toBe("");
   });
 
-  test("tell no mean that is longer than the longest outage: down time before one was confirmed is none", async () => {
+  test("contain no mean longer than the longest outage: unconfirmed down time does not count", async () => {
     const { report, measure, state, checkout, blog } = await reporting();
     for (const [id, minutes] of [
       [checkout, 10],
@@ -255,7 +255,7 @@ describe("figures", () => {
     });
   });
 
-  test("say nothing of outages where results are older than the monitor: imported history has no states", async () => {
+  test("have no outages if results are older than the monitor: imported history has no states", async () => {
     const { report, csv, measure, state, monitor, time, checkout } = await reporting();
     time.now = at("2026-11-10T00:00:00.000Z");
     const { id } = await monitor({ name: "Imported" });
@@ -287,7 +287,7 @@ describe("figures", () => {
     }
   });
 
-  test("of a monitor that was made within the month say since when", async () => {
+  test("of a monitor created within the month contain its start", async () => {
     const { report, time, monitor } = await reporting();
     time.now = at("2026-10-12T08:00:00.000Z");
     const { id } = await monitor({ name: "Young" });
@@ -297,7 +297,7 @@ describe("figures", () => {
     expect((await report({ month: "2026-11", monitorId: id })).summary.isPartial).toBe(false);
   });
 
-  test("begin with the first measured hour where it is known, and with the day where only that is", async () => {
+  test("start with the first measured hour if known, otherwise with the day", async () => {
     const { report, measure, monitor, time, store } = await reporting();
     time.now = at("2026-11-10T00:00:00.000Z");
     const { id } = await monitor({ name: "Imported" });
@@ -313,7 +313,7 @@ describe("figures", () => {
     expect(await fromIn("UTC")).toBe("2026-10-05T00:00:00.000Z");
   });
 
-  test("count an incident of several monitors once in what holds them", async () => {
+  test("count an incident of several monitors once per group", async () => {
     const { report, api, time, checkout, cards, blog, group } = await reporting();
     time.now = at("2026-10-12T08:00:00.000Z");
     const open = async (title: string, monitorIds: string[]) =>
@@ -335,7 +335,7 @@ describe("figures", () => {
     expect((await report({ month: "2026-09" })).summary.incidents).toBe(0);
   });
 
-  test("an outage that ended before it began, because a clock was put back, took no time", () => {
+  test("an outage with its end before its start, after a clock correction, has no duration", () => {
     const message = "HTTP 503";
     const states = [
       { isDown: true, at: 3_000_000, message },
@@ -347,7 +347,7 @@ describe("figures", () => {
     ]);
   });
 
-  test("outages lie in their span, one after the other, however the states came", () => {
+  test("outages are within their range and in order, for any order of states", () => {
     const span = { from: 1_000_000, to: 5_000_000 };
     fc.assert(
       fc.property(
@@ -375,7 +375,7 @@ describe("figures", () => {
 });
 
 describe("as CSV", () => {
-  test("it has a line for the whole, each group and each monitor, and no formula", async () => {
+  test("it has a line for the whole, each group and each monitor, and no spreadsheet formula", async () => {
     const { csv, measure, checkout } = await reporting();
     await measure(checkout, { at: at("2026-10-05T00:00:00.000Z"), seconds: 2 });
     await measure(checkout, { at: at("2026-10-05T01:00:00.000Z"), seconds: 1, status: "down" });
@@ -397,7 +397,7 @@ describe("as CSV", () => {
   });
 });
 
-test("the CSV has an ETag, and HEAD tells what GET would, as everywhere", async () => {
+test("the CSV has an ETag, and HEAD has the headers of GET", async () => {
   const { api } = await reporting();
   const path = "/api/v1/reports/csv?month=2026-10";
   const [get, head] = [await api("GET", path), await api("HEAD", path)];
@@ -410,7 +410,7 @@ test("the CSV has an ETag, and HEAD tells what GET would, as everywhere", async 
   expect((await api("HEAD", `${path}&monitorId=${unknownId}`)).status).toBe(404);
 });
 
-test("a viewer downloads it by its address, which names the organization", async () => {
+test("a viewer downloads it by a URL that contains the organization", async () => {
   const made = await reporting();
   const { page } = await member(made, "viewer");
   const path = `/dashboard/api/v1/reports/csv?month=2026-10&organization=${made.ours.id}`;
@@ -423,7 +423,7 @@ test("a viewer downloads it by its address, which names the organization", async
 });
 
 describe("of a status page", () => {
-  test("it has the monitors of its sections, those of a group and those that stand alone", async () => {
+  test("it has the monitors of its sections, grouped and single", async () => {
     const { report, api, group, blog, checkout, cards } = await reporting();
     const body = {
       title: "Public",

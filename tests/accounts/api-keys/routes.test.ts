@@ -5,7 +5,7 @@ import { member, person, visitor } from "../../support/visiting.ts";
 const keys = "/dashboard/api-keys";
 const deploy = { name: "Deploy", scope: "read", expiresInDays: 30 };
 
-test("an admin makes a key, which works at once and is shown this once", async () => {
+test("an admin creates a key, which works at once and is shown only once", async () => {
   const appliance = await testAppliance();
   const { id, page } = await member(appliance, "admin");
   const { status, json } = await page("POST", keys, { body: deploy });
@@ -30,7 +30,7 @@ test("an admin makes a key, which works at once and is shown this once", async (
   expect(dump(appliance)).not.toContain(key);
 });
 
-test("a repeated request gets the same key, and it is still nowhere in the open", async () => {
+test("a repeated request returns the same key, which is still not stored in plain text", async () => {
   const appliance = await testAppliance();
   const { page } = await member(appliance, "admin");
   const send = () => page("POST", keys, { body: deploy, headers: { "Idempotency-Key": "once" } });
@@ -39,7 +39,7 @@ test("a repeated request gets the same key, and it is still nowhere in the open"
   expect(dump(appliance)).not.toContain(first.json.data.key);
 });
 
-test("a key that is revoked stops, and can't be revoked again", async () => {
+test("a revoked key stops, and can't be revoked again", async () => {
   const appliance = await testAppliance();
   const { page } = await member(appliance, "admin");
   const { id, key } = (await page("POST", keys, { body: { name: "Deploy" } })).json.data;
@@ -52,7 +52,7 @@ test("a key that is revoked stops, and can't be revoked again", async () => {
   expect((await revoke(unknownId)).status).toBe(404);
 });
 
-test("another organization's key is as unknown as one that nobody has", async () => {
+test("another organization's key gets the same 404 as an unknown one", async () => {
   const appliance = await testAppliance();
   const { page } = await member(appliance, "owner");
   const before = dump(appliance);
@@ -67,7 +67,7 @@ test("another organization's key is as unknown as one that nobody has", async ()
   expect(listed.map((one: { id: string }) => one.id)).not.toContain(appliance.ours.writeKey.id);
 });
 
-test("keys are for admins, and what is no key is refused", async () => {
+test("only admins manage keys, and invalid keys are rejected", async () => {
   const appliance = await testAppliance();
   const { page } = await member(appliance, "member");
   expect((await page("GET", keys)).status).toBe(403);
@@ -85,7 +85,7 @@ test("keys are for admins, and what is no key is refused", async () => {
     expect([body, (await admin.page("POST", keys, { body })).status]).toEqual([body, 422]);
 });
 
-test("when a key was last used is written down later, for all keys at once", async () => {
+test("last uses are written later, for all keys in one batch", async () => {
   const { appliance, store, ours, database, time } = await testAppliance();
   time.now += 5_000;
   await ours.reader("GET", "/api/v1/incidents");

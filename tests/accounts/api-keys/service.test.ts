@@ -6,7 +6,7 @@ import { refusal } from "../../support/refusal.ts";
 
 const deploy = { name: "Deploy", scope: "read" as const, expiresInMs: null };
 
-test("a key has 43 characters of its own and is told once: only its SHA-256 is stored", async () => {
+test("a key has 43 random characters and is shown once: only its SHA-256 is stored", async () => {
   const appliance = await testAppliance();
   const { scope } = appliance.ours;
   const { id, key } = await createApiKey(scope, deploy);
@@ -28,13 +28,13 @@ test("a key has 43 characters of its own and is told once: only its SHA-256 is s
   expect((await createApiKey(scope, deploy)).key).not.toBe(key);
 });
 
-test("a key that expires says when", async () => {
+test("an expiring key shows its expiry", async () => {
   const { ours } = await testAppliance();
   await createApiKey(ours.scope, { ...deploy, expiresInMs: 30 * 86_400_000 });
   expect((await listApiKeys(ours.scope)).at(-1)?.expiresAt).toBe("2026-12-20T10:00:00.000Z");
 });
 
-test("a blank or overlong name is refused, and nothing is written", async () => {
+test("a blank or overlong name is rejected, and nothing is written", async () => {
   const appliance = await testAppliance();
   const before = dump(appliance);
   for (const name of ["", "\u200b", "a\nb", "x".repeat(256)])
@@ -61,7 +61,7 @@ test("a key is revoked once and only by its own organization", async () => {
   expect((await listApiKeys(ours.scope)).at(-1)?.revokedAt).toBe("2026-11-20T10:00:01.000Z");
 });
 
-test("of two who revoke a key at once, one is told that it was revoked", async () => {
+test("of two concurrent revocations one gets a conflict", async () => {
   const { ours } = await testAppliance();
   const { id } = await ours.keyOf("read");
   const both = await Promise.all([
@@ -72,7 +72,7 @@ test("of two who revoke a key at once, one is told that it was revoked", async (
   expect(both.filter((code) => code === "CONFLICT")).toHaveLength(1);
 });
 
-test("a revoked key ends alone: the organization's other keys go on", async () => {
+test("revoking a key does not affect the organization's other keys", async () => {
   const { ours, client, time } = await testAppliance();
   const { id, key } = await createApiKey(ours.scope, deploy);
   const theKey = client(key);
@@ -83,7 +83,7 @@ test("a revoked key ends alone: the organization's other keys go on", async () =
   expect((await ours.reader("GET", "/api/v1/monitors")).status).toBe(200);
 });
 
-test("making and revoking a key leave their audit rows, without the key", async () => {
+test("creating and revoking a key write audit rows without the key", async () => {
   const { ours, database } = await testAppliance();
   const { id } = await createApiKey(ours.scope, deploy);
   await revokeApiKey(ours.scope, id);
@@ -91,7 +91,7 @@ test("making and revoking a key leave their audit rows, without the key", async 
   expect(actions.values(id).flat()).toEqual(["api-key.created", "api-key.revoked"]);
 });
 
-test("a key that was just used opens nothing from its revocation on", async () => {
+test("a recently used key stops at its revocation", async () => {
   const { ours, client } = await testAppliance();
   const { id, key } = await createApiKey(ours.scope, deploy);
   const statusNow = async () => (await client(key)("GET", "/api/v1/incidents")).status;
@@ -100,7 +100,7 @@ test("a key that was just used opens nothing from its revocation on", async () =
   expect(await statusNow()).toBe(401);
 });
 
-test("when a key was last used is right again after a use with a clock that was ahead", async () => {
+test("the last use of a key is right again after a use with a clock that was ahead", async () => {
   const { ours, appliance, store, time } = await testAppliance();
   const lastUsedAt = async () => {
     expect((await ours.api("GET", "/api/v1/monitors")).status).toBe(200);
@@ -115,7 +115,7 @@ test("when a key was last used is right again after a use with a clock that was 
     time.now = right;
     expect(await lastUsedAt()).toBe(new Date(right).toISOString());
   }
-  // Another process wrote a moment later.
+  // Another process writes a moment later.
   time.now = right + 60_000;
   await lastUsedAt();
   time.now = right + 59_000;

@@ -4,7 +4,7 @@ import { member } from "../../support/visiting.ts";
 
 const organization = "/dashboard/organization";
 
-test("everybody reads the organization, admins rename it and set its time zone and target; its slug stays", async () => {
+test("every role reads the organization, admins change its name, time zone and target; its slug stays", async () => {
   const appliance = await testAppliance();
   const viewer = await member(appliance, "viewer");
   const { page } = await member(appliance, "admin");
@@ -26,7 +26,7 @@ test("everybody reads the organization, admins rename it and set its time zone a
   expect((await viewer.page("PATCH", organization, { body })).status).toBe(403);
 });
 
-test("of two admins who read the same, the second is told that the first was quicker", async () => {
+test("of two admins with the same version, the second gets a conflict", async () => {
   const appliance = await testAppliance();
   const { page } = await member(appliance, "admin");
   const headers = { "If-Match": (await page("GET", organization)).headers.get("etag") ?? "" };
@@ -35,7 +35,7 @@ test("of two admins who read the same, the second is told that the first was qui
   expect((await rename("Two")).status).toBe(412);
 });
 
-test("what is no organization is refused, and changes nothing", async () => {
+test("an invalid organization is rejected and changes nothing", async () => {
   const appliance = await testAppliance();
   const { page } = await member(appliance, "owner");
   const before = dump(appliance);

@@ -19,7 +19,7 @@ test("a slug has lower-case letters, digits and single hyphens between them", ()
     expect([name, slugOf(name)]).toEqual([name, slug]);
 });
 
-test("a slug has at most 50 characters and ends in none but a letter or digit", () => {
+test("a slug has at most 50 characters and ends with a letter or digit", () => {
   expect(slugOf("x".repeat(255))).toBe("x".repeat(50));
   expect(slugOf(`${"x".repeat(49)} y`)).toBe("x".repeat(49));
 });

@@ -28,7 +28,7 @@ test("an unknown slug is NOT_FOUND", async () => {
     expect(await refusal(getOrganization(store, slug))).toBe("NOT_FOUND");
 });
 
-test("10 organizations of one name made at once get 10 slugs", async () => {
+test("10 organizations created at once with one name get 10 slugs", async () => {
   const { store, time } = await testAppliance();
   const made = await Promise.all(
     Array.from({ length: 10 }, () => createOrganization(store, () => time.now, "Acme")),
@@ -38,7 +38,7 @@ test("10 organizations of one name made at once get 10 slugs", async () => {
   expect(slugs.toSorted()).toEqual(expected.toSorted());
 });
 
-test("a blank, overlong or broken name is refused, and nothing is written", async () => {
+test("a blank, overlong or malformed name is rejected, and nothing is written", async () => {
   const appliance = await testAppliance();
   const { store, time } = appliance;
   const before = dump(appliance);
@@ -49,7 +49,7 @@ test("a blank, overlong or broken name is refused, and nothing is written", asyn
   expect(dump(appliance)).toBe(before);
 });
 
-test("making an organization leaves its audit row and its event", async () => {
+test("creating an organization writes its audit row and its event", async () => {
   const { store, time, database } = await testAppliance();
   const { id } = await createOrganization(store, () => time.now, "Acme");
   const rows = (sql: string) => database.query(sql).values(id);
@@ -61,7 +61,7 @@ test("making an organization leaves its audit row and its event", async () => {
   ]);
 });
 
-test("an organization begins with its default status page, under its own slug", async () => {
+test("a new organization has a default status page under its slug", async () => {
   const { store, time, database } = await testAppliance();
   const { id } = await createOrganization(store, () => time.now, "Café Nord");
   const pages = database.query(
@@ -70,7 +70,7 @@ test("an organization begins with its default status page, under its own slug", 
   expect(pages.values(id)).toEqual([["cafe-nord", "Café Nord", 1, "public"]]);
 });
 
-test("no organization gets a slug that another's status page has, or a reserved word", async () => {
+test("no organization gets the slug of another's status page, or a reserved word", async () => {
   const { store, time, ours } = await testAppliance();
   await made(ours.api, "status-pages", { slug: "acme" });
   const slugs: string[] = [];

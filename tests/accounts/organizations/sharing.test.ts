@@ -9,12 +9,12 @@ import { scratch } from "../../support/scratch.ts";
 
 const directory = scratch();
 
-test("an appliance is shared from its second organization on until there is one again, whoever makes and deletes them", async () => {
+test("an appliance is shared while it has several organizations, whichever process creates and deletes them", async () => {
   const file = join(directory(), "signalbox.db");
   const ours = openDatabase(file);
   migrate(ours, assets.migrations);
   const store = embeddedStore(ours);
-  // What the command line does while the server runs.
+  // The command line while the server runs.
   const theirs = openDatabase(file);
   const elsewhere = embeddedStore(theirs);
   const actor = { type: "command-line", id: null, name: "command line" } as const;

@@ -67,7 +67,7 @@ describe("roles", () => {
     expect(dump(appliance)).toBe(before);
   });
 
-  test("what GET returned can be sent back with another role; anything else is refused", async () => {
+  test("a GET response can be sent back with another role; other changes are rejected", async () => {
     const appliance = await testAppliance();
     const { page } = await member(appliance, "admin");
     const { id } = await member(appliance, "viewer");
@@ -88,7 +88,7 @@ describe("roles", () => {
 });
 
 describe("the last owner", () => {
-  test("can't be removed or made less, not even of two at once", async () => {
+  test("can't be removed or demoted, even concurrently", async () => {
     const appliance = await testAppliance();
     const [one, other] = [await member(appliance, "owner"), await member(appliance, "owner")];
     const answers = await Promise.all([
@@ -113,7 +113,7 @@ describe("the last owner", () => {
 });
 
 describe("removing somebody", () => {
-  test("ends their sessions, and forgets who belongs nowhere any more", async () => {
+  test("ends their sessions, and deletes people without an organization", async () => {
     const appliance = await testAppliance();
     const { page } = await member(appliance, "admin");
     const other = await member(appliance, "member", { name: "Bea", email: "bea@team.example" });
@@ -144,7 +144,7 @@ describe("removing somebody", () => {
     expect((await two.page("DELETE", `${people}/${one.id}`)).status).toBe(200);
   });
 
-  test("of somebody of another organization finds nobody, and says what it says of an unknown id", async () => {
+  test("from another organization gets the same 404 as an unknown id", async () => {
     const appliance = await testAppliance();
     const { page } = await member(appliance, "owner");
     const theirs = await person(appliance, appliance.theirs.id, "owner");
@@ -159,7 +159,7 @@ describe("removing somebody", () => {
     expect(dump(appliance)).toBe(before);
   });
 
-  test("that is done at once by two is done once", async () => {
+  test("by two concurrent requests happens once", async () => {
     const appliance = await testAppliance();
     const { page } = await member(appliance, "admin");
     const other = await member(appliance, "viewer");

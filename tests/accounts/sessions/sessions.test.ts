@@ -21,7 +21,7 @@ describe("a session ends", () => {
     expect((await page("GET", people)).status).toBe(401);
   });
 
-  test("after 30 days, however busy it is", async () => {
+  test("after 30 days, even with requests", async () => {
     const appliance = await testAppliance();
     const { page } = await member(appliance, "viewer");
     for (let i = 0; i < 59; i++) {
@@ -35,7 +35,7 @@ describe("a session ends", () => {
     expect((await page("GET", people)).status).toBe(401);
   });
 
-  test.each([1, 29])("as usual where it began with a clock %d days ahead", async (days) => {
+  test.each([1, 29])("as usual if it started with a clock %d days ahead", async (days) => {
     const appliance = await testAppliance();
     appliance.time.now += days * 24 * hour;
     const { page } = await member(appliance, "viewer");
@@ -50,7 +50,7 @@ describe("a session ends", () => {
     expect((await page("GET", people)).status).toBe(401);
   });
 
-  test("at once where it began with a clock that was months ahead", async () => {
+  test("at once if it started with a clock months ahead", async () => {
     const appliance = await testAppliance();
     appliance.time.now += 3_650 * 24 * hour;
     const { page } = await member(appliance, "viewer");
@@ -58,7 +58,7 @@ describe("a session ends", () => {
     expect((await page("GET", people)).status).toBe(401);
   });
 
-  test("and is removed from the database then, and no other", async () => {
+  test("and then only it is removed from the database", async () => {
     const appliance = await testAppliance();
     const { store, time, database } = appliance;
     const { page } = await member(appliance, "viewer");
@@ -74,7 +74,7 @@ describe("a session ends", () => {
     expect([left.length, left.includes(idle.sessionId)]).toEqual([1, false]);
   });
 
-  test("within half a second when its row goes away behind our back", async () => {
+  test("within half a second when another process removes its row", async () => {
     const appliance = await testAppliance();
     const { page, id } = await member(appliance, "viewer");
     expect((await page("GET", people)).status).toBe(200);
@@ -84,8 +84,8 @@ describe("a session ends", () => {
   });
 });
 
-describe("one's own sessions", () => {
-  test("are listed newest first, with the browser that asks and when each was last seen", async () => {
+describe("a person's sessions", () => {
+  test("are listed newest first, with the current one and the time of the last request", async () => {
     const appliance = await testAppliance();
     const { id, sessionId } = await member(appliance, "viewer");
     appliance.time.now += 5_000;
@@ -104,7 +104,7 @@ describe("one's own sessions", () => {
     ]);
   });
 
-  test("requests are written down later and all at once, not one by one", async () => {
+  test("last request times are written later in one batch", async () => {
     const appliance = await testAppliance();
     const { page } = await member(appliance, "viewer");
     const before = dump(appliance);
@@ -134,7 +134,7 @@ describe("one's own sessions", () => {
     expect((await first.page("GET", people)).status).toBe(200);
   });
 
-  test("ending the one that asks takes its cookie back", async () => {
+  test("ending the current session removes its cookie", async () => {
     const appliance = await testAppliance();
     const { page, sessionId } = await member(appliance, "viewer");
     const { headers } = await page("DELETE", `/dashboard/sessions/${sessionId}`);
@@ -142,7 +142,7 @@ describe("one's own sessions", () => {
     expect((await page("GET", people)).status).toBe(401);
   });
 
-  test("nobody ends somebody else's", async () => {
+  test("another person's session cannot be ended", async () => {
     const appliance = await testAppliance();
     const owner = await member(appliance, "owner");
     const other = await member(appliance, "viewer");
@@ -155,8 +155,8 @@ describe("one's own sessions", () => {
 const isIn = (id: string) => (session: Session) =>
   session.organizations.some((one) => one.id === id);
 
-describe("a live stream asks whether its session is still open", () => {
-  test("for the organization it shows, without keeping the session awake", async () => {
+describe("a live stream checks whether its session is still open", () => {
+  test("for its organization, without extending the session", async () => {
     const appliance = await testAppliance();
     const { sessions } = appliance.appliance;
     const { ours, theirs, time } = appliance;

@@ -6,7 +6,7 @@ import { dump, testAppliance } from "../../support/appliance.ts";
 const path = "/api/v1/settings";
 const mail = { host: "mail.lan", from: "signalbox@team.example" };
 
-test("an organization begins without a mail server", async () => {
+test("a new organization has no mail server", async () => {
   const { ours } = await testAppliance();
   const { status, json } = await ours.api("GET", path);
   expect([status, json.data]).toEqual([
@@ -33,7 +33,7 @@ test("a mail server is set with defaults, changed field by field, and removed", 
   expect(await set(null)).toEqual([200, null]);
 });
 
-test("what GET returned can be sent back", async () => {
+test("a GET response can be sent back", async () => {
   const { ours } = await testAppliance();
   await ours.api("PATCH", path, { body: { smtp: { ...mail, password: canary } } });
   const { data } = (await ours.api("GET", path)).json;
@@ -41,7 +41,7 @@ test("what GET returned can be sent back", async () => {
   expect([status, json.data]).toEqual([200, data]);
 });
 
-test("the password is kept by a patch without it, cleared by null, and never shown", async () => {
+test("a patch without the password leaves it unchanged, null clears it, and no response shows it", async () => {
   const made = await testAppliance();
   const { api, reader } = made.ours;
   const patch = (smtp: object) => api("PATCH", path, { body: { smtp } });
@@ -53,7 +53,7 @@ test("the password is kept by a patch without it, cleared by null, and never sho
   expect((await patch({ password: null })).json.data.secretsSet).toEqual([]);
 });
 
-describe("a user who is let in by an access token", () => {
+describe("a user who authenticates with an access token", () => {
   const key = {
     type: "service_account",
     project_id: "signalbox",
@@ -76,7 +76,7 @@ describe("a user who is let in by an access token", () => {
     return { made, patch, data: json.data };
   }
 
-  test("of Microsoft's, for a mailbox: its fields are shown, its secret is not", async () => {
+  test("of Microsoft, for a mailbox: its fields are shown, except for its secret", async () => {
     const { data, made } = await settingsWith(microsoft);
     const { clientSecret: _secret, ...shown } = microsoft;
     expect(data).toMatchObject({
@@ -87,7 +87,7 @@ describe("a user who is let in by an access token", () => {
     expect([status, json.data]).toEqual([200, data]);
   });
 
-  test("of Google's: of the key's file only what is used is kept, and no address in it is", async () => {
+  test("of Google: only the used fields of the key file are stored, and none of its URLs", async () => {
     const { data, patch } = await settingsWith(google);
     expect(data).toMatchObject({
       smtp: { ...box, auth: "google", tenant: null, clientId: null },
@@ -101,7 +101,7 @@ describe("a user who is let in by an access token", () => {
     expect(kept).toEqual(used);
   });
 
-  test("what another way took is cleared with the change of ways", async () => {
+  test("a change of the method clears the fields of the old one", async () => {
     const { patch } = await settingsWith({ ...box, password: canary });
     for (const [change, left] of [
       [microsoft, ["smtp.clientSecret"]],
@@ -126,7 +126,7 @@ describe("a user who is let in by an access token", () => {
   for (const [from, [before]] of Object.entries(ways))
     for (const [to, [after, left]] of Object.entries(ways))
       for (const moved of [{ host: "other.lan" }, { port: 2525 }, {}])
-        test(`from ${from} to ${to} with ${JSON.stringify(moved)}: no secret is asked for that it takes no more`, async () => {
+        test(`from ${from} to ${to} with ${JSON.stringify(moved)}: an obsolete secret is not required`, async () => {
           const { patch } = await settingsWith({ ...box, ...before });
           const { status, json } = await patch({ ...after, ...moved, user: "new@team.example" });
           expect([status, json.data?.secretsSet]).toEqual([200, [left]]);
@@ -153,13 +153,13 @@ describe("a user who is let in by an access token", () => {
     [{ ...google, tls: "none" }, "smtp.tls"],
     [{ ...box, auth: "oauth" }, "smtp.auth"],
   ];
-  test.each(wrong)("is refused, naming the field: %j", async (smtp, field) => {
+  test.each(wrong)("is rejected with the field: %j", async (smtp, field) => {
     const made = await testAppliance();
     const { status, json } = await made.ours.api("PATCH", path, { body: { smtp } });
     expect([status, json.error.details[0].path]).toEqual([422, field]);
   });
 
-  test("a mail server that an older version stored goes on by its password", async () => {
+  test("a mail server from an older version still uses its password", async () => {
     const { made, patch } = await settingsWith({ ...box, password: canary });
     const {
       auth: _1,
@@ -205,19 +205,19 @@ describe("the stored password stays with its mail server", () => {
     "stays with the address it was given for: send it again for the new address, or null";
 });
 
-test("the settings of one organization are not another's", async () => {
+test("organizations have separate settings", async () => {
   const { ours, theirs } = await testAppliance();
   await ours.api("PATCH", path, { body: { smtp: mail } });
   expect((await theirs.api("GET", path)).json.data.smtp).toBe(null);
 });
 
-test("a read key may look and not change", async () => {
+test("a read key can read and not write", async () => {
   const { ours } = await testAppliance();
   expect((await ours.reader("GET", path)).status).toBe(200);
   expect((await ours.reader("PATCH", path, { body: { smtp: null } })).status).toBe(403);
 });
 
-test("who holds an old ETag is turned away", async () => {
+test("an old ETag is rejected", async () => {
   const { ours } = await testAppliance();
   const etag = (await ours.api("GET", path)).headers.get("etag") ?? "";
   await ours.api("PATCH", path, { body: { smtp: mail } });
@@ -228,7 +228,7 @@ test("who holds an old ETag is turned away", async () => {
   expect(late.status).toBe(412);
 });
 
-describe("refused, naming the field:", () => {
+describe("rejected with the field:", () => {
   const wrong: [object, string][] = [
     [{ smtp: {} }, "smtp.host"],
     [{ smtp: { host: "mail.lan" } }, "smtp.from"],

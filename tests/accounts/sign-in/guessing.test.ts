@@ -3,11 +3,11 @@ import { testAppliance } from "../../support/appliance.ts";
 import { hashedInFull } from "../../support/hashing.ts";
 import { addressOf, newBrowser, person, usualHash, visitor } from "../../support/visiting.ts";
 
-// However long a busy machine takes to hash, nobody has waited too long for it.
+// Generous limits, because a busy machine hashes slowly.
 beforeEach(() => void spyOn(performance, "now").mockReturnValue(performance.now()));
 afterEach(() => jest.restoreAllMocks());
 
-test("an address has ten wrong passwords a minute, and is told how long to wait before anything is hashed", async () => {
+test("an address can try ten wrong passwords a minute; then the wait is reported before any hashing", async () => {
   const appliance = await testAppliance({ addressOf });
   const { email } = await person(appliance, appliance.ours.id, "owner");
   const guesser = newBrowser(appliance, "10.0.0.1");
@@ -32,7 +32,7 @@ test("right passwords are not counted", async () => {
   expect(new Set(statuses)).toEqual(new Set([200]));
 });
 
-test("while a thousand wrong ones come from one address, the owner signs in from another before most of those that are judged", async () => {
+test("during 1,000 wrong attempts from one address, the owner signs in from another before most of them are judged", async () => {
   using _ = hashedInFull();
   const appliance = await testAppliance({ addressOf });
   const { email } = await person(appliance, appliance.ours.id, "owner", {
@@ -47,7 +47,7 @@ test("while a thousand wrong ones come from one address, the owner signs in from
     }),
   );
   const { status } = await newBrowser(appliance, "10.0.0.2").signIn(email);
-  // In the order of requests it would come after nine. On a busy machine some are judged before it was read.
+  // In request order it would be tenth. On a busy machine some are judged before it is read.
   expect([status, answered < 5]).toEqual([200, true]);
   await Promise.all(guesses);
   expect(answered).toBe(9);
@@ -57,7 +57,7 @@ for (const [where, address, isKnown] of [
   ["where somebody has signed in before", "10.2.0.1", true],
   ["where nobody was ever seen", "10.2.0.2", false],
 ] as const)
-  test(`while strangers of 20 networks guess, the owner signs in from ${where}, before most of them`, async () => {
+  test(`during attempts from 20 networks, the owner signs in from ${where} before most of them`, async () => {
     using _ = hashedInFull();
     const appliance = await testAppliance({ addressOf });
     const { email } = await person(appliance, appliance.ours.id, "owner", {
@@ -71,7 +71,7 @@ for (const [where, address, isKnown] of [
     };
     const guesses = Array.from({ length: 20 }, (_, network) => guess(network));
     const { status } = await newBrowser(appliance, address).signIn(email);
-    // In the order of requests it would come after all of them. On a busy machine some are judged before it was read.
+    // In request order it would be last. On a busy machine some are judged before it is read.
     expect([status, answered.length < 10]).toEqual([200, true]);
     await Promise.all(guesses);
     expect(new Set(answered)).toEqual(new Set([401]));

@@ -15,7 +15,7 @@ const claim = {
 };
 
 describe("the first run", () => {
-  test("the token makes an organization and its owner, who is signed in", async () => {
+  test("the token creates an organization and signs its owner in", async () => {
     const appliance = await testAppliance();
     const ada = newBrowser(appliance);
     expect(await ada.state()).toBe("set-up");
@@ -37,7 +37,7 @@ describe("the first run", () => {
     expect((await ada.page("GET", "/people")).json.data).toHaveLength(1);
   });
 
-  test("there is a set-up only while there is nobody", async () => {
+  test("set-up works only before the first account", async () => {
     const appliance = await testAppliance();
     await person(appliance, appliance.ours.id, "viewer");
     const page = newBrowser(appliance);
@@ -48,7 +48,7 @@ describe("the first run", () => {
     expect(dump(appliance)).toBe(before);
   });
 
-  test("of two who claim at once one wins, and the other leaves nothing behind", async () => {
+  test("of two concurrent claims one succeeds, and the other leaves nothing behind", async () => {
     const appliance = await testAppliance();
     const answers = await Promise.all(
       ["Acme", "Rivals"].map((organization) =>
@@ -61,7 +61,7 @@ describe("the first run", () => {
     expect([count("people"), count("organizations"), count("sessions")]).toEqual([1, 3, 1]);
   });
 
-  test("a wrong token claims nothing, and ten of them a minute are enough", async () => {
+  test("a wrong token claims nothing, and ten attempts a minute are the limit", async () => {
     const appliance = await testAppliance({ addressOf });
     const page = newBrowser(appliance, "10.0.0.1");
     const before = dump(appliance);
@@ -84,7 +84,7 @@ describe("the first run", () => {
     ]);
   });
 
-  test("a password that anybody would try is refused at its field", async () => {
+  test("a common password is rejected at its field", async () => {
     const appliance = await testAppliance();
     const page = newBrowser(appliance);
     const bad = [
@@ -110,7 +110,7 @@ describe("the first run", () => {
 describe("the token's file", () => {
   const newDirectory = scratch();
 
-  test("is for nobody else's eyes, and goes away with the token", () => {
+  test("is readable only by its owner, and removed with the token", () => {
     const directory = newDirectory();
     const file = join(directory, "set-up-token");
     const setUp = newSetUp(directory, Date.now);
@@ -121,7 +121,7 @@ describe("the token's file", () => {
     expect([existsSync(file), setUp.isToken(setUp.token)]).toEqual([false, false]);
   });
 
-  test("a new start has a new token, and where somebody signs in there is none", () => {
+  test("each start has a new token, and an appliance with accounts has none", () => {
     const directory = newDirectory();
     const [first, second] = [newSetUp(directory, Date.now), newSetUp(directory, Date.now)];
     expect(second.token).not.toBe(first.token);

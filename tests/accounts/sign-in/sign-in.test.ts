@@ -16,7 +16,7 @@ function withoutId({ status, json }: Answer): string {
 }
 
 describe("signing in", () => {
-  test("the address and the password open the admin page of one's organization", async () => {
+  test("the e-mail address and password open the organization's admin page", async () => {
     const appliance = await testAppliance();
     const { email, id } = await person(appliance, appliance.ours.id, "admin", { name: "Ada" });
     const ada = newBrowser(appliance);
@@ -44,7 +44,7 @@ describe("signing in", () => {
     expect((await ada.page("GET", "/api/v1/incidents")).status).toBe(200);
   });
 
-  test("the address is the same in capitals, and the password however its letters are composed", async () => {
+  test("the case of the address and the Unicode form of the password do not matter", async () => {
     const appliance = await testAppliance();
     const email = "Ada@Team.example";
     await person(appliance, appliance.ours.id, "viewer", { email });
@@ -58,7 +58,7 @@ describe("signing in", () => {
     expect((await newBrowser(appliance).signIn(email, decomposed)).status).toBe(200);
   });
 
-  test("a wrong address and a wrong password get one and the same answer, and no cookie", async () => {
+  test("a wrong address and a wrong password get the same response without a cookie", async () => {
     const appliance = await testAppliance();
     const { email } = await person(appliance, appliance.ours.id, "owner");
     const wrong = await newBrowser(appliance).signIn(email, "another password");
@@ -76,7 +76,7 @@ describe("signing in", () => {
     });
     const page = newBrowser(appliance);
     await page.signIn("nobody@team.example");
-    // Of the processor, which other programs don't add to.
+    // CPU time, which other programs do not affect.
     const workOf = async (address: string) => {
       const before = process.cpuUsage();
       await page.signIn(address, "another password");
@@ -89,7 +89,7 @@ describe("signing in", () => {
     expect(unknown).toBeGreaterThan(known / 3);
   });
 
-  test("each sign-in has a new cookie, and the one that the browser had is over", async () => {
+  test("each sign-in sets a new cookie and invalidates the browser's old one", async () => {
     const appliance = await testAppliance();
     const { email } = await person(appliance, appliance.ours.id, "owner");
     const ada = newBrowser(appliance);
@@ -100,7 +100,7 @@ describe("signing in", () => {
     expect((await browser(appliance, first)("GET", "/dashboard/people")).status).toBe(401);
   });
 
-  test("a cookie that somebody planted is never signed in", async () => {
+  test("a planted cookie is never signed in", async () => {
     const appliance = await testAppliance();
     const { email } = await person(appliance, appliance.ours.id, "owner");
     const planted = `signalbox_session=${"p".repeat(43)}`;
@@ -109,7 +109,7 @@ describe("signing in", () => {
     expect((await page("GET", "/dashboard/people")).status).toBe(401);
   });
 
-  test("signing out ends the session at once and takes the cookie back", async () => {
+  test("signing out ends the session at once and removes the cookie", async () => {
     const appliance = await testAppliance();
     const { email } = await person(appliance, appliance.ours.id, "owner");
     const ada = newBrowser(appliance);
@@ -124,7 +124,7 @@ describe("signing in", () => {
     expect((await ada.post("/sign-out")).status).toBe(200);
   });
 
-  test("the audit log of each of one's organizations tells of it, without the address or the password", async () => {
+  test("the audit log of each of the person's organizations records it, without address or password", async () => {
     const appliance = await testAppliance();
     const { ours, theirs, database } = appliance;
     const { email, id } = await person(appliance, ours.id, "owner");
@@ -138,7 +138,7 @@ describe("signing in", () => {
     expect(new Set(rows.values(id).flat())).toEqual(new Set([ours.id, theirs.id]));
   });
 
-  test("a failure stands in the log with the client's address alone", async () => {
+  test("a failure is logged with only the client's address", async () => {
     const appliance = await testAppliance();
     const { email } = await person(appliance, appliance.ours.id, "owner");
     await newBrowser(appliance).signIn(email, "a canary of a password");
@@ -150,7 +150,7 @@ describe("signing in", () => {
 });
 
 describe("the cookie", () => {
-  test("is for this site's own requests alone and out of reach for scripts", async () => {
+  test("is sent only with same-site requests and hidden from scripts", async () => {
     const appliance = await testAppliance();
     const { email } = await person(appliance, appliance.ours.id, "owner");
     const { headers } = await newBrowser(appliance).signIn(email);
@@ -159,7 +159,7 @@ describe("the cookie", () => {
     );
   });
 
-  test("is Secure where the page came over TLS, also through a proxy that ends it", async () => {
+  test("is Secure over TLS, also behind a TLS proxy", async () => {
     const appliance = await testAppliance();
     const { email } = await person(appliance, appliance.ours.id, "owner");
     const body = { email, password };
@@ -171,7 +171,7 @@ describe("the cookie", () => {
     expect(proxied.get("set-cookie")).toEndWith("; SameSite=Strict; Secure");
   });
 
-  test("is nowhere in the database, only its SHA-256", async () => {
+  test("is stored only as its SHA-256", async () => {
     const appliance = await testAppliance();
     const { email } = await person(appliance, appliance.ours.id, "owner");
     const ada = newBrowser(appliance);
@@ -183,7 +183,7 @@ describe("the cookie", () => {
   });
 });
 
-test("what is no sign-in is refused in the words of the API, and changes nothing", async () => {
+test("an invalid sign-in gets an API error and changes nothing", async () => {
   const appliance = await testAppliance();
   await member(appliance, "owner");
   const before = dump(appliance);

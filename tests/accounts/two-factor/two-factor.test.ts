@@ -29,7 +29,7 @@ async function guarded(appliance: TestAppliance) {
 }
 
 describe("turning it on", () => {
-  test("takes a first code of the secret, and gives ten recovery codes", async () => {
+  test("requires a first code of the secret, and returns ten recovery codes", async () => {
     const appliance = await testAppliance();
     const { page, uri, secret, recoveryCodes, email } = await guarded(appliance);
     expect(uri).toStartWith("otpauth://totp/Signalbox:");
@@ -43,7 +43,7 @@ describe("turning it on", () => {
     expect((await page("POST", twoFactor, { body: { password } })).status).toBe(409);
   });
 
-  test("takes the password, ends all other sessions and renews the own one", async () => {
+  test("requires the password, ends all other sessions and renews this one", async () => {
     const appliance = await testAppliance({ attemptsPerMinute: 2 });
     const who = await member(appliance, "viewer");
     const other = await visitor(appliance, who.id);
@@ -63,7 +63,7 @@ describe("turning it on", () => {
     expect((await who.page("GET", "/dashboard/people")).status).toBe(200);
   });
 
-  test("is not done by a wrong code, nor without having begun", async () => {
+  test("fails with a wrong code, and without a new secret", async () => {
     const appliance = await testAppliance();
     const { page, email } = await member(appliance, "viewer");
     const confirm = (code: string) => page("POST", `${twoFactor}/confirm`, { body: { code } });
@@ -86,7 +86,7 @@ describe("turning it on", () => {
 });
 
 describe("signing in", () => {
-  test("asks for a code next, and opens nothing before", async () => {
+  test("then requires a code, and opens nothing before", async () => {
     const appliance = await testAppliance();
     const { email, code } = await guarded(appliance);
     const ada = newBrowser(appliance);
@@ -101,7 +101,7 @@ describe("signing in", () => {
     expect((await ada.page("GET", "/people")).status).toBe(200);
   });
 
-  test("takes the code of the step before and after, with a space as phones show it, and no other", async () => {
+  test("accepts the codes of the previous and next step, with a space as phones show it, and no others", async () => {
     const appliance = await testAppliance();
     const { email, secret } = await guarded(appliance);
     for (const [offset, status] of [
@@ -119,7 +119,7 @@ describe("signing in", () => {
     }
   });
 
-  test("takes a code once, also of two who give it at the same moment", async () => {
+  test("accepts a code once, also from two concurrent requests", async () => {
     const appliance = await testAppliance();
     const { email, code } = await guarded(appliance);
     const browsers = [newBrowser(appliance), newBrowser(appliance)];
@@ -161,7 +161,7 @@ describe("signing in", () => {
     },
   );
 
-  test("takes a code once, also of two at the same moment, after a clock was ahead", async () => {
+  test("accepts a code once, also from two concurrent requests, after a clock was ahead", async () => {
     const appliance = await testAppliance();
     const { email, code } = await guarded(appliance);
     appliance.time.now += dayMs;
@@ -175,7 +175,7 @@ describe("signing in", () => {
     expect(statusesOf(answers)).toEqual([200, 401]);
   });
 
-  test("speaks of the clock where a code is right a few minutes off, and counts it as wrong", async () => {
+  test("mentions the clock if a code is right a few minutes off, and counts it as wrong", async () => {
     const appliance = await testAppliance({ attemptsPerMinute: 3 });
     const { email, secret } = await guarded(appliance);
     appliance.time.now += 30 * step;
@@ -202,7 +202,7 @@ describe("signing in", () => {
     expect((await enter(200)).message).toBe("This code is wrong or has already been used.");
   });
 
-  test("does not take a code whose time comes after the message called it right", async () => {
+  test("rejects a code at its later time after the message called it right", async () => {
     const appliance = await testAppliance();
     const { email, secret } = await guarded(appliance);
     const later = codeAt(secret, appliance.time.now + 4 * step);
@@ -214,7 +214,7 @@ describe("signing in", () => {
     expect((await entering(appliance, email, next)).status).toBe(200);
   });
 
-  test("does not speak of the clock where a code was used a few minutes ago", async () => {
+  test("does not mention the clock if a code was used a few minutes ago", async () => {
     const appliance = await testAppliance();
     const { email, code } = await guarded(appliance);
     const used = code();
@@ -224,7 +224,7 @@ describe("signing in", () => {
     expect(message).toBe("This code is wrong or has already been used.");
   });
 
-  test("takes a recovery code instead, once, however it is written", async () => {
+  test("accepts a recovery code instead, once, in any spelling", async () => {
     const appliance = await testAppliance();
     const { email, recoveryCodes } = await guarded(appliance);
     const [first = "", second = ""] = recoveryCodes;
@@ -238,7 +238,7 @@ describe("signing in", () => {
     expect(await enter(second.replaceAll("-", " ").toUpperCase())).toBe(200);
   });
 
-  test("waits ten minutes and five wrong codes, then the password is needed again", async () => {
+  test("waits for ten minutes or five wrong codes, then requires the password again", async () => {
     const appliance = await testAppliance({ addressOf });
     const { email, code } = await guarded(appliance);
     const late = newBrowser(appliance);
@@ -252,7 +252,7 @@ describe("signing in", () => {
     expect((await wrong.post("/sign-in/code", { code: code() })).status).toBe(401);
   });
 
-  test("without a sign-in that waits, a code opens nothing", async () => {
+  test("without a waiting sign-in, a code opens nothing", async () => {
     const appliance = await testAppliance();
     const { code, page } = await guarded(appliance);
     expect((await newBrowser(appliance).post("/sign-in/code", { code: code() })).status).toBe(401);
@@ -271,7 +271,7 @@ async function waiting(appliance: TestAppliance, personId: string, address: stri
 describe("wrong codes", () => {
   const wrong = "000000";
 
-  test("are counted by person, from wherever they come: of 120 from 12 addresses at once five are judged", async () => {
+  test("are counted per person across addresses: of 120 from 12 addresses at once, five are judged", async () => {
     const appliance = await testAppliance({ addressOf });
     const { id, recoveryCodes } = await guarded(appliance);
     const those = await Promise.all(
@@ -283,12 +283,12 @@ describe("wrong codes", () => {
     const statuses = (await Promise.all(guesses)).map(({ status }) => status);
     expect(statuses.filter((status) => status === 401)).toHaveLength(5);
     expect(statuses.filter((status) => status === 429)).toHaveLength(115);
-    // A right one is not judged meanwhile, either, and does not tell that it is right.
+    // A right code is not judged in the meantime, and the response does not reveal that it is right.
     const refused = await (await waiting(appliance, id, "10.1.0.1")).enter(recoveryCodes[0] ?? "");
     expect([refused.status, refused.headers.get("retry-after")]).toEqual([429, "1"]);
   });
 
-  test("cost twice the wait each time, up to a quarter of an hour", async () => {
+  test("double the wait each time, up to 15 minutes", async () => {
     const appliance = await testAppliance({ addressOf });
     const { id } = await guarded(appliance);
     const waits: number[] = [];
@@ -303,7 +303,7 @@ describe("wrong codes", () => {
     expect(waits).toEqual([1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 900, 900]);
   });
 
-  test("of others keep nobody out: not from where they are signed in, and elsewhere not for long", async () => {
+  test("of strangers lock nobody out: not where the person is signed in, and elsewhere not for long", async () => {
     const appliance = await testAppliance({ addressOf });
     const { id, code } = await guarded(appliance);
     const guess = async (index: number) => {
@@ -318,7 +318,7 @@ describe("wrong codes", () => {
     const home = await waiting(appliance, id, "127.0.0.1");
     expect((await home.enter(code())).status).toBe(200);
     appliance.database.query("DELETE FROM sessions WHERE person_id = ?").run(id);
-    // From elsewhere they come before all who have guessed, as soon as the wait is over.
+    // From elsewhere the person precedes all failed clients as soon as the wait is over.
     const away = await waiting(appliance, id, "10.9.0.1");
     const { status, headers } = await away.enter(code());
     expect(status).toBe(429);
@@ -327,7 +327,7 @@ describe("wrong codes", () => {
     expect((await away.enter(code())).status).toBe(200);
   });
 
-  test("are in the audit log of the person's organizations, and the person is told until they say that they know", async () => {
+  test("are in the audit log of the person's organizations, and reported to the person until dismissed", async () => {
     const appliance = await testAppliance({ addressOf });
     const who = await guarded(appliance);
     const told = async (page: Client = who.page) =>
@@ -347,7 +347,7 @@ describe("wrong codes", () => {
     expect(entries.values(appliance.ours.id, who.id)).toEqual(
       Array.from({ length: 3 }, () => ["visitor", "somebody at 10.0.0.1"]),
     );
-    // Their own slip at a sign-in that they finish is not told.
+    // Their own mistake during a completed sign-in is not reported.
     const own = await waiting(appliance, who.id, "127.0.0.1");
     await own.enter(wrong);
     expect(await told()).toMatchObject({ count: 4 });
@@ -359,7 +359,7 @@ describe("wrong codes", () => {
 });
 
 describe("afterwards", () => {
-  test("the password turns it off, and makes new recovery codes in place of the old ones", async () => {
+  test("the password turns it off, and replaces the recovery codes", async () => {
     const appliance = await testAppliance();
     const { page, email, recoveryCodes } = await guarded(appliance);
     const post = (path: string, secret: string) =>

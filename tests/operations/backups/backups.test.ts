@@ -11,7 +11,7 @@ import { member } from "../../support/visiting.ts";
 const directory = scratch();
 const path = "/dashboard/backup";
 
-/** An appliance whose database lies in memory, and its copies in a directory. */
+/** An appliance with a database in memory and backups in a directory. */
 async function appliance() {
   const folder = directory();
   const running: { current?: Backups } = {};
@@ -42,7 +42,7 @@ async function appliance() {
     folder,
     sealings,
     files: () => readdirSync(folder),
-    /** Starts again; returns how to stop. */
+    /** Restarts the appliance; returns a stop function. */
     reopen: () => {
       const next = open();
       running.current = next;
@@ -61,7 +61,7 @@ const administrator = (made: Awaited<ReturnType<typeof appliance>>) =>
   member(made, "viewer", { administrator: true });
 
 describe("a backup", () => {
-  test("is a whole database under a name with its time, once, and nothing of it stays", async () => {
+  test("is a complete database named by its time, downloaded once, and then removed", async () => {
     const made = await appliance();
     const { page, cookie } = await administrator(made);
     expect((await page("GET", path)).json.data).toEqual({ dataBytes: expect.any(Number) });
@@ -94,7 +94,7 @@ describe("a backup", () => {
     expect(made.database.query(audited).values()).toEqual([[1]]);
   });
 
-  test("is for administrators of the appliance, whatever they own", async () => {
+  test("is for administrators of the appliance, regardless of their organizations", async () => {
     const made = await appliance();
     const { page } = await member(made, "owner");
     for (const [method, at] of [
@@ -112,7 +112,7 @@ describe("a backup", () => {
     expect(made.files()).toEqual([]);
   });
 
-  test("goes on being one's own when somebody founds an organization that one does not own", async () => {
+  test("stays available when another person creates an organization", async () => {
     const made = await appliance();
     const { page } = await administrator(made);
     const other = await administrator(made);
@@ -122,7 +122,7 @@ describe("a backup", () => {
     expect((await page("POST", path)).status).toBe(201);
   });
 
-  test("is nobody else's, and not theirs any more once they are no administrator", async () => {
+  test("is only for its creator, while they are an administrator", async () => {
     const made = await appliance();
     const [one, other] = [await administrator(made), await administrator(made)];
     const { json } = await one.page("POST", path);
@@ -132,14 +132,14 @@ describe("a backup", () => {
     expect(made.files()).toHaveLength(1);
   });
 
-  test("that is being downloaded ends where the right to it does, or the session", async () => {
+  test("download stops when the right or the session ends", async () => {
     const made = await appliance();
     const keep = await administrator(made);
     const ends = [
       (id: string) => keep.page("DELETE", `/dashboard/administrators/${id}`),
       (_: string, page: Client) => page("POST", "/dashboard/sign-out"),
     ];
-    // More than a download takes in one go.
+    // More than one chunk of a download.
     made.database.run("CREATE TABLE filler (text TEXT) STRICT");
     made.database.run("INSERT INTO filler VALUES (hex(randomblob(2000000)))");
     for (const end of ends) {
@@ -165,7 +165,7 @@ describe("a backup", () => {
     }
   });
 
-  test("may be encrypted, with the key of the stored secrets or without, and says so by its name", async () => {
+  test("can be encrypted, with or without the key of stored secrets, as its name shows", async () => {
     const made = await appliance();
     const { page } = await administrator(made);
     const passphrase = "correct horse battery";
@@ -192,7 +192,7 @@ describe("a backup", () => {
     }
   });
 
-  test("is made one at a time", async () => {
+  test("is created one at a time", async () => {
     const made = await appliance();
     const { page } = await administrator(made);
     const release = made.hold();
@@ -203,7 +203,7 @@ describe("a backup", () => {
     expect((await first).status).toBe(201);
   });
 
-  test("that can't be written is told of and leaves nothing", async () => {
+  test("that can't be written is reported and leaves nothing behind", async () => {
     const made = await appliance();
     const { page } = await administrator(made);
     made.fail();
@@ -213,7 +213,7 @@ describe("a backup", () => {
     expect(made.files()).toEqual([]);
   });
 
-  test("that a crash left behind is gone after the next start, one that waits at the end", async () => {
+  test("that a crash left behind is removed by the next start", async () => {
     const made = await appliance();
     const { page } = await administrator(made);
     await page("POST", path);

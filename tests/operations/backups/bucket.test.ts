@@ -97,7 +97,7 @@ describe("a service", () => {
     "<ListBucketResult><Contents><Key>a</Key></Contents></ListBucketResult>",
   );
 
-  test("that redirects is not followed, wherever that leads", async () => {
+  test("that redirects is never followed", async () => {
     await using elsewhere = await target(list);
     await using service = await target(redirect(elsewhere.at("/backups/"), 307));
     const { file } = await fileOf(10);
@@ -113,7 +113,7 @@ describe("a service", () => {
     expect(elsewhere.asked).toEqual([]);
   });
 
-  test("that is troubled for a moment is asked again, one that refuses is not", async () => {
+  test("with a temporary error is retried, one that rejects is not", async () => {
     let count = 0;
     await using service = await target((response) =>
       (++count === 1 ? answer(503, "<Error><Code>SlowDown</Code></Error>") : list)(response),
@@ -130,7 +130,7 @@ describe("a service", () => {
     expect([count, refusing.asked.length]).toEqual([2, 1]);
   });
 
-  test("that refuses a part, or the whole behind a 200, is left without parts", async () => {
+  test("that rejects a part, or reports an error in a 200, is left without parts", async () => {
     const { file } = await fileOf(9 * megabyte);
     for (const fails of ["part", "whole"]) {
       const asked: string[] = [];

@@ -13,8 +13,8 @@ const at = (text: string) => Date.parse(text);
 const dayMs = 86_400_000;
 const berlin = { time: "02:30", timeZone: "Europe/Berlin" };
 
-describe("the moment of a day", () => {
-  test("is told by the clock of its zone, in winter and in summer", () => {
+describe("the time of a daily backup", () => {
+  test("follows its time zone, in winter and in summer", () => {
     const now = at("2026-01-10T12:00:00Z");
     expect(lastMoment(berlin, now)).toBe(at("2026-01-10T01:30:00Z"));
     expect(nextMoment(berlin, now)).toBe(at("2026-01-11T01:30:00Z"));
@@ -22,18 +22,18 @@ describe("the moment of a day", () => {
     expect(nextMoment(berlin, at("2026-07-10T00:30:00Z"))).toBe(at("2026-07-11T00:30:00Z"));
   });
 
-  test("comes once on the days on which clocks are set", () => {
+  test("occurs once on days with a clock change", () => {
     for (const day of ["2026-03-29", "2026-10-25"]) {
       const start = at(`${day}T00:00:00Z`) - dayMs / 2;
       const moments = new Set<number>();
       for (let now = start; now < start + 2 * dayMs; now += 60_000)
         moments.add(lastMoment(berlin, now));
-      // The one before, that of the day, and that of the day after.
+      // The previous day's, the day's, and the next day's.
       expect([day, moments.size]).toEqual([day, 3]);
     }
   });
 
-  test("lies between the last and the next one, which are about a day apart", () => {
+  test("is between the previous and the next one, about a day apart", () => {
     const zones = fc.constantFrom("UTC", "Europe/Berlin", "Pacific/Apia", "America/St_Johns");
     const times = fc.constantFrom("00:00", "02:30", "03:00", "12:01", "23:59");
     const days = fc.integer({ min: 0, max: 40 * 365 * 86_400 });
@@ -52,7 +52,7 @@ describe("the moment of a day", () => {
     );
   });
 
-  test("that was missed is made up for, a failed one tried again, and a clock set back waits for nothing far", () => {
+  test("is caught up after a miss, retried after a failure, and not delayed by a clock correction", () => {
     const daily = { time: "03:00", timeZone: "UTC" };
     const now = at("2026-11-22T12:00:00Z");
     const tried = (triedFor: string, retryAt: number | null = null) =>
@@ -66,7 +66,7 @@ describe("the moment of a day", () => {
   });
 });
 
-describe("backups that are kept", () => {
+describe("retained backups", () => {
   const names = (count: number, everyMs = dayMs, from = at("2026-11-22T03:00:00Z")) =>
     Array.from({ length: count }, (_, index) => scheduledNameOf(from - index * everyMs, false));
   const kept = (all: string[], keep: Parameters<typeof outdated>[1]) => {
@@ -74,7 +74,7 @@ describe("backups that are kept", () => {
     return all.filter((name) => !gone.has(name)).map((name) => name.slice(10, 20));
   };
 
-  test("are the last of so many days, weeks and months", () => {
+  test("are the last ones of a number of days, weeks and months", () => {
     expect(kept(names(120), { keepDaily: 3, keepWeekly: 3, keepMonthly: 3 })).toEqual([
       "2026-11-22",
       "2026-11-21",
@@ -86,7 +86,7 @@ describe("backups that are kept", () => {
     ]);
   });
 
-  test("are counted by the days that have one, however long none was made", () => {
+  test("count only days with a backup", () => {
     const old = names(2, dayMs, at("2024-01-05T03:00:00Z"));
     expect(kept([...names(2), ...old], { keepDaily: 3, keepWeekly: 0, keepMonthly: 0 })).toEqual([
       "2026-11-22",
@@ -95,7 +95,7 @@ describe("backups that are kept", () => {
     ]);
   });
 
-  test("are never others' files, nor those that people made", () => {
+  test("never include other files or manual backups", () => {
     const others = [
       "letters.txt",
       "signalbox-2020-01-01-0300.db",
@@ -109,7 +109,7 @@ describe("backups that are kept", () => {
     expect(others.slice(0, 2).map(timeIn)).toEqual([null, null]);
   });
 
-  test("always hold the newest, and no more than asked for", () => {
+  test("always include the newest, and no more than requested", () => {
     const offsets = fc.array(fc.integer({ min: 0, max: 900 * 86_400 }), {
       minLength: 1,
       maxLength: 60,

@@ -21,10 +21,10 @@ const path = "/dashboard/backup/schedule";
 const passphrase = "correct horse battery";
 const hour = 3_600_000;
 
-/** An appliance at ten in the morning, whose backups are of another data directory. */
+/** An appliance at 10:00, whose backups are of another data directory. */
 async function scheduled(denied: string[] = []) {
   const made = await testAppliance();
-  // Days go by: nobody stays signed in for so long.
+  // Days pass, longer than a session lasts.
   const page: Client = async (...asked) =>
     (await member(made, "owner", { administrator: true })).page(...asked);
   const dataDir = join(newDirectory(), "data");
@@ -63,7 +63,7 @@ async function scheduled(denied: string[] = []) {
     },
     shown: async () => (await page("GET", path)).json.data,
     breaks: (why: string | null) => (broken = why),
-    /** Lets so many hours pass, looking each minute. */
+    /** Advances the clock by hours, running the scheduler each minute. */
     pass: async (hours: number) => {
       for (const end = made.time.now + hours * hour; made.time.now < end;) {
         made.time.now += 15 * 60_000;
@@ -76,7 +76,7 @@ async function scheduled(denied: string[] = []) {
 }
 
 describe("scheduled backups", () => {
-  test("are off until an administrator says where to", async () => {
+  test("are off until an administrator sets a target", async () => {
     const made = await scheduled();
     expect(await made.shown()).toMatchObject({ enabled: false, nextAt: null, last: null });
     await made.pass(48);
@@ -90,7 +90,7 @@ describe("scheduled backups", () => {
       expect((await page(method, at, method === "PATCH" ? { body: {} } : {})).status).toBe(403);
   });
 
-  test("are made each day at their time, once, by the clock of their zone", async () => {
+  test("are created once a day at their time in their zone", async () => {
     const made = await scheduled();
     const set = await made.set({
       enabled: true,
@@ -119,7 +119,7 @@ describe("scheduled backups", () => {
     copy.close();
   });
 
-  test("are made up for after a time in which nothing ran", async () => {
+  test("are caught up after downtime", async () => {
     const made = await scheduled();
     await made.set({ enabled: true, folder: made.folder });
     made.time.now += 5 * 24 * hour;
