@@ -337,12 +337,13 @@ async function createWeb(parts: Parts, folder: string) {
   const transfers = transferLimit();
   const { host } = config;
   const listening = () => ({ host, tls: tls.current, proxies, requests, transfers, log });
-  const main = listen(listening(), config.port, (request) => {
-    const published = site.answer(request) ?? site.options(request);
+  const main = listen(listening(), config.port, (received) => {
+    const request = withFindablePath(received);
+    const published = site.answer(request);
     if (published !== null) return published;
     if (request.method !== "GET")
       contention.recordWrite(main.server.requestIP(originalRequest(request))?.port ?? 0);
-    return app.fetch(withFindablePath(request));
+    return app.fetch(request);
   });
   const publicAssets = await createAssetRoutes(join(folder, "assets/public"), "/assets/public");
   const answerPublic = createPublicHandler(log, site.answerAlone, publicAssets);

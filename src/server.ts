@@ -296,7 +296,10 @@ export function createPublicHandler(
   const app = new Elysia()
     .onError(() => errorResponse(noSuchPath(), Bun.randomUUIDv7(), log))
     .use(assets);
-  return (request) => serve(request) ?? app.fetch(withFindablePath(request));
+  return (received) => {
+    const request = withFindablePath(received);
+    return serve(request) ?? app.fetch(request);
+  };
 }
 
 /** Whether a path needs an API key. */

@@ -12,7 +12,7 @@ import {
 import { findPublicPageById, type PageHead, type PublicPage } from "./store.ts";
 
 /** The published data of a page, read at one time of the cache's monotonic clock. */
-type Reading = { page: PublicPage; loaded: Loaded; readAt: number };
+export type Reading = { page: PublicPage; loaded: Loaded; readAt: number };
 
 type CachedReading = {
   organizationId: string;

@@ -288,12 +288,12 @@ test("address, scheme and host of a request have few readers, and all see what t
       /\.get\("host"\)/i,
       [
         "src/http/access/host-guard.ts",
-        "src/http/request.ts",
         "src/http/access/trusted-proxies.ts",
-        "src/status-pages/site/status-site.ts",
+        "src/http/request.ts",
+        "src/status-pages/site/hosts.ts",
       ],
     ],
-    [/\basSent\b/, ["src/http/listener.ts", "src/http/access/trusted-proxies.ts"]],
+    [/\basSent\b/, ["src/http/access/trusted-proxies.ts", "src/http/listener.ts"]],
   ];
   const root = join(import.meta.dir, "..", "..");
   const files = [...new Glob("src/**/*.{ts,tsx}").scanSync(root)].toSorted();

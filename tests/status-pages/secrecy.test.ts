@@ -2,12 +2,12 @@ import { adminPaths } from "../../src/http/responses/admin-page.ts";
 import { expect, test } from "bun:test";
 import { badgeKinds } from "../../src/status-pages/rendering/badges.ts";
 import { v2Names } from "../../src/status-pages/formats/statuspage-v2.ts";
-import { badgePaths, partPaths, pathsOfParts } from "../support/public-paths.ts";
+import { badgePaths, partPaths } from "../support/public-paths.ts";
 import { answer, target } from "../support/target.ts";
 import { type Client, unknownId } from "../support/appliance.ts";
 import { newChannels } from "../support/samples.ts";
 import { listed, type Visitor, visitor } from "../support/visitor.ts";
-import { partAt, publicPaths } from "../../src/status-pages/site/public-paths.ts";
+import { publicPaths } from "../../src/status-pages/site/public-paths.ts";
 
 /** Everything that somebody without a key may ask for: a new route is approved here, or it is not public. */
 const approved = {
@@ -82,12 +82,9 @@ test("the routes that need no key are the approved ones", async () => {
   expect((await stranger("GET", "/metrics")).status).toBe(401);
 });
 
-test("the paths of public pages are the approved ones, and lead to their parts", () => {
+test("the paths of public pages are the approved ones", () => {
   const all: readonly string[] = Object.values(publicPaths);
   expect(all.toSorted()).toEqual(approved.pages);
-  for (const [name, paths] of Object.entries(pathsOfParts))
-    for (const path of paths)
-      expect([path, partAt(path.replace(":id", unknownId))?.name]).toEqual([path, name as "page"]);
   expect<readonly string[]>(v2Names).toEqual(approved.v2);
   expect<readonly string[]>(badgeKinds).toEqual(approved.badges);
 });

@@ -36,6 +36,11 @@ export type PublicData = {
   takesMail: boolean;
 };
 
+/** The monitor with this id, if the page shows it. */
+export function findMonitor({ sections }: PublicData, id: string): PublicMonitor | undefined {
+  return sections.flatMap(({ monitors }) => monitors).find((monitor) => monitor.id === id);
+}
+
 export type PublicMonitor = {
   id: string;
   name: string;

@@ -22,6 +22,9 @@ export const v2Names = [
 ] as const;
 type V2Name = (typeof v2Names)[number];
 
+/** Whether a name is one of a list, rather than of a single component. */
+export const isV2Name = (name: string) => (v2Names as readonly string[]).includes(name);
+
 /** Begins the name of a single component. */
 const componentPrefix = "components/";
 

@@ -1,16 +1,12 @@
-import { type Clock, dayMs, hourMs } from "../../core/time/clock.ts";
+import { dayMs, hourMs } from "../../core/time/clock.ts";
 import { percent } from "../../core/text/words.ts";
 import { eachYielding, turn } from "../../core/time/yielding.ts";
 import type { Store } from "../../database/store.ts";
 import { addSums, ratioOf } from "../../monitoring/uptime/rules.ts";
 import { listSums, uptime24hOf } from "../../monitoring/uptime/store.ts";
 import { badge, toneOfRatio } from "../rendering/badges.ts";
-import type { Rendering } from "../site/cache.ts";
-import { json, svg } from "../rendering/parts.ts";
-import type { pageReadings } from "../readings.ts";
 import { findHead, findSlugShowing, type PageHead } from "../store.ts";
 import type { PublicData, PublicMonitor } from "./public-data.ts";
-import { uptimeKumaPaths } from "../site/public-paths.ts";
 import { stateTones } from "../rendering/view.ts";
 import type { Tenant } from "../../database/rows.ts";
 
@@ -22,35 +18,15 @@ import type { Tenant } from "../../database/rows.ts";
 const mostHeartbeats = 20_000;
 const heartbeatsOfMonitor = 100;
 
-/** `key` names the answer where it is kept; of what is endless there may be any number. */
-type Asked = { route: string; key: string; isEndless: boolean } & (
-  | { kind: "badge"; number: string; measure: string; span: string; labels: Labels }
-  | { kind: "page" | "heartbeats"; slug: string }
-);
+export type KumaMeasure = "status" | "uptime" | "ping" | "avg-response" | "response" | "cert-exp";
+
 type Labels = Partial<Record<(typeof labelNames)[number], string>>;
 
 const labelNames = ["label", "upLabel", "downLabel"] as const;
 const maxLabel = 60;
 
-/** What of Uptime Kuma's is asked for; null for a path that is none of its. */
-export function askedLikeUptimeKuma(path: string, url: string): Asked | null {
-  for (const [name, { route, pattern }] of Object.entries(uptimeKumaPaths)) {
-    const groups = pattern.exec(path)?.groups;
-    if (groups === undefined) continue;
-    const { slug = "", number = "", measure = "", span = "24" } = groups;
-    if (name === "page" || name === "heartbeats")
-      return { route, key: path, isEndless: false, kind: name, slug };
-    const labels = labelsIn(url);
-    const key = `${path} ${JSON.stringify(labels)}`;
-    return { route, key, isEndless: true, kind: "badge", number, measure, span, labels };
-  }
-  return null;
-}
-
-function labelsIn(url: string): Labels {
-  const start = url.indexOf("?");
-  if (start === -1) return {};
-  const query = new URLSearchParams(url.slice(start));
+/** The labels that the query of a badge sets. */
+export function labelsIn(query: URLSearchParams): Labels {
   return Object.fromEntries(
     labelNames.flatMap((name) => {
       const value = query.get(name);
@@ -59,50 +35,8 @@ function labelsIn(url: string): Labels {
   );
 }
 
-type Dependencies = { store: Store; clock: Clock; readings: ReturnType<typeof pageReadings> };
-
-/** Answers what was asked for, from what is kept or made of a page that anybody may read. */
-type Serve = (
-  request: Request,
-  asked: Asked,
-  head: PageHead | null,
-  make: (head: PageHead) => Promise<Rendering | null>,
-) => Promise<Response>;
-
-export function uptimeKumaAnswers({ store, clock, readings }: Dependencies, serve: Serve) {
-  async function badgeOf(asked: Asked & { kind: "badge" }, request: Request) {
-    const shown = await publishedWithNumber(store, asked.number);
-    return serve(request, asked, shown?.head ?? null, async (head) => {
-      const reading = await readings.of(head);
-      if (reading === null) return null;
-      const { page, loaded, readAt } = reading;
-      const tenant = { store, organizationId: page.organizationId };
-      const all = loaded.sections.flatMap(({ monitors }) => monitors);
-      const monitor = all.find(({ id }) => id === shown?.id);
-      const image =
-        monitor && (await badgeLikeUptimeKuma(tenant, asked, monitor, page.showLatency, clock()));
-      return { organizationId: page.organizationId, readAt, made: image ? svg(image) : null };
-    });
-  }
-
-  return async (asked: Asked, request: Request): Promise<Response> => {
-    if (asked.kind === "badge") return badgeOf(asked, request);
-    return serve(request, asked, await findHead(store, asked.slug), async (head) => {
-      const reading = await readings.of(head);
-      if (reading === null) return null;
-      const { page, loaded, readAt } = reading;
-      const tenant = { store, organizationId: page.organizationId };
-      const text =
-        asked.kind === "page"
-          ? await pageLikeUptimeKuma(tenant, loaded)
-          : await heartbeatsLikeUptimeKuma(tenant, loaded, clock());
-      return { organizationId: page.organizationId, readAt, made: json(text) };
-    });
-  };
-}
-
 /** The monitor that had this number in an Uptime Kuma, where a public page shows it. */
-async function publishedWithNumber(store: Store, number: string) {
+export async function findNumberedMonitor(store: Store, number: string) {
   for (const id of await monitorsWithNumber(store, number)) {
     const slug = await findSlugShowing(store, id);
     const head = slug === null ? null : await findHead(store, slug);
@@ -131,9 +65,9 @@ async function keysOf({ store, organizationId }: Tenant, ids: readonly string[])
 }
 
 /** A badge as Uptime Kuma has them; null for what the page does not tell. */
-async function badgeLikeUptimeKuma(
+export async function kumaBadge(
   tenant: Tenant,
-  { measure, span, labels }: Asked & { kind: "badge" },
+  { measure, span, labels }: { measure: KumaMeasure; span: string; labels: Labels },
   monitor: PublicMonitor,
   showLatency: boolean,
   now: number,
@@ -204,7 +138,7 @@ const idsOn = ({ sections }: PublicData) =>
 const styles = { critical: "danger", major: "warning", minor: "info" };
 
 /** A page as Uptime Kuma tells it. */
-async function pageLikeUptimeKuma(tenant: Tenant, data: PublicData): Promise<string> {
+export async function kumaPage(tenant: Tenant, data: PublicData): Promise<string> {
   const { page, sections, incidents, windows } = data;
   const numbers = await numbersOf(tenant, idsOn(data));
   const open = incidents
@@ -274,7 +208,7 @@ const pending = 2;
 const numberOfStatus = [1, 1, 0, pending, 3];
 
 /** The last heartbeats of a page's monitors, and their uptime of 24 hours, as Uptime Kuma tells them. */
-async function heartbeatsLikeUptimeKuma(
+export async function kumaHeartbeats(
   tenant: Tenant,
   data: PublicData,
   now: number,

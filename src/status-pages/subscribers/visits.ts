@@ -2,7 +2,7 @@ import { type Scope, scopeOf, type ScopeServices } from "../../events/scope.ts";
 import { AppError } from "../../core/errors.ts";
 import { EmailAddress } from "../../core/fields.ts";
 import type { NetworkLimit } from "../../http/access/rate-limit.ts";
-import type { Subscriptions } from "../site/status-site.ts";
+import type { Subscriptions } from "../site/public-pages.ts";
 import { fieldsOf, question, statement } from "../site/small-page.ts";
 import { findPages } from "../store.ts";
 import { ownerOf, type Verb } from "./links.ts";

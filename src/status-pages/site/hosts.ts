@@ -1,0 +1,47 @@
+import { hostNameOf, type OwnHosts } from "../../core/security/own-hosts.ts";
+import type { Store } from "../../database/store.ts";
+import { originalRequest, replaceRequest } from "../../http/original-request.ts";
+import { pathOf } from "../../http/request.ts";
+import { findHosts } from "../store.ts";
+import { isPublicPath, pathOfHosted } from "./public-paths.ts";
+
+/** Rewrites requests to a page's own host, so that routes see only paths below `/status/`. */
+export class PageHosts {
+  #slugs: ReadonlyMap<string, string> = new Map();
+  readonly #store: Store;
+  readonly #ownHosts: OwnHosts;
+
+  constructor(store: Store, ownHosts: OwnHosts) {
+    this.#store = store;
+    this.#ownHosts = ownHosts;
+  }
+
+  /** Reads the hosts of all pages. Names of the appliance itself have no effect. */
+  async refresh() {
+    const rows = await findHosts(this.#store);
+    const hosts = rows.filter(({ host }) => !this.#ownHosts.reserves(host));
+    this.#slugs = new Map(hosts.map(({ host, slug }) => [host, slug]));
+  }
+
+  /** The request at the page's path below `/status/`; unchanged if its host or path is no page's own. */
+  rewrite(request: Request): Request {
+    if (this.#slugs.size === 0) return request;
+    const path = pathOf(request);
+    if (isPublicPath(path)) return request;
+    const slug = this.#slugs.get(hostOf(request));
+    const hosted = slug === undefined ? null : pathOfHosted(slug, path);
+    if (hosted === null) return request;
+    const { url } = request;
+    const scheme = url.slice(0, url.indexOf(":"));
+    const query = url.slice(url.indexOf("/", 8) + path.length);
+    const rewritten = new Request(`${scheme}://localhost${hosted}${query}`, request);
+    return replaceRequest(rewritten, request);
+  }
+}
+
+/** The page's own host that a request was sent to; null if it named the page by its slug. */
+export function hostedAt(request: Request): string | null {
+  return isPublicPath(pathOf(originalRequest(request))) ? null : hostOf(request);
+}
+
+const hostOf = ({ headers }: Request) => hostNameOf(headers.get("host") ?? "");

@@ -1,0 +1,243 @@
+/** Finds, renders and caches the parts of status pages that visitors read without an API key. */
+import type { Clock } from "../../core/time/clock.ts";
+import type { FairQueue } from "../../core/collections/fair-queue.ts";
+import type { OwnHosts } from "../../core/security/own-hosts.ts";
+import type { Store } from "../../database/store.ts";
+import { originalRequest } from "../../http/original-request.ts";
+import { consume, type NetworkLimit } from "../../http/access/rate-limit.ts";
+import { pathOf } from "../../http/request.ts";
+import { findSettings } from "../../accounts/settings/service.ts";
+import { endOf, monthAt } from "../formats/history.ts";
+import { type pageReadings, type Reading } from "../readings.ts";
+import { renderPart, renderSignUp, uncached } from "../rendering/parts.ts";
+import { addressesOf, hostsOf } from "../rules.ts";
+import {
+  findHead,
+  findHeadByHost,
+  hasIncidentsBefore,
+  logoOf,
+  mayShowIncident,
+  type PageHead,
+} from "../store.ts";
+import type { SignUpResult } from "../subscribe-page.tsx";
+import type { pageCache, Rendered, Rendering } from "./cache.ts";
+import type { PageLock } from "./lock.ts";
+import { isEndless, type Part } from "./public-paths.ts";
+import { nothing } from "./small-page.ts";
+
+/** Subscriptions, as visitors change them on a page and through the links in e-mails. */
+export type Subscriptions = {
+  /** Signs up the mailbox that the form names. */
+  signUp(request: Request, page: PageHead): Promise<NonNullable<SignUpResult>>;
+  /** Answers a link of an e-mail; null for an unknown one. */
+  answer(
+    request: Request,
+    verb: "confirm" | "unsubscribe",
+    token: string,
+  ): Promise<Response | null>;
+};
+
+export type PublicPagesDependencies = {
+  store: Store;
+  clock: Clock;
+  origin: () => string;
+  ownHosts: OwnHosts;
+  pageQueue: FairQueue;
+  cache: ReturnType<typeof pageCache>;
+  readings: ReturnType<typeof pageReadings>;
+  /** Milliseconds that never go back: the age of cached pages. */
+  monotonic: Clock;
+  /** Uncached renders per client network and minute. */
+  makingLimit: NetworkLimit;
+  addressOf: (request: Request) => string;
+  lock: PageLock;
+  subscriptions: Subscriptions;
+};
+
+/** The page that a request addresses: by its slug, or by its own host. */
+export type PageAddress = {
+  slug: string;
+  host: string | null;
+  /** Path of the page, as its links contain it; empty at the root of its own host. */
+  base: string;
+};
+
+export class PublicPages {
+  readonly #on: PublicPagesDependencies;
+
+  constructor(dependencies: PublicPagesDependencies) {
+    this.#on = dependencies;
+  }
+
+  /** Serves a part of a page from the cache, or renders it. */
+  serve(request: Request, address: PageAddress, part: Part): Response | Promise<Response> {
+    const cached = this.#on.cache.answer(request, cacheKey(address, part));
+    return cached ?? this.#serveUncached(request, address, part);
+  }
+
+  async #serveUncached(request: Request, address: PageAddress, part: Part): Promise<Response> {
+    const { cache, lock } = this.#on;
+    const head = await this.#find(address);
+    if (head === null) return nothing(request);
+    const isLocked = head.visibility === "password";
+    if (isLocked && !lock.isOpenFor(request, head))
+      return this.#askPassword(request, head, address);
+    const openKey = cacheKey({ ...address, slug: head.slug }, part);
+    // Anyone gets the entry under the open key.
+    const key = isLocked ? `locked ${openKey}` : openKey;
+    const cached = cache.answer(request, key);
+    if (cached !== null) return cached;
+    if (cache.isMissing(key) || !(await this.#canExist(head, part))) return nothing(request);
+    if (isEndless(part)) this.#consumeRender(request);
+    if (part.name === "logo" && part.parameter !== "") {
+      const version = (await logoOf(this.#on.store, head))?.version;
+      if (part.parameter !== version)
+        return this.#serveUncached(request, address, { name: "logo", parameter: "" });
+    }
+    const response = await cache.answerOrMake(request, key, lane(head, isEndless(part)), () =>
+      this.#render(head, address, part),
+    );
+    return response ?? nothing(request);
+  }
+
+  /** Serves a document of a page that anyone can read, such as a badge. */
+  async serveOpen(
+    request: Request,
+    { key, isEndless }: { key: string; isEndless: boolean },
+    find: () => Promise<PageHead | null>,
+    render: (reading: Reading) => Promise<Rendered | null>,
+  ): Promise<Response> {
+    const { cache } = this.#on;
+    const cached = cache.answer(request, key);
+    if (cached !== null) return cached;
+    if (cache.isMissing(key)) return nothing(request);
+    const head = await find();
+    if (head?.visibility !== "public") return nothing(request);
+    if (isEndless) this.#consumeRender(request);
+    const response = await cache.answerOrMake(request, key, lane(head, true), () =>
+      this.#renderReading(head, render),
+    );
+    return response ?? nothing(request);
+  }
+
+  /** Opens a page with the password that its form sends. */
+  async unlock(request: Request, address: PageAddress): Promise<Response> {
+    const head = await this.#find(address);
+    return head?.visibility === "password"
+      ? this.#on.lock.unlock(request, head, address.base || "/")
+      : nothing(request);
+  }
+
+  /** Signs up the mailbox that the form of a page sends. */
+  async signUp(request: Request, address: PageAddress): Promise<Response> {
+    const { store, clock, lock, pageQueue, readings, subscriptions } = this.#on;
+    const head = await this.#find(address);
+    if (head === null) return nothing(request);
+    if (head.visibility === "password" && !lock.isOpenFor(request, head))
+      return this.#askPassword(request, head, address);
+    this.#consumeRender(request);
+    if ((await findSettings(store, head.organizationId)).smtp === null) return nothing(request);
+    const result = await subscriptions.signUp(request, head);
+    const reading = await pageQueue.run(lane(head, true), () => readings.of(head));
+    if (reading === null) return nothing(request);
+    const { retryAfter } = result;
+    return uncached(
+      await renderSignUp(reading.loaded, result, address.base, clock()),
+      retryAfter === undefined ? {} : { "Retry-After": String(retryAfter) },
+    );
+  }
+
+  /** Answers a link of an e-mail. */
+  async followLink(request: Request, verb: "confirm" | "unsubscribe", token: string) {
+    return (await this.#on.subscriptions.answer(request, verb, token)) ?? nothing(request);
+  }
+
+  #find({ slug, host }: PageAddress): Promise<PageHead | null> {
+    const { store } = this.#on;
+    return host === null ? findHead(store, slug) : findHeadByHost(store, host);
+  }
+
+  #askPassword(request: Request, head: PageHead, { base }: PageAddress): Response {
+    return this.#on.lock.ask(head, base || "/", pathOf(originalRequest(request)));
+  }
+
+  /** Throws RATE_LIMITED. */
+  #consumeRender(request: Request) {
+    consume(this.#on.makingLimit, this.#on.addressOf(request));
+  }
+
+  /** Whether the part can exist: looked up before the page is read for it. */
+  async #canExist(head: PageHead, { name, parameter }: Part): Promise<boolean> {
+    const { store, clock } = this.#on;
+    if (name === "incident") return mayShowIncident(store, head, parameter);
+    if (name !== "history" || parameter === "") return true;
+    return (
+      parameter < monthAt(clock()) &&
+      hasIncidentsBefore(store, head.organizationId, endOf(parameter))
+    );
+  }
+
+  async #render(head: PageHead, address: PageAddress, part: Part): Promise<Rendering | null> {
+    const { clock, origin, ownHosts } = this.#on;
+    const { host, base } = address;
+    const rendering =
+      part.name === "logo"
+        ? await this.#renderLogo(head, part.parameter)
+        : await this.#renderReading(head, ({ page, loaded }) => {
+            const url =
+              host === null
+                ? `${origin()}${base}`
+                : addressesOf({ slug: page.slug, hosts: hostsOf(page, ownHosts) }, origin()).page;
+            return renderPart(part, loaded, { base, url, now: clock() });
+          });
+    return rendering?.made && head.visibility === "password"
+      ? { ...rendering, made: privately(rendering.made) }
+      : rendering;
+  }
+
+  async #renderReading(
+    head: PageHead,
+    render: (reading: Reading) => Promise<Rendered | null>,
+  ): Promise<Rendering | null> {
+    const reading = await this.#on.readings.of(head);
+    if (reading === null) return null;
+    const { page, readAt } = reading;
+    return { organizationId: page.organizationId, readAt, made: await render(reading) };
+  }
+
+  async #renderLogo(head: PageHead, version: string): Promise<Rendering> {
+    const readAt = this.#on.monotonic();
+    const logo = await logoOf(this.#on.store, head);
+    const made = logo && {
+      status: 200,
+      type: logo.type,
+      body: logo.bytes,
+      headers: {
+        // Without its version an address leads to the current logo.
+        "Cache-Control":
+          version === logo.version ? "public, max-age=31536000, immutable" : "no-cache",
+        // An SVG that is opened directly is a document: it must not run or load anything.
+        "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox",
+        "X-Content-Type-Options": "nosniff",
+      },
+    };
+    return { organizationId: head.organizationId, readAt, made };
+  }
+}
+
+/** Key of the cache entry: a page has one copy at its path and one at the root of all its hosts. */
+function cacheKey({ slug, host }: PageAddress, { name, parameter, before = "" }: Part): string {
+  // JSON and logo are the same at every address.
+  const root = host === null || name === "json" || name === "logo" ? "" : "root ";
+  return `${root}${slug} ${name} ${parameter}${before}`;
+}
+
+/** Lane of the render queue: endless parts must not hold up the page itself. */
+function lane({ organizationId }: PageHead, isEndless: boolean): string {
+  return isEndless ? `more of ${organizationId}` : organizationId;
+}
+
+/** The same for one visitor only: no shared cache may store it. */
+function privately(rendered: Rendered): Rendered {
+  return { ...rendered, headers: { ...rendered.headers, "Cache-Control": "private, no-cache" } };
+}
