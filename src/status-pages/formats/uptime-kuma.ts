@@ -5,7 +5,7 @@ import type { Store } from "../../database/store.ts";
 import { addSums, ratioOf } from "../../monitoring/uptime/rules.ts";
 import { listSums, uptime24hOf } from "../../monitoring/uptime/store.ts";
 import { badge, toneOfRatio } from "../rendering/badges.ts";
-import { findHead, findSlugShowing, type PageHead } from "../store.ts";
+import { findHead, findSlugShowing } from "../store.ts";
 import type { PublicData, PublicMonitor } from "./public-data.ts";
 import { stateTones } from "../rendering/view.ts";
 import type { Tenant } from "../../database/rows.ts";

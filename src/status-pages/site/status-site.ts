@@ -59,7 +59,7 @@ export function statusSite(dependencies: Dependencies) {
 
   return {
     /** The same on the port of the public site alone, where `/` leads to the page of the only organization. */
-    answerAlone(received: Request): Response | Promise<Response> | null {
+    answerAlone: (received: Request): Response | Promise<Response> | null => {
       const request = hosts.rewrite(received);
       const path = pathOf(request);
       return path === "/" || isPublicPath(path) ? respond(request) : null;
@@ -101,8 +101,8 @@ type Pattern = (typeof publicPaths)[keyof typeof publicPaths] | "/";
 /** Adds handlers to the routes: `pattern` is a path's name in metrics, `path` the path for the router. */
 type Routes = {
   /** For GET and HEAD. */
-  read(pattern: Pattern, path: string, handler: Handler): void;
-  post(pattern: Pattern, path: string, handler: Handler): void;
+  read: (pattern: Pattern, path: string, handler: Handler) => void;
+  post: (pattern: Pattern, path: string, handler: Handler) => void;
 };
 
 function publicRoutes(dependencies: RouteDependencies) {
