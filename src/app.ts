@@ -425,7 +425,7 @@ const portMetrics = (ports: Ports, tls: Tls): Collector => ({
       family(
         "signalbox_http_requests_in_flight",
         "gauge",
-        "Requests that are not wholly answered, streams of open pages among them.",
+        "Requests in progress, including the streams of open pages.",
         ports.pendingRequests(),
       ),
       family(

@@ -19,12 +19,12 @@ const bounds = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 export function deliveryMetrics() {
   const deliveries = counter(
     "signalbox_deliveries_total",
-    "Deliveries that ended, by receiver (channel or subscriber), type of channel and outcome; a failed one was given up.",
+    "Completed deliveries, by receiver (channel or subscriber), channel type and outcome. Failed means abandoned.",
     ["receiver", "type", "outcome"],
   );
   const attempts = histogram(
     "signalbox_delivery_attempt_duration_seconds",
-    "Time that an attempt to deliver took, by receiver, type of channel and outcome; a failed one is made again while that may help.",
+    "Duration of delivery attempts, by receiver, channel type and outcome. Failed attempts can be retried.",
     ["receiver", "type", "outcome"],
     bounds,
   );
@@ -93,7 +93,7 @@ export async function outboxMetrics(store: Store, now: number): Promise<Family[]
     family(
       "signalbox_outbox_deliveries",
       "gauge",
-      "Deliveries that are not over, by receiver (channel, mailbox or webhook of a subscriber) and state: waiting for the first attempt, or retrying.",
+      "Pending deliveries, by receiver (channel, mailbox or webhook of a subscriber) and state: waiting for the first attempt, or retrying.",
       [...sums].flatMap(([receiver, { waiting, retrying }]) => [
         { labels: { receiver, state: "waiting" }, value: waiting },
         { labels: { receiver, state: "retrying" }, value: retrying },
@@ -102,7 +102,7 @@ export async function outboxMetrics(store: Store, now: number): Promise<Family[]
     family(
       "signalbox_outbox_delay_seconds",
       "gauge",
-      "How long the delivery that is due longest has been waiting, by receiver.",
+      "Waiting time of the oldest due delivery, by receiver.",
       [...sums].map(([receiver, { oldest }]) => ({
         labels: { receiver },
         value: (now - oldest) / 1_000,

@@ -98,7 +98,7 @@ export class LivePages implements Live, Collector {
       family(
         "signalbox_event_streams",
         "gauge",
-        "Open pages that listen to what happens.",
+        "Open pages with a live stream.",
         [...this.#subscribers()].length,
       ),
     ];

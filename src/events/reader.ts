@@ -58,7 +58,7 @@ export class EventReader {
       family(
         "signalbox_event_follower_lag",
         "gauge",
-        "Events that a follower of the log has not handled yet.",
+        "Events that a follower has not processed yet.",
         this.progress().map(({ name, seq }) => ({
           labels: { follower: name },
           value: Math.max(0, last - seq),
@@ -67,7 +67,7 @@ export class EventReader {
       family(
         "signalbox_event_backlog_organizations",
         "gauge",
-        "Organizations with more events than a follower of the log has handled in their turns.",
+        "Organizations with a backlog of events at a follower.",
         (await countBacklogs(this.#store)).map(({ follower, count }) => ({
           labels: { follower },
           value: count,

@@ -19,7 +19,7 @@ export type RequestMetrics = ReturnType<typeof requestMetrics>;
 export function requestMetrics() {
   const durations = histogram(
     "signalbox_http_request_duration_seconds",
-    "Time until the response to a request begins, by pattern of the route, method and class of status; the route is unknown where a request was refused before one was looked for, or there is none.",
+    "Time to the start of the response, by route pattern, method and status class. The route is unknown if the request was rejected before routing or has none.",
     ["route", "method", "status"],
     bounds,
   );

@@ -165,13 +165,13 @@ export function scheduledBackups({
         family(
           "signalbox_backup_last_success_timestamp_seconds",
           "gauge",
-          "Unix time of the last scheduled backup that was made.",
+          "Unix time of the last successful scheduled backup.",
           lastSuccessAt === null ? null : Date.parse(lastSuccessAt) / 1_000,
         ),
         family(
           "signalbox_backup_last_size_bytes",
           "gauge",
-          "Size of the last scheduled backup that was made.",
+          "Size of the last successful scheduled backup.",
           row?.lastBytes ?? null,
         ),
         family(

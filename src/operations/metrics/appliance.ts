@@ -36,13 +36,13 @@ export async function applianceMetrics({
     family(
       "signalbox_build_info",
       "gauge",
-      "What runs: its version, the commit that it was built from, and that of Bun.",
+      "Version of Signalbox, its commit, and the version of Bun.",
       [{ labels: { version, commit: builtFrom.commit ?? "", bun: Bun.version }, value: 1 }],
     ),
     family(
       "signalbox_collectors_failed",
       "gauge",
-      "Parts that can tell nothing at the moment, most likely because the database can't be read.",
+      "Groups of metrics that can't be read at the moment, usually because the database can't be read.",
       collected.filter(({ status }) => status === "rejected").length,
     ),
     storageFamily(store),
@@ -50,7 +50,7 @@ export async function applianceMetrics({
     family(
       "signalbox_queue_waiting",
       "gauge",
-      "What waits to be made in turns: status pages that nobody asked for lately, and passwords to be hashed.",
+      "Length of queues: status pages without recent requests, and passwords to hash.",
       [
         { labels: { queue: "pages" }, value: pageQueue.waiting() },
         { labels: { queue: "passwords" }, value: waitingPasswords() },
@@ -92,7 +92,7 @@ function diskMetrics(directory: string | null): Family[] {
     family(
       "signalbox_database_size_bytes",
       "gauge",
-      "Size of the database in the data directory by file: the database itself, or its write-ahead log.",
+      "Size of the files of the database: the database itself, or its write-ahead log.",
       disk &&
         Object.entries(found).flatMap(([file, path]) => {
           const size = statSync(path, { throwIfNoEntry: false })?.size;
@@ -108,7 +108,7 @@ function diskMetrics(directory: string | null): Family[] {
     family(
       "signalbox_disk_free_bytes",
       "gauge",
-      "Bytes that may still be written to the disk with the data directory.",
+      "Free bytes on the disk with the data directory.",
       disk && disk.bavail * disk.bsize,
     ),
   ];
@@ -125,19 +125,19 @@ async function processMetrics(): Promise<Family[]> {
     family(
       "process_cpu_seconds_total",
       "counter",
-      "Processor time of the process.",
+      "CPU time of the process.",
       (user + system) / 1e6,
     ),
     family(
       "process_resident_memory_bytes",
       "gauge",
-      "Memory in use by the process.",
+      "Resident memory of the process.",
       process.memoryUsage.rss(),
     ),
     family(
       "process_start_time_seconds",
       "gauge",
-      "Start of the process in Unix time.",
+      "Unix time of the start of the process.",
       Math.round(performance.timeOrigin) / 1_000,
     ),
     family(
@@ -149,7 +149,7 @@ async function processMetrics(): Promise<Family[]> {
     family(
       "process_max_fds",
       "gauge",
-      "How many of them there may be, on Linux.",
+      "Maximum number of open files and connections, on Linux.",
       limit === undefined ? null : Number(limit),
     ),
   ];

@@ -7,7 +7,7 @@ const bounds = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5];
 export function eventLoopDelay() {
   const delays = histogram(
     "signalbox_event_loop_delay_seconds",
-    "How late the event loop comes to a timer, measured every 100 ms.",
+    "Delay of event-loop timers, measured every 100 ms.",
     [],
     bounds,
   );

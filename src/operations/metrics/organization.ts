@@ -170,7 +170,7 @@ function seriesOfProcess(): Family[] {
     family(
       "process_start_time_seconds",
       "gauge",
-      "Start of the process in Unix time.",
+      "Unix time of the start of the process.",
       Math.round(performance.timeOrigin / 1000),
     ),
   ];

@@ -6,6 +6,6 @@ export const storageFamily = ({ writes }: Pick<Store, "writes">): Family =>
   family(
     "signalbox_storage_failing",
     "gauge",
-    "1 while results of checks can't be stored, so that no monitor is judged.",
+    "1 while check results can't be stored, so that no monitor is judged.",
     writes.failingSince() === null ? 0 : 1,
   );

@@ -134,7 +134,7 @@ export function housekeeping({
         family(
           "signalbox_housekeeping_last_success_timestamp_seconds",
           "gauge",
-          "Unix time at which old data was last removed, by run: what is looked for each minute, or once a day.",
+          "Unix time of the last successful housekeeping, by run: each minute or once a day.",
           Object.entries(at).flatMap(([run, time]) =>
             time === null ? [] : [{ labels: { run }, value: time / 1_000 }],
           ),
@@ -142,13 +142,13 @@ export function housekeeping({
         family(
           "signalbox_housekeeping_last_duration_seconds",
           "gauge",
-          "How long housekeeping took, by run; others have their turns meanwhile.",
+          "Duration of the last housekeeping, by run, including the time for other work.",
           [...took].map(([run, value]) => ({ labels: { run }, value })),
         ),
         family(
           "signalbox_housekeeping_failures_total",
           "counter",
-          "Runs of housekeeping that failed.",
+          "Failed runs of housekeeping.",
           failures,
         ),
       ];

@@ -11,24 +11,24 @@ const durationBounds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
 export function checkMetrics() {
   const results = counter(
     "signalbox_checks_total",
-    "Results of checks, by type of monitor and outcome; reports of push monitors count as well. The outcome is unknown where the trouble was this appliance's own.",
+    "Check results and push reports, by monitor type and outcome. The outcome is unknown if this appliance caused the failure.",
     ["type", "outcome"],
   );
   const lateness = histogram(
     "signalbox_check_lateness_seconds",
-    "How long after its time a check began.",
+    "Delay between the scheduled and the actual start of a check.",
     [],
     latenessBounds,
   );
   const durations = histogram(
     "signalbox_check_duration_seconds",
-    "Time that a check took, by type of monitor.",
+    "Duration of checks, by monitor type.",
     ["type"],
     durationBounds,
   );
   const overdue = counter(
     "signalbox_checks_overdue_total",
-    "Times that a check waited for its turn for so long that its monitor was not judged.",
+    "Checks that waited too long in the queue, so that their monitors were not judged.",
     [],
   );
   for (const type of Object.keys(monitorKinds) as MonitorType[]) {
@@ -58,35 +58,30 @@ type Running = {
 
 /** Gauges of the engine's current state. */
 export const stateFamilies = ({ jobs, results, monitors, now }: Running): Family[] => [
-  family("signalbox_checks_running", "gauge", "Checks under way.", jobs.running()),
-  family(
-    "signalbox_checks_waiting",
-    "gauge",
-    "Checks that are due and wait for their turn.",
-    jobs.waiting(),
-  ),
+  family("signalbox_checks_running", "gauge", "Checks in progress.", jobs.running()),
+  family("signalbox_checks_waiting", "gauge", "Due checks in the queue.", jobs.waiting()),
   family(
     "signalbox_results_waiting",
     "gauge",
-    "Results of checks that are not written yet.",
+    "Check results that are not written yet.",
     results.waiting(),
   ),
   family(
     "signalbox_results_delay_seconds",
     "gauge",
-    "How long the result that waits longest has not been written.",
+    "Age of the oldest unwritten result.",
     Math.max(0, now - (results.waitingSince() ?? now)) / 1_000,
   ),
   family(
     "signalbox_results_dropped_total",
     "counter",
-    "Results of checks that were given up because they could not be written for too long.",
+    "Check results that were dropped because they could not be written for too long.",
     results.dropped(),
   ),
   family(
     "signalbox_monitors",
     "gauge",
-    "Monitors that are checked, by type and status; paused ones are not.",
+    "Monitors by type and status, without paused ones.",
     monitorsByState(monitors),
   ),
 ];
