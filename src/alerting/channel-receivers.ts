@@ -39,8 +39,8 @@ export function channelReceivers(context: SendingContext): Receivers {
           return {
             statements,
             send: (cancelled, progress) => {
-              const attempting = { cancelled, progress, problem, missed };
-              return makeAttempt(context, channel, deliveryId, alerts, attempting);
+              const runAttempt = { cancelled, progress, problem, missed };
+              return makeAttempt(context, channel, deliveryId, alerts, runAttempt);
             },
           };
         },

@@ -10,7 +10,7 @@ import { mustExist } from "../database/references.ts";
 import { alertChannels } from "../database/tables/alerting.ts";
 import { getMonitor } from "../monitoring/monitors/service.ts";
 import {
-  attempting,
+  runAttempt,
   deliveryContext,
   makeAttempt,
   type SendingContext,
@@ -189,7 +189,7 @@ export async function sendTestMail(
   consume(context.testMailLimit, organizationId);
   const message = testMessage(newId(scope.clock()), scope.clock(), actor.name, context.origin());
   const cancelled = new AbortController().signal;
-  const { attempt } = await attempting(context, { organization: organizationId }, () =>
+  const { attempt } = await runAttempt(context, { organization: organizationId }, () =>
     sendAsMail(message, [to], deliveryContext(context, cancelled, smtp)),
   );
   return { delivered: attempt.delivered, message: attempt.message };

@@ -1,7 +1,7 @@
 import { eachYielding, mapYielding, turn } from "../core/time/yielding.ts";
 import type { Prepared } from "../database/store.ts";
 import type { Scope } from "../events/scope.ts";
-import { organizationTurns } from "../events/turns.ts";
+import { perOrganization } from "../events/turns.ts";
 import {
   configurationPrefix,
   recordsOfConfigurations,
@@ -15,7 +15,7 @@ import { resources, type Row } from "./resources.ts";
 import { type SectionName, sectionNames, sections } from "./sections-schema.ts";
 import type { Fields } from "../core/collections/objects.ts";
 
-export const inTurn = organizationTurns();
+export const inTurn = perOrganization();
 
 /** A record that is here, and which configuration manages it. */
 export type Current = {

@@ -4,7 +4,7 @@ import { mustBeUnchanged } from "../database/references.ts";
 import { matching } from "../database/rows.ts";
 import { inPortions, mustText, StaleRead, type Statement } from "../database/store.ts";
 import { externalRecords } from "../database/tables/imports.ts";
-import { mustBeFewDefaults } from "../alerting/channels/service.ts";
+import { guardFewDefaults } from "../alerting/channels/service.ts";
 import { auditAndEvent, auditAndEventEach, auditEach, eventEach } from "../events/commit.ts";
 import type { Scope } from "../events/scope.ts";
 import { removalStatements } from "../imports/remove.ts";
@@ -100,7 +100,7 @@ export async function statementsOf(scope: Scope, plan: ConfigPlan) {
       (some) => [mustHaveFewChannels(scope, some)],
     ),
     ...mustFit(scope, at),
-    mustBeFewDefaults(scope),
+    guardFewDefaults(scope),
   );
   return { statements, newMonitorIds };
 }

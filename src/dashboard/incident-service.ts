@@ -68,12 +68,12 @@ export async function audienceOf(
   const { store, organizationId } = scope;
   const incident = incidentId === undefined ? null : await getIncident(scope, incidentId);
   const incidentIds = incident === null ? [] : [incident.id];
-  const { channels, told } = await loadSnapshot(store, organizationId, {
+  const { channels, notified } = await loadSnapshot(store, organizationId, {
     monitorIds: [],
     incidentIds,
   });
   const heard = (step: IncidentStep) =>
-    incidentAudience([...channels.values()], step, told.get(incident?.id ?? "") ?? new Map(), {
+    incidentAudience([...channels.values()], step, notified.get(incident?.id ?? "") ?? new Map(), {
       byMonitor: false,
       monitorMuted: false,
       monitorChannels: [],
@@ -92,7 +92,7 @@ export async function audienceOf(
 /** So many lines of each sort, and monitors, does the timeline of an incident take from elsewhere. */
 const most = { lines: 100, monitors: 20 };
 
-/** Who wrote the updates of an incident, what else happened to it and its monitors, and which channels were told of it. Throws NOT_FOUND. */
+/** Who wrote the updates of an incident, what else happened to it and its monitors, and which channels were notified of it. Throws NOT_FOUND. */
 export async function tracesOf(scope: Scope, incidentId: string): Promise<IncidentTraces> {
   const incident = await getIncident(scope, incidentId);
   const updateIds: string[] = [];

@@ -4,7 +4,7 @@ import type { Log } from "../core/log.ts";
 import type { Vault } from "../core/security/secrets.ts";
 import type { Store } from "../database/store.ts";
 import { nounOf, type LoggedEvent } from "../events/catalogue.ts";
-import { lastSeqOf, removedUpTo } from "../events/log.ts";
+import { lastSeqOfOrganization, removedUpTo } from "../events/log.ts";
 import type { StoredResult } from "../events/signals.ts";
 import { type Listener, messageOf, type Reader } from "../http/responses/event-stream.ts";
 import { effectOf, positionOf, replayable, seqOf } from "./rules.ts";
@@ -112,7 +112,7 @@ export class OpenPages {
   /** Makes all pages reload everything. */
   async reset() {
     const { store } = this.#dependencies;
-    this.#send(this.#message("reset", await lastSeqOf(store, this.organizationId)));
+    this.#send(this.#message("reset", await lastSeqOfOrganization(store, this.organizationId)));
   }
 
   /** Ends the streams of readers who signed out, whose session expired, or whose role changed. */
@@ -205,7 +205,7 @@ export class OpenPages {
     const { store, vault } = this.#dependencies;
     const { organizationId } = this;
     const { reader } = subscriber;
-    const seq = await lastSeqOf(store, organizationId);
+    const seq = await lastSeqOfOrganization(store, organizationId);
     reader.send(this.#message("hello", seq));
     const after = subscriber.after === null ? seq : seqOf(vault, organizationId, subscriber.after);
     const isKnown = after !== null && after <= seq && after >= (await removedUpTo(store));

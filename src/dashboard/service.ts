@@ -2,7 +2,7 @@ import type { Scope } from "../events/scope.ts";
 import { inSearchTurn } from "../events/turns.ts";
 import { getAlertChannel } from "../alerting/channels/service.ts";
 import { AppError } from "../core/errors.ts";
-import { isWholeSince, lastSeqOf } from "../events/log.ts";
+import { isLogCompleteSince, lastSeqOfOrganization } from "../events/log.ts";
 import type { SignedInContext } from "../http/visitor-context.ts";
 import { getMonitor } from "../monitoring/monitors/service.ts";
 import { recentOf } from "./recent.ts";
@@ -30,7 +30,7 @@ const firstRows = 200;
 export async function overviewOf(scope: Scope, filters: OverviewFilters): Promise<CompactOverview> {
   const { store, vault, organizationId } = scope;
   // First, so that nothing is missing that stands in the log up to here.
-  const seq = await lastSeqOf(store, organizationId);
+  const seq = await lastSeqOfOrganization(store, organizationId);
   const position = positionOf(vault, organizationId, seq);
   const groups = await groupsOf(scope);
   const groupIds = groups.map(({ id }) => id);
@@ -75,7 +75,7 @@ export async function statesOf(scope: Scope, monitorId: string, { limit }: State
   }));
   if (states.length === limit) return states;
   const until = states.at(-1)?.since ?? null;
-  const isWhole = await isWholeSince(scope.store, createdAt);
+  const isWhole = await isLogCompleteSince(scope.store, createdAt);
   const oldest = events.at(-1) ?? { before: status, since: statusSince };
   const first = isWhole ? { before: "pending" as const, since: createdAt } : oldest;
   if (first.before !== null && first.since !== null)

@@ -166,7 +166,7 @@ const eventOf = (
  * and that the caller's If-Match names its version (RFC 9110 §13.1.1), otherwise the write fails with
  * PRECONDITION_FAILED.
  */
-export function mustBeCurrent(
+export function guardCurrent(
   scope: Scope,
   table: Versioned,
   record: { id: string; version: number },
@@ -180,7 +180,7 @@ export function mustBeCurrent(
 }
 
 /** Rejects an If-Match on a resource without versions. */
-export const mustBeUnconditional = (scope: Scope): Prepared[] =>
+export const guardUnconditional = (scope: Scope): Prepared[] =>
   ifMatchNames(scope, () => false) ? [] : [refuse];
 
 /** Whether a tag of the caller's If-Match satisfies `isIt`; true without one. */

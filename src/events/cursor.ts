@@ -72,7 +72,7 @@ export function countBacklogs(store: Store): Promise<{ follower: string; count: 
 }
 
 /** Moves a subscriber behind the newest event; unhandled events are dropped. */
-export function passAllEvents(name: string): Statement[] {
+export function skipAllEvents(name: string): Statement[] {
   return [
     {
       text: `insert into followers (name, seq, version, part)

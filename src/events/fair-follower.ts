@@ -3,7 +3,7 @@ import type { Log } from "../core/log.ts";
 import { retrying, type Statement, type Store } from "../database/store.ts";
 import type { LoggedEvent } from "./catalogue.ts";
 import { type EventCursor, eventCursor, type followerNames } from "./cursor.ts";
-import { readSinceOf } from "./log.ts";
+import { readSinceOfOrganization } from "./log.ts";
 import type { EventReader } from "./reader.ts";
 
 /** Rows of one write, shared by the organizations in it. Other work runs between two writes. */
@@ -174,7 +174,10 @@ export class FairFollower<E extends LoggedEvent, Part> {
     const works = await Promise.all(
       waiting.map(async (one) => {
         const limits = { after: one.seq, upTo: position.seq, limit: eventsAtOnce };
-        return { ...one, events: await readSinceOf(this.#store, one.organizationId, limits) };
+        return {
+          ...one,
+          events: await readSinceOfOrganization(this.#store, one.organizationId, limits),
+        };
       }),
     );
     const statements = await this.#decideAll(works, true);

@@ -27,7 +27,7 @@ export async function readSince(store: Store, seq: number, limit: number): Promi
 }
 
 /** One organization's events in a part of the log, oldest first. */
-export async function readSinceOf(
+export async function readSinceOfOrganization(
   store: Store,
   organizationId: string,
   { after, upTo, limit }: { after: number; upTo: number; limit: number },
@@ -44,13 +44,13 @@ export async function lastSeq(store: Store): Promise<number> {
 }
 
 /** Whether no event since then was removed from the log. */
-export async function isWholeSince(store: Store, at: string): Promise<boolean> {
+export async function isLogCompleteSince(store: Store, at: string): Promise<boolean> {
   const [row] = await store.query<{ at: string }>("select at from events order by seq limit 1", []);
   return row !== undefined && row.at <= at;
 }
 
 /** `seq` of one organization's newest event, or of a newer one that may have been removed. */
-export async function lastSeqOf(store: Store, organizationId: string): Promise<number> {
+export async function lastSeqOfOrganization(store: Store, organizationId: string): Promise<number> {
   const [row] = await store.query<{ seq: number | null }>(
     "select max(seq) as seq from events where organization_id = ?",
     [organizationId],

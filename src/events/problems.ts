@@ -4,7 +4,7 @@ import type { Problem, ProblemName } from "../core/problems.ts";
 import type { Prepared, Store } from "../database/store.ts";
 
 /** Key of a machine's problem in the table and in alerts. */
-export const keyOfProblem = ({ name, node }: Pick<Problem, "name" | "node">): string =>
+export const problemKey = ({ name, node }: Pick<Problem, "name" | "node">): string =>
   node === undefined ? name : `${name}@${node}`;
 
 /** A problem that an organization was notified of, and not yet of its end. */
@@ -57,7 +57,7 @@ export async function openProblems(store: Store): Promise<OpenProblem[]> {
  * Records a problem of these organizations. Each is notified once, and again at every new stage. A problem
  * that expired by itself starts again. The problem `checks` is not reported next to its cause.
  */
-export function problemBegins(
+export function recordProblem(
   organizationIds: readonly string[],
   { name, node, stage, severity, message, until }: Problem,
   now: number,
@@ -65,9 +65,9 @@ export function problemBegins(
   const at = timestamp(now);
   const ids = JSON.stringify(organizationIds);
   const data = JSON.stringify({ problem: name, node, severity, message });
-  const key = keyOfProblem({ name, ...(node !== undefined && { node }) });
+  const key = problemKey({ name, ...(node !== undefined && { node }) });
   const causes = (["clock", "loop"] as const).map((cause) =>
-    keyOfProblem({ name: cause, ...(node !== undefined && { node }) }),
+    problemKey({ name: cause, ...(node !== undefined && { node }) }),
   );
   const uncausedGiven = [name, JSON.stringify(causes), now];
   return [
@@ -93,14 +93,14 @@ const unknown = `not exists (select 1 from problems where organization_id = valu
     and stage = ? and (until is null or until > ?)) and ${uncaused}`;
 
 /** Ends the problem for all organizations that were notified, or for these. */
-export function problemEnds(
+export function recordProblemEnd(
   { name, node }: Pick<Problem, "name" | "node">,
   message: string,
   now: number,
   organizationIds: readonly string[] | null = null,
 ): Prepared[] {
   const data = JSON.stringify({ problem: name, node, message });
-  const key = keyOfProblem({ name, ...(node !== undefined && { node }) });
+  const key = problemKey({ name, ...(node !== undefined && { node }) });
   const which = "name = ? and (? is null or organization_id in (select value from json_each(?)))";
   const ids = organizationIds && JSON.stringify(organizationIds);
   const these = [key, ids, ids];

@@ -6,13 +6,13 @@ import type { Scope } from "./scope.ts";
 type Caller = Pick<Scope, "organizationId"> & Partial<Pick<Scope, "signal">>;
 
 /** Runs searches by `q`, one at a time per organization. */
-export const inSearchTurn = organizationTurns(searchBounds.waiting.value);
+export const inSearchTurn = perOrganization(searchBounds.waiting.value);
 
 /**
  * Runs work that reads a whole organization, one at a time per organization, and skips it if the caller
  * has disconnected. Throws RATE_LIMITED if too many wait.
  */
-export function organizationTurns(mostWaiting = requestBounds.waitingFullReads.value) {
+export function perOrganization(mostWaiting = requestBounds.waitingFullReads.value) {
   const turns = fairQueue({ atOnce: 4, mostWaiting });
   return <T>({ organizationId, signal }: Caller, work: () => Promise<T>): Promise<T> =>
     turns.run(organizationId, () => {

@@ -2,7 +2,7 @@
 import type { ResolvePath } from "elysia";
 import { z } from "zod";
 import { type Scope, scopeOf } from "../events/scope.ts";
-import { organizationTurns } from "../events/turns.ts";
+import { perOrganization } from "../events/turns.ts";
 import { hourMs } from "../core/time/clock.ts";
 import type { Role } from "../core/roles.ts";
 import { dataOf } from "../core/paging.ts";
@@ -98,7 +98,7 @@ type WithStreamed<T> =
   | (T extends readonly (infer E)[] ? StreamedList<E> : never)
   | { [K in keyof T]: T[K] extends readonly (infer E)[] ? Listed<E> : T[K] };
 
-const streamedTurns = organizationTurns();
+const streamedTurns = perOrganization();
 
 /** Maximum duration of a long response on a busy machine. */
 export const longSeconds = 60;

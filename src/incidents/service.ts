@@ -1,5 +1,5 @@
 import { sql } from "drizzle-orm";
-import { commit, commitUnchanged, mustBeCurrent, mustBeUnconditional } from "../events/commit.ts";
+import { commit, commitUnchanged, guardCurrent, guardUnconditional } from "../events/commit.ts";
 import type { Scope } from "../events/scope.ts";
 import { inSearchTurn } from "../events/turns.ts";
 import { timestamp } from "../core/time/clock.ts";
@@ -84,7 +84,7 @@ export function updateIncident(scope: Scope, id: string, patch: IncidentPatch) {
     const before = await getIncident(scope, id);
     mustKeepOpener(before, patch);
     const write = patching(scope.organizationId, before, patch, scope.clock());
-    const current = mustBeCurrent(scope, incidents, before);
+    const current = guardCurrent(scope, incidents, before);
     const known = mustName(scope, "monitorIds", monitors, patch.monitorIds);
     const { posted } = write;
     const updates = posted === null ? before.updates : withEntry(before.updates, posted);
@@ -110,7 +110,7 @@ export function editUpdate(
   return retrying(async () => {
     const before = await getIncident(scope, id);
     const update = found(await findUpdate(scope, id, updateId), "update");
-    const current = mustBeCurrent(scope, incidents, before);
+    const current = guardCurrent(scope, incidents, before);
     if (message === update.message) return commitUnchanged(scope, current, before);
     const write = editing(organizationId, before, update, message, actor, scope.clock());
     const updates = withReplaced(before.updates, write.posted);
@@ -150,7 +150,7 @@ export function updatePostmortem(
     const change = { subjectId: id, fields: Object.keys(patch) };
     return commit(
       scope,
-      [...mustBeCurrent(scope, incidents, before), ...statements],
+      [...guardCurrent(scope, incidents, before), ...statements],
       publishes
         ? { action: "incident.postmortem-published", ...change, data: { notify } }
         : { action: "incident.postmortem-updated", ...change },
@@ -168,7 +168,7 @@ export function deletePostmortem(scope: Scope, id: string): Promise<typeof delet
     const { statements } = reviewing(scope.organizationId, before, null, at);
     return commit(
       scope,
-      [...mustBeCurrent(scope, incidents, before), ...statements],
+      [...guardCurrent(scope, incidents, before), ...statements],
       { action: "incident.postmortem-deleted", subjectId: id },
       deleted,
     );
@@ -203,7 +203,7 @@ export function deleteNote(scope: Scope, incidentId: string, id: string): Promis
     scope,
     [
       must(sql`exists (select 1 from ${incidentNotes} where ${note})`, () => noSuch("note")),
-      ...mustBeUnconditional(scope),
+      ...guardUnconditional(scope),
       scope.store.db.delete(incidentNotes).where(note),
     ],
     { action: "incident.note-deleted", subjectId: incidentId },
@@ -217,7 +217,7 @@ export function deleteIncident(scope: Scope, id: string): Promise<typeof deleted
     const incident = await getHead(scope, id);
     return commit(
       scope,
-      [...mustBeCurrent(scope, incidents, incident), removeRow(scope, incidents, id)],
+      [...guardCurrent(scope, incidents, incident), removeRow(scope, incidents, id)],
       { action: "incident.deleted", subjectId: id },
       deleted,
     );

@@ -2,7 +2,7 @@ import { getOwnOrganization } from "../accounts/organizations/service.ts";
 import { timestamp } from "../core/time/clock.ts";
 import { invalid } from "../core/validation.ts";
 import type { Scope } from "../events/scope.ts";
-import { organizationTurns } from "../events/turns.ts";
+import { perOrganization } from "../events/turns.ts";
 import { getGroup } from "../monitoring/groups/service.ts";
 import { getMonitor } from "../monitoring/monitors/service.ts";
 import { getStatusPage } from "../status-pages/service.ts";
@@ -85,7 +85,7 @@ export async function reportOf(scope: Scope, query: ReportQuery): Promise<Report
   return { ...report, monitors: monitors.filter((one) => worst.has(one)) };
 }
 
-const inTurn = organizationTurns();
+const inTurn = perOrganization();
 
 const wholeReportOf = (scope: Scope, query: ReportQuery): Promise<Report> =>
   inTurn(scope, () => madeReport(scope, query));

@@ -1,4 +1,4 @@
-import { commit, mustBeCurrent } from "../events/commit.ts";
+import { commit, guardCurrent } from "../events/commit.ts";
 import type { Scope } from "../events/scope.ts";
 import { timestamp } from "../core/time/clock.ts";
 import { AppError } from "../core/errors.ts";
@@ -140,7 +140,7 @@ function rewrite(
       scope,
       [
         ...mustKnow(scope, change.sections ?? []),
-        ...mustBeCurrent(scope, statusPages, before),
+        ...guardCurrent(scope, statusPages, before),
         ...changePage(scope, before, change),
       ],
       { action: "status-page.updated", subjectId: id, fields: named },
@@ -169,7 +169,7 @@ export function deleteStatusPage(scope: Scope, id: string): Promise<typeof delet
       );
     return commit(
       scope,
-      [...mustBeCurrent(scope, statusPages, page), removeRow(scope, statusPages, id)],
+      [...guardCurrent(scope, statusPages, page), removeRow(scope, statusPages, id)],
       { action: "status-page.deleted", subjectId: id },
       deleted,
     );

@@ -4,7 +4,7 @@ import { sweepAlerts } from "../../src/alerting/sending/retention.ts";
 import { sweepingOf } from "../../src/database/backup/portions.ts";
 import type { Event } from "../../src/events/catalogue.ts";
 import { appendEvent } from "../../src/events/log.ts";
-import { problemBegins, problemEnds } from "../../src/events/problems.ts";
+import { recordProblem, recordProblemEnd } from "../../src/events/problems.ts";
 import { type Mood, caseServices } from "../support/case-services.ts";
 import { pager } from "../support/pager.ts";
 import { answer } from "../support/target.ts";
@@ -406,11 +406,11 @@ test("a problem of the appliance is one case from its beginning to its end, what
       message: "It ends.",
       until: null,
     } as const;
-    await store.atomic(problemBegins([ours.id], problem, time.now));
+    await store.atomic(recordProblem([ours.id], problem, time.now));
     await later();
   };
   const ends = async () => {
-    await store.atomic(problemEnds({ name: "certificate" }, "It was renewed.", time.now));
+    await store.atomic(recordProblemEnd({ name: "certificate" }, "It was renewed.", time.now));
     await later();
   };
   const title = "Signalbox: its own certificate expires soon";

@@ -4,7 +4,7 @@ import {
   afterChange,
   afterFlapping,
   afterReminder,
-  nothingYet,
+  emptyHistory,
   type Step,
   type NotifiedState,
 } from "../../src/alerting/deciding/rules.ts";
@@ -133,14 +133,14 @@ test("channels get what the rules of alerting say, whatever happens", async () =
 function toldByRules(history: readonly ModelEvent[], reminderMs: number | null): string[] {
   const lines: string[] = [];
   const told = new Map<string, { state: NotifiedState }>();
-  let memory = nothingYet;
+  let memory = emptyHistory;
   let status: StoredStatus = "pending";
   let facts = { muted: false, attached: [] as string[] };
   const follow = (step: Step, at: number) => {
     ({ memory } = step);
     for (const channel of step.alert?.to ?? []) {
       lines.push(`${at} ${channel} ${step.alert?.type}`);
-      if (step.believes !== null) told.set(channel, { state: step.believes });
+      if (step.notifiedState !== null) told.set(channel, { state: step.notifiedState });
     }
     if (step.isOver) told.clear();
   };

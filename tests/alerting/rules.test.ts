@@ -10,7 +10,7 @@ import {
   channelsForOwnTrouble,
   type Memory,
   type MonitorFacts,
-  nothingYet,
+  emptyHistory,
   silenceReason,
   type Step,
   type NotifiedState,
@@ -39,13 +39,13 @@ type Course = { before?: Memory; to?: Audience; reminderMs?: number };
 /** What follows from a change like `up > down` for channels that know this. */
 function went(states: string, knows?: Knows, course: Course = {}): Step {
   const [from, to] = states.split(" > ") as [StoredStatus, StoredStatus];
-  const { before = nothingYet, to: audience = all, reminderMs = null } = course;
+  const { before = emptyHistory, to: audience = all, reminderMs = null } = course;
   return afterChange(before, told(knows), { from, to, at: now }, audience, reminderMs);
 }
 
 /** So many changes, the last one a minute ago. */
 const changed = (times: number, apartMs = minute): Memory => ({
-  ...nothingYet,
+  ...emptyHistory,
   changes: Array.from({ length: times }, (_, i) => now - minute - (times - 1 - i) * apartMs),
 });
 const flapping: Memory = { ...changed(11), flappingSince: now - minute };
@@ -79,9 +79,9 @@ describe("a change of state", () => {
   ];
   test.each(cases)("%s", (_, step, wanted) => expect(said(step)).toBe(wanted));
 
-  test.each(["down", "degraded"] as const)("who is told of %s believes it", (to) => {
-    expect(went(`up > ${to}`).believes).toBe(to);
-    expect(went(`up > ${to}`, {}, { to: muted }).believes).toBeNull();
+  test.each(["down", "degraded"] as const)("who is told of %s notifiedState it", (to) => {
+    expect(went(`up > ${to}`).notifiedState).toBe(to);
+    expect(went(`up > ${to}`, {}, { to: muted }).notifiedState).toBeNull();
   });
 
   test("with a recovery the problem is over for everybody: told or not, muted, detached", () => {
@@ -98,8 +98,8 @@ describe("a change of state", () => {
 
   test("flapping and reminders are forgotten in a pause or maintenance", () => {
     const before = { ...flapping, remindAt: now };
-    expect(went("down > pending", {}, { before }).memory).toEqual(nothingYet);
-    expect(went("down > maintenance", {}, { before }).memory).toEqual(nothingYet);
+    expect(went("down > pending", {}, { before }).memory).toEqual(emptyHistory);
+    expect(went("down > maintenance", {}, { before }).memory).toEqual(emptyHistory);
   });
 });
 
@@ -109,7 +109,7 @@ describe("flapping", () => {
   test("the eleventh change within half an hour is told as flapping, instead of itself", () => {
     const step = next(changed(10));
     expect(said(step)).toBe("flapping to all");
-    expect([step.believes, step.memory.flappingSince]).toEqual(["flapping", now]);
+    expect([step.notifiedState, step.memory.flappingSince]).toEqual(["flapping", now]);
   });
 
   test("also when it is a recovery, and then nothing is over", () => {
@@ -117,14 +117,14 @@ describe("flapping", () => {
     expect([said(step), step.isOver]).toEqual(["flapping to all", false]);
   });
 
-  const ago = (ms: number) => ({ ...nothingYet, changes: [now - ms, ...changed(9).changes] });
+  const ago = (ms: number) => ({ ...emptyHistory, changes: [now - ms, ...changed(9).changes] });
   const ahead = changed(10).changes.map((at) => at + 300 * minute);
   const counts: [string, Memory, string][] = [
     ["ten changes are not flapping", changed(9), "down to all"],
     ["a change of just half an hour ago counts", ago(30 * minute), "flapping to all"],
     ["one of longer ago doesn't", ago(30 * minute + 1), "down to all"],
     ["further changes are held", flapping, ""],
-    ["a clock that was set back stops nothing", { ...nothingYet, changes: ahead }, "down to all"],
+    ["a clock that was set back stops nothing", { ...emptyHistory, changes: ahead }, "down to all"],
   ];
   test.each(counts)("%s", (_, before, wanted) => expect(said(next(before))).toBe(wanted));
 
@@ -164,7 +164,7 @@ describe("flapping", () => {
   test.each(ends)("%s", (_, step, wanted) => expect(said(step)).toBe(wanted));
 
   test("then counting starts afresh", () => {
-    expect(then("down")?.memory).toEqual(nothingYet);
+    expect(then("down")?.memory).toEqual(emptyHistory);
     expect(then("up")?.isOver).toBe(true);
     expect(then("up", {}, muted)?.isOver).toBe(true);
   });
@@ -179,7 +179,7 @@ describe("flapping", () => {
 
 describe("reminders", () => {
   const hour = 60 * minute;
-  const due: Memory = { ...nothingYet, remindAt: now };
+  const due: Memory = { ...emptyHistory, remindAt: now };
   const remind = (status: StoredStatus, interval: number | null, before = due, to = all) =>
     afterReminder(before, status, to, interval, now);
 
@@ -203,7 +203,7 @@ describe("reminders", () => {
     ["or under maintenance", remind("maintenance", hour), "", null],
   ])("%s", (_, step, wanted, next) => {
     expect([said(step), step.memory.remindAt]).toEqual([wanted, next]);
-    expect(step.believes).toBe(wanted === "" ? null : "down");
+    expect(step.notifiedState).toBe(wanted === "" ? null : "down");
   });
 });
 

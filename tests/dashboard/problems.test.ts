@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { problemBegins } from "../../src/events/problems.ts";
+import { recordProblem } from "../../src/events/problems.ts";
 import { pager } from "../support/pager.ts";
 import { answer } from "../support/target.ts";
 import { member } from "../support/visiting.ts";
@@ -61,8 +61,8 @@ test("problems of the appliance are shown to its administrators until they are o
   const { store, ours, time, read } = await looked();
   const disk = { name: "disk", stage: "", severity: "error", message: "It is full." } as const;
   await store.atomic([
-    ...problemBegins([ours.id], { ...disk, until: null }, time.now),
-    ...problemBegins([ours.id], { ...disk, name: "loop", until: time.now + 1_000 }, time.now),
+    ...recordProblem([ours.id], { ...disk, until: null }, time.now),
+    ...recordProblem([ours.id], { ...disk, name: "loop", until: time.now + 1_000 }, time.now),
   ]);
   const titles = async () =>
     (await read("problems")).appliance.map(({ title }: { title: string }) => title);

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { organizationTurns } from "../../src/events/turns.ts";
+import { perOrganization } from "../../src/events/turns.ts";
 
 test("nothing is read or written for somebody who has gone while others had their turn", async () => {
   const first = Promise.withResolvers<void>();
@@ -9,7 +9,7 @@ test("nothing is read or written for somebody who has gone while others had thei
     await until;
     done.push(name);
   };
-  const inTurn = organizationTurns();
+  const inTurn = perOrganization();
   const scope = { organizationId: "a", signal: null };
   const all = [
     inTurn(scope, work("first", first.promise)),

@@ -125,7 +125,7 @@ function tellState(
   w: Snapshot,
   all: ExpectedNotification[],
 ) {
-  const believes = (channel: string) => {
+  const notifiedState = (channel: string) => {
     const mine = all.filter(
       (t) => t.subject === id && [channel, "*"].includes(t.channel) && !w.lost.has(keyOf(t)),
     );
@@ -133,7 +133,7 @@ function tellState(
     return last === "reminder" ? "down" : last;
   };
   const isNews = (channel: string) =>
-    to === "up" ? believes(channel) !== "up" : !newsOnly || believes(channel) !== to;
+    to === "up" ? notifiedState(channel) !== "up" : !newsOnly || notifiedState(channel) !== to;
   const type = `monitor.${to}`;
   const told = w.audience(id).filter(isNews);
   all.push(...told.map((channel) => ({ channel, subject: id, type, at })));

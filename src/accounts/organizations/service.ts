@@ -1,5 +1,5 @@
 import { and, asc, eq, isNull, like, sql } from "drizzle-orm";
-import { auditAndEvent, commit, mustBeCurrent } from "../../events/commit.ts";
+import { auditAndEvent, commit, guardCurrent } from "../../events/commit.ts";
 import { type Actor, commandLine, type Scope } from "../../events/scope.ts";
 import { type Clock, timestamp } from "../../core/time/clock.ts";
 import { AppError } from "../../core/errors.ts";
@@ -141,7 +141,7 @@ export function updateOrganization(scope: Scope, patch: OrganizationPatch) {
     return commit(
       scope,
       [
-        ...mustBeCurrent(scope, organizationSettings, before),
+        ...guardCurrent(scope, organizationSettings, before),
         store.db.update(organizations).set({ name }).where(eq(organizations.id, organizationId)),
         store.db
           .update(organizationSettings)

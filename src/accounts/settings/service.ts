@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { commit, mustBeCurrent } from "../../events/commit.ts";
+import { commit, guardCurrent } from "../../events/commit.ts";
 import type { Scope } from "../../events/scope.ts";
 import { certificateIssue, subjectsIn } from "../../core/security/certificates.ts";
 import { timestamp } from "../../core/time/clock.ts";
@@ -79,7 +79,7 @@ export function updateSettings(scope: Scope, patch: SettingsPatch): Promise<Sett
     const after = await settingsAfter(scope, before, patch);
     return commit(
       scope,
-      [...mustBeCurrent(scope, organizationSettings, before), changeSettings(scope, after)],
+      [...guardCurrent(scope, organizationSettings, before), changeSettings(scope, after)],
       { action: "settings.updated", subjectId: organizationId, fields: Object.keys(patch) },
       shown(after),
     );

@@ -1,5 +1,5 @@
 /** Use cases of alert channels: read, create, change, remove. */
-import { commit, mustBeCurrent } from "../../events/commit.ts";
+import { commit, guardCurrent } from "../../events/commit.ts";
 import type { Scope } from "../../events/scope.ts";
 import { timestamp } from "../../core/time/clock.ts";
 import { deleted } from "../../core/paging.ts";
@@ -112,7 +112,7 @@ export async function createAlertChannel(scope: Scope, input: NewAlertChannel) {
     [
       scope.store.db.insert(alertChannels).values(row),
       mustBeWithin(scope, "alert-channels", alertChannels),
-      ...(input.default ? [mustBeFewDefaults(scope)] : []),
+      ...(input.default ? [guardFewDefaults(scope)] : []),
     ],
     { action: "alert-channel.created", subjectId: row.id },
     shown(row),
@@ -120,7 +120,7 @@ export async function createAlertChannel(scope: Scope, input: NewAlertChannel) {
 }
 
 /** Guards that a new monitor can have all default channels. */
-export const mustBeFewDefaults = (scope: Scope) =>
+export const guardFewDefaults = (scope: Scope) =>
   mustBeWithin(scope, "alert-channels-of-a-monitor", alertChannels, "is_default");
 
 /** The channel as a client would send it, secrets included. */
@@ -171,9 +171,9 @@ export function updateAlertChannel(scope: Scope, id: string, patch: AlertChannel
     return commit(
       scope,
       [
-        ...mustBeCurrent(scope, alertChannels, before),
+        ...guardCurrent(scope, alertChannels, before),
         changeChannel(scope, after),
-        ...(after.isDefault && !before.isDefault ? [mustBeFewDefaults(scope)] : []),
+        ...(after.isDefault && !before.isDefault ? [guardFewDefaults(scope)] : []),
       ],
       { action: "alert-channel.updated", subjectId: id, fields: Object.keys(patch) },
       shown(after),
@@ -196,7 +196,7 @@ export function deleteAlertChannel(scope: Scope, id: string): Promise<typeof del
     return commit(
       scope,
       [
-        ...mustBeCurrent(scope, alertChannels, row),
+        ...guardCurrent(scope, alertChannels, row),
         ...removeChannel(scope, id, timestamp(scope.clock())),
       ],
       { action: "alert-channel.deleted", subjectId: id },

@@ -18,7 +18,7 @@ import {
 import { isOfCertificate, opensCases } from "./cases.ts";
 import type { AlertType } from "../schema.ts";
 import {
-  alerted,
+  monitorInAlert,
   emptyMemory,
   type Remembered,
   type Snapshot,
@@ -137,7 +137,7 @@ function monitorChanged(
   if (monitor === undefined) return;
   const to = type.slice("monitor.".length) as StoredStatus;
   const { before: from, since, message, latencyMs } = data;
-  const notified = snapshot.told.get(subjectId) ?? new Map();
+  const notified = snapshot.notified.get(subjectId) ?? new Map();
   const step = afterChange(
     memoryOf(snapshot, subjectId),
     notified,
@@ -156,19 +156,19 @@ function monitorChanged(
 function follow(
   { snapshot, out, now }: Decision,
   monitor: WatchedMonitor,
-  { memory, alert, believes, isOver }: Step,
+  { memory, alert, notifiedState, isOver }: Step,
   at: string,
   about: Omit<AlertData["monitor.down"], "monitor">,
 ) {
   const { id } = monitor;
   if (alert !== null) {
     const data = {
-      monitor: alerted(monitor),
+      monitor: monitorInAlert(monitor),
       ...about,
       ...(alert.type === "monitor.flapping" && { changes: memory.changes.length }),
     };
     const to = out.notify(alertOf(alert.type, at, data, now), alert.to, isOver);
-    if (believes !== null) out.recordNotified(id, to, believes, about.since);
+    if (notifiedState !== null) out.recordNotified(id, to, notifiedState, about.since);
   }
   if (isOver) out.closeSubject(id);
   const before = memoryOf(snapshot, id);
@@ -211,9 +211,9 @@ function reopen({ snapshot, out, now }: Decision, monitor: WatchedMonitor, event
   );
   if (muted || to.length === 0) return;
   if (out.isFull()) return out.stop();
-  const data = { monitor: alerted(monitor), since, message: lastMessage ?? "", latencyMs };
-  const told = out.notify(alertOf(`monitor.${status}`, event.at, data, now), to, false);
-  out.recordNotified(id, told, status, since);
+  const data = { monitor: monitorInAlert(monitor), since, message: lastMessage ?? "", latencyMs };
+  const channelIds = out.notify(alertOf(`monitor.${status}`, event.at, data, now), to, false);
+  out.recordNotified(id, channelIds, status, since);
 }
 
 /** Sends a due reminder, or the state of a monitor that no longer flaps. */
@@ -225,7 +225,7 @@ export function applyTimer(decision: Decision, { monitorId }: Timer) {
   const state = paused || groupPaused ? "pending" : status;
   const audience = audienceOf(snapshot, monitor);
   const memory = memoryOf(snapshot, monitorId);
-  const notified = snapshot.told.get(monitorId) ?? new Map();
+  const notified = snapshot.notified.get(monitorId) ?? new Map();
   const about = { since, message: lastMessage ?? "", latencyMs };
   const at = timestamp(now);
   const steady = afterFlapping(memory, notified, state, audience, now);
@@ -261,7 +261,7 @@ export function alertOfCertificate({ snapshot, out, now }: Decision, { monitorId
       ? "The certificate has expired."
       : `The certificate expires on ${minuteInUtc(expiresAt)}.`;
   const { since, latencyMs } = monitor;
-  const data = { monitor: alerted(monitor), since, message, latencyMs, expiresAt, daysLeft };
+  const data = { monitor: monitorInAlert(monitor), since, message, latencyMs, expiresAt, daysLeft };
   out.notify(alertOf("certificate.expiring", timestamp(now), data, now), channels, false);
   out.remember(monitorId, { ...before, certificate: { expiresAt, days: step } });
 }
@@ -277,7 +277,7 @@ function incidentChanged(
   // A correction of the title or severity posts nothing to the timeline.
   if (found === undefined || update === undefined) return;
   const monitor = found.monitorId === null ? undefined : snapshot.monitors.get(found.monitorId);
-  const notified = snapshot.told.get(subjectId) ?? new Map();
+  const notified = snapshot.notified.get(subjectId) ?? new Map();
   const to = incidentAudience([...snapshot.channels.values()], step, notified, {
     byMonitor: data.automatic === true,
     monitorMuted: monitor !== undefined && audienceOf(snapshot, monitor).muted,
@@ -291,8 +291,8 @@ function incidentChanged(
     const message = reason === undefined ? update.message : `${update.message} ${reason}`;
     const isMarkdown = data.automatic !== true;
     const alert = alertOf(`incident.${step}`, at, { incident, message, isMarkdown }, now);
-    const told = out.notify(alert, to, isOver);
-    if (!isOver) out.recordNotified(id, told, "open", at);
+    const channelIds = out.notify(alert, to, isOver);
+    if (!isOver) out.recordNotified(id, channelIds, "open", at);
   }
   if (isOver) out.closeSubject(id);
 }
@@ -324,7 +324,7 @@ function problemEnded(
   { snapshot, out, now }: Decision,
   { type, subjectId, at, data }: LoggedEvent<"appliance.recovered">,
 ) {
-  const to = [...(snapshot.told.get(subjectId)?.keys() ?? [])].filter(
+  const to = [...(snapshot.notified.get(subjectId)?.keys() ?? [])].filter(
     (id) => snapshot.channels.get(id)?.enabled === true,
   );
   if (to.length > 0) out.notify(alertOf(type, at, data, now), to, true);

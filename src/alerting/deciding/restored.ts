@@ -1,5 +1,5 @@
 import type { Prepared, Statement } from "../../database/store.ts";
-import { passAllEvents } from "../../events/cursor.ts";
+import { skipAllEvents } from "../../events/cursor.ts";
 
 const skippedBecause = "It comes from a restored backup and may have been delivered since.";
 
@@ -32,8 +32,8 @@ export function afterRestoring(now: number): Statement[] {
         held_until = null, error = ? where due_at is not null`,
       skippedBecause,
     ),
-    ...passAllEvents("alerting"),
-    ...passAllEvents("subscribers"),
+    ...skipAllEvents("alerting"),
+    ...skipAllEvents("subscribers"),
     text(
       `update alert_memory set due_at = max(due_at, ?1 + max(?2, 2000 * coalesce((
           select interval_seconds from monitors m where m.organization_id = alert_memory.organization_id

@@ -18,7 +18,7 @@ export type Memory = {
   remindAt: number | null;
 };
 
-export const nothingYet: Memory = { changes: [], flappingSince: null, remindAt: null };
+export const emptyHistory: Memory = { changes: [], flappingSince: null, remindAt: null };
 
 /** The last state that a channel was notified of, while the problem lasts. */
 export type NotifiedState = "down" | "degraded" | "flapping" | "open";
@@ -41,12 +41,17 @@ export type Step = {
   /** The alert and its channels. */
   alert: { type: AlertType; to: readonly string[] } | null;
   /** The state that these channels are notified of; null leaves it unchanged. */
-  believes: NotifiedState | null;
+  notifiedState: NotifiedState | null;
   /** Whether the problem is over for all channels, notified or not. */
   isOver: boolean;
 };
 
-const silent = (memory: Memory): Step => ({ memory, alert: null, believes: null, isOver: false });
+const silentStep = (memory: Memory): Step => ({
+  memory,
+  alert: null,
+  notifiedState: null,
+  isOver: false,
+});
 
 /**
  * The step after a monitor's change of state. Leaving a pause or a maintenance only reports states that a
@@ -54,7 +59,7 @@ const silent = (memory: Memory): Step => ({ memory, alert: null, believes: null,
  */
 export function afterChange(
   before: Memory,
-  told: Notified,
+  notified: Notified,
   change: { from: StoredStatus; to: StoredStatus; at: number },
   audience: Audience,
   reminderMs: number | null,
@@ -62,9 +67,9 @@ export function afterChange(
   const { from, to, at } = change;
   const remindAt = to === "down" && reminderMs !== null ? at + reminderMs : null;
   // A paused monitor has no state that can flap; its memory starts again afterwards.
-  if (to === "pending" || to === "maintenance") return silent(nothingYet);
+  if (to === "pending" || to === "maintenance") return silentStep(emptyHistory);
   const isContinuation = from === "pending" || from === "maintenance";
-  const { changes: earlier, flappingSince } = isContinuation ? nothingYet : before;
+  const { changes: earlier, flappingSince } = isContinuation ? emptyHistory : before;
   const changes = [...earlier, ...(isContinuation ? [] : [at])]
     .filter((time) => Math.abs(at - time) <= flapWindowMs)
     .slice(-flapChanges - 1);
@@ -74,16 +79,17 @@ export function afterChange(
     flappingSince: began ? at : flappingSince,
     remindAt,
   };
-  if (memory.flappingSince === null) return telling(memory, to, audience, told, isContinuation);
+  if (memory.flappingSince === null)
+    return stateStep(memory, to, audience, notified, isContinuation);
   return began
-    ? tell(memory, "monitor.flapping", audience.channels, "flapping", audience)
-    : silent(memory);
+    ? alertStep(memory, "monitor.flapping", audience.channels, "flapping", audience)
+    : silentStep(memory);
 }
 
 /** The step of a flapping monitor that was steady for `steadyMs`; null before that. */
 export function afterFlapping(
   before: Memory,
-  told: Notified,
+  notified: Notified,
   status: StoredStatus,
   audience: Audience,
   now: number,
@@ -92,36 +98,42 @@ export function afterFlapping(
   if (before.flappingSince === null || last === undefined) return null;
   if (now - last < steadyMs && now >= last) return null;
   const memory = { ...before, changes: [], flappingSince: null };
-  if (status === "pending" || status === "maintenance") return silent(memory);
-  return telling(memory, status, audience, told, false);
+  if (status === "pending" || status === "maintenance") return silentStep(memory);
+  return stateStep(memory, status, audience, notified, false);
 }
 
 /** Reports a state: a problem to all channels, or to those that don't know it; a recovery to those that do. */
-function telling(
+function stateStep(
   memory: Memory,
   state: "up" | "degraded" | "down",
   audience: Audience,
-  told: Notified,
+  notified: Notified,
   isContinuation: boolean,
 ): Step {
   const { channels } = audience;
   if (state === "up") {
-    const to = channels.filter((channel) => told.has(channel));
-    return { ...tell(memory, "monitor.up", to, null, audience), isOver: true };
+    const to = channels.filter((channel) => notified.has(channel));
+    return { ...alertStep(memory, "monitor.up", to, null, audience), isOver: true };
   }
-  const unaware = channels.filter((channel) => told.get(channel)?.state !== state);
-  return tell(memory, `monitor.${state}`, isContinuation ? unaware : channels, state, audience);
+  const unaware = channels.filter((channel) => notified.get(channel)?.state !== state);
+  return alertStep(
+    memory,
+    `monitor.${state}`,
+    isContinuation ? unaware : channels,
+    state,
+    audience,
+  );
 }
 
-function tell(
+function alertStep(
   memory: Memory,
   type: AlertType,
   to: readonly string[],
-  believes: NotifiedState | null,
+  notifiedState: NotifiedState | null,
   { muted }: Audience,
 ): Step {
-  if (muted || to.length === 0) return silent(memory);
-  return { memory, alert: { type, to }, believes, isOver: false };
+  if (muted || to.length === 0) return silentStep(memory);
+  return { memory, alert: { type, to }, notifiedState, isOver: false };
 }
 
 /** Whether a reminder is due. A reminder farther ahead than its interval was set before the clock went back. */
@@ -144,8 +156,8 @@ export function afterReminder(
 ): Step {
   const isDown = status === "down" && reminderMs !== null;
   const memory = { ...before, remindAt: isDown ? now + reminderMs : null };
-  if (!isDown || before.flappingSince !== null) return silent(memory);
-  return tell(memory, "monitor.reminder", audience.channels, "down", audience);
+  if (!isDown || before.flappingSince !== null) return silentStep(memory);
+  return alertStep(memory, "monitor.reminder", audience.channels, "down", audience);
 }
 
 /** Time of the next decision about a monitor without an event; null for never. */
@@ -192,7 +204,7 @@ export type IncidentStep = "opened" | "updated" | "resolved";
 export function incidentAudience(
   channels: readonly { id: string; enabled: boolean; incidents: boolean }[],
   step: IncidentStep,
-  told: Notified,
+  notified: Notified,
   about: { byMonitor: boolean; monitorMuted: boolean; monitorChannels: readonly string[] },
 ): string[] {
   const { byMonitor, monitorMuted, monitorChannels } = about;
@@ -201,7 +213,7 @@ export function incidentAudience(
     .filter(({ enabled, incidents }) => enabled && incidents)
     .map(({ id }) => id)
     .filter((id) => !byMonitor || !monitorChannels.includes(id))
-    .filter((id) => step !== "resolved" || told.has(id));
+    .filter((id) => step !== "resolved" || notified.has(id));
 }
 
 /** Channels that are notified of problems of the appliance: the default ones, or all if there is none. */

@@ -8,7 +8,7 @@ import { type MonitorColumns, monitorIdsIn } from "../../incidents/store.ts";
 import type { AlertedMonitor } from "../alert.ts";
 import { cut } from "../sending/messages.ts";
 import type { CertificateMemory, Memory, NotifiedState } from "./rules.ts";
-import { nothingYet } from "./rules.ts";
+import { emptyHistory } from "./rules.ts";
 import type { StoredStatus } from "../../core/statuses.ts";
 
 /** Facts for decisions about one organization's events, read at one time. */
@@ -18,7 +18,7 @@ export type Snapshot = {
   incidents: ReadonlyMap<string, IncidentView>;
   channels: ReadonlyMap<string, ChannelView>;
   /** By subject, then by channel. */
-  told: Map<string, Map<string, NotifiedAlert>>;
+  notified: Map<string, Map<string, NotifiedAlert>>;
   memories: Map<string, Remembered>;
   /** Digests by channel that accept further alerts. */
   gathering: Map<string, PendingDigest>;
@@ -160,7 +160,7 @@ export async function loadSnapshot(
   // The monitors of automatic incidents have their own recipients.
   const ofIncidents = incidents.flatMap(({ monitorId }) => (monitorId === null ? [] : [monitorId]));
   const subjectIds = [...monitorIds, ...incidentIds];
-  const [monitors, channels, notified, memories, gathering, cases] = await Promise.all([
+  const [monitors, channels, notifiedRows, memories, gathering, cases] = await Promise.all([
     readMonitors(read, [...monitorIds, ...ofIncidents]),
     read<Flags<ChannelView, "enabled" | "isDefault" | "incidents">>(channelText),
     read<NotifiedRow>(notifiedSql, subjectIds),
@@ -173,8 +173,8 @@ export async function loadSnapshot(
     monitors: byId(monitors),
     incidents: byId(incidents),
     channels: byId(channels.map(channelView)),
-    told: new Map(
-      [...Map.groupBy(notified, ({ subjectId }) => subjectId)].map(([subjectId, rows]) => [
+    notified: new Map(
+      [...Map.groupBy(notifiedRows, ({ subjectId }) => subjectId)].map(([subjectId, rows]) => [
         subjectId,
         new Map(rows.flatMap(possiblyNotified)),
       ]),
@@ -278,13 +278,13 @@ function remembered({ changes, flappingSince, remindAt, expiresAt, days }: Memor
   return { changes: JSON.parse(changes) as number[], flappingSince, remindAt, certificate };
 }
 
-export const emptyMemory: Remembered = { ...nothingYet, certificate: null };
+export const emptyMemory: Remembered = { ...emptyHistory, certificate: null };
 
 /** Characters of a description and of an address in an alert. */
 const maxLength = 500;
 
 /** The part of a monitor that its alerts carry. */
-export function alerted(monitor: WatchedMonitor): Required<AlertedMonitor> {
+export function monitorInAlert(monitor: WatchedMonitor): Required<AlertedMonitor> {
   const { id, name, type, groupId, groupName, tags } = monitor;
   const target = monitor.target && cut(monitor.target, maxLength);
   const description = cut(monitor.description, maxLength);

@@ -57,8 +57,8 @@ function bodyOf({ type, at, alerts, url }: Message) {
   const [alert] = alerts;
   if (type !== "digest" && alert !== undefined) return alertPayloadOf(alert, url);
   // The page of a digest is the address of the appliance.
-  const told = alerts.map((alert) => alertPayloadOf(alert, urlOf(alert, url)));
-  return { type, timestamp: at, data: { alerts: told } };
+  const payloads = alerts.map((alert) => alertPayloadOf(alert, urlOf(alert, url)));
+  return { type, timestamp: at, data: { alerts: payloads } };
 }
 
 function dataOf(data: Alert["data"]) {

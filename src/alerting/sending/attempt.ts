@@ -70,7 +70,7 @@ export function makeAttempt(
 ): Promise<Sent> {
   const { cancelled = new AbortController().signal, progress = null } = options;
   const { problem = null, missed = [] } = options;
-  return attempting(context, { channel: channel.id }, async () => {
+  return runAttempt(context, { channel: channel.id }, async () => {
     const settings = settingsOf(context.vault, channel);
     const template = typeof settings["template"] === "string" ? settings["template"] : null;
     const messageTo = messagesFor(alerts, missed, (all, id) =>
@@ -89,23 +89,23 @@ function messagesFor(
   missed: readonly Missed[],
   messageWith: (alerts: readonly Alert[], idSuffix: string) => Message,
 ): (recipient: string | null) => Message {
-  const made = new Map<string, Message>();
+  const messages = new Map<string, Message>();
   return (recipient) => {
-    const told = missed.filter(({ reached }) =>
+    const unheard = missed.filter(({ reached }) =>
       recipient === null ? reached.length === 0 : !reached.includes(recipient),
     );
     // Mails with different texts are different mails.
-    const mark = sha256(told.map(({ alert }) => alert.id).join()).slice(0, 16);
-    const idSuffix = told.length === 0 ? "" : `.${mark}`;
-    const known = made.get(idSuffix);
+    const mark = sha256(unheard.map(({ alert }) => alert.id).join()).slice(0, 16);
+    const idSuffix = unheard.length === 0 ? "" : `.${mark}`;
+    const known = messages.get(idSuffix);
     if (known !== undefined) return known;
-    const begins = Map.groupBy(told, ({ end }) => end);
+    const begins = Map.groupBy(unheard, ({ end }) => end);
     const all = alerts.flatMap((alert) => [
       ...(begins.get(alert.id) ?? []).map(({ alert: begin }) => begin),
       alert,
     ]);
     const message = messageWith(all, idSuffix);
-    made.set(idSuffix, message);
+    messages.set(idSuffix, message);
     return message;
   };
 }
@@ -138,7 +138,7 @@ export function deliveryContext(
 }
 
 /** Runs `deliver` as one attempt. Never throws: every error is a failed attempt. */
-export async function attempting(
+export async function runAttempt(
   { clock, log, lackedSince = () => null }: SendingContext,
   to: Record<string, string>,
   deliver: () => Promise<Verdict>,

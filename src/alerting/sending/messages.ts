@@ -1,6 +1,6 @@
 /** Renders alerts as messages: titles, texts, facts, links, severity and digests. */
 import type { Placeholder } from "../channels/kinds-schema.ts";
-import { keyOfProblem } from "../../events/problems.ts";
+import { problemKey } from "../../events/problems.ts";
 import type { ProblemSeverity } from "../../core/problems.ts";
 import { parseMarkdown, toHtml, toText } from "../../core/text/markdown.ts";
 import {
@@ -116,7 +116,7 @@ export function subjectOf({ data }: Alert): string {
   if ("incident" in data) return data.incident.id;
   if ("channel" in data) return data.channel.id;
   const { problem: name, node } = data;
-  return name === undefined ? "appliance" : keyOfProblem({ name, ...(node && { node }) });
+  return name === undefined ? "appliance" : problemKey({ name, ...(node && { node }) });
 }
 
 /** The page of the subject. */

@@ -6,7 +6,7 @@ import { type SendingContext, usualAttemptMs } from "./attempt.ts";
 import {
   claim,
   claimedDeliveries,
-  dropAll,
+  removeDeliveriesOf,
   endOvertaken,
   queueOf,
   type Ready,
@@ -18,7 +18,7 @@ import {
   release,
   type Retry,
   type Sent,
-  settled,
+  recordAttempt,
   skip,
   statusAfter,
   type Waiting,
@@ -219,7 +219,7 @@ export class Notifier {
     const { organizationId, receiverType } = key;
     const receiver = await receivers[receiverType].find(key);
     if (receiver === null) {
-      await store.atomic([dropAll(key)]);
+      await store.atomic([removeDeliveriesOf(key)]);
       return done;
     }
     if (receiver.refusal !== null && !queued.closesCase)
@@ -279,7 +279,7 @@ export class Notifier {
     const note = verdict.outcome === "delivered" ? (verdict.note ?? null) : null;
     const leased = { ...queued, leasedUntil: claimedAt + leaseMs };
     await store.atomic([
-      ...settled(key.organizationId, leased, attempt, { retry, progress }, now),
+      ...recordAttempt(key.organizationId, leased, attempt, { retry, progress }, now),
       ...(isOwn ? [] : receiver.after(attempt, { note, isLost, now })),
     ]);
     const counted = countedAs(claimed);

@@ -3,7 +3,7 @@ import { alertBounds, statusPageBounds } from "../../core/limits.ts";
 import type { Problem } from "../../core/problems.ts";
 import { setValue, valueOf } from "../../database/backup/portions.ts";
 import type { Statement, Store } from "../../database/store.ts";
-import { problemBegins, problemEnds } from "../../events/problems.ts";
+import { recordProblem, recordProblemEnd } from "../../events/problems.ts";
 import type { Decision } from "../deciding/decide.ts";
 
 /** An organization with a full outbox is counted again after this long: counting takes up to 0.1 s. */
@@ -81,7 +81,7 @@ export function outboxRoom(store: Store, kind: Kind, most: number = kinds[kind].
         message,
         until: null,
       };
-      return [setValue(name, total), ...problemBegins([organizationId], problem, now)];
+      return [setValue(name, total), ...recordProblem([organizationId], problem, now)];
     },
     /** Statements that end the problem of every organization whose outbox is half empty again. */
     async endings(now: number): Promise<Statement[]> {
@@ -98,7 +98,7 @@ export function outboxRoom(store: Store, kind: Kind, most: number = kinds[kind].
         const message = `The outbox has room again. ${value.toLocaleString("en")} ${kind} were left out.`;
         statements.push(
           { text: "delete from housekeeping where name = ?", parameters: [name] },
-          ...problemEnds({ name: kind }, message, now, [organizationId]),
+          ...recordProblemEnd({ name: kind }, message, now, [organizationId]),
         );
       }
       return statements;

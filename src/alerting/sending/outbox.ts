@@ -128,9 +128,9 @@ export class Outbox {
     state: NotifiedState,
     since: string,
   ) {
-    const { organizationId, told } = this.#snapshot;
-    const known = told.get(subjectId) ?? new Map<string, NotifiedAlert>();
-    told.set(subjectId, known);
+    const { organizationId, notified } = this.#snapshot;
+    const known = notified.get(subjectId) ?? new Map<string, NotifiedAlert>();
+    notified.set(subjectId, known);
     for (const channelId of channelIds) {
       const deliveryId = this.#latest.get(channelId);
       if (deliveryId === undefined) continue;
@@ -152,10 +152,10 @@ export class Outbox {
   /** Closes all cases of a problem that is over, and forgets who was notified of it. */
   closeSubject(subjectId: string) {
     if (this.#rest !== null) return;
-    const { organizationId, told, cases } = this.#snapshot;
+    const { organizationId, notified, cases } = this.#snapshot;
     for (const one of cases.get(subjectId) ?? [])
       if (!isOfCertificate(one.problem)) this.#closeCase(one, one.alertId);
-    if (!told.delete(subjectId)) return;
+    if (!notified.delete(subjectId)) return;
     this.#write({
       text: "delete from open_alerts where organization_id = ? and subject_id = ?",
       parameters: [organizationId, subjectId],
@@ -167,8 +167,8 @@ export class Outbox {
     this.#closeCase(one, one.alertId);
     if (isOfCertificate(one.problem)) return;
     const { subjectId, channelId } = one;
-    const { organizationId, told } = this.#snapshot;
-    told.get(subjectId)?.delete(channelId);
+    const { organizationId, notified } = this.#snapshot;
+    notified.get(subjectId)?.delete(channelId);
     this.#write({
       text: "delete from open_alerts where organization_id = ? and subject_id = ? and channel_id = ?",
       parameters: [organizationId, subjectId, channelId],
@@ -278,7 +278,7 @@ export class Outbox {
   #notifyChannel(channelId: string, alert: Alert, isRecovery: boolean) {
     const subjectId = subjectOf(alert);
     if (!opensCases(this.#typeOf(channelId))) {
-      const notified = this.#snapshot.told.get(subjectId)?.get(channelId);
+      const notified = this.#snapshot.notified.get(subjectId)?.get(channelId);
       this.#addToDigest(channelId, alert, isRecovery ? followedDeliveries(notified) : null);
       return;
     }

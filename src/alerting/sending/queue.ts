@@ -173,7 +173,7 @@ const unclaimedText =
   and due_at is not null and attempts = ? and coalesce(leased_until, 0) = ?)`);
 
 /** Guards that no other process has claimed this delivery. */
-function mustBeUnclaimed(organizationId: string, { id, attempts, leasedUntil }: Queued): Prepared {
+function guardUnclaimed(organizationId: string, { id, attempts, leasedUntil }: Queued): Prepared {
   return {
     ...unclaimedText,
     parameters: [organizationId, id, attempts, leasedUntil ?? 0],
@@ -184,7 +184,7 @@ function mustBeUnclaimed(organizationId: string, { id, attempts, leasedUntil }: 
 /** Claims a delivery for one attempt; it accepts no further alerts. */
 export function claim(organizationId: string, queued: Queued, leasedUntil: number, now: number) {
   return [
-    mustBeUnclaimed(organizationId, queued),
+    guardUnclaimed(organizationId, queued),
     {
       text: `update deliveries set status = 'sending', leased_until = ?,
         first_attempt_at = coalesce(first_attempt_at, ?) where organization_id = ? and id = ?`,
@@ -255,7 +255,7 @@ const claimedText = mustText(`exists (select 1 from deliveries
  * Stores an attempt and the new state of its delivery. `retry` is null after success, `progress` if all or
  * none of the recipients have it.
  */
-export function settled(
+export function recordAttempt(
   organizationId: string,
   { id, attempts, dueAt, leasedUntil }: Queued,
   attempt: Attempt,
@@ -306,7 +306,7 @@ export function bringForward(
 }
 
 /** Removes all deliveries of a deleted receiver. */
-export function dropAll({ organizationId, receiverId }: ReceiverKey): Statement {
+export function removeDeliveriesOf({ organizationId, receiverId }: ReceiverKey): Statement {
   return {
     text: "delete from deliveries where organization_id = ? and receiver_id = ?",
     parameters: [organizationId, receiverId],

@@ -5,7 +5,7 @@ import { mustBeWithin } from "../../database/references.ts";
 import { found, matching, removeRow, firstVersion, nextVersion } from "../../database/rows.ts";
 import { retrying } from "../../database/store.ts";
 import { incidentTemplates } from "../../database/tables/incidents.ts";
-import { commit, mustBeCurrent } from "../../events/commit.ts";
+import { commit, guardCurrent } from "../../events/commit.ts";
 import type { Scope } from "../../events/scope.ts";
 import type { IncidentTemplatePatch, NewIncidentTemplate } from "./schema.ts";
 
@@ -61,7 +61,7 @@ export function updateTemplate(scope: Scope, id: string, patch: IncidentTemplate
     return commit(
       scope,
       [
-        ...mustBeCurrent(scope, incidentTemplates, before),
+        ...guardCurrent(scope, incidentTemplates, before),
         store.db.update(incidentTemplates).set(after).where(row),
       ],
       { action: "incident-template.updated", subjectId: id, fields: Object.keys(patch) },
@@ -76,7 +76,7 @@ export function deleteTemplate(scope: Scope, id: string): Promise<typeof deleted
     commit(
       scope,
       [
-        ...mustBeCurrent(scope, incidentTemplates, await getTemplate(scope, id)),
+        ...guardCurrent(scope, incidentTemplates, await getTemplate(scope, id)),
         removeRow(scope, incidentTemplates, id),
       ],
       { action: "incident-template.deleted", subjectId: id },

@@ -1,4 +1,4 @@
-import { commit, mustBeCurrent } from "../../events/commit.ts";
+import { commit, guardCurrent } from "../../events/commit.ts";
 import type { Scope } from "../../events/scope.ts";
 import { timestamp } from "../../core/time/clock.ts";
 import { AppError } from "../../core/errors.ts";
@@ -82,7 +82,7 @@ export function updateGroup(scope: Scope, id: string, input: MonitorGroupPatch) 
       scope,
       [
         ...mustKnow(scope, patch),
-        ...mustBeCurrent(scope, monitorGroups, before),
+        ...guardCurrent(scope, monitorGroups, before),
         changeGroup(scope, after),
         ...(alertChannelIds ? channelsOfGroup(scope, id, alertChannelIds) : []),
         ...(monitorIds
@@ -123,7 +123,7 @@ export function deleteGroup(scope: Scope, id: string): Promise<typeof deleted> {
     return commit(
       scope,
       [
-        ...mustBeCurrent(scope, monitorGroups, group),
+        ...guardCurrent(scope, monitorGroups, group),
         leaveGroup(organizationId, id, [], at),
         removeRow(scope, monitorGroups, id),
         ...followPauses(organizationId, at, group.monitorIds),
@@ -154,7 +154,7 @@ export function switchGroup(scope: Scope, id: string, action: keyof typeof switc
     return commit(
       scope,
       [
-        ...mustBeCurrent(scope, monitorGroups, before),
+        ...guardCurrent(scope, monitorGroups, before),
         changeGroup(scope, after),
         ...followPauses(organizationId, at, before.monitorIds),
       ],

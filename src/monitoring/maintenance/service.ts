@@ -1,4 +1,4 @@
-import { commit, mustBeCurrent } from "../../events/commit.ts";
+import { commit, guardCurrent } from "../../events/commit.ts";
 import type { Scope } from "../../events/scope.ts";
 import { dayMs, timestamp } from "../../core/time/clock.ts";
 import { mapYielding } from "../../core/time/yielding.ts";
@@ -96,7 +96,7 @@ export function updateWindow(scope: Scope, id: string, patch: MaintenanceWindowP
       scope,
       [
         ...mustKnow(scope, patch),
-        ...mustBeCurrent(scope, maintenanceWindows, before),
+        ...guardCurrent(scope, maintenanceWindows, before),
         changeWindow(after),
         mustBeFew(scope, after.updatedAt),
         ...replaceMembers(scope, id, patch as Partial<StoredWindow>),
@@ -114,7 +114,7 @@ export function deleteWindow(scope: Scope, id: string): Promise<typeof deleted> 
     return commit(
       scope,
       [
-        ...mustBeCurrent(scope, maintenanceWindows, window),
+        ...guardCurrent(scope, maintenanceWindows, window),
         removeRow(scope, maintenanceWindows, id),
       ],
       { action: "maintenance.deleted", subjectId: id },

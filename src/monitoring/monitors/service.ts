@@ -1,4 +1,4 @@
-import { commit, commitEach, mustBeCurrent } from "../../events/commit.ts";
+import { commit, commitEach, guardCurrent } from "../../events/commit.ts";
 import type { Scope } from "../../events/scope.ts";
 import { inSearchTurn } from "../../events/turns.ts";
 import { timestamp } from "../../core/time/clock.ts";
@@ -148,7 +148,7 @@ export function updateMonitor(scope: Scope, id: string, patch: MonitorPatch) {
       scope,
       [
         ...mustKnow(scope, patch.alertChannelIds ?? [], alertChannelIds),
-        ...mustBeCurrent(scope, monitors, before),
+        ...guardCurrent(scope, monitors, before),
         ...(moves ? move(scope, before, group, at) : []),
         changeMonitor(scope, monitor),
         ...(storedBytes(monitor) > storedBytes(before)
@@ -206,7 +206,7 @@ export function deleteMonitor(scope: Scope, id: string): Promise<typeof deleted>
     return commit(
       scope,
       [
-        ...mustBeCurrent(scope, monitors, monitor),
+        ...guardCurrent(scope, monitors, monitor),
         ...(await resolvingStatements(scope, [id])),
         ...removeMonitors(scope.organizationId, [id], at),
       ],
@@ -231,7 +231,7 @@ export function orderMonitors(scope: Scope, { groupId, monitorIds }: MonitorOrde
         ...mustName(scope, "monitorIds", monitors, monitorIds),
         ...(group === null
           ? []
-          : [...mustBeCurrent(scope, monitorGroups, group), touchGroup(scope, group.id, at)]),
+          : [...guardCurrent(scope, monitorGroups, group), touchGroup(scope, group.id, at)]),
         must(
           namesAllOf(organizationId, groupId, monitorIds),
           () => new AppError("CONFLICT", "The order leaves monitors out. Read them again."),

@@ -6,7 +6,7 @@ import { type Clock, timestamp } from "../../core/time/clock.ts";
 import { AppError } from "../../core/errors.ts";
 import { retrying, type Statement, type Store } from "../../database/store.ts";
 import { problemTitles } from "../../alerting/deciding/problem-titles.ts";
-import { keyOfProblem, openProblems, storageProblem } from "../../events/problems.ts";
+import { problemKey, openProblems, storageProblem } from "../../events/problems.ts";
 import { appendEvent } from "../../events/log.ts";
 import type { Membership } from "../../http/access/session.ts";
 import type { SignedInContext } from "../../http/visitor-context.ts";
@@ -148,7 +148,7 @@ export async function figuresOf(
   const storage = storageProblem(store);
   const open = [...(storage === null ? [] : [storage]), ...(await openProblems(store))];
   // Organizations were told of the same one each by itself.
-  const problems = new Map(open.toReversed().map((one) => [keyOfProblem(one), one]));
+  const problems = new Map(open.toReversed().map((one) => [problemKey(one), one]));
   return {
     dataBytes: await bytesOf(store),
     ...(await countsOf(store)),

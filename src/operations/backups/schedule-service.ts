@@ -11,7 +11,7 @@ import { openAll, sealAll, type Vault } from "../../core/security/secrets.ts";
 import { mustBeAllowed, type Place, portOf } from "../../core/security/target-guard.ts";
 import { parse } from "../../core/validation.ts";
 import { retrying } from "../../database/store.ts";
-import { problemEnds } from "../../events/problems.ts";
+import { recordProblemEnd } from "../../events/problems.ts";
 import type { SignedInContext } from "../../http/visitor-context.ts";
 import { nextMoment } from "./rules.ts";
 import {
@@ -95,7 +95,9 @@ export function updateBackupSchedule(
     await store.atomic([
       mustStillAdminister(session.person.id),
       ...putSchedule(store, next),
-      ...(after.enabled ? [] : problemEnds({ name: "backup" }, "Scheduled backups are off.", now)),
+      ...(after.enabled
+        ? []
+        : recordProblemEnd({ name: "backup" }, "Scheduled backups are off.", now)),
       ...auditOfPerson(context, "backup.scheduled", Object.keys(patch)),
     ]);
     return shown(vault, next, now);

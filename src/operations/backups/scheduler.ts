@@ -9,8 +9,8 @@ import type { Copying, Sealing } from "../../database/backup/copy.ts";
 import type { Store } from "../../database/store.ts";
 import {
   organizationsOfAdministrators,
-  problemBegins,
-  problemEnds,
+  recordProblem,
+  recordProblemEnd,
 } from "../../events/problems.ts";
 import { destinationOf } from "./destination.ts";
 import { isDue, lastMoment, outdated, scheduledNameOf } from "./rules.ts";
@@ -101,7 +101,7 @@ export function scheduledBackups({
       const over = { retryAt: null, failingSince: null, lastError: null };
       await store.atomic([
         recordOutcome(store, over),
-        ...problemEnds({ name: "backup" }, `${name} was made.`, clock()),
+        ...recordProblemEnd({ name: "backup" }, `${name} was made.`, clock()),
       ]);
       log.info("a scheduled backup was made", { name, bytes: lastBytes });
       return null;
@@ -134,7 +134,7 @@ export function scheduledBackups({
     } as const;
     await store.atomic([
       recordOutcome(store, { ...outcome, failingSince: row.failingSince ?? timestamp(now) }),
-      ...problemBegins(await organizationsOfAdministrators(store), problem, now),
+      ...recordProblem(await organizationsOfAdministrators(store), problem, now),
     ]);
   }
 

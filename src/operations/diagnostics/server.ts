@@ -9,7 +9,7 @@ import { targetGuard } from "../../core/security/target-guard.ts";
 import { files } from "../../database/file/data-files.ts";
 import { isDirectoryLocked } from "../../database/file/directory-lock.ts";
 import type { Store } from "../../database/store.ts";
-import { keyOfProblem, openProblems } from "../../events/problems.ts";
+import { problemKey, openProblems } from "../../events/problems.ts";
 import { isExpired } from "./moments.ts";
 import { listenerOn } from "./machine.ts";
 
@@ -90,7 +90,7 @@ export async function examineProblems(store: Store, clock: Clock): Promise<Findi
   const open = (await openProblems(store)).filter(
     ({ name, until }) => !examinedHere.includes(name) && !isExpired(until, clock()),
   );
-  const each = new Map(open.map((problem) => [keyOfProblem(problem), problem])).values();
+  const each = new Map(open.map((problem) => [problemKey(problem), problem])).values();
   return [...each].map(({ name, message, since }) =>
     warning(name, `since ${since}: ${message}`, "The log says more: `journalctl -u signalbox`."),
   );

@@ -10,8 +10,8 @@ import {
   type OpenProblem,
   openProblems,
   organizationsOfAdministrators,
-  problemBegins,
-  problemEnds,
+  recordProblem,
+  recordProblemEnd,
 } from "../../events/problems.ts";
 import type { EventReader } from "../../events/reader.ts";
 import { nextProgress, type Progress } from "./events.ts";
@@ -135,7 +135,7 @@ export class ProblemWatch {
     missing.begun.forEach((problem) => this.#record(problem));
     const statements = [
       ...[...begun.map((problem) => onNode(problem, leases)), ...missing.begun].flatMap((problem) =>
-        problemBegins(recipients, problem, now),
+        recordProblem(recipients, problem, now),
       ),
       ...over.flatMap((problem) => endProblem(problem, ends[problem.name], now)),
       ...missing.over.flatMap(({ problem, reason }) => endProblem(problem, reason, now)),
@@ -199,7 +199,7 @@ const isOfNode = (open: OpenProblem, leases: Leases) =>
     : open.name !== "node" && open.node === leases.node?.id;
 
 const endProblem = (problem: OpenProblem, reason: string, now: number): Statement[] =>
-  problemEnds(problem, reason, now, [problem.organizationId]);
+  recordProblemEnd(problem, reason, now, [problem.organizationId]);
 
 /** Problems of other nodes: missing nodes, returned nodes, and the problems of nodes that left for good. */
 async function missingNodes(

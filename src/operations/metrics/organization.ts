@@ -3,7 +3,7 @@ import { version } from "../../core/assets.ts";
 import type { Clock } from "../../core/time/clock.ts";
 import { family, type Family, metricsText, type Sample } from "../../core/metrics.ts";
 import { turn } from "../../core/time/yielding.ts";
-import { organizationTurns } from "../../events/turns.ts";
+import { perOrganization } from "../../events/turns.ts";
 import { hoursOf } from "../../dashboard/recent.ts";
 import type { Store } from "../../database/store.ts";
 import { incidentCounts } from "../../database/tables/incidents.ts";
@@ -27,7 +27,7 @@ type Caller = { store: Store; clock: Clock; organizationId: string };
 export const metricsOf = (caller: Caller): Promise<string> =>
   inTurn(caller, () => madeMetrics(caller));
 
-const inTurn = organizationTurns();
+const inTurn = perOrganization();
 
 async function madeMetrics(caller: Caller): Promise<string> {
   const { store, organizationId } = caller;

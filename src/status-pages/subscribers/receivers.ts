@@ -1,5 +1,5 @@
 import {
-  attempting,
+  runAttempt,
   deliveryContext,
   mailServerOf,
   type SendingContext,
@@ -104,7 +104,7 @@ export function subscriberReceivers(context: SendingContext & { ownHosts: OwnHos
           return {
             statements: [],
             send: (cancelled) =>
-              attempting(context, { subscriber: subscriber.id }, () =>
+              runAttempt(context, { subscriber: subscriber.id }, () =>
                 deliver(deliveryId, subscriber, notice, links, cancelled),
               ),
           };

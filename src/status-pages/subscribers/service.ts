@@ -1,4 +1,4 @@
-import { commit, mustBeCurrent } from "../../events/commit.ts";
+import { commit, guardCurrent } from "../../events/commit.ts";
 import type { Scope } from "../../events/scope.ts";
 import { inSearchTurn } from "../../events/turns.ts";
 import { timestamp } from "../../core/time/clock.ts";
@@ -170,7 +170,7 @@ function remove(
 ): Promise<typeof deleted> {
   return commit(
     scope,
-    [...mustBeCurrent(scope, subscribers, row), removeRow(scope, subscribers, row.id)],
+    [...guardCurrent(scope, subscribers, row), removeRow(scope, subscribers, row.id)],
     { action, subjectId: row.id },
     deleted,
   );
@@ -211,7 +211,7 @@ export async function askMailbox(
             insertSubscriber(row),
           ]
         : [
-            ...mustBeCurrent(scope, subscribers, known),
+            ...guardCurrent(scope, subscribers, known),
             countAsked(organizationId, { id: known.id, ...asked, version: known.version + 1 }),
           ];
     const change = { action: "subscriber.asked", subjectId: row.id } as const;
@@ -228,7 +228,7 @@ export function confirmSubscriber(scope: Scope, id: string): Promise<SubscriberR
     await commit(
       scope,
       [
-        ...mustBeCurrent(scope, subscribers, row),
+        ...guardCurrent(scope, subscribers, row),
         listenFromNow(organizationId, id, timestamp(scope.clock())),
         mustBeWithin(scope, "subscribers", subscribers, countedSubscribers),
       ],

@@ -7,7 +7,7 @@ import {
 import { sweepingOf } from "../../../src/database/backup/portions.ts";
 import { alerts as alertTable, openCases } from "../../../src/database/tables/alerting.ts";
 import { notices } from "../../../src/database/tables/status-pages.ts";
-import { problemBegins } from "../../../src/events/problems.ts";
+import { recordProblem } from "../../../src/events/problems.ts";
 import { sweepRemovedMonitors, sweepResults } from "../../../src/monitoring/uptime/retention.ts";
 import { dump, type TestAppliance, unknownId } from "../../support/appliance.ts";
 import { dashboard } from "../../support/dashboard.ts";
@@ -143,7 +143,7 @@ async function full() {
   await made.store.atomic([
     db.insert(notices).values({ organizationId: ours.id, id: unknownId, ...notice, data: "{}" }),
     db.insert(openCases).values({ organizationId: ours.id, ...opened, alertId: told?.id ?? "" }),
-    ...problemBegins([ours.id], problem, time.now),
+    ...recordProblem([ours.id], problem, time.now),
   ]);
   return { ...made, ada, owner, both, path, oursId: ours.id };
 }

@@ -4,7 +4,7 @@ import { createOrganization } from "../../../src/accounts/organizations/service.
 import { assets } from "../../../src/core/assets.ts";
 import { hourMs } from "../../../src/core/time/clock.ts";
 import type { ProblemName } from "../../../src/core/problems.ts";
-import { problemBegins } from "../../../src/events/problems.ts";
+import { recordProblem } from "../../../src/events/problems.ts";
 import { files } from "../../../src/database/file/data-files.ts";
 import { lockDirectory } from "../../../src/database/file/directory-lock.ts";
 import { openDataDirectory } from "../../../src/database/file/data-directory.ts";
@@ -77,7 +77,7 @@ test("what the server has told of itself and not of its end is said again", asyn
   const { id } = await createOrganization(data.store, () => now, "Acme");
   const problem = { stage: "", severity: "error", message: "What happened waits." } as const;
   const begins = (name: ProblemName, until: number | null) =>
-    problemBegins([id], { ...problem, name, until }, now - hourMs);
+    recordProblem([id], { ...problem, name, until }, now - hourMs);
   await data.store.atomic([
     ...begins("events", null),
     ...begins("loop", now - 1),

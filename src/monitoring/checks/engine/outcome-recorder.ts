@@ -3,7 +3,7 @@ import { type Leases, ofNode } from "../../../cluster/leases.ts";
 import { type Clock, timestamp } from "../../../core/time/clock.ts";
 import type { Log } from "../../../core/log.ts";
 import { capitalized, notJudged } from "../../../core/text/words.ts";
-import { problemBegins } from "../../../events/problems.ts";
+import { recordProblem } from "../../../events/problems.ts";
 import { allowedSeconds } from "../kinds/push.ts";
 import type { ResultWriter } from "./record.ts";
 import { isEarly, momentAfter, secondsSince, secondsToNext, stateAfter } from "../rules.ts";
@@ -103,7 +103,7 @@ export class OutcomeRecorder {
       message: capitalized(message.slice(notJudged.length)),
       until: at + troubleEpisodeMs,
     } as const;
-    this.writer.addEvents(problemBegins([organizationId], ofNode(leases, problem), at));
+    this.writer.addEvents(recordProblem([organizationId], ofNode(leases, problem), at));
   }
 }
 
