@@ -1,16 +1,53 @@
-import { type AsyncRemoteCallback, drizzle } from "drizzle-orm/sqlite-proxy";
+import { DrizzleQueryError, NoopLogger } from "drizzle-orm";
+import { NoopCache } from "drizzle-orm/cache/core";
+import { BaseSQLiteDatabase, SQLiteAsyncDialect } from "drizzle-orm/sqlite-core";
+import {
+  type AsyncRemoteCallback,
+  RemotePreparedQuery,
+  SQLiteRemoteSession,
+} from "drizzle-orm/sqlite-proxy";
 import type { Store } from "./store.ts";
 
-type Prepared = object;
-type Session = { prepareQuery(...given: unknown[]): Prepared };
+type NoSchema = Record<string, never>;
+type PrepareQuery = SQLiteRemoteSession<NoSchema, NoSchema>["prepareQuery"];
 
-/** Drizzle's builders over whatever reads rows. */
+const [logger, cache] = [new NoopLogger(), new NoopCache()];
+
+/** Drizzle's builders on top of a function that reads rows. */
 export function queryBuilders(read: AsyncRemoteCallback): Store["db"] {
-  const db = drizzle(read);
-  const { session } = db as unknown as { session: Session };
-  const prepare = session.prepareQuery.bind(session);
-  // Drizzle wraps what reading throws, so that nobody knows it again, and puts the parameters into its text.
-  const queryWithCache = (_text: string, _parameters: unknown, query: () => unknown) => query();
-  session.prepareQuery = (...given) => Object.assign(prepare(...given), { queryWithCache });
-  return db;
+  const dialect = new SQLiteAsyncDialect();
+  return new BaseSQLiteDatabase("async", dialect, new Session(read, dialect), undefined);
+}
+
+class Session extends SQLiteRemoteSession<NoSchema, NoSchema> {
+  readonly #read: AsyncRemoteCallback;
+
+  constructor(read: AsyncRemoteCallback, dialect: SQLiteAsyncDialect) {
+    super(read, dialect, undefined);
+    this.#read = read;
+  }
+
+  override prepareQuery(
+    ...[query, fields, method, isArray, mapper, metadata, caching]: Parameters<PrepareQuery>
+  ) {
+    const parameters = [fields, method, isArray, mapper] as const;
+    return new ReadQuery(this.#read, query, logger, cache, metadata, caching, ...parameters);
+  }
+}
+
+/** Drizzle wraps the error of a read, which hides its class and puts all parameters into its message. */
+class ReadQuery extends RemotePreparedQuery {
+  override all(values?: Record<string, unknown>) {
+    return super.all(values).catch(throwCause);
+  }
+  override get(values?: Record<string, unknown>) {
+    return super.get(values).catch(throwCause);
+  }
+  override values<T extends unknown[] = unknown[]>(values?: Record<string, unknown>) {
+    return super.values<T>(values).catch(throwCause);
+  }
+}
+
+function throwCause(error: unknown): never {
+  throw error instanceof DrizzleQueryError ? error.cause : error;
 }
