@@ -1,3 +1,4 @@
+/** A SOCKS5 proxy on loopback, through which Chromium reaches only allowed addresses. */
 import { createServer, type AddressInfo, type Socket } from "node:net";
 import { setRecent } from "../collections/recent-set.ts";
 import { type Connection, dial } from "./connection.ts";
@@ -5,101 +6,113 @@ import type { OutgoingContext } from "./context.ts";
 import { TargetFailure } from "./failures.ts";
 import { reasonFor } from "./reasons.ts";
 
-/** So many are known, of the last places. */
+/** Destinations whose last failure is remembered. */
 const maxFailures = 1_000;
 
-/** So much may be sent: where a target does not read it, it is kept. */
+/** Maximum bytes that a page sends: what the target does not read stays in memory. */
 const maxSentBytes = 8 * 1024 * 1024;
 
-const placeOf = (host: string, port: number) => `${host.replace(/^\[|\]$/g, "")} ${port}`;
-
 /** RFC 1928 §6 */
-const refused = Buffer.from([5, 4, 0, 1, 0, 0, 0, 0, 0, 0]);
-const accepted = Buffer.from([5, 0, 0, 1, 0, 0, 0, 0, 0, 0]);
-
-export type JudgingProxy = {
-  port: number;
-  /** Why the last connection there did not come about, or why no more comes through; null otherwise. */
-  failureOf(host: string, port: number): Error | null;
-  close(): void;
-};
+const rejectedReply = Buffer.from([5, 4, 0, 1, 0, 0, 0, 0, 0, 0]);
+const acceptedReply = Buffer.from([5, 0, 0, 1, 0, 0, 0, 0, 0, 0]);
 
 /**
- * A SOCKS5 proxy on loopback for a program that resolves names by itself: each address that it leads to
- * is judged, and so many bytes come through, either way. Ends with its context.
+ * A SOCKS5 proxy on loopback for a program that resolves names itself. It connects only to addresses that
+ * the context allows, bounds the bytes in both directions, and closes with the context.
  */
-export async function judgingProxy(
-  context: OutgoingContext,
-  maxBytes: number,
-): Promise<JudgingProxy> {
-  const sockets = new Set<Socket>();
-  const failures = new Map<string, Error>();
-  let tooMuch: Error | null = null;
-  let bytes = 0;
-  let sentBytes = 0;
+export class JudgingProxy {
+  readonly #context: OutgoingContext;
+  readonly #maxBytes: number;
+  readonly #sockets = new Set<Socket>();
+  readonly #failures = new Map<string, Error>();
+  readonly #server = createServer((socket) => this.#accept(socket));
+  #excess: Error | null = null;
+  #receivedBytes = 0;
+  #sentBytes = 0;
 
-  async function serve(socket: Socket) {
-    // What is said of the whole check is not what one of its connections does.
-    const own = { ...context };
-    const { host, port } = await requested(socket);
-    const place = placeOf(host, port);
+  private constructor(context: OutgoingContext, maxBytes: number) {
+    this.#context = context;
+    this.#maxBytes = maxBytes;
+  }
+
+  static async start(context: OutgoingContext, maxBytes: number): Promise<JudgingProxy> {
+    const proxy = new JudgingProxy(context, maxBytes);
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    proxy.#server.once("error", reject).listen(0, "127.0.0.1", resolve);
+    await promise;
+    context.signal.addEventListener("abort", () => proxy.close());
+    return proxy;
+  }
+
+  get port(): number {
+    return (this.#server.address() as AddressInfo).port;
+  }
+
+  /** Why the last connection to a destination failed, or the page exceeded a limit; null otherwise. */
+  failureOf(host: string, port: number): Error | null {
+    return this.#excess ?? this.#failures.get(destinationOf(host, port)) ?? null;
+  }
+
+  close() {
+    this.#server.close();
+    for (const socket of this.#sockets) socket.destroy();
+  }
+
+  #accept(socket: Socket) {
+    this.#sockets.add(socket);
+    socket.on("close", () => this.#sockets.delete(socket));
+    socket.on("error", () => {});
+    this.#serve(socket).catch(() => socket.destroy());
+  }
+
+  async #serve(socket: Socket) {
+    // One connection must not change the step of the whole check.
+    const context = { ...this.#context };
+    const { host, port } = await readRequest(socket);
+    const destination = destinationOf(host, port);
     let connection: Connection;
     try {
-      connection = await dial(await own.addressesOf(host, port), port, own);
+      connection = await dial(await context.addressesOf(host, port), port, context);
     } catch (error) {
       const reason = reasonFor(error) ?? new TargetFailure("The connection failed.");
-      setRecent(failures, place, reason, maxFailures);
-      socket.end(refused);
+      setRecent(this.#failures, destination, reason, maxFailures);
+      socket.end(rejectedReply);
       return;
     }
-    failures.delete(place);
-    socket.write(accepted);
-    const stop = (does: string, most: number) => {
-      tooMuch ??= new TargetFailure(`The page ${does} more than ${most / 1024 / 1024} MiB.`);
+    this.#failures.delete(destination);
+    socket.write(acceptedReply);
+    await this.#relay(socket, connection);
+    socket.end();
+  }
+
+  /** Copies both directions; resolves once the target closes its side. */
+  #relay(socket: Socket, connection: Connection): Promise<void> {
+    const stop = (verb: string, limit: number) => {
+      this.#excess ??= new TargetFailure(`The page ${verb} more than ${limit / 1024 / 1024} MiB.`);
       socket.destroy();
       connection.close();
     };
     socket.on("data", (chunk) => {
-      sentBytes += chunk.length;
-      if (sentBytes > maxSentBytes) stop("sends", maxSentBytes);
+      this.#sentBytes += chunk.length;
+      if (this.#sentBytes > maxSentBytes) stop("sends", maxSentBytes);
       else connection.write(chunk);
     });
     socket.on("close", () => connection.close());
     socket.on("drain", () => connection.resume());
-    const all = connection.read((chunk) => {
-      bytes += chunk.length;
-      if (bytes > maxBytes) stop("loads", maxBytes);
+    return connection.read((chunk) => {
+      this.#receivedBytes += chunk.length;
+      if (this.#receivedBytes > this.#maxBytes) stop("loads", this.#maxBytes);
       else if (!socket.write(chunk)) connection.pause();
     });
-    await all;
-    socket.end();
   }
-
-  const server = createServer((socket) => {
-    sockets.add(socket);
-    socket.on("close", () => sockets.delete(socket));
-    socket.on("error", () => {});
-    serve(socket).catch(() => socket.destroy());
-  });
-
-  function close() {
-    server.close();
-    for (const socket of sockets) socket.destroy();
-  }
-
-  const { promise, resolve, reject } = Promise.withResolvers<void>();
-  server.once("error", reject).listen(0, "127.0.0.1", resolve);
-  await promise;
-  context.signal.addEventListener("abort", close);
-  return {
-    port: (server.address() as AddressInfo).port,
-    failureOf: (host: string, port: number) => tooMuch ?? failures.get(placeOf(host, port)) ?? null,
-    close,
-  };
 }
 
-/** What a client asks to be connected to. */
-function requested(socket: Socket): Promise<{ host: string; port: number }> {
+function destinationOf(host: string, port: number): string {
+  return `${host.replace(/^\[|\]$/g, "")} ${port}`;
+}
+
+/** Reads the greeting and the destination that the client requests. */
+function readRequest(socket: Socket): Promise<{ host: string; port: number }> {
   const { promise, resolve, reject } = Promise.withResolvers<{ host: string; port: number }>();
   let received = Buffer.alloc(0);
   let hasGreeted = false;

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { connect } from "node:net";
 import { TargetFailure } from "../../../src/core/outgoing/failures.ts";
-import { judgingProxy } from "../../../src/core/outgoing/judging-proxy.ts";
+import { JudgingProxy } from "../../../src/core/outgoing/judging-proxy.ts";
 import { contextOf, listener } from "../../support/checking.ts";
 
 /** Behind it all hosts are loopback, but for one that is blocked. */
@@ -10,7 +10,7 @@ async function proxied({ maxBytes = 1_000_000 } = {}) {
   const judged: string[] = [];
   const context = contextOf(ending);
   const target = await listener((socket) => socket.pipe(socket));
-  const proxy = await judgingProxy(
+  const proxy = await JudgingProxy.start(
     {
       ...context,
       async addressesOf(host, port) {

@@ -1,3 +1,4 @@
+/** Reads HTTP/1.1 responses from a connection: head, framing of the body, limits. */
 import { release } from "../../system/garbage.ts";
 import { TargetFailure } from "../failures.ts";
 import type { Connection } from "../connection.ts";
@@ -22,7 +23,10 @@ export { named } from "./head.ts";
 export type HttpAnswer = Head & {
   /** Length of the encoded body in bytes; null if it is unknown until the end. */
   length: number | null;
-  /** Lends the body piece by piece as it arrives, each for as long as `take` runs; resolves at its end. Rejects where it is cut short. Once an answer. */
+  /**
+   * Passes each piece of the body to `take` as it arrives; its memory is reused afterwards. Resolves at the end,
+   * and rejects if the body is cut short. Callable once.
+   */
   read(take: (chunk: Buffer) => void): Promise<void>;
   /** Nothing more arrives until `resume`. */
   pause: () => void;
@@ -33,103 +37,124 @@ const cutShort = () =>
   new TargetFailure("The connection was closed before the answer was complete.");
 
 /**
- * Reads the answer to one request as RFC 9112 frames it; resolves as soon as its head is there. What
- * stands behind the answer on the connection is not looked at.
+ * Reads the response to one request, framed as in RFC 9112. Resolves once its head is complete. Bytes
+ * that follow the response on the connection are ignored.
  */
 export function readAnswer(
   connection: Connection,
   method: string,
   memory: Memory = uncounted,
 ): Promise<HttpAnswer> {
-  const first = Promise.withResolvers<HttpAnswer>();
-  const whole = Promise.withResolvers<void>();
-  // Nobody may want the body.
-  whole.promise.catch(() => {});
-  const head = growingBuffer(maxHeadBytes + 4, memory);
-  let body: Body | null = null;
-  let unread: Buffer[] = [];
-  let take: ((chunk: Buffer) => void) | null = null;
-  let interim = 0;
+  return new ResponseReader(connection, method, memory).start();
+}
 
-  const give = (chunk: Buffer) => {
-    if (chunk.length === 0) return;
-    if (take === null) unread.push(chunk);
-    else take(chunk);
-  };
+class ResponseReader {
+  readonly #connection: Connection;
+  readonly #method: string;
+  readonly #answer = Promise.withResolvers<HttpAnswer>();
+  readonly #whole = Promise.withResolvers<void>();
+  readonly #head: ReturnType<typeof growingBuffer>;
+  #body: Body | null = null;
+  #unread: Buffer[] = [];
+  #take: ((chunk: Buffer) => void) | null = null;
+  #interimCount = 0;
 
-  function fail(error: unknown) {
-    first.reject(error);
-    whole.reject(error);
-    connection.close();
+  constructor(connection: Connection, method: string, memory: Memory) {
+    this.#connection = connection;
+    this.#method = method;
+    this.#head = growingBuffer(maxHeadBytes + 4, memory);
   }
 
-  function complete() {
-    whole.resolve();
-    connection.close();
+  start(): Promise<HttpAnswer> {
+    // Not every caller reads the body.
+    this.#whole.promise.catch(() => {});
+    this.#connection
+      .read((chunk) => this.#receive(chunk))
+      .then(
+        () => {
+          if (this.#body?.endsWithConnection) this.#whole.resolve();
+          else this.#fail(cutShort());
+        },
+        (error: unknown) => this.#fail(error),
+      );
+    return this.#answer.promise;
   }
 
-  function arrived(chunk: Buffer) {
+  #fail(error: unknown) {
+    this.#answer.reject(error);
+    this.#whole.reject(error);
+    this.#connection.close();
+  }
+
+  #complete() {
+    this.#whole.resolve();
+    this.#connection.close();
+  }
+
+  #receive(chunk: Buffer) {
     try {
-      if (body !== null) {
-        if (body.push(chunk)) complete();
+      if (this.#body !== null) {
+        if (this.#body.push(chunk)) this.#complete();
         return;
       }
-      for (let rest = chunk; rest.length > 0 && body === null;) rest = arriveInHead(rest);
+      for (let rest = chunk; rest.length > 0 && this.#body === null;)
+        rest = this.#receiveHead(rest);
     } catch (error) {
-      fail(error);
+      this.#fail(error);
     } finally {
-      if (unread.length === 0) release(chunk);
+      if (this.#unread.length === 0) release(chunk);
     }
   }
 
-  /** Returns what follows an interim answer (RFC 9110 §15.2): the real one, or the next of these. */
-  function arriveInHead(chunk: Buffer): Buffer {
-    const before = head.bytes().length;
-    // One that comes whole need not be kept.
-    if (before > 0) head.push(chunk);
-    const bytes = before > 0 ? head.bytes() : chunk.subarray(0, maxHeadBytes + 4);
-    // What was looked at before can't end the head but with what arrived now.
+  /** Returns the bytes behind an interim response (RFC 9110 §15.2): the final one, or another interim one. */
+  #receiveHead(chunk: Buffer): Buffer {
+    const before = this.#head.bytes().length;
+    // A head that arrives in one piece is not copied.
+    if (before > 0) this.#head.push(chunk);
+    const bytes = before > 0 ? this.#head.bytes() : chunk.subarray(0, maxHeadBytes + 4);
+    // The end of the head can begin up to three bytes before this chunk.
     const found = findEndOfHead(bytes, Math.max(0, before - 3));
     if ((found?.end ?? bytes.length) > maxHeadBytes) throw headTooLong();
     if (found === null) {
       if (bytes.length > 8 && bytes.toString("latin1", 0, 7) !== "HTTP/1.") throw invalidHttp();
-      if (before === 0) head.push(chunk);
+      if (before === 0) this.#head.push(chunk);
       return none;
     }
-    const parsed = parseHead(bytes.toString("latin1", 0, found.end));
+    const head = parseHead(bytes.toString("latin1", 0, found.end));
     const rest = chunk.subarray(found.next - before);
-    head.drop();
-    if (isInterim(parsed.status)) {
-      if (++interim > maxInterim) throw headTooLong();
+    this.#head.drop();
+    if (isInterim(head.status)) {
+      if (++this.#interimCount > maxInterim) throw headTooLong();
       return rest;
     }
-    body = bodyOf(method, parsed, give);
-    first.resolve({
-      ...parsed,
-      length: body.length,
-      read(taker) {
-        take = taker;
-        for (const waiting of unread.splice(0)) taker(waiting);
-        return whole.promise;
-      },
-      pause: connection.pause,
-      resume: connection.resume,
-    });
-    if (body.push(rest)) complete();
+    this.#beginBody(head, rest);
     return none;
   }
 
-  connection.read(arrived).then(
-    () => {
-      if (body?.endsWithConnection) whole.resolve();
-      else fail(cutShort());
-    },
-    (error: unknown) => fail(error),
-  );
-  return first.promise;
+  #beginBody(head: Head, rest: Buffer) {
+    this.#body = bodyOf(this.#method, head, (chunk) => this.#give(chunk));
+    this.#answer.resolve({
+      ...head,
+      length: this.#body.length,
+      read: (take) => {
+        this.#take = take;
+        for (const chunk of this.#unread.splice(0)) take(chunk);
+        return this.#whole.promise;
+      },
+      pause: this.#connection.pause,
+      resume: this.#connection.resume,
+    });
+    if (this.#body.push(rest)) this.#complete();
+  }
+
+  #give(chunk: Buffer) {
+    if (chunk.length === 0) return;
+    if (this.#take === null) this.#unread.push(chunk);
+    else this.#take(chunk);
+  }
 }
 
-/** Takes what arrives of a body; true once it is complete. */
+/** Receives the body in chunks; `push` returns true once it is complete. */
 type Body = { push(chunk: Buffer): boolean; length: number | null; endsWithConnection: boolean };
 
 const isChunked = (coding: string) => coding === "chunked";
@@ -141,7 +166,7 @@ function bodyOf(method: string, head: Head, give: (chunk: Buffer) => void): Body
     return { push: () => true, length: 0, endsWithConnection: true };
   const codings = transferCodings(head);
   if (codings.slice(0, -1).some(isChunked) && !codings.every(isChunked)) throw invalidHttp();
-  if (codings.at(-1) === "chunked") return chunkedBody(give);
+  if (codings.at(-1) === "chunked") return new ChunkedBody(give);
   const lengths = new Set(
     headers
       .get("content-length")
@@ -183,85 +208,97 @@ function digit(byte = 0): number {
   return letter >= 0x61 && letter <= 0x66 ? letter - 0x57 : -1;
 }
 
-/** RFC 9112 §7.1: `size CRLF data CRLF` again and again, a size of 0, trailers, an empty line. */
-function chunkedBody(give: (chunk: Buffer) => void): Body {
-  let step: "size" | "data" | "data end" | "trailer" | "done" = "size";
-  let left = 0;
-  let line = "";
-  /** Bytes of lines that are still taken, beside plain sizes: no more than chunks hold, and of trailers what a head may have. */
-  let framing = maxHeadBytes;
+/** RFC 9112 §7.1: repeats `size CRLF data CRLF`, then a size of 0, trailers and an empty line. */
+class ChunkedBody implements Body {
+  readonly length = null;
+  readonly endsWithConnection = false;
+  readonly #give: (chunk: Buffer) => void;
+  #step: "size" | "data" | "data end" | "trailer" | "done" = "size";
+  /** Bytes of the current chunk that have not arrived. */
+  #left = 0;
+  /** Beginning of a line whose end has not arrived. */
+  #line = "";
+  /** Bytes of lines that are still accepted: as many as the data received, and a head's worth of trailers. */
+  #framing = maxHeadBytes;
 
-  /** Takes one line from `rest`; null until it is complete. */
-  function lineFrom(rest: Buffer): { text: string; after: Buffer } | null {
-    const end = rest.indexOf("\n");
-    line += rest.toString("latin1", 0, end === -1 ? rest.length : end);
-    if (line.length > maxLineBytes) throw invalidHttp();
-    if (end === -1) return null;
-    const text = line;
-    line = "";
-    if (!text.endsWith("\r")) throw invalidHttp();
-    framing -= text.length + 1;
-    if (framing < 0) throw step === "trailer" ? headTooLong() : invalidHttp();
-    return { text: text.slice(0, -1), after: rest.subarray(end + 1) };
+  constructor(give: (chunk: Buffer) => void) {
+    this.#give = give;
   }
 
-  /** Where a size or the end of a chunk that stands there whole and plain ends; -1 for anything else. */
-  function plainLine(bytes: Buffer, from: number): number {
-    if (line !== "") return -1;
+  push(bytes: Buffer): boolean {
+    this.#give(bytes.subarray(0, this.#gatherData(bytes)));
+    return this.#step === "done";
+  }
+
+  /** Moves the data of the chunks in these bytes to their start; returns its length. */
+  #gatherData(bytes: Buffer): number {
+    let length = 0;
+    let at = 0;
+    while (this.#step !== "done" && at < bytes.length) {
+      if (this.#step === "data") {
+        const count = Math.min(this.#left, bytes.length - at);
+        bytes.copyWithin(length, at, at + count);
+        length += count;
+        at += count;
+        this.#left -= count;
+        this.#framing += count;
+        if (this.#left === 0) this.#step = "data end";
+        continue;
+      }
+      // A target can send chunks of one byte: a line with only a size is read without creating a string.
+      const plainEnd = this.#step === "trailer" ? -1 : this.#readPlainLine(bytes, at);
+      const end = plainEnd === -1 ? this.#readLine(bytes, at) : plainEnd;
+      if (end === -1) break;
+      at = end;
+      this.#advance();
+    }
+    return length;
+  }
+
+  /** Goes to the step after a complete line. */
+  #advance() {
+    if (this.#step === "data end") this.#step = "size";
+    else if (this.#step === "size") {
+      this.#step = this.#left === 0 ? "trailer" : "data";
+      if (this.#left === 0) this.#framing = Math.min(this.#framing, maxHeadBytes);
+    }
+  }
+
+  /** Returns the end of a line that is complete and has no extension; -1 for any other. */
+  #readPlainLine(bytes: Buffer, from: number): number {
+    if (this.#line !== "") return -1;
     let at = from;
-    if (step === "size") {
-      left = 0;
+    if (this.#step === "size") {
+      this.#left = 0;
       for (let value = digit(bytes[at]); value !== -1 && at - from < 12; value = digit(bytes[++at]))
-        left = left * 16 + value;
+        this.#left = this.#left * 16 + value;
       if (at === from) return -1;
     }
     return bytes[at] === 0x0d && bytes[at + 1] === 0x0a ? at + 2 : -1;
   }
 
-  /** What the chunks in these bytes hold moves to their start; returns how much that is. */
-  function gathered(bytes: Buffer): number {
-    let length = 0;
-    let at = 0;
-    while (step !== "done" && at < bytes.length) {
-      if (step === "data") {
-        const taken = Math.min(left, bytes.length - at);
-        bytes.copyWithin(length, at, at + taken);
-        length += taken;
-        left -= taken;
-        framing += taken;
-        at += taken;
-        if (left === 0) step = "data end";
-        continue;
-      }
-      // A target may send chunks of a byte each: no text is made for one that says nothing but its size.
-      const end = step === "trailer" ? -1 : plainLine(bytes, at);
-      if (end !== -1) at = end;
-      else {
-        const found = lineFrom(bytes.subarray(at));
-        if (found === null) break;
-        at = bytes.length - found.after.length;
-        if (step === "size") {
-          const size = /^0*([0-9a-f]{1,12})[ \t]*(;.*)?$/i.exec(found.text)?.[1];
-          if (size === undefined) throw invalidHttp();
-          left = Number.parseInt(size, 16);
-        } else if (found.text === "") {
-          if (step === "trailer") step = "done";
-        } else if (step === "data end") throw invalidHttp();
-      }
-      if (step === "size") {
-        step = left === 0 ? "trailer" : "data";
-        if (left === 0) framing = Math.min(framing, maxHeadBytes);
-      } else if (step === "data end") step = "size";
-    }
-    return length;
+  /** Returns the end of any line; -1 until it has arrived. */
+  #readLine(bytes: Buffer, from: number): number {
+    const end = bytes.indexOf("\n", from);
+    this.#line += bytes.toString("latin1", from, end === -1 ? bytes.length : end);
+    if (this.#line.length > maxLineBytes) throw invalidHttp();
+    if (end === -1) return -1;
+    const line = this.#line;
+    this.#line = "";
+    if (!line.endsWith("\r")) throw invalidHttp();
+    this.#framing -= line.length + 1;
+    if (this.#framing < 0) throw this.#step === "trailer" ? headTooLong() : invalidHttp();
+    this.#applyLine(line.slice(0, -1));
+    return end + 1;
   }
 
-  return {
-    push(bytes) {
-      give(bytes.subarray(0, gathered(bytes)));
-      return step === "done";
-    },
-    length: null,
-    endsWithConnection: false,
-  };
+  #applyLine(line: string) {
+    if (this.#step === "size") {
+      const size = /^0*([0-9a-f]{1,12})[ \t]*(;.*)?$/i.exec(line)?.[1];
+      if (size === undefined) throw invalidHttp();
+      this.#left = Number.parseInt(size, 16);
+    } else if (line === "") {
+      if (this.#step === "trailer") this.#step = "done";
+    } else if (this.#step === "data end") throw invalidHttp();
+  }
 }

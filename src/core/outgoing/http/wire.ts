@@ -1,3 +1,4 @@
+/** Reads a connection in the pieces that a protocol defines: lines, lengths, the rest. */
 import type { Connection, Tls } from "../connection.ts";
 import type { OutgoingContext } from "../context.ts";
 import { TargetFailure } from "../failures.ts";
@@ -7,26 +8,26 @@ import { growingBuffer } from "../memory.ts";
 /** Reads of buffered data between two yields to the event loop: 500 take about 2 ms. */
 const readsPerTurn = 500;
 
-/** So much of what one conversation brings is read, unless its protocol needs more. */
+/** Maximum bytes received in a conversation, unless its protocol needs more. */
 const usualBytes = 64 * 1024;
 
-/** What a conversation is secured with: the name, and whether a certificate that can't be trusted is a failure. */
+/** TLS of a conversation, and whether an untrusted certificate is a failure. */
 export type WireTls = Tls & { verify: boolean };
 
-/** A connection whose answers are read in the pieces that a protocol has. */
+/** A connection that is read in pieces. */
 export type Wire = {
   write(data: string | Uint8Array): void;
-  /** The next bytes, exactly so many. Throws TargetFailure where the connection ends before, and for more than may be read. */
+  /** Reads exactly `count` bytes. Throws TargetFailure if the connection closes first, or the limit is exceeded. */
   read(count: number): Promise<Buffer>;
   /** Waits until `find` returns a position in the unread bytes, returns the bytes before `end` and continues at `next`. Throws as `read`. */
   take(find: (unread: Buffer) => { end: number; next: number } | null): Promise<Buffer>;
-  /** What stands before the next such mark, which is dropped. Throws as `read`. */
+  /** Reads up to the next mark, and skips the mark. Throws as `read`. */
   until(mark: string): Promise<Buffer>;
-  /** Hands over all that arrives from now on; rejects once that ends, or is more than may be read. */
+  /** Passes all further data to `take`; rejects when the connection closes or the limit is exceeded. */
   rest(take: (chunk: Buffer) => void): Promise<never>;
-  /** Begins TLS, as STARTTLS does. Throws TargetFailure for a certificate that is not to be trusted. */
+  /** Starts TLS, as STARTTLS does. Throws TargetFailure for an untrusted certificate. */
   secure(tls: WireTls): Promise<void>;
-  /** RFC 3339; null where no certificate was shown. */
+  /** RFC 3339; null without a certificate. */
   certificateExpiresAt(): string | null;
   close(): void;
 };
@@ -36,98 +37,127 @@ export function wireOf(
   { memory }: Pick<OutgoingContext, "memory">,
   maxBytes = usualBytes,
 ): Wire {
-  const received = growingBuffer(maxBytes, memory);
-  let length = 0;
-  let from = 0;
-  let reads = 0;
-  let failure: unknown = null;
-  let taker: ((chunk: Buffer) => void) | null = null;
-  let arrived = Promise.withResolvers<void>();
+  return new BufferedWire(connection, memory, maxBytes);
+}
 
-  function wake() {
-    arrived.resolve();
-    arrived = Promise.withResolvers();
+class BufferedWire implements Wire {
+  readonly #connection: Connection;
+  readonly #maxBytes: number;
+  readonly #received: ReturnType<typeof growingBuffer>;
+  #length = 0;
+  #from = 0;
+  #reads = 0;
+  #failure: unknown = null;
+  #take: ((chunk: Buffer) => void) | null = null;
+  #arrival = Promise.withResolvers<void>();
+
+  constructor(connection: Connection, memory: OutgoingContext["memory"], maxBytes: number) {
+    this.#connection = connection;
+    this.#maxBytes = maxBytes;
+    this.#received = growingBuffer(maxBytes, memory);
+    connection
+      .read((chunk) => this.#receive(chunk))
+      .then(
+        () =>
+          this.#fail(
+            new TargetFailure("The connection was closed before the answer was complete."),
+          ),
+        (error: unknown) => this.#fail(error),
+      );
   }
 
-  function fail(reason: unknown) {
-    failure ??= reason;
-    wake();
+  #receive(chunk: Buffer) {
+    if (this.#failure !== null) return;
+    this.#length += chunk.length;
+    const isTooLong = this.#length > this.#maxBytes;
+    try {
+      if (this.#take === null || isTooLong) this.#received.push(chunk);
+      else this.#take(chunk);
+    } catch (error) {
+      this.#fail(error);
+    }
+    if (isTooLong) {
+      this.#fail(this.#tooLong());
+      this.#connection.close();
+    }
+    this.#wake();
   }
 
-  connection
-    .read((chunk) => {
-      if (failure !== null) return;
-      length += chunk.length;
-      try {
-        if (taker === null || length > maxBytes) received.push(chunk);
-        else taker(chunk);
-      } catch (error) {
-        fail(error);
-      }
-      if (length > maxBytes) {
-        fail(new TargetFailure(`The answer is longer than ${maxBytes / 1024} KiB.`));
-        connection.close();
-      }
-      wake();
-    })
-    .then(
-      () => fail(new TargetFailure("The connection was closed before the answer was complete.")),
-      fail,
-    );
+  #wake() {
+    this.#arrival.resolve();
+    this.#arrival = Promise.withResolvers();
+  }
 
-  /** Takes what `find` says is complete, as soon as it is there. */
-  async function take(find: (unread: Buffer) => { end: number; next: number } | null) {
+  #fail(reason: unknown) {
+    this.#failure ??= reason;
+    this.#wake();
+  }
+
+  #tooLong() {
+    return new TargetFailure(`The answer is longer than ${this.#maxBytes / 1024} KiB.`);
+  }
+
+  write(data: string | Uint8Array) {
+    this.#connection.write(data);
+  }
+
+  async take(find: (unread: Buffer) => { end: number; next: number } | null): Promise<Buffer> {
     for (;;) {
-      const unread = received.bytes().subarray(from);
+      const unread = this.#received.bytes().subarray(this.#from);
       const found = find(unread);
       if (found !== null) {
-        from += found.next;
+        this.#from += found.next;
         // Copied before the yield: data that arrives meanwhile can replace the buffer.
         const piece = Buffer.from(unread.subarray(0, found.end));
-        reads++;
-        if (reads % readsPerTurn === 0) await turn();
+        this.#reads++;
+        if (this.#reads % readsPerTurn === 0) await turn();
         return piece;
       }
-      if (failure !== null) throw failure;
-      await arrived.promise;
+      if (this.#failure !== null) throw this.#failure;
+      await this.#arrival.promise;
     }
   }
 
-  return {
-    write: connection.write,
-    take,
-    read(count) {
-      // A length that the other side names is not waited for where it can't come.
-      if (from + count > maxBytes)
-        throw new TargetFailure(`The answer is longer than ${maxBytes / 1024} KiB.`);
-      return take((unread) => (unread.length < count ? null : { end: count, next: count }));
-    },
-    until: (mark) =>
-      take((unread) => {
-        const end = unread.indexOf(mark);
-        return end === -1 ? null : { end, next: end + mark.length };
-      }),
-    async rest(take) {
-      const unread = received.bytes().subarray(from);
-      taker = take;
-      if (unread.length > 0) take(Buffer.from(unread));
-      while (failure === null) await arrived.promise;
-      throw failure;
-    },
-    async secure({ verify, ...tls }) {
-      // What came in the clear must not pass for something that was secured.
-      if (length > from)
-        throw new TargetFailure("The server sent unencrypted data after TLS began.");
-      const { secured } = await connection.secure(tls);
-      mustBeTrusted(secured, verify);
-    },
-    certificateExpiresAt: () => connection.secured?.certificateExpiresAt ?? null,
-    close: connection.close,
-  };
+  read(count: number): Promise<Buffer> {
+    // Fails at once for a length beyond the limit, instead of waiting for it.
+    if (this.#from + count > this.#maxBytes) throw this.#tooLong();
+    return this.take((unread) => (unread.length < count ? null : { end: count, next: count }));
+  }
+
+  until(mark: string): Promise<Buffer> {
+    return this.take((unread) => {
+      const end = unread.indexOf(mark);
+      return end === -1 ? null : { end, next: end + mark.length };
+    });
+  }
+
+  async rest(take: (chunk: Buffer) => void): Promise<never> {
+    const unread = this.#received.bytes().subarray(this.#from);
+    this.#take = take;
+    if (unread.length > 0) take(Buffer.from(unread));
+    while (this.#failure === null) await this.#arrival.promise;
+    throw this.#failure;
+  }
+
+  async secure({ verify, ...tls }: WireTls) {
+    // Unencrypted data must not pass for data that was received over TLS.
+    if (this.#length > this.#from)
+      throw new TargetFailure("The server sent unencrypted data after TLS began.");
+    const { secured } = await this.#connection.secure(tls);
+    assertTrusted(secured, verify);
+  }
+
+  certificateExpiresAt(): string | null {
+    return this.#connection.secured?.certificateExpiresAt ?? null;
+  }
+
+  close() {
+    this.#connection.close();
+  }
 }
 
 /** Throws TargetFailure. */
-export function mustBeTrusted(secured: Connection["secured"], verify: boolean) {
+export function assertTrusted(secured: Connection["secured"], verify: boolean) {
   const issue = secured?.issue ?? null;
   if (verify && issue !== null) throw new TargetFailure(issue);
 }

@@ -1,6 +1,6 @@
 import { OwnTrouble, TargetFailure } from "../../../core/outgoing/failures.ts";
 import { named } from "../../../core/outgoing/http/response.ts";
-import { type JudgingProxy, judgingProxy } from "../../../core/outgoing/judging-proxy.ts";
+import { JudgingProxy } from "../../../core/outgoing/judging-proxy.ts";
 import { reasonOf } from "../../../core/outgoing/reasons.ts";
 import { portOf } from "../../../core/security/target-guard.ts";
 import type { DetailsOf } from "../../monitors/details-rules.ts";
@@ -35,7 +35,7 @@ export const checkBrowser: CheckKind<"browser"> = async (settings, context) => {
   return context.browserTurn(async () => {
     if (context.signal.aborted) throw new OwnTrouble("the check was stopped");
     context.step = "starting the browser";
-    const proxy = await judgingProxy(context, maxBytes);
+    const proxy = await JudgingProxy.start(context, maxBytes);
     let failure: TargetFailure | null = null;
     try {
       return await withPage(browser, proxy.port, context, async (page) => {

@@ -1,7 +1,7 @@
 import { type Connection, dial } from "../../../core/outgoing/connection.ts";
 import type { FoundDetails } from "../../monitors/details-rules.ts";
 import {
-  mustBeTrusted,
+  assertTrusted,
   type Wire,
   wireOf,
   type WireTls,
@@ -53,7 +53,7 @@ export async function connected(
   const { verify, ...secured } = tlsOf(target);
   const begins = (tls === true || tls === "tls") && !startsTls ? { ...secured, ...hello } : null;
   const connection = await dial(addresses, port, context, begins);
-  mustBeTrusted(connection.secured, verify);
+  assertTrusted(connection.secured, verify);
   context.step = "waiting for the answer";
   return connection;
 }
